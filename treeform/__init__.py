@@ -1,0 +1,43 @@
+"""treeform: a declarative modelling toolkit for solver-based tree learning.
+
+Importing this package imports no solver; every public name is resolved on first use.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "treeform.problem": ["Problem"],
+    "treeform.shape": ["Tree", "Diagram"],
+    "treeform.objective": ["Error", "Cost", "Nodes", "Leaves", "Depth"],
+    "treeform.requirements": ["StatisticalParity", "MinSupport", "MaxNodes", "MaxErrors"],
+    "treeform.ports": ["Requirement", "Component"],
+    "treeform.backends": ["HiGHS", "CPSAT", "SAT", "MathOpt", "Pyomo", "solvers"],
+    "treeform.dp": ["ConTree"],
+    "treeform.data": ["Dataset"],
+    "treeform.graph": ["DecisionGraph"],
+    "treeform.solve": ["Result", "Status", "Limit", "check"],
+    "treeform.estimators": ["OptimalTreeClassifier", "OptimalDiagramClassifier"],
+    "treeform.model": ["Model", "Expr", "any_of", "at_most", "at_least", "exactly"],
+    "treeform.errors": ["TreeformError"],
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+_SUBMODULES = {"testing", "errors", "model", "bridges", "backends", "report", "requirements"}
+
+__all__ = sorted([*_HOME_OF, "testing"])
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME_OF:
+        return getattr(import_module(_HOME_OF[name]), name)
+    if name in _SUBMODULES:
+        return import_module(f"treeform.{name}")
+    raise AttributeError(f"module 'treeform' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,64 @@
+"""The errors that treeform raises: each says what happened, why, and what to do."""
+
+from __future__ import annotations
+
+
+class TreeformError(Exception):
+    """Base of all errors that treeform raises on purpose.
+
+    Parameters
+    ----------
+    what : str
+        What happened, in one sentence.
+    cause : str, optional
+        Why it happened.
+    fix : str, optional
+        What the user can do about it.
+    """
+
+    def __init__(self, what: str, *, cause: str | None = None, fix: str | None = None) -> None:
+        self.what = what
+        self.cause = cause
+        self.fix = fix
+        parts = [what]
+        if cause:
+            parts.append(f"Why: {cause}")
+        if fix:
+            parts.append(f"Fix: {fix}")
+        super().__init__("\n  ".join(parts))
+
+
+class DataError(TreeformError, ValueError):
+    """The table, the target, the weights or the groups cannot be used as given."""
+
+
+class SpecError(TreeformError, ValueError):
+    """The problem, a requirement or a setting is not possible as stated."""
+
+
+class PortError(TreeformError, LookupError):
+    """A component reads a port that nothing in the formulation offers."""
+
+
+class ModelError(TreeformError, ValueError):
+    """An expression or a block of rows is malformed (shape, NaN, not a literal)."""
+
+
+class RouteError(TreeformError):
+    """No chain of bridges turns the model into what the solver accepts."""
+
+
+class SolverNotAvailable(TreeformError, ImportError):
+    """The solver's package is not installed, or it cannot be loaded here."""
+
+
+class SolverFailed(TreeformError, RuntimeError):
+    """A solver broke down; its own message is in ``cause``."""
+
+
+class ContradictionError(TreeformError, RuntimeError):
+    """Two proved claims cannot both be true: a solver, or treeform, has a bug."""
+
+
+class CertificateError(TreeformError, ValueError):
+    """A model file or a certificate is damaged, edited, or belongs to other data."""
