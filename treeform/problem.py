@@ -1,0 +1,183 @@
+"""Problem: data, shape, objective and requirements, and the verbs solve and explain."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from treeform.data import Dataset
+from treeform.errors import SpecError
+from treeform.objective import Error, Objective
+from treeform.ports import Requirement
+from treeform.shape import Diagram, Shape, Tree, parse_shape
+from treeform.solve import Progress, Question, Result
+from treeform.solve import solve as solve_question
+from treeform.solve.choose import choose
+from treeform.solve.explain import Explanation, explain_plan
+
+
+class Problem:
+    """A learning problem, stated once and solved by any formulation and solver.
+
+    Parameters
+    ----------
+    X : DataFrame or array of shape (n, d)
+        Numeric, boolean and categorical columns; no missing values.
+    y : array of shape (n,), or str
+        Class labels of any type, or the name of the target column of ``X``.
+    shape : Tree, Diagram or str
+        ``tf.Tree(depth=3)``, ``tf.Diagram(1, 2, 4, 4)``, or their text forms ``"tree:3"``.
+    sample_weight : array of shape (n,), optional
+        Non-negative weights; a weight of 2 is the same as the row given twice. Taken exactly.
+    exclude : sequence of str, optional
+        Columns that no test may use, but that requirements may refer to (for example as groups).
+    sensitive_features : array of shape (n,), optional
+        Groups for fairness requirements that name none themselves.
+
+    Raises
+    ------
+    DataError
+        If the table, the target or the weights cannot be used; the message says which row or column.
+    SpecError
+        If the shape is not possible.
+
+    Examples
+    --------
+    >>> import treeform as tf
+    >>> problem = tf.Problem([[0.0], [1.0], [2.0]], ["a", "b", "a"], shape=tf.Tree(depth=2))
+    >>> problem += tf.MaxNodes(2)
+    >>> problem.solve().errors
+    0
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        shape: Shape | str,
+        sample_weight: Any = None,
+        exclude: Iterable[str] = (),
+        sensitive_features: Any = None,
+    ) -> None:
+        self.shape = _shape(shape)
+        self.data = (
+            X if isinstance(X, Dataset) else Dataset.from_user(X, y, sample_weight, exclude=tuple(exclude))
+        )
+        self.objective: Objective = Objective.of(Error())
+        self.requirements: tuple[Requirement, ...] = ()
+        self._sensitive = sensitive_features
+
+    # -- composing --------------------------------------------------------------------------------
+
+    def minimize(self, objective: Any) -> Problem:
+        """Set what to minimise: a term, a weighted sum of terms, or text such as ``"error + 2*nodes"``."""
+        self.objective = Objective.parse(objective) if isinstance(objective, str) else Objective.of(objective)
+        return self
+
+    def add(self, requirements: Requirement | Iterable[Requirement]) -> Problem:
+        """Add one requirement or several; each is checked against the data at once.
+
+        Raises
+        ------
+        SpecError, DataError
+            If a requirement's parameters do not fit the data.
+        """
+        many = [requirements] if isinstance(requirements, Requirement) else list(requirements)
+        for requirement in many:
+            if not isinstance(requirement, Requirement):
+                raise SpecError(
+                    f"{requirement!r} is no requirement",
+                    cause="requirements are instances of tf.Requirement",
+                    fix="use for example tf.MinSupport(0.05), or derive a class from tf.Requirement",
+                )
+        bound = [r.bind(self.data, sensitive_features=self._sensitive) for r in many]
+        self.requirements = (*self.requirements, *bound)
+        return self
+
+    def __iadd__(self, requirements: Requirement | Iterable[Requirement]) -> Problem:
+        return self.add(requirements)
+
+    @property
+    def question(self) -> Question:
+        """The problem as the solvers see it: a frozen snapshot."""
+        return Question(self.data, self.shape, self.objective, self.requirements)
+
+    # -- verbs --------------------------------------------------------------------------------------
+
+    def solve(
+        self,
+        solver: Any = None,
+        *,
+        formulation: Any = None,
+        warm_start: Any = "auto",
+        time_limit: float | None = None,
+        on_progress: Callable[[Progress], None] | None = None,
+    ) -> Result:
+        """Solve the problem.
+
+        Parameters
+        ----------
+        solver : Backend, Engine, class or str, optional
+            ``tf.HiGHS()``, ``tf.CPSAT()``, ``tf.SAT("cadical195")``, ``tf.ConTree()``, or a name such as ``"highs"``.
+            Left out, a native engine is taken where it honours the whole problem, else a solver; the
+            result's ``notes`` say which.
+        formulation : Formulation, class or str, optional
+            How the problem is stated to a solver: ``ODD()``, ``SatDepth()``, or a name such as ``"odd"``.
+        warm_start : "auto", None, Engine or DecisionGraph, optional
+            A native engine gives a bound and models to start from; a model is verified and used as
+            incumbent; None starts from nothing.
+        time_limit : float, optional
+            Seconds for everything together.
+        on_progress : callable, optional
+            Called with a `Progress` at each improvement of the incumbent or the bound.
+
+        Returns
+        -------
+        Result
+            Re-evaluated in exact integers. Ctrl-C stops the search and keeps the best model found.
+
+        Raises
+        ------
+        SpecError
+            If solver, formulation and problem do not fit together.
+        SolverNotAvailable
+            If the solver is not installed; the message says what to install.
+        ContradictionError
+            If claims contradict each other: a bug in a solver, a requirement or treeform.
+        """
+        return solve_question(
+            self.question,
+            solver,
+            formulation=formulation,
+            warm_start=warm_start,
+            time_limit=time_limit,
+            on_progress=on_progress,
+        )
+
+    def explain(self, solver: Any = None, *, formulation: Any = None) -> Explanation:
+        """How the problem would reach the solver: route and size of each block. Nothing is solved."""
+        return explain_plan(self.question, choose(self.question, solver, formulation, None))
+
+    def __repr__(self) -> str:
+        d = self.data
+        lines = [
+            f"Problem: {d.n_samples} samples, {d.n_features} features, {d.n_classes} classes, shape {self.shape}",
+            f"  minimize {self.objective}",
+            *(f"  subject to {label}" for label in self.question.labels),
+        ]
+        return "\n".join(lines)
+
+
+def _shape(shape: Shape | str) -> Shape:
+    if isinstance(shape, str):
+        return parse_shape(shape)
+    if isinstance(shape, Tree | Diagram):
+        return shape
+    raise SpecError(
+        f"{shape!r} is no shape",
+        cause="a shape is tf.Tree(depth), tf.Diagram(widths...) or text",
+        fix="use for example shape=tf.Tree(depth=3)",
+    )
+
+

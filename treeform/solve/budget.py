@@ -1,0 +1,92 @@
+"""Time limits and Ctrl-C: one object that everything long-running asks."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+from treeform.errors import SpecError
+from treeform.solve.result import Limit
+
+
+class Budget:
+    """The time left, and whether somebody asked to stop.
+
+    Parameters
+    ----------
+    time_limit : float or None
+        Seconds of wall-clock time; None is no limit.
+    parent : Budget or None
+        A stop or timeout of the parent is one of the child too.
+    """
+
+    def __init__(self, time_limit: float | None = None, parent: Budget | None = None) -> None:
+        if time_limit is not None and not time_limit > 0:
+            raise SpecError(
+                f"a time limit of {time_limit!r} seconds leaves no time to solve",
+                cause="the limit is a positive number of seconds",
+                fix="use for example time_limit=60, or None for no limit",
+            )
+        self._start = time.monotonic()
+        self._limit = time_limit
+        self._parent = parent
+        self._interrupted = threading.Event()
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since this budget began."""
+        return time.monotonic() - self._start
+
+    @property
+    def remaining(self) -> float | None:
+        """Seconds left, at least 0; None when unlimited."""
+        own = None if self._limit is None else max(0.0, self._limit - self.seconds)
+        above = self._parent.remaining if self._parent else None
+        known = [value for value in (own, above) if value is not None]
+        return min(known) if known else None
+
+    def interrupt(self) -> None:
+        """Ask everything that holds this budget to stop."""
+        self._interrupted.set()
+
+    @property
+    def reason(self) -> Limit | None:
+        """Why work has to stop now, or None."""
+        if self._interrupted.is_set():
+            return Limit.INTERRUPTED
+        if self._parent is not None and self._parent.reason is Limit.INTERRUPTED:
+            return Limit.INTERRUPTED
+        left = self.remaining
+        return Limit.TIME if left is not None and left <= 0 else None
+
+    def stop(self) -> bool:
+        """Whether work has to stop now."""
+        return self.reason is not None
+
+    def share(self, seconds: float | None) -> Budget:
+        """A part of this budget, at most ``seconds`` long."""
+        return Budget(seconds if seconds is None else max(seconds, 1e-3), parent=self)
+
+
+@contextmanager
+def interruptible(budget: Budget) -> Iterator[None]:
+    """First Ctrl-C: stop and keep the best model. Second: raise KeyboardInterrupt at once."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    previous = signal.getsignal(signal.SIGINT)
+
+    def handle(signum: int, frame: FrameType | None) -> None:
+        if budget.reason is Limit.INTERRUPTED:
+            raise KeyboardInterrupt
+        budget.interrupt()
+
+    signal.signal(signal.SIGINT, handle)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, previous if previous is not None else signal.default_int_handler)

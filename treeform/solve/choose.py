@@ -1,0 +1,162 @@
+"""From what the user named to what runs: solver, formulation and warm start."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+from importlib.metadata import entry_points
+from typing import Any
+
+from treeform import backends, dp
+from treeform.backends import Backend
+from treeform.dp import Engine
+from treeform.errors import SpecError
+from treeform.formulation import Formulation
+from treeform.graph import DecisionGraph
+from treeform.shape import Tree
+from treeform.solve.ladder import is_depth
+from treeform.solve.question import Question
+from treeform.solve.relaxation import relax
+
+GROUP = "treeform.formulations"
+DEFAULT_BACKEND = "highs"
+DEFAULT_SAT = "cadical195"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What will run, and why."""
+
+    engine: Engine | None
+    """Solves outright; then ``backend`` is None."""
+    backend: Backend | None
+    formulation: Formulation | None
+    warm_engine: Engine | None
+    start: DecisionGraph | None
+    notes: tuple[str, ...]
+
+
+def formulation_names() -> dict[str, Any]:
+    """The formulations installed here, ours and others', by entry-point name."""
+    return {point.name: point for point in entry_points(group=GROUP)}
+
+
+def find_formulation(value: Formulation | type[Formulation] | str) -> Formulation:
+    """A formulation from an instance, a class, or the name of an entry point.
+
+    Raises
+    ------
+    SpecError
+        If the name is unknown; the message lists those that are installed.
+    """
+    if isinstance(value, Formulation):
+        return value
+    if isinstance(value, type) and issubclass(value, Formulation):
+        return value()
+    known = formulation_names()
+    if isinstance(value, str) and value in known:
+        made: Formulation = known[value].load()()
+        return made
+    close = difflib.get_close_matches(str(value), known, n=1)
+    raise SpecError(
+        f"there is no formulation {value!r}",
+        cause=f"installed formulations: {', '.join(sorted(known)) or 'none'}",
+        fix=f"did you mean {close[0]!r}?" if close else f"name one of them, or register yours in the group {GROUP!r}",
+    )
+
+
+def find_solver(value: Backend | Engine | type | str) -> Backend | Engine:
+    """A backend or a native engine from an instance, a class or a name."""
+    if isinstance(value, Backend | Engine):
+        return value
+    if isinstance(value, type) and issubclass(value, Backend | Engine):
+        made: Backend | Engine = value()
+        return made
+    if isinstance(value, str) and value in dp.names():
+        return dp.by_name(value)
+    if isinstance(value, str):
+        return backends.by_name(value)
+    raise SpecError(
+        f"{value!r} is no solver",
+        cause="a solver is a backend (tf.HiGHS()), a native engine (tf.ConTree()) or the name of one",
+        fix="see tf.solvers() for the names",
+    )
+
+
+def choose(question: Question, solver: Any, formulation: Any, warm_start: Any) -> Plan:
+    """Fill in what the user left open, and say so in the plan's notes."""
+    notes: list[str] = []
+    given = None if solver is None else find_solver(solver)
+    model = None if formulation is None else find_formulation(formulation)
+    if isinstance(given, Engine):
+        _refuse_formulation(given, model)
+        _require_exact(question, given)
+        start = _start(warm_start)
+        return Plan(given, None, None, None, start, ())
+    depth = is_depth(question.objective)
+    if given is None and model is None and not depth and (engine := _engine_for(question)) is not None:
+        notes.append(f"solver: {engine.name}, a native engine that honours all of the problem")
+        return Plan(engine, None, None, None, _start(warm_start), tuple(notes))
+    if model is None:
+        sat = given is not None and not given.capabilities.objective
+        model = find_formulation("sat-depth" if depth or sat else "odd")
+        notes.append(f"formulation: {model.name}")
+    if given is None:
+        given = backends.by_name(DEFAULT_SAT if depth else DEFAULT_BACKEND)
+        notes.append(f"solver: {given.name}")
+    reason = model.supports(question.shape, question.data, question.objective)
+    if reason is not None:
+        raise SpecError(
+            f"{model.name} cannot state this problem", cause=reason, fix="choose another formulation or shape"
+        )
+    warm = None if depth else _warm_engine(question, warm_start, notes)
+    return Plan(None, given, model, warm, _start(warm_start), tuple(notes))
+
+
+def _engine_for(question: Question) -> Engine | None:
+    engine = dp.by_name("contree")
+    relaxation = relax(question, engine) if isinstance(question.shape, Tree) else None
+    return engine if relaxation is not None and relaxation.exact else None
+
+
+def _require_exact(question: Question, engine: Engine) -> None:
+    relaxation = None if is_depth(question.objective) else relax(question, engine)
+    if relaxation is not None and relaxation.exact:
+        return
+    missing = ", ".join(relaxation.dropped) if relaxation else f"the objective {question.objective}"
+    raise SpecError(
+        f"{engine.name} cannot honour {missing}",
+        cause="a native engine solves the plain tree problem and the requirements built into it",
+        fix=f"solve with tf.HiGHS() or tf.CPSAT() and give warm_start={engine!r} for its bound and models",
+    )
+
+
+def _refuse_formulation(engine: Engine, model: Formulation | None) -> None:
+    if model is not None:
+        raise SpecError(
+            f"{engine.name} takes no formulation",
+            cause=f"it searches trees directly, and {model.name} is stated to a solver",
+            fix=f"leave out formulation, or use {model.name} with tf.HiGHS() and warm_start={engine!r}",
+        )
+
+
+def _start(warm_start: Any) -> DecisionGraph | None:
+    return warm_start if isinstance(warm_start, DecisionGraph) else None
+
+
+def _warm_engine(question: Question, warm_start: Any, notes: list[str]) -> Engine | None:
+    """The engine for bound and warm start: the one named, or ConTree when left open."""
+    if warm_start is None or warm_start == "none" or isinstance(warm_start, DecisionGraph):
+        return None
+    if isinstance(warm_start, str) and warm_start == "auto":
+        engine: Backend | Engine = dp.by_name("contree")
+        notes.append(f"warm start and bound: {engine.name}")
+    else:
+        engine = find_solver(warm_start)
+    if not isinstance(engine, Engine):
+        raise SpecError(
+            f"{warm_start!r} gives no warm start",
+            cause="warm starts come from native engines or from a model in hand",
+            fix="use warm_start=tf.ConTree(), warm_start='none', or a DecisionGraph",
+        )
+    return engine

@@ -1,0 +1,169 @@
+"""A formulation compiled to a backend: optimise, or descend where the solver has no objective."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from treeform.backends import Backend, Outcome, Run, Verdict
+from treeform.errors import ContradictionError
+from treeform.formulation import Compiled, Formulation
+from treeform.solve.budget import Budget
+from treeform.solve.claims import Ledger
+from treeform.solve.question import Question
+from treeform.solve.result import Limit
+
+REASONS = {"time": Limit.TIME, "memory": Limit.MEMORY, "interrupted": Limit.INTERRUPTED, "solver": Limit.NODES}
+
+
+class CompiledSearch:
+    """One formulation on one solver, entering claims in a ledger.
+
+    Parameters
+    ----------
+    question : Question
+        What is asked; its scale is the unit of the ledger.
+    formulation, backend
+        Who states it, and who searches.
+    ledger : Ledger
+        Where claims go; its incumbent is the MIP start and the cutoff.
+    """
+
+    def __init__(
+        self, question: Question, formulation: Formulation, backend: Backend, ledger: Ledger, budget: Budget
+    ) -> None:
+        self.question = question
+        self.formulation = formulation
+        self.backend = backend
+        self.ledger = ledger
+        self.budget = budget
+        self.by = f"{formulation.name} on {backend.name}"
+        self.limit: Limit | None = None
+        self.info: dict[str, Any] = {}
+
+    def run(self) -> None:
+        """Compile, solve to the end or to the budget, and enter what follows."""
+        q = self.question
+        self.ledger.say(f"building {self.formulation.name}")
+        self.compiled = self.formulation.compile(q.data, q.shape, q.objective, q.requirements)
+        session = self.backend.open(self.compiled.model)
+        try:
+            self.ledger.say(self.by)
+            if self.backend.capabilities.objective:
+                self._optimise(session)
+            else:
+                self._descend(session)
+        finally:
+            session.close()
+
+    # -- with an objective ----------------------------------------------------------------------
+
+    def _optimise(self, session: Any) -> None:
+        while not self.ledger.stop():
+            cutoff = None if self.ledger.upper is None else float(self.ledger.upper)
+            outcome = session.solve(self._ask(cutoff, on_bound=True))
+            self.limit = self._limit(outcome)
+            if outcome.verdict is Verdict.INFEASIBLE:
+                self._nothing_within(self.ledger.upper)
+                return
+            refined = self._take(outcome.x, final=outcome.verdict is Verdict.OPTIMAL)
+            if refined:
+                session.extend()
+                continue
+            if outcome.verdict is Verdict.OPTIMAL:
+                self.ledger.prove_lower_float(self._value(outcome), self.by)
+            elif outcome.bound is not None:
+                self.ledger.prove_lower_float(outcome.bound, self.by)
+            return
+
+    def _value(self, outcome: Outcome) -> float:
+        """The proved value of an optimal outcome: its bound, never more than what its point is worth."""
+        assert outcome.x is not None
+        worth = self._worth(outcome.x)
+        return worth if outcome.bound is None else min(worth, outcome.bound)
+
+    # -- without ----------------------------------------------------------------------------------
+
+    def _descend(self, session: Any) -> None:
+        """Ask for something strictly better until there is nothing: linear search from above."""
+        model, objective = self.compiled.model, self.compiled.objective_expr
+        asked: int | None = None
+        while not self.ledger.stop():
+            target = None if self.ledger.upper is None else self.ledger.upper - 1
+            if target is not None and target != asked:
+                model.add(objective <= target, f"objective at most {target}")
+                session.extend()
+                asked = target
+            outcome = session.solve(self._ask(None, on_bound=False))
+            self.limit = self._limit(outcome)
+            if outcome.verdict is Verdict.INFEASIBLE:
+                self._nothing_within(asked)
+                return
+            if outcome.x is None:
+                return
+            before = self.ledger.upper
+            if self._take(outcome.x, final=True):
+                session.extend()
+            elif self.ledger.upper == before:
+                return
+
+    # -- shared -------------------------------------------------------------------------------------
+
+    def _ask(self, cutoff: float | None, on_bound: bool) -> Run:
+        hint = None
+        if self.ledger.graph is not None:
+            hint = self.formulation.encode(self.compiled, self.ledger.graph)
+        return Run(
+            time_limit=self.budget.remaining,
+            stop=lambda: self.budget.stop() or self.ledger.closed,
+            hint=hint,
+            cutoff=cutoff,
+            assumptions=(),
+            on_solution=self._offer,
+            on_bound=(lambda b: self.ledger.prove_lower_float(b, self.by)) if on_bound else None,
+        )
+
+    def _offer(self, x: np.ndarray) -> None:
+        self.ledger.offer(self.formulation.decode(self.compiled, x), self.by)
+
+    def _take(self, x: np.ndarray | None, final: bool) -> bool:
+        """Enter a solver's point; True when a lazy formulation refuted it with new rows."""
+        if x is None:
+            return False
+        graph = self.formulation.decode(self.compiled, x)
+        judged = self.ledger.offer(graph, self.by)
+        if self.formulation.refine(self.compiled, graph):
+            return True
+        worth = self._worth(x)
+        if final and (not judged.ok or judged.value > worth + 0.5):
+            raise ContradictionError(
+                f"{self.by} returned a model that exact evaluation refuses",
+                cause=judged.misfit
+                or f"violations {({k: v for k, v in judged.violations.items() if v})}, exact value {judged.value} "
+                f"against {worth} in the solver's model (scaled by {self.question.scale})",
+                fix="when the requirement is your own, its build() and violation() disagree: "
+                "tf.testing.check_requirement shows a small case",
+            )
+        return False
+
+    def _worth(self, x: np.ndarray) -> float:
+        return float(np.asarray(self.compiled.objective_expr.value(x)))
+
+    def _nothing_within(self, cutoff: int | None) -> None:
+        if cutoff is None:
+            self.ledger.prove_infeasible(self.by)
+        else:
+            self.ledger.prove_lower(cutoff + 1, self.by)
+
+    def _limit(self, outcome: Outcome) -> Limit | None:
+        self.info = dict(outcome.info)
+        if outcome.verdict in (Verdict.OPTIMAL, Verdict.INFEASIBLE) or outcome.reason is None:
+            return None
+        return REASONS.get(outcome.reason, Limit.NODES)
+
+
+def finite(value: float | None) -> bool:
+    """Whether a solver's bound says anything."""
+    return value is not None and math.isfinite(value)

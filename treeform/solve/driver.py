@@ -1,0 +1,107 @@
+"""One solve, from the question to the result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from treeform.graph import DecisionGraph, errors
+from treeform.solve.budget import Budget, interruptible
+from treeform.solve.choose import Plan, choose
+from treeform.solve.claims import Ledger
+from treeform.solve.compiled import CompiledSearch
+from treeform.solve.engines import run_engine
+from treeform.solve.ladder import climb, is_depth
+from treeform.solve.question import Question
+from treeform.solve.relaxation import relax
+from treeform.solve.result import Limit, Progress, Result, Status, as_number
+from treeform.solve.verify import verify
+
+WARM_SHARE = 0.3
+WARM_SECONDS = 60.0
+
+
+def solve(
+    question: Question,
+    solver: Any = None,
+    *,
+    formulation: Any = None,
+    warm_start: Any = "auto",
+    time_limit: float | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> Result:
+    """Answer ``question``; see `treeform.Problem.solve` for the parameters."""
+    plan = choose(question, solver, formulation, warm_start)
+    budget = Budget(time_limit)
+    ledger = Ledger(question, budget, on_progress)
+    with interruptible(budget):
+        limit = _work(question, plan, ledger, budget)
+    return _result(question, plan, ledger, limit)
+
+
+def _work(question: Question, plan: Plan, ledger: Ledger, budget: Budget) -> Limit | None:
+    if plan.start is not None:
+        ledger.offer(plan.start, "the given warm start")
+    if plan.engine is not None:
+        relaxation = relax(question, plan.engine)
+        assert relaxation is not None
+        ledger.say(plan.engine.name)
+        outcome = run_engine(plan.engine, relaxation, ledger, budget)
+        return budget.reason or (Limit.MEMORY if outcome.reason == "memory" else None)
+    assert plan.backend is not None and plan.formulation is not None
+    if is_depth(question.objective):
+        return climb(question, plan.formulation, plan.backend, ledger, budget) or budget.reason
+    constants(question, ledger)
+    if plan.warm_engine is not None:
+        _warm_up(question, plan, ledger, budget)
+    if ledger.stop():
+        return budget.reason
+    search = CompiledSearch(question, plan.formulation, plan.backend, ledger, budget)
+    search.run()
+    return search.limit or budget.reason
+
+
+def constants(question: Question, ledger: Ledger) -> None:
+    """The models without a test: always allowed by the shape, and often the only fair ones at first."""
+    for label in range(question.data.n_classes):
+        ledger.offer(DecisionGraph.leaf(label, question.data), "constant model")
+
+
+def _warm_up(question: Question, plan: Plan, ledger: Ledger, budget: Budget) -> None:
+    assert plan.warm_engine is not None
+    relaxation = relax(question, plan.warm_engine)
+    if relaxation is None:
+        return
+    left = budget.remaining
+    share = WARM_SECONDS if left is None else WARM_SHARE * left
+    ledger.say(f"warm start: {plan.warm_engine.name}")
+    run_engine(plan.warm_engine, relaxation, ledger, budget.share(share))
+
+
+def _result(question: Question, plan: Plan, ledger: Ledger, limit: Limit | None) -> Result:
+    graph, status = ledger.graph, ledger.status
+    units = question.to_units
+    done = status in (Status.OPTIMAL, Status.INFEASIBLE)
+    final = verify(question, graph) if graph is not None else None
+    counters: dict[str, int] = {}
+    for claim in ledger.claims:
+        counters.update({f"{claim.by}: {name}": value for name, value in claim.counters.items()})
+    runner = plan.engine or plan.backend
+    assert runner is not None
+    return Result(
+        graph=graph,
+        status=status,
+        limit=None if done else limit,
+        objective=None if final is None else as_number(units(final.value)),
+        bound=None if ledger.lower is None else as_number(units(ledger.lower)),
+        errors=None if graph is None else int(errors(graph, question.data)),
+        violations={} if final is None else {k: as_number(v) for k, v in final.violations.items()},
+        claims=tuple(ledger.claims),
+        trace=tuple(ledger.trace),
+        seconds=ledger.budget.seconds,
+        notes=(*plan.notes, *question.data.notes),
+        solver=runner.name,
+        formulation=plan.formulation.name if plan.formulation is not None else None,
+        counters=counters,
+        question=question,
+    )

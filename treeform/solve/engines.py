@@ -1,0 +1,69 @@
+"""Native engines as makers of claims: outright solvers, or bounds and warm starts for the others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from treeform.dp import Engine, EngineOutcome, EngineRun
+from treeform.graph import DecisionGraph
+from treeform.solve.budget import Budget
+from treeform.solve.claims import Ledger
+from treeform.solve.relaxation import Relaxation
+from treeform.solve.repair import relabel
+
+
+def run_engine(engine: Engine, relaxation: Relaxation, ledger: Ledger, budget: Budget) -> EngineOutcome:
+    """Run the engine on its part of the question and enter its claims in the ledger.
+
+    Each improving tree is offered as it is; when a requirement that the engine does not know refuses it, its
+    leaves are relabelled at the least cost that satisfies all requirements.
+    """
+
+    def offer(graph: DecisionGraph) -> None:
+        if not ledger.offer(graph, engine.name).ok and not relaxation.exact:
+            repaired = relabel(ledger.question, graph, budget)
+            if repaired is not None:
+                ledger.offer(repaired, f"{engine.name}, leaves relabelled")
+
+    def on_incumbent(seconds: float, upper: int, lower: int, graph: DecisionGraph | None) -> None:
+        if graph is not None:
+            offer(graph)
+        ledger.prove_lower(relaxation.lower(lower), engine.name, relaxation.dropped)
+
+    # With nothing left out, a model in hand cuts the search off; otherwise the engine's own optimum is the bound.
+    upper = None
+    if relaxation.exact and ledger.upper is not None:
+        upper = relaxation.upper(ledger.upper) + 1
+    run = EngineRun(
+        time_limit=budget.remaining,
+        stop=lambda: budget.stop() or ledger.closed,
+        upper=upper,
+        start=ledger.graph if relaxation.exact else None,
+        on_incumbent=on_incumbent,
+    )
+    outcome = engine.run(ledger.question.data, relaxation.task, run)
+    if outcome.graph is not None:
+        offer(outcome.graph)
+    ledger.prove_lower(
+        relaxation.lower(outcome.lower),
+        engine.name,
+        relaxation.dropped,
+        recheck_of(engine, relaxation),
+        outcome.counters,
+    )
+    return outcome
+
+
+def recheck_of(engine: Engine, relaxation: Relaxation) -> dict[str, Any]:
+    """What `treeform.check` needs to prove the engine's bound again."""
+    task = relaxation.task
+    return {
+        "engine": engine.name,
+        "depth": task.depth,
+        "cost": None if task.cost is None else [[int(v) for v in row] for row in task.cost],
+        "node_penalty": int(task.node_penalty),
+        "min_support": int(task.min_support),
+        "max_nodes": None if task.max_nodes is None else int(task.max_nodes),
+        "factor": str(relaxation.factor),
+        "offset": str(relaxation.offset),
+    }

@@ -1,0 +1,53 @@
+"""What would be solved, and by which route: sizes of every block, nothing is solved."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from treeform.bridges import route
+from treeform.solve.choose import Plan
+from treeform.solve.question import Question
+from treeform.solve.relaxation import relax
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """A printable account of formulation, route and sizes.
+
+    Attributes
+    ----------
+    head : str
+        One line: what is solved by what.
+    rows : tuple of tuple
+        ``(block, kind, route, rows in the model, rows handed to the solver)``.
+    """
+
+    head: str
+    rows: tuple[tuple[Any, ...], ...]
+    notes: tuple[str, ...] = ()
+
+    HEADER = ("block", "kind", "route", "rows", "rows to solver")
+
+    def __str__(self) -> str:
+        table = [self.HEADER, *[tuple(map(str, row)) for row in self.rows]] if self.rows else []
+        widths = [max(len(row[i]) for row in table) for i in range(len(self.HEADER))] if table else []
+        lines = ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in table]
+        return "\n".join([self.head, *lines, *self.notes])
+
+
+def explain_plan(question: Question, plan: Plan) -> Explanation:
+    """Compile as a solve would, and report route and sizes."""
+    if plan.engine is not None:
+        relaxation = relax(question, plan.engine)
+        task = relaxation.task if relaxation else None
+        return Explanation(f"{plan.engine.name} solves the whole problem natively: {task}", (), plan.notes)
+    assert plan.formulation is not None and plan.backend is not None
+    compiled = plan.formulation.compile(question.data, question.shape, question.objective, question.requirements)
+    model = compiled.model
+    rows = route(plan.backend.capabilities).explain(model)
+    head = (
+        f"{plan.formulation.name} on {plan.backend.name}: {model.n_cols} columns in "
+        f"{len(model.variables)} families, {len(model.blocks)} blocks of rows"
+    )
+    return Explanation(head, tuple(tuple(row) for row in rows), plan.notes)

@@ -1,0 +1,74 @@
+"""Minimum depth by a ladder: depth 1, 2, 3, ... until a model exists.
+
+Each refuted rung is a lower claim on the depth, the first rung with a model is the optimum (Avellaneda,
+AAAI 2020, DT_depth; here for any formulation and any requirements).
+"""
+
+from __future__ import annotations
+
+
+from treeform.backends import Backend
+from treeform.errors import SpecError
+from treeform.formulation import Formulation
+from treeform.graph import DecisionGraph
+from treeform.objective import Depth, Objective
+from treeform.shape import Tree
+from treeform.solve.budget import Budget
+from treeform.solve.claims import Ledger
+from treeform.solve.compiled import CompiledSearch
+from treeform.solve.question import Question
+from treeform.solve.result import Limit
+
+
+def is_depth(objective: Objective) -> bool:
+    """Whether the objective is the depth; a sum of the depth and something else is refused.
+
+    Raises
+    ------
+    SpecError
+        If the depth is one of several terms.
+    """
+    depths = [term for _, term in objective.terms if isinstance(term, Depth)]
+    if depths and len(objective.terms) > 1:
+        raise SpecError(
+            f"the objective {objective} mixes the depth with other terms",
+            cause="the depth is minimised by a ladder of its own, one depth after the other",
+            fix="minimise tf.Depth() under requirements such as tf.MaxErrors(0), or bound the depth by the shape",
+        )
+    return bool(depths)
+
+
+def climb(
+    question: Question, formulation: Formulation, backend: Backend, ledger: Ledger, budget: Budget
+) -> Limit | None:
+    """Solve "is there a model of depth k?" for k = 0, 1, 2, ... up to the shape's depth."""
+    if not isinstance(question.shape, Tree):
+        raise SpecError(
+            f"the depth cannot be minimised over {question.shape}",
+            cause="the ladder goes over trees of depth 1, 2, 3, ...",
+            fix="use shape=tf.Tree(depth=k), where k is the largest depth allowed",
+        )
+    unit = question.scale * int(question.objective.terms[0][0])
+    for label in range(question.data.n_classes):
+        ledger.offer(DecisionGraph.leaf(label, question.data), "constant model")
+    if not ledger.closed and ledger.upper is None:
+        ledger.prove_lower(unit, "constant models")
+    for depth in range(1, question.shape.depth + 1):
+        if ledger.stop():
+            break
+        rung = question.with_(shape=Tree(depth), objective=Objective(()))
+        found = Ledger(rung, ledger.budget)
+        ledger.say(f"{formulation.name} on {backend.name}, depth {depth}")
+        search = CompiledSearch(rung, formulation, backend, found, budget)
+        search.run()
+        if found.graph is not None:
+            ledger.offer(found.graph, search.by)
+        elif found.impossible and depth < question.shape.depth:
+            ledger.prove_lower(unit * (depth + 1), search.by)
+        elif found.impossible:
+            ledger.prove_infeasible(search.by)
+        else:
+            return search.limit
+    return None
+
+

@@ -1,0 +1,113 @@
+"""The part of a question that a native engine solves outright.
+
+What the engine cannot honour is left out and named: its optimum is then a valid lower bound (Error, node
+penalties and costs are never negative), and its model a candidate.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from treeform.dp import Engine, TreeTask
+from treeform.objective import Cost, Error, Leaves, Nodes
+from treeform.shape import Tree
+from treeform.solve.question import Question
+
+
+@dataclass(frozen=True)
+class Relaxation:
+    """A tree task, and how its value maps to the question's.
+
+    Attributes
+    ----------
+    task : TreeTask
+    factor, offset : Fraction
+        ``question value (scaled) >= factor * engine value + offset``, with equality when ``dropped`` is empty.
+    dropped : tuple of str
+        What the engine does not see.
+    """
+
+    task: TreeTask
+    factor: Fraction
+    offset: Fraction
+    dropped: tuple[str, ...]
+
+    @property
+    def exact(self) -> bool:
+        """Whether the engine's optimum is the question's."""
+        return not self.dropped
+
+    def lower(self, engine_value: int) -> int:
+        """A proved lower bound in the question's scaled units."""
+        return math.ceil(self.factor * engine_value + self.offset)
+
+    def upper(self, scaled: int) -> int:
+        """The largest engine value that a model of scaled value ``scaled`` can have."""
+        return math.floor((scaled - self.offset) / self.factor)
+
+
+def relax(question: Question, engine: Engine, depth: int | None = None) -> Relaxation | None:
+    """What of ``question`` the engine can solve; None when even a relaxation has no use.
+
+    A layered diagram unrolls to a tree of the same depth, so the tree's optimum bounds the diagram's.
+    """
+    dropped: list[str] = []
+    limits: dict[str, int] = {}
+    is_tree = isinstance(question.shape, Tree)
+    for label, requirement in zip(question.labels, question.requirements, strict=True):
+        native = requirement.native(question.data) or {}
+        if is_tree and native and set(native) <= engine.understands:
+            for key, value in native.items():
+                pick = max if key == "min_support" else min
+                limits[key] = pick(limits[key], value) if key in limits else value
+        else:
+            dropped.append(label)
+    if not is_tree:
+        dropped.append(f"the widths of {question.shape}")
+    priced = _price(question, engine, dropped, is_tree)
+    if priced is None:
+        return None
+    cost, penalty, factor, offset = priced
+    task = TreeTask(depth=depth or question.shape.depth, cost=cost, node_penalty=penalty, **limits)
+    return Relaxation(task, factor, offset, tuple(dropped))
+
+
+def _price(
+    question: Question, engine: Engine, dropped: list[str], is_tree: bool
+) -> tuple[np.ndarray | None, int, Fraction, Fraction] | None:
+    """The objective as (cost matrix, penalty per test, factor, offset) in the engine's integers."""
+    data = question.data
+    classes = data.n_classes
+    matrix = [[Fraction(0)] * classes for _ in range(classes)]
+    penalty = offset = Fraction(0)
+    errors_only = True
+    for weight, term in question.objective.terms:
+        if isinstance(term, Error | Cost):
+            errors_only &= isinstance(term, Error)
+            for truth in range(classes):
+                for guess in range(classes):
+                    unit = (
+                        Fraction(int(truth != guess)) if isinstance(term, Error) else term.entry(data, truth, guess)
+                    )
+                    matrix[truth][guess] += weight * unit * data.weight_unit
+        elif isinstance(term, Nodes) and is_tree and "node_penalty" in engine.understands:
+            penalty += weight
+        elif isinstance(term, Leaves) and is_tree and "node_penalty" in engine.understands:
+            penalty += weight
+            offset += weight
+        elif weight >= 0:
+            dropped.append(f"the objective term {term}")
+        else:
+            return None
+    unit = matrix[0][1] if classes > 1 else Fraction(1)
+    if errors_only and unit > 0 and (penalty / unit).denominator == 1:
+        return None, int(penalty / unit), unit * question.scale, offset * question.scale
+    if "cost" not in engine.understands or min(min(row) for row in matrix) < 0 or penalty < 0:
+        return None
+    step = math.lcm(penalty.denominator, *(entry.denominator for row in matrix for entry in row))
+    whole = np.array([[int(entry * step) for entry in row] for row in matrix], dtype=np.int64)
+    return whole, int(penalty * step), Fraction(question.scale, step), offset * question.scale

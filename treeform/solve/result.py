@@ -1,0 +1,152 @@
+"""What a solve returns: the model, how much of it is proved, and by whom."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from treeform.graph import DecisionGraph
+    from treeform.solve.claims import Claim
+    from treeform.solve.question import Question
+
+Number = int | Fraction
+
+
+class Status(Enum):
+    """What is known about the answer; derived from the claims, never copied from a solver."""
+
+    OPTIMAL = "optimal"  #: a model is in hand and the bound proves that none is better
+    FEASIBLE = "feasible"  #: a model is in hand that satisfies every requirement; a gap is left
+    INFEASIBLE = "infeasible"  #: it is proved that no model of this shape satisfies the requirements
+    UNKNOWN = "unknown"  #: stopped with neither a model nor a proof
+
+    def __str__(self) -> str:
+        return self.value
+
+
+class Limit(Enum):
+    """Why a solve stopped before it had proved its answer."""
+
+    TIME = "time"  #: the time limit was reached
+    MEMORY = "memory"  #: a memory limit was reached
+    NODES = "nodes"  #: a solver's own node or conflict limit was reached
+    INTERRUPTED = "interrupted"  #: Ctrl-C, or ``stop()``
+
+    def __str__(self) -> str:
+        return self.value
+
+
+def as_number(value: Fraction | int) -> Number:
+    """Whole values as ``int``, all others as the exact ``Fraction``."""
+    value = Fraction(value)
+    return value.numerator if value.denominator == 1 else value
+
+
+@dataclass(frozen=True)
+class Progress:
+    """One line of live progress, in the user's units."""
+
+    seconds: float
+    upper: Number | None
+    lower: Number | None
+    phase: str
+
+    @property
+    def gap(self) -> float | None:
+        """Relative distance of the bound from the incumbent, 0 when proved, None when unknown."""
+        return relative_gap(self.upper, self.lower)
+
+
+def relative_gap(upper: Number | None, lower: Number | None) -> float | None:
+    """``(upper - lower) / |upper|``; 0 when they meet; None when one is missing."""
+    if upper is None or lower is None:
+        return None
+    if lower >= upper:
+        return 0.0
+    return float(Fraction(upper - lower) / abs(Fraction(upper))) if upper != 0 else float("inf")
+
+
+@dataclass(frozen=True)
+class Result:
+    """The answer to one problem, re-evaluated by treeform in exact integers.
+
+    Attributes
+    ----------
+    graph : DecisionGraph or None
+        The best model found that satisfies every requirement.
+    status : Status
+        OPTIMAL, FEASIBLE, INFEASIBLE or UNKNOWN.
+    limit : Limit or None
+        Why the search stopped early, if it did.
+    objective, bound : int or Fraction or None
+        Value of ``graph`` and the proved lower bound, in the user's units.
+    errors : int or None
+        Misclassified training rows (unweighted), recounted.
+    violations : dict of str to int or Fraction
+        What is left of each requirement on ``graph``: 0 is satisfied.
+    claims : tuple of Claim
+        Who proved what, relative to which relaxation.
+    trace : tuple of (seconds, upper, lower)
+        Every improvement of either side.
+    seconds : float
+        Wall-clock time of the whole solve.
+    notes : tuple of str
+        What was chosen for the user, and what was treated in the data.
+    """
+
+    graph: DecisionGraph | None
+    status: Status
+    limit: Limit | None
+    objective: Number | None
+    bound: Number | None
+    errors: int | None
+    violations: dict[str, Number]
+    claims: tuple[Claim, ...]
+    trace: tuple[tuple[float, Number | None, Number | None], ...]
+    seconds: float
+    notes: tuple[str, ...] = ()
+    solver: str = ""
+    formulation: str | None = None
+    counters: dict[str, int] = field(default_factory=dict)
+    question: Question | None = field(default=None, repr=False)
+
+    @property
+    def gap(self) -> float | None:
+        """Relative gap between objective and bound; 0.0 exactly when optimal."""
+        return relative_gap(self.objective, self.bound)
+
+    @property
+    def accuracy(self) -> float | None:
+        """Share of the training rows that the model classifies correctly (unweighted)."""
+        if self.errors is None or self.question is None:
+            return None
+        return 1.0 - self.errors / self.question.data.n_samples
+
+    def certificate(self) -> dict[str, Any]:
+        """Everything needed to re-verify this answer from scratch, as plain JSON values.
+
+        See Also
+        --------
+        treeform.check : verify a certificate against data.
+        """
+        from treeform.solve.certificate import make_certificate
+
+        return make_certificate(self)
+
+    def __str__(self) -> str:
+        if self.graph is None:
+            return f"{self.status}" + (f" (stopped: {self.limit})" if self.limit else "")
+        stopped = f", stopped: {self.limit}" if self.limit else ""
+        return (
+            f"{self.status}: objective {_show(self.objective)}, bound {_show(self.bound)}, "
+            f"{self.errors} errors, {self.graph.n_nodes} tests, {self.seconds:.2f} s{stopped}"
+        )
+
+
+def _show(value: Number | None) -> str:
+    if value is None:
+        return "-"
+    return str(value) if isinstance(value, int) else f"{float(value):.6g}"
