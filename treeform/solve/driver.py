@@ -12,6 +12,7 @@ from treeform.solve.claims import Ledger
 from treeform.solve.compiled import CompiledSearch
 from treeform.solve.engines import run_engine
 from treeform.solve.ladder import climb, is_depth
+from treeform.solve.lagrange import tighten
 from treeform.solve.question import Question
 from treeform.solve.relaxation import relax
 from treeform.solve.result import Limit, Progress, Result, Status, as_number
@@ -75,7 +76,9 @@ def _warm_up(question: Question, plan: Plan, ledger: Ledger, budget: Budget) -> 
     left = budget.remaining
     share = WARM_SECONDS if left is None else WARM_SHARE * left
     ledger.say(f"warm start: {plan.warm_engine.name}")
-    run_engine(plan.warm_engine, relaxation, ledger, budget.share(share))
+    part = budget.share(share)
+    outcome = run_engine(plan.warm_engine, relaxation, ledger, part)
+    tighten(question, plan.warm_engine, relaxation, outcome, ledger, part)
 
 
 def _result(question: Question, plan: Plan, ledger: Ledger, limit: Limit | None) -> Result:

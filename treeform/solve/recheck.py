@@ -1,0 +1,78 @@
+"""Proving a native engine's bound again, from what its certificate says about it."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from treeform import dp
+from treeform.dp import EngineRun, TreeTask
+from treeform.errors import CertificateError
+from treeform.solve.budget import Budget
+from treeform.solve.lagrange import Lagrangian, rows_of
+from treeform.solve.question import Question
+from treeform.solve.relaxation import Relaxation, relax
+
+
+def prove_again(
+    recheck: dict[str, Any], question: Question, time_limit: float | None
+) -> tuple[Fraction, bool]:
+    """The bound that the engine proves now (in the user's units), and whether it ran to the end.
+
+    Raises
+    ------
+    CertificateError
+        If the task stated is no relaxation of the problem, so that its bound would prove nothing.
+    """
+    engine = dp.by_name(str(recheck["engine"]))
+    told = _relaxation(recheck)
+    budget = Budget(time_limit)
+    own = relax(question, engine)
+    if own is None or not _is_weaker(told, own):
+        raise CertificateError(
+            "the task stated for the bound is not a relaxation of the problem",
+            cause=f"stated {told.task}, the problem gives {own.task if own else None}",
+            fix="write the certificate again with result.certificate()",
+        )
+    if "multipliers" in recheck:
+        priced = {label for label, _ in recheck["multipliers"]}
+        rows = [row for row in rows_of(question, question.labels) if row.label in priced]
+        point = tuple(Fraction(text) for _, text in recheck["multipliers"])
+        if len(rows) != len(point) or min(point) < 0:
+            raise CertificateError("the multipliers do not fit the requirements")
+        bound, _, proved = Lagrangian(question, engine, told, rows).solve(point, budget)
+        return question.to_units(math.ceil(bound)), proved
+    run = EngineRun(time_limit=time_limit, stop=budget.stop, upper=None, start=None, on_incumbent=None)
+    outcome = engine.run(question.data, told.task, run)
+    return question.to_units(told.lower(outcome.lower)), outcome.proved
+
+
+def _relaxation(recheck: dict[str, Any]) -> Relaxation:
+    cost = None if recheck["cost"] is None else np.asarray(recheck["cost"], dtype=np.int64)
+    task = TreeTask(
+        depth=recheck["depth"],
+        cost=cost,
+        node_penalty=recheck["node_penalty"],
+        min_support=recheck["min_support"],
+        max_nodes=recheck["max_nodes"],
+    )
+    return Relaxation(task, Fraction(recheck["factor"]), Fraction(recheck["offset"]), ())
+
+
+def _is_weaker(told: Relaxation, own: Relaxation) -> bool:
+    """Whether the stated task leaves out no more freedom, and charges no more, than the problem itself."""
+    a, b = told.task, own.task
+    same_cost = (a.cost is None) == (b.cost is None) and (a.cost is None or np.array_equal(a.cost, b.cost))
+    nodes = b.max_nodes is not None and a.max_nodes is not None and a.max_nodes >= b.max_nodes
+    return bool(
+        same_cost
+        and told.factor == own.factor
+        and told.offset == own.offset
+        and a.depth >= b.depth
+        and a.node_penalty <= b.node_penalty
+        and a.min_support <= b.min_support
+        and (a.max_nodes is None or nodes)
+    )
