@@ -1,0 +1,46 @@
+"""The narrow waist: arrays of affine expressions, three kinds of rows, and nothing about trees or solvers."""
+
+from __future__ import annotations
+
+from treeform.model.blocks import Block, Cardinality, Clause, Form, Kind, Linear, concatenate_linear
+from treeform.model.columns import VariableBlock, VariableKind
+from treeform.model.constants import exact
+from treeform.model.expr import Expr, constant
+from treeform.model.model import Model, Objective, Watermark
+from treeform.model.ops import concatenate, stack
+from treeform.model.relation import Relation
+from treeform.model.specs import (
+    CardinalitySpec,
+    ClauseSpec,
+    any_of,
+    at_least,
+    at_most,
+    exactly,
+)
+
+__all__ = [
+    "Block",
+    "Cardinality",
+    "CardinalitySpec",
+    "Clause",
+    "ClauseSpec",
+    "Expr",
+    "Form",
+    "Kind",
+    "Linear",
+    "Model",
+    "Objective",
+    "Relation",
+    "VariableBlock",
+    "VariableKind",
+    "Watermark",
+    "any_of",
+    "at_least",
+    "at_most",
+    "concatenate",
+    "concatenate_linear",
+    "constant",
+    "exact",
+    "exactly",
+    "stack",
+]

@@ -1,0 +1,185 @@
+"""The three kinds of rows that a model stores, as flat arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from treeform.model import csr
+from treeform.model.csr import Floats, Ints, Rows
+
+__all__ = ["Block", "Cardinality", "Clause", "Form", "Kind", "Linear", "concatenate_linear"]
+
+
+class Kind(Enum):
+    """What a row states."""
+
+    LINEAR = "linear"
+    """``lo <= a x <= hi``."""
+    CLAUSE = "clause"
+    """At least one literal is true."""
+    CARDINALITY = "cardinality"
+    """From ``lo`` to ``hi`` literals are true."""
+
+
+class Form(NamedTuple):
+    """A kind of rows and whether they have enforcement literals: what solvers accept and bridges rewrite."""
+
+    kind: Kind
+    enforced: bool
+
+    def __str__(self) -> str:
+        return f"enforced {self.kind.value}" if self.enforced else self.kind.value
+
+
+@dataclass(frozen=True, eq=False)
+class Linear:
+    """Rows ``lo <= sum(vals * x[cols]) <= hi``; each column at most once per row, no zero coefficients.
+
+    Attributes
+    ----------
+    name : str
+    indptr : ndarray of int64, shape (n_rows + 1,)
+        The terms of row ``r`` are at ``indptr[r]:indptr[r + 1]``.
+    cols, vals : ndarray of int64 and of float64, shape (nnz,)
+    lo, hi : ndarray of float64, shape (n_rows,)
+        May be infinite.
+    when : ndarray of int64, shape (n_rows,), or None
+        Signed literals ``+-(col + 1)``: row ``r`` has to hold only if literal ``when[r]`` is true.
+    """
+
+    name: str
+    indptr: Ints
+    cols: Ints
+    vals: Floats
+    lo: Floats
+    hi: Floats
+    when: Ints | None = None
+    kind: ClassVar[Kind] = Kind.LINEAR
+
+    @property
+    def form(self) -> Form:
+        return Form(self.kind, self.when is not None)
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.indptr) - 1
+
+    @property
+    def n_terms(self) -> int:
+        return len(self.cols)
+
+    @property
+    def rows(self) -> Rows:
+        return Rows(self.indptr, self.cols, self.vals)
+
+    def take(self, index: Ints) -> Linear:
+        """The rows ``index`` only."""
+        rows = csr.take_rows(self.rows, index)
+        when = None if self.when is None else self.when[index]
+        return Linear(self.name, *rows, self.lo[index], self.hi[index], when)
+
+
+@dataclass(frozen=True, eq=False)
+class Clause:
+    """Rows of signed literals ``+-(col + 1)`` of which at least one is true; no duplicates, no tautologies.
+
+    Attributes
+    ----------
+    name : str
+    indptr : ndarray of int64, shape (n_rows + 1,)
+    lits : ndarray of int64, shape (nnz,)
+    when : ndarray of int64, shape (n_rows,), or None
+        As in :class:`Linear`.
+    """
+
+    name: str
+    indptr: Ints
+    lits: Ints
+    when: Ints | None = None
+    kind: ClassVar[Kind] = Kind.CLAUSE
+
+    @property
+    def form(self) -> Form:
+        return Form(self.kind, self.when is not None)
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.indptr) - 1
+
+    @property
+    def n_terms(self) -> int:
+        return len(self.lits)
+
+    @property
+    def rows(self) -> Rows:
+        """The left-hand sides as linear terms: ``sum(x) + sum(1 - x)`` without the constants."""
+        return literal_terms(self.indptr, self.lits)
+
+
+@dataclass(frozen=True, eq=False)
+class Cardinality:
+    """Rows of distinct signed literals of which from ``lo`` to ``hi`` are true.
+
+    Attributes
+    ----------
+    name : str
+    indptr : ndarray of int64, shape (n_rows + 1,)
+    lits : ndarray of int64, shape (nnz,)
+    lo, hi : ndarray of int64, shape (n_rows,)
+        ``0 <= lo`` and ``hi <= length`` in every row that can hold.
+    when : ndarray of int64, shape (n_rows,), or None
+        As in :class:`Linear`.
+    """
+
+    name: str
+    indptr: Ints
+    lits: Ints
+    lo: Ints
+    hi: Ints
+    when: Ints | None = None
+    kind: ClassVar[Kind] = Kind.CARDINALITY
+
+    @property
+    def form(self) -> Form:
+        return Form(self.kind, self.when is not None)
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.indptr) - 1
+
+    @property
+    def n_terms(self) -> int:
+        return len(self.lits)
+
+    @property
+    def rows(self) -> Rows:
+        """As :attr:`Clause.rows`."""
+        return literal_terms(self.indptr, self.lits)
+
+
+Block = Linear | Clause | Cardinality
+
+
+def literal_terms(indptr: Ints, lits: Ints) -> Rows:
+    """Signed literals as terms: ``x`` is ``+1 x`` and ``~x = 1 - x`` is ``-1 x``, its constant left out."""
+    return Rows(indptr, np.abs(lits) - 1, np.sign(lits).astype(np.float64))
+
+
+def negated_per_row(indptr: Ints, lits: Ints) -> Ints:
+    """Number of negated literals in each row: the constants that :func:`literal_terms` leaves out."""
+    return np.diff(csr.indptr_of(lits < 0)[indptr])
+
+
+def concatenate_linear(blocks: Sequence[Linear]) -> Linear:
+    """The rows of several plain linear blocks in one, in order: what array interfaces of solvers take."""
+    if not blocks:
+        none = np.zeros(0)
+        return Linear("", np.zeros(1, np.int64), np.zeros(0, np.int64), none, none, none)
+    rows = csr.concatenate_rows([b.rows for b in blocks])
+    lo = np.concatenate([b.lo for b in blocks])
+    return Linear(blocks[0].name, *rows, lo, np.concatenate([b.hi for b in blocks]))

@@ -1,0 +1,155 @@
+"""From statements (relations, clauses, cardinalities) to stored rows: normalised, trivial rows gone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from treeform.errors import ModelError
+from treeform.model import csr
+from treeform.model.blocks import Block, Cardinality, Clause, Linear, negated_per_row
+from treeform.model.csr import Bools, Floats, Ints, Rows
+from treeform.model.expr import FALSE, TRUE, Expr, common_owner
+from treeform.model.relation import Relation
+from treeform.model.specs import NO_LIMIT, CardinalitySpec, ClauseSpec
+
+if TYPE_CHECKING:
+    from treeform.model.expr import Owner
+
+#: Rows without variables hold if they do up to the rounding of sums of decimal constants.
+TRIVIAL_TOLERANCE = 1e-9
+
+
+def to_block(
+    thing: Relation | ClauseSpec | CardinalitySpec, name: str, when: Expr | None, owner: Owner
+) -> Block:
+    """The rows of a statement.
+
+    Raises
+    ------
+    ModelError
+        If ``when`` does not fit the rows, an entry is not a literal, or a coefficient overflowed.
+    """
+    expr = thing.expr if isinstance(thing, Relation) else thing.literals
+    found = common_owner(expr) if when is None else common_owner(expr, when)
+    if found is not None and found is not owner:
+        raise ModelError(
+            f"rows {name!r} use variables of another model: {expr.describe()}",
+            cause="the model that stores rows has to own their variables",
+            fix="declare the variables on the model that the rows are added to",
+        )
+    literals = None if when is None else _enforcement(when, thing.shape, name)
+    if isinstance(thing, Relation):
+        return _linear(thing, name, literals)
+    if isinstance(thing, ClauseSpec):
+        return _clause(thing, name, literals)
+    return _cardinality(thing, name, literals)
+
+
+def _enforcement(when: Expr, shape: tuple[int, ...], name: str) -> Ints:
+    try:
+        same = np.broadcast_shapes(when.shape, shape) == shape
+    except ValueError:
+        same = False
+    if not same:
+        raise ModelError(
+            f"shape mismatch: when={when.describe()} against the rows {name!r} {shape}",
+            cause="there is one enforcement literal for each row, broadcast to the shape of the rows",
+            fix="give a literal, or an array of literals that broadcasts to the shape of the rows",
+        )
+    return when.broadcast_to(shape).as_literals().ravel()
+
+
+def _linear(relation: Relation, name: str, when: Ints | None) -> Linear:
+    rows = csr.coalesce(relation.expr.rows)
+    if not bool(np.isfinite(rows.vals).all()):
+        bad = int(np.argmin(np.isfinite(rows.vals)))
+        raise ModelError(
+            f"a coefficient of rows {name!r} is {rows.vals[bad]}",
+            cause="the product or sum of coefficients left the range of float64",
+            fix="scale the coefficients",
+        )
+    bound = 0.0 - relation.expr.const
+    infinite = np.full(len(bound), np.inf)
+    lo = -infinite if relation.sense == "<=" else bound
+    hi = infinite if relation.sense == ">=" else bound
+    return linear_block(name, rows, lo, hi, when)
+
+
+def linear_block(name: str, rows: Rows, lo: Floats, hi: Floats, when: Ints | None) -> Linear:
+    """A block of coalesced rows without those that hold trivially; false ones stay, empty."""
+    keep = (rows.lengths > 0) | (lo > TRIVIAL_TOLERANCE) | (hi < -TRIVIAL_TOLERANCE)
+    keep &= (lo > -np.inf) | (hi < np.inf)
+    block = Linear(name, *rows, lo, hi, when)
+    return block if bool(keep.all()) else block.take(np.flatnonzero(keep))
+
+
+def _clause(spec: ClauseSpec, name: str, when: Ints | None) -> Clause:
+    width = spec.literals.shape[-1]
+    n_rows = int(np.prod(spec.shape))
+    return clause_block(name, spec.literals.literal_codes().reshape(n_rows, width), when)
+
+
+def clause_block(name: str, codes: Ints, when: Ints | None = None) -> Clause:
+    """Clauses from a rectangle of literal codes ``(rows, width)``; ``FALSE`` pads short rows."""
+    width = codes.shape[1]
+    # Sorted by column, equal literals are neighbours, and so are a literal and its negation.
+    key = np.sort(np.where(codes < 0, -2 * codes + 1, np.where(codes == TRUE, TRUE, 2 * codes)), axis=1)
+    satisfied: Bools = (key == TRUE).any(axis=1)
+    real = (key != FALSE) & (key != TRUE)
+    if width > 1:
+        pair = real[:, 1:] & real[:, :-1] & (key[:, 1:] // 2 == key[:, :-1] // 2)
+        equal = key[:, 1:] == key[:, :-1]
+        satisfied |= (pair & ~equal).any(axis=1)
+        real[:, 1:] &= ~(pair & equal)
+    if bool(satisfied.any()):
+        key, real = key[~satisfied], real[~satisfied]
+        when = None if when is None else when[~satisfied]
+    half = key[real] // 2
+    lits = np.where(key[real] % 2 == 1, -half, half)
+    return Clause(name, csr.indptr_of(real.sum(axis=1)), lits, when)
+
+
+def _cardinality(spec: CardinalitySpec, name: str, when: Ints | None) -> Cardinality | Linear:
+    spec.literals.literal_codes()  # refuses entries that are not literals
+    count = spec.literals.sum(axis=-1)
+    rows = count.rows
+    lo = spec.lo.ravel() - count.const.astype(np.int64)
+    hi = np.where(spec.hi.ravel() == NO_LIMIT, NO_LIMIT, spec.hi.ravel() - count.const.astype(np.int64))
+    if not bool((np.abs(rows.vals) == 1.0).all()):
+        # A literal that occurs twice counts twice: these rows have coefficients.
+        upper = np.where(hi == NO_LIMIT, np.inf, hi)
+        return linear_block(name, rows, _lower_or_none(lo, rows), upper, when)
+    lits = (rows.cols + 1) * rows.vals.astype(np.int64)
+    # count = sum(true literals) - (number of negated ones) + const
+    negated = negated_per_row(rows.indptr, lits)
+    lo = lo + negated
+    hi = np.where(hi == NO_LIMIT, NO_LIMIT, hi + negated)
+    return cardinality_block(name, rows.indptr, lits, lo, hi, when)
+
+
+def _lower_or_none(lo: Ints, rows: Rows) -> Floats:
+    """Lower limits, minus infinity where no assignment of 0/1 columns goes below."""
+    least = np.zeros(rows.n_rows)
+    np.add.at(least, rows.row_of_term(), np.minimum(rows.vals, 0.0))
+    return np.where(lo <= least, -np.inf, lo)
+
+
+def cardinality_block(
+    name: str, indptr: Ints, lits: Ints, lo: Ints, hi: Ints, when: Ints | None
+) -> Cardinality:
+    """A block without rows that always hold; rows that never do become empty with ``lo = 1``, ``hi = 0``."""
+    length = np.diff(indptr)
+    lo, hi = np.maximum(lo, 0), np.minimum(hi, length)
+    never = (lo > hi) | (lo > length) | (hi < 0)
+    keep = never | (lo > 0) | (hi < length)
+    rows = Rows(indptr, lits, np.ones(len(lits)))
+    if bool(never.any()):
+        rows = csr.keep_terms(rows, np.repeat(~never, length))
+        lo, hi = np.where(never, 1, lo), np.where(never, 0, hi)
+    if not bool(keep.all()):
+        index = np.flatnonzero(keep)
+        rows, lo, hi = csr.take_rows(rows, index), lo[index], hi[index]
+        when = None if when is None else when[index]
+    return Cardinality(name, rows.indptr, rows.cols, lo, hi, when)

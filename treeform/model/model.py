@@ -1,0 +1,272 @@
+"""The model: columns, blocks of rows, and a linear objective, all as flat arrays.
+
+A model knows neither trees nor solvers. It only grows: columns and blocks keep their numbers, so that a
+loaded solver needs only what came after a :class:`Watermark`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from treeform.errors import ModelError
+from treeform.model import csr, lower, show
+from treeform.model.blocks import Block
+from treeform.model.check import violated_rows, violated_variables
+from treeform.model.columns import Columns, VariableBlock, VariableKind, bounds, shape_of
+from treeform.model.csr import Bools, Floats, Ints, Rows
+from treeform.model.expr import Expr, as_expr, common_owner
+from treeform.model.relation import Relation
+from treeform.model.specs import CardinalitySpec, ClauseSpec
+
+
+class Watermark(NamedTuple):
+    """How far a model had grown: what comes later is new."""
+
+    n_cols: int
+    n_blocks: int
+
+
+def _no_ints() -> Ints:
+    return np.zeros(0, dtype=np.int64)
+
+
+def _no_floats() -> Floats:
+    return np.zeros(0)
+
+
+@dataclass(frozen=True, eq=False)
+class Objective:
+    """``sum(vals * x[cols]) + const``, minimised; columns are distinct and sorted."""
+
+    cols: Ints = field(default_factory=_no_ints)
+    vals: Floats = field(default_factory=_no_floats)
+    const: float = 0.0
+
+    def value(self, x: Any) -> float:
+        """The objective at a point ``(n_cols,)``."""
+        return float(self.vals @ np.asarray(x, dtype=np.float64)[self.cols]) + self.const
+
+
+class Model:
+    """Variables, rows and an objective.
+
+    Examples
+    --------
+    >>> from treeform.model import Model, any_of
+    >>> m = Model()
+    >>> x = m.bool("x", (2, 3))
+    >>> y = m.bool("y", 3)
+    >>> _ = m.add(x <= y, "x only where y")
+    >>> _ = m.add(any_of(x, axis=1), "one in each row")
+    >>> m.minimize(y.sum())
+    >>> m.n_cols, [b.n_rows for b in m.blocks]
+    (9, [6, 2])
+    """
+
+    def __init__(self, name: str = "model") -> None:
+        self.name = name
+        self.blocks: list[Block] = []
+        self.objective = Objective()
+        self._columns = Columns()
+        # Names in use, with the last number given to a repeated one.
+        self._taken: dict[str, dict[str, int]] = {"variable": {}, "block": {}}
+        # An empty expression that stands for the model in checks of ownership.
+        nothing = Rows(np.zeros(1, np.int64), _no_ints(), _no_floats())
+        self._own = Expr((0,), nothing, _no_floats(), self, name)
+
+    # -- variables -------------------------------------------------------------------------------------------
+
+    def bool(self, name: str, shape: Any = (), relax: bool = False) -> Expr:
+        """Declare 0/1 variables.
+
+        Parameters
+        ----------
+        name : str
+            Used in messages; a name that is taken gets a number appended.
+        shape : int or tuple of int
+        relax : bool
+            The caller promises that some optimal solution is 0/1 even when a solver takes [0, 1]: the columns
+            are continuous, no literals are made of them, and a purely Boolean solver still takes them as 0/1.
+        """
+        kind = VariableKind.RELAXED if relax else VariableKind.BOOL
+        return self._declare(name, shape, 0.0, 1.0, kind)
+
+    def integer(self, name: str, shape: Any = (), lb: Any = 0, ub: Any = np.inf) -> Expr:
+        """Declare integer variables with bounds that broadcast to the shape."""
+        return self._declare(name, shape, lb, ub, VariableKind.INTEGER)
+
+    def continuous(self, name: str, shape: Any = (), lb: Any = 0.0, ub: Any = 1.0) -> Expr:
+        """Declare continuous variables with bounds that broadcast to the shape."""
+        return self._declare(name, shape, lb, ub, VariableKind.CONTINUOUS)
+
+    def _declare(self, name: str, shape: Any, lb: Any, ub: Any, kind: VariableKind) -> Expr:
+        sizes = shape_of(name, shape)
+        low, high = bounds(name, sizes, lb, ub, kind is VariableKind.INTEGER)
+        block = VariableBlock(self._unique(name, "variable"), self.n_cols, sizes, kind)
+        self._take("variable", block.name)
+        self._columns.append(block, low, high)
+        return self.expr(block)
+
+    def expr(self, block: VariableBlock) -> Expr:
+        """The variables of a family as an expression."""
+        size = block.size
+        cols = np.arange(block.start, block.start + size, dtype=np.int64)
+        rows = Rows(np.arange(size + 1, dtype=np.int64), cols, np.ones(size))
+        return Expr(block.shape, rows, np.zeros(size), self, block.name)
+
+    @property
+    def n_cols(self) -> int:
+        return self._columns.n_cols
+
+    @property
+    def variables(self) -> list[VariableBlock]:
+        """The families of variables in order of declaration."""
+        return self._columns.variables
+
+    @property
+    def lb(self) -> Floats:
+        """Lower bounds, ``(n_cols,)``, read-only like all arrays over columns."""
+        return self._columns.arrays()[0]
+
+    @property
+    def ub(self) -> Floats:
+        """Upper bounds, ``(n_cols,)``."""
+        return self._columns.arrays()[1]
+
+    @property
+    def is_integer(self) -> Bools:
+        """Columns that take whole numbers only, ``(n_cols,)``."""
+        return self._columns.arrays()[2]
+
+    @property
+    def is_relaxed(self) -> Bools:
+        """Columns declared with ``relax=True``, ``(n_cols,)``."""
+        return self._columns.arrays()[3]
+
+    @property
+    def is_binary(self) -> Bools:
+        """Integer columns within [0, 1], ``(n_cols,)``."""
+        lb, ub, integer, _ = self._columns.arrays()
+        return integer & (lb >= 0.0) & (ub <= 1.0)
+
+    def column_name(self, col: int) -> str:
+        """``flow[3, 0]``."""
+        return self._columns.family(col).entry_name(col)
+
+    def variables_in(self, cols: Ints) -> list[str]:
+        """Names of the families that columns belong to."""
+        return [v.name for v in self._columns.families_of(cols)]
+
+    # -- rows and objective ----------------------------------------------------------------------------------
+
+    def add(self, thing: Relation | ClauseSpec | CardinalitySpec, name: str = "", when: Any = None) -> Block:
+        """Store a family of rows.
+
+        Parameters
+        ----------
+        thing : Relation, ClauseSpec or CardinalitySpec
+            A comparison of expressions, or what ``any_of``, ``at_most``, ``at_least``, ``exactly`` return.
+        name : str
+            What the rows say; used in messages and tables.
+        when : Expr, optional
+            Literals broadcast to the rows: a row has to hold only where its literal is true.
+
+        Returns
+        -------
+        Linear, Clause or Cardinality
+            The block as stored. Rows without variables are dropped if true and kept, empty, if false.
+
+        Raises
+        ------
+        ModelError
+            If shapes do not fit, an entry of a clause is not a literal, or ``thing`` is nothing of the kind.
+        """
+        if not isinstance(thing, Relation | ClauseSpec | CardinalitySpec):
+            raise ModelError(
+                f"model.add() was given {type(thing).__name__}, which states no rows",
+                cause="a comparison of plain numbers or arrays is decided at once and holds no variables",
+                fix="pass a comparison of expressions, any_of(), at_most(), at_least() or exactly()",
+            )
+        label = self._unique(name or f"rows {len(self.blocks)}", "block")
+        block = lower.to_block(thing, label, None if when is None else as_expr(when), self)
+        self._take("block", label)
+        self.blocks.append(block)
+        return block
+
+    def minimize(self, expr: Any) -> None:
+        """Set the objective, a scalar expression; an earlier one is replaced."""
+        scalar = as_expr(expr)
+        if scalar.owner is not None:
+            common_owner(self._own, scalar)
+        if scalar.size != 1:
+            raise ModelError(
+                f"the objective is not a scalar: {scalar.describe()}",
+                cause="one number is minimised",
+                fix="add the entries up with .sum()",
+            )
+        rows = csr.coalesce(scalar.rows)
+        self.objective = Objective(rows.cols, rows.vals, float(scalar.const[0]))
+
+    def _unique(self, name: str, space: str) -> str:
+        taken = self._taken[space]
+        count, out = taken.get(name, 0), name
+        while out in taken:
+            count += 1
+            out = f"{name} #{count}"
+        return out
+
+    def _take(self, space: str, name: str) -> None:
+        taken = self._taken[space]
+        taken[name] = 1
+        base, _, number = name.rpartition(" #")
+        if base in taken and number.isdigit():
+            taken[base] = int(number)
+
+    def mark(self) -> Watermark:
+        """How far the model has grown."""
+        return Watermark(self.n_cols, len(self.blocks))
+
+    # -- reading ---------------------------------------------------------------------------------------------
+
+    def check(self, x: Any) -> dict[str, int]:
+        """Count the rows that a point violates, exactly.
+
+        Parameters
+        ----------
+        x : array of float, shape (n_cols,)
+            Values of integer columns are rounded first. Rows over integer columns are then decided exactly,
+            coefficients read as the decimals that they are written as; rows with other columns up to 1e-6.
+
+        Returns
+        -------
+        dict of str to int
+            For each block the number of violated rows (not those whose ``when`` literal is false), and an
+            entry ``"range of NAME"`` for each family of variables with values outside its bounds.
+        """
+        point = np.array(x, dtype=np.float64)
+        if point.shape != (self.n_cols,):
+            raise ModelError(
+                f"a point of shape {point.shape} cannot be checked",
+                cause=f"the model has {self.n_cols} columns",
+                fix="pass one value for each column",
+            )
+        point[self.is_integer] = np.rint(point[self.is_integer])
+        out = violated_variables(self, point)
+        for block in self.blocks:
+            out[block.name] = int(violated_rows(block, point, self.is_integer).sum())
+        return out
+
+    def stats(self) -> str:
+        """A table of variables and blocks with their sizes."""
+        return show.stats(self)
+
+    def show(self, rows_per_block: int = 3) -> str:
+        """The model written out, the first rows of each block."""
+        return show.text(self, rows_per_block)
+
+    def __repr__(self) -> str:
+        rows = sum(b.n_rows for b in self.blocks)
+        return f"Model({self.name!r}, {self.n_cols} columns, {rows} rows in {len(self.blocks)} blocks)"
