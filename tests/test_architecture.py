@@ -1,0 +1,212 @@
+"""Who may know whom: the direction of imports, file sizes, and what a bare import loads."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "treeform"
+MAX_LINES = 450
+SOLVERS = ["highspy", "ortools", "pysat", "pyomo"]
+
+# Lowest first; a module may import its own layer's package and everything on a lower line, nothing else.
+LAYERS: list[list[str]] = [
+    ["errors", "_core"],
+    ["data", "shape", "graph"],
+    ["model"],
+    ["bridges", "objective"],
+    ["ports"],
+    ["requirements", "backends", "dp"],
+    ["formulation"],
+    ["solve"],
+    ["problem"],
+    ["estimators"],
+    ["report"],
+    ["cli"],
+]
+# Within one line: who may import whom.
+BESIDE = {("graph", "data"), ("data", "shape")}
+# Beside the chain: the package itself, and the conformance kit, which drives everything below the reports.
+FREE = {"", "testing"}
+HIDDEN_FROM_FORMULATIONS = {"requirements", "backends", "solve", "estimators", "report", "cli"}
+LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
+
+
+def modules() -> dict[str, Path]:
+    """Every module of treeform by dotted name; the published formulations live in a folder of their own."""
+    found = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        parts = path.relative_to(ROOT).with_suffix("").parts
+        if "formulations" in parts or "native" in parts:
+            continue
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+def formulation_files() -> list[Path]:
+    return sorted((ROOT / "formulations").rglob("*.py"))
+
+
+def imports(path: Path, dotted: str) -> list[tuple[str, int, bool]]:
+    """``(module, line, at run time)`` of every import; ``if TYPE_CHECKING`` blocks are not at run time."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    typing_only = {
+        id(node)
+        for block in ast.walk(tree)
+        if isinstance(block, ast.If) and "TYPE_CHECKING" in ast.unparse(block.test)
+        for statement in block.body
+        for node in ast.walk(statement)
+    }
+    package = dotted if path.name == "__init__.py" else dotted.rpartition(".")[0]
+    found = []
+    for node in ast.walk(tree):
+        run_time = id(node) not in typing_only
+        if isinstance(node, ast.Import):
+            found += [(alias.name, node.lineno, run_time) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if node.level:
+                kept = package.split(".")[: len(package.split(".")) - node.level + 1]
+                base = ".".join([*kept, base] if base else kept)
+            if base == "treeform":
+                found += [(f"treeform.{alias.name}", node.lineno, run_time) for alias in node.names]
+            else:
+                found.append((base, node.lineno, run_time))
+    return found
+
+
+def part(dotted: str) -> str:
+    """The layer's name in ``treeform.<part>.…``; empty for the package itself."""
+    pieces = dotted.split(".")
+    return pieces[1] if len(pieces) > 1 else ""
+
+
+def test_every_module_has_a_place() -> None:
+    unknown = {part(name) for name in modules()} - set(LEVEL) - FREE
+    assert not unknown, f"add to LAYERS: {sorted(unknown)}"
+
+
+def test_imports_point_downwards() -> None:
+    wrong = []
+    for dotted, path in modules().items():
+        here = part(dotted)
+        if here in FREE:
+            continue
+        for target, line, run_time in imports(path, dotted):
+            if target.split(".")[0] != "treeform" or not run_time:
+                continue
+            there = part(target)
+            if there == here or there not in LEVEL or (here, there) in BESIDE:
+                continue
+            if LEVEL[there] >= LEVEL[here]:
+                wrong.append(f"{path.relative_to(ROOT)}:{line} imports {target}")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_nothing_in_treeform_knows_the_formulations() -> None:
+    wrong = [
+        f"{path.relative_to(ROOT)}:{line}"
+        for dotted, path in modules().items()
+        for target, line, _ in imports(path, dotted)
+        if target.startswith(("treeform.formulations", "formulations"))
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_formulations_use_public_names_only() -> None:
+    wrong = []
+    for path in formulation_files():
+        dotted = "treeform." + ".".join(path.relative_to(ROOT).with_suffix("").parts)
+        dotted = dotted.removesuffix(".__init__")
+        for target, line, _ in imports(path, dotted):
+            pieces = target.split(".")
+            if pieces[0] != "treeform":
+                continue
+            private = any(piece.startswith("_") for piece in pieces)
+            if private or part(target) in HIDDEN_FROM_FORMULATIONS:
+                wrong.append(f"{path.relative_to(ROOT)}:{line} imports {target}")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_no_import_cycles() -> None:
+    known = modules()
+    graph: dict[str, set[str]] = {}
+    for dotted, path in known.items():
+        edges = set()
+        for node in _module_level(ast.parse(path.read_text(encoding="utf-8"))):
+            for target in _targets(node, dotted, path):
+                if target in known and target != dotted and dotted.rpartition(".")[0] != target:
+                    edges.add(target)
+        graph[dotted] = edges
+    state: dict[str, int] = {}
+
+    def visit(name: str, trail: list[str]) -> None:
+        state[name] = 1
+        for target in sorted(graph[name]):
+            assert state.get(target) != 1, " -> ".join([*trail, name, target])
+            if target not in state:
+                visit(target, [*trail, name])
+        state[name] = 2
+
+    for name in graph:
+        if name not in state:
+            visit(name, [])
+
+
+def _module_level(tree: ast.Module) -> list[ast.Import | ast.ImportFrom]:
+    return [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
+
+
+def _targets(node: ast.Import | ast.ImportFrom, dotted: str, path: Path) -> list[str]:
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    package = dotted if path.name == "__init__.py" else dotted.rpartition(".")[0]
+    base = node.module or ""
+    if node.level:
+        kept = package.split(".")[: len(package.split(".")) - node.level + 1]
+        base = ".".join([*kept, base] if base else kept)
+    # "from package import module" is an edge to the module, not to the package that is being loaded.
+    named = [f"{base}.{alias.name}" for alias in node.names]
+    known = modules()
+    return [name if name in known else base for name in named]
+
+
+def test_files_are_short() -> None:
+    files = [*modules().values(), *formulation_files(), *sorted((ROOT / "tests").glob("*.py"))]
+    files += sorted((PACKAGE / "native").rglob("*.[ch]pp"))
+    lengths = {path.relative_to(ROOT): len(path.read_text(encoding="utf-8").splitlines()) for path in files}
+    long = {str(path): lines for path, lines in lengths.items() if lines > MAX_LINES}
+    assert not long, long
+
+
+@pytest.mark.parametrize("statement", ["import treeform", "import treeform; treeform.Problem"])
+def test_import_loads_no_solver(statement: str) -> None:
+    code = f"{statement}; import sys; print([m for m in {SOLVERS!r} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_bare_import_is_light() -> None:
+    code = "import treeform, sys; print([m for m in ('numpy', 'pandas', 'sklearn') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_solvers_are_imported_inside_functions_of_backends() -> None:
+    wrong = []
+    for dotted, path in modules().items():
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        for node in _module_level(tree):
+            names = [a.name for a in node.names] if isinstance(node, ast.Import) else [node.module or ""]
+            if any(name.split(".")[0] in SOLVERS for name in names):
+                wrong.append(f"{path.relative_to(ROOT)}:{node.lineno}")
+        inside = [t for t, _, run_time in imports(path, dotted) if run_time and t.split(".")[0] in SOLVERS]
+        # pysat's encoders are pure functions on clauses: bridges may call them.
+        allowed = SOLVERS if part(dotted) == "backends" else ["pysat"] if part(dotted) == "bridges" else []
+        wrong += [f"{path.relative_to(ROOT)}: {t}" for t in inside if t.split(".")[0] not in allowed]
+    assert not wrong, "\n".join(wrong)
