@@ -12,9 +12,11 @@ from treeform.model.relation import Relation
 from treeform.model.specs import (
     CardinalitySpec,
     ClauseSpec,
+    SignedClauses,
     any_of,
     at_least,
     at_most,
+    clauses,
     exactly,
 )
 
@@ -31,12 +33,14 @@ __all__ = [
     "Model",
     "Objective",
     "Relation",
+    "SignedClauses",
     "VariableBlock",
     "VariableKind",
     "Watermark",
     "any_of",
     "at_least",
     "at_most",
+    "clauses",
     "concatenate",
     "concatenate_linear",
     "constant",

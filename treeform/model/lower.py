@@ -12,7 +12,7 @@ from treeform.model.blocks import Block, Cardinality, Clause, Linear, negated_pe
 from treeform.model.csr import Bools, Floats, Ints, Rows
 from treeform.model.expr import FALSE, TRUE, Expr, common_owner
 from treeform.model.relation import Relation
-from treeform.model.specs import NO_LIMIT, CardinalitySpec, ClauseSpec
+from treeform.model.specs import NO_LIMIT, CardinalitySpec, ClauseSpec, SignedClauses
 
 if TYPE_CHECKING:
     from treeform.model.expr import Owner
@@ -22,7 +22,7 @@ TRIVIAL_TOLERANCE = 1e-9
 
 
 def to_block(
-    thing: Relation | ClauseSpec | CardinalitySpec, name: str, when: Expr | None, owner: Owner
+    thing: Relation | ClauseSpec | SignedClauses | CardinalitySpec, name: str, when: Expr | None, owner: Owner
 ) -> Block:
     """The rows of a statement.
 
@@ -31,6 +31,9 @@ def to_block(
     ModelError
         If ``when`` does not fit the rows, an entry is not a literal, or a coefficient overflowed.
     """
+    if isinstance(thing, SignedClauses):
+        literals = None if when is None else _enforcement(when, thing.shape, name)
+        return _signed(thing, name, literals, owner)
     expr = thing.expr if isinstance(thing, Relation) else thing.literals
     found = common_owner(expr) if when is None else common_owner(expr, when)
     if found is not None and found is not owner:
@@ -89,6 +92,20 @@ def _clause(spec: ClauseSpec, name: str, when: Ints | None) -> Clause:
     width = spec.literals.shape[-1]
     n_rows = int(np.prod(spec.shape))
     return clause_block(name, spec.literals.literal_codes().reshape(n_rows, width), when)
+
+
+def _signed(spec: SignedClauses, name: str, when: Ints | None, owner: Owner) -> Clause:
+    codes = spec.literals.reshape(-1, spec.literals.shape[-1])
+    binary = np.concatenate([[True], owner.is_binary])  # literal 0 is padding
+    size = np.abs(codes)
+    known = bool(size.size == 0 or size.max() < len(binary))
+    if not known or not bool(binary[size].all()):
+        raise ModelError(
+            f"clauses {name!r} hold a number that is no literal of this model",
+            cause="a literal is +-(col + 1) of a 0/1 column",
+            fix="take literals from Expr.as_literals()",
+        )
+    return clause_block(name, codes, when)
 
 
 def clause_block(name: str, codes: Ints, when: Ints | None = None) -> Clause:

@@ -19,7 +19,7 @@ from treeform.model.columns import Columns, VariableBlock, VariableKind, bounds,
 from treeform.model.csr import Bools, Floats, Ints, Rows
 from treeform.model.expr import Expr, as_expr, common_owner
 from treeform.model.relation import Relation
-from treeform.model.specs import CardinalitySpec, ClauseSpec
+from treeform.model.specs import CardinalitySpec, ClauseSpec, SignedClauses
 
 
 class Watermark(NamedTuple):
@@ -162,13 +162,16 @@ class Model:
 
     # -- rows and objective ----------------------------------------------------------------------------------
 
-    def add(self, thing: Relation | ClauseSpec | CardinalitySpec, name: str = "", when: Any = None) -> Block:
+    def add(
+        self, thing: Relation | ClauseSpec | SignedClauses | CardinalitySpec, name: str = "", when: Any = None
+    ) -> Block:
         """Store a family of rows.
 
         Parameters
         ----------
-        thing : Relation, ClauseSpec or CardinalitySpec
-            A comparison of expressions, or what ``any_of``, ``at_most``, ``at_least``, ``exactly`` return.
+        thing : Relation, ClauseSpec, SignedClauses or CardinalitySpec
+            A comparison of expressions, or what ``any_of``, ``clauses``, ``at_most``, ``at_least``, ``exactly``
+            return.
         name : str
             What the rows say; used in messages and tables.
         when : Expr, optional
@@ -184,7 +187,7 @@ class Model:
         ModelError
             If shapes do not fit, an entry of a clause is not a literal, or ``thing`` is nothing of the kind.
         """
-        if not isinstance(thing, Relation | ClauseSpec | CardinalitySpec):
+        if not isinstance(thing, Relation | ClauseSpec | SignedClauses | CardinalitySpec):
             raise ModelError(
                 f"model.add() was given {type(thing).__name__}, which states no rows",
                 cause="a comparison of plain numbers or arrays is decided at once and holds no variables",

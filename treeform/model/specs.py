@@ -12,7 +12,16 @@ from treeform.model.csr import Ints
 from treeform.model.expr import Expr, as_expr, normalise_axes
 from treeform.model.ops import stack
 
-__all__ = ["CardinalitySpec", "ClauseSpec", "any_of", "at_least", "at_most", "exactly"]
+__all__ = [
+    "CardinalitySpec",
+    "ClauseSpec",
+    "SignedClauses",
+    "any_of",
+    "at_least",
+    "at_most",
+    "clauses",
+    "exactly",
+]
 
 #: Stands for "no upper limit" in cardinalities.
 NO_LIMIT = int(np.iinfo(np.int64).max)
@@ -23,6 +32,17 @@ class ClauseSpec:
     """At least one literal of each slice along the last axis is true."""
 
     literals: Expr
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.literals.shape[:-1]
+
+
+@dataclass(frozen=True, eq=False)
+class SignedClauses:
+    """Clauses as an array of signed literals ``+-(col + 1)``, one per slice along the last axis; 0 pads."""
+
+    literals: Ints
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -77,6 +97,32 @@ def any_of(*literals: Any, axis: int | tuple[int, ...] | None = None) -> ClauseS
         return ClauseSpec(joined)
     axes = normalise_axes(axis, exprs[0].broadcast_to(shape))
     return ClauseSpec(_last(joined, (*axes, joined.ndim - 1)))
+
+
+def clauses(literals: Any) -> SignedClauses:
+    """Clauses from signed literals, for those who generate them by the million.
+
+    Parameters
+    ----------
+    literals : array of int, shape (..., width)
+        As :meth:`Expr.as_literals` returns them; one clause per slice along the last axis, padded with 0.
+
+    Examples
+    --------
+    >>> from treeform.model import Model, clauses
+    >>> m = Model()
+    >>> x = m.bool("x", 3).as_literals()
+    >>> m.add(clauses([[x[0], -x[1], 0], [x[0], x[1], x[2]]])).n_rows
+    2
+    """
+    array = np.asarray(literals)
+    if array.ndim < 1 or array.dtype.kind not in "iu":
+        raise ModelError(
+            f"clauses() was given an array of {array.dtype} with {array.ndim} dimensions",
+            cause="signed literals are whole numbers, and the last axis is the clause",
+            fix="pass what Expr.as_literals() returns, or use any_of() on expressions",
+        )
+    return SignedClauses(array.astype(np.int64, copy=False))
 
 
 def at_most(literals: Any, k: Any, axis: int | tuple[int, ...] | None = -1) -> CardinalitySpec:
