@@ -170,8 +170,8 @@ class Model:
         Parameters
         ----------
         thing : Relation, ClauseSpec, SignedClauses or CardinalitySpec
-            A comparison of expressions, or what ``any_of``, ``clauses``, ``at_most``, ``at_least``, ``exactly``
-            return.
+            A comparison of expressions, or what ``any_of``, ``clauses``, ``at_most``, ``at_least`` or
+            ``exactly`` return.
         name : str
             What the rows say; used in messages and tables.
         when : Expr, optional
