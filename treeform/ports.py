@@ -348,9 +348,35 @@ class Requirement(Component, ABC):
         """
         return None
 
+    def prediction_rows(self, data: Dataset) -> list[tuple[np.ndarray, int]]:
+        """This requirement as linear rows over predictions, when it is nothing else; else no rows.
+
+        Each pair ``(coef, rhs)``, ``coef`` of shape (n, K) int64, says: the sum over samples of weight times
+        ``coef[i, class predicted for i]`` is at most ``rhs``. Used for Lagrangian bounds.
+        """
+        return []
+
     def to_json(self) -> dict[str, Any]:
         """``{"name": ..., "parameters": {...}}``; `treeform.requirements.from_json` rebuilds it."""
         return {"name": self.name, "parameters": {k: _plain(v) for k, v in _parameters(self).items()}}
+
+    @staticmethod
+    def from_json(value: Mapping[str, Any]) -> Requirement:
+        """Rebuild a requirement of any registered class from what its :meth:`to_json` gave.
+
+        Raises
+        ------
+        SpecError
+            If no class of that name is known in this process.
+        """
+        kind = _REGISTRY.get(str(value.get("name")))
+        if kind is None:
+            raise SpecError(
+                f"there is no requirement named {value.get('name')!r}",
+                cause=f"known here: {', '.join(sorted(_REGISTRY))}",
+                fix="import the module that defines it first",
+            )
+        return kind.from_parameters(value.get("parameters", {}))
 
     @classmethod
     def from_parameters(cls, parameters: Mapping[str, Any]) -> Requirement:
