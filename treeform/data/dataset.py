@@ -1,0 +1,318 @@
+"""The data set that everything else reads: exact numbers, codes, whole weights, and their provenance."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from treeform.data.columns import Column
+from treeform.data.encode import Encoder
+from treeform.data.labels import encode_labels
+from treeform.data.table import Table, read_table
+from treeform.data.views import (
+    Points,
+    Ranks,
+    Splits,
+    merge_points,
+    rank_values,
+    separating_splits,
+    unit_interval,
+)
+from treeform.data.weights import exact_weights
+from treeform.errors import DataError
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """An encoded table with labels and weights. Immutable; made by `Dataset.from_user`.
+
+    Attributes
+    ----------
+    X : (n, F) float64
+        Encoded features, finite, C-contiguous, without -0.0.
+    y : (n,) int64
+        Class codes, positions in `classes`.
+    classes : (K,) array
+        The original labels.
+    weights : (n,) int64
+        Positive; the user's weight of a row is ``weights[i] * weight_unit``, exactly.
+    weight_unit : Fraction
+        Value of one unit of weight.
+    encoder : Encoder
+        Turns further tables into features.
+    frame : DataFrame or None
+        The user's table (without the target), all rows; None when X was an array of numbers.
+    kept_rows : (n,) int64
+        Positions of the rows in the user's table; rows of weight zero are left out.
+    exclude : tuple of str
+        Columns that are not features.
+    target : str or None
+        Name of the label column, where it is known.
+    notes : tuple of str
+        How particular inputs were treated.
+    """
+
+    X: NDArray[np.float64]
+    y: NDArray[np.int64]
+    classes: NDArray[Any]
+    weights: NDArray[np.int64]
+    weight_unit: Fraction
+    encoder: Encoder
+    table: Table
+    kept_rows: NDArray[np.int64]
+    exclude: tuple[str, ...] = ()
+    target: str | None = None
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for array in (self.X, self.y, self.classes, self.weights, self.kept_rows):
+            array.setflags(write=False)
+
+    @classmethod
+    def from_user(
+        cls,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        feature_names: Any = None,
+        exclude: Iterable[str] = (),
+        allow_single_class: bool = False,
+    ) -> Dataset:
+        """Read and check a table, its labels and its weights.
+
+        Parameters
+        ----------
+        X : DataFrame or array of shape (n, columns)
+            Numeric, boolean, text or categorical columns without missing values.
+        y : Series, array or list of length n, or str
+            Any hashable labels; or the name of a column of the DataFrame, which is then no feature.
+        sample_weight : array of shape (n,), optional
+            Non-negative; rows of weight 0 are left out.
+        feature_names : sequence of str, optional
+            Names of the columns; those of the DataFrame, or x0, x1, ... when left out.
+        exclude : sequence of str
+            Columns to keep for requirements (groups) but not to learn from.
+        allow_single_class : bool, default False
+            Accept labels that are all the same.
+
+        Returns
+        -------
+        Dataset
+
+        Raises
+        ------
+        DataError
+            If the table, the labels or the weights cannot be used as they are.
+        """
+        X, y, target = _separate_target(X, y)
+        table = read_table(X, feature_names)
+        exclude = _excluded(table, exclude)
+        weights, unit = exact_weights(sample_weight, table.n_rows)
+        codes, classes = encode_labels(y, table.n_rows)
+        notes = _index_note(X, y)
+        kept = np.flatnonzero(weights > 0)
+        source = table
+        if len(kept) < len(weights):
+            source = table.rows(kept)
+            notes.append(f"{len(weights) - len(kept)} rows of weight 0 are left out")
+            codes, weights = codes[kept], weights[kept]
+            present, codes = np.unique(codes, return_inverse=True)
+            codes, classes = codes.reshape(-1).astype(np.int64), classes[present]
+        if len(classes) < 2 and not allow_single_class:
+            raise _single_class(classes[0], target)
+        encoder = Encoder.fit(source, exclude, kept)
+        encoded = encoder.encode(source, kept)
+        notes += _constant_notes(encoded, encoder.columns)
+        if table.frame is not None:  # the user may go on to change the table
+            table = replace(table, frame=table.frame.copy())
+        return cls(
+            encoded, codes, classes, weights, unit, encoder, table, kept, exclude, target, tuple(notes)
+        )
+
+    @property
+    def frame(self) -> pd.DataFrame | None:
+        """The user's table without the target, all rows, or None when X was an array of numbers."""
+        return self.table.frame
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """Meaning of each encoded feature."""
+        return self.encoder.columns
+
+    @property
+    def n_samples(self) -> int:
+        """Number of rows kept."""
+        return int(self.X.shape[0])
+
+    @property
+    def n_features(self) -> int:
+        """Number of encoded features."""
+        return int(self.X.shape[1])
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return len(self.classes)
+
+    @cached_property
+    def total_weight(self) -> int:
+        """Sum of the weights, in weight units."""
+        return int(self.weights.sum())
+
+    @cached_property
+    def class_weights(self) -> NDArray[np.int64]:
+        """(K,) int64 weight of each class, in weight units."""
+        made = np.zeros(self.n_classes, dtype=np.int64)
+        np.add.at(made, self.y, self.weights)
+        made.setflags(write=False)
+        return made
+
+    def column(self, name: str) -> NDArray[Any]:
+        """Raw values of one of the user's columns, excluded ones included.
+
+        Returns
+        -------
+        (n,) array
+            Only the rows that were kept.
+
+        Raises
+        ------
+        DataError
+            If there is no such column.
+        """
+        if str(name) not in self.table.names:
+            raise DataError(
+                f"there is no column {name!r}",
+                cause="the table has " + ", ".join(map(repr, self.table.names[:20])),
+                fix="name one of these columns, or pass an array with one entry for each row",
+            )
+        return np.asarray(self.table.column(str(name)))[self.kept_rows]
+
+    @cached_property
+    def points(self) -> Points:
+        """Rows with equal feature vectors, merged into weighted points."""
+        return merge_points(self.X, self.y, self.weights, self.n_classes)
+
+    @cached_property
+    def ranks(self) -> Ranks:
+        """Dense ranks of all values, and the thresholds between them."""
+        return rank_values(self.X)
+
+    def unit(self) -> NDArray[np.float64]:
+        """Scale every feature to [0, 1]; (n, F) float64. Thresholds are never taken from this view."""
+        return unit_interval(self.X)
+
+    def splits(self, dedupe: Literal["feature", "global"] | None = None) -> Splits:
+        """List the tests that send at least one point each way.
+
+        Parameters
+        ----------
+        dedupe : {"feature", "global"} or None
+            Keep one of the tests that part the points in the same way (sides may be swapped): among
+            the tests of one of the user's columns, among all tests, or keep all of them (None).
+
+        Returns
+        -------
+        Splits
+            Over the merged `points`.
+        """
+        if dedupe not in (None, "feature", "global"):
+            raise DataError(f"dedupe={dedupe!r} is not known", fix="use None, 'feature' or 'global'")
+        cache: dict[Any, Splits] = self.__dict__.setdefault("_splits", {})
+        if dedupe not in cache:
+            cache[dedupe] = separating_splits(self.points, self.columns, dedupe)
+        return cache[dedupe]
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 (hex) over features, labels as text, weights and column names, in row order."""
+        told = hashlib.sha256()
+        for part in (self.classes.tolist(), [column.name for column in self.columns]):
+            for text in map(str, part):
+                raw = text.encode("utf-8", "surrogatepass")
+                told.update(len(raw).to_bytes(8, "little") + raw)
+        told.update(f"|{self.X.shape}|{self.weight_unit}|".encode())
+        for array, dtype in ((self.X, "<f8"), (self.y, "<i8"), (self.weights, "<i8")):
+            told.update(np.ascontiguousarray(array, dtype=dtype).tobytes())
+        return told.hexdigest()
+
+    def relabelled(self, codes: NDArray[np.int64], n_classes: int) -> Dataset:
+        """Give the same rows other classes, ``0 .. n_classes - 1``; used for relaxations.
+
+        Parameters
+        ----------
+        codes : (n,) int64
+            The new class of each row.
+        """
+        given = np.ascontiguousarray(codes, dtype=np.int64)
+        if given.shape != self.y.shape or given.min() < 0 or given.max() >= n_classes:
+            raise DataError(
+                f"the new classes do not fit {self.n_samples} rows and {n_classes} classes",
+                fix="pass one code from 0 to n_classes - 1 for each row",
+            )
+        return replace(self, y=given, classes=np.arange(n_classes))
+
+    def __repr__(self) -> str:
+        return f"<Dataset {self.n_samples} rows, {self.n_features} features, {self.n_classes} classes>"
+
+
+def _separate_target(X: Any, y: Any) -> tuple[Any, Any, str | None]:
+    if isinstance(y, str):
+        if not isinstance(X, pd.DataFrame):
+            raise DataError(f"y={y!r} names a column, but X has no column names", fix="pass X as a DataFrame")
+        if list(X.columns).count(y) != 1:
+            raise DataError(
+                f"there is no column {y!r} for the target" if y not in X.columns else f"column {y!r} repeats",
+                cause="the table has " + ", ".join(repr(str(name)) for name in X.columns[:20]),
+                fix="name one of these columns",
+            )
+        return X.drop(columns=y), X[y], y
+    if y is None:
+        raise DataError(
+            "there is no target: requires y to be passed, but the target y is None",
+            fix="pass one label for each row as y",
+        )
+    name = getattr(y, "name", None)
+    return X, y, None if name is None else str(name)
+
+
+def _excluded(table: Table, exclude: Iterable[str]) -> tuple[str, ...]:
+    names = (exclude,) if isinstance(exclude, str) else tuple(str(name) for name in exclude)
+    unknown = [name for name in names if name not in table.names]
+    if unknown:
+        raise DataError(
+            f"exclude names {unknown[0]!r}, which is no column",
+            cause="the table has " + ", ".join(map(repr, table.names[:20])),
+            fix="name columns of the table",
+        )
+    if set(table.names) <= set(names):
+        raise DataError("all columns are excluded", fix="leave at least one column to learn from")
+    return names
+
+
+def _index_note(X: Any, y: Any) -> list[str]:
+    if isinstance(X, pd.DataFrame) and isinstance(y, pd.Series) and not X.index.equals(y.index):
+        return ["the table and the target carry different indices; rows are paired by position"]
+    return []
+
+
+def _constant_notes(X: NDArray[np.float64], columns: tuple[Column, ...]) -> list[str]:
+    constant = np.flatnonzero((X[:1] == X).all(axis=0))
+    return [f"column {columns[f].name!r} is constant: no test can use it" for f in constant]
+
+
+def _single_class(label: Any, target: str | None) -> DataError:
+    return DataError(
+        f"the target{'' if target is None else f' {target!r}'} has one class only ({label!r})",
+        cause="nothing is to be told apart (the number of classes has to be greater than one; got 1 class)",
+        fix="check the target column, and the rows that were filtered out or have weight 0",
+    )

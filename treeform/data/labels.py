@@ -1,0 +1,131 @@
+"""Class labels: any hashable values to codes and back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from treeform.errors import DataError
+
+_NATIVE_KINDS = "biufUS"
+_FEW_CLASSES = 20
+
+
+def encode_labels(values: Any, n_rows: int) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    """Turn labels into codes.
+
+    Parameters
+    ----------
+    values : Series, array or list of length n_rows
+        Any hashable labels; one column.
+    n_rows : int
+        Number of rows of the table.
+
+    Returns
+    -------
+    codes : (n_rows,) int64
+        Positions in `classes`.
+    classes : (K,)
+        The distinct labels, sorted where they can be sorted, else by type name and text.
+
+    Raises
+    ------
+    DataError
+        If labels are missing, unhashable, two-dimensional, of another length, or look like a quantity
+        to be regressed.
+    """
+    labels = _one_dimensional(values)
+    if len(labels) != n_rows:
+        raise DataError(
+            f"the table has {n_rows} rows, the target has {len(labels)}",
+            fix="pass one label for each row",
+        )
+    _refuse_missing(labels)
+    if labels.dtype.kind in _NATIVE_KINDS:
+        classes, codes = np.unique(labels, return_inverse=True)
+        _refuse_quantities(labels, len(classes))
+        return codes.reshape(-1).astype(np.int64), classes
+    return _encode_objects(labels)
+
+
+def label_array(labels: Iterable[Any]) -> NDArray[Any]:
+    """One-dimensional array of labels that keeps each label as it is (tuples, mixed types)."""
+    items = list(labels)
+    if items and {type(item) for item in items} in ({str}, {int}, {float}, {bool}):
+        array = np.asarray(items)
+        if array.dtype.kind in _NATIVE_KINDS:
+            return array
+    return np.fromiter(items, dtype=object, count=len(items))
+
+
+def _one_dimensional(values: Any) -> NDArray[Any]:
+    if isinstance(values, str | bytes) or not hasattr(values, "__len__"):
+        raise DataError(f"the target is a single value ({values!r})", fix="pass one label for each row as y")
+    if not hasattr(values, "__array__"):
+        return label_array(values)
+    array = np.asarray(values)
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim != 1:
+        raise DataError(
+            f"the target has shape {array.shape}", cause="there has to be one label for each row",
+            fix="pass a single column as y",
+        )  # fmt: skip
+    return array
+
+
+def _refuse_missing(labels: NDArray[Any]) -> None:
+    missing = np.asarray(pd.isna(labels))
+    if missing.any():
+        row = int(np.flatnonzero(missing)[0])
+        raise DataError(
+            f"the target of row {row} is missing (NaN or None)",
+            fix="drop the rows without a label, or give them one of their own",
+        )
+    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
+        row = int(np.flatnonzero(~np.isfinite(labels))[0])
+        raise DataError(f"the target of row {row} is infinite", fix="use finite numbers or text as labels")
+
+
+def _refuse_quantities(labels: NDArray[Any], n_classes: int) -> None:
+    if labels.dtype.kind != "f" or n_classes <= max(_FEW_CLASSES, len(labels) // 2):
+        return
+    if (labels != np.floor(labels)).any():
+        raise DataError(
+            f"the target has {n_classes} distinct fractional values in {len(labels)} rows",
+            cause="it looks like a quantity to be regressed; treeform learns classifiers",
+            fix="put the values into classes first, for example with pandas.cut",
+        )
+
+
+def _encode_objects(labels: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    items = labels.tolist() if labels.dtype.kind == "O" else list(labels)
+    try:
+        distinct = list(dict.fromkeys(items))
+    except TypeError:
+        kinds = ", ".join(sorted({type(item).__name__ for item in items}))
+        raise DataError(
+            f"the target holds labels that cannot be compared by hash (types: {kinds})",
+            fix="use text, numbers or tuples as labels",
+        ) from None
+    ordered = _in_order(distinct)
+    position = {label: code for code, label in enumerate(ordered)}
+    codes = np.fromiter((position[item] for item in items), dtype=np.int64, count=len(items))
+    return codes, np.fromiter(ordered, dtype=object, count=len(ordered))
+
+
+def _in_order(labels: list[Any]) -> list[Any]:
+    # Sets "sort" by inclusion, which is no order: only values of one well-known type are sorted as such.
+    kinds = {type(label) for label in labels}
+    if len(kinds) == 1 and not issubclass(next(iter(kinds)), set | frozenset):
+        try:
+            return sorted(labels)
+        except TypeError:
+            pass
+    if all(issubclass(kind, int | float | np.number) for kind in kinds):
+        return sorted(labels)
+    return sorted(labels, key=lambda label: (type(label).__name__, str(label)))

@@ -1,0 +1,237 @@
+"""Reading the user's table: names, kinds of columns, raw values; everything odd is refused by name."""
+
+from __future__ import annotations
+
+import numbers
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from pandas.api import types
+
+from treeform.data.columns import BOOLEAN, CATEGORY, NUMERIC
+from treeform.errors import DataError
+
+EXACT_INTEGERS = 2**53
+
+
+@dataclass(frozen=True)
+class Table:
+    """The user's columns by name, before any encoding.
+
+    Exactly one of `frame` and `matrix` is set: a matrix of numbers is never taken apart into columns.
+    """
+
+    names: tuple[str, ...]
+    frame: pd.DataFrame | None
+    matrix: NDArray[Any] | None
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.matrix) if self.frame is None else len(self.frame)  # type: ignore[arg-type]
+
+    def rows(self, kept: NDArray[np.int64]) -> Table:
+        """The same columns, only the rows `kept`."""
+        if self.frame is not None:
+            return Table(self.names, self.frame.iloc[kept], None)
+        assert self.matrix is not None
+        return Table(self.names, None, self.matrix[kept])
+
+    def column(self, name: str) -> Any:
+        """Raw values of one column: a Series, or an array for a matrix."""
+        position = self.names.index(name)
+        return self.matrix[:, position] if self.frame is None else self.frame.iloc[:, position]  # type: ignore[index]
+
+
+def read_table(X: Any, feature_names: Any = None) -> Table:
+    """Take a DataFrame or a 2-D array as it is and name its columns.
+
+    Raises
+    ------
+    DataError
+        If there are no rows or columns, names repeat, or X is not two-dimensional.
+    """
+    if hasattr(X, "tocsr") or hasattr(X, "tocoo"):
+        raise DataError("X is a sparse matrix", fix="pass X.toarray(); trees read dense columns")
+    frame = X if isinstance(X, pd.DataFrame) else None
+    array = None if frame is not None else _matrix(X)
+    if array is not None and array.dtype.kind not in "biuf":
+        frame, array = pd.DataFrame(array).infer_objects(), None
+    shape: tuple[int, ...] = frame.shape if frame is not None else array.shape  # type: ignore[union-attr]
+    _refuse_empty(shape)
+    names = _names(X, shape[1], feature_names)
+    return Table(names, frame, array)
+
+
+def _matrix(X: Any) -> NDArray[Any]:
+    try:
+        array = np.asarray(X)
+    except (ValueError, TypeError) as error:
+        raise DataError(
+            "X cannot be read as a table", cause=str(error), fix="pass a DataFrame or a 2-D array"
+        ) from None
+    if array.ndim != 2:
+        raise DataError(
+            f"X has {array.ndim} dimension{'' if array.ndim == 1 else 's'}, a table has 2",
+            fix="pass rows by columns; one column is X.reshape(-1, 1), one row X.reshape(1, -1)",
+        )
+    if array.dtype.kind in "cmMV":
+        raise DataError(
+            f"X has entries of type {array.dtype}",
+            cause="trees compare real numbers",
+            fix=_as_numbers_fix("X"),
+        )
+    return array
+
+
+def _refuse_empty(shape: tuple[int, ...]) -> None:
+    if shape[0] == 0 or shape[1] == 0:
+        what = "rows" if shape[0] == 0 else "columns"
+        raise DataError(
+            f"the table has no {what}: found array with 0 {'sample' if shape[0] == 0 else 'feature'}(s) "
+            f"(shape={shape}) while a minimum of 1 is required",
+            fix="check how the table was read or filtered",
+        )
+
+
+def _names(X: Any, n_columns: int, feature_names: Any) -> tuple[str, ...]:
+    if feature_names is not None:
+        names = tuple(str(name) for name in feature_names)
+        if len(names) != n_columns:
+            raise DataError(
+                f"feature_names has {len(names)} names, the table has {n_columns} columns",
+                fix="give one name for each column",
+            )
+    elif isinstance(X, pd.DataFrame):
+        if isinstance(X.columns, pd.MultiIndex):
+            raise DataError(
+                "the table has columns with several levels of names",
+                fix="flatten them: X.columns = ['_'.join(map(str, c)) for c in X.columns]",
+            )
+        names = tuple(str(name) for name in X.columns)
+    else:
+        names = tuple(f"x{j}" for j in range(n_columns))
+    repeated = sorted(name for name, times in Counter(names).items() if times > 1)
+    if repeated:
+        raise DataError(
+            f"column names repeat: {', '.join(map(repr, repeated))}",
+            cause="rules and requirements name columns, so names have to be different",
+            fix="rename the columns, or drop one of each pair",
+        )
+    return names
+
+
+def kind_of(values: Any, name: str) -> str:
+    """Whether a column is numeric, boolean or categorical.
+
+    Raises
+    ------
+    DataError
+        For dates, complex numbers and entries that are neither numbers, booleans nor text.
+    """
+    dtype = values.dtype
+    if isinstance(dtype, pd.CategoricalDtype):
+        return CATEGORY
+    if types.is_bool_dtype(dtype):
+        return BOOLEAN
+    is_time = types.is_datetime64_any_dtype(dtype) or types.is_timedelta64_dtype(dtype)
+    if is_time or isinstance(dtype, pd.PeriodDtype):
+        raise DataError(
+            f"column {name!r} holds dates or times ({dtype})",
+            cause="a test on a date depends on the unit and origin that you mean",
+            fix=f"make it a number, for example X[{name!r}].dt.year or days since a date",
+        )
+    if types.is_complex_dtype(dtype):
+        raise DataError(f"column {name!r} holds complex numbers", fix="split it into two real columns")
+    if types.is_numeric_dtype(dtype):
+        return NUMERIC
+    if types.is_string_dtype(dtype) or dtype.kind in "OUS":
+        return _kind_of_objects(values, name)
+    raise DataError(f"column {name!r} has the type {dtype}", fix=_as_numbers_fix(f"column {name!r}"))
+
+
+def _kind_of_objects(values: Any, name: str) -> str:
+    found = {type(value) for value in np.asarray(values, dtype=object)[~np.asarray(pd.isna(values))]}
+    if found and all(issubclass(kind, bool | np.bool_) for kind in found):
+        return BOOLEAN
+    if found and all(issubclass(kind, numbers.Real) and not issubclass(kind, bool) for kind in found):
+        return NUMERIC
+    odd = [kind for kind in found if not issubclass(kind, str | bool | np.bool_ | int | float | np.number)]
+    if odd:
+        listed = ", ".join(sorted(kind.__name__ for kind in odd))
+        raise DataError(
+            f"column {name!r} holds values of type {listed}: argument must be a string or a number",
+            fix=_as_numbers_fix(f"column {name!r}"),
+        )
+    return CATEGORY
+
+
+def _as_numbers_fix(what: str) -> str:
+    return f"turn {what} into numbers, booleans or text first"
+
+
+def numeric_values(values: Any, name: str, rows: NDArray[np.int64] | None = None) -> NDArray[np.float64]:
+    """Values of a numeric or boolean column as float64, exactly.
+
+    Raises
+    ------
+    DataError
+        If a value is missing, infinite, not a number, or an integer that float64 cannot hold.
+    """
+    refuse_missing(values, name, rows)
+    raw = np.asarray(values)
+    if raw.dtype.kind not in "biuf":
+        raw = np.asarray(values, dtype=object)
+    try:
+        exact = raw.astype(np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise DataError(
+            f"column {name!r} holds values that are not numbers",
+            cause="the column is numeric in the model",
+            fix="pass numbers in this column",
+        ) from None
+    if raw.dtype.kind in "iuO":
+        _refuse_large(raw, name, rows)
+    bad = ~np.isfinite(exact)
+    if bad.any():
+        raise not_finite(name, int(np.flatnonzero(bad)[0]), rows)
+    return exact
+
+
+def _refuse_large(raw: NDArray[Any], name: str, rows: NDArray[np.int64] | None) -> None:
+    if raw.dtype.kind == "O":
+        beyond = np.array([isinstance(v, int | np.integer) and abs(int(v)) > EXACT_INTEGERS for v in raw])
+    else:
+        beyond = raw > EXACT_INTEGERS
+        if raw.dtype.kind == "i":
+            beyond |= raw < -EXACT_INTEGERS
+    if beyond.any():
+        at = int(np.flatnonzero(beyond)[0])
+        raise DataError(
+            f"column {name!r} holds the integer {raw[at]} in row {_row(at, rows)}, beyond 2**53",
+            cause="float64 cannot tell such integers apart; columns like this are often identifiers",
+            fix="leave the column out, subtract an offset, or make it text",
+        )
+
+
+def refuse_missing(values: Any, name: str, rows: NDArray[np.int64] | None = None) -> None:
+    """Raise when a column has missing entries, naming the first row."""
+    missing = np.asarray(pd.isna(values))
+    if missing.any():
+        raise not_finite(name, int(np.flatnonzero(missing)[0]), rows)
+
+
+def not_finite(name: str, at: int, rows: NDArray[np.int64] | None = None) -> DataError:
+    """The error for a missing or infinite entry."""
+    return DataError(
+        f"column {name!r} is missing (NaN) or infinite (inf) in row {_row(at, rows)}",
+        cause="optimal trees are exact about every value, so none may be unknown",
+        fix="drop the row, fill in the value, or add a column that marks it as missing",
+    )
+
+
+def _row(at: int, rows: NDArray[np.int64] | None) -> int:
+    return at if rows is None else int(rows[at])

@@ -1,0 +1,179 @@
+"""Views of a data set: merged points, ranks, and the tests that separate something."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treeform.data.columns import Column
+from treeform.data.midpoints import midpoints
+from treeform.errors import DataError
+
+Floats = NDArray[np.float64]
+Frozen = TypeVar("Frozen", bound="NDArray[Any]")
+_LARGEST_SPLIT_TABLE = 2**31  # entries of Splits.left
+
+
+@dataclass(frozen=True, eq=False)
+class Points:
+    """Rows with equal feature vectors, merged.
+
+    Attributes
+    ----------
+    X : (P, F) float64
+        Distinct feature vectors, in order of first appearance.
+    index : (n,) int64
+        The point of each row.
+    weights : (P, K) int64
+        Weight of each class at each point, in weight units.
+    """
+
+    X: Floats
+    index: NDArray[np.int64]
+    weights: NDArray[np.int64]
+
+    @property
+    def n_points(self) -> int:
+        """Number of distinct feature vectors."""
+        return len(self.X)
+
+
+def merge_points(X: Floats, y: NDArray[np.int64], weights: NDArray[np.int64], n_classes: int) -> Points:
+    """Merge equal rows of `X`; class weights are summed exactly.
+
+    Parameters
+    ----------
+    X : (n, F) float64
+        Finite and without -0.0, so that equal values have equal bits.
+    """
+    index, first = group_rows(X)
+    merged = np.zeros((len(first), n_classes), dtype=np.int64)
+    np.add.at(merged, (index, y), weights)
+    return Points(_frozen(X[first]), _frozen(index), _frozen(merged))
+
+
+def group_rows(X: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Number groups of equal rows in order of first appearance: (group of row, first row of group)."""
+    bits = np.ascontiguousarray(X).view(np.uint64)
+    # Sorting one 64-bit hash per row is far faster than sorting rows; groups are then compared in full.
+    odd = np.random.default_rng(20240229).integers(0, 2**63, X.shape[1], dtype=np.uint64) * 2 + 1
+    mixed = (bits ^ (bits >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
+    key = (mixed ^ (mixed >> np.uint64(32))) @ odd
+    _, first, group = np.unique(key, return_index=True, return_inverse=True)
+    if not (bits[first[group]] == bits).all():
+        _, first, group = np.unique(X, axis=0, return_index=True, return_inverse=True)
+    order = np.argsort(first, kind="stable")
+    position = np.empty_like(order)
+    position[order] = np.arange(len(order))
+    return position[group.reshape(-1)].astype(np.int64), first[order].astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Ranks:
+    """Dense ranks of the original float64 values, feature by feature.
+
+    Attributes
+    ----------
+    codes : (n, F) int32
+        ``values[f][codes[i, f]] == X[i, f]``.
+    values : tuple of F arrays
+        Sorted distinct float64 values.
+    """
+
+    codes: NDArray[np.int32]
+    values: tuple[Floats, ...]
+    _cache: dict[int, Floats] = field(default_factory=dict, repr=False)
+
+    def thresholds(self, feature: int) -> Floats:
+        """Thresholds between neighbouring values: (len(values) - 1,) float64 with ``lo <= t < hi``."""
+        if feature not in self._cache:
+            values = self.values[feature]
+            made = midpoints(values[:-1], values[1:])
+            assert bool(((values[:-1] <= made) & (made < values[1:])).all())
+            self._cache[feature] = _frozen(made)
+        return self._cache[feature]
+
+
+def rank_values(X: Floats) -> Ranks:
+    """Rank every column of `X`."""
+    codes = np.empty(X.shape, dtype=np.int32)
+    values = []
+    for f in range(X.shape[1]):
+        distinct, code = np.unique(X[:, f], return_inverse=True)
+        codes[:, f] = code.reshape(-1)
+        values.append(_frozen(distinct))
+    return Ranks(_frozen(codes), tuple(values))
+
+
+@dataclass(frozen=True, eq=False)
+class Splits:
+    """Tests ``x[feature] <= threshold`` that send at least one point each way.
+
+    Attributes
+    ----------
+    feature : (T,) int32
+        Encoded feature of each test, increasing.
+    threshold : (T,) float64
+        Increasing within a feature.
+    left : (T, P) bool
+        Whether the point goes left.
+    """
+
+    feature: NDArray[np.int32]
+    threshold: Floats
+    left: NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        return len(self.feature)
+
+
+def separating_splits(
+    points: Points, columns: tuple[Column, ...], dedupe: Literal["feature", "global"] | None
+) -> Splits:
+    """List the tests; see `Dataset.splits`."""
+    ranks = rank_values(points.X)
+    sizes = np.array([len(values) - 1 for values in ranks.values], dtype=np.int64)
+    if int(sizes.sum()) * points.n_points > _LARGEST_SPLIT_TABLE:
+        raise DataError(
+            f"{int(sizes.sum())} different tests on {points.n_points} different rows are too many to list",
+            cause="this formulation has a variable for every distinct split",
+            fix="round or bin columns with many values, use fewer rows, or a native engine (tf.ConTree())",
+        )
+    feature = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
+    rank = np.concatenate([np.arange(size, dtype=np.int32) for size in sizes] or [np.zeros(0, np.int32)])
+    threshold = np.concatenate([ranks.thresholds(f) for f in range(len(sizes))] or [np.zeros(0)])
+    left = ranks.codes.T[feature] <= rank[:, None]
+    if dedupe is not None:
+        kept = _first_of_each(left, [columns[f].source if dedupe == "feature" else "" for f in feature])
+        feature, threshold, left = feature[kept], threshold[kept], left[kept]
+    return Splits(_frozen(feature), _frozen(threshold), _frozen(left))
+
+
+def _first_of_each(left: NDArray[np.bool_], group: list[str]) -> list[int]:
+    """Positions of the first test of every partition in its group; swapped sides are the same partition."""
+    flipped = left ^ left[:, :1]
+    packed = np.packbits(flipped, axis=1)
+    seen: set[tuple[str, bytes]] = set()
+    kept = []
+    for position, (name, row) in enumerate(zip(group, packed, strict=True)):
+        key = (name, row.tobytes())
+        if key not in seen:
+            seen.add(key)
+            kept.append(position)
+    return kept
+
+
+def unit_interval(X: Floats) -> Floats:
+    """Scale every column to [0, 1]; constant columns become 0. Neighbouring values may fall together."""
+    low, high = X.min(axis=0), X.max(axis=0)
+    span = high / 2 - low / 2  # halved: the range of huge values overflows
+    scaled = np.divide(X / 2 - low / 2, span, out=np.zeros_like(X), where=span > 0)
+    return np.asarray(np.clip(scaled, 0.0, 1.0))
+
+
+def _frozen(array: Frozen) -> Frozen:
+    array.setflags(write=False)
+    return array
