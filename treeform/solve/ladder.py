@@ -48,7 +48,7 @@ def climb(
             cause="the ladder goes over trees of depth 1, 2, 3, ...",
             fix="use shape=tf.Tree(depth=k), where k is the largest depth allowed",
         )
-    unit = question.scale * int(question.objective.terms[0][0])
+    unit = int(question.scale * question.objective.terms[0][0])
     for label in range(question.data.n_classes):
         ledger.offer(DecisionGraph.leaf(label, question.data), "constant model")
     if not ledger.closed and ledger.upper is None:

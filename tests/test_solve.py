@@ -1,0 +1,203 @@
+"""Problem.solve: what is chosen, what is claimed, and what is refused."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import signal
+import threading
+import time
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import treeform as tf
+from treeform.errors import ContradictionError, SpecError
+from treeform.graph import DecisionGraph
+from treeform.solve import Budget, Ledger, misfit
+
+
+@pytest.fixture
+def table():
+    rng = np.random.default_rng(7)
+    X = rng.integers(0, 3, size=(40, 4)).astype(float)
+    y = np.where((X[:, 0] > 1) ^ (X[:, 1] > 0), "yes", "no")
+    y[rng.random(40) < 0.15] = "no"
+    sex = np.where(rng.random(40) < 0.5, "f", "m")
+    return X, y, sex
+
+
+def parity_problem(table, depth=2):
+    X, y, sex = table
+    problem = tf.Problem(X, y, shape=tf.Tree(depth=depth))
+    problem += [tf.StatisticalParity(groups=sex, ratio=0.9, favourable="yes"), tf.MinSupport(3)]
+    return problem
+
+
+def test_plain_problem_goes_to_the_native_engine(table):
+    X, y, _ = table
+    result = tf.Problem(X, y, shape=tf.Tree(depth=2)).solve()
+    assert result.status is tf.Status.OPTIMAL
+    assert result.solver == "contree"
+    assert any("native engine" in note for note in result.notes)
+    assert result.errors == int((result.graph.predict(X) != y).sum()) == result.objective == result.bound
+    assert result.gap == 0.0
+    assert result.limit is None
+
+
+@pytest.mark.parametrize("solver", ["highs", "cp-sat"])
+def test_requirements_and_solvers_agree_with_brute_force(table, solver):
+    problem = parity_problem(table)
+    expected, _ = tf.testing.brute_force(problem.data, problem.shape, problem.objective, problem.requirements)
+    for warm in ("auto", None):
+        result = problem.solve(solver, formulation="odd", warm_start=warm, time_limit=60)
+        assert result.status is tf.Status.OPTIMAL
+        assert result.objective == expected
+        assert set(result.violations.values()) == {0}
+
+
+def test_every_name_and_instance_means_the_same(table):
+    problem = parity_problem(table, depth=1)
+    values = {
+        problem.solve(solver, formulation=formulation, time_limit=60).objective
+        for solver, formulation in itertools.product(["highs", tf.HiGHS(threads=1), tf.CPSAT], ["odd"])
+    }
+    values.add(problem.solve(tf.SAT("cadical195"), formulation="sat-depth", time_limit=60).objective)
+    assert len(values) == 1
+
+
+def test_depth_is_minimised_by_a_ladder(table):
+    X, _, _ = table
+    y = (X[:, 0] > 1) ^ (X[:, 1] > 0)
+    problem = tf.Problem(X, y, shape=tf.Tree(depth=4)).minimize(tf.Depth())
+    problem += tf.MaxErrors(0)
+    result = problem.solve()
+    assert result.objective == result.bound == 2
+    assert result.errors == 0
+    assert result.formulation == "sat-depth"
+
+
+def test_infeasible_names_the_prover(table):
+    X, y, _ = table
+    problem = tf.Problem(X, y, shape=tf.Tree(depth=1))
+    problem += tf.MaxErrors(0)
+    for solver in ("highs", "cp-sat"):
+        result = problem.solve(solver, time_limit=60)
+        assert result.status is tf.Status.INFEASIBLE
+        assert result.graph is None
+        assert any(claim.kind == "infeasible" for claim in result.claims)
+
+
+def test_objective_with_nodes_prices_tests(table):
+    X, y, _ = table
+    problem = tf.Problem(X, y, shape=tf.Tree(depth=2)).minimize(tf.Error() + Fraction(5, 2) * tf.Nodes())
+    result = problem.solve()
+    assert result.objective == result.errors + Fraction(5, 2) * result.graph.n_nodes
+    other = problem.solve("cp-sat", formulation="odd", warm_start=None, time_limit=60)
+    assert other.objective == result.objective
+
+
+def test_diagram_is_at_least_as_good_as_the_tree_it_contains(table):
+    X, y, _ = table
+    tree = tf.Problem(X, y, shape=tf.Tree(depth=2)).solve()
+    diagram = tf.Problem(X, y, shape=tf.Diagram(1, 2)).solve("cp-sat", time_limit=60)
+    assert diagram.status is tf.Status.OPTIMAL
+    assert diagram.objective == tree.objective
+
+
+def test_engine_refuses_what_it_cannot_honour(table):
+    with pytest.raises(SpecError, match="cannot honour statistical_parity"):
+        parity_problem(table).solve(tf.ConTree())
+    with pytest.raises(SpecError, match="takes no formulation"):
+        parity_problem(table).solve(tf.ConTree(), formulation="odd")
+
+
+def test_unknown_names_say_what_exists(table):
+    problem = parity_problem(table)
+    with pytest.raises(SpecError, match="did you mean 'odd'"):
+        problem.solve(formulation="ods")
+    with pytest.raises(SpecError, match="highs"):
+        problem.solve("hihgs")
+    with pytest.raises(SpecError, match="time limit"):
+        problem.solve(time_limit=0)
+    with pytest.raises(SpecError, match="is no shape"):
+        tf.Problem(*table[:2], shape=3)
+    with pytest.raises(SpecError, match="is no requirement"):
+        problem.add("min_support")
+
+
+def test_a_given_model_is_verified_and_used(table):
+    X, y, _ = table
+    start = tf.Problem(X, y, shape=tf.Tree(depth=1)).solve().graph
+    result = tf.Problem(X, y, shape=tf.Tree(depth=2)).solve("highs", warm_start=start, time_limit=60)
+    assert any(c.by == "the given warm start" for c in result.claims) or result.objective == result.bound
+
+
+def test_progress_is_monotone_and_ends_at_the_result(table):
+    seen = []
+    result = parity_problem(table).solve("highs", time_limit=60, on_progress=seen.append)
+    uppers = [p.upper for p in seen if p.upper is not None]
+    lowers = [p.lower for p in seen if p.lower is not None]
+    assert uppers == sorted(uppers, reverse=True)
+    assert lowers == sorted(lowers)
+    assert uppers[-1] == result.objective
+
+
+def test_ledger_raises_on_contradiction(table):
+    X, y, _ = table
+    question = tf.Problem(X, y, shape=tf.Tree(depth=1)).question
+    ledger = Ledger(question, Budget(None))
+    ledger.offer(DecisionGraph.leaf(0, question.data), "test")
+    with pytest.raises(ContradictionError, match="contradict"):
+        ledger.prove_lower(ledger.upper + 1, "a liar")
+
+
+def test_ledger_rounds_float_bounds_up_to_attainable_integers(table):
+    X, y, _ = table
+    question = tf.Problem(X, y, shape=tf.Tree(depth=1)).question
+    ledger = Ledger(question, Budget(None))
+    ledger.prove_lower_float(2.0000004, "solver")
+    assert ledger.lower == 2
+    ledger.prove_lower_float(2.3, "solver")
+    assert ledger.lower == 3
+    ledger.prove_lower_float(float("-inf"), "solver")
+    assert ledger.lower == 3
+
+
+def test_misfit_sees_shared_tests_and_layers(table):
+    X, y, _ = table
+    shared = [
+        {"feature": 0, "threshold": 0.5, "left": 1, "right": 2},
+        {"feature": 1, "threshold": 0.5, "left": 3, "right": 4},
+        {"feature": 2, "threshold": 0.5, "left": 3, "right": 5},
+        {"feature": 3, "threshold": 0.5, "left": 4, "right": 5},
+        {"label": 0},
+        {"label": 1},
+    ]
+    data = tf.Problem(X, y, shape=tf.Tree(depth=3)).data
+    graph = DecisionGraph.build(shared, data)
+    assert "not a tree" in misfit(graph, tf.Tree(3))
+    assert misfit(graph, tf.Diagram(1, 2, 1)) is None
+    assert "depth" in misfit(graph, tf.Diagram(1, 2))
+
+
+def test_ctrl_c_keeps_the_best_model(benchmark_data):
+    X, y = benchmark_data("continuous/eeg")
+    problem = tf.Problem(X, y, shape=tf.Tree(depth=4))
+    timer = threading.Timer(1.0, lambda: os.kill(os.getpid(), signal.SIGINT))
+    timer.start()
+    started = time.monotonic()
+    result = problem.solve(tf.ConTree())
+    assert time.monotonic() - started < 10
+    assert result.limit is tf.Limit.INTERRUPTED
+    assert result.graph is not None
+    assert result.bound <= result.objective
+
+
+def test_time_limit_is_kept_and_leaves_a_true_bound(benchmark_data):
+    X, y = benchmark_data("continuous/magic")
+    result = tf.Problem(X, y, shape=tf.Tree(depth=4)).solve(time_limit=1.0)
+    assert result.limit is tf.Limit.TIME
+    assert result.seconds < 4.0
+    assert result.status is tf.Status.FEASIBLE
+    assert 0 <= result.bound <= result.objective
