@@ -23,7 +23,7 @@ _HOMES = {
     "SatSize": "treeform.formulations.sat",
 }
 
-__all__ = ["ODD", "SatDepth", "SatSize"]  # noqa: F822  resolved on first use
+__all__ = ["ODD", "SatDepth", "SatSize"]
 
 
 def __getattr__(name: str) -> Any:
