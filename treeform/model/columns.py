@@ -51,28 +51,30 @@ class Columns:
     def __init__(self) -> None:
         self.variables: list[VariableBlock] = []
         self.n_cols = 0
-        self._parts: list[tuple[Floats, Floats, Bools, Bools]] = []
+        self._parts: list[tuple[Floats, Floats, Bools, Bools, Bools]] = []
         self._starts: list[int] = []
         none: Floats = np.zeros(0)
-        self._arrays = (none, none, none.astype(bool), none.astype(bool))
+        no: Bools = np.zeros(0, dtype=bool)
+        self._arrays = (none, none, no, no, no)
 
     def append(self, block: VariableBlock, lb: Floats, ub: Floats) -> None:
         """Add the columns of ``block`` with flat bounds."""
         integer = np.full(len(lb), block.kind in (VariableKind.BOOL, VariableKind.INTEGER))
         relaxed = np.full(len(lb), block.kind is VariableKind.RELAXED)
-        self._parts.append((lb, ub, integer, relaxed))
+        binary = integer & (lb >= 0.0) & (ub <= 1.0)
+        self._parts.append((lb, ub, integer, relaxed, binary))
         self.variables.append(block)
         self._starts.append(block.start)
         self.n_cols += len(lb)
 
-    def arrays(self) -> tuple[Floats, Floats, Bools, Bools]:
-        """``lb, ub, is_integer, is_relaxed`` over all columns, read-only."""
+    def arrays(self) -> tuple[Floats, Floats, Bools, Bools, Bools]:
+        """``lb, ub, is_integer, is_relaxed, is_binary`` over all columns, read-only."""
         if self._parts:
             lists = zip(self._arrays, *self._parts, strict=True)
             joined = tuple(np.concatenate(parts) for parts in lists)
             for array in joined:
                 array.setflags(write=False)
-            self._arrays = (joined[0], joined[1], joined[2], joined[3])
+            self._arrays = (joined[0], joined[1], joined[2], joined[3], joined[4])
             self._parts = []
         return self._arrays
 

@@ -149,8 +149,7 @@ class Model:
     @property
     def is_binary(self) -> Bools:
         """Integer columns within [0, 1], ``(n_cols,)``."""
-        lb, ub, integer, _ = self._columns.arrays()
-        return integer & (lb >= 0.0) & (ub <= 1.0)
+        return self._columns.arrays()[4]
 
     def column_name(self, col: int) -> str:
         """``flow[3, 0]``."""

@@ -1,0 +1,34 @@
+"""Rewrites between the kinds of rows, and the router that chains them."""
+
+from __future__ import annotations
+
+from treeform.bridges.base import (
+    CARDINALITY,
+    CLAUSE,
+    ENFORCED_CARDINALITY,
+    ENFORCED_CLAUSE,
+    ENFORCED_LINEAR,
+    FORMS,
+    LINEAR,
+    Bridge,
+)
+from treeform.bridges.lowered import Lowered
+from treeform.bridges.router import BRIDGES, Plan, Row, route
+from treeform.bridges.scaling import integer_rows
+
+__all__ = [
+    "BRIDGES",
+    "CARDINALITY",
+    "CLAUSE",
+    "ENFORCED_CARDINALITY",
+    "ENFORCED_CLAUSE",
+    "ENFORCED_LINEAR",
+    "FORMS",
+    "LINEAR",
+    "Bridge",
+    "Lowered",
+    "Plan",
+    "Row",
+    "integer_rows",
+    "route",
+]

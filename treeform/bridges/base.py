@@ -1,0 +1,62 @@
+"""What a bridge is: a stateless rewrite of one form of rows into others.
+
+A bridge declares its source and its targets as data, so that the router can plan without running anything.
+Applied to a block it returns blocks that have the same solutions on the columns that exist; it may append
+columns to the model, never change or remove one. A solution is therefore read back by leaving columns out.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+from treeform.model import Block, Form, Kind, Model
+
+LINEAR, ENFORCED_LINEAR = Form(Kind.LINEAR, False), Form(Kind.LINEAR, True)
+CLAUSE, ENFORCED_CLAUSE = Form(Kind.CLAUSE, False), Form(Kind.CLAUSE, True)
+CARDINALITY, ENFORCED_CARDINALITY = Form(Kind.CARDINALITY, False), Form(Kind.CARDINALITY, True)
+FORMS = (LINEAR, ENFORCED_LINEAR, CLAUSE, ENFORCED_CLAUSE, CARDINALITY, ENFORCED_CARDINALITY)
+
+
+class Bridge(ABC):
+    """A rewrite of blocks.
+
+    Attributes
+    ----------
+    source : Form
+        The form of blocks that :meth:`apply` takes.
+    target : frozenset of Form
+        All forms that it may return.
+    adds_columns : bool
+        Whether it may append columns.
+    cost : float
+        What the router adds up, positive: small for a change of notation, large for an encoding that solvers
+        propagate worse than the original.
+    """
+
+    source: Form
+    target: frozenset[Form]
+    adds_columns: bool = False
+    cost: float = 1.0
+
+    @property
+    def name(self) -> str:
+        """How plans and tables call the rewrite."""
+        return str(type(self).__module__).rpartition(".")[2]
+
+    @abstractmethod
+    def apply(self, block: Any, model: Model) -> list[Block]:
+        """Rewrite ``block``, whose columns are columns of ``model``.
+
+        Raises
+        ------
+        RouteError
+            If this block cannot be rewritten, naming its rows and columns.
+        """
+
+    @abstractmethod
+    def size(self, block: Any) -> int:
+        """About how many rows :meth:`apply` returns for ``block``."""
+
+    def __repr__(self) -> str:
+        return f"<bridge {self.name}: {self.source} -> {', '.join(sorted(map(str, self.target)))}>"
