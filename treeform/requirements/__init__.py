@@ -1,0 +1,22 @@
+"""Requirements: what every admissible model satisfies, stated once for all formulations and solvers."""
+
+from __future__ import annotations
+
+from treeform.requirements.base import from_json, make, names, parse
+from treeform.requirements.fairness import StatisticalParity
+from treeform.requirements.groups import Groups
+from treeform.requirements.parsimony import MaxNodes
+from treeform.requirements.performance import MaxErrors
+from treeform.requirements.stability import MinSupport
+
+__all__ = [
+    "Groups",
+    "MaxErrors",
+    "MaxNodes",
+    "MinSupport",
+    "StatisticalParity",
+    "from_json",
+    "make",
+    "names",
+    "parse",
+]

@@ -1,0 +1,109 @@
+"""Amounts of samples: a count, or a fraction of all, exactly."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from numbers import Integral
+from typing import TYPE_CHECKING, Any
+
+from treeform.errors import SpecError
+from treeform.objective import as_fraction
+
+if TYPE_CHECKING:
+    from treeform.data import Dataset
+
+
+def decimal_text(value: Fraction | int) -> str:
+    """``0.8`` for 4/5, ``1/3`` for what has no finite decimal form."""
+    number = Fraction(value)  # not negative
+    rest = number.denominator
+    for prime in (2, 5):
+        while rest % prime == 0:
+            rest //= prime
+    if rest != 1:
+        return str(number)
+    digits = 0
+    while (number * 10**digits).denominator != 1:
+        digits += 1
+    text = str(int(number * 10**digits)).zfill(digits + 1)
+    return text if digits == 0 else f"{text[:-digits]}.{text[-digits:]}"
+
+
+class Amount:
+    """A count (whole number) or a fraction of the total weight, from a positional or a named argument.
+
+    Parameters
+    ----------
+    owner : str
+        Who asks, for messages.
+    amount : int or float or Fraction or None
+        A whole number is a count, anything else a fraction.
+    count, fraction
+        The same by name.
+    """
+
+    def __init__(self, owner: str, amount: Any, count: Any, fraction: Any) -> None:
+        given = [value for value in (amount, count, fraction) if value is not None]
+        if len(given) != 1:
+            raise SpecError(
+                f"{owner} takes one amount and was given {len(given)}",
+                cause="it is either a count of samples or a fraction of all",
+                fix=f"write {owner}(20) for 20 samples, or {owner}(0.05) for 5 % of all",
+            )
+        self.count: int | None = None
+        self.fraction: Fraction | None = None
+        if count is not None or (amount is not None and _is_whole(amount)):
+            self._set_count(owner, given[0])
+        else:
+            self._set_fraction(owner, given[0])
+
+    def _set_count(self, owner: str, value: Any) -> None:
+        if not _is_whole(value) or value < 0:
+            raise SpecError(
+                f"{owner}: the count {value!r} is not possible", cause="a count is a whole number >= 0"
+            )
+        self.count = int(value)
+
+    def _set_fraction(self, owner: str, value: Any) -> None:
+        self.fraction = as_fraction(value, f"the fraction of {owner}")
+        if not 0 <= self.fraction <= 1:
+            raise SpecError(
+                f"{owner}: the fraction {value} is not possible",
+                cause="a fraction of all samples is within [0, 1]",
+                fix=f"write {owner}({int(self.fraction)}) for a count" if self.fraction > 1 else None,
+            )
+
+    def weight(self, data: Dataset) -> Fraction:
+        """The amount in the user's weight units."""
+        if self.count is not None:
+            return Fraction(self.count)
+        assert self.fraction is not None
+        return self.fraction * data.total_weight * data.weight_unit
+
+    def at_least(self, data: Dataset) -> int:
+        """The smallest whole weight (in weight units) that reaches the amount."""
+        return math.ceil(self.weight(data) / data.weight_unit)
+
+    def at_most(self, data: Dataset) -> int:
+        """The largest whole weight (in weight units) within the amount."""
+        return math.floor(self.weight(data) / data.weight_unit)
+
+    def to_json(self) -> dict[str, Any]:
+        return {"count": self.count} if self.count is not None else {"fraction": str(self.fraction)}
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Amount) and (self.count, self.fraction) == (other.count, other.fraction)
+
+    def __hash__(self) -> int:
+        return hash((self.count, self.fraction))
+
+    def __str__(self) -> str:
+        if self.fraction is None:
+            return str(self.count)
+        # A whole fraction needs its name: the bare number would be read as a count.
+        return ("fraction=" if self.fraction.denominator == 1 else "") + decimal_text(self.fraction)
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool)

@@ -1,0 +1,178 @@
+"""Groups of samples for fairness requirements: codes and labels, from whatever the user has."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from treeform.errors import CertificateError, DataError, SpecError
+
+if TYPE_CHECKING:
+    from treeform.data import Dataset
+
+MAX_GROUPS = 50
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """A partition of the kept rows of a data set.
+
+    Attributes
+    ----------
+    codes : (n,) int64
+        Group of each kept row.
+    labels : tuple
+        The label of each group: text, numbers or booleans.
+    name : str or None
+        What the groups are called, where known.
+    """
+
+    codes: np.ndarray
+    labels: tuple[Any, ...]
+    name: str | None = None
+
+    @classmethod
+    def of(cls, values: Any, data: Dataset) -> Groups:
+        """Groups from a column's name, an array, a Series, or a frame whose columns are crossed.
+
+        Raises
+        ------
+        DataError
+            If there is no such column, the length is wrong, a value is missing, or there are not at least two
+            and at most 50 groups.
+        """
+        if isinstance(values, Groups):
+            return values._fitted(data)
+        name = values if isinstance(values, str) else None
+        raw = data.column(name) if name is not None else _kept_rows(values, data)
+        name = name if name is not None else _name_of(values)
+        if raw.ndim == 2 and raw.shape[1] == 1:
+            raw = raw[:, 0]
+        missing = np.asarray(pd.isna(raw))
+        if missing.any():
+            row = int(data.kept_rows[int(np.argwhere(missing)[0][0])])
+            raise DataError(
+                f"the groups{_called(name)} have a missing value in row {row}",
+                cause="every sample belongs to one group",
+                fix="fill the missing values (for example with 'unknown'), or drop those rows",
+            )
+        if raw.ndim == 2:
+            raw = np.array([" & ".join(map(str, row)) for row in raw], dtype=object)
+        codes, uniques = pd.factorize(pd.Series(list(raw)), sort=False)
+        labels = [_plain(label) for label in uniques]
+        order = sorted(range(len(labels)), key=lambda g: (str(type(labels[g])), labels[g]))
+        rank = np.empty(len(order), dtype=np.int64)
+        rank[order] = np.arange(len(order))
+        return cls(rank[codes], tuple(labels[g] for g in order), name)._fitted(data)
+
+    def _fitted(self, data: Dataset) -> Groups:
+        if len(self.codes) != data.n_samples:
+            raise DataError(
+                f"the groups{_called(self.name)} have {len(self.codes)} entries for {data.n_samples} samples",
+                cause="groups were bound to other data",
+                fix="give the groups again, or name a column",
+            )
+        if len(self.labels) < 2:
+            raise DataError(
+                f"the groups{_called(self.name)} have one value only ({self.labels[0]!r})",
+                cause="fairness compares two groups or more",
+                fix="name another column, or drop the requirement",
+            )
+        if len(self.labels) > MAX_GROUPS:
+            raise DataError(
+                f"the groups{_called(self.name)} have {len(self.labels)} different values",
+                cause=f"each pair of groups gives rows; at most {MAX_GROUPS} groups are taken",
+                fix="bin the values, for example with pandas.cut",
+            )
+        return self
+
+    def weights(self, data: Dataset) -> list[int]:
+        """Total weight of every group, in weight units."""
+        total = np.zeros(len(self.labels), dtype=np.int64)
+        np.add.at(total, self.codes, data.weights)
+        return [int(w) for w in total]
+
+    def to_json(self) -> dict[str, Any]:
+        return {"codes": self.codes.tolist(), "labels": list(self.labels), "name": self.name}
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Groups:
+        try:
+            codes = np.asarray(value["codes"], dtype=np.int64)
+            labels = tuple(value["labels"])
+            fits = codes.ndim == 1 and len(codes) and codes.min() >= 0 and codes.max() < len(labels)
+        except (KeyError, TypeError, ValueError, OverflowError):
+            fits = False
+        if not fits:
+            raise CertificateError(
+                "the groups of a requirement are damaged", cause="codes and labels do not fit"
+            )
+        return cls(codes, labels, value.get("name"))
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Groups)
+            and (self.labels, self.name) == (other.labels, other.name)
+            and np.array_equal(self.codes, other.codes)
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.labels, self.name))
+
+    def __repr__(self) -> str:
+        return f"<Groups{_called(self.name)}: {', '.join(map(str, self.labels))}>"
+
+
+def class_code(label: Any, data: Dataset) -> int:
+    """The code of the class that ``label`` names; text that spells a label counts as that label.
+
+    Raises
+    ------
+    SpecError
+        If there is no such class.
+    """
+    classes = [_plain(c) for c in data.classes]
+    for code, known in enumerate(classes):
+        if type(known) is type(label) and known == label:
+            return code
+    for code, known in enumerate(classes):
+        if str(known) == str(label) or known == label:
+            return code
+    raise SpecError(
+        f"there is no class {label!r}",
+        cause=f"the classes are {', '.join(map(repr, classes))}",
+        fix=f"use for example favourable={classes[-1]!r}",
+    )
+
+
+def _kept_rows(values: Any, data: Dataset) -> np.ndarray:
+    """One entry per row that the user passed, cut down to the rows that count."""
+    raw = np.asarray(values, dtype=object)
+    rows = data.table.n_rows
+    if raw.ndim not in (1, 2) or len(raw) != rows:
+        raise DataError(
+            f"the groups have shape {raw.shape} for {rows} rows",
+            cause="there is one group per row of the table as passed, rows of weight 0 included",
+            fix="pass an array with one entry per row, or the name of a column",
+        )
+    return np.asarray(raw[data.kept_rows])
+
+
+def _name_of(values: Any) -> str | None:
+    name = getattr(values, "name", None)
+    if name is None and isinstance(values, pd.DataFrame):
+        return " & ".join(map(str, values.columns))
+    return None if name is None else str(name)
+
+
+def _called(name: str | None) -> str:
+    return "" if name is None else f" {name!r}"
+
+
+def _plain(label: Any) -> Any:
+    value = label.item() if isinstance(label, np.generic) else label
+    return value if isinstance(value, bool | int | float | str) else str(value)

@@ -1,0 +1,52 @@
+"""Parsimony: few tests."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import TYPE_CHECKING, ClassVar
+
+from treeform.errors import SpecError
+from treeform.ports import Requirement
+
+if TYPE_CHECKING:
+    from treeform.data import Dataset
+    from treeform.graph import DecisionGraph
+    from treeform.model import Model
+    from treeform.ports import Ports
+
+
+class MaxNodes(Requirement):
+    """At most ``k`` tests in the model (a constant model has none).
+
+    Parameters
+    ----------
+    k : int
+        At least 0.
+
+    Notes
+    -----
+    Florio et al. (AAAI 2023), "Parsimony and stability".
+    """
+
+    name: ClassVar[str] = "max_nodes"
+    needs = frozenset({"active"})
+
+    def __init__(self, k: int) -> None:
+        if isinstance(k, bool) or not isinstance(k, Integral) or k < 0:
+            raise SpecError(
+                f"a model with at most {k!r} tests is not possible", cause="k is a whole number, at least 0"
+            )
+        self.k: int = int(k)
+
+    def build(self, m: Model, t: Ports) -> None:
+        # sum_v d_v <= k
+        m.add(t.active.sum() <= self.k, str(self))
+
+    def violation(self, graph: DecisionGraph, data: Dataset) -> int:
+        return max(0, graph.n_nodes - self.k)
+
+    def native(self, data: Dataset) -> dict[str, int]:
+        return {"max_nodes": self.k}
+
+    def __str__(self) -> str:
+        return f"{self.name}:{self.k}"

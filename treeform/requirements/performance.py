@@ -1,0 +1,79 @@
+"""Performance: bounds on what the model gets wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from treeform.errors import SpecError
+from treeform.ports import Requirement
+from treeform.requirements.amount import Amount
+
+if TYPE_CHECKING:
+    from treeform.data import Dataset
+    from treeform.graph import DecisionGraph
+    from treeform.model import Model
+    from treeform.ports import Ports
+
+
+class MaxErrors(Requirement):
+    """At most this much training weight is misclassified.
+
+    Parameters
+    ----------
+    amount : int or float
+        A whole number counts samples (weight), anything else is a fraction of the total weight.
+    count : int, optional
+    fraction : float, optional
+        The same by name.
+    """
+
+    name: ClassVar[str] = "max_errors"
+    needs = frozenset({"correct"})
+
+    def __init__(
+        self,
+        amount: int | Fraction | float | None = None,
+        *,
+        count: int | None = None,
+        fraction: Fraction | float | None = None,
+    ) -> None:
+        self.amount = Amount("MaxErrors", amount, count, fraction)
+
+    def bind(self, data: Dataset, **context: Any) -> MaxErrors:
+        per_class = data.points.weights
+        floor = int((per_class.sum(axis=1) - per_class.max(axis=1)).sum())
+        if floor > self.amount.at_most(data):
+            raise SpecError(
+                f"{self} is infeasible",
+                cause=f"samples with equal features and different classes make at least "
+                f"{floor * data.weight_unit} errors unavoidable",
+                fix=f"allow at least {floor * data.weight_unit}",
+            )
+        return self
+
+    def build(self, m: Model, t: Ports) -> None:
+        # sum_i weight_i * (1 - correct_i) <= k
+        m.add(((1 - t.correct) * t.weights).sum() <= self.amount.at_most(t.data), str(self))
+
+    def violation(self, graph: DecisionGraph, data: Dataset) -> Fraction:
+        wrong = graph.predict_codes(data.X) != data.y
+        weight = int(np.asarray(data.weights)[wrong].sum())
+        return data.weight_unit * max(0, weight - self.amount.at_most(data))
+
+    def prediction_rows(self, data: Dataset) -> list[tuple[np.ndarray, int]]:
+        wrong = 1 - np.eye(data.n_classes, dtype=np.int64)
+        return [(wrong[np.asarray(data.y)], self.amount.at_most(data))]
+
+    def to_json(self) -> dict[str, Any]:
+        return {"name": self.name, "parameters": self.amount.to_json()}
+
+    @classmethod
+    def from_parameters(cls, parameters: Mapping[str, Any]) -> MaxErrors:
+        return cls(**parameters)
+
+    def __str__(self) -> str:
+        return f"{self.name}:{self.amount}"

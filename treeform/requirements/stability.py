@@ -1,0 +1,90 @@
+"""Stability: every branch is backed by enough samples."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from treeform.errors import SpecError
+from treeform.ports import Requirement
+from treeform.requirements.amount import Amount
+
+if TYPE_CHECKING:
+    from treeform.data import Dataset
+    from treeform.graph import DecisionGraph
+    from treeform.model import Model
+    from treeform.ports import Ports
+
+
+class MinSupport(Requirement):
+    """Each side of every test gets at least this much training weight.
+
+    In a tree that is a minimum support per leaf. A constant model satisfies it: all samples are in its leaf.
+
+    Parameters
+    ----------
+    amount : int or float
+        A whole number counts samples (weight), anything else is a fraction of the total weight.
+    count : int, optional
+    fraction : float, optional
+        The same by name.
+
+    Notes
+    -----
+    Stricter than Florio et al. (AAAI 2023), equation (20), which bounds the flow into a node: both flows out
+    of it are bounded here, so that no leaf is small.
+    """
+
+    name: ClassVar[str] = "min_support"
+    needs = frozenset({"side", "active"})
+
+    def __init__(
+        self,
+        amount: int | Fraction | float | None = None,
+        *,
+        count: int | None = None,
+        fraction: Fraction | float | None = None,
+    ) -> None:
+        self.amount = Amount("MinSupport", amount, count, fraction)
+
+    def bind(self, data: Dataset, **context: Any) -> MinSupport:
+        if self.amount.at_least(data) > data.total_weight:
+            total = data.total_weight * data.weight_unit
+            raise SpecError(
+                f"{self} is infeasible",
+                cause=f"every leaf needs weight {self.amount.weight(data)}; all samples have {total} together",
+                fix=f"ask for at most {total}",
+            )
+        return self
+
+    def build(self, m: Model, t: Ports) -> None:
+        # sum_i weight_i * side[i, v, s] >= S * active[v]
+        passed = (t.side * t.weights[:, None, None]).sum(axis=0)
+        m.add(passed >= t.active[:, None] * self.amount.at_least(t.data), str(self))
+
+    def violation(self, graph: DecisionGraph, data: Dataset) -> Fraction:
+        least = self.amount.at_least(data)
+        tests = np.flatnonzero(graph.feature >= 0)
+        if not len(tests):
+            return data.weight_unit * max(0, least - data.total_weight)
+        weight = data.points.weights.sum(axis=1)
+        visits = graph.route(data.points.X)[:, tests]
+        left = data.points.X[:, graph.feature[tests]] <= graph.threshold[tests]
+        smallest = min(int((weight @ (visits & left)).min()), int((weight @ (visits & ~left)).min()))
+        return data.weight_unit * max(0, least - smallest)
+
+    def native(self, data: Dataset) -> dict[str, int]:
+        return {"min_support": self.amount.at_least(data)}
+
+    def to_json(self) -> dict[str, Any]:
+        return {"name": self.name, "parameters": self.amount.to_json()}
+
+    @classmethod
+    def from_parameters(cls, parameters: Mapping[str, Any]) -> MinSupport:
+        return cls(**parameters)
+
+    def __str__(self) -> str:
+        return f"{self.name}:{self.amount}"
