@@ -64,7 +64,11 @@ def _at_most(block: Linear, model: Model) -> tuple[Rows, Floats]:
     sign = np.where(positive, 1.0, -1.0)
     each = np.arange(block.n_rows + 1, dtype=np.int64)
     extra = Rows(each, np.abs(block.when) - 1, slack * sign)
-    return csr.coalesce(csr.add_rows(block.rows, extra)), np.where(positive, hi, block.hi)
+    rows = csr.coalesce(csr.add_rows(block.rows, extra))
+    # Where the literal's own column was in the row, two decimals were added: drop the noise of that sum.
+    own = rows.cols == np.repeat(np.abs(block.when) - 1, rows.lengths)
+    vals = np.where(own, _short(rows.vals), rows.vals)
+    return rows._replace(vals=vals), np.where(positive, hi, block.hi)
 
 
 def _largest(block: Linear, model: Model, truth: bool) -> tuple[Floats, Bools]:
@@ -87,7 +91,12 @@ def _round_up(block: Linear, slack: Floats) -> tuple[Floats, Floats]:
     up = np.round(np.ceil(slack * 10.0**_DECIMALS - 1e-3) / 10.0**_DECIMALS, _DECIMALS)
     slack = np.where(whole | (slack > 1e6), slack, up)
     total = block.hi + slack
-    return slack, np.where(whole | (np.abs(total) > 1e3), total, np.round(total, 12))
+    return slack, np.where(whole, total, _short(total))
+
+
+def _short(values: Floats) -> Floats:
+    """Sums of short decimals without the noise of float64; large ones have no digits to spare."""
+    return np.where(np.abs(values) > 1e3, values, np.round(values, 12))
 
 
 def _unbounded(block: Linear, model: Model, infinite: Bools) -> RouteError:
