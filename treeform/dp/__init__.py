@@ -1,0 +1,34 @@
+"""The native engines: exact algorithms for trees, as plain values."""
+
+from __future__ import annotations
+
+from treeform.dp.base import Engine, EngineOutcome, EngineRun, TreeTask
+from treeform.dp.contree import ConTree
+from treeform.errors import SpecError
+
+_ENGINES: dict[str, type[Engine]] = {engine.name: engine for engine in (ConTree,)}
+
+
+def names() -> tuple[str, ...]:
+    """The names that `by_name` knows."""
+    return tuple(_ENGINES)
+
+
+def by_name(name: str) -> Engine:
+    """The engine of that name with its usual settings.
+
+    Raises
+    ------
+    SpecError
+        If there is none.
+    """
+    if name not in _ENGINES:
+        raise SpecError(
+            f"there is no native engine {name!r}",
+            cause=f"the engines are {', '.join(_ENGINES)}",
+            fix="use one of these names",
+        )
+    return _ENGINES[name]()
+
+
+__all__ = ["ConTree", "Engine", "EngineOutcome", "EngineRun", "TreeTask", "by_name", "names"]

@@ -1,0 +1,122 @@
+"""What every native engine is given and what it answers, in whole numbers."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from treeform.data import Dataset
+    from treeform.graph import DecisionGraph
+
+OnIncumbent = Callable[[float, int, int, "DecisionGraph | None"], None]
+
+
+@dataclass(frozen=True)
+class TreeTask:
+    """The part of a problem that an engine solves: the cheapest tree within limits.
+
+    The cost of a tree is ``sum(weights[i] * cost[y[i], predicted[i]]) + node_penalty * tests`` over the weights
+    of the data set, an integer.
+
+    Attributes
+    ----------
+    depth : int
+        Most tests on a path from the root to a leaf.
+    cost : (K, K) int64 array or None
+        ``cost[true, predicted]``, not negative; None counts errors.
+    node_penalty : int
+        Price of a test.
+    min_support : int
+        Least weight of a leaf.
+    max_nodes : int or None
+        Most tests in the tree.
+    """
+
+    depth: int
+    cost: NDArray[np.int64] | None = None
+    node_penalty: int = 0
+    min_support: int = 0
+    max_nodes: int | None = None
+
+
+@dataclass
+class EngineRun:
+    """The circumstances of one run.
+
+    Attributes
+    ----------
+    time_limit : float or None
+        Wall seconds.
+    stop : callable
+        Asked about twenty times a second; true ends the run with the best tree so far.
+    upper : int, callable or None
+        Only trees that cost less are wanted. A callable is asked again while the engine runs.
+    start : DecisionGraph or None
+        A tree to begin with; ignored when it does not satisfy the task.
+    on_incumbent : callable or None
+        ``on_incumbent(seconds, upper, lower, graph)`` after improvements; `graph` is None for all but the last
+        of a batch.
+    """
+
+    time_limit: float | None = None
+    stop: Callable[[], bool] = lambda: False
+    upper: int | Callable[[], int | None] | None = None
+    start: DecisionGraph | None = None
+    on_incumbent: OnIncumbent | None = None
+
+
+@dataclass(frozen=True)
+class EngineOutcome:
+    """The answer of an engine.
+
+    Attributes
+    ----------
+    graph : DecisionGraph or None
+        The best tree found; None when none costs less than the bound that was given.
+    upper : int or None
+        Its cost.
+    lower : int
+        No admissible tree costs less.
+    proved : bool
+        The question is settled: the tree is the cheapest, or none costs less than the bound that was given.
+    reason : str or None
+        Why the run ended early: ``"time"``, ``"interrupted"`` or ``"memory"``.
+    seconds : float
+        Wall time.
+    counters : dict
+        What the search did.
+    """
+
+    graph: DecisionGraph | None
+    upper: int | None
+    lower: int
+    proved: bool
+    reason: str | None = None
+    seconds: float = 0.0
+    counters: dict[str, int] = field(default_factory=dict)
+
+
+class Engine(ABC):
+    """An exact algorithm of the native core.
+
+    Attributes
+    ----------
+    name : str
+        What it is called in results and on the command line.
+    understands : frozenset of str
+        The parts of a `TreeTask` beyond depth that it honours: ``cost``, ``node_penalty``, ``min_support``,
+        ``max_nodes``, ``weights``.
+    """
+
+    name: ClassVar[str]
+    understands: ClassVar[frozenset[str]]
+
+    @abstractmethod
+    def run(self, data: Dataset, task: TreeTask, run: EngineRun) -> EngineOutcome:
+        """Solve `task` on `data`."""

@@ -1,0 +1,251 @@
+#pragma once
+// The search over the thresholds of one feature (Brita, van der Linden and Demirovic, AAAI 2025, Algorithm 1).
+//
+// The thresholds ("cuts") of feature f in a node are numbered 0..m-1; z(c) is the mass left of cut c. For a split at
+// c let L(c) and R(c) be the best costs of the two sides and T(c) = L(c) + R(c). Moving rows of total mass q from one
+// set to another changes the best cost by at most q, and a subset never costs more than the whole. Hence for
+// evaluated cuts u < w < v
+//
+//   neighbourhood (Theorem 1)      T(w) >= T(u) - (z(w) - z(u)),   T(w) >= T(v) - (z(v) - z(w))
+//   sub-interval (Theorem 3)       T(w) >= L(u) + R(v)
+//   Theorem 2                      T(w) >= L(u),  T(w) >= R(v)      (the halves of Theorem 3)
+//   crossed                        T(w) >= L(v) + R(u) - (z(v) - z(u))
+//
+// The last is both first lines taken side by side, and is counted with the sub-intervals. Everything stays true when
+// L, R and T are lower bounds of the best costs, and that is what a Record stores; so a subproblem that was stopped at
+// its upper bound still prunes. Two virtual records stand at the ends: nothing on the left (L = 0, R = whole node at
+// one level less), and nothing on the right.
+//
+// Requirements on the leaves (a minimum support) make none of these true for the *constrained* costs: taking one row
+// away may empty a leaf below its minimum, and cost as much as that whole leaf. They remain true for the costs
+// without the requirement, which bound the constrained ones from below. So in that case Records hold unconstrained
+// bounds, and only the incumbent is constrained.
+//
+// Intervals of cuts not yet settled wait in a heap, the lowest bound first. The middle (by mass) of the best interval is
+// evaluated next. With second-feature bounds a Record also holds, for every feature g, lower bounds of the sides' best
+// trees that test g first; they obey the same lines and let whole features be skipped inside a side.
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "problem.hpp"
+
+namespace treeform::contree {
+
+template <class Cost>
+struct Cut {
+    Cost z;               // mass left of it
+    std::uint32_t key;    // rows with rank < key go left
+    std::uint32_t rows;   // how many these are
+};
+
+template <class Cost>
+class IntervalSearch {
+public:
+    static constexpr Cost kInf = std::numeric_limits<Cost>::max() / 4;
+
+    struct Record {
+        int cut;
+        Cost z, left, right, total;
+        Test hint_left, hint_right;
+    };
+    struct Interval {
+        Cost lower;
+        int u, v;      // records at its ends
+        int from, to;  // its cuts
+    };
+    /// A cut to evaluate, with what is known about it.
+    struct Pick {
+        int cut = -1;
+        Interval interval{};
+        Cost reach = 0;           // mass to the farther end of the interval: the slack worth solving with
+        Cost left = 0, right = 0; // lower bounds of the sides
+        int near = 0;             // the nearest record
+    };
+
+    std::vector<Cut<Cost>> cuts;
+    bool open = false;
+
+    /// Start on `cuts`. `whole` is a lower bound of the node without this split (which is also what a split that sends
+    /// all rows one way costs), `whole_by` the same per feature (size F).
+    void begin(const Settings& rules, int features, Cost mass, Cost whole, const Cost* whole_by) {
+        rules_ = &rules, features_ = features, open = true;
+        in_flight_ = proven_ = kInf, closed_ = whole;
+        records_.clear(), arena_.clear(), heap_.clear();
+        const Test none{};
+        records_.push_back({-1, 0, 0, whole, whole, none, none});
+        records_.push_back({static_cast<int>(cuts.size()), mass, whole, 0, whole, none, none});
+        arena_.assign(4 * static_cast<std::size_t>(features), 0);
+        std::copy(whole_by, whole_by + features, arena_.begin() + features);
+        std::copy(whole_by, whole_by + features, arena_.begin() + 2 * features);
+        if (!cuts.empty()) heap_.push_back({bound(0, 1), 0, 1, 0, static_cast<int>(cuts.size()) - 1});
+    }
+
+    /// The next cut that may cost less than `cutoff`; false when there is none. `by_left` and `by_right` receive the
+    /// bounds per second feature. `wish` is a key to begin with, or 0.
+    bool next(Cost cutoff, Pick& pick, Cost* by_left, Cost* by_right, Counters& counters, std::uint32_t wish = 0) {
+        while (!heap_.empty()) {
+            std::pop_heap(heap_.begin(), heap_.end(), later);
+            Interval iv = heap_.back();
+            heap_.pop_back();
+            if (iv.lower >= cutoff) {
+                forgo(iv.lower);
+                if (!rules_->subinterval) continue;
+                close_all(iv, counters);
+                return false;
+            }
+            if (rules_->shrinking) shrink(iv, cutoff, counters.pruned_shrinking);
+            if (iv.from > iv.to) continue;
+            pick.interval = iv;
+            pick.cut = wish ? nearest_key(iv, wish) : middle(iv);
+            wish = 0;
+            foresee(pick, by_left, by_right);
+            in_flight_ = iv.lower;
+            return true;
+        }
+        return false;
+    }
+
+    /// Settle a picked cut: `left`, `right`, `total` are lower bounds without requirements, `proven` one with them.
+    void settle(const Pick& pick, Cost cutoff, Cost left, Cost right, Cost total, Cost proven, const Cost* by_left,
+                const Cost* by_right, Test hint_left, Test hint_right, Counters& counters) {
+        const int id = static_cast<int>(records_.size());
+        records_.push_back({pick.cut, cuts[pick.cut].z, left, right, total, hint_left, hint_right});
+        arena_.insert(arena_.end(), by_left, by_left + features_);
+        arena_.insert(arena_.end(), by_right, by_right + features_);
+        closed_ = std::min(closed_, total);
+        proven_ = std::min(proven_, proven);
+        in_flight_ = kInf;
+        const auto& iv = pick.interval;
+        push({std::max(iv.lower, bound(iv.u, id)), iv.u, id, iv.from, pick.cut - 1}, cutoff, counters);
+        push({std::max(iv.lower, bound(id, iv.v)), id, iv.v, pick.cut + 1, iv.to}, cutoff, counters);
+    }
+
+    /// No tree with this root feature costs less, requirements aside; nor on any larger set of rows.
+    Cost lower() const { return std::min(closed_, waiting()); }
+    /// No admissible tree with this root feature, other than those found, costs less.
+    Cost proven() const { return std::min(proven_, waiting()); }
+    bool done() const { return heap_.empty() && in_flight_ == kInf; }
+    const Record& record(int id) const { return records_[id]; }
+    std::size_t bytes() const {
+        return cuts.capacity() * sizeof(Cut<Cost>) + records_.capacity() * sizeof(Record) +
+               arena_.capacity() * sizeof(Cost) + heap_.capacity() * sizeof(Interval);
+    }
+
+private:
+    const Settings* rules_ = nullptr;
+    int features_ = 0;
+    std::vector<Record> records_;
+    std::vector<Cost> arena_;     // per record: F bounds of the left side, F of the right
+    std::vector<Interval> heap_;
+    Cost in_flight_ = kInf, closed_ = kInf, proven_ = kInf;
+
+    Cost waiting() const {
+        Cost low = in_flight_;
+        for (const auto& iv : heap_) low = std::min(low, iv.lower);
+        return low;
+    }
+    void forgo(Cost lower) { closed_ = std::min(closed_, lower), proven_ = std::min(proven_, lower); }
+
+    static bool later(const Interval& a, const Interval& b) {
+        return a.lower != b.lower ? a.lower > b.lower : a.from > b.from;
+    }
+
+    Cost bound(int u, int v) const {
+        const auto &a = records_[u], &b = records_[v];
+        Cost low = 0;
+        if (rules_->subinterval) {
+            low = a.left + b.right;
+            if (rules_->neighbourhood) low = std::max(low, b.left + a.right - (b.z - a.z));
+        }
+        if (rules_->shrinking) low = std::max({low, a.left, b.right});
+        return low;
+    }
+
+    void push(Interval iv, Cost cutoff, Counters& counters) {
+        if (rules_->neighbourhood && !rules_->shrinking) shrink(iv, cutoff, counters.pruned_neighbourhood);
+        if (iv.from > iv.to) return;
+        if (iv.lower >= cutoff) {
+            forgo(iv.lower);
+            counters.pruned_subinterval += static_cast<std::uint64_t>(iv.to - iv.from + 1);
+            return;
+        }
+        heap_.push_back(iv);
+        std::push_heap(heap_.begin(), heap_.end(), later);
+    }
+
+    void close_all(const Interval& iv, Counters& counters) {
+        counters.pruned_subinterval += static_cast<std::uint64_t>(iv.to - iv.from + 1);
+        for (const auto& other : heap_) counters.pruned_subinterval += static_cast<std::uint64_t>(other.to - other.from + 1);
+        heap_.clear();
+    }
+
+    /// Drop the cuts at both ends that the neighbourhood of the records there rules out.
+    void shrink(Interval& iv, Cost cutoff, std::uint64_t& pruned) {
+        const auto &a = records_[iv.u], &b = records_[iv.v];
+        const int before = iv.to - iv.from + 1;
+        if (a.total >= cutoff) {
+            const Cost z = a.z + (a.total - cutoff);
+            raise_start(iv, z);
+        }
+        if (b.total >= cutoff && iv.from <= iv.to) {
+            const Cost z = b.z - (b.total - cutoff);
+            lower_end(iv, z);
+        }
+        const int gone = before - std::max(0, iv.to - iv.from + 1);
+        if (gone > 0) {
+            pruned += static_cast<std::uint64_t>(gone);
+            forgo(cutoff);
+        }
+    }
+    void raise_start(Interval& iv, Cost z) {  // first cut with z(c) > z
+        auto it = std::upper_bound(cuts.begin() + iv.from, cuts.begin() + iv.to + 1, z,
+                                   [](Cost value, const Cut<Cost>& cut) { return value < cut.z; });
+        iv.from = static_cast<int>(it - cuts.begin());
+    }
+    void lower_end(Interval& iv, Cost z) {    // last cut with z(c) < z
+        auto it = std::lower_bound(cuts.begin() + iv.from, cuts.begin() + iv.to + 1, z,
+                                   [](const Cut<Cost>& cut, Cost value) { return cut.z < value; });
+        iv.to = static_cast<int>(it - cuts.begin()) - 1;
+    }
+
+    int middle(const Interval& iv) const {
+        const Cost z = cuts[iv.from].z + (cuts[iv.to].z - cuts[iv.from].z) / 2;
+        auto it = std::lower_bound(cuts.begin() + iv.from, cuts.begin() + iv.to, z,
+                                   [](const Cut<Cost>& cut, Cost value) { return cut.z < value; });
+        int c = static_cast<int>(it - cuts.begin());
+        if (c > iv.from && z - cuts[c - 1].z < cuts[c].z - z) --c;
+        return c;
+    }
+    int nearest_key(const Interval& iv, std::uint32_t key) const {
+        auto it = std::lower_bound(cuts.begin() + iv.from, cuts.begin() + iv.to, key,
+                                   [](const Cut<Cost>& cut, std::uint32_t value) { return cut.key < value; });
+        return static_cast<int>(it - cuts.begin());
+    }
+
+    /// What the records at both ends say about the picked cut, side by side and feature by feature.
+    void foresee(Pick& pick, Cost* by_left, Cost* by_right) const {
+        const auto& iv = pick.interval;
+        const auto &a = records_[iv.u], &b = records_[iv.v];
+        const Cost z = cuts[pick.cut].z, from_a = z - a.z, to_b = b.z - z;
+        pick.reach = std::max(z - cuts[iv.from].z, cuts[iv.to].z - z);
+        pick.near = from_a <= to_b ? iv.u : iv.v;
+        pick.left = pick.right = 0;
+        if (!rules_->features) {
+            std::fill_n(by_left, features_, 0), std::fill_n(by_right, features_, 0);
+            return;
+        }
+        const Cost* p = arena_.data() + 2 * static_cast<std::size_t>(features_) * iv.u;
+        const Cost* q = arena_.data() + 2 * static_cast<std::size_t>(features_) * iv.v;
+        Cost left = kInf, right = kInf;
+        for (int f = 0; f < features_; ++f) {
+            const Cost l = std::max<Cost>(p[f], q[f] - to_b);
+            const Cost r = std::max<Cost>(q[features_ + f], p[features_ + f] - from_a);
+            by_left[f] = l, by_right[f] = r;
+            left = std::min(left, l), right = std::min(right, r);
+        }
+        pick.left = std::max(left, Cost{0}), pick.right = std::max(right, Cost{0});
+    }
+};
+
+}  // namespace treeform::contree

@@ -1,0 +1,93 @@
+#pragma once
+// What is asked of the engine, in whole numbers, and what it answers. No algorithm here.
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace treeform::contree {
+
+constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::max();
+
+/// The training table as it arrives: row-major float64, class codes, integer weights.
+struct Rows {
+    const double* x = nullptr;
+    std::size_t n = 0, features = 0;
+    const std::int32_t* label = nullptr;
+    const std::int64_t* weight = nullptr;  // null: every weight is one
+    int classes = 0;
+    std::vector<std::int64_t> cost;        // classes x classes, cost[true * classes + predicted]
+};
+
+struct Settings {
+    int depth = 1;
+    std::int64_t max_nodes = kNone;
+    std::int64_t min_support = 0;   // weight units per leaf
+    std::int64_t node_penalty = 0;
+    std::int64_t upper = kNone;     // only trees that cost less are wanted
+    std::int64_t gap = 0;
+    bool neighbourhood = true, shrinking = true, subinterval = true, features = true;
+    int threads = 1;
+    std::string simd = "auto";
+};
+
+/// What the search did; the names are those that Python shows.
+struct Counters {
+    std::uint64_t nodes = 0;              // subproblems of depth two or more
+    std::uint64_t splits = 0;             // root splits of depth-two subproblems that were evaluated (D2Split)
+    std::uint64_t scans = 0;              // depth-one scans
+    std::uint64_t gathers = 0;            // re-orderings of one feature's ranks by another
+    std::uint64_t bounded = 0;            // splits settled by bounds alone
+    std::uint64_t pruned_neighbourhood = 0, pruned_shrinking = 0, pruned_subinterval = 0;  // thresholds
+    std::uint64_t pruned_features = 0;    // second features skipped, root features never opened
+
+    void add(const Counters& other) {
+        nodes += other.nodes, splits += other.splits, scans += other.scans, gathers += other.gathers;
+        bounded += other.bounded, pruned_neighbourhood += other.pruned_neighbourhood;
+        pruned_shrinking += other.pruned_shrinking, pruned_subinterval += other.pruned_subinterval;
+        pruned_features += other.pruned_features;
+    }
+};
+
+/// A test `rank(feature) < key`: true goes left.
+struct Test {
+    int feature = -1;
+    std::uint32_t key = 0;
+};
+
+/// A tree as the search remembers it. The lowest tests are not stored: `best_stump` stands for "the best tree of
+/// at most one test", which `rebuild` finds again with one plain scan.
+struct Plan {
+    enum Kind { leaf, best_stump, split } kind = leaf;
+    Test test;
+    std::shared_ptr<const Plan> left, right;
+
+    static std::shared_ptr<const Plan> of(Kind kind) {
+        static const auto a_leaf = std::make_shared<const Plan>(Plan{leaf, {}, {}, {}});
+        static const auto a_stump = std::make_shared<const Plan>(Plan{best_stump, {}, {}, {}});
+        return kind == leaf ? a_leaf : a_stump;
+    }
+};
+using PlanPtr = std::shared_ptr<const Plan>;
+
+/// The tree that is handed out: children come after their parents; a threshold t must satisfy low <= t < high.
+struct FlatTree {
+    std::vector<std::int32_t> feature, left, right, label;
+    std::vector<double> low, high;
+    std::int64_t cost = 0;
+};
+
+struct Outcome {
+    bool found = false;            // some tree costs less than `upper`
+    FlatTree tree;
+    std::int64_t lower = 0;        // no tree costs less
+    bool complete = false;         // the search ran to its end
+    bool stopped_by_memory = false;
+    double seconds = 0;
+    Counters counters;
+    std::string simd, width;
+};
+
+}  // namespace treeform::contree

@@ -1,0 +1,73 @@
+#pragma once
+// From a plan to the tree that is handed out. The lowest tests are found again by plain scans, every leaf is labelled
+// by its own rows, and the cost is summed from the leaves: the answer does not lean on what the fast scans said.
+// Thresholds are given as the two neighbouring values that occur in the node.
+#include "depth_two.hpp"
+
+namespace treeform::contree {
+
+template <class W>
+class Rebuild {
+public:
+    using Cost = typename W::Cost;
+
+    Rebuild(const Table<W>& table, const Settings& rules)
+        : table_(table), penalty_(static_cast<Cost>(rules.node_penalty)),
+          support_(static_cast<Cost>(rules.min_support)), stump_(table) {}
+
+    FlatTree tree(const Node<W>& root, const PlanPtr& plan) {
+        out_ = {};
+        grow(root, plan);
+        out_.cost += table_.losses.offset;
+        return std::move(out_);
+    }
+
+private:
+    const Table<W>& table_;
+    Cost penalty_, support_;
+    StumpScan<W> stump_;
+    std::vector<std::uint8_t> goes_left_;
+    FlatTree out_;
+
+    int grow(const Node<W>& node, const PlanPtr& plan) {
+        const int here = static_cast<int>(out_.feature.size());
+        int label = 0;
+        const Cost leaf = stump_.leaf(node.weight, &label);
+        out_.feature.push_back(-1), out_.left.push_back(-1), out_.right.push_back(-1), out_.label.push_back(label);
+        out_.low.push_back(0), out_.high.push_back(0);
+        PlanPtr left = Plan::of(Plan::leaf), right = left;
+        Test test;
+        if (plan->kind == Plan::split) {
+            test = plan->test, left = plan->left, right = plan->right;
+        } else if (plan->kind == Plan::best_stump) {
+            Stump<Cost> best;
+            for (int f = 0; f < table_.features; ++f)
+                stump_.improve(node, f, {}, true, node.weight, support_, best);
+            if (best.test.feature >= 0 && penalty_ + best.cost < leaf) test = best.test;
+        }
+        if (test.feature < 0) {
+            out_.cost += leaf;
+            return here;
+        }
+        split(node, test, here, left, right);
+        return here;
+    }
+
+    void split(const Node<W>& node, Test test, int here, const PlanPtr& left, const PlanPtr& right) {
+        Node<W> below, above;
+        partition(table_, node, test, below, above, goes_left_);
+        const auto* rank = table_.rank[test.feature].data();
+        const auto& values = table_.values[test.feature];
+        out_.cost += penalty_;
+        out_.label[here] = -1;
+        out_.feature[here] = test.feature;
+        out_.low[here] = values[rank[below.order(test.feature)[below.n - 1]]];
+        out_.high[here] = values[rank[above.order(test.feature)[0]]];
+        const int l = grow(below, left);
+        below.rows = {};
+        const int r = grow(above, right);
+        out_.left[here] = l, out_.right[here] = r;
+    }
+};
+
+}  // namespace treeform::contree

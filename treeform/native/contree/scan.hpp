@@ -1,0 +1,51 @@
+#pragma once
+// The depth-one scan, where almost all the time goes.
+//
+// A side of a split holds some rows; the best tree of one test on feature g for that side is wanted. Take two
+// predictions a and b. With d(k) = sum over the first k rows, sorted by g, of cost[y][a] - cost[y][b], predicting a below
+// a cut after k rows and b above costs
+//
+//     (all predicted b) + d(k),        and the other way round        (all predicted a) - d(k),
+//
+// so only the least and the greatest d over the cuts matter: no class counts, no division, no branch. Both sides of
+// the outer split {rank_f < key} share one pass over the node's rows sorted by g: a row adds to the side it is on.
+//
+// To run 32 prefix sums at once the sorted rows are cut into 32 contiguous stretches, one per lane: element k of the
+// order sits in lane k / S, row k % S of a table of S rows (S = ceil(n / 32)), at position (k % S) * 32 + k / S. Going
+// down the table every lane sums its own stretch; at the end one scan over the 32 lane totals joins them. Bit l of
+// `valid[s]` says that a cut after element (s, l) separates two different values of g; no cut goes inside equal values.
+// The padding rows at the end add nothing.
+#include <cstddef>
+#include <cstdint>
+
+namespace treeform::contree {
+
+constexpr int kLanes = 32;
+enum Sides : int { kLeft = 1, kRight = 2, kBoth = 3 };
+
+/// Extremes of d over the cuts of each side; the empty prefix (0) is always among them.
+struct Extremes {
+    std::int64_t most_left = 0, least_left = 0, most_right = 0, least_right = 0;
+};
+
+/// The functions of one instruction set. `valid` may be null: every cut counts.
+template <class Key, class Sum>
+struct ScanTable {
+    /// d steps by `delta`.
+    void (*delta)(const Key* key, const Sum* delta, const std::uint32_t* valid, std::size_t rows, Key below, int sides,
+                  Extremes& out);
+    /// 0/1 costs, unit weights: d steps by (y == b) - (y == a), with a pair (a, b) per side.
+    void (*pair)(const Key* key, const std::uint16_t* label, const std::uint32_t* valid, std::size_t rows, Key below,
+                 int sides, const std::uint16_t pairs[4], Extremes& out);
+    const char* name;
+};
+
+/// The plain functions, and the fastest that this processor and `simd` ("auto", "plain", "avx2", "avx512") allow.
+template <class Key, class Sum>
+ScanTable<Key, Sum> plain_scans();
+template <class Key, class Sum>
+ScanTable<Key, Sum> choose_scans(const char* simd);
+/// Whether the processor can run that path.
+bool simd_available(const char* simd);
+
+}  // namespace treeform::contree

@@ -1,0 +1,82 @@
+// The scan in portable C++: the definition of what the other paths compute. Compilers vectorise the loops over lanes.
+#include <algorithm>
+#include <limits>
+
+#include "scan.hpp"
+
+namespace treeform::contree {
+namespace {
+
+template <class Sum>
+struct Lanes {
+    Sum sum[kLanes], most[kLanes], least[kLanes];
+
+    Lanes() {
+        std::fill_n(sum, kLanes, Sum{0});
+        std::fill_n(most, kLanes, std::numeric_limits<Sum>::min());
+        std::fill_n(least, kLanes, std::numeric_limits<Sum>::max());
+    }
+    void join(std::int64_t& most_out, std::int64_t& least_out) const {
+        std::int64_t before = 0, high = 0, low = 0;
+        for (int lane = 0; lane < kLanes; ++lane) {
+            if (most[lane] >= least[lane]) {  // the lane has a cut
+                high = std::max<std::int64_t>(high, before + most[lane]);
+                low = std::min<std::int64_t>(low, before + least[lane]);
+            }
+            before += sum[lane];
+        }
+        most_out = high, least_out = low;
+    }
+};
+
+template <class Key, class Sum, bool AllCuts, class Step>
+void run(const Key* key, const std::uint32_t* valid, std::size_t rows, Key below, int sides, Extremes& out, Step step) {
+    Lanes<Sum> left, right;
+    for (std::size_t s = 0; s < rows; ++s) {
+        const std::uint32_t cuts = AllCuts ? ~std::uint32_t{0} : valid[s];
+        for (int lane = 0; lane < kLanes; ++lane) {
+            const std::size_t i = s * kLanes + lane;
+            const bool is_left = key[i] < below;
+            left.sum[lane] = static_cast<Sum>(left.sum[lane] + (is_left ? step(i, 0) : Sum{0}));
+            right.sum[lane] = static_cast<Sum>(right.sum[lane] + (is_left ? Sum{0} : step(i, 2)));
+            if (AllCuts || (cuts >> lane & 1)) {
+                left.most[lane] = std::max(left.most[lane], left.sum[lane]);
+                left.least[lane] = std::min(left.least[lane], left.sum[lane]);
+                right.most[lane] = std::max(right.most[lane], right.sum[lane]);
+                right.least[lane] = std::min(right.least[lane], right.sum[lane]);
+            }
+        }
+    }
+    if (sides & kLeft) left.join(out.most_left, out.least_left);
+    if (sides & kRight) right.join(out.most_right, out.least_right);
+}
+
+template <class Key, class Sum>
+void delta_scan(const Key* key, const Sum* delta, const std::uint32_t* valid, std::size_t rows, Key below, int sides,
+                Extremes& out) {
+    const auto step = [delta](std::size_t i, int) { return delta[i]; };
+    if (valid) run<Key, Sum, false>(key, valid, rows, below, sides, out, step);
+    else run<Key, Sum, true>(key, valid, rows, below, sides, out, step);
+}
+
+template <class Key, class Sum>
+void pair_scan(const Key* key, const std::uint16_t* label, const std::uint32_t* valid, std::size_t rows, Key below,
+               int sides, const std::uint16_t pairs[4], Extremes& out) {
+    const auto step = [label, pairs](std::size_t i, int side) {
+        return static_cast<Sum>((label[i] == pairs[side + 1]) - (label[i] == pairs[side]));
+    };
+    if (valid) run<Key, Sum, false>(key, valid, rows, below, sides, out, step);
+    else run<Key, Sum, true>(key, valid, rows, below, sides, out, step);
+}
+
+}  // namespace
+
+template <class Key, class Sum>
+ScanTable<Key, Sum> plain_scans() {
+    return {delta_scan<Key, Sum>, pair_scan<Key, Sum>, "plain"};
+}
+template ScanTable<std::uint16_t, std::int16_t> plain_scans();
+template ScanTable<std::uint32_t, std::int32_t> plain_scans();
+template ScanTable<std::uint32_t, std::int64_t> plain_scans();
+
+}  // namespace treeform::contree

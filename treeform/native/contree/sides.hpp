@@ -1,0 +1,117 @@
+#pragma once
+// Class weights of one side of a split, what its leaf costs, and which pairs of predictions are worth a scan.
+//
+// A split of the side with predictions a and b costs at least sum over y of w[y] * min(cost[y][a], cost[y][b]): for 0/1
+// costs, the rows of all other classes. Pairs whose bound does not beat the best cost so far need no scan; of many
+// classes only a handful of pairs remain.
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "table.hpp"
+
+namespace treeform::contree {
+
+template <class W>
+class Side {
+public:
+    using Cost = typename W::Cost;
+    struct Pair {
+        Cost bound;
+        std::uint16_t a, b;
+    };
+
+    std::vector<Cost> weight;    // per class
+    std::vector<Cost> as_leaf;   // per prediction: the cost of predicting it everywhere
+    Cost total = 0, leaf = 0;
+
+    /// Call once `weight` is filled in.
+    void prepare(const Table<W>& table) {
+        const int k = table.classes;
+        as_leaf.resize(k);
+        total = 0;
+        for (int y = 0; y < k; ++y) total += weight[y];
+        if (table.losses.zero_one) {
+            for (int a = 0; a < k; ++a) as_leaf[a] = total - weight[a];
+        } else {
+            for (int a = 0; a < k; ++a) {
+                as_leaf[a] = 0;
+                for (int y = 0; y < k; ++y) as_leaf[a] += weight[y] * table.cost[y * k + a];
+            }
+        }
+        leaf = *std::min_element(as_leaf.begin(), as_leaf.end());
+        ready_ = false;
+    }
+
+    /// Begin to walk over the pairs, the lowest bound first.
+    void rewind(const Table<W>& table) {
+        if (!ready_) sort(table);
+        next_ = 0;
+        if (zero_one_) {
+            frontier_.clear();
+            if (classes_.size() > 1) frontier_.push_back(1);
+        }
+    }
+    /// The next pair whose bound is below `best`; false when there is none.
+    bool next(Cost best, Pair& pair) {
+        if (!zero_one_) {
+            if (next_ >= pairs_.size() || pairs_[next_].bound >= best) return false;
+            pair = pairs_[next_++];
+            return true;
+        }
+        const int i = lowest();
+        if (i < 0 || frontier_bound(i) >= best) return false;
+        pair = {frontier_bound(i), classes_[i], classes_[frontier_[i]]};
+        ++frontier_[i];
+        const std::size_t after = frontier_.size();
+        if (static_cast<std::size_t>(i) + 1 == after && after + 1 < classes_.size())
+            frontier_.push_back(static_cast<std::uint16_t>(after + 1));
+        return true;
+    }
+    /// The bound of the pairs not handed out.
+    Cost rest() const {
+        if (!zero_one_) return next_ < pairs_.size() ? pairs_[next_].bound : std::numeric_limits<Cost>::max() / 4;
+        const int i = lowest();
+        return i < 0 ? std::numeric_limits<Cost>::max() / 4 : frontier_bound(i);
+    }
+
+private:
+    bool ready_ = false, zero_one_ = true;
+    std::vector<std::uint16_t> classes_;    // those present, heaviest first
+    std::vector<std::uint16_t> frontier_;   // pair (i, frontier_[i]) is the next one of the i-th class
+    std::vector<Pair> pairs_;
+    std::size_t next_ = 0;
+
+    Cost frontier_bound(int i) const { return total - weight[classes_[i]] - weight[classes_[frontier_[i]]]; }
+    int lowest() const {
+        int best = -1;
+        for (int i = 0; i < static_cast<int>(frontier_.size()); ++i)
+            if (frontier_[i] < classes_.size() && (best < 0 || frontier_bound(i) < frontier_bound(best))) best = i;
+        return best;
+    }
+
+    void sort(const Table<W>& table) {
+        ready_ = true;
+        zero_one_ = table.losses.zero_one;
+        const int k = table.classes;
+        if (zero_one_) {
+            classes_.clear();
+            for (int y = 0; y < k; ++y)
+                if (weight[y] > 0) classes_.push_back(static_cast<std::uint16_t>(y));
+            std::sort(classes_.begin(), classes_.end(), [this](auto a, auto b) {
+                return weight[a] != weight[b] ? weight[a] > weight[b] : a < b;
+            });
+            return;
+        }
+        pairs_.clear();
+        for (int a = 0; a < k; ++a)
+            for (int b = a + 1; b < k; ++b) {
+                Cost bound = 0;
+                for (int y = 0; y < k; ++y) bound += weight[y] * std::min(table.cost[y * k + a], table.cost[y * k + b]);
+                if (bound < leaf) pairs_.push_back({bound, static_cast<std::uint16_t>(a), static_cast<std::uint16_t>(b)});
+            }
+        std::sort(pairs_.begin(), pairs_.end(), [](const Pair& x, const Pair& y) { return x.bound < y.bound; });
+    }
+};
+
+}  // namespace treeform::contree

@@ -1,0 +1,103 @@
+#pragma once
+// The plain depth-one search: one pass per feature, class weights on both sides, every cut looked at. It knows the
+// minimum support, says where the cut is, and is simple enough to trust: `rebuild` and the constrained search use it.
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "intervals.hpp"
+#include "table.hpp"
+
+namespace treeform::contree {
+
+template <class Cost>
+struct Stump {
+    Cost cost = std::numeric_limits<Cost>::max() / 4;   // of the two leaves
+    Test test;                                          // feature -1: none
+};
+
+template <class W>
+class StumpScan {
+public:
+    using Cost = typename W::Cost;
+    using Id = typename W::Id;
+
+    explicit StumpScan(const Table<W>& table) : table_(table), below_(table.classes), above_(table.classes) {}
+
+    /// Improve `best` with the cuts of `feature` over the rows of `node` that `outer` sends left (or right); all
+    /// rows if outer.feature < 0. Both leaves keep at least `support`. `weight` is per class, over these rows.
+    void improve(const Node<W>& node, int feature, Test outer, bool left, const std::vector<Cost>& weight, Cost support,
+                 Stump<Cost>& best) {
+        const auto* rank = table_.rank[feature].data();
+        const auto* outer_rank = outer.feature < 0 ? nullptr : table_.rank[outer.feature].data();
+        std::fill(below_.begin(), below_.end(), Cost{0});
+        above_ = weight;
+        Cost under = 0, over = 0;
+        for (const auto w : weight) over += w;
+        bool any = false;
+        std::uint32_t previous = 0;
+        const Id* rows = node.order(feature);
+        for (std::size_t k = 0; k < node.n; ++k) {
+            const Id row = rows[k];
+            if (outer_rank && (outer_rank[row] < outer.key) != left) continue;
+            const std::uint32_t key = rank[row];
+            if (any && key != previous && under >= support && over >= support) consider(feature, key, best);
+            any = true, previous = key;
+            const Cost w = table_.weight_of(row);
+            const auto y = table_.label[row];
+            below_[y] += w, above_[y] -= w, under += w, over -= w;
+        }
+    }
+
+    /// The cheapest single prediction for these class weights.
+    Cost leaf(const std::vector<Cost>& weight, int* label = nullptr) const {
+        const int k = table_.classes;
+        Cost best = std::numeric_limits<Cost>::max();
+        for (int a = 0; a < k; ++a) {
+            Cost cost = 0;
+            for (int y = 0; y < k; ++y) cost += weight[y] * table_.cost[static_cast<std::size_t>(y) * k + a];
+            if (cost < best) {
+                best = cost;
+                if (label) *label = a;
+            }
+        }
+        return best;
+    }
+
+private:
+    const Table<W>& table_;
+    std::vector<Cost> below_, above_;
+
+    void consider(int feature, std::uint32_t key, Stump<Cost>& best) {
+        const Cost cost = side(below_) + side(above_);
+        if (cost < best.cost) best = {cost, {feature, key}};
+    }
+    Cost side(const std::vector<Cost>& weight) const {
+        if (!table_.losses.zero_one) return leaf(weight);
+        Cost total = 0, most = 0;
+        for (const auto w : weight) total += w, most = std::max(most, w);
+        return total - most;
+    }
+};
+
+/// The cuts of a feature in a node.
+template <class W>
+void find_cuts(const Table<W>& table, const Node<W>& node, int feature, std::vector<Cut<typename W::Cost>>& cuts) {
+    using Cost = typename W::Cost;
+    const auto* rank = table.rank[feature].data();
+    const auto* rows = node.order(feature);
+    cuts.resize(node.n);
+    std::size_t m = 0;
+    Cost z = 0;
+    std::uint32_t previous = node.n ? rank[rows[0]] : 0;
+    for (std::size_t k = 0; k < node.n; ++k) {
+        const std::uint32_t key = rank[rows[k]];
+        cuts[m] = {z, key, static_cast<std::uint32_t>(k)};
+        m += key != previous;
+        previous = key;
+        z += table.mass_of(rows[k]);
+    }
+    cuts.resize(m);
+}
+
+}  // namespace treeform::contree

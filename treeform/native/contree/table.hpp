@@ -1,0 +1,180 @@
+#pragma once
+// The data of one run in the widths of that run, and the rows of one subproblem ("node").
+//
+// Costs are normalised: the smallest entry of each row of the cost matrix is subtracted (`offset` keeps the
+// constant), so that every cost is >= 0 and a tree can only get cheaper when rows are taken away. `mass` of a row is
+// the most it can cost: the distance in which the neighbourhood bounds measure thresholds. With unit weights and
+// 0/1 costs it is one.
+#include <algorithm>
+#include <vector>
+
+#include "problem.hpp"
+#include "ranks.hpp"
+
+namespace treeform::contree {
+
+constexpr std::uint16_t kNoLabel = 0xFFFF;
+
+/// Costs as seen by every part of the search.
+struct Losses {
+    int classes = 0;
+    bool zero_one = true;                 // cost[a][b] == (a != b)
+    bool unit_weight = true;
+    std::vector<std::int64_t> cost;       // normalised, classes x classes
+    std::vector<std::int64_t> worst;      // per class: its largest cost
+    std::int64_t offset = 0;              // what the normalisation took away
+    std::int64_t total_mass = 0, max_step = 0, total_weight = 0;
+
+    bool plain() const { return zero_one && unit_weight; }
+
+    static Losses of(const Rows& rows) {
+        Losses out;
+        const int k = out.classes = rows.classes;
+        out.cost = rows.cost;
+        if (out.cost.empty()) {
+            out.cost.assign(static_cast<std::size_t>(k) * k, 1);
+            for (int a = 0; a < k; ++a) out.cost[a * k + a] = 0;
+        }
+        std::vector<std::int64_t> least(k), spread(k);
+        for (int y = 0; y < k; ++y) {
+            auto* row = out.cost.data() + static_cast<std::size_t>(y) * k;
+            least[y] = *std::min_element(row, row + k);
+            for (int a = 0; a < k; ++a) row[a] -= least[y];
+            out.worst.push_back(*std::max_element(row, row + k));
+            for (int a = 0; a < k; ++a) out.zero_one &= row[a] == (a != y);
+        }
+        for (std::size_t i = 0; i < rows.n; ++i) {
+            const auto w = rows.weight ? rows.weight[i] : 1;
+            const int y = rows.label[i];
+            out.unit_weight &= w == 1;
+            out.total_weight += w;
+            out.offset += w * least[y];
+            out.total_mass += w * out.worst[y];
+            out.max_step = std::max(out.max_step, w * out.worst[y]);
+        }
+        return out;
+    }
+};
+
+template <class W>
+struct Table {
+    using Id = typename W::Id;
+    using Key = typename W::Key;
+    using Sum = typename W::Sum;
+    using Cost = typename W::Cost;
+
+    std::size_t n = 0;
+    int features = 0, classes = 0;
+    bool plain = true;                         // unit weights and 0/1 costs
+    Losses losses;
+    std::vector<Cost> cost;                    // classes x classes
+    std::vector<std::vector<Key>> rank;        // [feature][row]; one padding row at the end
+    std::vector<std::vector<double>> values;   // [feature]: the distinct values
+    std::vector<std::uint16_t> label;          // [row], padded
+    std::vector<Cost> weight, mass;            // [row], padded with 0; empty when plain
+    std::vector<Sum> delta;                    // two classes: cost of predicting 0 minus cost of predicting 1
+
+    Cost weight_of(Id row) const { return weight.empty() ? Cost{1} : weight[row]; }
+    Cost mass_of(Id row) const { return mass.empty() ? Cost{1} : mass[row]; }
+};
+
+/// The rows of a subproblem: for every feature the same rows, sorted by that feature.
+template <class W>
+struct Node {
+    using Id = typename W::Id;
+    using Cost = typename W::Cost;
+
+    std::size_t n = 0, stride = 0;
+    std::vector<Id> rows;
+    std::vector<Cost> weight;     // per class
+    Cost total_weight = 0, total_mass = 0;
+
+    const Id* order(int feature) const { return rows.data() + stride * feature; }
+    Id* order(int feature) { return rows.data() + stride * feature; }
+
+    void reserve(std::size_t size, int features) {
+        stride = size + 1;
+        if (rows.size() < stride * features) rows.resize(stride * features);
+    }
+};
+
+template <class W>
+void add_totals(const Table<W>& table, Node<W>& node) {
+    node.total_weight = node.total_mass = 0;
+    for (int y = 0; y < table.classes; ++y) {
+        node.total_weight += node.weight[y];
+        node.total_mass += node.weight[y] * static_cast<typename W::Cost>(table.losses.worst[y]);
+    }
+}
+
+/// Send the rows with rank(feature) < key to `left`, the others to `right`, keeping every feature's order.
+template <class W>
+void partition(const Table<W>& table, const Node<W>& node, Test test, Node<W>& left, Node<W>& right,
+               std::vector<std::uint8_t>& goes_left) {
+    using Id = typename W::Id;
+    const auto* rank = table.rank[test.feature].data();
+    goes_left.resize(table.n + 1);
+    left.weight.assign(table.classes, 0);
+    const Id* sorted = node.order(test.feature);
+    std::size_t n_left = 0;
+    for (std::size_t k = 0; k < node.n; ++k) {
+        const bool l = rank[sorted[k]] < test.key;
+        goes_left[sorted[k]] = l;
+        n_left += l;
+        if (l) left.weight[table.label[sorted[k]]] += table.weight_of(sorted[k]);
+    }
+    right.weight.resize(table.classes);
+    for (int y = 0; y < table.classes; ++y) right.weight[y] = node.weight[y] - left.weight[y];
+    left.n = n_left, right.n = node.n - n_left;
+    left.reserve(left.n, table.features), right.reserve(right.n, table.features);
+    for (int f = 0; f < table.features; ++f) {
+        Id *a = left.order(f), *b = right.order(f);
+        const Id* source = node.order(f);
+        for (std::size_t k = 0; k < node.n; ++k) {  // branch-free: write both, advance one
+            const Id row = source[k];
+            const std::size_t l = goes_left[row];
+            *a = row, *b = row;
+            a += l, b += 1 - l;
+        }
+    }
+    add_totals(table, left), add_totals(table, right);
+}
+
+/// The table in the widths of W, and the node of all rows.
+template <class W>
+void load(const Rows& rows, const Losses& losses, std::vector<RankedColumn>& columns, Table<W>& table, Node<W>& root) {
+    using Key = typename W::Key;
+    table.n = rows.n, table.features = static_cast<int>(rows.features), table.classes = rows.classes;
+    table.plain = losses.plain(), table.losses = losses;
+    table.cost.assign(losses.cost.begin(), losses.cost.end());
+    table.label.assign(rows.label, rows.label + rows.n);
+    table.label.push_back(kNoLabel);
+    root.n = rows.n;
+    root.reserve(rows.n, table.features);
+    root.weight.assign(rows.classes, 0);
+    if (!table.plain) table.weight.assign(rows.n + 1, 0), table.mass.assign(rows.n + 1, 0);
+    if (rows.classes == 2) table.delta.assign(rows.n + 1, 0);
+    for (std::size_t i = 0; i < rows.n; ++i) {
+        const auto w = rows.weight ? rows.weight[i] : 1;
+        const int y = rows.label[i];
+        root.weight[y] += static_cast<typename W::Cost>(w);
+        if (!table.plain) {
+            table.weight[i] = static_cast<typename W::Cost>(w);
+            table.mass[i] = static_cast<typename W::Cost>(w * losses.worst[y]);
+        }
+        if (rows.classes == 2)
+            table.delta[i] = static_cast<typename W::Sum>(w * (losses.cost[y * 2] - losses.cost[y * 2 + 1]));
+    }
+    add_totals(table, root);
+    table.rank.resize(rows.features), table.values.resize(rows.features);
+    for (std::size_t f = 0; f < rows.features; ++f) {
+        auto& column = columns[f];
+        table.rank[f].assign(column.rank.begin(), column.rank.end());
+        table.rank[f].push_back(static_cast<Key>(~Key{0}));
+        std::copy(column.order.begin(), column.order.end(), root.order(static_cast<int>(f)));
+        table.values[f] = std::move(column.values);
+        column = {};
+    }
+}
+
+}  // namespace treeform::contree
