@@ -36,6 +36,10 @@ class SpecError(TreeformError, ValueError):
     """The problem, a requirement or a setting is not possible as stated."""
 
 
+class Infeasible(SpecError):
+    """A requirement that no model can satisfy on these data, seen before anything is solved."""
+
+
 class PortError(TreeformError, LookupError):
     """A component reads a port that nothing in the formulation offers."""
 

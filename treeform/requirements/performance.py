@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from treeform.errors import SpecError
+from treeform.errors import Infeasible
 from treeform.ports import Requirement
 from treeform.requirements.amount import Amount
 
@@ -47,7 +47,7 @@ class MaxErrors(Requirement):
         per_class = data.points.weights
         floor = int((per_class.sum(axis=1) - per_class.max(axis=1)).sum())
         if floor > self.amount.at_most(data):
-            raise SpecError(
+            raise Infeasible(
                 f"{self} is infeasible",
                 cause=f"samples with equal features and different classes make at least "
                 f"{floor * data.weight_unit} errors unavoidable",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from treeform.errors import SpecError
+from treeform.errors import Infeasible
 from treeform.ports import Requirement
 from treeform.requirements.amount import Amount
 
@@ -53,7 +53,7 @@ class MinSupport(Requirement):
     def bind(self, data: Dataset, **context: Any) -> MinSupport:
         if self.amount.at_least(data) > data.total_weight:
             total = data.total_weight * data.weight_unit
-            raise SpecError(
+            raise Infeasible(
                 f"{self} is infeasible",
                 cause=f"every leaf needs weight {self.amount.weight(data)}; all samples have {total} together",
                 fix=f"ask for at most {total}",
