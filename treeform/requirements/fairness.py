@@ -151,7 +151,7 @@ class StatisticalParity(Requirement):
     # -- the symbolic face ------------------------------------------------------------------------
 
     def _rows(self, data: Dataset) -> tuple[np.ndarray, np.ndarray]:
-        """Coefficients (pairs, n) of "i is predicted favourable", per unit of weight, and right-hand sides."""
+        """Coefficients (pairs, n) of "i is predicted favourable" per unit of weight; right-hand sides."""
         groups, _ = self._resolved(data)
         weight = groups.weights(data)
         rows, sides = [], []

@@ -55,7 +55,7 @@ class MinSupport(Requirement):
             total = data.total_weight * data.weight_unit
             raise Infeasible(
                 f"{self} is infeasible",
-                cause=f"every leaf needs weight {self.amount.weight(data)}; all samples have {total} together",
+                cause=f"every leaf needs weight {self.amount.weight(data)}, and all samples have {total}",
                 fix=f"ask for at most {total}",
             )
         return self
