@@ -1,0 +1,8 @@
+"""Graphs: the models that are learnt, their exact evaluation, and how they are shown and stored."""
+
+from __future__ import annotations
+
+from treeform.graph import evaluate
+from treeform.graph.graph import DecisionGraph
+
+__all__ = ["DecisionGraph", "evaluate"]

@@ -1,0 +1,107 @@
+"""Building graphs from descriptions that people and solvers write: lists of nodes, nested tuples."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treeform.errors import SpecError
+from treeform.graph.structure import tidy_order
+
+Arrays = dict[str, NDArray[Any]]
+
+
+def arrays_from_nodes(nodes: Mapping[Hashable, Any] | Sequence[Any]) -> Arrays:
+    """Turn described nodes into flat arrays, parents first, without nodes that the root does not lead to.
+
+    Parameters
+    ----------
+    nodes : sequence or mapping of dicts
+        Each node is ``{"feature", "threshold", "left", "right"}`` or ``{"label"}``. In a sequence,
+        children are positions and the root is node 0; in a mapping, they are keys and the root is the
+        first one.
+
+    Raises
+    ------
+    SpecError
+        If a node is malformed, a child is missing or the nodes form a cycle.
+    """
+    table = dict(nodes) if isinstance(nodes, Mapping) else dict(enumerate(nodes))
+    if not table:
+        raise _malformed("there are no nodes")
+    for key, node in table.items():
+        _check_node(key, node, table)
+
+    def children(key: Hashable) -> tuple[Hashable, ...]:
+        node = table[key]
+        return () if "label" in node else (node["left"], node["right"])
+
+    try:
+        order = tidy_order(next(iter(table)), children)
+    except ValueError as cycle:
+        raise _malformed(f"node {cycle.args[0]!r} can be reached from itself") from None
+    position = {key: index for index, key in enumerate(order)}
+    return flat_arrays(
+        [
+            (-1, np.nan, -1, -1, node["label"])
+            if "label" in node
+            else (node["feature"], node["threshold"], position[node["left"]], position[node["right"]], -1)
+            for node in (table[key] for key in order)
+        ]
+    )
+
+
+def arrays_from_nested(nested: Any) -> Arrays:
+    """Turn ``(feature, threshold, left, right)`` tuples with class codes at the leaves into flat arrays."""
+    table: dict[Hashable, Any] = {}
+    waiting: list[tuple[int, Any]] = [(0, nested)]
+    fresh = 1
+    while waiting:
+        key, value = waiting.pop()
+        if isinstance(value, int | np.integer) and not isinstance(value, bool):
+            table[key] = {"label": int(value)}
+            continue
+        if not isinstance(value, tuple | list) or len(value) != 4:
+            raise _malformed(f"{value!r} is neither a class code nor (feature, threshold, left, right)")
+        table[key] = {"feature": value[0], "threshold": value[1], "left": fresh, "right": fresh + 1}
+        waiting += [(fresh, value[2]), (fresh + 1, value[3])]
+        fresh += 2
+    return arrays_from_nodes(dict(sorted(table.items())))  # type: ignore[type-var]
+
+
+def flat_arrays(rows: list[tuple[Any, ...]]) -> Arrays:
+    """Columns of (feature, threshold, left, right, label) rows as arrays of the types a graph holds."""
+    feature, threshold, left, right, label = zip(*rows, strict=True)
+    return {
+        "feature": np.array(feature, dtype=np.int32),
+        "threshold": np.array(threshold, dtype=np.float64),
+        "left": np.array(left, dtype=np.int32),
+        "right": np.array(right, dtype=np.int32),
+        "label": np.array(label, dtype=np.int32),
+    }
+
+
+def _check_node(key: Hashable, node: Any, table: dict[Hashable, Any]) -> None:
+    if not isinstance(node, Mapping):
+        raise _malformed(f"node {key!r} is not a dict")
+    if set(node) == {"label"}:
+        return
+    if set(node) != {"feature", "threshold", "left", "right"}:
+        raise _malformed(
+            f"node {key!r} has the keys {sorted(map(str, node))}; a test has feature, threshold, left and "
+            "right, a leaf has label"
+        )
+    for side in ("left", "right"):
+        if node[side] not in table:
+            raise _malformed(f"the {side} child of node {key!r} is {node[side]!r}, which is no node")
+
+
+def _malformed(cause: str) -> SpecError:
+    return SpecError(
+        "the nodes do not describe a decision graph",
+        cause=cause,
+        fix="see DecisionGraph.build for the form of nodes",
+    )

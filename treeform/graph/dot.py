@@ -1,0 +1,34 @@
+"""Graphs as Graphviz source, for those who have Graphviz; `to_svg` needs nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from treeform.graph.rules import arms, class_text, counts_known, support_text
+from treeform.graph.structure import levels
+
+if TYPE_CHECKING:
+    from treeform.graph.graph import DecisionGraph
+
+
+def to_dot(graph: DecisionGraph) -> str:
+    """See `DecisionGraph.to_dot`."""
+    known = counts_known(graph)
+    reached = levels(graph.feature, graph.left, graph.right) >= 0
+    lines = ["digraph model {", '  node [shape=box, fontname="Helvetica"];', '  edge [fontname="Helvetica"];']
+    for node in range(len(graph.feature)):
+        if not reached[node]:
+            continue
+        support = f"\n{support_text(graph, node)}" if known else ""
+        if graph.feature[node] < 0:
+            lines.append(f'  n{node} [label="{_quoted(class_text(graph, node) + support)}", style=rounded];')
+            continue
+        text, first, second = arms(graph, node)
+        lines.append(f'  n{node} [label="{_quoted(text + "?" + support)}"];')
+        lines.append(f'  n{node} -> n{first} [label="yes"];')
+        lines.append(f'  n{node} -> n{second} [label="no"];')
+    return "\n".join([*lines, "}"]) + "\n"
+
+
+def _quoted(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\r", " ").replace("\n", "\\n")

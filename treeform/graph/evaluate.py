@@ -1,0 +1,88 @@
+"""Exact evaluation of a graph on data, in integers.
+
+Nothing here is shared with solvers, nor with `DecisionGraph.apply`: samples are pushed through the graph
+node by node as index sets, on the original float64 values.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treeform.errors import DataError
+
+if TYPE_CHECKING:
+    from treeform.data.dataset import Dataset
+    from treeform.graph.graph import DecisionGraph
+
+
+def members(graph: DecisionGraph, data: Dataset) -> list[NDArray[np.int64]]:
+    """Rows of `data` that reach each node: a list of N index arrays, each increasing.
+
+    Raises
+    ------
+    DataError
+        If graph and data differ in features or classes.
+    """
+    _check_same_meaning(graph, data)
+    arriving: list[list[NDArray[np.int64]]] = [[] for _ in graph.feature]
+    arriving[0].append(np.arange(data.n_samples))
+    reached = []
+    for node, parts in enumerate(arriving):
+        rows = np.sort(np.concatenate(parts)) if parts else np.empty(0, dtype=np.int64)
+        reached.append(rows)
+        if graph.feature[node] >= 0:
+            low = data.X[rows, graph.feature[node]] <= graph.threshold[node]
+            arriving[graph.left[node]].append(rows[low])
+            arriving[graph.right[node]].append(rows[~low])
+    return reached
+
+
+def predictions(graph: DecisionGraph, data: Dataset) -> NDArray[np.int64]:
+    """Class code predicted for each row: (n,) int64."""
+    codes = np.full(data.n_samples, -1, dtype=np.int64)
+    for node, rows in enumerate(members(graph, data)):
+        if graph.feature[node] < 0:
+            codes[rows] = graph.label[node]
+    return codes
+
+
+def errors(graph: DecisionGraph, data: Dataset) -> int:
+    """Number of rows of `data` that are misclassified."""
+    return int((predictions(graph, data) != data.y).sum())
+
+
+def weighted_errors(graph: DecisionGraph, data: Dataset) -> int:
+    """Weight of the misclassified rows, in weight units."""
+    return int(data.weights[predictions(graph, data) != data.y].sum())
+
+
+def confusion(graph: DecisionGraph, data: Dataset, *, weighted: bool = False) -> NDArray[np.int64]:
+    """Rows (or weight units) by true class and predicted class: (K, K) int64."""
+    table = np.zeros((data.n_classes, data.n_classes), dtype=np.int64)
+    amount = data.weights if weighted else np.ones(data.n_samples, dtype=np.int64)
+    np.add.at(table, (data.y, predictions(graph, data)), amount)
+    return table
+
+
+def support(graph: DecisionGraph, data: Dataset, *, weighted: bool = True) -> NDArray[np.int64]:
+    """Weight units (or rows) that reach each node: (N,) int64."""
+    amount = data.weights if weighted else np.ones(data.n_samples, dtype=np.int64)
+    return np.array([int(amount[rows].sum()) for rows in members(graph, data)], dtype=np.int64)
+
+
+def _check_same_meaning(graph: DecisionGraph, data: Dataset) -> None:
+    if graph.columns != data.columns:
+        raise DataError(
+            "the model and the data have different features",
+            cause=f"{len(graph.columns)} in the model, {data.n_features} in the data, or other names",
+            fix="use the data that the model was fitted on, or graph.predict for new tables",
+        )
+    if list(graph.classes) != list(data.classes):
+        raise DataError(
+            "the model and the data have different classes",
+            cause=f"{list(map(str, graph.classes))} in the model, {list(map(str, data.classes))} in the data",
+            fix="use data with the same labels",
+        )

@@ -1,0 +1,402 @@
+"""DecisionGraph: one immutable flat-array type for decision trees and decision diagrams."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treeform.data.columns import Column
+from treeform.data.encode import Encoder
+from treeform.errors import DataError, SpecError
+from treeform.graph import build, structure
+
+if TYPE_CHECKING:
+    from treeform.data.dataset import Dataset
+    from treeform.graph.svg import Drawing
+
+Ints = NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class DecisionGraph:
+    """A decision tree or decision diagram over encoded features.
+
+    Node 0 is the root and children have larger indices than their parents. A sample at a test goes
+    left when ``x[feature] <= threshold``, else right.
+
+    Attributes
+    ----------
+    feature : (N,) int32
+        Encoded feature tested, -1 at leaves.
+    threshold : (N,) float64
+        NaN at leaves.
+    left, right : (N,) int32
+        Children, -1 at leaves.
+    label : (N,) int32
+        Class code, -1 at tests.
+    columns : tuple of F Column
+        Meaning of the features.
+    classes : (K,) array
+        The labels behind the class codes.
+    encoder : Encoder or None
+        Turns a user's table into features; without one, `predict` takes the encoded matrix.
+    counts : (N, K) int64 or float64
+        Training weight of each class that reaches each node, in the user's units; all zero when unknown.
+
+    Raises
+    ------
+    SpecError
+        If the arrays are no decision graph.
+    """
+
+    feature: Ints
+    threshold: NDArray[np.float64]
+    left: Ints
+    right: Ints
+    label: Ints
+    columns: tuple[Column, ...]
+    classes: NDArray[Any]
+    encoder: Encoder | None = None
+    counts: NDArray[Any] = field(default_factory=lambda: np.empty((0, 0), dtype=np.int64))
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        for name in ("feature", "left", "right", "label"):
+            put(self, name, np.array(getattr(self, name), dtype=np.int32))
+        put(self, "threshold", np.array(self.threshold, dtype=np.float64) + 0.0)
+        if self.counts.size == 0:
+            put(self, "counts", np.zeros((len(self.feature), len(self.classes)), dtype=np.int64))
+        arrays = (self.feature, self.threshold, self.left, self.right, self.label)
+        wrong = structure.fault(*arrays, n_features=len(self.columns), n_classes=len(self.classes))
+        if wrong is None and self.counts.shape != (len(self.feature), len(self.classes)):
+            wrong = f"counts has shape {self.counts.shape}"
+        if wrong is not None:
+            raise SpecError(
+                "the node arrays are no decision graph", cause=wrong, fix="see DecisionGraph.build"
+            )
+        for array in (*arrays, self.counts):
+            array.setflags(write=False)
+
+    # ---------------------------------------------------------------- making
+
+    @classmethod
+    def build(cls, nodes: Any, data: Dataset) -> DecisionGraph:
+        """Make a graph from described nodes, with the columns, classes and counts of `data`.
+
+        Parameters
+        ----------
+        nodes : sequence or mapping of dicts
+            Each node is ``{"feature", "threshold", "left", "right"}`` (encoded feature, children) or
+            ``{"label"}`` (class code). In a sequence, children are positions and node 0 is the root; in
+            a mapping, they are keys and the first one is the root. Any order; a node may be shared.
+        data : Dataset
+
+        Raises
+        ------
+        SpecError
+            If the nodes are malformed or form a cycle.
+        """
+        return cls._with_meaning(build.arrays_from_nodes(nodes), data)
+
+    @classmethod
+    def from_nested(cls, nested: Any, data: Dataset) -> DecisionGraph:
+        """Make a tree from ``(feature, threshold, left, right)`` tuples with class codes at the leaves."""
+        return cls._with_meaning(build.arrays_from_nested(nested), data)
+
+    @classmethod
+    def from_arrays(
+        cls, feature: Any, threshold: Any, left: Any, right: Any, label: Any, data: Dataset
+    ) -> DecisionGraph:
+        """Make a graph from flat arrays (see the attributes), with the meaning and counts of `data`."""
+        arrays = {"feature": feature, "threshold": threshold, "left": left, "right": right, "label": label}
+        return cls._with_meaning(arrays, data)
+
+    @classmethod
+    def leaf(cls, label: int, data: Dataset) -> DecisionGraph:
+        """Make the constant model that predicts class code `label`."""
+        return cls.build([{"label": int(label)}], data)
+
+    @classmethod
+    def _with_meaning(cls, arrays: Mapping[str, Any], data: Dataset) -> DecisionGraph:
+        graph = cls(**arrays, columns=data.columns, classes=data.classes, encoder=data.encoder)
+        return graph.with_counts(data)
+
+    def with_counts(self, data: Dataset) -> DecisionGraph:
+        """Count again which classes of `data` reach each node, by weight in the user's units."""
+        self._check_fits(data)
+        counts = np.zeros(self.counts.shape, dtype=np.int64)
+        node = np.zeros(data.n_samples, dtype=np.int64)
+        rows = np.arange(data.n_samples)
+        while rows.size:
+            np.add.at(counts, (node[rows], data.y[rows]), data.weights[rows])
+            rows = rows[self.feature[node[rows]] >= 0]
+            node[rows] = self._step(data.X, rows, node[rows])
+        if data.weight_unit.denominator == 1 and data.total_weight * data.weight_unit < 2**62:
+            return replace(self, counts=counts * int(data.weight_unit))
+        return replace(self, counts=counts * float(data.weight_unit))
+
+    def with_labels(self, labels: Mapping[int, int]) -> DecisionGraph:
+        """Give some leaves other class codes: ``{leaf: code}``."""
+        label = self.label.copy()
+        for node, code in labels.items():
+            label[node] = code
+        return replace(self, label=label)
+
+    def reclassified(self, data: Dataset) -> DecisionGraph:
+        """Read the class codes as those of `data`, and count again; for models of relabelled data."""
+        counts = np.zeros((len(self.feature), data.n_classes), dtype=np.int64)
+        return replace(self, classes=data.classes, counts=counts).with_counts(data)
+
+    # ---------------------------------------------------------------- measures
+
+    @cached_property
+    def n_nodes(self) -> int:
+        """Number of tests, the |V_I| of the papers."""
+        return int((self.feature >= 0).sum())
+
+    @cached_property
+    def n_leaves(self) -> int:
+        """Number of leaves (terminals)."""
+        return len(self.feature) - self.n_nodes
+
+    @cached_property
+    def depth(self) -> int:
+        """Largest number of tests on a path from the root."""
+        return int(structure.levels(self.feature, self.left, self.right).max())
+
+    @cached_property
+    def is_tree(self) -> bool:
+        """Whether no node is shared: each has one arc into it, except the root."""
+        tests = self.feature >= 0
+        arcs = np.concatenate([self.left[tests], self.right[tests]])
+        return bool((np.bincount(arcs, minlength=1) <= 1).all()) if len(arcs) else True
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return len(self.classes)
+
+    def features_used(self) -> set[int]:
+        """Encoded features that some test reads."""
+        return {int(f) for f in self.feature if f >= 0}
+
+    # ---------------------------------------------------------------- predicting
+
+    def apply(self, X: Any) -> NDArray[np.int64]:
+        """Leaf that each row reaches.
+
+        Parameters
+        ----------
+        X : (m, F) float64
+            Encoded features.
+
+        Returns
+        -------
+        (m,) int64
+        """
+        matrix = self._checked(X)
+        node = np.zeros(len(matrix), dtype=np.int64)
+        rows = np.arange(len(matrix)) if self.feature[0] >= 0 else np.empty(0, dtype=np.int64)
+        while rows.size:
+            node[rows] = self._step(matrix, rows, node[rows])
+            rows = rows[self.feature[node[rows]] >= 0]
+        return node
+
+    def route(self, X: Any) -> NDArray[np.bool_]:
+        """Nodes that each row of the encoded matrix visits: (m, N) bool."""
+        matrix = self._checked(X)
+        visits = np.zeros((len(matrix), len(self.feature)), dtype=bool)
+        node = np.zeros(len(matrix), dtype=np.int64)
+        rows = np.arange(len(matrix))
+        while rows.size:
+            visits[rows, node[rows]] = True
+            rows = rows[self.feature[node[rows]] >= 0]
+            node[rows] = self._step(matrix, rows, node[rows])
+        return visits
+
+    def _step(
+        self, X: NDArray[np.float64], rows: NDArray[np.int64], node: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
+        go_left = X[rows, self.feature[node]] <= self.threshold[node]
+        return np.where(go_left, self.left[node], self.right[node]).astype(np.int64)
+
+    def predict_codes(self, X: Any) -> NDArray[np.int64]:
+        """Class code of each row of the encoded matrix: (m,) int64."""
+        return self.label[self.apply(X)].astype(np.int64)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Class label of each row of a user's table.
+
+        Parameters
+        ----------
+        X : DataFrame or array
+            As in fit: a DataFrame is read by column name. Without an encoder, the encoded matrix.
+
+        Returns
+        -------
+        (m,) array of labels
+
+        Raises
+        ------
+        DataError
+            If columns are missing or unknown, or a value is missing or infinite.
+        """
+        return np.asarray(self.classes[self.predict_codes(self.encode(X))])
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Shares of the training weight per class at the leaf reached: (m, K), columns as `classes`.
+
+        A leaf that no training weight reaches gives its label the share 1.
+        """
+        leaf = self.apply(self.encode(X))
+        total = self.counts.sum(axis=1, keepdims=True)
+        certain = np.eye(self.n_classes)[np.maximum(self.label, 0)]
+        shares = np.divide(self.counts, total, out=certain, where=total > 0)
+        return np.asarray(shares[leaf])
+
+    def encode(self, X: Any) -> NDArray[np.float64]:
+        """Turn a user's table into the encoded matrix that `apply` takes."""
+        return self._checked(X) if self.encoder is None else self.encoder.transform(X)
+
+    def _checked(self, X: Any) -> NDArray[np.float64]:
+        matrix = np.asarray(X, dtype=np.float64)
+        if matrix.ndim != 2 or matrix.shape[1] != len(self.columns):
+            raise DataError(
+                f"the encoded matrix has shape {matrix.shape}, the model reads {len(self.columns)} features",
+                fix="pass (rows, features), for example data.X or graph.encode(X)",
+            )
+        if np.isnan(matrix).any():
+            raise DataError("the encoded matrix has NaN entries", fix="fill them in, or drop these rows")
+        return matrix
+
+    def _check_fits(self, data: Dataset) -> None:
+        if len(self.columns) != data.n_features or len(self.classes) != data.n_classes:
+            raise DataError(
+                f"the model has {len(self.columns)} features and {len(self.classes)} classes, "
+                f"the data {data.n_features} and {data.n_classes}",
+                fix="use the data that the model was made for, encoded in the same way",
+            )
+
+    # ---------------------------------------------------------------- rewriting and comparing
+
+    def simplified(self, data: Dataset | None = None) -> DecisionGraph:
+        """Drop what changes no prediction.
+
+        Nodes that cannot be reached, tests whose outcome earlier tests decide, and tests with equal
+        children go; with `data`, so do tests that send none of its weight one way.
+
+        Returns
+        -------
+        DecisionGraph
+            Predicts the same on every input (with `data`: on all its rows).
+        """
+        from treeform.graph.rewrite import simplify
+
+        return simplify(self, data)
+
+    def canonical(self) -> DecisionGraph:
+        """Put nodes in a standard order (by level, left first); a diagram's equal sub-graphs are merged."""
+        return self._canonical
+
+    @cached_property
+    def _canonical(self) -> DecisionGraph:
+        from treeform.graph.rewrite import canonical
+
+        return canonical(self)
+
+    def _content(self) -> tuple[Any, ...]:
+        plain = self._canonical
+        tests = plain.feature >= 0
+        arrays = (plain.feature, plain.left, plain.right, plain.label, plain.threshold[tests])
+        return (*(array.tobytes() for array in arrays), self.columns, tuple(self.classes.tolist()))
+
+    def __eq__(self, other: object) -> bool:
+        """Same tests, thresholds, labels, columns and classes; counts do not matter."""
+        return self._content() == other._content() if isinstance(other, DecisionGraph) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._content())
+
+    # ---------------------------------------------------------------- showing and storing
+
+    def rules(self) -> list[str]:
+        """One line for each leaf: ``if age <= 37.5 and job = skilled then good  (support 120, errors 7)``."""
+        from treeform.graph.rules import rules
+
+        return rules(self)
+
+    def to_text(self) -> str:
+        """Indented outline of the tests and leaves."""
+        from treeform.graph.rules import outline
+
+        return outline(self)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values with a digest; thresholds come back exactly."""
+        from treeform.graph.jsonio import to_json
+
+        return to_json(self)
+
+    @classmethod
+    def from_json(cls, value: Any, validate: str = "digest") -> DecisionGraph:
+        """Rebuild a graph, checking everything; nothing is evaluated or unpickled.
+
+        Parameters
+        ----------
+        value : dict
+            From `to_json`.
+        validate : {"digest", "structure"}
+            "structure" accepts a file made or changed by hand, as long as it is a decision graph.
+
+        Raises
+        ------
+        CertificateError
+            If the value is malformed, or was changed after it was written.
+        """
+        from treeform.graph.jsonio import from_json
+
+        return from_json(value, validate)
+
+    def save(self, path: str | Path) -> None:
+        """Write the model as a JSON file."""
+        from treeform.graph.jsonio import save
+
+        save(self, path)
+
+    @classmethod
+    def load(cls, path: str | Path, validate: str = "digest") -> DecisionGraph:
+        """Read a model that `save` wrote; see `from_json`."""
+        from treeform.graph.jsonio import load
+
+        return load(path, validate)
+
+    def to_dot(self) -> str:
+        """Graphviz source."""
+        from treeform.graph.dot import to_dot
+
+        return to_dot(self)
+
+    def to_svg(self) -> str:
+        """Standalone SVG drawing (text)."""
+        from treeform.graph.svg import to_svg
+
+        return to_svg(self)
+
+    def plot(self) -> Drawing:
+        """Drawing that notebooks display; ``plot().save("model.svg")`` writes it."""
+        from treeform.graph.svg import Drawing
+
+        return Drawing(self.to_svg())
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    def __repr__(self) -> str:
+        kind = "tree" if self.is_tree else "diagram"
+        return f"<DecisionGraph: {kind}, {self.n_nodes} tests, {self.n_leaves} leaves, depth {self.depth}>"

@@ -1,0 +1,268 @@
+"""Graphs as JSON. Loading checks every entry, and evaluates or unpickles nothing."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treeform.data.columns import BOOLEAN, CATEGORY, NUMERIC, Column
+from treeform.data.encode import Encoder
+from treeform.errors import CertificateError, SpecError
+from treeform.graph.graph import DecisionGraph
+
+FORMAT = "treeform.graph"
+VERSION = 1
+_KEYS = {"format", "version", "columns", "classes", "encoder", "nodes", "digest"}
+_TEST_KEYS = {"feature", "threshold", "left", "right", "counts"}
+_LEAF_KEYS = {"label", "counts"}
+_FIXED_TYPES = {"bool", "float16", "float32", "float64"} | {
+    f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)
+}
+
+
+def to_json(graph: DecisionGraph) -> dict[str, Any]:
+    """See `DecisionGraph.to_json`.
+
+    Raises
+    ------
+    SpecError
+        If the labels are of a type that JSON cannot hold.
+    """
+    value: dict[str, Any] = {
+        "format": FORMAT,
+        "version": VERSION,
+        "columns": [{"source": c.source, "kind": c.kind, "category": c.category} for c in graph.columns],
+        "classes": _classes_to_json(graph.classes),
+        "encoder": None if graph.encoder is None else graph.encoder.to_json(),
+        "nodes": [_node_to_json(graph, node) for node in range(len(graph.feature))],
+    }
+    value["digest"] = digest(value)
+    return value
+
+
+def from_json(value: Any, validate: str = "digest") -> DecisionGraph:
+    """See `DecisionGraph.from_json`."""
+    if validate not in ("digest", "structure"):
+        raise SpecError(f"validate={validate!r} is not known", fix="use 'digest' or 'structure'")
+    if not isinstance(value, dict) or value.get("format") != FORMAT:
+        raise CertificateError("this is no treeform model", fix="pass a file that graph.save wrote")
+    if value.get("version") != VERSION:
+        raise CertificateError(
+            f"the model has version {value.get('version')!r} of the format, this treeform reads {VERSION}",
+            fix="use the release of treeform that wrote it, or write it again",
+        )
+    if validate == "digest":
+        _check_digest(value)
+    unknown = sorted(map(str, set(value) ^ _KEYS))
+    if unknown and not (validate == "structure" and unknown == ["digest"]):
+        raise _malformed(f"keys missing or unknown: {', '.join(unknown)}")
+    columns = tuple(_column_from_json(entry) for entry in _list(value["columns"], "columns"))
+    classes = _classes_from_json(value["classes"])
+    encoder = None if value["encoder"] is None else Encoder.from_json(value["encoder"])
+    if encoder is not None and encoder.columns != columns:
+        raise _malformed("the encoder makes other columns than the model names")
+    return _graph_from_json(_list(value["nodes"], "nodes"), columns, classes, encoder)
+
+
+def digest(value: dict[str, Any]) -> str:
+    """SHA-256 (hex) of everything but the digest itself, independent of key order and white space."""
+    body = {key: entry for key, entry in value.items() if key != "digest"}
+    text = json.dumps(body, sort_keys=True, separators=(",", ":"), allow_nan=False, ensure_ascii=True)
+    return hashlib.sha256(text.encode("ascii")).hexdigest()
+
+
+def save(graph: DecisionGraph, path: str | Path) -> None:
+    """Write the model file, one node a line."""
+    value = to_json(graph)
+    nodes = ",\n  ".join(json.dumps(node, allow_nan=False) for node in value.pop("nodes"))
+    head = json.dumps({**value, "nodes": "@"}, indent=1, allow_nan=False)
+    Path(path).write_text(head.replace('"nodes": "@"', f'"nodes": [\n  {nodes}\n ]') + "\n", encoding="utf-8")
+
+
+def load(path: str | Path, validate: str = "digest") -> DecisionGraph:
+    """Read a model file; see `DecisionGraph.load`."""
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+        value = json.loads(text, parse_constant=_refuse_constant)
+    except OSError as error:
+        raise CertificateError(
+            f"the model file {path} cannot be read", cause=str(error), fix="check the path"
+        ) from None
+    except (ValueError, RecursionError) as error:
+        raise CertificateError(
+            f"the model file {path} is not JSON in UTF-8",
+            cause=str(error),
+            fix="write it again with graph.save",
+        ) from None
+    return from_json(value, validate)
+
+
+def _refuse_constant(name: str) -> float:
+    raise ValueError(f"{name} is not a JSON number")
+
+
+def _check_digest(value: dict[str, Any]) -> None:
+    try:
+        same = value.get("digest") == digest(value)
+    except (ValueError, TypeError, RecursionError):
+        same = False
+    if not same:
+        raise CertificateError(
+            "the model was changed after it was written",
+            cause="its digest does not match its content",
+            fix='write it again with graph.save, or accept a model made by hand with validate="structure"',
+        )
+
+
+# ---------------------------------------------------------------- nodes
+
+
+def _node_to_json(graph: DecisionGraph, node: int) -> dict[str, Any]:
+    counts = graph.counts[node].tolist()
+    if graph.feature[node] < 0:
+        return {"label": int(graph.label[node]), "counts": counts}
+    return {
+        "feature": int(graph.feature[node]),
+        "threshold": float(graph.threshold[node]),
+        "left": int(graph.left[node]),
+        "right": int(graph.right[node]),
+        "counts": counts,
+    }
+
+
+def _graph_from_json(
+    nodes: list[Any], columns: tuple[Column, ...], classes: NDArray[Any], encoder: Encoder | None
+) -> DecisionGraph:
+    for index, node in enumerate(nodes):
+        _check_node(index, node, len(classes))
+    whole = all(isinstance(count, int) for node in nodes for count in node["counts"])
+    try:
+        return DecisionGraph(
+            feature=[node.get("feature", -1) for node in nodes],  # type: ignore[arg-type]
+            threshold=[node.get("threshold", math.nan) for node in nodes],  # type: ignore[arg-type]
+            left=[node.get("left", -1) for node in nodes],  # type: ignore[arg-type]
+            right=[node.get("right", -1) for node in nodes],  # type: ignore[arg-type]
+            label=[node.get("label", -1) for node in nodes],  # type: ignore[arg-type]
+            columns=columns,
+            classes=classes,
+            encoder=encoder,
+            counts=np.array([node["counts"] for node in nodes], dtype=np.int64 if whole else np.float64),
+        )
+    except SpecError as error:
+        raise _malformed(error.cause or error.what) from None
+    except OverflowError:
+        raise _malformed("a count is too large") from None
+
+
+def _check_node(index: int, node: Any, n_classes: int) -> None:
+    if not isinstance(node, dict) or set(node) not in (_TEST_KEYS, _LEAF_KEYS):
+        raise _malformed(
+            f"node {index} is neither a test (feature, threshold, left, right, counts) "
+            "nor a leaf (label, counts)"
+        )
+    for key in ("feature", "left", "right", "label"):
+        if key in node and not (_is_int(node[key]) and 0 <= node[key] < 2**31):
+            raise _malformed(f"{key} of node {index} is {node[key]!r}")
+    if "threshold" in node and not _is_finite(node["threshold"]):
+        raise _malformed(f"the threshold of node {index} is {node['threshold']!r}")
+    counts = node["counts"]
+    if not isinstance(counts, list) or len(counts) != n_classes:
+        raise _malformed(f"node {index} has no list of {n_classes} counts")
+    if not all(_is_finite(count) and count >= 0 for count in counts):
+        raise _malformed(f"node {index} has a count that is negative or no number")
+
+
+def _is_int(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_finite(value: Any) -> bool:
+    if _is_int(value):
+        return bool(abs(value) <= 2**1023)
+    return isinstance(value, float) and math.isfinite(value)
+
+
+# ---------------------------------------------------------------- columns and classes
+
+
+def _column_from_json(entry: Any) -> Column:
+    if not isinstance(entry, dict) or set(entry) != {"source", "kind", "category"}:
+        raise _malformed("a column needs source, kind and category")
+    source, kind, category = entry["source"], entry["kind"], entry["category"]
+    if not isinstance(source, str) or kind not in (NUMERIC, BOOLEAN, CATEGORY):
+        raise _malformed(f"column {source!r} has the kind {kind!r}")
+    fits = isinstance(category, str | bool | int | float) if kind == CATEGORY else category is None
+    if not fits:
+        raise _malformed(f"column {source!r} of kind {kind} has the category {category!r}")
+    return Column(source, kind, category)
+
+
+def _classes_to_json(classes: NDArray[Any]) -> dict[str, Any]:
+    kind = "str" if classes.dtype.kind == "U" else classes.dtype.name
+    if kind not in _FIXED_TYPES | {"str", "object"}:
+        raise SpecError(
+            f"labels of type {kind} cannot be written to JSON", fix="use text, numbers or booleans as labels"
+        )
+    return {"type": kind, "labels": [_label_to_json(label) for label in classes.tolist()]}
+
+
+def _label_to_json(label: Any) -> Any:
+    plain = label.item() if isinstance(label, np.generic) else label
+    if isinstance(plain, tuple):
+        return {"tuple": [_label_to_json(part) for part in plain]}
+    if type(plain) in (str, bool, int) or (type(plain) is float and math.isfinite(plain)):
+        return plain
+    raise SpecError(
+        f"the label {label!r} of type {type(label).__name__} cannot be written to JSON",
+        fix="use text, numbers, booleans or tuples of them as labels",
+    )
+
+
+def _classes_from_json(value: Any) -> NDArray[Any]:
+    if not isinstance(value, dict) or set(value) != {"type", "labels"}:
+        raise _malformed("'classes' needs type and labels")
+    labels = [_label_from_json(entry) for entry in _list(value["labels"], "labels")]
+    if value["type"] in ("object", "str"):
+        made = np.fromiter(labels, dtype=object, count=len(labels))
+        if value["type"] == "str":
+            made = made.astype(str) if all(isinstance(label, str) for label in labels) else made[:0]
+    elif value["type"] in _FIXED_TYPES and all(isinstance(x, bool | int | float) for x in labels):
+        try:
+            made = np.array(labels, dtype=value["type"])
+        except OverflowError:
+            made = np.empty(0)
+    else:
+        made = np.empty(0)
+    if made.tolist() != labels:
+        raise _malformed(f"the labels are not of type {value['type']!r}")
+    if len(set(labels)) < len(labels):
+        raise _malformed("labels repeat")
+    return made
+
+
+def _label_from_json(value: Any) -> Any:
+    if isinstance(value, dict) and set(value) == {"tuple"}:
+        return tuple(_label_from_json(part) for part in _list(value["tuple"], "tuple", least=0))
+    if isinstance(value, str | bool | int) or (isinstance(value, float) and math.isfinite(value)):
+        return value
+    raise _malformed(f"{value!r} is no label")
+
+
+def _list(value: Any, what: str, least: int = 1) -> list[Any]:
+    if not isinstance(value, list) or len(value) < least:
+        raise _malformed(
+            f"{what!r} has to be a list with at least {least} entr{'y' if least == 1 else 'ies'}"
+        )
+    return value
+
+
+def _malformed(cause: str) -> CertificateError:
+    return CertificateError(
+        "the model is not a valid decision graph", cause=cause, fix="write it again with graph.save"
+    )

@@ -1,0 +1,170 @@
+"""Rewrites that keep every prediction: simplification and the canonical form."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treeform.graph.build import flat_arrays
+from treeform.graph.structure import tidy_order
+
+if TYPE_CHECKING:
+    from treeform.data.dataset import Dataset
+    from treeform.graph.graph import DecisionGraph
+
+LEFT, RIGHT, BOTH = 0, 1, 2
+
+
+def simplify(graph: DecisionGraph, data: Dataset | None) -> DecisionGraph:
+    """See `DecisionGraph.simplified`."""
+    way = _ways_by_boxes(graph)
+    if data is not None:
+        graph = graph.with_counts(data)
+        weight = graph.counts.sum(axis=1)
+        tests = np.flatnonzero((graph.feature >= 0) & (way == BOTH))
+        way[tests[weight[graph.left[tests]] == 0]] = RIGHT
+        way[tests[weight[graph.right[tests]] == 0]] = LEFT
+    merger = _Merger(graph, way)
+    simpler = merger.rebuild()
+    return simpler if data is None else simpler.with_counts(data)
+
+
+def canonical(graph: DecisionGraph) -> DecisionGraph:
+    """See `DecisionGraph.canonical`."""
+    stay = np.full(len(graph.feature), BOTH)
+    return _Merger(graph, stay, keep_tests=True, share=not graph.is_tree).rebuild()
+
+
+def _ways_by_boxes(graph: DecisionGraph) -> NDArray[np.int64]:
+    """Which sides of every test can be taken, given the intervals left open by the tests before it.
+
+    A node keeps, per feature, the smallest interval (lo, hi] that covers what arrives over all its arcs.
+    """
+    way = np.full(len(graph.feature), BOTH)
+    boxes: dict[int, dict[int, tuple[float, float]]] = {0: {}}
+    for node in np.flatnonzero(graph.feature >= 0).tolist():
+        if node not in boxes:
+            continue
+        box = boxes.pop(node)
+        f, t = int(graph.feature[node]), float(graph.threshold[node])
+        lo, hi = box.get(f, (-np.inf, np.inf))
+        if hi <= t:
+            way[node] = LEFT
+        elif lo >= t:
+            way[node] = RIGHT
+        if way[node] != RIGHT:
+            _arrive(boxes, int(graph.left[node]), {**box, f: (lo, min(hi, t))})
+        if way[node] != LEFT:
+            _arrive(boxes, int(graph.right[node]), {**box, f: (max(lo, t), hi)})
+    return way
+
+
+def _arrive(
+    boxes: dict[int, dict[int, tuple[float, float]]], node: int, box: dict[int, tuple[float, float]]
+) -> None:
+    if node not in boxes:
+        boxes[node] = box
+        return
+    known = boxes[node]
+    boxes[node] = {
+        f: (min(known[f][0], box[f][0]), max(known[f][1], box[f][1])) for f in known.keys() & box.keys()
+    }
+
+
+class _Merger:
+    """Maps every node to the one that stands for it, bottom up, and rebuilds the graph from these."""
+
+    def __init__(
+        self, graph: DecisionGraph, way: NDArray[np.int64], *, keep_tests: bool = False, share: bool = False
+    ) -> None:
+        self.graph = graph
+        self.way = way
+        self.keep_tests = keep_tests
+        self.share = share
+        self.shape_of = [-1] * len(graph.feature)  # equal sub-graphs have equal shape numbers
+        self.stands = list(range(len(graph.feature)))
+        self.collapsed = [False] * len(graph.feature)
+        self._shapes: dict[tuple[Any, ...], int] = {}
+        self._first: dict[int, int] = {}
+        for node in range(len(graph.feature) - 1, -1, -1):
+            self._settle(node)
+
+    def find(self, node: int) -> int:
+        while self.stands[node] != node:
+            node = self.stands[node]
+        return node
+
+    def children(self, node: int) -> tuple[int, ...]:
+        if self.graph.feature[node] < 0:
+            return ()
+        return self.find(int(self.graph.left[node])), self.find(int(self.graph.right[node]))
+
+    def _settle(self, node: int) -> None:
+        graph = self.graph
+        if graph.feature[node] < 0:
+            key: tuple[Any, ...] = (int(graph.label[node]),)
+        else:
+            left, right = self.children(node)
+            if self.way[node] != BOTH:
+                self._collapse(node, left if self.way[node] == LEFT else right)
+                return
+            if not self.keep_tests and self.shape_of[left] == self.shape_of[right]:
+                self._merge(left, right)
+                self._collapse(node, left)
+                return
+            pair = (self.shape_of[left], self.shape_of[right])
+            key = (int(graph.feature[node]), float(graph.threshold[node]), *pair)
+        shape = self._shapes.setdefault(key, len(self._shapes))
+        self.shape_of[node] = shape
+        if self.share and self._first.setdefault(shape, node) != node:
+            self.stands[node] = self._first[shape]
+
+    def _collapse(self, node: int, child: int) -> None:
+        self.stands[node] = child
+        self.collapsed[node] = True
+
+    def _merge(self, kept: int, gone: int) -> None:
+        """Let `kept` stand for the equal sub-graph `gone`, node by node."""
+        kept, gone = self.find(kept), self.find(gone)
+        if kept == gone:
+            return
+        pairs = list(zip(self.children(kept), self.children(gone), strict=True))
+        self.stands[gone] = kept
+        for one, other in pairs:
+            self._merge(one, other)
+
+    def rebuild(self) -> DecisionGraph:
+        graph = self.graph
+        order = tidy_order(self.find(0), self.children)
+        position = {node: index for index, node in enumerate(order)}
+        rows: list[tuple[Any, ...]] = []
+        for node in order:
+            if graph.feature[node] < 0:
+                rows.append((-1, np.nan, -1, -1, graph.label[node]))
+            else:
+                left, right = self.children(node)
+                rows.append((graph.feature[node], graph.threshold[node], position[left], position[right], -1))
+        counts = np.zeros((len(order), graph.n_classes), dtype=graph.counts.dtype)
+        for node in self._arrived():
+            if not self.collapsed[node]:  # what reached a collapsed test is counted at its children
+                counts[position[self.find(node)]] += graph.counts[node]
+        arrays: dict[str, Any] = flat_arrays(rows)
+        return replace(graph, **arrays, counts=counts)
+
+    def _arrived(self) -> set[int]:
+        """Nodes of the old graph that can still be reached in it."""
+        graph, seen, waiting = self.graph, set(), [0]
+        while waiting:
+            node = waiting.pop()
+            if node in seen:
+                continue
+            seen.add(node)
+            if graph.feature[node] >= 0:
+                if self.way[node] != RIGHT:
+                    waiting.append(int(graph.left[node]))
+                if self.way[node] != LEFT:
+                    waiting.append(int(graph.right[node]))
+        return seen

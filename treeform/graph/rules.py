@@ -1,0 +1,192 @@
+"""Graphs as text: one rule for each leaf, and an indented outline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from treeform.data.columns import CATEGORY, NUMERIC, Column, number_text
+
+if TYPE_CHECKING:
+    from treeform.graph.graph import DecisionGraph
+
+MAX_PATHS = 32  # paths to one terminal of a diagram that a rule spells out
+Step = tuple[int, float, bool]  # feature, threshold, went right
+
+
+def rules(graph: DecisionGraph) -> list[str]:
+    """See `DecisionGraph.rules`. Paths that no sample can take are left out."""
+    known = counts_known(graph)
+    lines = []
+    for leaf in leaves_in_order(graph):
+        told = list(islice(_conditions(graph, leaf), MAX_PATHS + 1))
+        outcome = f"then {class_text(graph, leaf)}"
+        if known:
+            outcome += f"  ({support_text(graph, leaf)})"
+        if not told:
+            lines.append(f"never {outcome}")
+        elif told == [""]:
+            lines.append(f"always {outcome[5:]}")
+        else:
+            parts = told[:MAX_PATHS] if len(told) == 1 else [f"({path})" for path in told[:MAX_PATHS]]
+            more = " or ..." if len(told) > MAX_PATHS else ""
+            lines.append(f"if {' or '.join(parts)}{more} {outcome}")
+    return lines
+
+
+def outline(graph: DecisionGraph) -> str:
+    """See `DecisionGraph.to_text`. A shared node is written out once and referred to afterwards."""
+    shared = _shared(graph)
+    known = counts_known(graph)
+    written: set[int] = set()
+    lines: list[str] = []
+    waiting: list[tuple[int, int, str]] = [(0, 0, "")]
+    while waiting:
+        node, indent, arc = waiting.pop()
+        lead = "    " * indent + arc
+        mark = f"[{node}] " if node in shared else ""
+        if node in written:
+            lines.append(f"{lead}see [{node}]")
+            continue
+        written.add(node)
+        support = f"  ({support_text(graph, node)})" if known else ""
+        if graph.feature[node] < 0:
+            lines.append(f"{lead}{mark}{class_text(graph, node)}{support}")
+            continue
+        text, first, second = arms(graph, node)
+        lines.append(f"{lead}{mark}{text}?{support}")
+        waiting += [(second, indent + 1, "no:  "), (first, indent + 1, "yes: ")]
+    return "\n".join(lines)
+
+
+def arms(graph: DecisionGraph, node: int) -> tuple[str, int, int]:
+    """The test of a node as a statement, the child where it holds, and the child where it does not."""
+    column = graph.columns[graph.feature[node]]
+    text, yes_is_left = column.question(float(graph.threshold[node]))
+    left, right = int(graph.left[node]), int(graph.right[node])
+    return (text, left, right) if yes_is_left else (text, right, left)
+
+
+def class_text(graph: DecisionGraph, node: int) -> str:
+    """Label of a leaf as text."""
+    return str(graph.classes[graph.label[node]])
+
+
+def counts_known(graph: DecisionGraph) -> bool:
+    """Whether training counts were recorded."""
+    return bool(graph.counts[0].sum() > 0)
+
+
+def support_text(graph: DecisionGraph, node: int) -> str:
+    """``support 120, errors 7`` at a leaf, ``support 120`` at a test; in the user's units of weight."""
+    total = graph.counts[node].sum()
+    if graph.feature[node] >= 0:
+        return f"support {amount_text(total)}"
+    wrong = total - graph.counts[node, graph.label[node]]
+    return f"support {amount_text(total)}, errors {amount_text(wrong)}"
+
+
+def amount_text(value: Any) -> str:
+    """A weight for display: whole numbers in full, others to six digits."""
+    return str(int(value)) if float(value).is_integer() else f"{float(value):.6g}"
+
+
+def leaves_in_order(graph: DecisionGraph) -> list[int]:
+    """Leaves by the first path to them, yes before no."""
+    order: dict[int, None] = {}
+    seen: set[int] = set()
+    waiting = [0]
+    while waiting:
+        node = waiting.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        if graph.feature[node] < 0:
+            order[node] = None
+        else:
+            _, first, second = arms(graph, node)
+            waiting += [second, first]
+    return list(order)
+
+
+def _conditions(graph: DecisionGraph, leaf: int) -> Iterator[str]:
+    """Conditions of the paths to a leaf, those that contradict themselves left out."""
+    for path in _paths(graph, leaf):
+        text = _merged(graph.columns, path)
+        if text is not None:
+            yield text
+
+
+def _paths(graph: DecisionGraph, leaf: int) -> Iterator[list[Step]]:
+    leads = _ancestors(graph, leaf)
+    waiting: list[tuple[int, list[Step]]] = [(0, [])]
+    while waiting:
+        node, path = waiting.pop()
+        if node == leaf:
+            yield path
+            continue
+        f, t = int(graph.feature[node]), float(graph.threshold[node])
+        _, first, second = arms(graph, node)
+        if first == second:  # both ways lead there: the test says nothing
+            waiting.append((first, path))
+            continue
+        for child in (second, first):
+            if child in leads:
+                waiting.append((child, [*path, (f, t, child == graph.right[node])]))
+
+
+def _ancestors(graph: DecisionGraph, leaf: int) -> set[int]:
+    leads = {leaf}
+    for node in range(leaf - 1, -1, -1):
+        if graph.feature[node] >= 0 and (int(graph.left[node]) in leads or int(graph.right[node]) in leads):
+            leads.add(node)
+    return leads
+
+
+def _merged(columns: tuple[Column, ...], path: list[Step]) -> str | None:
+    """Conjunction of a path with each feature mentioned once; None when it cannot hold."""
+    bounds: dict[int, tuple[float, float]] = {}
+    for f, t, right in path:
+        lo, hi = bounds.get(f, (float("-inf"), float("inf")))
+        bounds[f] = (max(lo, t), hi) if right else (lo, min(hi, t))
+    if any(lo >= hi or _never(columns[f], lo, hi) for f, (lo, hi) in bounds.items()):
+        return None
+    is_level = {
+        columns[f].source: f for f, (lo, _) in bounds.items() if columns[f].kind == CATEGORY and lo >= 0
+    }
+    parts = []
+    for f, (lo, hi) in bounds.items():
+        column = columns[f]
+        chosen = is_level.get(column.source)
+        if column.kind == CATEGORY and chosen is not None and chosen != f:
+            if lo >= 0:  # two levels at once
+                return None
+            continue  # "job = skilled" already says "job != other"
+        parts.append(_bounds_text(column, lo, hi))
+    return " and ".join(part for part in parts if part)
+
+
+def _never(column: Column, lo: float, hi: float) -> bool:
+    return column.kind != NUMERIC and (lo >= 1 or hi < 0)
+
+
+def _bounds_text(column: Column, lo: float, hi: float) -> str:
+    if column.kind != NUMERIC:  # 0 or 1: bounds outside say nothing
+        if 0 <= hi < 1:
+            return column.test(hi)
+        return column.test(lo, negate=True) if 0 <= lo < 1 else ""
+    if lo == float("-inf"):
+        return column.test(hi)
+    if hi == float("inf"):
+        return column.test(lo, negate=True)
+    return f"{number_text(lo)} < {column.name} <= {number_text(hi)}"
+
+
+def _shared(graph: DecisionGraph) -> set[int]:
+    arrivals: dict[int, int] = {}
+    for node in range(len(graph.feature)):
+        if graph.feature[node] >= 0:
+            for child in (int(graph.left[node]), int(graph.right[node])):
+                arrivals[child] = arrivals.get(child, 0) + 1
+    return {node for node, times in arrivals.items() if times > 1}

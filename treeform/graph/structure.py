@@ -1,0 +1,125 @@
+"""What makes flat node arrays a decision graph: checks, levels, and the order of nodes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int32]
+
+
+def fault(
+    feature: Ints,
+    threshold: NDArray[np.float64],
+    left: Ints,
+    right: Ints,
+    label: Ints,
+    *,
+    n_features: int,
+    n_classes: int,
+) -> str | None:
+    """Say what is wrong with node arrays, or None.
+
+    Children have larger indices than their parents, so a graph that passes is free of cycles.
+    """
+    sizes = {len(array) for array in (feature, threshold, left, right, label)}
+    if len(sizes) != 1 or 0 in sizes:
+        return "the node arrays are empty or have different lengths"
+    index = np.arange(len(feature))
+    test = feature >= 0
+    for side, child in (("left", left), ("right", right)):
+        wrong = test & ((child <= index) | (child >= len(feature)))
+        if wrong.any():
+            node = int(np.flatnonzero(wrong)[0])
+            return (
+                f"the {side} child of node {node} is {int(child[node])}; it has to come after its parent, "
+                f"below {len(feature)}"
+            )
+    checks = [
+        (test & (feature >= n_features), f"tests a feature beyond the {n_features} known ones"),
+        (test & ~np.isfinite(threshold), "has a threshold that is not finite"),
+        (test & (label != -1), "is a test and has a label"),
+        (~test & (feature != -1), "has a negative feature other than -1"),
+        (~test & ((left != -1) | (right != -1)), "is a leaf and has children"),
+        (~test & ~np.isnan(threshold), "is a leaf and has a threshold"),
+        (~test & ((label < 0) | (label >= n_classes)), f"has a label outside the {n_classes} classes"),
+    ]
+    for wrong, what in checks:
+        if wrong.any():
+            return f"node {int(np.flatnonzero(wrong)[0])} {what}"
+    return None
+
+
+def levels(feature: Ints, left: Ints, right: Ints) -> NDArray[np.int64]:
+    """Longest distance of every node from the root in tests, -1 where the root does not lead."""
+    level = np.full(len(feature), -1, dtype=np.int64)
+    level[0] = 0
+    for node in np.flatnonzero(feature >= 0):
+        if level[node] >= 0:
+            for child in (left[node], right[node]):
+                level[child] = max(level[child], level[node] + 1)
+    return level
+
+
+def tidy_order(root: Any, children: Any) -> list[Any]:
+    """Order nodes by level (longest distance from the root), left to right within a level.
+
+    Parameters
+    ----------
+    root : hashable
+    children : callable
+        Gives ``(left, right)`` of a node, or ``()`` for a leaf.
+
+    Returns
+    -------
+    list
+        Every node that the root leads to, parents before children.
+
+    Raises
+    ------
+    ValueError
+        If the nodes form a cycle; its argument is a node on it.
+    """
+    parents_first = _parents_first(root, children)
+    level = dict.fromkeys(parents_first, 0)
+    for node in parents_first:
+        for child in children(node):
+            level[child] = max(level[child], level[node] + 1)
+    layers: list[list[Any]] = [[] for _ in range(max(level.values()) + 1)]
+    placed = {root}
+    layers[0].append(root)
+    for depth, layer in enumerate(layers):
+        if depth:  # by first parent in the order so far, left before right
+            waiting = [child for above in layers[:depth] for node in above for child in children(node)]
+            for child in waiting:
+                if level[child] == depth and child not in placed:
+                    placed.add(child)
+                    layer.append(child)
+    return [node for layer in layers for node in layer]
+
+
+def _parents_first(root: Any, children: Any) -> list[Any]:
+    """Depth-first topological order, without recursion."""
+    state: dict[Any, int] = {}
+    finished: list[Any] = []
+    stack = [(root, False)]
+    while stack:
+        node, done = stack.pop()
+        if done:
+            state[node] = 2
+            finished.append(node)
+            continue
+        if state.get(node) == 2:
+            continue
+        if state.get(node) == 1:
+            raise ValueError(node)
+        state[node] = 1
+        stack.append((node, True))
+        for child in reversed(children(node)):
+            if state.get(child) == 1:
+                raise ValueError(child)
+            if state.get(child) is None:
+                stack.append((child, False))
+    return finished[::-1]
