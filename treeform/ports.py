@@ -344,7 +344,7 @@ class Requirement(Component, ABC):
         """This requirement in the words of the native engines, when they honour it exactly; else None.
 
         ``{"min_support": w}``: every leaf of a tree gets at least weight ``w`` (in weight units);
-        ``{"max_nodes": k}``: at most ``k`` tests.
+        ``{"max_nodes": k}``: at most ``k`` tests; ``{"max_errors": w}``: at most weight ``w`` misclassified.
         """
         return None
 

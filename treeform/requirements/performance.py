@@ -64,6 +64,9 @@ class MaxErrors(Requirement):
         weight = int(np.asarray(data.weights)[wrong].sum())
         return data.weight_unit * max(0, weight - self.amount.at_most(data))
 
+    def native(self, data: Dataset) -> dict[str, int]:
+        return {"max_errors": self.amount.at_most(data)}
+
     def prediction_rows(self, data: Dataset) -> list[tuple[np.ndarray, int]]:
         wrong = 1 - np.eye(data.n_classes, dtype=np.int64)
         return [(wrong[np.asarray(data.y)], self.amount.at_most(data))]
