@@ -10,7 +10,7 @@ from typing import Any
 
 from treeform import __version__
 from treeform.errors import CertificateError
-from treeform.graph import confusion, weighted_errors
+from treeform.graph.evaluate import confusion, weighted_errors
 from treeform.solve.claims import Claim
 from treeform.solve.result import Number, Result
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from treeform.graph import DecisionGraph, errors
+from treeform.graph import DecisionGraph
+from treeform.graph.evaluate import errors
 from treeform.solve.budget import Budget, interruptible
 from treeform.solve.choose import Plan, choose
 from treeform.solve.claims import Ledger
