@@ -6,8 +6,8 @@ import numpy as np
 
 from treeform.bridges.base import CLAUSE, ENFORCED_CLAUSE, Bridge
 from treeform.model import Block, Clause, Model
+from treeform.model.array import FALSE
 from treeform.model.csr import Ints, indptr_of, positions
-from treeform.model.expr import FALSE
 from treeform.model.lower import clause_block
 
 

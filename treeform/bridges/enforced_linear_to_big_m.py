@@ -68,7 +68,7 @@ def _at_most(block: Linear, model: Model) -> tuple[Rows, Floats]:
     # Where the literal's own column was in the row, two decimals were added: drop the noise of that sum.
     own = rows.cols == np.repeat(np.abs(block.when) - 1, rows.lengths)
     vals = np.where(own, _short(rows.vals), rows.vals)
-    return rows._replace(vals=vals), np.where(positive, hi, block.hi)
+    return csr.coalesce(rows._replace(vals=vals)), np.where(positive, hi, block.hi)
 
 
 def _largest(block: Linear, model: Model, truth: bool) -> tuple[Floats, Bools]:

@@ -77,9 +77,7 @@ def _rooms(coefs: Ints, room: int, limit: int) -> list[Ints] | None:
     return out
 
 
-def _diagram(
-    coefs: Ints, room: int, sign: int, top: int, limit: int
-) -> tuple[int, Clauses, Clauses] | None:
+def _diagram(coefs: Ints, room: int, sign: int, top: int, limit: int) -> tuple[int, Clauses, Clauses] | None:
     """The reduced diagram of ``sum(c_i l_i) <= room``: last variable, definitions, root clauses."""
     if room < 0 or room >= int(coefs.sum()):
         return top, [], [[]] if room < 0 else []

@@ -8,14 +8,15 @@ import numpy as np
 
 from treeform.errors import ModelError
 from treeform.model import csr
+from treeform.model.array import FALSE, TRUE
 from treeform.model.blocks import Block, Cardinality, Clause, Linear, negated_per_row
 from treeform.model.csr import Bools, Floats, Ints, Rows
-from treeform.model.expr import FALSE, TRUE, Expr, common_owner
+from treeform.model.expr import Expr, common_owner
 from treeform.model.relation import Relation
 from treeform.model.specs import NO_LIMIT, CardinalitySpec, ClauseSpec, SignedClauses
 
 if TYPE_CHECKING:
-    from treeform.model.expr import Owner
+    from treeform.model.array import Owner
 
 #: Rows without variables hold if they do up to the rounding of sums of decimal constants.
 TRIVIAL_TOLERANCE = 1e-9

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from treeform.errors import ModelError
+from treeform.model.array import normalise_axes
 from treeform.model.csr import Ints
-from treeform.model.expr import Expr, as_expr, normalise_axes
+from treeform.model.expr import Expr, as_expr
 from treeform.model.ops import stack
 
 __all__ = [
