@@ -85,7 +85,7 @@ def check(
     data = Dataset.from_user(X, y, sample_weight, exclude=tuple(body["data"]["exclude"]))
     _same_data(body, data)
     rows = [CheckRow("data", True, f"{data.n_samples} samples, digest {data.digest[:16]}…")]
-    question = _question(body, data)
+    question = question_of(body, data)
     graph = None
     if body["model"] is not None:
         graph = DecisionGraph.from_json(body["model"])
@@ -111,7 +111,8 @@ def _same_data(body: dict[str, Any], data: Dataset) -> None:
     )
 
 
-def _question(body: dict[str, Any], data: Dataset) -> Question:
+def question_of(body: dict[str, Any], data: Dataset) -> Question:
+    """The problem that a validated certificate answers, on its data."""
     problem = body["problem"]
     requirements = tuple(Requirement.from_json(item).bind(data) for item in problem["requirements"])
     objective = Objective.parse(problem["objective"])

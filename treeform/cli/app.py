@@ -1,0 +1,280 @@
+"""The commands. Each gathers its inputs, calls the library, and shows or writes the outcome."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import pandas as pd
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from treeform import __version__, report
+from treeform.backends import solvers as tf_solvers
+from treeform.cli import options as opt
+from treeform.cli.files import check_writable, write_text
+from treeform.cli.messages import Exit, command, err_console, exit_code, warn
+from treeform.cli.problems import How, choose_how, gather, load_problem
+from treeform.cli.progress import ProgressDisplay
+from treeform.cli.spec import Settings
+from treeform.cli.stored import data_of, features_of, load_model, question_for, read_certificate
+from treeform.problem import Problem
+from treeform.report.facts import Facts
+from treeform.solve import Result, check
+from treeform.solve.certificate import digest_of
+from treeform.solve.check import CheckReport
+
+app = typer.Typer(
+    name="treeform",
+    help="Provably optimal decision trees and diagrams under your own requirements.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(value: bool) -> None:
+    if value:
+        typer.echo(f"treeform {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    """Provably optimal decision trees and diagrams under your own requirements."""
+
+
+@app.command()
+@command
+def fit(
+    data: opt.MaybeData = None,
+    target: opt.Target = None,
+    shape: opt.Shape = None,
+    require: opt.Require = None,
+    minimize: opt.Minimize = None,
+    formulation: opt.FormulationName = None,
+    solver: opt.SolverName = None,
+    warm_start: opt.WarmStart = None,
+    time_limit: opt.TimeLimit = None,
+    threads: opt.Threads = None,
+    exclude: opt.Exclude = None,
+    weight: opt.Weight = None,
+    spec: opt.SpecFile = None,
+    model: Annotated[Path | None, typer.Option(help="Write the model here (JSON).")] = None,
+    certificate: Annotated[Path | None, typer.Option(help="Write the certificate here (JSON).")] = None,
+    report_file: Annotated[
+        Path | None, typer.Option("--report", help="Write the report here (HTML).")
+    ] = None,
+    verbose: opt.Verbose = False,
+    quiet: opt.Quiet = False,
+    debug: opt.Debug = False,
+) -> Exit:
+    """Learn the best model, print its rules, and write model, certificate and report.
+
+    Exit codes: 0 done, 2 bad input or usage, 3 infeasible, 4 stopped at a limit without any model,
+    130 interrupted (the best model found is still written).
+    """
+    given = Settings(
+        data=data, target=target, weight=weight, exclude=_list(exclude), shape=shape, minimize=minimize,
+        formulation=formulation, solver=solver, warm_start=warm_start, time_limit=time_limit, threads=threads,
+        model=model, certificate=certificate, report=report_file,
+    )  # fmt: skip
+    settings = gather(spec, given, require or [])
+    outputs = [path for path in (settings.model, settings.certificate, settings.report) if path is not None]
+    check_writable(outputs, inputs=[path for path in (settings.data, spec) if path is not None])
+    problem = load_problem(settings)
+    how = choose_how(problem, settings)
+    result = _solve(problem, how, settings, verbose=verbose, quiet=quiet)
+    facts = _write(result, settings)
+    if result.graph is not None:
+        for rule in result.graph.rules():
+            print(rule)
+    if not quiet or result.graph is None:
+        _summary(facts, verbose)
+    return exit_code(result)
+
+
+def _list(values: list[str] | None) -> tuple[str, ...] | None:
+    return tuple(values) if values else None
+
+
+def _solve(problem: Problem, how: How, settings: Settings, *, verbose: bool, quiet: bool) -> Result:
+    console = err_console()
+    if not quiet:
+        console.print(Text(repr(problem)), soft_wrap=True)
+    if verbose:
+        console.print(Text(str(problem.explain(how.solver, formulation=how.formulation))), soft_wrap=True)
+    with ProgressDisplay(console, enabled=not quiet) as display:
+        return problem.solve(
+            how.solver,
+            formulation=how.formulation,
+            warm_start=how.warm_start,
+            time_limit=settings.time_limit,
+            on_progress=display,
+        )
+
+
+def _write(result: Result, settings: Settings) -> Facts:
+    """Write what was asked for, as far as there is something to write."""
+    certificate = result.certificate() if result.graph is not None or result.claims else None
+    if certificate is not None and settings.weight is not None:
+        certificate = _with_weight(certificate, settings.weight)
+    source = None if settings.data is None else settings.data.name
+    facts = report.of_result(result, certificate=certificate, source=source)
+    if settings.model is not None:
+        if result.graph is not None:
+            write_text(settings.model, json.dumps(result.graph.to_json(), indent=1) + "\n")
+        else:
+            warn(f"{settings.model} is not written: there is no model")
+    if settings.certificate is not None:
+        if certificate is not None:
+            write_text(settings.certificate, json.dumps(certificate, indent=1) + "\n")
+        else:
+            warn(f"{settings.certificate} is not written: nothing was found or proved")
+    if settings.report is not None:
+        write_text(settings.report, report.render_html(facts))
+    return facts
+
+
+def _with_weight(certificate: dict[str, Any], column: str) -> dict[str, Any]:
+    """The certificate with the name of the weight column, so that ``check`` finds it."""
+    certificate = {**certificate, "data": {**certificate["data"], "weight": column}}
+    return {**certificate, "digest": digest_of(certificate)}
+
+
+def _summary(facts: Facts, verbose: bool) -> None:
+    console = Console(highlight=False)
+    text = Text("\n" + report.render_text(facts, verbose=verbose))
+    style = {"optimal": "green", "feasible": "yellow"}.get(facts.status or "", "red")
+    text.highlight_regex(f"(?m)^{re.escape(facts.verdict)}", f"bold {style}")
+    text.highlight_regex(r"VIOLATED[^\n]*", "bold red")
+    console.print(text, soft_wrap=True)
+
+
+@app.command()
+@command
+def explain(
+    data: opt.MaybeData = None,
+    target: opt.Target = None,
+    shape: opt.Shape = None,
+    require: opt.Require = None,
+    minimize: opt.Minimize = None,
+    formulation: opt.FormulationName = None,
+    solver: opt.SolverName = None,
+    warm_start: opt.WarmStart = None,
+    threads: opt.Threads = None,
+    exclude: opt.Exclude = None,
+    weight: opt.Weight = None,
+    spec: opt.SpecFile = None,
+    debug: opt.Debug = False,
+) -> None:
+    """Show how the problem would reach the solver: route and size of every block. Nothing is solved."""
+    given = Settings(
+        data=data, target=target, weight=weight, exclude=_list(exclude), shape=shape, minimize=minimize,
+        formulation=formulation, solver=solver, warm_start=warm_start, threads=threads,
+    )  # fmt: skip
+    settings = gather(spec, given, require or [])
+    problem = load_problem(settings)
+    how = choose_how(problem, settings)
+    print(problem)
+    print(problem.explain(how.solver, formulation=how.formulation))
+
+
+@app.command()
+@command
+def predict(
+    model: Annotated[Path, typer.Argument(help="Model file that fit wrote.", show_default=False)],
+    data: opt.Data,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write here instead of stdout.")
+    ] = None,
+    proba: Annotated[bool, typer.Option(help="Also the share of each class at the leaf reached.")] = False,
+    debug: opt.Debug = False,
+) -> None:
+    """Predict every row of a table; other columns than the model's features are ignored."""
+    if output is not None:
+        check_writable([output], inputs=[model, data])
+    graph = load_model(model)
+    X = features_of(graph, data)
+    columns = {"prediction": graph.predict(X)}
+    if proba:
+        shares = graph.predict_proba(X)
+        columns |= {f"share {label}": shares[:, k] for k, label in enumerate(graph.classes)}
+    text = pd.DataFrame(columns).to_csv(index=False, lineterminator="\n")
+    if output is None:
+        sys.stdout.write(text)
+    else:
+        write_text(output, text)
+
+
+@app.command(name="check")
+@command
+def check_certificate(
+    certificate: Annotated[Path, typer.Argument(help="Certificate file that fit wrote.", show_default=False)],
+    data: opt.Data,
+    target: opt.Target = None,
+    weight: opt.Weight = None,
+    time_limit: Annotated[float, typer.Option(help="Seconds for proving each bound again.", min=0.1)] = 60.0,
+    debug: opt.Debug = False,
+) -> Exit:
+    """Verify a certificate from scratch; exit code 0 only when every claim that can be re-checked holds."""
+    body = read_certificate(certificate)
+    X, y, weights = data_of(body, data, target, weight)
+    outcome = check(body, X, y, weights, time_limit=time_limit)
+    _show_check(outcome)
+    return Exit.DONE if outcome.ok else Exit.FAILED
+
+
+def _show_check(outcome: CheckReport) -> None:
+    console = Console(highlight=False)
+    styles = {True: ("ok  ", "green"), False: ("FAIL", "bold red"), None: ("-   ", "yellow")}
+    for row in outcome.rows:
+        mark, style = styles[row.ok]
+        console.print(Text.assemble((mark, style), f" {row.what}: {row.detail}"), soft_wrap=True)
+    left = sum(row.ok is None for row in outcome.rows)
+    failed = sum(row.ok is False for row in outcome.rows)
+    verdict = f"{failed} do not hold" if failed else "everything that can be re-checked holds"
+    rest = f"; {left} could not be re-checked here" if left else ""
+    console.print(Text(verdict + rest, style="bold red" if failed else "bold green"), soft_wrap=True)
+
+
+@app.command(name="report")
+@command
+def report_model(
+    model: Annotated[Path, typer.Argument(help="Model file that fit wrote.", show_default=False)],
+    data: opt.Data,
+    target: opt.Target = None,
+    weight: opt.Weight = None,
+    certificate: Annotated[
+        Path | None, typer.Option(help="Its certificate: adds requirements and claims.")
+    ] = None,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the page.")] = Path(
+        "report.html"
+    ),
+    debug: opt.Debug = False,
+) -> None:
+    """Write a self-contained HTML report of a model on a table."""
+    inputs = [model, data, *([certificate] if certificate else [])]
+    check_writable([output], inputs=inputs)
+    graph = load_model(model)
+    body = None if certificate is None else read_certificate(certificate)
+    question = question_for(graph, body, data, target, weight)
+    facts = report.of_model(graph, question, certificate=body, source=data.name)
+    write_text(output, report.render_html(facts))
+    print(output)
+
+
+@app.command()
+@command
+def solvers(debug: opt.Debug = False) -> None:
+    """List solvers: what is installed, what is not and why."""
+    print(tf_solvers())

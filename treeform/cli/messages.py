@@ -1,0 +1,91 @@
+"""What the command line says on stderr, and the exit codes it ends with."""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+import traceback
+from collections.abc import Callable
+from enum import IntEnum
+from typing import Any
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from treeform.errors import Infeasible, TreeformError
+from treeform.solve import Limit, Result, Status
+
+
+class Exit(IntEnum):
+    """Exit codes, as promised to scripts."""
+
+    DONE = 0
+    FAILED = 1  #: ``check`` found a claim that does not hold; or treeform itself broke down
+    BAD_INPUT = 2
+    INFEASIBLE = 3
+    NO_MODEL = 4
+    INTERRUPTED = 130
+
+
+def exit_code(result: Result) -> Exit:
+    """What a solve ends with."""
+    if result.status is Status.INFEASIBLE:
+        return Exit.INFEASIBLE
+    if result.limit is Limit.INTERRUPTED:
+        return Exit.INTERRUPTED
+    return Exit.NO_MODEL if result.status is Status.UNKNOWN else Exit.DONE
+
+
+def err_console() -> Console:
+    """A console on stderr; colour only where a terminal shows it."""
+    return Console(file=sys.stderr, highlight=False)
+
+
+def show_error(error: TreeformError) -> None:
+    """Print what happened, why, and what to do."""
+    console = err_console()
+    console.print(Text.assemble(("error: ", "bold red"), (error.what, "red")), soft_wrap=True)
+    for word, text in (("why", error.cause), ("fix", error.fix)):
+        if text:
+            console.print(Text.assemble((f"  {word}: ", "bold"), str(text)), soft_wrap=True)
+
+
+def warn(text: str) -> None:
+    """Print a warning."""
+    err_console().print(Text.assemble(("warning: ", "bold yellow"), text), soft_wrap=True)
+
+
+def command(function: Callable[..., Exit | None]) -> Callable[..., None]:
+    """Run a command: our own errors become messages and exit codes, never tracebacks (unless ``--debug``)."""
+
+    @functools.wraps(function)
+    def run(*args: Any, debug: bool = False, **kwargs: Any) -> None:
+        try:
+            code = function(*args, **kwargs) or Exit.DONE
+            sys.stdout.flush()
+        except TreeformError as error:
+            if debug:
+                traceback.print_exc()
+            show_error(error)
+            code = Exit.INFEASIBLE if isinstance(error, Infeasible) else Exit.BAD_INPUT
+        except KeyboardInterrupt:
+            err_console().print("interrupted")
+            code = Exit.INTERRUPTED
+        except BrokenPipeError:  # the reader of stdout has gone; that is its right
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            code = Exit.DONE
+        except Exception as error:
+            if debug:
+                raise
+            text = f"{type(error).__name__}: {error}"
+            show_error(
+                TreeformError(
+                    "treeform broke down", cause=text, fix="run again with --debug and report what it prints"
+                )
+            )
+            code = Exit.FAILED
+        raise typer.Exit(int(code))
+
+    return run

@@ -1,0 +1,56 @@
+"""The options that several commands share, each described once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Data = Annotated[Path, typer.Argument(help="Table: .csv, .csv.gz or .parquet.", show_default=False)]
+MaybeData = Annotated[
+    Path | None,
+    typer.Argument(help="Table: .csv, .csv.gz or .parquet (or `data` in the spec).", show_default=False),
+]
+Target = Annotated[str | None, typer.Option(help="Column with the classes.", show_default=False)]
+Weight = Annotated[
+    str | None, typer.Option(help="Column with sample weights.", metavar="COLUMN", show_default=False)
+]
+Exclude = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Column that no test may use, but that requirements may name. Repeatable.", metavar="COLUMN"
+    ),
+]
+Shape = Annotated[
+    str | None, typer.Option(help="tree:DEPTH or diagram:WIDTH,WIDTH,… (default tree:3).", show_default=False)
+]
+FormulationName = Annotated[
+    str | None, typer.Option("--formulation", help="How the problem is stated to the solver.", metavar="NAME")
+]
+SolverName = Annotated[
+    str | None, typer.Option("--solver", help="Who solves it; see `treeform solvers`.", metavar="NAME")
+]
+WarmStart = Annotated[
+    str | None,
+    typer.Option(
+        help="Native engine for bound and first models, a model.json to start from, or none.", metavar="NAME"
+    ),
+]
+TimeLimit = Annotated[float | None, typer.Option(help="Seconds for everything together.", metavar="SECONDS")]
+Require = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="A requirement such as statistical_parity:groups=sex,ratio=0.8 or min_support:0.05. Repeatable.",
+        metavar="NAME:KEY=VALUE,…",
+    ),
+]
+Minimize = Annotated[str | None, typer.Option(help="Objective, such as 'error + 2*nodes' (default error).")]
+SpecFile = Annotated[
+    Path | None,
+    typer.Option("--spec", help="Problem file (TOML); options given here override it.", metavar="FILE"),
+]
+Threads = Annotated[int | None, typer.Option(help="Threads of the solver.", min=1)]
+Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Say more: claims, notes, confusion matrix.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no summary, only the rules.")]
+Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks of errors.")]

@@ -1,0 +1,117 @@
+"""From settings to a problem, and from names to a solver."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from treeform.cli.spec import Settings, merge, read_spec, relocate
+from treeform.cli.stored import load_model
+from treeform.cli.table import read_table, split
+from treeform.errors import SpecError, TreeformError
+from treeform.problem import Problem
+from treeform.requirements import parse
+from treeform.solve import find_solver
+from treeform.solve.choose import choose
+
+DEFAULT_SHAPE = "tree:3"
+
+
+def gather(spec: Path | None, given: Settings, require: Sequence[str]) -> Settings:
+    """The settings of the spec file with those of the command line on top."""
+    parsed = tuple((f"--require {text}", parse(text)) for text in require)
+    given = merge(given, Settings(requirements=parsed))
+    settings = given if spec is None else merge(read_spec(spec), given)
+    for name, how in (("data", "as an argument"), ("target", "with --target")):
+        if getattr(settings, name) is None:
+            raise SpecError(
+                f"no {name} is given",
+                cause="there is nothing to learn from"
+                if name == "data"
+                else "no column is named as the classes",
+                fix=f"give it {how}, or as `{name}` in a --spec file",
+            )
+    return settings
+
+
+def load_problem(settings: Settings) -> Problem:
+    """Read the data and state the problem.
+
+    Raises
+    ------
+    TreeformError
+        With the place where a requirement was written, when it does not fit the data.
+    """
+    assert settings.data is not None
+    assert settings.target is not None
+    frame = read_table(settings.data)
+    exclude = settings.exclude or ()
+    X, y, weight = split(
+        frame, target=settings.target, weight=settings.weight, exclude=exclude, source=settings.data
+    )
+    problem = Problem(X, y, shape=settings.shape or DEFAULT_SHAPE, sample_weight=weight, exclude=exclude)
+    if settings.minimize is not None:
+        problem.minimize(settings.minimize)
+    for place, requirement in settings.requirements:
+        try:
+            problem += requirement
+        except TreeformError as error:
+            raise relocate(error, place) from error
+    return problem
+
+
+@dataclass(frozen=True)
+class How:
+    """Solver, formulation and warm start as `Problem.solve` takes them."""
+
+    solver: Any
+    formulation: Any
+    warm_start: Any
+
+
+def choose_how(problem: Problem, settings: Settings) -> How:
+    """Turn names into what solves the problem, before anything long begins.
+
+    Raises
+    ------
+    SpecError, SolverNotAvailable
+        If a name is unknown, the solver is not installed, or the parts do not fit together.
+    """
+    solver = None if settings.solver is None else find_solver(settings.solver)
+    warm = _warm_start(settings.warm_start)
+    plan = choose(problem.question, solver, settings.formulation, warm)
+    if settings.threads is not None:
+        runner = plan.engine or plan.backend
+        solver = with_threads(runner, settings.threads)
+    return How(solver, settings.formulation, warm)
+
+
+def _warm_start(text: str | None) -> Any:
+    if text is None:
+        return "auto"
+    if text.lower().endswith(".json"):
+        return load_model(Path(text))
+    return None if text == "none" else find_solver(text)
+
+
+def with_threads(solver: Any, threads: int) -> Any:
+    """The same solver on so many threads.
+
+    Raises
+    ------
+    SpecError
+        If it has no such setting.
+    """
+    known = inspect.signature(type(solver)).parameters
+    for name in ("threads", "workers"):
+        if name in known:
+            kept = {key: getattr(solver, key) for key in known if hasattr(solver, key)}
+            return type(solver)(**{**kept, name: threads})
+    if threads == 1:
+        return solver
+    raise SpecError(
+        f"{solver.name} runs on one thread", cause="it has no setting for threads", fix="leave out --threads"
+    )

@@ -1,0 +1,184 @@
+"""Problem specifications: a TOML file with the same words as the command line."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictStr, ValidationError
+
+from treeform.cli.table import suggestion
+from treeform.errors import SpecError, TreeformError
+from treeform.objective import Objective
+from treeform.ports import Requirement
+from treeform.requirements import make, parse
+from treeform.shape import parse_shape
+
+
+def _checked(parse: Any) -> BeforeValidator:
+    """Keep the text, but only when ``parse`` accepts it."""
+
+    def check(value: Any) -> Any:
+        if isinstance(value, str):
+            parse(value)
+        return value
+
+    return BeforeValidator(check)
+
+
+class RequirementTable(BaseModel):
+    """One ``[[requirements]]`` table: its name, and the parameters of that requirement."""
+
+    model_config = ConfigDict(extra="allow")
+    name: StrictStr
+
+
+class Spec(BaseModel):
+    """What a specification file may say. Every key is optional; the command line wins."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    data: StrictStr | None = Field(None, description="table to learn from, relative to this file")
+    target: StrictStr | None = Field(None, description="column with the classes")
+    weight: StrictStr | None = Field(None, description="column with sample weights")
+    exclude: list[StrictStr] | None = Field(None, description="columns that no test may use")
+    shape: Annotated[StrictStr, _checked(parse_shape)] | None = Field(
+        None, description="tree:3, diagram:1,2,4"
+    )
+    minimize: Annotated[StrictStr, _checked(Objective.parse)] | None = Field(None, description="objective")
+    requirements: list[RequirementTable | StrictStr] = Field(default_factory=list, description="requirements")
+    formulation: StrictStr | None = Field(None, description="how the problem is stated to the solver")
+    solver: StrictStr | None = Field(None, description="who solves it")
+    warm_start: StrictStr | None = Field(None, description="engine for bound and first models, or none")
+    time_limit: float | None = Field(None, gt=0, allow_inf_nan=False, description="seconds")
+    threads: int | None = Field(None, ge=1, strict=True, description="threads of the solver")
+    model: StrictStr | None = Field(None, description="where to write the model")
+    certificate: StrictStr | None = Field(None, description="where to write the certificate")
+    report: StrictStr | None = Field(None, description="where to write the HTML report")
+
+
+PATHS = ("data", "model", "certificate", "report")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Everything that a fit or an explain needs to know, from the file and the command line together."""
+
+    data: Path | None = None
+    target: str | None = None
+    weight: str | None = None
+    exclude: tuple[str, ...] | None = None
+    shape: str | None = None
+    minimize: str | None = None
+    formulation: str | None = None
+    solver: str | None = None
+    warm_start: str | None = None
+    time_limit: float | None = None
+    threads: int | None = None
+    model: Path | None = None
+    certificate: Path | None = None
+    report: Path | None = None
+    requirements: tuple[tuple[str, Requirement], ...] = field(default=())
+    """Where each was written, for messages, and the requirement."""
+
+
+def read_spec(path: Path) -> Settings:
+    """Read and validate a specification file.
+
+    Raises
+    ------
+    SpecError
+        With the file and the key at the front, such as ``problem.toml: requirements[1].ratio: …``.
+    """
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise SpecError(f"there is no file {path}", fix="check the path given with --spec") from error
+    except OSError as error:
+        raise SpecError(f"{path} cannot be read", cause=error.strerror) from error
+    except UnicodeDecodeError as error:
+        raise SpecError(f"{path} is not UTF-8", cause="TOML files are", fix="save it as UTF-8") from error
+    except tomllib.TOMLDecodeError as error:
+        raise SpecError(f"{path}: this is not TOML", cause=str(error)) from error
+    try:
+        spec = Spec.model_validate(table)
+    except ValidationError as error:
+        raise _explain(path, error, table) from error
+    values = {name: getattr(spec, name) for name in Spec.model_fields if name != "requirements"}
+    for name in PATHS:
+        values[name] = None if values[name] is None else path.parent / values[name]
+    if values["exclude"] is not None:
+        values["exclude"] = tuple(values["exclude"])
+    requirements = [_requirement(path, index, item) for index, item in enumerate(spec.requirements)]
+    return Settings(**values, requirements=tuple(requirements))
+
+
+def _requirement(path: Path, index: int, item: RequirementTable | str) -> tuple[str, Requirement]:
+    place = f"{path}: requirements[{index}]"
+    try:
+        if isinstance(item, str):
+            return place, parse(item)
+        return place, make(item.name, item.model_extra or {})
+    except TreeformError as error:
+        extra = {} if isinstance(item, str) else {"name": item.name, **(item.model_extra or {})}
+        raise relocate(error, place, extra) from error
+
+
+def relocate(error: TreeformError, place: str, keys: Any = ()) -> TreeformError:
+    """The same error with the place in front, and the key that it speaks of when it names one."""
+    text = " ".join(part for part in (error.what, error.cause) if part)
+    named = [key for key in keys if re.search(rf"(?<!\w){re.escape(key)}(?!\w)", text)]
+    key = f".{named[0]}" if named else ""
+    return type(error)(f"{place}{key}: {error.what}", cause=error.cause, fix=error.fix)
+
+
+def _explain(path: Path, error: ValidationError, table: Any) -> SpecError:
+    """The first thing that pydantic found, in our words."""
+    found = error.errors()[0]
+    place, value = _place(found["loc"]), found.get("input")
+    inner = found.get("ctx", {}).get("error")
+    if isinstance(inner, TreeformError):
+        return SpecError(f"{path}: {place}: {inner.what}", cause=inner.cause, fix=inner.fix)
+    if found["type"] == "extra_forbidden":
+        return SpecError(
+            f"{path}: {place}: there is no such key",
+            cause=f"keys are {', '.join(Spec.model_fields)}",
+            fix=suggestion(str(found["loc"][-1]), Spec.model_fields),
+        )
+    message = found["msg"][0].lower() + found["msg"][1:]
+    if found["loc"][0] == "requirements" and len(found["loc"]) > 1 and isinstance(value, dict):
+        message = "name is missing: each [[requirements]] table names its requirement"
+    more = error.error_count() - 1
+    cause = f"it is {value!r}" if not isinstance(value, dict) else None
+    return SpecError(
+        f"{path}: {place}: {message}", cause=cause, fix=f"{more} more to look at" if more > 3 else None
+    )
+
+
+def _place(loc: tuple[int | str, ...]) -> str:
+    """``("requirements", 1, "RequirementTable", "ratio")`` as ``requirements[1].ratio``."""
+    text = ""
+    for part in loc:
+        if isinstance(part, int):
+            text += f"[{part}]"
+        elif part not in ("RequirementTable", "str", "function-before[check(), str]"):
+            text += f".{part}" if text else str(part)
+    return text
+
+
+def merge(spec: Settings, given: Settings) -> Settings:
+    """``given`` (the command line) over ``spec``.
+
+    A requirement on the command line replaces those of the same name in the file; others are added.
+    """
+    changes = {
+        f.name: getattr(given, f.name)
+        for f in fields(Settings)
+        if f.name != "requirements" and getattr(given, f.name) is not None
+    }
+    names = {requirement.name for _, requirement in given.requirements}
+    kept = tuple(item for item in spec.requirements if item[1].name not in names)
+    return replace(spec, **changes, requirements=(*kept, *given.requirements))

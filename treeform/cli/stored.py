@@ -1,0 +1,161 @@
+"""Model files and certificates, and the tables that belong to them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from treeform.cli.table import listing, read_table, split
+from treeform.data import Dataset
+from treeform.errors import CertificateError, DataError, SpecError
+from treeform.graph import DecisionGraph
+from treeform.objective import Error, Objective
+from treeform.shape import Diagram, Shape, Tree
+from treeform.solve import Question
+from treeform.solve.certificate import validate
+from treeform.solve.check import question_of
+
+
+def load_model(path: Path) -> DecisionGraph:
+    """Read a model file.
+
+    Raises
+    ------
+    SpecError
+        If there is none.
+    CertificateError
+        If it is damaged or was edited.
+    """
+    return DecisionGraph.from_json(_read_json(path, "model"))
+
+
+def read_certificate(path: Path) -> dict[str, Any]:
+    """Read a certificate file; it has to be as it was written.
+
+    Raises
+    ------
+    SpecError
+        If there is none.
+    CertificateError
+        If it is damaged or was edited.
+    """
+    return validate(_read_json(path, "certificate"))
+
+
+def _read_json(path: Path, what: str) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise SpecError(
+            f"there is no {what} file {path}", fix=f"write one with treeform fit --{what}"
+        ) from error
+    except OSError as error:
+        raise SpecError(f"{path} cannot be read", cause=error.strerror) from error
+    except ValueError as error:  # not UTF-8, or not JSON
+        raise CertificateError(
+            f"{path} is no {what} file",
+            cause=str(error).splitlines()[0],
+            fix=f"use what treeform fit --{what} wrote",
+        ) from error
+
+
+def features_of(graph: DecisionGraph, path: Path) -> pd.DataFrame:
+    """The columns of a table that the model reads, as it knows them.
+
+    Raises
+    ------
+    DataError
+        If the table lacks one; the message lists those missing.
+    """
+    if graph.encoder is None:
+        raise SpecError(
+            "the model does not know the columns of tables",
+            cause="it was made from an encoded matrix, without an encoder",
+            fix="fit it again from a table",
+        )
+    sources = graph.encoder.sources
+    # A level such as "1" was text in training; it stays text where all others look like numbers too.
+    text = [s.name for s in sources if s.levels and all(isinstance(level, str) for level in s.levels)]
+    frame = read_table(path, text=text)
+    missing = [source.name for source in sources if source.name not in frame.columns]
+    if missing:
+        raise DataError(
+            f"{path} lacks {len(missing)} of the model's columns: {listing(missing)}",
+            cause=f"the model reads {len(sources)} columns by name",
+            fix="give a table with the columns that the model was fitted on",
+        )
+    return frame[[source.name for source in sources]]
+
+
+def data_of(
+    body: dict[str, Any], path: Path, target: str | None, weight: str | None
+) -> tuple[pd.DataFrame, pd.Series, pd.Series | None]:
+    """Features, target and weights as the certificate's fit read them from a table.
+
+    Raises
+    ------
+    SpecError
+        If the certificate does not say which column was the target or the weight, and nobody else does.
+    """
+    told = body["data"]
+    target = target or told["target"]
+    weight = weight or told.get("weight")
+    for name, column, needed in (("target", target, True), ("weight", weight, told["weighted"])):
+        if needed and column is None:
+            raise SpecError(
+                f"the certificate does not name the {name} column",
+                cause="it was made from arrays",
+                fix=f"name it with --{name} COLUMN",
+            )
+    assert target is not None
+    return split(read_table(path), target=target, weight=weight, exclude=told["exclude"], source=path)
+
+
+def question_for(
+    graph: DecisionGraph, body: dict[str, Any] | None, path: Path, target: str | None, weight: str | None
+) -> Question:
+    """What the model answers: from its certificate, or else errors on the target named.
+
+    Raises
+    ------
+    CertificateError
+        If the certificate belongs to another model or to other data.
+    """
+    if body is not None:
+        if body["model"] is None or DecisionGraph.from_json(body["model"]) != graph:
+            raise CertificateError("the certificate belongs to another model", fix="give the two of one fit")
+        X, y, weights = data_of(body, path, target, weight)
+        data = Dataset.from_user(X, y, weights, exclude=tuple(body["data"]["exclude"]))
+        if data.digest != body["data"]["digest"]:
+            raise CertificateError(
+                "the certificate is for other data", fix="give the table that was fitted on"
+            )
+        return question_of(body, data)
+    if target is None:
+        raise SpecError(
+            "no target is given", cause="a model file does not name it", fix="add --target COLUMN"
+        )
+    exclude = () if graph.encoder is None else graph.encoder.ignored
+    known = [column for column in exclude if column != target]
+    X, y, weights = split(read_table(path), target=target, weight=weight, exclude=known, source=path)
+    if graph.encoder is not None:
+        X = X[[c for c in X.columns if c in {s.name for s in graph.encoder.sources} or c in known]]
+    return Question(
+        Dataset.from_user(X, y, weights, exclude=tuple(known)), _own_shape(graph), Objective.of(Error())
+    )
+
+
+def _own_shape(graph: DecisionGraph) -> Shape:
+    """The smallest shape that the model has."""
+    if graph.is_tree or graph.depth == 0:
+        return Tree(max(1, graph.depth))
+    layer = {0: 0}
+    for node in np.flatnonzero(graph.feature >= 0).tolist():
+        for child in (int(graph.left[node]), int(graph.right[node])):
+            layer[child] = max(layer.get(child, 0), layer[node] + 1)
+    widths = np.bincount([layer[node] for node in np.flatnonzero(graph.feature >= 0).tolist()])
+    return Diagram(*map(int, widths))

@@ -1,0 +1,67 @@
+"""Reports: what was asked, what was found and who proved it, as text and as a self-contained page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from treeform.report.facts import Facts, of_model, of_result
+from treeform.report.html import render_html
+from treeform.report.plot import plot_trace, trace_svg
+from treeform.report.text import render_text
+from treeform.solve import Result
+
+__all__ = [
+    "Facts",
+    "html",
+    "of_model",
+    "of_result",
+    "plot_trace",
+    "render_html",
+    "render_text",
+    "text",
+    "trace_svg",
+]
+
+
+def text(result: Result) -> str:
+    """Summarise a result as plain text.
+
+    Parameters
+    ----------
+    result : Result
+        From `Problem.solve`.
+    """
+    return render_text(of_result(result))
+
+
+def html(
+    result: Result,
+    path: str | Path | None = None,
+    *,
+    certificate: Mapping[str, Any] | None = None,
+    source: str | None = None,
+) -> str:
+    """Make a self-contained HTML report of a result.
+
+    Parameters
+    ----------
+    result : Result
+        From `Problem.solve`.
+    path : str or Path, optional
+        Where to write it.
+    certificate : dict, optional
+        The certificate that goes with it; its digest is quoted.
+    source : str, optional
+        A name for the data.
+
+    Returns
+    -------
+    str
+        The page.
+    """
+    page = render_html(of_result(result, certificate=certificate, source=source))
+    if path is not None:
+        Path(path).write_text(page, encoding="utf-8")
+    return page

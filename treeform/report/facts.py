@@ -1,0 +1,324 @@
+"""What a report says, gathered once: text and HTML only differ in how they show it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from treeform import __version__
+from treeform.graph import confusion, errors
+from treeform.report.plot import trace_svg
+from treeform.solve import Question, Result, Status
+from treeform.solve.result import Number, relative_gap
+
+if TYPE_CHECKING:
+    from treeform.graph import DecisionGraph
+    from treeform.ports import Requirement
+
+
+@dataclass(frozen=True)
+class Rate:
+    """One group under a fairness requirement."""
+
+    group: str
+    weight: str
+    favourable: str
+    share: float
+
+
+@dataclass(frozen=True)
+class RequirementFact:
+    """A requirement, whether the model satisfies it, and what was measured."""
+
+    label: str
+    violation: Number
+    rates: tuple[Rate, ...] = ()
+    measured: str = ""
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing is left of it."""
+        return self.violation == 0
+
+
+@dataclass(frozen=True)
+class ClaimFact:
+    """Who proved what."""
+
+    kind: str
+    what: str
+    value: str
+    by: str
+    seconds: float
+    relaxation: tuple[str, ...]
+    rechecked: str
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Everything in a report. What is not known is None or empty."""
+
+    headline: str
+    verdict: str
+    status: str | None
+    limit: str | None
+    problem: tuple[tuple[str, str], ...]
+    outcome: tuple[tuple[str, str], ...]
+    model_size: str | None
+    svg: str | None
+    rules: tuple[str, ...]
+    classes: tuple[str, ...]
+    confusion: tuple[tuple[int, ...], ...]
+    requirements: tuple[RequirementFact, ...]
+    trace: str | None
+    claims: tuple[ClaimFact, ...]
+    notes: tuple[str, ...]
+    digests: tuple[tuple[str, str], ...]
+    version: str = __version__
+
+
+VERDICTS = {
+    "optimal": "Proved: no model of this shape that satisfies the requirements is better.",
+    "feasible": "The model satisfies every requirement; whether a better one exists is not settled.",
+    "infeasible": "Proved: no model of this shape satisfies the requirements.",
+    "unknown": "The search ended with neither a model nor a proof.",
+}
+KINDS = {"upper": "a model of value", "lower": "no model is below", "infeasible": "no model exists"}
+
+
+def of_result(
+    result: Result, *, certificate: Mapping[str, Any] | None = None, source: str | None = None
+) -> Facts:
+    """The facts of a solve.
+
+    Parameters
+    ----------
+    result : Result
+    certificate : dict, optional
+        Its digest is quoted.
+    source : str, optional
+        Where the data came from, such as a file name.
+    """
+    if result.question is None:
+        raise ValueError("a report needs a result that knows its question")
+    outcome = [
+        ("status", str(result.status)),
+        ("objective", value_text(result.objective)),
+        ("proved bound", value_text(result.bound)),
+        ("gap", gap_text(result.gap)),
+    ]
+    if result.limit is not None:
+        outcome.insert(1, ("stopped by", str(result.limit)))
+    solver = result.solver + (f", {result.formulation} formulation" if result.formulation else "")
+    outcome += [("solver", solver), ("time", f"{result.seconds:.2f} s")]
+    claims = tuple(
+        _claim(
+            {
+                "kind": claim.kind,
+                "value": claim.value,
+                "by": claim.by,
+                "seconds": claim.seconds,
+                "relaxation": claim.relaxation,
+                "recheck": claim.recheck,
+            }
+        )
+        for claim in result.claims
+    )
+    return _facts(
+        result.question,
+        result.graph,
+        status=result.status,
+        limit=None if result.limit is None else str(result.limit),
+        outcome=outcome,
+        trace=trace_svg(result.trace, result.seconds),
+        claims=claims,
+        notes=result.notes,
+        certificate=certificate,
+        source=source,
+    )
+
+
+def of_model(
+    graph: DecisionGraph,
+    question: Question,
+    *,
+    certificate: Mapping[str, Any] | None = None,
+    source: str | None = None,
+) -> Facts:
+    """The facts of a model on data, with what its certificate says about it when there is one."""
+    outcome: list[tuple[str, str]] = []
+    claims: tuple[ClaimFact, ...] = ()
+    status = None
+    limit = None
+    if certificate is not None:
+        answer = certificate["answer"]
+        status, limit = Status(answer["status"]), answer["limit"]
+        objective, bound = (_number(answer[key]) for key in ("objective", "bound"))
+        outcome = [
+            ("status", answer["status"]),
+            ("objective", value_text(objective)),
+            ("proved bound", value_text(bound)),
+            ("gap", gap_text(relative_gap(objective, bound))),
+            ("solver", ", ".join(filter(None, [certificate.get("solver"), certificate.get("formulation")]))),
+            ("time", f"{certificate.get('seconds', 0):.2f} s"),
+        ]
+        claims = tuple(_claim({**claim, "value": _number(claim["value"])}) for claim in certificate["claims"])
+    return _facts(
+        question,
+        graph,
+        status=status,
+        limit=limit,
+        outcome=outcome,
+        trace=None,
+        claims=claims,
+        notes=question.data.notes,
+        certificate=certificate,
+        source=source,
+    )
+
+
+def _facts(
+    question: Question,
+    graph: DecisionGraph | None,
+    *,
+    status: Status | None,
+    limit: str | None,
+    outcome: list[tuple[str, str]],
+    trace: str | None,
+    claims: tuple[ClaimFact, ...],
+    notes: tuple[str, ...],
+    certificate: Mapping[str, Any] | None,
+    source: str | None,
+) -> Facts:
+    data = question.data
+    what = "decision tree" if question.shape.to_json()["type"] == "tree" else "decision diagram"
+    digests = [("data", data.digest)]
+    if certificate is not None:
+        digests.append(("certificate", str(certificate["digest"])))
+    if graph is not None:
+        digests.append(("model", str(graph.to_json()["digest"])))
+        outcome = [*_accuracy(graph, question), *outcome]
+    return Facts(
+        headline=f"A {what} for {data.target}" if data.target else f"A {what}",
+        verdict=VERDICTS[str(status)] if status is not None else "A model, judged on these data.",
+        status=None if status is None else str(status),
+        limit=limit,
+        problem=_problem(question, source),
+        outcome=tuple(outcome),
+        model_size=None if graph is None else size_text(graph),
+        svg=None if graph is None else graph.to_svg(),
+        rules=() if graph is None else tuple(graph.rules()),
+        classes=tuple(map(str, data.classes)),
+        confusion=() if graph is None else tuple(tuple(map(int, row)) for row in confusion(graph, data)),
+        requirements=() if graph is None else requirement_facts(graph, question),
+        trace=trace,
+        claims=claims,
+        notes=notes,
+        digests=tuple(digests),
+    )
+
+
+def _problem(question: Question, source: str | None) -> tuple[tuple[str, str], ...]:
+    data = question.data
+    rows = [("data", source)] if source else []
+    rows += [
+        ("samples", f"{data.n_samples} ({data.points.n_points} distinct)"),
+        ("features", f"{data.n_features} after encoding"),
+        (
+            "classes",
+            ", ".join(f"{label} ({int((data.y == k).sum())})" for k, label in enumerate(data.classes)),
+        ),
+    ]
+    if (data.weights != 1).any():
+        rows.append(("total weight", value_text(data.total_weight * data.weight_unit)))
+    if data.exclude:
+        rows.append(("never tested", ", ".join(data.exclude)))
+    rows += [("shape", str(question.shape)), ("minimise", str(question.objective) or "nothing")]
+    rows += [("subject to", label) for label in question.labels]
+    return tuple(rows)
+
+
+def _accuracy(graph: DecisionGraph, question: Question) -> list[tuple[str, str]]:
+    data = question.data
+    wrong = int(errors(graph, data))
+    share = (data.n_samples - wrong) / data.n_samples
+    return [
+        ("training errors", f"{wrong} of {data.n_samples}"),
+        ("training accuracy", f"{100 * share:.2f} %"),
+    ]
+
+
+def requirement_facts(graph: DecisionGraph, question: Question) -> tuple[RequirementFact, ...]:
+    """Each requirement judged on the model, with group rates where it has groups."""
+    found = []
+    for label, requirement in zip(question.labels, question.requirements, strict=True):
+        violation = requirement.violation(graph, question.data)
+        rates = _rates(requirement, graph, question)
+        found.append(RequirementFact(label, violation, rates, _measured(rates)))
+    return tuple(found)
+
+
+def _rates(requirement: Requirement, graph: DecisionGraph, question: Question) -> tuple[Rate, ...]:
+    """Rates of a requirement that reports them: one row per group with weight, favourable weight and rate."""
+    report = getattr(requirement, "report", None)
+    if report is None:
+        return ()
+    return tuple(
+        Rate(str(row.group), value_text(row.weight), value_text(row.favourable), float(row.rate))
+        for row in report(graph, question.data)
+    )
+
+
+def _measured(rates: tuple[Rate, ...]) -> str:
+    if not rates:
+        return ""
+    shares = [rate.share for rate in rates]
+    low, high = min(shares), max(shares)
+    ratio = "-" if high == 0 else f"{low / high:.3f}"
+    each = ", ".join(f"{rate.group} {100 * rate.share:.1f} %" for rate in rates)
+    return f"{each}; ratio {ratio}, difference {high - low:.3f}"
+
+
+def _claim(claim: Mapping[str, Any]) -> ClaimFact:
+    kind = claim["kind"]
+    if kind == "upper":
+        rechecked = "by counting"
+    else:
+        rechecked = "by solving again" if claim["recheck"] else "no: trust the prover, or run it again"
+    return ClaimFact(
+        kind=kind,
+        what=KINDS[kind],
+        value="" if claim["value"] is None else value_text(claim["value"]),
+        by=claim["by"],
+        seconds=float(claim["seconds"]),
+        relaxation=tuple(claim["relaxation"]),
+        rechecked=rechecked,
+    )
+
+
+def size_text(graph: DecisionGraph) -> str:
+    """``5 tests, 6 leaves, depth 3``."""
+    tests = "1 test" if graph.n_nodes == 1 else f"{graph.n_nodes} tests"
+    leaves = "1 leaf" if graph.n_leaves == 1 else f"{graph.n_leaves} leaves"
+    return f"{tests}, {leaves}, depth {graph.depth}"
+
+
+def value_text(value: Number | None) -> str:
+    """A value for people: whole numbers exactly, others to six digits."""
+    if value is None:
+        return "-"
+    value = Fraction(value)
+    return str(value.numerator) if value.denominator == 1 else f"{float(value):.6g}"
+
+
+def gap_text(gap: float | None) -> str:
+    """A relative gap as a percentage."""
+    if gap is None:
+        return "-"
+    return "0 % (proved)" if gap == 0 else "unbounded" if gap == float("inf") else f"{100 * gap:.2f} %"
+
+
+def _number(text: str | None) -> Number | None:
+    return None if text is None else Fraction(text)

@@ -1,0 +1,61 @@
+"""The report as plain text."""
+
+from __future__ import annotations
+
+from treeform.report.facts import Facts
+
+SHORT_NOTES = 5
+
+
+def render_text(facts: Facts, verbose: bool = True) -> str:
+    """Outcome, requirements with measured rates, and (when verbose) confusion matrix and claims."""
+    parts = [facts.verdict, _pairs(facts.outcome)]
+    if facts.model_size:
+        parts[-1] += "\n" + _pairs([("model", facts.model_size)], width=_width(facts.outcome))
+    if facts.requirements:
+        parts.append("requirements\n" + "\n".join(_requirement_lines(facts)))
+    if facts.confusion and verbose:
+        parts.append("confusion (rows: true class, columns: predicted)\n" + _matrix(facts))
+    if facts.claims and verbose:
+        parts.append("claims\n" + "\n".join(_claim_lines(facts)))
+    if facts.notes:
+        shown = facts.notes if verbose else facts.notes[:SHORT_NOTES]
+        more = len(facts.notes) - len(shown)
+        lines = [f"  {note}" for note in shown] + ([f"  … and {more} more"] if more else [])
+        parts.append("notes\n" + "\n".join(lines))
+    return "\n\n".join(parts)
+
+
+def _width(pairs: tuple[tuple[str, str], ...]) -> int:
+    return max((len(key) for key, _ in pairs), default=0)
+
+
+def _pairs(pairs: tuple[tuple[str, str], ...] | list[tuple[str, str]], width: int = 0) -> str:
+    width = width or _width(tuple(pairs))
+    return "\n".join(f"  {key.ljust(width)}  {value}" for key, value in pairs)
+
+
+def _requirement_lines(facts: Facts) -> list[str]:
+    lines = []
+    for fact in facts.requirements:
+        verdict = "satisfied" if fact.ok else f"VIOLATED by {fact.violation}"
+        lines.append(f"  {fact.label}: {verdict}")
+        if fact.measured:
+            lines.append(f"    {fact.measured}")
+    return lines
+
+
+def _matrix(facts: Facts) -> str:
+    cells = [["", *facts.classes]]
+    cells += [[label, *map(str, row)] for label, row in zip(facts.classes, facts.confusion, strict=True)]
+    widths = [max(len(row[i]) for row in cells) for i in range(len(cells[0]))]
+    return "\n".join("  " + "  ".join(c.rjust(w) for c, w in zip(row, widths, strict=True)) for row in cells)
+
+
+def _claim_lines(facts: Facts) -> list[str]:
+    lines = []
+    for claim in facts.claims:
+        without = f" (even without {', '.join(claim.relaxation)})" if claim.relaxation else ""
+        what = f"{claim.what} {claim.value}".rstrip()
+        lines.append(f"  {what}{without}: {claim.by}, {claim.seconds:.2f} s, re-checkable {claim.rechecked}")
+    return lines
