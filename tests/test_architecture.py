@@ -20,6 +20,7 @@ LAYERS: list[list[str]] = [
     ["data", "shape", "graph"],
     ["model"],
     ["bridges", "objective"],
+    ["components"],
     ["ports"],
     ["requirements", "backends", "dp"],
     ["formulation"],

@@ -158,7 +158,8 @@ class Cost(Term):
 
     def build(self, m: Model, t: Ports) -> Expr:
         each = self._whole(t.data)[np.asarray(t.data.y)] * t.weights[:, None]
-        return (t.predicted * each).sum()
+        cost: Expr = (t.predicted * each).sum()
+        return cost
 
     def refusal(self, data: Dataset, shape: Shape) -> SpecError | None:
         if len(self.matrix) == data.n_classes:
