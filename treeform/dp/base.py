@@ -21,8 +21,8 @@ OnIncumbent = Callable[[float, int, int, "DecisionGraph | None"], None]
 class TreeTask:
     """The part of a problem that an engine solves: the cheapest tree within limits.
 
-    The cost of a tree is ``sum(weights[i] * cost[y[i], predicted[i]]) + node_penalty * tests`` over the weights
-    of the data set, an integer.
+    The cost of a tree is ``sum(weights[i] * cost[y[i], predicted[i]]) + node_penalty * tests``, an integer,
+    over the weights of the data set.
 
     Attributes
     ----------
@@ -60,8 +60,8 @@ class EngineRun:
     start : DecisionGraph or None
         A tree to begin with; ignored when it does not satisfy the task.
     on_incumbent : callable or None
-        ``on_incumbent(seconds, upper, lower, graph)`` after improvements; `graph` is None for all but the last
-        of a batch.
+        ``on_incumbent(seconds, upper, lower, graph)`` after improvements; `graph` is None for all but the
+        last of a batch.
     """
 
     time_limit: float | None = None

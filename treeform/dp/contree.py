@@ -36,7 +36,7 @@ class ConTree(Engine):
         Worker threads. The tree does not depend on their number.
     max_gap : int or float
         Stop improving once the tree is provably this close to the optimum: an int in units of cost (of the
-        data set's integer weights), a float in (0, 1) as a fraction of the total weight. 0 asks for the optimum.
+        data set's integer weights), a float in (0, 1) as a fraction of the total weight; 0 for the optimum.
     memory_limit : int or None
         Bytes that the engine may use; it stops with its best tree beyond that.
     prune : tuple of str
@@ -226,7 +226,7 @@ def _check_gap(gap: object) -> None:
     if not whole and not (isinstance(gap, float) and 0 <= gap < 1):
         raise SpecError(
             f"ConTree(max_gap={gap!r}) is not possible",
-            cause="an int is a number of cost units, at least 0; a float is a fraction of the total weight below 1",
+            cause="an int counts cost units and is at least 0; a float is a fraction of the total weight",
             fix="use for example max_gap=5 or max_gap=0.01",
         )
 

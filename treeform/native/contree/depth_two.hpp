@@ -121,6 +121,7 @@ private:
     StumpScan<W> stump_;
     Cost penalty_, support_;
     std::size_t rows_ = 0;               // of the lane table
+    bool small_total_ = false;           // see ScanInput
     std::vector<Lane> lanes_;
     std::vector<Cost> by_left_, by_right_, whole_;
     std::vector<std::uint8_t> done_;
@@ -146,6 +147,7 @@ private:
     void lay_out(const Node<W>& node) {
         rows_ = (node.n + kLanes - 1) / kLanes;
         const std::size_t size = rows_ * kLanes;
+        small_total_ = static_cast<std::int64_t>(node.n) * table_.losses.max_step <= 16000;
         const Id padding = static_cast<Id>(table_.n);
         for (int f = 0; f < table_.features; ++f) {
             Lane& lane = lanes_[f];
@@ -383,8 +385,8 @@ private:
         Extremes d;
         if (table_.classes == 2) {
             ++counters_.scans;
-            const int sides = (want_left ? kLeft : 0) | (want_right ? kRight : 0);
-            scans_.delta(lane.key.data(), lane.step.data(), lane.cuts(), rows_, key, sides, d);
+            const auto in = input(lane, key, want_left, want_right);
+            scans_.delta(in, d);
             if (want_left) lower_left = value_left = pair_value(left_, 0, 1, d.most_left, d.least_left);
             if (want_right) lower_right = value_right = pair_value(right_, 0, 1, d.most_right, d.least_right);
             return;
@@ -405,6 +407,14 @@ private:
         if (want_right) lower_right = std::min(value_right, right_.rest());
     }
 
+    ScanInput<Key, Sum> input(const Lane& lane, Key key, bool left, bool right) const {
+        ScanInput<Key, Sum> in;
+        in.key = lane.key.data(), in.step = lane.step.data(), in.label = lane.label.data(), in.valid = lane.cuts();
+        in.rows = rows_, in.below = key, in.sides = (left ? kLeft : 0) | (right ? kRight : 0);
+        in.small_total = small_total_, in.few_labels = table_.classes <= 31;
+        return in;
+    }
+
     static Cost pair_value(const Side<W>& side, int a, int b, std::int64_t most, std::int64_t least) {
         return std::min(static_cast<Cost>(side.as_leaf[b] + least), static_cast<Cost>(side.as_leaf[a] - most));
     }
@@ -412,9 +422,9 @@ private:
     void scan_pairs(const Lane& lane, Key key, bool l, bool r, const typename Side<W>::Pair& p,
                     const typename Side<W>::Pair& q, Extremes& d) {
         if (table_.plain) {
-            const std::uint16_t pairs[4] = {p.a, p.b, q.a, q.b};
-            scans_.pair(lane.key.data(), lane.label.data(), lane.cuts(), rows_, key, (l ? kLeft : 0) | (r ? kRight : 0),
-                        pairs, d);
+            auto in = input(lane, key, l, r);
+            in.pairs[0] = p.a, in.pairs[1] = p.b, in.pairs[2] = q.a, in.pairs[3] = q.b;
+            scans_.pair(in, d);
             return;
         }
         if (l) weighted_pair(lane, key, p, kLeft, d);
@@ -430,7 +440,9 @@ private:
             scratch_[i] = static_cast<Sum>(lane.step[i] * static_cast<Sum>(row[p.a] - row[p.b]));
         }
         Extremes one;
-        scans_.delta(lane.key.data(), scratch_.data(), lane.cuts(), rows_, key, side, one);
+        auto in = input(lane, key, side == kLeft, side == kRight);
+        in.step = scratch_.data();
+        scans_.delta(in, one);
         if (side == kLeft) d.most_left = one.most_left, d.least_left = one.least_left;
         else d.most_right = one.most_right, d.least_right = one.least_right;
     }

@@ -28,15 +28,27 @@ struct Extremes {
     std::int64_t most_left = 0, least_left = 0, most_right = 0, least_right = 0;
 };
 
-/// The functions of one instruction set. `valid` may be null: every cut counts.
+/// One scan. `step` is what a row adds to d, for `delta`; `label` and `pairs` (a, b of the left side, a, b of the right
+/// side) say it for `pair`: +1 for class b, -1 for class a.
+template <class Key, class Sum>
+struct ScanInput {
+    const Key* key = nullptr;
+    const Sum* step = nullptr;
+    const std::uint16_t* label = nullptr;
+    const std::uint32_t* valid = nullptr;   // null: every cut counts
+    std::size_t rows = 0;                   // of the lane table
+    Key below = 0;                          // key < below is the left side
+    int sides = kBoth;
+    bool small_total = false;               // the sum over all rows of |step| is at most 16,000
+    bool few_labels = false;                // all labels are below 31
+    std::uint16_t pairs[4] = {0, 0, 0, 0};
+};
+
+/// The functions of one instruction set.
 template <class Key, class Sum>
 struct ScanTable {
-    /// d steps by `delta`.
-    void (*delta)(const Key* key, const Sum* delta, const std::uint32_t* valid, std::size_t rows, Key below, int sides,
-                  Extremes& out);
-    /// 0/1 costs, unit weights: d steps by (y == b) - (y == a), with a pair (a, b) per side.
-    void (*pair)(const Key* key, const std::uint16_t* label, const std::uint32_t* valid, std::size_t rows, Key below,
-                 int sides, const std::uint16_t pairs[4], Extremes& out);
+    void (*delta)(const ScanInput<Key, Sum>&, Extremes&);
+    void (*pair)(const ScanInput<Key, Sum>&, Extremes&);
     const char* name;
 };
 
@@ -45,6 +57,13 @@ template <class Key, class Sum>
 ScanTable<Key, Sum> plain_scans();
 template <class Key, class Sum>
 ScanTable<Key, Sum> choose_scans(const char* simd);
+// The vector paths; only for widths that are declared here, and only where `simd_available` says so.
+#if defined(__x86_64__)
+ScanTable<std::uint16_t, std::int16_t> avx2_scans_16();
+ScanTable<std::uint32_t, std::int32_t> avx2_scans_32();
+ScanTable<std::uint16_t, std::int16_t> avx512_scans_16();
+ScanTable<std::uint32_t, std::int32_t> avx512_scans_32();
+#endif
 /// Whether the processor can run that path.
 bool simd_available(const char* simd);
 

@@ -30,13 +30,13 @@ struct Lanes {
 };
 
 template <class Key, class Sum, bool AllCuts, class Step>
-void run(const Key* key, const std::uint32_t* valid, std::size_t rows, Key below, int sides, Extremes& out, Step step) {
+void run(const ScanInput<Key, Sum>& in, Extremes& out, Step step) {
     Lanes<Sum> left, right;
-    for (std::size_t s = 0; s < rows; ++s) {
-        const std::uint32_t cuts = AllCuts ? ~std::uint32_t{0} : valid[s];
+    for (std::size_t s = 0; s < in.rows; ++s) {
+        const std::uint32_t cuts = AllCuts ? ~std::uint32_t{0} : in.valid[s];
         for (int lane = 0; lane < kLanes; ++lane) {
             const std::size_t i = s * kLanes + lane;
-            const bool is_left = key[i] < below;
+            const bool is_left = in.key[i] < in.below;
             left.sum[lane] = static_cast<Sum>(left.sum[lane] + (is_left ? step(i, 0) : Sum{0}));
             right.sum[lane] = static_cast<Sum>(right.sum[lane] + (is_left ? Sum{0} : step(i, 2)));
             if (AllCuts || (cuts >> lane & 1)) {
@@ -47,26 +47,24 @@ void run(const Key* key, const std::uint32_t* valid, std::size_t rows, Key below
             }
         }
     }
-    if (sides & kLeft) left.join(out.most_left, out.least_left);
-    if (sides & kRight) right.join(out.most_right, out.least_right);
+    if (in.sides & kLeft) left.join(out.most_left, out.least_left);
+    if (in.sides & kRight) right.join(out.most_right, out.least_right);
 }
 
 template <class Key, class Sum>
-void delta_scan(const Key* key, const Sum* delta, const std::uint32_t* valid, std::size_t rows, Key below, int sides,
-                Extremes& out) {
-    const auto step = [delta](std::size_t i, int) { return delta[i]; };
-    if (valid) run<Key, Sum, false>(key, valid, rows, below, sides, out, step);
-    else run<Key, Sum, true>(key, valid, rows, below, sides, out, step);
+void delta_scan(const ScanInput<Key, Sum>& in, Extremes& out) {
+    const auto step = [&in](std::size_t i, int) { return in.step[i]; };
+    if (in.valid) run<Key, Sum, false>(in, out, step);
+    else run<Key, Sum, true>(in, out, step);
 }
 
 template <class Key, class Sum>
-void pair_scan(const Key* key, const std::uint16_t* label, const std::uint32_t* valid, std::size_t rows, Key below,
-               int sides, const std::uint16_t pairs[4], Extremes& out) {
-    const auto step = [label, pairs](std::size_t i, int side) {
-        return static_cast<Sum>((label[i] == pairs[side + 1]) - (label[i] == pairs[side]));
+void pair_scan(const ScanInput<Key, Sum>& in, Extremes& out) {
+    const auto step = [&in](std::size_t i, int side) {
+        return static_cast<Sum>((in.label[i] == in.pairs[side + 1]) - (in.label[i] == in.pairs[side]));
     };
-    if (valid) run<Key, Sum, false>(key, valid, rows, below, sides, out, step);
-    else run<Key, Sum, true>(key, valid, rows, below, sides, out, step);
+    if (in.valid) run<Key, Sum, false>(in, out, step);
+    else run<Key, Sum, true>(in, out, step);
 }
 
 }  // namespace

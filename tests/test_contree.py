@@ -1,0 +1,294 @@
+"""ConTree against brute force: the optimum, the bound, and every limit and cost it claims to understand."""
+
+from __future__ import annotations
+
+import random
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+from treeform import _core
+from treeform.data import Dataset
+from treeform.dp import ConTree, EngineRun, TreeTask, by_name, names
+from treeform.errors import SpecError
+from treeform.graph import DecisionGraph, evaluate
+
+NOTHING = 10**18
+RULES = ["neighbourhood", "shrinking", "subinterval", "features"]
+SCALES = [1.0, 1e-7, 1e-300, 5e-324, 1e9, -1.0]
+
+
+def brute_force(x: Any, y: Any, w: Any, cost: Any, depth: int, tests: int, support: int, penalty: int) -> int:
+    """The least cost over all trees, by recursion over sets of rows; NOTHING when no tree is admissible."""
+
+    @cache
+    def best(rows: tuple[int, ...], depth: int, tests: int) -> int:
+        index = np.array(rows)
+        if w[index].sum() < support:
+            return NOTHING
+        value = min(int((w[index] * cost[y[index], a]).sum()) for a in range(len(cost)))
+        if depth == 0 or tests == 0:
+            return value
+        for feature in range(x.shape[1]):
+            for threshold in np.unique(x[index, feature])[:-1]:
+                below = x[index, feature] <= threshold
+                left, right = tuple(index[below]), tuple(index[~below])
+                for share in range(tests):
+                    value = min(
+                        value,
+                        penalty + best(left, depth - 1, share) + best(right, depth - 1, tests - 1 - share),
+                    )
+        return value
+
+    return best(tuple(range(len(y))), depth, tests)
+
+
+def walk(tree: dict[str, Any], x: Any, y: Any, w: Any, cost: Any, support: int, penalty: int) -> int:
+    """The cost of the engine's tree; thresholds must lie between neighbouring values of the rows there."""
+    node = np.zeros(len(y), dtype=int)
+    total = 0
+    for v, feature in enumerate(tree["feature"]):
+        here = node == v
+        assert here.any()
+        if feature < 0:
+            assert w[here].sum() >= support
+            total += int((w[here] * cost[y[here], tree["label"][v]]).sum())
+            continue
+        column, low, high = x[:, feature], tree["low"][v], tree["high"][v]
+        below = here & (column <= low)
+        assert low == column[below].max()
+        assert high == column[here & ~below].min() > low
+        total += penalty
+        node[below], node[here & ~below] = tree["left"][v], tree["right"][v]
+    return total
+
+
+def problem(seed: int) -> tuple[Any, ...]:
+    """A tiny random problem with ties, duplicates and a random choice of limits."""
+    pick, rng = random.Random(seed), np.random.default_rng(seed)
+    depth = pick.choice([1, 2, 2, 3, 3, 4])
+    n, features, classes = (
+        pick.randint(2, 14 if depth < 3 else 10),
+        pick.randint(1, 3),
+        pick.choice([2, 2, 3, 4, 6]),
+    )
+    if depth == 4:
+        n, features = min(n, 8), min(features, 2)
+    x = rng.integers(0, pick.choice([2, 4, 30]), (n, features)) * pick.choice(SCALES)
+    y = rng.integers(0, classes, n).astype(np.int32)
+    w = (
+        rng.integers(1, pick.choice([2, 4, 50, 40000]), n)
+        if pick.random() < 0.5
+        else np.ones(n, dtype=np.int64)
+    )
+    cost = (
+        rng.integers(0, 7, (classes, classes)) if pick.random() < 0.4 else 1 - np.eye(classes, dtype=np.int64)
+    )
+    limits = {
+        "max_nodes": pick.choice([2**60, 2**60, 1, 2, 3, 4, 5, 6]),
+        "min_support": pick.choice([0, 0, 0, 1, 2, 3, 5]),
+        "node_penalty": pick.choice([0, 0, 0, 1, 2, 3]),
+    }
+    prune = RULES if pick.random() < 0.6 else [rule for rule in RULES if pick.random() < 0.5]
+    return depth, x + 0.0, y, w, cost, limits, prune, pick
+
+
+def solve(x: Any, y: Any, w: Any, cost: Any, depth: int, **more: Any) -> dict[str, Any]:
+    """Call the native engine directly."""
+    asked = {
+        "max_nodes": 2**60, "min_support": 0, "node_penalty": 0, "upper": None, "gap": 0, "prune": RULES,
+        "threads": 1, "simd": "auto", "time_limit": 30.0, "poll": None,
+    } | more  # fmt: skip
+    return _core.contree(x, y, w, len(cost), cost, depth, **asked)
+
+
+@pytest.mark.parametrize("block", range(20))
+def test_brute_force(block: int) -> None:
+    for seed in range(60 * block, 60 * block + 60):
+        depth, x, y, w, cost, limits, prune, pick = problem(seed)
+        tests = min(limits["max_nodes"], 2**depth - 1)
+        best = brute_force(x, y, w, cost, depth, tests, limits["min_support"], limits["node_penalty"])
+        upper = best + pick.randint(0, 2) if best < NOTHING and pick.random() < 0.2 else None
+        weights = None if (w == 1).all() else w
+        matrix = None if (cost == 1 - np.eye(len(cost))).all() else cost
+        found = _core.contree(
+            x, y, weights, len(cost), matrix, depth, **limits, upper=upper, gap=0, prune=prune,
+            threads=pick.choice([1, 2, 3]), simd="auto", time_limit=30.0, poll=None,
+        )  # fmt: skip
+        assert found["complete"], seed
+        if best == NOTHING or (upper is not None and best >= upper):
+            assert found["tree"] is None, seed
+            continue
+        assert found["tree"]["cost"] == found["lower"] == best, seed
+        value = walk(found["tree"], x, y, w, cost, limits["min_support"], limits["node_penalty"])
+        assert value == best, seed
+        assert (found["tree"]["feature"] >= 0).sum() <= tests, seed
+
+
+def random_table(n: int, features: int, classes: int, values: int, seed: int) -> tuple[Any, Any]:
+    rng = np.random.default_rng(seed)
+    x = rng.integers(0, values, (n, features)).astype(np.float64)
+    signal = (x[:, 0] * 3 + x[:, 1 % features] > 2 * values).astype(np.int64) + (x[:, -1] > values / 2)
+    y = np.where(rng.random(n) < 0.2, rng.integers(0, classes, n), signal % classes)
+    return x, y.astype(np.int32)
+
+
+PATHS = [path for path in ("plain", "avx2", "avx512") if _core.simd_available(path)]
+
+
+@pytest.mark.parametrize("n", [31, 32, 33, 64, 700, 5000])
+@pytest.mark.parametrize("classes", [2, 3, 9, 40])
+def test_instruction_sets_agree(n: int, classes: int) -> None:
+    for values in (3, 40, 10**6):
+        x, y = random_table(n, 4, classes, values, n + classes)
+        answers = [solve(x, y, None, 1 - np.eye(classes, dtype=np.int64), 2, simd=path) for path in PATHS]
+        assert len({answer["tree"]["cost"] for answer in answers}) == 1
+        for field in ("feature", "low", "high", "label"):
+            assert all((answer["tree"][field] == answers[0]["tree"][field]).all() for answer in answers)
+        assert all(answer["counters"] == answers[0]["counters"] for answer in answers)
+
+
+@pytest.mark.parametrize("n", [200, 3000])
+def test_widths_agree(n: int) -> None:
+    """The same problem in units that force 16, 32 and 64 bits."""
+    x, y = random_table(n, 3, 3, 60, 1)
+    cost = 1 - np.eye(3, dtype=np.int64)
+    first = solve(x, y, None, cost, 3)
+    assert first["width"] == "narrow"
+    for factor, width in ((40000, "wide"), (10**12, "huge")):
+        other = solve(x, y, np.full(n, factor), cost, 3)
+        assert other["width"] == width
+        assert other["tree"]["cost"] == factor * first["tree"]["cost"]
+
+
+def test_many_rows_and_many_classes() -> None:
+    x, y = random_table(70_000, 2, 300, 500, 3)
+    medium = solve(x, y, None, 1 - np.eye(300, dtype=np.int64), 2)
+    assert medium["width"] == "medium"
+    x = x + np.linspace(0, 0.5, len(x))[:, None]  # more than 65,535 distinct values
+    assert solve(x, y, None, 1 - np.eye(300, dtype=np.int64), 1)["width"] == "wide"
+
+
+@pytest.mark.parametrize("shift", [lambda x: x * 1e-9, lambda x: x + 1e9, lambda x: x * 5e-324, lambda x: -x])
+def test_any_scale(shift: Any) -> None:
+    x, y = random_table(300, 3, 2, 200, 5)
+    cost = 1 - np.eye(2, dtype=np.int64)
+    assert solve(shift(x), y, None, cost, 3)["tree"]["cost"] == solve(x, y, None, cost, 3)["tree"]["cost"]
+
+
+def test_adjacent_floats() -> None:
+    low = 0.1
+    high = np.nextafter(low, 1)
+    x = np.array([[low], [high]] * 5)
+    data = Dataset.from_user(x, [0, 1] * 5)
+    outcome = ConTree().run(data, TreeTask(depth=1), EngineRun())
+    assert outcome.upper == 0
+    assert low <= outcome.graph.threshold[0] < high
+
+
+def test_engine_outcome() -> None:
+    x, y = random_table(400, 4, 3, 50, 11)
+    data = Dataset.from_user(x, y)
+    seen: list[tuple[float, int, int]] = []
+
+    def watch(seconds: float, upper: int, lower: int, graph: DecisionGraph | None) -> None:
+        seen.append((seconds, upper, lower))
+        if graph is not None:
+            assert evaluate.weighted_errors(graph, data) == upper
+
+    outcome = ConTree().run(data, TreeTask(depth=3), EngineRun(on_incumbent=watch))
+    assert outcome.proved
+    assert outcome.reason is None
+    assert outcome.lower == outcome.upper == evaluate.weighted_errors(outcome.graph, data)
+    assert [upper for _, upper, _ in seen] == sorted((upper for _, upper, _ in seen), reverse=True)
+    assert seen[-1][1] == outcome.upper
+    assert all(lower <= outcome.upper for _, _, lower in seen)
+    assert outcome.counters["splits"] > 0
+    again = ConTree().run(data, TreeTask(depth=3), EngineRun(start=outcome.graph))
+    assert again.proved
+    assert again.graph == outcome.graph
+    below = ConTree().run(data, TreeTask(depth=3), EngineRun(upper=outcome.upper))
+    assert below.graph is None
+    assert below.proved
+    assert below.lower >= outcome.upper
+
+
+def test_prefers_fewer_tests() -> None:
+    x = np.array([[0.0, 0], [0, 1], [1, 0], [1, 1]] * 3)
+    data = Dataset.from_user(x, [0, 0, 1, 1] * 3)
+    graph = ConTree().run(data, TreeTask(depth=4), EngineRun()).graph
+    assert graph.n_nodes == 1
+
+
+def test_stops() -> None:
+    x, y = random_table(4000, 12, 2, 4000, 2)
+    y = np.random.default_rng(0).integers(0, 2, len(y))
+    data = Dataset.from_user(x, y)
+    outcome = ConTree().run(data, TreeTask(depth=5), EngineRun(time_limit=0.3))
+    assert outcome.reason == "time"
+    assert outcome.seconds < 0.6
+    assert 0 <= outcome.lower <= outcome.upper == evaluate.weighted_errors(outcome.graph, data)
+    assert not outcome.proved
+    asked = iter([False, False, True, True, True])
+    outcome = ConTree().run(data, TreeTask(depth=5), EngineRun(stop=lambda: next(asked)))
+    assert outcome.reason == "interrupted"
+
+    def interrupt() -> bool:
+        raise KeyboardInterrupt
+
+    outcome = ConTree().run(data, TreeTask(depth=5), EngineRun(stop=interrupt))
+    assert outcome.reason == "interrupted"
+    assert outcome.graph is not None
+
+    def fail() -> bool:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        ConTree().run(data, TreeTask(depth=5), EngineRun(stop=fail))
+
+
+@pytest.mark.parametrize("gap", [0, 1, 5, 0.01, 0.1])
+def test_gap(gap: float) -> None:
+    x, y = random_table(300, 3, 3, 100, 7)
+    data = Dataset.from_user(x, y)
+    best = ConTree().run(data, TreeTask(depth=3), EngineRun()).upper
+    near = ConTree(max_gap=gap).run(data, TreeTask(depth=3), EngineRun())
+    allowed = gap if isinstance(gap, int) else int(gap * 300)
+    assert near.lower <= best <= near.upper <= near.lower + allowed
+    assert near.reason is None
+
+
+def test_upper_bound_may_tighten() -> None:
+    x, y = random_table(2000, 6, 2, 500, 4)
+    data = Dataset.from_user(x, y)
+    outcome = ConTree().run(data, TreeTask(depth=3), EngineRun(upper=lambda: 10**6))
+    assert outcome.proved
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"threads": 0}, {"threads": 1.5}, {"max_gap": -1}, {"max_gap": 1.5}, {"max_gap": "a"},
+        {"memory_limit": 0}, {"prune": ("magic",)}, {"simd": "mmx"},
+    ],
+)  # fmt: skip
+def test_bad_settings(settings: dict[str, Any]) -> None:
+    with pytest.raises(SpecError):
+        ConTree(**settings)
+
+
+def test_is_a_value() -> None:
+    assert ConTree() == by_name("contree")
+    assert ConTree(threads=2) != ConTree()
+    assert hash(ConTree()) == hash(ConTree())
+    assert "contree" in names()
+    with pytest.raises(SpecError):
+        by_name("oak")
+
+
+def test_costs_beyond_64_bits() -> None:
+    data = Dataset.from_user(np.array([[0.0], [1.0]]), [0, 1], [2**40, 2**40 + 1])
+    with pytest.raises(SpecError, match="64-bit"):
+        ConTree().run(data, TreeTask(depth=1, cost=np.array([[0, 2**30], [2**30, 0]])), EngineRun())

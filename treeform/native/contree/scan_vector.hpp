@@ -1,0 +1,141 @@
+#pragma once
+// The scan on vector registers, written once over a small set of operations `V` that each instruction set provides.
+// Included only by files that are compiled for one instruction set: everything has internal linkage and nothing of
+// the standard library is instantiated here, so that no function compiled for a newer processor can be linked into the rest.
+//
+// V has: Reg, Mask, Key, Sum, lanes; keys(p), steps(p), labels(p); less(k, below); cuts(valid, s, part);
+// add_if(a, m, d), add_unless(a, m, d); raise_if(x, v, a), lower_if(n, v, a), raise, lower; pair_step(label, a, b).
+#include "scan.hpp"
+
+namespace treeform::contree {
+namespace {
+
+template <class Sum>
+inline void join_lanes(const Sum* sum, const Sum* most, const Sum* least, std::int64_t& most_out, std::int64_t& least_out) {
+    std::int32_t before[kLanes], total = 0;
+    for (int lane = 0; lane < kLanes; ++lane) before[lane] = total, total += sum[lane];
+    std::int32_t high = 0, low = 0;
+    for (int lane = 0; lane < kLanes; ++lane) {
+        const bool any = most[lane] >= least[lane];   // the lane has a cut
+        const std::int32_t h = any ? before[lane] + most[lane] : 0, l = any ? before[lane] + least[lane] : 0;
+        high = h > high ? h : high, low = l < low ? l : low;
+    }
+    most_out = high, least_out = low;
+}
+
+/// One side of `V::lanes` lanes in registers.
+template <class V>
+struct Part {
+    typename V::Reg sum = V::zero(), most = V::lowest(), least = V::highest();
+
+    template <bool Ties>
+    inline void look(typename V::Mask cuts) {
+        if constexpr (Ties) most = V::raise_if(most, cuts, sum), least = V::lower_if(least, cuts, sum);
+        else most = V::raise(most, sum), least = V::lower(least, sum);
+    }
+};
+
+template <class V, bool L, bool R, bool Ties, class Step>
+inline void run_part(const ScanInput<typename V::Key, typename V::Sum>& in, int part, Part<V>& left, Part<V>& right,
+                     const Step& step) {
+    const auto below = V::broadcast(in.below);
+    const std::size_t first = static_cast<std::size_t>(part) * V::lanes;
+    for (std::size_t s = 0; s < in.rows; ++s) {
+        const std::size_t i = s * kLanes + first;
+        const auto is_left = V::less(V::keys(in.key + i), below);
+        typename V::Mask cuts{};
+        if constexpr (Ties) cuts = V::cuts(in.valid, s, part);
+        const auto steps = step(i);
+        if constexpr (L) left.sum = V::add_if(left.sum, is_left, steps.left()), left.template look<Ties>(cuts);
+        if constexpr (R) right.sum = V::add_unless(right.sum, is_left, steps.right()), right.template look<Ties>(cuts);
+    }
+}
+
+template <class V, bool L, bool R, bool Ties, class Step>
+inline void run_all(const ScanInput<typename V::Key, typename V::Sum>& in, Extremes& out, const Step& step) {
+    using Sum = typename V::Sum;
+    constexpr int parts = kLanes / V::lanes;
+    if constexpr (parts == 1) {
+        Part<V> left, right;
+        run_part<V, L, R, Ties>(in, 0, left, right, step);
+        if (in.small_total) {   // the join fits in 16 bits and stays in registers
+            if constexpr (L) V::join(left, out.most_left, out.least_left);
+            if constexpr (R) V::join(right, out.most_right, out.least_right);
+            return;
+        }
+        alignas(64) Sum lanes[6][kLanes];
+        V::store(lanes[0], left.sum), V::store(lanes[1], left.most), V::store(lanes[2], left.least);
+        V::store(lanes[3], right.sum), V::store(lanes[4], right.most), V::store(lanes[5], right.least);
+        if constexpr (L) join_lanes(lanes[0], lanes[1], lanes[2], out.most_left, out.least_left);
+        if constexpr (R) join_lanes(lanes[3], lanes[4], lanes[5], out.most_right, out.least_right);
+    } else {
+        alignas(64) Sum lanes[6][kLanes];
+        for (int part = 0; part < parts; ++part) {
+            Part<V> left, right;
+            run_part<V, L, R, Ties>(in, part, left, right, step);
+            const int at = part * V::lanes;
+            V::store(lanes[0] + at, left.sum), V::store(lanes[1] + at, left.most), V::store(lanes[2] + at, left.least);
+            V::store(lanes[3] + at, right.sum), V::store(lanes[4] + at, right.most), V::store(lanes[5] + at, right.least);
+        }
+        if constexpr (L) join_lanes(lanes[0], lanes[1], lanes[2], out.most_left, out.least_left);
+        if constexpr (R) join_lanes(lanes[3], lanes[4], lanes[5], out.most_right, out.least_right);
+    }
+}
+
+/// The same step on both sides, from an array.
+template <class V>
+struct DeltaStep {
+    const typename V::Sum* step;
+    struct Both {
+        typename V::Reg value;
+        inline typename V::Reg left() const { return value; }
+        inline typename V::Reg right() const { return value; }
+    };
+    inline Both operator()(std::size_t i) const { return {V::steps(step + i)}; }
+};
+
+/// A pair of classes per side, from labels. `P` turns labels into steps.
+template <class V, class P>
+struct PairStep {
+    const std::uint16_t* label;
+    P pair_left, pair_right;
+    struct Both {
+        typename V::Reg labels;
+        const PairStep& from;
+        inline typename V::Reg left() const { return from.pair_left(labels); }
+        inline typename V::Reg right() const { return from.pair_right(labels); }
+    };
+    inline Both operator()(std::size_t i) const { return {V::labels(label + i), *this}; }
+};
+
+template <class V, bool Ties, class Step>
+inline void by_side(const ScanInput<typename V::Key, typename V::Sum>& in, Extremes& out, const Step& step) {
+    if (in.sides == kBoth) run_all<V, true, true, Ties>(in, out, step);
+    else if (in.sides == kLeft) run_all<V, true, false, Ties>(in, out, step);
+    else run_all<V, false, true, Ties>(in, out, step);
+}
+template <class V, class Step>
+inline void by_ties(const ScanInput<typename V::Key, typename V::Sum>& in, Extremes& out, const Step& step) {
+    if (in.valid) by_side<V, true>(in, out, step);
+    else by_side<V, false>(in, out, step);
+}
+
+template <class V>
+void delta_scan(const ScanInput<typename V::Key, typename V::Sum>& in, Extremes& out) {
+    by_ties<V>(in, out, DeltaStep<V>{in.step});
+}
+template <class V>
+void pair_scan(const ScanInput<typename V::Key, typename V::Sum>& in, Extremes& out) {
+    if constexpr (requires { typename V::LookUp; }) {
+        using P = typename V::LookUp;
+        if (in.few_labels) {
+            by_ties<V>(in, out, PairStep<V, P>{in.label, P(in.pairs[0], in.pairs[1]), P(in.pairs[2], in.pairs[3])});
+            return;
+        }
+    }
+    using P = typename V::Compare;
+    by_ties<V>(in, out, PairStep<V, P>{in.label, P(in.pairs[0], in.pairs[1]), P(in.pairs[2], in.pairs[3])});
+}
+
+}  // namespace
+}  // namespace treeform::contree
