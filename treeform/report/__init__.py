@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from treeform.report.facts import Facts, of_model, of_result
-from treeform.report.html import render_html
+from treeform.report.page import render_html
+from treeform.report.plain import render_text
 from treeform.report.plot import plot_trace, trace_svg
-from treeform.report.text import render_text
 from treeform.solve import Result
 
 __all__ = [

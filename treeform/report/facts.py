@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from treeform import __version__
-from treeform.graph import confusion, errors
+from treeform.graph.evaluate import confusion, errors
 from treeform.report.plot import trace_svg
 from treeform.solve import Question, Result, Status
 from treeform.solve.result import Number, relative_gap
@@ -80,7 +80,7 @@ class Facts:
 
 
 VERDICTS = {
-    "optimal": "Proved: no model of this shape that satisfies the requirements is better.",
+    "optimal": "Proved: no model of this shape that satisfies the requirements has a lower objective.",
     "feasible": "The model satisfies every requirement; whether a better one exists is not settled.",
     "infeasible": "Proved: no model of this shape satisfies the requirements.",
     "unknown": "The search ended with neither a model nor a proof.",
