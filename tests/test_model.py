@@ -193,7 +193,7 @@ def test_names_in_errors():
     with pytest.raises(ModelError, match=r"shape mismatch: 'flow' \(10, 3\) against 'arc' \(4,\)"):
         flow + arc
     with pytest.raises(ModelError, match=r"expression over 'flow', 'arc' \(10, 3\) against array \(2,\)"):
-        (flow + arc[:3]) <= np.ones(2)
+        m.add(flow + arc[:3] <= np.ones(2))
     with pytest.raises(ModelError, match=r"nan at \(1,\), in arithmetic with 'flow'"):
         flow * np.array([1, np.nan, 0])
     with pytest.raises(ModelError, match="not linear"):

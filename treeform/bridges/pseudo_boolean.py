@@ -16,6 +16,7 @@ whose diagram is too large.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 from itertools import combinations
 
@@ -129,14 +130,14 @@ def _adder(coefficients: list[int], lo: int | None, hi: int | None) -> Template:
                 columns[bit].append(lit)
     clauses: Clauses = []
     for bit in range(bits):
-        queue = columns[bit]
+        queue = deque(columns[bit])
         while len(queue) > 1:
-            parts, queue = queue[:3], queue[3:]
+            parts = [queue.popleft() for _ in range(min(3, len(queue)))]
             clauses += _add(parts, top + 1, top + 2)
             queue.append(top + 1)
             columns[bit + 1].append(top + 2)
             top += 2
-        columns[bit] = queue
+        columns[bit] = list(queue)
     digits = [column[0] if column else None for column in columns[:bits]]
     assertions: Clauses = []
     if hi is not None:

@@ -210,15 +210,15 @@ class AffineArray:
         return f"Expr({self.describe()}, {self.n_terms} terms)"
 
 
-def normalise_axes(axis: int | tuple[int, ...], expr: AffineArray) -> tuple[int, ...]:
+def normalise_axes(axis: int | tuple[int, ...], ndim: int, what: str) -> tuple[int, ...]:
     """Axes as distinct non-negative integers."""
     axes = axis if isinstance(axis, tuple) else (axis,)
-    out = tuple(sorted({a + expr.ndim if a < 0 else a for a in axes}))
-    if len(out) != len(axes) or (out and not 0 <= out[0] <= out[-1] < expr.ndim):
+    out = tuple(sorted({a + ndim if a < 0 else a for a in axes}))
+    if len(out) != len(axes) or (out and not 0 <= out[0] <= out[-1] < ndim):
         raise ModelError(
-            f"axis {axis} is not possible for {expr.describe()}",
-            cause=f"it has {expr.ndim} dimensions",
-            fix=f"use axes from {-expr.ndim} to {expr.ndim - 1}, each once",
+            f"axis {axis} is not possible for {what}",
+            cause=f"it has {ndim} dimensions",
+            fix=f"use axes from {-ndim} to {ndim - 1}, each once",
         )
     return out
 

@@ -145,7 +145,7 @@ class Expr(AffineArray):
         dtype, out : None
             Accepted so that ``np.sum(e)`` works; leave them alone.
         """
-        axes = tuple(range(self.ndim)) if axis is None else normalise_axes(axis, self)
+        axes = tuple(range(self.ndim)) if axis is None else normalise_axes(axis, self.ndim, self.describe())
         rest = tuple(a for a in range(self.ndim) if a not in axes)
         shape = tuple(self.shape[a] for a in rest)
         count = int(np.prod([self.shape[a] for a in axes]))

@@ -35,7 +35,7 @@ def to_block(
     if isinstance(thing, SignedClauses):
         literals = None if when is None else _enforcement(when, thing.shape, name)
         return _signed(thing, name, literals, owner)
-    expr = thing.expr if isinstance(thing, Relation) else thing.literals
+    expr = _expression(thing)
     found = common_owner(expr) if when is None else common_owner(expr, when)
     if found is not None and found is not owner:
         raise ModelError(
@@ -49,6 +49,12 @@ def to_block(
     if isinstance(thing, ClauseSpec):
         return _clause(thing, name, literals)
     return _cardinality(thing, name, literals)
+
+
+def _expression(thing: Relation | ClauseSpec | CardinalitySpec) -> Expr:
+    if isinstance(thing, Relation):
+        return thing.expr
+    return thing.owner if isinstance(thing, ClauseSpec) else thing.literals
 
 
 def _enforcement(when: Expr, shape: tuple[int, ...], name: str) -> Ints:
@@ -90,9 +96,7 @@ def linear_block(name: str, rows: Rows, lo: Floats, hi: Floats, when: Ints | Non
 
 
 def _clause(spec: ClauseSpec, name: str, when: Ints | None) -> Clause:
-    width = spec.literals.shape[-1]
-    n_rows = int(np.prod(spec.shape))
-    return clause_block(name, spec.literals.literal_codes().reshape(n_rows, width), when)
+    return clause_block(name, spec.codes.reshape(int(np.prod(spec.shape)), spec.codes.shape[-1]), when)
 
 
 def _signed(spec: SignedClauses, name: str, when: Ints | None, owner: Owner) -> Clause:
@@ -130,7 +134,6 @@ def clause_block(name: str, codes: Ints, when: Ints | None = None) -> Clause:
 
 
 def _cardinality(spec: CardinalitySpec, name: str, when: Ints | None) -> Cardinality | Linear:
-    spec.literals.literal_codes()  # refuses entries that are not literals
     count = spec.literals.sum(axis=-1)
     rows = count.rows
     lo = spec.lo.ravel() - count.const.astype(np.int64)

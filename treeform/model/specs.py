@@ -10,8 +10,7 @@ import numpy as np
 from treeform.errors import ModelError
 from treeform.model.array import normalise_axes
 from treeform.model.csr import Ints
-from treeform.model.expr import Expr, as_expr
-from treeform.model.ops import stack
+from treeform.model.expr import Expr, as_expr, common_owner
 
 __all__ = [
     "CardinalitySpec",
@@ -30,13 +29,22 @@ NO_LIMIT = int(np.iinfo(np.int64).max)
 
 @dataclass(frozen=True, eq=False)
 class ClauseSpec:
-    """At least one literal of each slice along the last axis is true."""
+    """At least one literal of each slice along the last axis is true.
 
-    literals: Expr
+    Parameters
+    ----------
+    codes : ndarray of int64, shape (..., width)
+        As :meth:`Expr.literal_codes`.
+    owner : Expr
+        Any expression over the model that the literals belong to.
+    """
+
+    codes: Ints
+    owner: Expr
 
     @property
     def shape(self) -> tuple[int, ...]:
-        return self.literals.shape[:-1]
+        return self.codes.shape[:-1]
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,11 +101,20 @@ def any_of(*literals: Any, axis: int | tuple[int, ...] | None = None) -> ClauseS
             cause="the literals of one clause are the corresponding entries of all expressions",
             fix="add an axis with e[:, None], or transpose one of them",
         ) from None
-    joined = stack([e.broadcast_to(shape) for e in exprs], axis=-1)
+    owner = exprs[0]
+    for expr in exprs[1:]:
+        common_owner(owner, expr)
+        owner = expr if owner.owner is None else owner
+    # Literals are plain numbers: broadcasting them is far cheaper than broadcasting expressions.
+    parts = [np.broadcast_to(e.literal_codes().reshape(e.shape), shape) for e in exprs]
+    codes = np.stack(parts, axis=-1)
     if axis is None:
-        return ClauseSpec(joined)
-    axes = normalise_axes(axis, exprs[0].broadcast_to(shape))
-    return ClauseSpec(_last(joined, (*axes, joined.ndim - 1)))
+        return ClauseSpec(codes, owner)
+    axes = normalise_axes(axis, len(shape), "any_of(...)")
+    rest = tuple(a for a in range(len(shape)) if a not in axes)
+    moved = codes.transpose((*rest, *axes, len(shape)))
+    width = int(np.prod([shape[a] for a in axes])) * len(exprs)
+    return ClauseSpec(moved.reshape((*(shape[a] for a in rest), width)), owner)
 
 
 def clauses(literals: Any) -> SignedClauses:
@@ -153,7 +170,8 @@ def exactly(literals: Any, k: Any, axis: int | tuple[int, ...] | None = -1) -> C
 
 def _cardinality(literals: Any, axis: int | tuple[int, ...] | None, lo: Any, hi: Any) -> CardinalitySpec:
     expr = as_expr(literals)
-    axes = tuple(range(expr.ndim)) if axis is None else normalise_axes(axis, expr)
+    axes = tuple(range(expr.ndim)) if axis is None else normalise_axes(axis, expr.ndim, expr.describe())
+    expr.literal_codes()  # refuses entries that are not literals
     moved = _last(expr, axes)
     shape = moved.shape[:-1]
     lower = np.zeros(shape, np.int64) if lo is None else _limit(lo, shape, expr)
