@@ -29,13 +29,13 @@ def arrays_from_nodes(nodes: Mapping[Hashable, Any] | Sequence[Any]) -> Arrays:
     SpecError
         If a node is malformed, a child is missing or the nodes form a cycle.
     """
-    table = dict(nodes) if isinstance(nodes, Mapping) else dict(enumerate(nodes))
+    table: dict[Any, Any] = dict(nodes) if isinstance(nodes, Mapping) else dict(enumerate(nodes))
     if not table:
         raise _malformed("there are no nodes")
     for key, node in table.items():
         _check_node(key, node, table)
 
-    def children(key: Hashable) -> tuple[Hashable, ...]:
+    def children(key: Any) -> tuple[Any, ...]:
         node = table[key]
         return () if "label" in node else (node["left"], node["right"])
 
@@ -56,7 +56,7 @@ def arrays_from_nodes(nodes: Mapping[Hashable, Any] | Sequence[Any]) -> Arrays:
 
 def arrays_from_nested(nested: Any) -> Arrays:
     """Turn ``(feature, threshold, left, right)`` tuples with class codes at the leaves into flat arrays."""
-    table: dict[Hashable, Any] = {}
+    table: dict[int, Any] = {}
     waiting: list[tuple[int, Any]] = [(0, nested)]
     fresh = 1
     while waiting:
@@ -69,7 +69,7 @@ def arrays_from_nested(nested: Any) -> Arrays:
         table[key] = {"feature": value[0], "threshold": value[1], "left": fresh, "right": fresh + 1}
         waiting += [(fresh, value[2]), (fresh + 1, value[3])]
         fresh += 2
-    return arrays_from_nodes(dict(sorted(table.items())))  # type: ignore[type-var]
+    return arrays_from_nodes(dict(sorted(table.items())))
 
 
 def flat_arrays(rows: list[tuple[Any, ...]]) -> Arrays:
@@ -84,7 +84,7 @@ def flat_arrays(rows: list[tuple[Any, ...]]) -> Arrays:
     }
 
 
-def _check_node(key: Hashable, node: Any, table: dict[Hashable, Any]) -> None:
+def _check_node(key: Hashable, node: Any, table: dict[Any, Any]) -> None:
     if not isinstance(node, Mapping):
         raise _malformed(f"node {key!r} is not a dict")
     if set(node) == {"label"}:

@@ -38,6 +38,12 @@ def canonical(graph: DecisionGraph) -> DecisionGraph:
     return _Merger(graph, stay, keep_tests=True, share=not graph.is_tree).rebuild()
 
 
+def ordered(graph: DecisionGraph) -> DecisionGraph:
+    """The same nodes in standard order, without those that the root does not lead to."""
+    stay = np.full(len(graph.feature), BOTH)
+    return _Merger(graph, stay, keep_tests=True).rebuild()
+
+
 def _ways_by_boxes(graph: DecisionGraph) -> NDArray[np.int64]:
     """Which sides of every test can be taken, given the intervals left open by the tests before it.
 

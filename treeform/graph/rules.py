@@ -25,7 +25,7 @@ def rules(graph: DecisionGraph) -> list[str]:
         if known:
             outcome += f"  ({support_text(graph, leaf)})"
         if not told:
-            lines.append(f"never {outcome}")
+            lines.append(f"never {outcome[5:]}")
         elif told == [""]:
             lines.append(f"always {outcome[5:]}")
         else:
