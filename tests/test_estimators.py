@@ -8,12 +8,13 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
-import treeform as tf
 from sklearn.datasets import load_iris
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import treeform as tf
 from treeform.errors import SpecError
 
 
@@ -29,7 +30,9 @@ def test_diagram_passes_scikit_learns_checks(estimator, check):
 
 def test_in_pipelines_and_cross_validation():
     X, y = load_iris(return_X_y=True)
-    scores = cross_val_score(make_pipeline(StandardScaler(), tf.OptimalTreeClassifier(max_depth=2)), X, y, cv=3)
+    scores = cross_val_score(
+        make_pipeline(StandardScaler(), tf.OptimalTreeClassifier(max_depth=2)), X, y, cv=3
+    )
     assert scores.min() > 0.85
 
 

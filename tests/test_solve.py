@@ -11,6 +11,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+
 import treeform as tf
 from treeform.errors import ContradictionError, SpecError
 from treeform.graph import DecisionGraph

@@ -33,7 +33,9 @@ class _OptimalClassifier(ClassifierMixin, BaseEstimator):
     def _shape(self) -> Shape:
         raise AssertionError("each estimator names its shape")
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, sensitive_features: Any = None) -> _OptimalClassifier:
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, sensitive_features: Any = None
+    ) -> _OptimalClassifier:
         """Learn the best model of this shape under the requirements.
 
         Parameters

@@ -179,5 +179,3 @@ def _shape(shape: Shape | str) -> Shape:
         cause="a shape is tf.Tree(depth), tf.Diagram(widths...) or text",
         fix="use for example shape=tf.Tree(depth=3)",
     )
-
-

@@ -23,7 +23,11 @@ class Tree:
     depth: int
 
     def __post_init__(self) -> None:
-        if isinstance(self.depth, bool) or not isinstance(self.depth, int) or not 1 <= self.depth <= MAX_DEPTH:
+        if (
+            isinstance(self.depth, bool)
+            or not isinstance(self.depth, int)
+            or not 1 <= self.depth <= MAX_DEPTH
+        ):
             raise SpecError(
                 f"a tree of depth {self.depth!r} is not possible",
                 cause=f"the depth counts tests on a path and is a whole number from 1 to {MAX_DEPTH}",
@@ -63,7 +67,9 @@ class Diagram:
 
     def _check(self) -> None:
         text = ",".join(map(str, self.widths))
-        if not self.widths or any(isinstance(w, bool) or not isinstance(w, int) or w < 1 for w in self.widths):
+        if not self.widths or any(
+            isinstance(w, bool) or not isinstance(w, int) or w < 1 for w in self.widths
+        ):
             raise SpecError(
                 f"a diagram with layer widths ({text}) is not possible",
                 cause="each width is a whole number of nodes, at least 1",

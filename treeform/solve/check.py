@@ -126,7 +126,9 @@ def _check_model(body: dict[str, Any], question: Question, graph: DecisionGraph)
     moved = sum(a != b for a, b in zip(walked, told, strict=False)) + abs(len(walked) - len(told))
     wrong = sum(int(graph.label[leaf]) != int(label) for leaf, label in zip(walked, data.y, strict=True))
     rows = [
-        CheckRow("paths", moved == 0, f"{len(walked) - moved} of {len(walked)} samples reach the leaf stated"),
+        CheckRow(
+            "paths", moved == 0, f"{len(walked) - moved} of {len(walked)} samples reach the leaf stated"
+        ),
         CheckRow("errors", wrong == answer["errors"], f"{wrong} counted, {answer['errors']} stated"),
     ]
     unfit = misfit(graph, question.shape)
@@ -193,7 +195,9 @@ def _check_status(body: dict[str, Any]) -> CheckRow:
     bound = max(lowers, default=None)
     if status == "optimal":
         ok = bound is not None and answer["objective"] is not None and bound >= Fraction(answer["objective"])
-        return CheckRow("status", ok, "optimal: the claims' bound meets the objective" if ok else "bound does not meet it")
+        return CheckRow(
+            "status", ok, "optimal: the claims' bound meets the objective" if ok else "bound does not meet it"
+        )
     if status == "infeasible":
         ok = any(c["kind"] == "infeasible" for c in body["claims"])
         return CheckRow("status", ok, "infeasible: by the claim above" if ok else "no claim of infeasibility")

@@ -61,7 +61,9 @@ def find_formulation(value: Formulation | type[Formulation] | str) -> Formulatio
     raise SpecError(
         f"there is no formulation {value!r}",
         cause=f"installed formulations: {', '.join(sorted(known)) or 'none'}",
-        fix=f"did you mean {close[0]!r}?" if close else f"name one of them, or register yours in the group {GROUP!r}",
+        fix=f"did you mean {close[0]!r}?"
+        if close
+        else f"name one of them, or register yours in the group {GROUP!r}",
     )
 
 

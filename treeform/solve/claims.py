@@ -51,7 +51,9 @@ class Claim:
     counters: dict[str, int] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        what = {"upper": "a model of value", "lower": "no model is below", "infeasible": "no model exists"}[self.kind]
+        what = {"upper": "a model of value", "lower": "no model is below", "infeasible": "no model exists"}[
+            self.kind
+        ]
         number = "" if self.value is None else f" {as_number(self.value)}"
         without = f" (even without {', '.join(self.relaxation)})" if self.relaxation else ""
         return f"{what}{number}{without}, by {self.by} after {self.seconds:.2f} s"
@@ -154,9 +156,8 @@ class Ledger:
         self._report()
 
     def _check(self, claim: Claim) -> None:
-        contradiction = (
-            self.upper is not None
-            and (self.impossible or (self.lower is not None and self.lower > self.upper))
+        contradiction = self.upper is not None and (
+            self.impossible or (self.lower is not None and self.lower > self.upper)
         )
         if contradiction:
             model = next(c for c in reversed(self.claims) if c.kind == "upper")

@@ -9,13 +9,18 @@ import numpy as np
 
 from treeform.backends import Backend, Outcome, Run, Verdict
 from treeform.errors import ContradictionError
-from treeform.formulation import Compiled, Formulation
+from treeform.formulation import Formulation
 from treeform.solve.budget import Budget
 from treeform.solve.claims import Ledger
 from treeform.solve.question import Question
 from treeform.solve.result import Limit
 
-REASONS = {"time": Limit.TIME, "memory": Limit.MEMORY, "interrupted": Limit.INTERRUPTED, "solver": Limit.NODES}
+REASONS = {
+    "time": Limit.TIME,
+    "memory": Limit.MEMORY,
+    "interrupted": Limit.INTERRUPTED,
+    "solver": Limit.NODES,
+}
 
 
 class CompiledSearch:
@@ -141,7 +146,7 @@ class CompiledSearch:
             raise ContradictionError(
                 f"{self.by} returned a model that exact evaluation refuses",
                 cause=judged.misfit
-                or f"violations {({k: v for k, v in judged.violations.items() if v})}, exact value {judged.value} "
+                or f"violations { ({k: v for k, v in judged.violations.items() if v}) }, exact value {judged.value} "
                 f"against {worth} in the solver's model (scaled by {self.question.scale})",
                 fix="when the requirement is your own, its build() and violation() disagree: "
                 "tf.testing.check_requirement shows a small case",

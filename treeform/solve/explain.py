@@ -32,7 +32,9 @@ class Explanation:
     def __str__(self) -> str:
         table = [self.HEADER, *[tuple(map(str, row)) for row in self.rows]] if self.rows else []
         widths = [max(len(row[i]) for row in table) for i in range(len(self.HEADER))] if table else []
-        lines = ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in table]
+        lines = [
+            "  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in table
+        ]
         return "\n".join([self.head, *lines, *self.notes])
 
 
@@ -43,7 +45,9 @@ def explain_plan(question: Question, plan: Plan) -> Explanation:
         task = relaxation.task if relaxation else None
         return Explanation(f"{plan.engine.name} solves the whole problem natively: {task}", (), plan.notes)
     assert plan.formulation is not None and plan.backend is not None
-    compiled = plan.formulation.compile(question.data, question.shape, question.objective, question.requirements)
+    compiled = plan.formulation.compile(
+        question.data, question.shape, question.objective, question.requirements
+    )
     model = compiled.model
     rows = route(plan.backend.capabilities).explain(model)
     head = (

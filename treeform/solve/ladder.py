@@ -6,7 +6,6 @@ AAAI 2020, DT_depth; here for any formulation and any requirements).
 
 from __future__ import annotations
 
-
 from treeform.backends import Backend
 from treeform.errors import SpecError
 from treeform.formulation import Formulation
@@ -70,5 +69,3 @@ def climb(
         else:
             return search.limit
     return None
-
-

@@ -90,10 +90,14 @@ class Lagrangian:
     ) -> tuple[Fraction, DecisionGraph | None, bool]:
         """(lower bound in the question's scaled units, minimising tree, proved)."""
         price, base, step = self._price(multipliers)
-        task = replace(self.relaxation.task, cost=price, node_penalty=self.relaxation.task.node_penalty * step)
+        task = replace(
+            self.relaxation.task, cost=price, node_penalty=self.relaxation.task.node_penalty * step
+        )
         kinds = len(self._kinds)
         data = self.question.data.relabelled(self._kind_of, kinds)
-        run = EngineRun(time_limit=budget.remaining, stop=budget.stop, upper=None, start=None, on_incumbent=None)
+        run = EngineRun(
+            time_limit=budget.remaining, stop=budget.stop, upper=None, start=None, on_incumbent=None
+        )
         outcome = self.engine.run(data, task, run)
         value = Fraction(outcome.lower + base, step) - sum(
             (m * row.rhs for m, row in zip(multipliers, self.rows, strict=True)), Fraction(0)

@@ -65,7 +65,10 @@ def _relaxation(recheck: dict[str, Any]) -> Relaxation:
 def _is_weaker(told: Relaxation, own: Relaxation) -> bool:
     """Whether the stated task leaves out no more freedom, and charges no more, than the problem itself."""
     a, b = told.task, own.task
-    same_cost = (a.cost is None) == (b.cost is None) and (a.cost is None or np.array_equal(a.cost, b.cost))
+    if a.cost is None or b.cost is None:
+        same_cost = a.cost is b.cost
+    else:
+        same_cost = np.array_equal(a.cost, b.cost)
     nodes = b.max_nodes is not None and a.max_nodes is not None and a.max_nodes >= b.max_nodes
     return bool(
         same_cost

@@ -26,7 +26,7 @@ class Relaxation:
     ----------
     task : TreeTask
     factor, offset : Fraction
-        ``question value (scaled) >= factor * engine value + offset``, with equality when ``dropped`` is empty.
+        ``scaled value >= factor * engine value + offset``, with equality when ``dropped`` is empty.
     dropped : tuple of str
         What the engine does not see.
     """
@@ -91,7 +91,9 @@ def _price(
             for truth in range(classes):
                 for guess in range(classes):
                     unit = (
-                        Fraction(int(truth != guess)) if isinstance(term, Error) else term.entry(data, truth, guess)
+                        Fraction(int(truth != guess))
+                        if isinstance(term, Error)
+                        else term.entry(data, truth, guess)
                     )
                     matrix[truth][guess] += weight * unit * data.weight_unit
         elif isinstance(term, Nodes) and is_tree and "node_penalty" in engine.understands:
