@@ -1,0 +1,78 @@
+"""Optimal decision diagrams: the mixed-integer formulation of Florio, Martins, Schiffer, Serra and Vidal (AAAI 2023).
+
+``ODD()`` is the sum ``Flow() + Topology() + SymmetryBreaking() + UnivariateSplits() + Accuracy()``; leave one
+out with ``-``, exchange one with ``replace``. Tree shapes are the special case with fixed inner arcs.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from treeform.formulation import Compiled, Formulation
+from treeform.formulations.odd import coding
+from treeform.formulations.odd.flow import Flow
+from treeform.formulations.odd.objective import Accuracy, paper_objective
+from treeform.formulations.odd.splits import UnivariateSplits
+from treeform.formulations.odd.symmetry import SymmetryBreaking
+from treeform.formulations.odd.topology import Topology
+
+if TYPE_CHECKING:
+    from treeform.data import Dataset
+    from treeform.graph import DecisionGraph
+    from treeform.objective import Objective
+    from treeform.shape import Shape
+
+__all__ = [
+    "ODD",
+    "Accuracy",
+    "Flow",
+    "SymmetryBreaking",
+    "Topology",
+    "UnivariateSplits",
+    "paper_objective",
+]
+
+MAX_COLUMNS = 50_000_000
+
+
+class ODD(Formulation):
+    """Decision diagrams and trees by flows of points, equations (1)-(12) and (15)-(18) of the paper.
+
+    Parameters
+    ----------
+    lambdas : bool, default False
+        Keep the binaries (4)-(5), one per point and layer; see `Flow`.
+    symmetry : {"first_arc", "in_degree"}
+        How the nodes of a diagram's layers are numbered; see `SymmetryBreaking`.
+
+    Notes
+    -----
+    Differences from the paper, each stated at its rows: tests are ordered thresholds, exact and without
+    big-M, in place of (13)-(14); rows with equal features are merged; the root may stay unused, so that
+    constant models are included; with thresholds of fixed direction (11) gives way to a valid rule.
+    """
+
+    name: ClassVar[str] = "odd"
+
+    def __init__(self, lambdas: bool = False, symmetry: str = "first_arc") -> None:
+        super().__init__(
+            Flow(lambdas) + Topology() + SymmetryBreaking(symmetry) + UnivariateSplits() + Accuracy()
+        )
+
+    def supports(self, shape: Shape, data: Dataset, objective: Objective) -> str | None:
+        nodes = sum(shape.widths)
+        columns = data.points.n_points * nodes * (3 + 2 * data.n_classes)
+        if columns > MAX_COLUMNS:
+            return (
+                f"{data.points.n_points} distinct rows at {nodes} nodes give {columns:.1e} flow variables, "
+                f"and more than {MAX_COLUMNS:.0e} do not fit in memory"
+            )
+        return super().supports(shape, data, objective)
+
+    def decode(self, compiled: Compiled, x: np.ndarray) -> DecisionGraph:
+        return coding.decode(compiled, x)
+
+    def encode(self, compiled: Compiled, graph: DecisionGraph) -> np.ndarray | None:
+        return coding.encode(compiled, graph)

@@ -1,0 +1,211 @@
+"""Between points of the compiled model and decision graphs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treeform.formulations.odd.skeleton import Skeleton
+from treeform.formulations.odd.splits import Tests
+from treeform.graph import DecisionGraph
+
+if TYPE_CHECKING:
+    from treeform.formulation import Compiled
+    from treeform.model import Expr
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass
+class Plan:
+    """A model laid on the skeleton: the 0/1 values of all design variables.
+
+    Attributes
+    ----------
+    constant : int
+        Class of a model without tests, else -1.
+    test : (V,) int64
+        Number of the test at every node, -1 where the node is not used.
+    child : (V, 2) int64
+        Where each side leads: a node, or V + class for a terminal; -1 at nodes not used.
+    """
+
+    constant: int
+    test: Ints
+    child: Ints
+
+
+def decode(compiled: Compiled, x: Floats) -> DecisionGraph:
+    """The decision graph of a point: every used node is a test, as it stands."""
+    plan = read(compiled, x)
+    skeleton: Skeleton = compiled.state["skeleton"]
+    if plan.constant >= 0:
+        return DecisionGraph.leaf(plan.constant, compiled.data)
+    tests: Tests = compiled.state["tests"]
+    nodes: dict[Any, dict[str, Any]] = {}
+    for u in np.flatnonzero(plan.test >= 0).tolist():
+        keys: list[Any] = []
+        for side in (0, 1):
+            target = int(plan.child[u, side])
+            if target < skeleton.n_nodes:
+                keys.append(target)
+                continue
+            # A tree has leaves of its own at every arc, a diagram one terminal per class.
+            code = target - skeleton.n_nodes
+            key = ("leaf", u, side) if skeleton.is_tree else ("leaf", code)
+            nodes[key] = {"label": code}
+            keys.append(key)
+        nodes[u] = {
+            "feature": int(tests.feature[plan.test[u]]),
+            "threshold": float(tests.threshold[plan.test[u]]),
+            "left": keys[0],
+            "right": keys[1],
+        }
+    return DecisionGraph.build({0: nodes[0], **nodes}, compiled.data)
+
+
+def read(compiled: Compiled, x: Floats) -> Plan:
+    """The design that a point stands for."""
+    skeleton: Skeleton = compiled.state["skeleton"]
+    tests: Tests = compiled.state["tests"]
+    ports = compiled.ports
+    used = ports.read("d").value(x) > 0.5
+    n_nodes = skeleton.n_nodes
+    empty = np.full(n_nodes, -1, dtype=np.int64)
+    if not used[0]:
+        return Plan(int(np.argmax(ports.read("constant").value(x))), empty, np.full((n_nodes, 2), -1))
+    g = ports.read("g").value(x)
+    # The chosen feature is the one whose first literal holds; its last literal that holds is the test.
+    feature = np.argmax(g[:, tests.first], axis=1)
+    held = (g > 0.5) & (tests.group == feature[:, None])
+    test = np.where(used, tests.first[feature] + np.maximum(held.sum(axis=1) - 1, 0), -1)
+    weight = np.zeros((n_nodes, 2, n_nodes + len(compiled.data.classes)))
+    weight[skeleton.tail, skeleton.side, skeleton.head] = ports.read("y").value(x)
+    weight[:, :, n_nodes:] = ports.read("y_terminal").value(x)
+    return Plan(-1, test, np.where(used[:, None], weight.argmax(axis=2), -1))
+
+
+def encode(compiled: Compiled, graph: DecisionGraph) -> Floats | None:
+    """The point of a graph, nan at columns that are not ODD's own; None when it does not fit."""
+    plan = lay(compiled, graph)
+    if plan is None:
+        return None
+    x = np.full(compiled.model.n_cols, np.nan)
+    _put_design(compiled, plan, x)
+    _put_flow(compiled, plan, x)
+    return x
+
+
+def _put_design(compiled: Compiled, plan: Plan, x: Floats) -> None:
+    skeleton: Skeleton = compiled.state["skeleton"]
+    tests: Tests = compiled.state["tests"]
+    n_nodes, n_classes = skeleton.n_nodes, len(compiled.data.classes)
+    used = plan.test >= 0
+    numbers = np.arange(tests.n_tests)
+    same = tests.group[plan.test][:, None] == tests.group if tests.n_tests else np.zeros((n_nodes, 0), bool)
+    ways = np.arange(n_nodes + n_classes) == plan.child[:, :, None]
+    _put(x, compiled, "d", used)
+    _put(x, compiled, "constant", np.arange(n_classes) == plan.constant)
+    _put(x, compiled, "g", used[:, None] & same & (numbers <= plan.test[:, None]))
+    _put(x, compiled, "y_terminal", ways[:, :, n_nodes:])
+    if not skeleton.is_tree:
+        _put(x, compiled, "y", ways[skeleton.tail, skeleton.side, skeleton.head])
+
+
+def _put_flow(compiled: Compiled, plan: Plan, x: Floats) -> None:
+    """Send every point through the design."""
+    skeleton: Skeleton = compiled.state["skeleton"]
+    tests: Tests = compiled.state["tests"]
+    n_nodes, n_classes = skeleton.n_nodes, len(compiled.data.classes)
+    points = compiled.data.points.n_points
+    used = plan.test >= 0
+    left = np.zeros((points, n_nodes), dtype=bool)
+    left[:, used] = tests.left[plan.test[used]].T
+    through = np.zeros((points, n_nodes), dtype=bool)
+    through[:, 0] = used[0]
+    w = np.zeros((points, n_nodes, 2), dtype=bool)
+    for u in np.flatnonzero(used).tolist():  # parents have smaller numbers
+        w[:, u, 0], w[:, u, 1] = through[:, u] & left[:, u], through[:, u] & ~left[:, u]
+        for side in (0, 1):
+            if plan.child[u, side] < n_nodes:
+                through[:, plan.child[u, side]] |= w[:, u, side]
+    ways = np.arange(n_nodes + n_classes) == plan.child[:, :, None]
+    _put(x, compiled, "left", left)
+    _put(x, compiled, "w", w)
+    z_terminal = w[:, :, :, None] & ways[:, :, n_nodes:]
+    _put(x, compiled, "z_terminal", z_terminal)
+    _put(x, compiled, "w_terminal", z_terminal.any(axis=(1, 2)) | (np.arange(n_classes) == plan.constant))
+    if not skeleton.is_tree:
+        on = ways[skeleton.tail, skeleton.side, skeleton.head]
+        _put(x, compiled, "z", w[:, skeleton.tail, skeleton.side] & on)
+    if "lambda" in compiled.ports.published:
+        layer = np.eye(len(skeleton.widths), dtype=bool)[skeleton.layer]
+        _put(x, compiled, "lambda", (w[:, :, 1] @ layer) > 0)
+
+
+def _put(x: Floats, compiled: Compiled, name: str, values: Any) -> None:
+    """Write the values of a family of columns, where the formulation has it."""
+    if name in compiled.ports.published:
+        expr: Expr = compiled.ports.read(name)
+        x[expr.rows.cols] = np.asarray(values, dtype=np.float64).ravel()
+
+
+# -- laying a graph on the skeleton ---------------------------------------------------------------------
+
+
+def lay(compiled: Compiled, graph: DecisionGraph) -> Plan | None:
+    """Find places for the tests of ``graph``; None when there are too few, or a test is not on offer."""
+    skeleton: Skeleton = compiled.state["skeleton"]
+    tests: Tests = compiled.state["tests"]
+    graph = graph.simplified(compiled.data)
+    n_nodes = skeleton.n_nodes
+    plan = Plan(-1, np.full(n_nodes, -1, dtype=np.int64), np.full((n_nodes, 2), -1, dtype=np.int64))
+    if graph.feature[0] < 0:
+        plan.constant = int(graph.label[0])
+        return plan
+    place = {0: 0}
+    level = [0]
+    for nodes in (*skeleton.layers[1:], np.zeros(0, dtype=np.int64)):
+        targets: dict[tuple[int, int], int] = {}
+        for v in level:
+            found = tests.find(compiled.data.points.X, int(graph.feature[v]), float(graph.threshold[v]))
+            if found is None:
+                return None
+            plan.test[place[v]], turned = found
+            sides = (int(graph.left[v]), int(graph.right[v]))
+            targets[place[v], 0], targets[place[v], 1] = sides[::-1] if turned else sides
+        below = {at: v for at, v in sorted(targets.items()) if graph.feature[v] >= 0}
+        if any(v in place for v in below.values()):
+            return None  # not layered
+        placed = _places(skeleton, below, nodes, compiled.state.get("numbering"))
+        if placed is None:
+            return None
+        place.update(placed)
+        for (u, side), v in targets.items():
+            plan.child[u, side] = place[v] if v in place else n_nodes + int(graph.label[v])
+        level = sorted(placed, key=placed.__getitem__)
+    return plan
+
+
+def _places(
+    skeleton: Skeleton, below: dict[tuple[int, int], int], nodes: Ints, numbering: str | None
+) -> dict[int, int] | None:
+    """Places in a layer for the tests that arcs ``(tail, side) -> test`` enter, as the rows demand."""
+    heads = list(below.values())
+    order = list(dict.fromkeys(heads))
+    if len(order) > len(nodes):
+        return None
+    if not skeleton.is_tree:
+        if numbering == "in_degree" and len(nodes) and skeleton.layer[nodes[0]] > 1:
+            order.sort(key=heads.count, reverse=True)
+        return dict(zip(order, nodes.tolist(), strict=False))
+    if len(order) < len(heads):
+        return None
+    at = {
+        (int(u), int(s)): int(v) for u, s, v in zip(skeleton.tail, skeleton.side, skeleton.head, strict=True)
+    }
+    return {v: at[arc] for arc, v in below.items()}

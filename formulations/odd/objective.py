@@ -1,0 +1,62 @@
+"""Predictions, (17), and the paper's objective, (18)."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from treeform.model import constant
+from treeform.objective import Error, Nodes, Objective, as_fraction
+from treeform.ports import Component
+
+if TYPE_CHECKING:
+    from treeform.data import Dataset
+    from treeform.model import Model
+    from treeform.ports import Ports
+    from treeform.shape import Shape
+
+
+class Accuracy(Component):
+    """What arrives at the terminals, one per class: the prediction of every point.
+
+    Notes
+    -----
+    Publishes ``predicted`` and ``sink`` (n, K), which are the same here, and ``label``, the identity.
+    """
+
+    needs = frozenset({"z_terminal", "constant"})
+    offers = frozenset({"predicted", "sink", "label", "w_terminal"})
+
+    def build(self, m: Model, t: Ports) -> None:
+        arrived = m.bool("w_terminal", (t.points.n_points, t.n_classes), relax=True)
+        # (17) w_iv = sum_{u in delta-(v)} (z+_iuv + z-_iuv)
+        m.add(arrived == t.z_terminal.sum(axis=(1, 2)) + t.constant, "(17) arrival at terminals")
+        t.publish("w_terminal", arrived)
+        predicted = arrived[t.points.index]
+        t.publish("predicted", predicted)
+        t.publish("sink", predicted)
+        t.publish("label", constant(np.eye(t.n_classes)))
+
+
+def paper_objective(alpha: float | Fraction | str, data: Dataset, shape: Shape) -> Objective:
+    """The objective (18): the error rate plus alpha times the share of nodes in use beyond the root.
+
+    Parameters
+    ----------
+    alpha : float, str or Fraction
+        At least 0; taken as the decimal that it is written as.
+    data : Dataset
+    shape : Tree or Diagram
+
+    Returns
+    -------
+    Objective
+        ``Error() / total weight + alpha / (|V_I| - 1) * Nodes()``. It counts the root, which (18) does not: a
+        model with a root has alpha / (|V_I| - 1) more here, and a constant model is comparable.
+    """
+    price = as_fraction(alpha, "alpha")
+    nodes = sum(shape.widths)
+    total = data.total_weight * data.weight_unit
+    return Error() * (1 / total) + Nodes() * (price / max(nodes - 1, 1))

@@ -1,0 +1,99 @@
+"""The skeleton: which test nodes and which arcs a model of a given shape may use."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from treeform.shape import Shape, Tree
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Skeleton:
+    """Test nodes numbered layer by layer from the root, and the inner arcs between them.
+
+    An inner arc goes from one side (0 left, 1 right) of a node to a node of the next layer. In a tree each side
+    has one inner arc, fixed; in a diagram it has one to every node of the next layer, to choose from. Long arcs
+    to the terminals, one terminal per class, exist at every side of every node and are not listed.
+    """
+
+    widths: tuple[int, ...]
+    is_tree: bool
+
+    @classmethod
+    def of(cls, shape: Shape) -> Skeleton:
+        return cls(shape.widths, isinstance(shape, Tree))
+
+    @property
+    def n_nodes(self) -> int:
+        """V, the number of test nodes."""
+        return sum(self.widths)
+
+    @cached_property
+    def layer(self) -> Ints:
+        """(V,) layer of every node."""
+        return np.repeat(np.arange(len(self.widths)), self.widths)
+
+    @cached_property
+    def layers(self) -> list[Ints]:
+        """The nodes of every layer."""
+        return [np.flatnonzero(self.layer == level) for level in range(len(self.widths))]
+
+    @cached_property
+    def _arcs(self) -> Ints:
+        out = []
+        for above, below in zip(self.layers, self.layers[1:], strict=False):
+            for place, u in enumerate(above.tolist()):
+                for side in (0, 1):
+                    heads = [below[2 * place + side]] if self.is_tree else below
+                    out += [(u, side, int(v)) for v in heads]
+        return np.array(out, dtype=np.int64).reshape(-1, 3)
+
+    @property
+    def tail(self) -> Ints:
+        """(A,) node that each inner arc leaves."""
+        return self._arcs[:, 0]
+
+    @property
+    def side(self) -> Ints:
+        """(A,) side on which each inner arc leaves."""
+        return self._arcs[:, 1]
+
+    @property
+    def head(self) -> Ints:
+        """(A,) node that each inner arc enters."""
+        return self._arcs[:, 2]
+
+    @property
+    def n_arcs(self) -> int:
+        """A, the number of inner arcs."""
+        return len(self._arcs)
+
+    @cached_property
+    def into(self) -> Any:
+        """(A, V) incidence: 1 where an arc enters a node."""
+        ones = np.ones(self.n_arcs)
+        return sparse.csr_array(
+            (ones, (np.arange(self.n_arcs), self.head)), shape=(self.n_arcs, self.n_nodes)
+        )
+
+    @cached_property
+    def out_of(self) -> Any:
+        """(A, 2 V) incidence: 1 where an arc leaves a side, sides numbered ``2 * node + side``."""
+        ones = np.ones(self.n_arcs)
+        at = 2 * self.tail + self.side
+        return sparse.csr_array((ones, (np.arange(self.n_arcs), at)), shape=(self.n_arcs, 2 * self.n_nodes))
+
+    @cached_property
+    def arc_at(self) -> Ints:
+        """(V, 2, V) number of the inner arc from a side to a node, -1 where there is none."""
+        out = np.full((self.n_nodes, 2, self.n_nodes), -1, dtype=np.int64)
+        out[self.tail, self.side, self.head] = np.arange(self.n_arcs)
+        return out

@@ -1,0 +1,69 @@
+"""Symmetry breaking: one numbering of the nodes of each layer, in place of (11) and by (12)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from treeform.errors import SpecError
+from treeform.formulations.odd.skeleton import Skeleton
+from treeform.ports import Component
+
+if TYPE_CHECKING:
+    from treeform.model import Expr, Model
+    from treeform.ports import Ports
+
+RULES = ("first_arc", "in_degree")
+
+
+class SymmetryBreaking(Component):
+    """Of all numberings of a layer's nodes, keep one (diagrams only; a tree's nodes have fixed places).
+
+    Parameters
+    ----------
+    rule : {"first_arc", "in_degree"}
+        ``"in_degree"`` is the paper's (12): along a layer in-degrees do not grow, which leaves nodes of equal
+        in-degree interchangeable. ``"first_arc"`` numbers a layer in the order in which arcs of the layer
+        above first enter it (breadth first), which leaves exactly one numbering.
+
+    Notes
+    -----
+    The paper's (11), y-_uv = 1 and y+_uw = 1 only if v < w, is valid when a hyperplane may be turned around to
+    swap the sides of a node. Here a test goes left when x <= t: its direction is fixed, and (11) would cut
+    off models. What remains of it, y-_uv + y+_uv <= 1, is implied by (8). The places that (11) would have
+    fixed in layer 1 are fixed by the rule instead.
+    """
+
+    needs = frozenset({"y"})
+    offers = frozenset[str]()
+
+    def __init__(self, rule: str = "first_arc") -> None:
+        if rule not in RULES:
+            raise SpecError(f"there is no symmetry rule {rule!r}", cause=f"the rules are {', '.join(RULES)}")
+        self.rule = rule
+
+    def build(self, m: Model, t: Ports) -> None:
+        skeleton: Skeleton = t.state["skeleton"]
+        t.state["numbering"] = self.rule
+        if skeleton.is_tree:
+            return
+        for level, nodes in enumerate(skeleton.layers[1:], 1):
+            if len(nodes) < 2:
+                continue
+            # (V_l, 2 V_{l-1}): node by arc into it, arcs in the order of tail and side
+            arcs = skeleton.arc_at[skeleton.layers[level - 1]][:, :, nodes].reshape(-1, len(nodes)).T
+            if self.rule == "first_arc" or level == 1:
+                _by_first_arc(m, t.y, arcs, level)
+            else:
+                # (12) sum_{w in delta-(u)} (y+_wu + y-_wu) >= sum_{w in delta-(v)} (y+_wv + y-_wv), u < v
+                degree = t.y[arcs].sum(axis=1)
+                m.add(degree[:-1] >= degree[1:], f"(12) in-degrees do not grow along layer {level}")
+
+
+def _by_first_arc(m: Model, y: Expr, arcs: np.ndarray, level: int) -> None:
+    """Arc a enters node k + 1 of the layer only if an earlier arc enters node k."""
+    into = y[arcs]
+    n_arcs = into.shape[1]
+    earlier = into[:-1] @ np.triu(np.ones((n_arcs, n_arcs)), 1)
+    m.add(into[1:] <= earlier, f"nodes of layer {level} in the order of their first arcs")

@@ -1,0 +1,78 @@
+"""Topology: which nodes are used and where their arcs lead, equations (6)-(10)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from treeform.formulations.odd.skeleton import Skeleton
+from treeform.model import concatenate
+from treeform.ports import Component
+
+if TYPE_CHECKING:
+    from treeform.model import Expr, Model
+    from treeform.ports import Ports
+
+
+class Topology(Component):
+    """Binary design variables, and flows only along chosen arcs.
+
+    Notes
+    -----
+    Publishes ``d`` (V,), ``y`` (A,) over inner arcs, ``y_terminal`` (V, 2, K) over long arcs. In a tree the
+    inner arcs are no choice: the arc to a child is there when the child is, so ``y = d`` at its head.
+    """
+
+    needs = frozenset({"z", "z_terminal", "constant"})
+    offers = frozenset({"active", "arc", "d", "y", "y_terminal"})
+
+    def build(self, m: Model, t: Ports) -> None:
+        skeleton: Skeleton = t.state["skeleton"]
+        d = m.bool("d", skeleton.n_nodes)
+        y_terminal = m.bool("y_terminal", (skeleton.n_nodes, 2, t.n_classes))
+        y = d[skeleton.head] if skeleton.is_tree else m.bool("y", skeleton.n_arcs)
+        # The root is used unless a terminal is fed directly (the paper has d_0 = 1 and no such arc).
+        m.add(t.constant.sum() == 1 - d[0], "a constant model uses no test")
+        self._design(m, skeleton, d, y, y_terminal)
+        self._follow(m, skeleton, t, y, y_terminal)
+        t.publish("d", d)
+        t.publish("y", y)
+        t.publish("y_terminal", y_terminal)
+        t.publish("active", d)
+        if "arc" in t.wanted:
+            t.publish("arc", _arcs(skeleton, y, y_terminal))
+
+    def _design(self, m: Model, skeleton: Skeleton, d: Expr, y: Expr, y_terminal: Expr) -> None:
+        leading = y_terminal.sum(axis=2)
+        if skeleton.n_arcs:
+            leading = leading + (y @ skeleton.out_of).reshape(-1, 2)
+        # (6) d_u = sum_{v in delta+(u)} y+_uv = sum_{v in delta+(u)} y-_uv
+        m.add(leading == d[:, None], "(6) one arc on each side of a used node")
+        # (8) y+_uv + y-_uv <= d_v, where d_v = 1 at terminals; with (6) d_u bounds it as well
+        m.add(y_terminal.sum(axis=1) <= d[:, None], "(8) sides lead to different terminals")
+        if skeleton.is_tree or skeleton.n_arcs == 0:
+            return
+        # (7) d_v <= sum_{u in delta-(v)} (y+_uv + y-_uv), v other than the root
+        m.add(d[1:] <= (y @ skeleton.into)[1:], "(7) a used node is reached")
+        left = np.flatnonzero(skeleton.side == 0)
+        right = skeleton.arc_at[skeleton.tail[left], 1, skeleton.head[left]]
+        m.add(y[left] + y[right] <= d[skeleton.head[left]], "(8) sides lead to different nodes in use")
+
+    def _follow(self, m: Model, skeleton: Skeleton, t: Ports, y: Expr, y_terminal: Expr) -> None:
+        # (9) z+_iuv <= y+_uv     (10) z-_iuv <= y-_uv
+        m.add(t.z_terminal <= y_terminal, "(9)-(10) flow to terminals along chosen arcs")
+        if skeleton.n_arcs and not skeleton.is_tree:
+            m.add(t.z <= y, "(9)-(10) flow between nodes along chosen arcs")
+        # In a tree, (9)-(10) on inner arcs read w-_iv + w+_iv <= d_v, and the split component says so.
+
+
+def _arcs(skeleton: Skeleton, y: Expr, y_terminal: Expr) -> Expr:
+    """(V, 2, V + K): the port `arc`."""
+    n_nodes, _, n_classes = y_terminal.shape
+    entries = concatenate([y_terminal.ravel(), y.ravel(), np.zeros(1)])
+    index = np.full((n_nodes, 2, n_nodes + n_classes), entries.size - 1)
+    index[:, :, n_nodes:] = np.arange(y_terminal.size).reshape(y_terminal.shape)
+    inner = skeleton.arc_at
+    index[:, :, :n_nodes] = np.where(inner >= 0, inner + y_terminal.size, entries.size - 1)
+    return entries[index]
