@@ -55,9 +55,9 @@ def encode_labels(values: Any, n_rows: int) -> tuple[NDArray[np.int64], NDArray[
 def label_array(labels: Iterable[Any]) -> NDArray[Any]:
     """One-dimensional array of labels that keeps each label as it is (tuples, mixed types)."""
     items = list(labels)
-    if items and {type(item) for item in items} in ({str}, {int}, {float}, {bool}):
+    if items and {type(item) for item in items} in ({str}, {int}, {float}, {bool}, {int, float}):
         array = np.asarray(items)
-        if array.dtype.kind in _NATIVE_KINDS:
+        if array.dtype.kind in _NATIVE_KINDS and (array.dtype.kind == "f" or array.tolist() == items):
             return array
     return np.fromiter(items, dtype=object, count=len(items))
 
