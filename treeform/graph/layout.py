@@ -9,7 +9,7 @@ from itertools import pairwise
 GAP = 22.0  # least horizontal distance of neighbours
 _SWEEPS = 12
 _RELAXATIONS = 40
-_BEND_WEIGHT = 3.0
+_BEND_WEIGHT = 6.0
 
 
 @dataclass

@@ -1,0 +1,213 @@
+"""Decision graphs: making, predicting, rewriting, exact evaluation."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from graph_samples import every_point, random_data, random_graph, walk
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from treeform.data import Dataset
+from treeform.errors import DataError, SpecError
+from treeform.graph import DecisionGraph, evaluate
+
+SEEDS = st.integers(0, 10_000)
+
+
+@pytest.fixture
+def credit() -> tuple[pd.DataFrame, list[str]]:
+    frame = pd.DataFrame(
+        {
+            "age": [25.0, 30, 45, 50, 60, 70],
+            "job": ["skilled", "none", "skilled", "none", "other", "skilled"],
+            "owner": [True, False, True, True, False, False],
+        }
+    )
+    return frame, ["bad", "bad", "good", "bad", "good", "good"]
+
+
+@settings(max_examples=60, deadline=None)
+@given(SEEDS)
+def test_predict_equals_walking(seed):
+    graph, data = random_graph(seed)
+    paths = [walk(graph, row) for row in data.X]
+    assert graph.apply(data.X).tolist() == [path[-1] for path in paths]
+    visits = graph.route(data.X)
+    assert [np.flatnonzero(row).tolist() for row in visits] == [sorted(path) for path in paths]
+    codes = [int(graph.label[path[-1]]) for path in paths]
+    assert graph.predict_codes(data.X).tolist() == codes
+    assert graph.predict(data.X).tolist() == data.classes[codes].tolist()
+    assert graph.depth >= max(len(path) for path in paths) - 1
+    counts = np.zeros_like(graph.counts)
+    for path, label, weight in zip(paths, data.y, data.weights, strict=True):
+        counts[path, label] += weight * data.weight_unit.numerator
+    assert (graph.counts == counts).all()
+    shares = graph.predict_proba(data.X)
+    assert np.allclose(shares, [counts[p[-1]] / counts[p[-1]].sum() for p in paths])
+
+
+@settings(max_examples=60, deadline=None)
+@given(SEEDS)
+def test_exact_evaluation(seed):
+    graph, data = random_graph(seed)
+    wrong = np.array([graph.label[walk(graph, row)[-1]] for row in data.X]) != data.y
+    assert evaluate.errors(graph, data) == wrong.sum()
+    assert evaluate.weighted_errors(graph, data) == data.weights[wrong].sum()
+    for weighted in (False, True):
+        table = evaluate.confusion(graph, data, weighted=weighted)
+        assert table.sum() == (data.total_weight if weighted else data.n_samples)
+        found = evaluate.weighted_errors(graph, data) if weighted else evaluate.errors(graph, data)
+        assert table.sum() - np.trace(table) == found
+    assert (evaluate.support(graph, data, weighted=False) == graph.route(data.X).sum(axis=0)).all()
+    assert (evaluate.support(graph, data) * data.weight_unit == graph.counts.sum(axis=1)).all()
+
+
+def test_evaluation_refuses_other_data(credit):
+    data = Dataset.from_user(*credit)
+    graph = DecisionGraph.leaf(0, data)
+    with pytest.raises(DataError, match="different features"):
+        evaluate.errors(graph, Dataset.from_user(credit[0].rename(columns={"age": "years"}), credit[1]))
+    with pytest.raises(DataError, match="different classes"):
+        evaluate.errors(graph, Dataset.from_user(credit[0], [1, 2, 1, 2, 1, 2]))
+    with pytest.raises(DataError, match="2 classes"):
+        graph.with_counts(Dataset.from_user(credit[0], [1, 2, 3, 2, 1, 2]))
+
+
+@settings(max_examples=80, deadline=None)
+@given(SEEDS)
+def test_rewrites_keep_every_prediction(seed):
+    graph, data = random_graph(seed)
+    everywhere = every_point(data.n_features)
+    wanted = graph.predict_codes(everywhere)
+    simple, plain = graph.simplified(), graph.canonical()
+    for other in (simple, plain):
+        assert (other.predict_codes(everywhere) == wanted).all()
+        assert (other.counts == other.with_counts(data).counts).all()
+        assert other.n_nodes <= graph.n_nodes
+        assert other.depth <= graph.depth
+    assert simple.simplified() == simple
+    assert plain == graph
+    assert hash(plain) == hash(graph)
+    assert plain.canonical().feature.tolist() == plain.feature.tolist()
+    fitted = graph.simplified(data)
+    assert (fitted.predict_codes(data.X) == graph.predict_codes(data.X)).all()
+    weight = fitted.counts.sum(axis=1)
+    assert (weight > 0).all()
+    assert fitted.simplified(data) == fitted
+    assert pickle.loads(pickle.dumps(graph)) == graph
+
+
+def test_simplified_removes_what_decides_nothing():
+    data = random_data(np.random.default_rng(0))
+    twin = (0, 1.0, 1, 2)
+    assert DecisionGraph.from_nested((1, 0.5, twin, twin), data).simplified().n_nodes == 1
+    nested = (0, 1.0, (0, 1.5, 1, 2), (0, 0.5, 0, 2))
+    simple = DecisionGraph.from_nested(nested, data).simplified()
+    assert simple == DecisionGraph.from_nested((0, 1.0, 1, 2), data)
+    assert (simple.counts == simple.with_counts(data).counts).all()
+
+
+def test_equality_depends_on_content():
+    data = random_data(np.random.default_rng(0))
+    one = DecisionGraph.from_nested((0, 1.0, 1, 2), data)
+    nodes = {
+        "root": {"feature": 0, "threshold": 1.0, "left": "x", "right": "y"},
+        "y": {"label": 2},
+        "x": {"label": 1},
+        "lost": {"label": 0},
+    }
+    assert DecisionGraph.build(nodes, data) == one
+    assert len(DecisionGraph.build(nodes, data).feature) == 3
+    others = [(0, 1.5, 1, 2), (1, 1.0, 1, 2), (0, 1.0, 2, 1), 1]
+    assert len({one, *(DecisionGraph.from_nested(other, data) for other in others)}) == 5
+    assert one != "something else"
+    assert one.with_labels({1: 0}) == DecisionGraph.from_nested((0, 1.0, 0, 2), data)
+    with pytest.raises(SpecError, match="label outside"):
+        one.with_labels({1: 7})
+
+
+def test_shared_nodes_in_any_order():
+    data = random_data(np.random.default_rng(1))
+    nodes = [
+        {"feature": 0, "threshold": 0.5, "left": 2, "right": 1},
+        {"feature": 1, "threshold": 0.5, "left": 3, "right": 4},
+        {"feature": 2, "threshold": 0.5, "left": 1, "right": 4},
+        {"label": 0},
+        {"label": 1},
+    ]
+    graph = DecisionGraph.build(nodes, data)
+    assert (graph.n_nodes, graph.n_leaves, graph.depth, graph.is_tree) == (3, 2, 3, False)
+    assert graph.features_used() == {0, 1, 2}
+    tests = graph.feature >= 0
+    assert (graph.left[tests] > np.flatnonzero(tests)).all()
+    assert (graph.right[tests] > np.flatnonzero(tests)).all()
+
+
+@pytest.mark.parametrize(
+    ("nodes", "said"),
+    [
+        ([], "no nodes"),
+        ([{"feature": 0, "threshold": 1.0, "left": 0, "right": 1}, {"label": 0}], "reached from itself"),
+        ([{"feature": 0, "threshold": 1.0, "left": 1, "right": 2}, {"label": 0}], "which is no node"),
+        ([{"feature": 9, "threshold": 1.0, "left": 1, "right": 1}, {"label": 0}], "beyond the 3"),
+        ([{"feature": 0, "threshold": np.inf, "left": 1, "right": 1}, {"label": 0}], "not finite"),
+        ([{"label": 3}], "outside the 3 classes"),
+        ([{"labels": 3}], "keys"),
+        ([3], "not a dict"),
+    ],
+)
+def test_malformed_nodes(nodes, said):
+    with pytest.raises(SpecError, match=said):
+        DecisionGraph.build(nodes, random_data(np.random.default_rng(0)))
+
+
+def test_malformed_nested():
+    with pytest.raises(SpecError, match="neither"):
+        DecisionGraph.from_nested((0, 1.0, 1), random_data(np.random.default_rng(0)))
+
+
+def test_predict_on_the_users_table(credit):
+    data = Dataset.from_user(*credit)
+    skilled = [column.name for column in data.columns].index("job = skilled")
+    graph = DecisionGraph.from_nested((0, 37.5, 0, (skilled, 0.5, 0, 1)), data)
+    later = pd.DataFrame({"job": ["skilled", "new"], "owner": [True, True], "age": [40, 40]})
+    assert graph.predict(later).tolist() == ["good", "bad"]
+    assert graph.predict_proba(later).sum(axis=1).tolist() == [1, 1]
+    with pytest.raises(DataError, match="lacks"):
+        graph.predict(later.drop(columns="age"))
+    with pytest.raises(DataError, match="does not know"):
+        graph.predict(later.assign(height=3))
+    with pytest.raises(DataError, match="'age' is missing"):
+        graph.predict(later.assign(age=np.nan))
+    with pytest.raises(DataError, match="NaN"):
+        graph.apply(np.full((1, data.n_features), np.nan))
+    with pytest.raises(DataError, match="shape"):
+        graph.apply(np.zeros((1, 2)))
+
+
+def test_counts_are_in_the_users_units(credit):
+    whole = Dataset.from_user(*credit, [2, 2, 2, 2, 2, 2])
+    assert DecisionGraph.leaf(0, whole).counts.tolist() == [[6, 6]]
+    parts = Dataset.from_user(*credit, [0.5] * 6)
+    assert DecisionGraph.leaf(0, parts).counts.tolist() == [[1.5, 1.5]]
+
+
+def test_models_of_relabelled_data(credit):
+    data = Dataset.from_user(*credit)
+    kinds = data.relabelled(np.array([0, 1, 2, 0, 1, 2]), 3)
+    graph = DecisionGraph.from_nested((0, 37.5, 0, 1), kinds)
+    back = graph.reclassified(data)
+    assert back.classes.tolist() == ["bad", "good"]
+    assert evaluate.errors(back, data) == 1
+    with pytest.raises(DataError, match="new classes"):
+        data.relabelled(np.zeros(3, dtype=int), 1)
+
+
+def test_leaf_without_training_weight_predicts_its_label(credit):
+    data = Dataset.from_user(*credit)
+    graph = DecisionGraph.from_nested((0, 1000.0, 0, 1), data)
+    assert graph.predict_proba(credit[0].assign(age=2000.0))[0].tolist() == [0, 1]
