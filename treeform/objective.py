@@ -315,16 +315,17 @@ class Objective(_Arithmetic):
         scale = self.scale(t.data)
         out = constant(0.0)
         for weight, term in self.terms:
-            out = out + term.build(m, t) * int(weight * term.unit(t.data) * scale)
-        out = out.reshape(()).coalesced()
-        size = float(np.abs(out.rows.vals).sum() + np.abs(out.const).sum())
-        if size > LARGEST:
-            raise SpecError(
-                f"the objective {self} reaches {size:.3g} in whole units of 1/{scale}",
-                cause="solvers hold objectives in float64, exact up to 2**53",
-                fix="round sample weights and coefficients to fewer digits",
-            )
-        return out
+            factor = int(weight * term.unit(t.data) * scale)
+            part = term.build(m, t).reshape(()).coalesced()
+            largest = factor * float(np.abs(part.rows.vals).sum() + np.abs(part.const).sum())
+            if largest > LARGEST / len(self.terms):
+                raise SpecError(
+                    f"the term {term} reaches {largest:.3g} in the objective's whole units of 1/{scale}",
+                    cause="solvers hold objectives in float64, exact up to 2**53",
+                    fix="round sample weights and coefficients to fewer digits",
+                )
+            out = out + part * factor
+        return out.coalesced()
 
     @classmethod
     def parse(cls, text: str) -> Objective:

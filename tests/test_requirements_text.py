@@ -1,0 +1,87 @@
+"""Requirements by name: command-line text and typed parameters."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+import treeform as tf
+from treeform.errors import SpecError
+from treeform.ports import Requirement
+from treeform.requirements import make, names, parse
+
+
+def test_parity() -> None:
+    made = parse("statistical_parity:groups=sex,ratio=0.8")
+    assert made == tf.StatisticalParity("sex", ratio=0.8)
+    assert made.ratio == Fraction(4, 5)
+    assert parse("statistical_parity: sex , difference=1/20 , favourable=good") == tf.StatisticalParity(
+        "sex", difference=0.05, favourable="good"
+    )
+
+
+def test_quoted_values() -> None:
+    made = parse("statistical_parity:groups=\"race, ethnicity\",ratio=0.8,favourable='<=50K'")
+    assert (made.groups, made.favourable) == ("race, ethnicity", "<=50K")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("min_support:0.05", tf.MinSupport(0.05)),
+        ("min_support:20", tf.MinSupport(20)),
+        ("min_support:count=20", tf.MinSupport(count=20)),
+        ("min_support:fraction=1", tf.MinSupport(fraction=1.0)),
+        ("max_nodes:7", tf.MaxNodes(7)),
+        ("max_nodes:k=7", tf.MaxNodes(7)),
+        ("max_errors:0", tf.MaxErrors(0)),
+    ],
+)
+def test_amounts(text: str, expected: Requirement) -> None:
+    assert parse(text) == expected
+    assert parse(str(expected)) == expected
+
+
+def test_from_a_table_of_values() -> None:
+    assert make("min_support", {"fraction": 0.05}) == tf.MinSupport(0.05)
+    assert make("statistical_parity", {"groups": "sex", "ratio": 0.8}) == tf.StatisticalParity("sex", 0.8)
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("parity:ratio=0.8", ["no requirement named 'parity'", "statistical_parity"]),
+        ("min_suport:3", ["did you mean 'min_support'"]),
+        ("statistical_parity:group=sex,ratio=0.8", ["'group'", "groups, ratio", "did you mean 'groups'"]),
+        ("max_nodes:seven", ["'k'", "'seven'", "integer"]),
+        ("max_nodes", ["lacks its parameter 'k'"]),
+        ("max_nodes:7,8", ["'8'", "no parameter"]),
+        ("max_nodes:k=7,k=8", ["twice"]),
+        ("statistical_parity:groups=sex,ratio=high", ["'high'"]),
+        ("statistical_parity:groups=sex,ratio=1.25", ["ratio 1.25", "(0, 1]", "ratio=0.8"]),
+        ("min_support:1.5", ["1.5"]),
+    ],
+)
+def test_errors_say_what_is_known(text: str, parts: list[str]) -> None:
+    with pytest.raises(SpecError) as caught:
+        parse(text)
+    for part in parts:
+        assert part in str(caught.value)
+
+
+def test_own_requirement_without_annotations() -> None:
+    class AtMostSomething(Requirement):
+        def __init__(self, k, label="x"):
+            self.k, self.label = k, label
+
+        def build(self, m, t): ...
+
+        def violation(self, graph, data):
+            return 0
+
+    made = parse("at_most_something:3")
+    assert isinstance(made, AtMostSomething)
+    assert (made.k, made.label) == (3, "x")
+    assert parse("at_most_something:0.5,label=y").k == 0.5
+    assert names()["at_most_something"] == "k, label"
