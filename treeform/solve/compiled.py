@@ -166,7 +166,8 @@ class CompiledSearch:
         self.info = dict(outcome.info)
         if outcome.verdict in (Verdict.OPTIMAL, Verdict.INFEASIBLE) or outcome.reason is None:
             return None
-        return REASONS.get(outcome.reason, Limit.NODES)
+        # A solver that was stopped says "interrupted"; the budget knows whether that was Ctrl-C or the clock.
+        return self.budget.reason or REASONS.get(outcome.reason, Limit.NODES)
 
 
 def finite(value: float | None) -> bool:
