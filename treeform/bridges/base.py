@@ -30,8 +30,8 @@ class Bridge(ABC):
     adds_columns : bool
         Whether it may append columns.
     cost : float
-        What the router adds up, positive: small for a change of notation, large for an encoding that solvers
-        propagate worse than the original.
+        What the router adds up, positive: small for a change of notation, larger for a relaxation that is
+        weaker than the original, largest for an encoding with new columns.
     """
 
     source: Form

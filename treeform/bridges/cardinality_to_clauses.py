@@ -41,7 +41,7 @@ class CardinalityToClauses(Bridge):
     """
 
     adds_columns = True
-    cost = 3.0
+    cost = 6.0
 
     def __init__(self, enforced: bool) -> None:
         self.source = ENFORCED_CARDINALITY if enforced else CARDINALITY

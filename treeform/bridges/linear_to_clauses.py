@@ -40,7 +40,7 @@ class LinearToClauses(Bridge):
     """
 
     adds_columns = True
-    cost = 8.0
+    cost = 12.0
 
     def __init__(self, enforced: bool) -> None:
         self.source = ENFORCED_LINEAR if enforced else LINEAR

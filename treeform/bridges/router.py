@@ -74,6 +74,7 @@ class Plan:
     steps: dict[Form, Bridge]
     continuous: bool
     integer: bool
+    bridges: tuple[Bridge, ...] = BRIDGES
 
     def apply(self, model: Model) -> Lowered:
         """The model in the solver's words; see :class:`Lowered`.
@@ -119,10 +120,15 @@ class Plan:
 
     def _no_way(self, block: Block) -> RouteError:
         accepted = ", ".join(sorted(map(str, self.forms))) or "nothing"
+        enough = [
+            str(form)
+            for form in FORMS
+            if form == block.form or block.form in _cheapest(self.forms | {form}, self.bridges)
+        ]
         return RouteError(
             f"the solver cannot take the {block.form} rows {block.name!r}",
             cause=f"it takes {accepted}, and no chain of bridges leads from {block.form} there",
-            fix=f"use a solver that takes {block.form} or linear rows",
+            fix=f"use a solver that takes {' or '.join(enough)} rows",
         )
 
 
@@ -137,6 +143,12 @@ def route(capabilities: Accepts, bridges: Sequence[Bridge] = BRIDGES) -> Plan:
         The rewrites to choose from.
     """
     forms = frozenset(Form(*form) for form in capabilities.forms)
+    steps = _cheapest(forms, bridges)
+    return Plan(forms, steps, capabilities.continuous, capabilities.integer, tuple(bridges))
+
+
+def _cheapest(forms: frozenset[Form], bridges: Sequence[Bridge]) -> dict[Form, Bridge]:
+    """The next bridge of each form that can be turned into ``forms``."""
     cost = dict.fromkeys(forms, 0.0)
     steps: dict[Form, Bridge] = {}
     for _ in FORMS:
@@ -146,4 +158,4 @@ def route(capabilities: Accepts, bridges: Sequence[Bridge] = BRIDGES) -> Plan:
             total = bridge.cost + sum(cost[form] for form in bridge.target)
             if total < cost.get(bridge.source, float("inf")):
                 cost[bridge.source], steps[bridge.source] = total, bridge
-    return Plan(forms, steps, capabilities.continuous, capabilities.integer)
+    return steps

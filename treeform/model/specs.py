@@ -93,18 +93,7 @@ def any_of(*literals: Any, axis: int | tuple[int, ...] | None = None) -> ClauseS
     if not literals:
         raise ModelError("any_of() of nothing", cause="a clause has literals", fix="pass an expression")
     exprs = [as_expr(e) for e in literals]
-    try:
-        shape = np.broadcast_shapes(*(e.shape for e in exprs))
-    except ValueError:
-        raise ModelError(
-            "shape mismatch in any_of: " + " against ".join(e.describe() for e in exprs),
-            cause="the literals of one clause are the corresponding entries of all expressions",
-            fix="add an axis with e[:, None], or transpose one of them",
-        ) from None
-    owner = exprs[0]
-    for expr in exprs[1:]:
-        common_owner(owner, expr)
-        owner = expr if owner.owner is None else owner
+    shape, owner = _together(exprs)
     # Literals are plain numbers: broadcasting them is far cheaper than broadcasting expressions.
     parts = [np.broadcast_to(e.literal_codes().reshape(e.shape), shape) for e in exprs]
     codes = np.stack(parts, axis=-1)
@@ -141,6 +130,22 @@ def clauses(literals: Any) -> SignedClauses:
             fix="pass what Expr.as_literals() returns, or use any_of() on expressions",
         )
     return SignedClauses(array.astype(np.int64, copy=False))
+
+
+def _together(exprs: list[Expr]) -> tuple[tuple[int, ...], Expr]:
+    """The common shape of expressions over one model, and one of them that knows the model."""
+    owner = exprs[0]
+    for expr in exprs[1:]:
+        common_owner(owner, expr)
+        owner = expr if owner.owner is None else owner
+    try:
+        return np.broadcast_shapes(*(e.shape for e in exprs)), owner
+    except ValueError:
+        raise ModelError(
+            "shape mismatch in any_of: " + " against ".join(e.describe() for e in exprs),
+            cause="the literals of one clause are the corresponding entries of all expressions",
+            fix="add an axis with e[:, None], or transpose one of them",
+        ) from None
 
 
 def at_most(literals: Any, k: Any, axis: int | tuple[int, ...] | None = -1) -> CardinalitySpec:
