@@ -247,6 +247,9 @@ def test_digest_sees_everything(frame):
         Dataset.from_user(frame.rename(columns={"age": "years"}), Y4),
     ]
     assert len({base.digest, *(other.digest for other in others)}) == 7
+    groups = [["f", "m", "f", "m"], ["f", "m", "m", "f"]]
+    one, other = (Dataset.from_user(frame.assign(sex=sex), Y4, exclude=["sex"]) for sex in groups)
+    assert one.digest != other.digest
 
 
 def test_benchmark_table(benchmark_data):

@@ -115,7 +115,7 @@ def test_points_ranks_and_splits(X, draw):
 def _check_splits(data: Dataset) -> None:
     points = data.points
     every = data.splits()
-    assert len(every) == sum(len(values) - 1 for values in data.ranks.values)
+    assert len(every) == data.n_tests == sum(len(values) - 1 for values in data.ranks.values)
     for f, t, left in zip(every.feature, every.threshold, every.left, strict=True):
         assert (left == (points.X[:, f] <= t)).all()
         assert 0 < left.sum() < points.n_points
@@ -134,6 +134,13 @@ def test_dedupe_within_a_users_column():
     assert [len(data.splits(how)) for how in (None, "feature", "global")] == [5, 4, 3]
     with pytest.raises(DataError, match="dedupe"):
         data.splits("all")
+
+
+def test_too_many_splits_to_list():
+    X = np.random.default_rng(0).normal(size=(40_000, 1))
+    data = Dataset.from_user(X, X[:, 0] > 0)
+    with pytest.raises(DataError, match="39999 different tests on 40000 different rows"):
+        data.splits()
 
 
 def test_groups_survive_equal_hashes(monkeypatch):

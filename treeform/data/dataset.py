@@ -207,6 +207,11 @@ class Dataset:
         """Dense ranks of all values, and the thresholds between them."""
         return rank_values(self.X)
 
+    @property
+    def n_tests(self) -> int:
+        """Number of tests that separate something, over all features; `splits` lists them."""
+        return sum(len(values) - 1 for values in self.ranks.values)
+
     def unit(self) -> NDArray[np.float64]:
         """Scale every feature to [0, 1]; (n, F) float64. Thresholds are never taken from this view."""
         return unit_interval(self.X)
@@ -234,10 +239,11 @@ class Dataset:
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 (hex) over features, labels as text, weights and column names, in row order."""
+        """SHA-256 (hex) over features, labels as text, weights, column names and excluded columns as text."""
         told = hashlib.sha256()
-        for part in (self.classes.tolist(), [column.name for column in self.columns]):
-            for text in map(str, part):
+        groups = [[name, *self.column(name).tolist()] for name in self.exclude]
+        for part in (self.classes.tolist(), [column.name for column in self.columns], *groups):
+            for text in (f"{len(part)}", *map(str, part)):
                 raw = text.encode("utf-8", "surrogatepass")
                 told.update(len(raw).to_bytes(8, "little") + raw)
         told.update(f"|{self.X.shape}|{self.weight_unit}|".encode())

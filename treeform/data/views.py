@@ -14,7 +14,8 @@ from treeform.errors import DataError
 
 Floats = NDArray[np.float64]
 Frozen = TypeVar("Frozen", bound="NDArray[Any]")
-_LARGEST_SPLIT_TABLE = 2**31  # entries of Splits.left
+_LARGEST_SPLIT_TABLE = 2**30  # entries (bytes) of Splits.left
+_CHUNK = 4096
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,15 +155,16 @@ def separating_splits(
 
 def _first_of_each(left: NDArray[np.bool_], group: list[str]) -> list[int]:
     """Positions of the first test of every partition in its group; swapped sides are the same partition."""
-    flipped = left ^ left[:, :1]
-    packed = np.packbits(flipped, axis=1)
     seen: set[tuple[str, bytes]] = set()
     kept = []
-    for position, (name, row) in enumerate(zip(group, packed, strict=True)):
-        key = (name, row.tobytes())
-        if key not in seen:
-            seen.add(key)
-            kept.append(position)
+    for start in range(0, len(left), _CHUNK):  # in chunks, because the whole table may be large
+        part = left[start : start + _CHUNK]
+        packed = np.packbits(part ^ part[:, :1], axis=1)
+        for position, row in enumerate(packed, start=start):
+            key = (group[position], row.tobytes())
+            if key not in seen:
+                seen.add(key)
+                kept.append(position)
     return kept
 
 

@@ -214,11 +214,11 @@ class _Picture:
         y = self.top[self.layout.layer[node]]
         leaf = graph.feature[node] < 0
         colour = PALETTE[int(graph.label[node]) % len(PALETTE)] if leaf else "#444444"
-        fill = _tint(colour) if leaf else "#ffffff"
+        fill = _mixed(colour, 255, 0.84) if leaf else "#ffffff"
         frame = (
             f'<rect x="{_number(x)}" y="{_number(y)}" width="{_number(box.width)}" '
             f'height="{_number(box.height)}" rx="{12 if leaf else 3}" fill="{fill}" '
-            f'stroke="{colour}" stroke-width="{2 if leaf else 1.2}"/>'
+            f'stroke="{_mixed(colour, 0, 0.15)}" stroke-width="{2 if leaf else 1.2}"/>'
         )
         middle, at = _number(x + box.width / 2), y + PADDING - 2
         bold = ' font-weight="bold"' if leaf else ""
@@ -312,10 +312,10 @@ def _short(text: str, limit: int) -> str:
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
-def _tint(colour: str) -> str:
-    """The colour mixed with white, light enough for black text."""
+def _mixed(colour: str, other: int, share: float) -> str:
+    """The colour with a share of white (255), light enough for black text, or of black (0), for outlines."""
     parts = [int(colour[i : i + 2], 16) for i in (1, 3, 5)]
-    return "#" + "".join(f"{round(255 - (255 - part) * 0.16):02x}" for part in parts)
+    return "#" + "".join(f"{round(other * share + part * (1 - share)):02x}" for part in parts)
 
 
 def _percent(share: float) -> str:
