@@ -25,6 +25,7 @@ import numpy as np
 from treeform.data import Dataset
 from treeform.dp import Engine, EngineOutcome, EngineRun
 from treeform.graph import DecisionGraph
+from treeform.objective import Cost, Error
 from treeform.solve.budget import Budget
 from treeform.solve.claims import Ledger
 from treeform.solve.engines import recheck_of
@@ -32,6 +33,8 @@ from treeform.solve.question import Question
 from treeform.solve.relaxation import Relaxation
 
 MAX_TREES = 60
+LARGEST_COST = 2**58
+"""Priced costs of all samples together stay below this; a larger multiplier is not tried."""
 DENOMINATOR = 4_096
 """Multipliers are rounded to fractions with this denominator (relative to the row's largest coefficient)."""
 
@@ -83,7 +86,8 @@ class Lagrangian:
         key = np.column_stack([data.y, *(row.coef for row in rows)])
         self._kinds, self._kind_of = np.unique(key, axis=0, return_inverse=True)
         self._kind_of = self._kind_of.reshape(-1)
-        self._kind_weight = np.bincount(self._kind_of, data.weights, len(self._kinds)).astype(np.int64)
+        self._kind_weight = np.zeros(len(self._kinds), dtype=np.int64)
+        np.add.at(self._kind_weight, self._kind_of, data.weights)
 
     def solve(
         self, multipliers: tuple[Fraction, ...], budget: Budget
@@ -106,11 +110,9 @@ class Lagrangian:
         graph = None if outcome.graph is None else outcome.graph.reclassified(self.question.data)
         return bound, graph, outcome.proved
 
-    def _price(self, multipliers: tuple[Fraction, ...]) -> tuple[np.ndarray, int, int]:
-        """Costs per kind of sample and prediction, made whole and non-negative: (matrix, constant, scale)."""
+    def _whole(self, multipliers: tuple[Fraction, ...]) -> tuple[np.ndarray, int, int]:
         step = math.lcm(*(m.denominator for m in multipliers))
         classes = self.question.data.n_classes
-        kinds = len(self._kinds)
         own = self.relaxation.task.cost
         if own is None:
             own = 1 - np.eye(classes, dtype=np.int64)
@@ -121,11 +123,20 @@ class Lagrangian:
         floor = cost.min(axis=1)
         base = int((floor * self._kind_weight.astype(object)).sum())
         cost = cost - floor[:, None]
+        return cost, base, step
+
+    def within_range(self, multipliers: list[Fraction]) -> bool:
+        """Whether the priced costs stay in the engine's 64-bit arithmetic."""
+        cost, _, _ = self._whole(tuple(multipliers))
+        return (int(cost.max()) + 1) * int(self._kind_weight.sum()) < LARGEST_COST
+
+    def _price(self, multipliers: tuple[Fraction, ...]) -> tuple[np.ndarray, int, int]:
+        """Costs per kind of sample and prediction, whole and not negative: (matrix, constant, scale)."""
+        cost, base, step = self._whole(multipliers)
+        kinds, classes = cost.shape
         forbidden = int(cost.max()) + 1
         square = np.full((kinds, kinds), forbidden, dtype=object)
         square[:, :classes] = cost
-        if kinds < classes:
-            square = cost
         return square.astype(np.int64), base, step
 
 
@@ -178,10 +189,15 @@ def _ascend(
     value = low.multiplier + unit * (DENOMINATOR // 8)
     for _ in range(MAX_TREES):
         point = [*fixed[:index], value, *fixed[index + 1 :]]
+        if not dual.within_range(point):
+            break
         bound, graph, proved = dual.solve(tuple(point), budget)
         if graph is not None:
             ledger.offer(graph, f"{dual.engine.name}, Lagrangian")
         if graph is None or not proved:
+            break
+        if bound > ceiling(dual.question):  # L is unbounded: no model satisfies the row
+            ledger.prove_infeasible(f"{dual.engine.name}, Lagrangian", dual.ignored)
             break
         line = Line(value, bound, row.slack(graph, data))
         if line.bound > best.bound:
@@ -199,6 +215,19 @@ def _ascend(
         if not low.multiplier < value < high.multiplier:
             break
     return best
+
+
+def ceiling(question: Question) -> Fraction:
+    """A scaled value that no model of the shape exceeds, whatever its labels."""
+    data, tests = question.data, sum(question.shape.widths)
+    total = Fraction(0)
+    for weight, term in question.objective.terms:
+        if isinstance(term, Error | Cost):
+            dearest = max(map(max, term.matrix)) if isinstance(term, Cost) else 1
+            total += weight * dearest * data.total_weight * data.weight_unit
+        else:  # tests, leaves and depth
+            total += weight * (tests + 1)
+    return total * question.scale
 
 
 def _meet(low: Line, high: Line, factor: Fraction, unit: Fraction) -> Fraction:
