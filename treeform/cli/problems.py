@@ -14,7 +14,7 @@ from treeform.cli.table import read_table, split
 from treeform.errors import SpecError, TreeformError
 from treeform.problem import Problem
 from treeform.requirements import parse
-from treeform.solve import find_solver
+from treeform.solve import Budget, find_solver
 from treeform.solve.choose import choose
 
 DEFAULT_SHAPE = "tree:3"
@@ -25,6 +25,7 @@ def gather(spec: Path | None, given: Settings, require: Sequence[str]) -> Settin
     parsed = tuple((f"--require {text}", parse(text)) for text in require)
     given = merge(given, Settings(requirements=parsed))
     settings = given if spec is None else merge(read_spec(spec), given)
+    Budget(settings.time_limit)  # refuses limits that leave no time
     for name, how in (("data", "as an argument"), ("target", "with --target")):
         if getattr(settings, name) is None:
             raise SpecError(
@@ -59,6 +60,8 @@ def load_problem(settings: Settings) -> Problem:
         try:
             problem += requirement
         except TreeformError as error:
+            if place.removeprefix("--require ") in error.what:  # it names the requirement already
+                raise
             raise relocate(error, place) from error
     return problem
 

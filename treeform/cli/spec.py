@@ -130,8 +130,9 @@ def _requirement(path: Path, index: int, item: RequirementTable | str) -> tuple[
 def relocate(error: TreeformError, place: str, keys: Any = ()) -> TreeformError:
     """The same error with the place in front, and the key that it speaks of when it names one."""
     text = " ".join(part for part in (error.what, error.cause) if part)
-    named = [key for key in keys if re.search(rf"(?<!\w){re.escape(key)}(?!\w)", text)]
-    key = f".{named[0]}" if named else ""
+    found = {key: re.search(rf"(?<!\w){re.escape(key)}(?!\w)", text) for key in keys}
+    named = sorted((match.start(), name) for name, match in found.items() if match)
+    key = f".{named[0][1]}" if named else ""
     return type(error)(f"{place}{key}: {error.what}", cause=error.cause, fix=error.fix)
 
 

@@ -20,6 +20,9 @@ SUFFIXES = (".csv", ".csv.gz", ".parquet")
 # Text that stands for "no value" in a column that otherwise holds numbers only.
 MISSING = {"NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", "?", "-", "."}
 WHERE = "data line"
+# From pandas 3.1 on, numbers are read exactly anyway and asking for it is deprecated.
+_EXACT_BY_DEFAULT = [int(part) for part in pd.__version__.split(".")[:2]] >= [3, 1]
+EXACT_FLOATS: dict[str, Any] = {} if _EXACT_BY_DEFAULT else {"float_precision": "round_trip"}
 
 
 def read_table(path: Path, text: Iterable[str] = ()) -> pd.DataFrame:
@@ -103,7 +106,7 @@ def _read_csv(path: Path, text: Iterable[str]) -> pd.DataFrame:
                 na_values=[""],
                 low_memory=False,
                 index_col=False,
-                float_precision="round_trip",
+                **EXACT_FLOATS,
                 dtype={column: str for column in text if column in header},
             )
     except UnicodeDecodeError as error:

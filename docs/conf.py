@@ -1,0 +1,59 @@
+"""Configuration of the documentation: ``sphinx-build -W docs docs/_build``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE / "_ext"))
+
+import treeform  # noqa: E402
+
+project = "treeform"
+author = "the treeform authors"
+copyright = "the treeform authors"
+release = version = treeform.__version__
+
+extensions = [
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.viewcode",
+    "numpydoc",
+    "sphinx_gallery.gen_gallery",
+    "treeform_docs",
+]
+templates_path = ["_templates"]
+exclude_patterns = ["_build", "auto_examples/*.ipynb", "**/GALLERY_HEADER.rst"]
+nitpicky = False
+
+autosummary_generate = True
+autodoc_default_options = {"members": True, "inherited-members": False, "show-inheritance": True}
+autodoc_typehints = "none"
+autodoc_member_order = "bysource"
+numpydoc_show_class_members = False
+numpydoc_xref_param_type = False
+
+html_theme = "pydata_sphinx_theme"
+html_title = "treeform"
+html_show_sourcelink = False
+html_theme_options = {
+    "show_toc_level": 2,
+    "navigation_with_keys": False,
+    "show_prev_next": False,
+    "secondary_sidebar_items": ["page-toc"],
+    "footer_start": ["copyright"],
+    "footer_end": [],
+}
+
+sphinx_gallery_conf = {
+    "examples_dirs": str(HERE.parent / "examples"),
+    "gallery_dirs": "auto_examples",
+    "filename_pattern": r"/\w+\.py$",
+    "ignore_pattern": r"/data/|__init__",
+    "abort_on_example_error": True,
+    "download_all_examples": False,
+    "show_memory": False,
+    "remove_config_comments": True,
+    "min_reported_time": 5,
+}
