@@ -1,0 +1,38 @@
+"""Solvers behind one small interface; importing this package imports none of them."""
+
+from __future__ import annotations
+
+from treeform.backends.base import Answer, Backend, Capabilities, Outcome, Run, Session, Verdict
+from treeform.backends.conformance import ConformanceReport, check_backend
+from treeform.backends.cpsat import CPSAT
+from treeform.backends.highs import HiGHS
+from treeform.backends.mathopt import MathOpt
+from treeform.backends.packages import Availability
+from treeform.backends.pyomo import Pyomo
+from treeform.backends.registry import REGISTRY, SolverRow, SolverTable, by_name, solvers
+from treeform.backends.sat import SAT
+from treeform.backends.watch import Watch
+
+__all__ = [
+    "CPSAT",
+    "REGISTRY",
+    "SAT",
+    "Answer",
+    "Availability",
+    "Backend",
+    "Capabilities",
+    "ConformanceReport",
+    "HiGHS",
+    "MathOpt",
+    "Outcome",
+    "Pyomo",
+    "Run",
+    "Session",
+    "SolverRow",
+    "SolverTable",
+    "Verdict",
+    "Watch",
+    "by_name",
+    "check_backend",
+    "solvers",
+]

@@ -1,0 +1,352 @@
+"""What a solver is to treeform: capabilities, a session on a model, a question and an outcome.
+
+A backend takes arrays and gives back points and bounds. It is never believed: every point is rounded on the
+integer columns and checked against the model before anybody sees it (:mod:`treeform.backends.sieve`), and only
+the layer above says what a verdict means for the problem.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from treeform.backends.packages import Availability, probe
+from treeform.backends.sieve import Sieve
+from treeform.backends.watch import Watch
+from treeform.bridges import route
+from treeform.errors import ModelError, SolverNotAvailable
+from treeform.model import Block, Form, Kind, Model, Watermark
+
+Reason = Literal["time", "memory", "interrupted", "solver"]
+
+LINEAR = Form(Kind.LINEAR, False)
+CLAUSE = Form(Kind.CLAUSE, False)
+CARDINALITY = Form(Kind.CARDINALITY, False)
+ALL_FORMS = frozenset(Form(kind, enforced) for kind in Kind for enforced in (False, True))
+
+
+class Verdict(Enum):
+    """What a run established."""
+
+    OPTIMAL = "optimal"
+    """``x`` is feasible, and nothing is better; without an objective, every feasible point is optimal."""
+    FEASIBLE = "feasible"
+    """``x`` is feasible; something may be better."""
+    INFEASIBLE = "infeasible"
+    """Nothing satisfies the rows *together with this run's cutoff and assumptions*."""
+    UNKNOWN = "unknown"
+    """Nothing was found and nothing was proved."""
+
+
+@dataclass(frozen=True)
+class Capabilities:
+    """What a solver accepts as it is; the router rewrites the rest.
+
+    Attributes
+    ----------
+    forms : frozenset of Form
+        Kinds of rows, plain or enforced.
+    continuous, integer : bool
+        Whether columns may be continuous, or integer beyond 0/1.
+    objective : bool
+        Whether it optimises; otherwise the layer above asks for better and better points.
+    assumptions : bool
+        Whether a run may fix literals for itself alone.
+    """
+
+    forms: frozenset[Form]
+    continuous: bool = False
+    integer: bool = False
+    objective: bool = False
+    assumptions: bool = True
+
+
+@dataclass
+class Run:
+    """One question to a session.
+
+    Attributes
+    ----------
+    time_limit : float or None
+        Seconds of wall-clock time.
+    stop : callable or None
+        Polled from the calling thread about twenty times a second; True ends the run.
+    hint : ndarray of float64, shape (n_cols,), or None
+        A point to start from, NaN where unknown; it may be shorter than the model and need not be feasible.
+    cutoff : float or None
+        Only points with an objective of at most this are wanted.
+    assumptions : sequence of int
+        Signed literals ``+-(col + 1)`` that hold in this run only.
+    on_solution : callable or None
+        Called with each better checked point ``(n_cols,)``, in the thread that called ``solve``.
+    on_bound : callable or None
+        Called with each better lower bound of the objective, in the same thread.
+    """
+
+    time_limit: float | None = None
+    stop: Callable[[], bool] | None = None
+    hint: np.ndarray | None = None
+    cutoff: float | None = None
+    assumptions: Sequence[int] = ()
+    on_solution: Callable[[np.ndarray], None] | None = None
+    on_bound: Callable[[float], None] | None = None
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a search says, before treeform has looked at it: only for writers of backends."""
+
+    verdict: Verdict
+    x: np.ndarray | None = None
+    bound: float | None = None
+    reason: Reason | None = None
+    info: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The result of a run.
+
+    Attributes
+    ----------
+    verdict : Verdict
+    x : ndarray of float64, shape (n_cols,), or None
+        The best checked point; integer columns hold whole numbers.
+    bound : float or None
+        No point that satisfies the rows and the assumptions has an objective below this.
+    reason : str or None
+        Why the run ended early: "time", "memory", "interrupted", or "solver" (it gave up or was not believed).
+    seconds : float
+    info : dict
+        The solver's own counters; "rejected" counts points that failed the check.
+    """
+
+    verdict: Verdict
+    x: np.ndarray | None
+    bound: float | None
+    reason: Reason | None
+    seconds: float
+    info: dict[str, Any] = field(default_factory=dict)
+
+
+class Backend(ABC):
+    """A solver with its settings.
+
+    Raises
+    ------
+    SolverNotAvailable
+        On construction, where the package is missing or cannot be loaded.
+    """
+
+    name: ClassVar[str]
+    """The name in tables and for ``by_name``; an instance may refine it (``mathopt:scip``)."""
+    package: ClassVar[str]
+    """The distribution that holds the solver; empty when nothing has to be installed."""
+    module: ClassVar[str]
+    """What has to be importable."""
+    install: ClassVar[str]
+    """The command that installs it."""
+    aliases: ClassVar[dict[str, str]] = {}
+    """Other names, and the variant that each stands for."""
+    open_ended: ClassVar[bool] = False
+    """Whether ``name:anything`` is a variant, even if not listed."""
+    capabilities: Capabilities
+
+    def __init__(self) -> None:
+        self.require()
+
+    @classmethod
+    def variants(cls) -> tuple[str, ...]:
+        """The names under which `by_name` finds this backend, the preferred one first."""
+        return (cls.name,)
+
+    @classmethod
+    def named(cls, variant: str) -> Backend:
+        """The backend with default settings for one of its :meth:`variants`."""
+        return cls()
+
+    @classmethod
+    def availability(cls, variant: str = "") -> Availability:
+        """Whether it can be used here, without importing the solver."""
+        return probe(cls.package, cls.module)
+
+    @classmethod
+    def install_for(cls, variant: str) -> str:
+        """What to do to get one of the variants."""
+        return cls.install
+
+    def require(self) -> None:
+        """Raise `SolverNotAvailable` unless the solver can be used here."""
+        found = self.availability(self.name)
+        if not found.available:
+            fix = self.install_for(self.name)
+            raise SolverNotAvailable(f"the solver {self.name!r} cannot be used here", cause=found.reason, fix=fix)
+
+    @abstractmethod
+    def open(self, model: Model) -> Session:
+        """Route the model, load it, and return a session on it.
+
+        Raises
+        ------
+        RouteError
+            If the model cannot be stated to this solver.
+        """
+
+    def __repr__(self) -> str:
+        shown = {k: v for k, v in vars(self).items() if not k.startswith("_") and k not in {"capabilities", "name"}}
+        return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in shown.items() if v not in (None, {}))})"
+
+
+class Session(ABC):
+    """A model loaded in a solver: grows with the model, and answers runs one at a time.
+
+    A writer of a backend implements :meth:`_search`, and what it needs of the hooks beside it.
+    """
+
+    def __init__(self, backend: Backend, model: Model) -> None:
+        self.backend = backend
+        self.model = model
+        self.lowered = route(backend.capabilities).apply(model)
+        self._mark = Watermark(0, 0)
+        self._load(self.lowered.blocks)
+        self._mark = self.lowered.mark()
+
+    def extend(self) -> None:
+        """Load the columns, the rows and the objective that the model got since the last call.
+
+        Raises
+        ------
+        RouteError
+            If they cannot be stated to this solver.
+        """
+        self.lowered.extend()
+        self._load(self.lowered.blocks[self._mark.n_blocks :])
+        self._mark = self.lowered.mark()
+
+    def solve(self, run: Run) -> Outcome:
+        """Answer one question.
+
+        Ctrl-C ends the run and is reported as reason "interrupted" (a second one raises KeyboardInterrupt);
+        exceptions of callbacks end the search and are passed on.
+        """
+        start = time.monotonic()
+        run = self._normalised(run)
+        sieve = Sieve(self.model, run.cutoff)
+        sieve.start_from(run.hint, run.assumptions)
+        watch = Watch(run, sieve, self.lowered)
+        inner = self._translated(run)
+        if self.model.n_cols == 0:
+            answer: Answer | None = self._without_columns()
+        elif run.time_limit is not None and run.time_limit <= 0:
+            answer = Answer(Verdict.UNKNOWN, reason="time")
+        else:
+            answer = watch.carry_out(lambda: self._search(inner, watch), self._cancel)
+        if answer is None:
+            # The solver did not react: leave it to its thread and load a fresh one next time.
+            self._abandon()
+            answer = Answer(Verdict.UNKNOWN, bound=watch.best_bound, info={"abandoned": True})
+        return self._conclude(answer, watch, sieve, time.monotonic() - start)
+
+    def close(self) -> None:
+        """Free the solver."""
+
+    # -- for writers of backends ----------------------------------------------------------------
+
+    @abstractmethod
+    def _search(self, run: Run, watch: Watch) -> Answer:
+        """Solve ``self.lowered``, in a thread of its own.
+
+        Hint, assumptions and points are over the columns of ``self.lowered``. Report through
+        ``watch.solution(x)`` and ``watch.bound(b)``, ask ``watch.ending`` as often as possible, and keep to
+        ``watch.remaining`` seconds. Points are raw: treeform rounds and checks them.
+        """
+
+    def _load(self, blocks: list[Block]) -> None:
+        """Take new rows, for solvers that keep a state between runs; columns from ``self._mark.n_cols`` on are new."""
+
+    def _cancel(self) -> None:
+        """Make a running search return; called repeatedly, from another thread."""
+
+    def _abandon(self) -> None:
+        """Drop a solver that is still running, so that the next run gets a fresh one."""
+
+    # -- inside ---------------------------------------------------------------------------------
+
+    def _normalised(self, run: Run) -> Run:
+        model, n = self.model, self.model.n_cols
+        if run.cutoff is not None and not self.backend.capabilities.objective:
+            raise ModelError(
+                f"{self.backend.name} takes no cutoff",
+                cause="it has no objective",
+                fix="add the row objective <= cutoff to the model, and extend the session",
+            )
+        lits = np.asarray(list(run.assumptions), dtype=np.int64)
+        cols = np.abs(lits) - 1
+        if lits.size and (bool((lits == 0).any()) or int(cols.max()) >= n or not model.is_binary[cols].all()):
+            raise ModelError(
+                "an assumption is not a literal of the model",
+                cause="assumptions are signed column numbers +-(col + 1) of 0/1 columns",
+                fix="take them from Expr.as_literals()",
+            )
+        hint = None
+        if run.hint is not None:
+            given = np.asarray(run.hint, dtype=np.float64)
+            if given.ndim != 1 or len(given) > n:
+                raise ModelError(
+                    f"a hint of shape {given.shape} does not fit a model of {n} columns",
+                    cause="a hint has one value for each column, NaN where unknown",
+                    fix="make it with numpy.full(model.n_cols, numpy.nan)",
+                )
+            hint = np.full(n, np.nan)
+            hint[: len(given)] = given
+            whole = model.is_integer
+            hint[whole] = np.rint(hint[whole])
+            hint[~((hint >= model.lb) & (hint <= model.ub))] = np.nan
+            hint = None if np.isnan(hint).all() else hint
+        return replace(run, hint=hint, assumptions=tuple(dict.fromkeys(lits.tolist())))
+
+    def _translated(self, run: Run) -> Run:
+        hint = None if run.hint is None else self.lowered.from_source(run.hint)
+        lits = self.lowered.literals(run.assumptions).tolist() if run.assumptions else []
+        return replace(run, hint=hint, assumptions=tuple(lits))
+
+    def _without_columns(self) -> Answer:
+        broken = any(self.model.check(np.zeros(0)).values())
+        return Answer(Verdict.INFEASIBLE if broken else Verdict.OPTIMAL, np.zeros(0), self.model.objective.const)
+
+    def _conclude(self, answer: Answer, watch: Watch, sieve: Sieve, seconds: float) -> Outcome:
+        if answer.x is not None and answer.verdict is not Verdict.INFEASIBLE:
+            sieve.take(self.lowered.to_source(answer.x))
+        info = {**answer.info, **sieve.info()}
+        x, bound = sieve.best, sieve.clip_bound(answer.bound)
+        reason = answer.reason or watch.reason
+        verdict = answer.verdict
+        if x is None and sieve.excluded(answer.bound):
+            verdict = Verdict.INFEASIBLE
+        if verdict is Verdict.INFEASIBLE:
+            if x is None:
+                return Outcome(verdict, None, None, None, seconds, info)
+            # It refuted a point that treeform has checked: it is not believed.
+            info["disbelieved"] = "infeasible"
+            return Outcome(Verdict.FEASIBLE, x, None, "solver", seconds, info)
+        if x is None:
+            verdict = Verdict.UNKNOWN
+            reason = "solver" if answer.verdict is Verdict.OPTIMAL else reason
+        elif sieve.proved(bound) or (verdict is Verdict.OPTIMAL and bound is None):
+            verdict, reason = Verdict.OPTIMAL, None
+        else:
+            reason = "solver" if verdict is Verdict.OPTIMAL and self.backend.capabilities.objective else reason
+            verdict = Verdict.FEASIBLE
+        return Outcome(verdict, x, bound, reason if verdict is not Verdict.OPTIMAL else None, seconds, info)
+
+
+def finite(value: float | None) -> float | None:
+    """A number that says something, or None."""
+    return None if value is None or not math.isfinite(value) or abs(value) >= 1e30 else float(value)

@@ -1,0 +1,156 @@
+"""SCIP through MathOpt of OR-Tools: protocol buffers filled in bulk, interruptible.
+
+MathOpt's Python wrapper breaks on a reached cutoff (``12 is not a valid Limit``) and on solvers that are not compiled
+in, so the layer below it is called, and a cutoff is a row of the model.
+"""
+
+from __future__ import annotations
+
+import datetime
+from typing import Any
+
+import numpy as np
+
+from treeform.backends.base import LINEAR, Answer, Backend, Capabilities, Reason, Run, Session, Verdict, finite
+from treeform.backends.packages import load
+from treeform.backends.registry import unknown_name
+from treeform.backends.rows import narrowed, with_cutoff
+from treeform.backends.stderr import without_lines
+from treeform.backends.watch import Watch
+from treeform.errors import SolverFailed, SpecError
+from treeform.model import Linear, Model
+
+#: Of the solvers that MathOpt knows, the wheels of OR-Tools hold this one and CP-SAT (which has its own backend).
+SOLVERS = {"scip": "SOLVER_TYPE_GSCIP"}
+#: What SCIP writes to the standard error stream whenever it can be interrupted; nothing is wrong then.
+NOISE = (b"SCIPcatchEvent does not support variable or row change events", b"gscip_event_handler.cc")
+
+
+class MathOpt(Backend):
+    """SCIP, as it comes with OR-Tools.
+
+    It reports no points before it is done; what it has found when it is stopped is kept.
+
+    Parameters
+    ----------
+    solver : str
+        "scip".
+    threads : int
+    """
+
+    name = "mathopt"
+    package = "ortools"
+    module = "ortools"
+    install = "pip install ortools"
+    aliases = {"mathopt": "mathopt:scip", "scip": "mathopt:scip"}  # noqa: RUF012
+    capabilities = Capabilities(frozenset({LINEAR}), continuous=True, integer=True, objective=True)
+
+    def __init__(self, solver: str = "scip", threads: int = 1) -> None:
+        self.solver = str(solver).lower()
+        if self.solver not in SOLVERS:
+            error = unknown_name(solver, list(SOLVERS), "MathOpt solver")
+            raise SpecError(error.what, cause=error.cause, fix="use tf.HiGHS(), tf.CPSAT(), or tf.Pyomo() for others")
+        if not isinstance(threads, int) or threads < 1:
+            raise SpecError(f"threads={threads!r} is not possible", fix="give a whole number of at least 1")
+        self.threads = threads
+        self.name = f"mathopt:{self.solver}"  # type: ignore[misc]
+        super().__init__()
+
+    @classmethod
+    def variants(cls) -> tuple[str, ...]:
+        return tuple(f"mathopt:{solver}" for solver in SOLVERS)
+
+    @classmethod
+    def named(cls, variant: str) -> Backend:
+        return cls(variant.partition(":")[2])
+
+    def open(self, model: Model) -> Session:
+        self.require()
+        return MathOptSession(self, model)
+
+
+class MathOptSession(Session):
+    """A model for MathOpt; every run sends its arrays anew."""
+
+    backend: MathOpt
+    _interrupter: Any = None
+
+    def _search(self, run: Run, watch: Watch) -> Answer:
+        name, install = self.backend.name, self.backend.install
+        core = load("ortools.math_opt.core.python.solver", name, install)
+        parameters = load("ortools.math_opt.parameters_pb2", name, install)
+        settings = parameters.SolveParametersProto(threads=self.backend.threads, enable_output=False)
+        settings.relative_gap_tolerance = 0.0
+        if watch.remaining is not None:
+            settings.time_limit.FromTimedelta(datetime.timedelta(seconds=max(watch.remaining, 1e-3)))
+        lb, ub = narrowed(self.lowered, run.assumptions)
+        if bool((lb > ub).any()):
+            return Answer(Verdict.INFEASIBLE)
+        model = self._proto(lb, ub, with_cutoff(self.lowered, run.cutoff))
+        callbacks = load("ortools.math_opt.callback_pb2", name, install).CallbackRegistrationProto()
+        self._interrupter = load("ortools.util.python.solve_interrupter", name, install).SolveInterrupter()
+        if watch.ending:
+            return Answer(Verdict.UNKNOWN)
+        kind, nothing = getattr(parameters, SOLVERS[self.backend.solver]), parameters.SolverInitializerProto()
+        hint, handle = self._hint(run.hint), self._interrupter.pybind_interrupter
+        try:
+            with without_lines(NOISE):
+                result = core.solve(model, kind, nothing, settings, hint, None, callbacks, None, handle)
+        except Exception as error:
+            raise SolverFailed(f"{name} failed", cause=str(error), fix="try another solver") from error
+        finally:
+            self._interrupter = None
+        return self._answer(result, watch)
+
+    def _proto(self, lb: np.ndarray, ub: np.ndarray, rows: Linear) -> Any:
+        proto = load("ortools.math_opt.model_pb2", self.backend.name, self.backend.install).ModelProto()
+        goal, row_of = self.lowered.objective, rows.rows.row_of_term()
+        # MathOpt wants the terms of a row in order of columns.
+        order = np.lexsort((rows.cols, row_of))
+        proto.variables.ids.extend(range(len(lb)))
+        proto.variables.lower_bounds.extend(lb.tolist())
+        proto.variables.upper_bounds.extend(ub.tolist())
+        proto.variables.integers.extend(self.lowered.is_integer.tolist())
+        proto.objective.offset = goal.const
+        proto.objective.linear_coefficients.ids.extend(goal.cols.tolist())
+        proto.objective.linear_coefficients.values.extend(goal.vals.tolist())
+        proto.linear_constraints.ids.extend(range(rows.n_rows))
+        proto.linear_constraints.lower_bounds.extend(rows.lo.tolist())
+        proto.linear_constraints.upper_bounds.extend(rows.hi.tolist())
+        proto.linear_constraint_matrix.row_ids.extend(row_of.tolist())
+        proto.linear_constraint_matrix.column_ids.extend(rows.cols[order].tolist())
+        proto.linear_constraint_matrix.coefficients.extend(rows.vals[order].tolist())
+        return proto
+
+    def _hint(self, hint: np.ndarray | None) -> Any:
+        module = load("ortools.math_opt.model_parameters_pb2", self.backend.name, self.backend.install)
+        proto = module.ModelSolveParametersProto()
+        if hint is not None:
+            known = np.flatnonzero(~np.isnan(hint))
+            values = proto.solution_hints.add().variable_values
+            values.ids.extend(known.tolist())
+            values.values.extend(hint[known].tolist())
+        return proto
+
+    def _answer(self, result: Any, watch: Watch) -> Answer:
+        kinds = load("ortools.math_opt.result_pb2", self.backend.name, self.backend.install)
+        ended, limit = result.termination.reason, result.termination.limit
+        info = {"nodes": int(result.solve_stats.node_count)}
+        x = None
+        if len(result.solutions) and result.solutions[0].HasField("primal_solution"):
+            values = result.solutions[0].primal_solution.variable_values
+            x = np.zeros(self.lowered.n_cols)
+            x[np.asarray(values.ids, dtype=np.int64)] = np.asarray(values.values)
+        if ended == kinds.TERMINATION_REASON_INFEASIBLE:
+            return Answer(Verdict.INFEASIBLE, info=info)
+        bound = finite(result.termination.objective_bounds.dual_bound)
+        if ended == kinds.TERMINATION_REASON_OPTIMAL:
+            return Answer(Verdict.OPTIMAL, x, bound, None, info)
+        reasons: dict[int, Reason] = {kinds.LIMIT_TIME: "time", kinds.LIMIT_MEMORY: "memory"}
+        reason = watch.reason or reasons.get(limit, "solver")
+        return Answer(Verdict.UNKNOWN if x is None else Verdict.FEASIBLE, x, bound, reason, info)
+
+    def _cancel(self) -> None:
+        interrupter = self._interrupter
+        if interrupter is not None:
+            interrupter.interrupt()

@@ -1,0 +1,210 @@
+"""Any solver that Pyomo reaches: the slow lane, one Python object per row and a process of its own.
+
+Pyomo writes a file, starts the solver and reads what it wrote. There are no callbacks; a time limit is handed on, and
+stopping kills the process, whose best point is then lost.
+"""
+
+from __future__ import annotations
+
+import shutil
+from typing import Any
+
+import numpy as np
+
+from treeform.backends.base import LINEAR, Answer, Backend, Capabilities, Reason, Run, Session, Verdict, finite
+from treeform.backends.child import Child
+from treeform.backends.packages import Availability, load, probe
+from treeform.backends.rows import narrowed, with_cutoff
+from treeform.backends.watch import Watch
+from treeform.errors import SolverFailed, SpecError
+from treeform.model import Model
+
+#: Solver names of Pyomo, and the program that each one starts.
+PROGRAMS = {"cbc": "cbc", "glpk": "glpsol", "scip": "scip", "gurobi": "gurobi_cl", "cplex": "cplex"}
+#: Solver names of Pyomo, and the Python package and module that each one needs.
+PACKAGES = {"appsi_highs": ("highspy", "highspy")}
+HOW = {
+    "cbc": "install COIN-OR CBC, for example: apt-get install coinor-cbc",
+    "glpk": "install GLPK, for example: apt-get install glpk-utils",
+    "scip": "install SCIP with its AMPL interface (scipopt.org), or use tf.MathOpt('scip')",
+    "gurobi": "install Gurobi and a licence (gurobi.com)",
+    "cplex": "install CPLEX and a licence (ibm.com)",
+    "appsi_highs": "pip install highspy",
+}
+#: Options that make a solver prove optimality exactly; their defaults stop at a relative gap.
+EXACT = {"cbc": {"ratioGap": 0, "allowableGap": 0.0}, "glpk": {"mipgap": 0}}
+#: Seconds for Pyomo to write the model and to read the solution, beyond the time limit of the solver.
+OVERHEAD = 5.0
+
+
+class Pyomo(Backend):
+    """A solver that Pyomo knows, such as "cbc", "glpk" or "appsi_highs".
+
+    Parameters
+    ----------
+    solver : str
+        The name in Pyomo's ``SolverFactory``.
+    options : dict
+        Options of the solver, by its own names.
+    """
+
+    name = "pyomo"
+    package = "pyomo"
+    module = "pyomo"
+    install = "pip install pyomo"
+    aliases = {"pyomo": "pyomo:cbc", "cbc": "pyomo:cbc", "glpk": "pyomo:glpk"}  # noqa: RUF012
+    open_ended = True
+    capabilities = Capabilities(frozenset({LINEAR}), continuous=True, integer=True, objective=True)
+
+    def __init__(self, solver: str = "cbc", options: dict[str, Any] | None = None) -> None:
+        if not isinstance(solver, str) or not solver.strip():
+            raise SpecError(f"{solver!r} names no solver", fix="give a name that Pyomo knows, such as 'cbc'")
+        self.solver = solver.strip()
+        self.options = dict(options or {})
+        self.name = f"pyomo:{self.solver}"  # type: ignore[misc]
+        super().__init__()
+
+    @classmethod
+    def variants(cls) -> tuple[str, ...]:
+        return tuple(f"pyomo:{solver}" for solver in [*PROGRAMS, *PACKAGES])
+
+    @classmethod
+    def named(cls, variant: str) -> Backend:
+        return cls(variant.partition(":")[2])
+
+    @classmethod
+    def availability(cls, variant: str = "") -> Availability:
+        """As for any backend; a program is looked for on the path, and names that treeform does not know pass."""
+        found = probe(cls.package, cls.module)
+        solver = variant.partition(":")[2]
+        if not found.available or not solver:
+            return found
+        if solver in PACKAGES and not probe(*PACKAGES[solver]).available:
+            return Availability(False, found.version, f"the package {PACKAGES[solver][0]} is not installed")
+        if solver in PROGRAMS and shutil.which(PROGRAMS[solver]) is None:
+            return Availability(False, found.version, f"the program {PROGRAMS[solver]} is not on the path")
+        return found
+
+    @classmethod
+    def install_for(cls, variant: str) -> str:
+        here = probe(cls.package, cls.module).available
+        return HOW.get(variant.partition(":")[2], cls.install) if here else cls.install
+
+    def open(self, model: Model) -> Session:
+        self.require()
+        return PyomoSession(self, model)
+
+
+class PyomoSession(Session):
+    """A model for Pyomo; every run sends its arrays to a process that builds the objects and solves."""
+
+    backend: Pyomo
+
+    def __init__(self, backend: Pyomo, model: Model) -> None:
+        self._child = Child()
+        super().__init__(backend, model)
+
+    def close(self) -> None:
+        self._child.close()
+
+    def _search(self, run: Run, watch: Watch) -> Answer:
+        lb, ub = narrowed(self.lowered, run.assumptions)
+        if bool((lb > ub).any()):
+            return Answer(Verdict.INFEASIBLE)
+        rows, goal = with_cutoff(self.lowered, run.cutoff), self.lowered.objective
+        empty = np.diff(rows.indptr) == 0
+        if bool((empty & ((rows.lo > 0.0) | (rows.hi < 0.0))).any()):
+            return Answer(Verdict.INFEASIBLE)
+        task = {
+            "solver": self.backend.solver,
+            "options": {**EXACT.get(self.backend.solver, {}), **self.backend.options},
+            "time_limit": watch.remaining,
+            "columns": (lb, ub, self.lowered.is_integer),
+            "rows": (rows.indptr, rows.cols, rows.vals, rows.lo, rows.hi),
+            "objective": (goal.cols, goal.vals, goal.const),
+            "hint": run.hint,
+        }
+        result = self._child.call("treeform.backends.pyomo", "solve_in_child", task, watch, OVERHEAD)
+        if result is None:
+            return Answer(Verdict.UNKNOWN, reason=watch.reason or "time")
+        verdict, reason, x, bound = result
+        return Answer(Verdict(verdict), x, finite(bound), reason)
+
+
+def solve_in_child(task: dict[str, Any]) -> tuple[str, Reason | None, np.ndarray | None, float | None]:
+    """What a child process does: build the Pyomo model, solve it once, and read the point."""
+    pyo = load("pyomo.environ", "pyomo", Pyomo.install)
+    solver = pyo.SolverFactory(task["solver"])
+    if not solver.available(exception_flag=False):
+        raise SolverFailed(
+            f"Pyomo cannot use the solver {task['solver']!r}",
+            cause="Pyomo does not know it, or it is not installed",
+            fix=HOW.get(task["solver"], "see 'pyomo help --solvers' for the names that it knows"),
+        )
+    model = _build(pyo, task)
+    options: dict[str, Any] = {"options": task["options"]} if task["options"] else {}
+    if task["time_limit"] is not None:
+        options["timelimit"] = max(1.0, task["time_limit"])
+    if task["hint"] is not None and bool(getattr(solver, "warm_start_capable", lambda: False)()):
+        options["warmstart"] = True
+    result = solver.solve(model, load_solutions=False, **options)
+    return _read(pyo, model, result)
+
+
+def _build(pyo: Any, task: dict[str, Any]) -> Any:
+    """The model as Pyomo objects."""
+    expressions = load("pyomo.core.expr.numeric_expr", "pyomo", Pyomo.install)
+    lb, ub, integer = (side.tolist() for side in task["columns"])
+    hint = task["hint"]
+    model = pyo.ConcreteModel()
+    model.x = pyo.Var(range(len(lb)))
+    x = [model.x[i] for i in range(len(lb))]
+    for i, var in enumerate(x):
+        var.domain = pyo.Integers if integer[i] else pyo.Reals
+        var.setlb(_finite(lb[i]))
+        var.setub(_finite(ub[i]))
+        if hint is not None and not np.isnan(hint[i]):
+            var.set_value(float(hint[i]))
+
+    def linear(cols: list[int], vals: list[float], constant: float = 0.0) -> Any:
+        return expressions.LinearExpression(constant=constant, linear_coefs=vals, linear_vars=[x[c] for c in cols])
+
+    indptr, cols, vals, lo, hi = (part.tolist() for part in task["rows"])
+    model.rows = pyo.ConstraintList()
+    for r in range(len(lo)):
+        a, b = indptr[r], indptr[r + 1]
+        if a == b:
+            continue
+        body = linear(cols[a:b], vals[a:b])
+        model.rows.add(body == hi[r] if lo[r] == hi[r] else (_finite(lo[r]), body, _finite(hi[r])))
+    goal_cols, goal_vals, constant = task["objective"]
+    # File formats want a column in the objective.
+    value = linear(goal_cols.tolist(), goal_vals.tolist(), constant) if len(goal_cols) else linear([0], [0.0])
+    model.goal = pyo.Objective(expr=value)
+    return model
+
+
+def _read(pyo: Any, model: Any, result: Any) -> tuple[str, Reason | None, np.ndarray | None, float | None]:
+    """Verdict, reason, point and bound; a bound is only taken from a finished proof, since solvers differ."""
+    ended = str(result.solver.termination_condition)
+    if ended == "infeasible":
+        return Verdict.INFEASIBLE.value, None, None, None
+    x = None
+    if len(result.solution):
+        # What it complains about is in the termination condition.
+        result.solver.status = pyo.SolverStatus.ok
+        model.solutions.load_from(result)
+        values = [model.x[i].value for i in range(len(model.x))]
+        # Columns that occur nowhere are not in the file, and come back without a value.
+        free = [0.0 if var.lb is None and var.ub is None else (var.lb if var.lb is not None else var.ub)
+                for var in model.x.values()]  # fmt: skip
+        if not all(v is None for v in values):
+            x = np.array([f if v is None else v for v, f in zip(values, free, strict=True)], dtype=np.float64)
+    if ended == "optimal":
+        return Verdict.OPTIMAL.value, None, x, None if x is None else float(pyo.value(model.goal))
+    reason: Reason = "time" if ended == "maxTimeLimit" else "solver"
+    return (Verdict.UNKNOWN if x is None else Verdict.FEASIBLE).value, reason, x, None
+
+
+def _finite(side: float) -> float | None:
+    return side if abs(side) < np.inf else None

@@ -1,0 +1,66 @@
+"""Finite ranges for integer columns that were declared without, for solvers that need them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from treeform.errors import RouteError
+from treeform.model import Linear, Model
+
+ROUNDS = 4
+
+
+def finite_ranges(model: Model) -> tuple[np.ndarray, np.ndarray]:
+    r"""Bounds of all columns, those that are infinite replaced by what the plain linear rows imply.
+
+    For a row :math:`\sum_k a_k x_k \le h` and a column with :math:`a_j > 0`
+
+    .. math:: x_j \le \frac{1}{a_j} \Bigl(h - \sum_{k \ne j} \min_{l_k \le x_k \le u_k} a_k x_k\Bigr).
+
+    Returns
+    -------
+    lb, ub : ndarray of float64, shape (n_cols,)
+
+    Raises
+    ------
+    RouteError
+        If a column stays unbounded.
+    """
+    lb, ub = model.lb.copy(), model.ub.copy()
+    for _ in range(ROUNDS):
+        infinite = np.isinf(lb) | np.isinf(ub)
+        if not bool(infinite.any()):
+            return lb, ub
+        for block in model.blocks:
+            if isinstance(block, Linear) and block.when is None and bool(infinite[block.cols].any()):
+                _tighten(block, block.vals, block.hi, lb, ub)
+                _tighten(block, -block.vals, -block.lo, lb, ub)
+    open_ended = np.flatnonzero(np.isinf(lb) | np.isinf(ub))
+    if len(open_ended):
+        names = ", ".join(model.column_name(int(c)) for c in open_ended[:5])
+        raise RouteError(
+            f"the solver needs finite ranges, and {names} can be arbitrarily large",
+            cause="neither the declaration nor a linear row bounds it on both sides",
+            fix="declare it with lb= and ub=",
+        )
+    return lb, ub
+
+
+def _tighten(block: Linear, vals: np.ndarray, hi: np.ndarray, lb: np.ndarray, ub: np.ndarray) -> None:
+    """Use ``vals x <= hi`` for the infinite ends of ``lb`` and ``ub``, in place."""
+    row = block.rows.row_of_term()
+    least = vals * np.where(vals > 0, lb[block.cols], ub[block.cols])
+    unknown = np.isinf(least)
+    total = np.bincount(row, weights=np.where(unknown, 0.0, least), minlength=block.n_rows)
+    gaps = np.bincount(row, weights=unknown, minlength=block.n_rows)
+    # The rest of the row has a least value when no other term is unbounded below.
+    usable = np.isfinite(hi[row]) & (gaps[row] == unknown)
+    limit = np.zeros(len(vals))
+    np.divide(hi[row] - total[row] + np.where(unknown, 0.0, least), vals, out=limit, where=usable)
+    # A hair wider, so that float64 sums of decimals cut nothing off.
+    up, down = usable & (vals > 0), usable & (vals < 0)
+    for side, mask, better in ((ub, up, np.minimum), (lb, down, np.maximum)):
+        cols = block.cols[mask]
+        wide = np.floor(limit[mask] + 1e-6) if side is ub else np.ceil(limit[mask] - 1e-6)
+        fresh = np.isinf(side[cols])
+        better.at(side, cols[fresh], wide[fresh])

@@ -1,0 +1,262 @@
+"""SAT solvers through PySAT: clauses in, models out, incremental, stoppable.
+
+Few of these solvers can be interrupted, but nearly all take a budget of conflicts and keep what they have learnt
+when it is used up. A run is therefore cut into slices that last about a tenth of a second each. Two traps: in the
+main thread PySAT jumps out of C++ code on Ctrl-C, so it is always called from another one; and Kissat ends the
+process when it is used twice, so it, and Lingeling, which has no budgets, run in a child process.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+
+from treeform.backends.base import CARDINALITY, CLAUSE, Answer, Backend, Capabilities, Run, Session, Verdict
+from treeform.backends.child import Child
+from treeform.backends.packages import Availability, load, probe
+from treeform.backends.registry import unknown_name
+from treeform.backends.watch import Watch
+from treeform.errors import SolverFailed, SpecError
+from treeform.model import Block, Cardinality, Clause, Model
+
+#: Seconds that a slice of conflicts should last, and where the search for its size begins.
+SLICE_SECONDS = 0.08
+FIRST_SLICE = 500
+LONGEST_SLICE = 2_000_000
+
+SLICED = (
+    "cadical195", "cadical153", "cadical103", "cadical300", "glucose42", "glucose4", "glucose3", "minisat22",
+    "maplechrono", "maplecm", "maplesat", "mergesat3", "minicard", "gluecard3", "gluecard4", "ergo",
+)  # fmt: skip
+IN_CHILD = ("kissat404", "lingeling")
+NATIVE_CARDINALITY = ("minicard", "gluecard3", "gluecard4")
+ALIASES = {
+    "sat": "cadical195",
+    "cadical": "cadical195",
+    "glucose": "glucose42",
+    "minisat": "minisat22",
+    "kissat": "kissat404",
+}
+
+
+class SAT(Backend):
+    """A SAT solver of the PySAT collection.
+
+    It takes 0/1 columns and clauses (some take cardinalities), and has no objective: the layer above asks for
+    better and better models.
+
+    Parameters
+    ----------
+    solver : str
+        PySAT's name of the solver, such as "cadical195", "glucose42", "minisat22" or "kissat404".
+    """
+
+    name = "sat"
+    package = "python-sat"
+    module = "pysat"
+    install = "pip install python-sat"
+    aliases = ALIASES
+
+    def __init__(self, solver: str = "cadical195") -> None:
+        self.solver = ALIASES.get(solver.lower(), solver.lower())
+        if self.solver not in SLICED + IN_CHILD:
+            raise unknown_name(solver, [*SLICED, *IN_CHILD], "SAT solver")
+        self.name = self.solver  # type: ignore[misc]
+        forms = {CLAUSE, CARDINALITY} if self.solver in NATIVE_CARDINALITY else {CLAUSE}
+        self.capabilities = Capabilities(frozenset(forms))
+        super().__init__()
+
+    @classmethod
+    def variants(cls) -> tuple[str, ...]:
+        return (*SLICED, *IN_CHILD)
+
+    @classmethod
+    def named(cls, variant: str) -> Backend:
+        return cls(variant)
+
+    def open(self, model: Model) -> Session:
+        self.require()
+        return (ChildSession if self.solver in IN_CHILD else SatSession)(self, model)
+
+
+class SatSession(Session):
+    """Clauses in a solver that keeps what it has learnt from run to run."""
+
+    backend: SAT
+
+    def __init__(self, backend: SAT, model: Model) -> None:
+        self._solver: Any = None
+        self._refuted = False
+        super().__init__(backend, model)
+
+    def _load(self, blocks: list[Block]) -> None:
+        if self._solver is None:
+            self._solver = _make(self.backend)
+            blocks = self.lowered.blocks
+        solver = self._solver
+        # Columns that no clause mentions need no loading: they are free.
+        for lits in _fixed_columns(self.lowered, self._mark.n_cols):
+            solver.add_clause(lits)
+        for block in blocks:
+            if isinstance(block, Clause):
+                self._refuted |= not _add_clauses(solver, block)
+            else:
+                assert isinstance(block, Cardinality)
+                self._refuted |= not _add_counts(solver, block)
+
+    def _search(self, run: Run, watch: Watch) -> Answer:
+        if self._solver is None:
+            self._load([])
+        if self._refuted:
+            return Answer(Verdict.INFEASIBLE)
+        solver = self._solver
+        if run.hint is not None:
+            phases = _literals(run.hint)
+            if self.backend.solver != "cadical103":
+                solver.set_phases(phases)
+        assumptions = list(run.assumptions)
+        slices, budget, found = 0, FIRST_SLICE, None
+        while not watch.ending and watch.remaining != 0.0:
+            start = time.monotonic()
+            solver.conf_budget(budget)
+            found = solver.solve_limited(assumptions=assumptions)
+            if found is not None:
+                break
+            slices += 1
+            spent = max(time.monotonic() - start, 1e-4)
+            budget = int(min(LONGEST_SLICE, max(20, budget * min(2.0, SLICE_SECONDS / spent))))
+            # PySAT holds the interpreter lock during a slice; here the caller's thread gets its turn.
+            time.sleep(1e-4)
+        info = {"slices": slices, **_counters(solver)}
+        if found is None:
+            return Answer(Verdict.UNKNOWN, reason=watch.reason or "time", info=info)
+        if not found:
+            return Answer(Verdict.INFEASIBLE, info=info)
+        return Answer(_verdict(self.model), _point(solver.get_model(), self.lowered), info=info)
+
+    def _abandon(self) -> None:
+        self._solver = None
+
+    def close(self) -> None:
+        if self._solver is not None:
+            self._solver.delete()
+            self._solver = None
+
+
+class ChildSession(Session):
+    """A solver that must not run in this process: every run sends all clauses to a child, and may kill it."""
+
+    backend: SAT
+
+    def __init__(self, backend: SAT, model: Model) -> None:
+        self._child = Child()
+        super().__init__(backend, model)
+
+    def close(self) -> None:
+        self._child.close()
+
+    def _search(self, run: Run, watch: Watch) -> Answer:
+        units = [[lit] for lit in run.assumptions] + _fixed_columns(self.lowered, 0)
+        blocks = [b for b in self.lowered.blocks if isinstance(b, Clause)]
+        task = {
+            "solver": self.backend.solver,
+            "units": units,
+            "clauses": [(b.indptr, b.lits) for b in blocks],
+            "phases": None if run.hint is None else _literals(run.hint),
+        }
+        result = self._child.call("treeform.backends.sat", "solve_in_child", task, watch)
+        if result is None:
+            return Answer(Verdict.UNKNOWN, reason=watch.reason or "time")
+        if result["found"] is None:
+            raise SolverFailed(f"{self.backend.solver} gave no answer", fix="try another SAT solver")
+        if not result["found"]:
+            return Answer(Verdict.INFEASIBLE)
+        return Answer(_verdict(self.model), _point(result["model"], self.lowered))
+
+
+def solve_in_child(task: dict[str, Any]) -> dict[str, Any]:
+    """What a child process does: load, solve once, and return the model."""
+    solver = load("pysat.solvers", task["solver"], SAT.install).Solver(name=task["solver"])
+    for unit in task["units"]:
+        solver.add_clause(unit)
+    for indptr, lits in task["clauses"]:
+        if not _add_clauses(solver, Clause("", indptr, lits)):
+            return {"found": False, "model": None}
+    if task["phases"] is not None and task["solver"] == "lingeling":
+        solver.set_phases(task["phases"])
+    found = solver.solve()
+    return {"found": found, "model": solver.get_model() if found else None}
+
+
+def _make(backend: SAT) -> Any:
+    pysat = load("pysat.solvers", backend.name, backend.install)
+    try:
+        return pysat.Solver(name=backend.solver)
+    except pysat.NoSuchSolverError as error:
+        raise SpecError(
+            f"the installed PySAT has no solver {backend.solver!r}",
+            cause="it is older than that solver",
+            fix="pip install --upgrade python-sat",
+        ) from error
+
+
+def _add_clauses(solver: Any, block: Clause) -> bool:
+    """Load clauses; False when one of them is empty, which not every solver digests."""
+    ends, lits = block.indptr.tolist(), block.lits.tolist()
+    add = solver.solver.add_clause
+    empty = False
+    for r in range(block.n_rows):
+        if ends[r] == ends[r + 1]:
+            empty = True
+        else:
+            add(lits[ends[r] : ends[r + 1]])
+    return not empty
+
+
+def _add_counts(solver: Any, block: Cardinality) -> bool:
+    """Load counts as "at most"; False when one of them cannot hold."""
+    ends, lits = block.indptr.tolist(), block.lits.tolist()
+    possible = True
+    for r, (lo, hi) in enumerate(zip(block.lo.tolist(), block.hi.tolist(), strict=True)):
+        row = lits[ends[r] : ends[r + 1]]
+        if lo > len(row) or hi < max(lo, 0):
+            possible = False
+            continue
+        if hi < len(row):
+            solver.add_atmost(row, hi)
+        if lo > 0:
+            solver.add_atmost([-lit for lit in row], len(row) - lo)
+    return possible
+
+
+def _fixed_columns(model: Model, start: int) -> list[list[int]]:
+    """Unit clauses for columns whose range is a single value."""
+    lb, ub = model.lb[start:], model.ub[start:]
+    one, zero = np.flatnonzero(lb > 0.5), np.flatnonzero(ub < 0.5)
+    return [[lit] for lit in (one + start + 1).tolist()] + [[-lit] for lit in (zero + start + 1).tolist()]
+
+
+def _literals(hint: np.ndarray) -> list[int]:
+    known = np.flatnonzero(~np.isnan(hint))
+    out: list[int] = np.where(hint[known] > 0.5, known + 1, -(known + 1)).tolist()
+    return out
+
+
+def _point(literals: list[int], model: Model) -> np.ndarray:
+    """A model of the clauses as a point; variables that the solver never saw are at their lower bound."""
+    x = model.lb.copy()
+    lits = np.asarray(literals, dtype=np.int64)
+    lits = lits[np.abs(lits) <= model.n_cols]
+    x[np.abs(lits) - 1] = lits > 0
+    return x
+
+
+def _verdict(model: Model) -> Verdict:
+    return Verdict.FEASIBLE if len(model.objective.cols) else Verdict.OPTIMAL
+
+
+def _counters(solver: Any) -> dict[str, int]:
+    stats = solver.accum_stats() if hasattr(solver, "accum_stats") else None
+    return {name: int(value) for name, value in (stats or {}).items()}

@@ -1,0 +1,167 @@
+"""Running a search in a thread of its own while the caller's thread listens.
+
+Solvers block in C++ code. Were they called directly, Ctrl-C would wait for them, and callbacks would run in
+whatever thread a solver likes. Here the search gets a thread; the thread that called ``solve`` polls the stop
+function, takes signals, and runs the user's callbacks, so that their exceptions surface where they belong.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from treeform.backends.sieve import Sieve
+from treeform.bridges import Lowered
+
+if TYPE_CHECKING:
+    from treeform.backends.base import Answer, Run
+
+#: Seconds between two looks at the stop function.
+POLL = 0.05
+#: Seconds that a solver may exceed its time limit before it is asked to stop.
+GRACE = 0.2
+#: Seconds that a solver may take to stop before it is left alone.
+PATIENCE = 2.0
+
+
+class Watch:
+    """The line between a search and its caller.
+
+    Parameters
+    ----------
+    run : Run
+        Limits and callbacks.
+    sieve : Sieve
+        Judges the points that arrive.
+    lowered : Lowered
+        The model that the search sees; its points are read back from it.
+    """
+
+    def __init__(self, run: Run, sieve: Sieve, lowered: Lowered) -> None:
+        self.run = run
+        self.sieve = sieve
+        self.lowered = lowered
+        self.reason: Literal["time", "interrupted"] | None = None
+        self.best_bound: float | None = None
+        self._started = time.monotonic()
+        self._asked_at: float | None = None
+        self._events: queue.SimpleQueue[tuple[str, Any]] = queue.SimpleQueue()
+        self._ending = threading.Event()
+
+    # -- for the search -------------------------------------------------------------------------
+
+    @property
+    def ending(self) -> bool:
+        """Whether the search has to return now."""
+        return self._ending.is_set()
+
+    @property
+    def remaining(self) -> float | None:
+        """Seconds left, at least 0; None when unlimited."""
+        limit = self.run.time_limit
+        return None if limit is None else max(0.0, limit - (time.monotonic() - self._started))
+
+    def solution(self, x: np.ndarray) -> None:
+        """Report a point over the columns of the lowered model."""
+        self._events.put(("solution", self.lowered.to_source(x)))
+
+    def bound(self, value: float) -> None:
+        """Report a lower bound of the objective."""
+        self._events.put(("bound", value))
+
+    # -- for the caller -------------------------------------------------------------------------
+
+    def carry_out(self, search: Callable[[], Answer], cancel: Callable[[], None]) -> Answer | None:
+        """Run ``search`` to its end, to the limits, or until somebody stops it; None if it does not react.
+
+        Raises
+        ------
+        Exception
+            What the search or a callback raised.
+        KeyboardInterrupt
+            On Ctrl-C when the run was already asked to stop.
+        """
+        thread = threading.Thread(target=self._work, args=(search,), name="treeform search")
+        thread.start()
+        try:
+            while True:
+                try:
+                    kind, value = self._next(cancel)
+                except KeyboardInterrupt:
+                    if self.reason == "interrupted":
+                        raise
+                    self._end("interrupted")
+                    continue
+                if kind == "failed":
+                    raise value
+                if kind in ("done", "deaf"):
+                    answer: Answer | None = value
+                    return answer
+        except BaseException:
+            self._end("interrupted")
+            cancel()
+            thread.join(PATIENCE)
+            raise
+
+    def _work(self, search: Callable[[], Answer]) -> None:
+        try:
+            self._events.put(("done", search()))
+        except BaseException as error:  # handed to the caller's thread, which raises it
+            self._events.put(("failed", error))
+
+    def _next(self, cancel: Callable[[], None]) -> tuple[str, Any]:
+        """Wait a moment for news and act on it."""
+        events = self._gather()
+        last = events[-1] if events and events[-1][0] in ("done", "failed") else None
+        for kind, value in reversed(events):
+            # Later points are better; earlier ones matter only if the later fail the check.
+            if kind == "solution" and (x := self.sieve.take(value)) is not None:
+                if self.run.on_solution is not None:
+                    self.run.on_solution(x)
+                break
+        self._relay_bound([value for kind, value in events if kind == "bound"])
+        if last is not None:
+            return last
+        self._look_at_limits()
+        if self._asked_at is not None:
+            # Repeated, since a request that comes before the solver is ready may be lost.
+            cancel()
+            if time.monotonic() - self._asked_at > PATIENCE:
+                return ("deaf", None)
+        return ("news", None)
+
+    def _gather(self) -> list[tuple[str, Any]]:
+        try:
+            events = [self._events.get(timeout=POLL)]
+        except queue.Empty:
+            return []
+        while not self._events.empty() and events[-1][0] not in ("done", "failed"):
+            events.append(self._events.get())
+        return events
+
+    def _relay_bound(self, values: list[float]) -> None:
+        clipped = [b for b in (self.sieve.clip_bound(value) for value in values) if b is not None]
+        if clipped and (self.best_bound is None or max(clipped) > self.best_bound):
+            self.best_bound = max(clipped)
+            if self.run.on_bound is not None:
+                self.run.on_bound(self.best_bound)
+
+    def _look_at_limits(self) -> None:
+        if self._asked_at is not None:
+            return
+        limit = self.run.time_limit
+        if self.run.stop is not None and self.run.stop():
+            self._end("interrupted")
+        elif limit is not None and time.monotonic() - self._started > limit + GRACE:
+            self._end("time")
+
+    def _end(self, reason: Literal["time", "interrupted"]) -> None:
+        if self._asked_at is None:
+            self._asked_at = time.monotonic()
+        self.reason = reason
+        self._ending.set()
