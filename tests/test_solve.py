@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import treeform as tf
-from treeform.errors import ContradictionError, SpecError
+from treeform.errors import ContradictionError, Infeasible, SpecError
 from treeform.graph import DecisionGraph
 from treeform.solve import Budget, Ledger, misfit
 
@@ -80,13 +80,21 @@ def test_depth_is_minimised_by_a_ladder(table):
 
 def test_infeasible_names_the_prover(table):
     X, y, _ = table
+    best = tf.Problem(X, y, shape=tf.Tree(depth=1)).solve().errors
     problem = tf.Problem(X, y, shape=tf.Tree(depth=1))
-    problem += tf.MaxErrors(0)
+    problem += tf.MaxErrors(best - 1)
     for solver in ("highs", "cp-sat"):
         result = problem.solve(solver, time_limit=60)
         assert result.status is tf.Status.INFEASIBLE
         assert result.graph is None
         assert any(claim.kind == "infeasible" for claim in result.claims)
+
+
+def test_what_is_infeasible_at_sight_never_reaches_a_solver(table):
+    X, y, _ = table
+    problem = tf.Problem(X, y, shape=tf.Tree(depth=1))
+    with pytest.raises(Infeasible, match="max_errors:0 is infeasible"):
+        problem += tf.MaxErrors(0)
 
 
 def test_objective_with_nodes_prices_tests(table):

@@ -61,7 +61,8 @@ class _OptimalClassifier(ClassifierMixin, BaseEstimator):
         X, y = self._validated(X, y)
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-        data = Dataset.from_user(X, y, sample_weight, allow_single_class=True)
+        names = getattr(self, "feature_names_in_", None)  # lost where the table became an array
+        data = Dataset.from_user(X, y, sample_weight, feature_names=names, allow_single_class=True)
         self.classes_ = np.asarray(data.classes)
         if data.n_classes == 1:
             self.result_ = None
@@ -79,11 +80,13 @@ class _OptimalClassifier(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> np.ndarray:
         """Class labels, shape (m,)."""
-        return np.asarray(self.graph_.predict(self._for_prediction(X)))
+        table = self._for_prediction(X)
+        return np.asarray(self.graph_.predict(table))
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Shares of the training weight per class at the leaf reached, shape (m, K); columns as ``classes_``."""
-        return np.asarray(self.graph_.predict_proba(self._for_prediction(X)))
+        table = self._for_prediction(X)
+        return np.asarray(self.graph_.predict_proba(table))
 
     def _requirements(self) -> list[Requirement]:
         given = self.requirements

@@ -20,6 +20,7 @@ from treeform.shape import shape_from_json
 from treeform.solve.certificate import validate
 from treeform.solve.question import Question
 from treeform.solve.recheck import prove_again
+from treeform.solve.trivial import ceiling, floor_bound
 from treeform.solve.verify import misfit, verify
 
 
@@ -162,16 +163,14 @@ def _check_claim(
         best = None if graph is None else question.to_units(verify(question, graph).value)
         ok = best is not None and value is not None and best <= value
         return CheckRow(what, ok, f"the model is worth {best}")
-    if value == _trivial_bound(question):
-        return CheckRow(what, True, "costs are never negative")
+    floor = question.to_units(floor_bound(question))
+    if claim["kind"] == "lower" and value is not None and value <= floor:
+        return CheckRow(what, True, f"rows that agree on every feature cost at least {floor}")
+    if claim["kind"] == "infeasible" and claim["recheck"] is not None:
+        value = question.to_units(ceiling(question)) + Fraction(1, question.scale)
     if claim["recheck"] is None or value is None:
         return CheckRow(what, None, "not re-checked: run the solver again to prove it again")
     return _prove_again(what, value, claim, question, time_limit)
-
-
-def _trivial_bound(question: Question) -> Fraction | None:
-    nonnegative = all(weight >= 0 for weight, _ in question.objective.terms)
-    return Fraction(0) if nonnegative else None
 
 
 def _prove_again(

@@ -148,7 +148,9 @@ def _start(warm_start: Any) -> DecisionGraph | None:
 
 def _warm_engine(question: Question, warm_start: Any, notes: list[str]) -> Engine | None:
     """The engine for bound and warm start: the one named, or ConTree when left open."""
-    if warm_start is None or warm_start == "none" or isinstance(warm_start, DecisionGraph):
+    if warm_start is None or warm_start is False or isinstance(warm_start, DecisionGraph):
+        return None
+    if isinstance(warm_start, str) and warm_start == "none":
         return None
     if isinstance(warm_start, str) and warm_start == "auto":
         engine: Backend | Engine = dp.by_name("contree")

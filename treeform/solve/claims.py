@@ -20,6 +20,7 @@ from treeform.graph import DecisionGraph
 from treeform.solve.budget import Budget
 from treeform.solve.question import Question
 from treeform.solve.result import Progress, Status, as_number
+from treeform.solve.trivial import ceiling
 from treeform.solve.verify import Verified, verify
 
 BOUND_TOLERANCE = 1e-6
@@ -76,6 +77,7 @@ class Ledger:
         self.trace: list[tuple[float, Any, Any]] = []
         self._on_progress = on_progress
         self._lock = threading.RLock()
+        self._ceiling = ceiling(question)
 
     # -- claims ---------------------------------------------------------------------------------
 
@@ -105,6 +107,8 @@ class Ledger:
             units = self.question.to_units(value)
             seconds = self.budget.seconds
             self._record(Claim("lower", units, by, seconds, relaxation, recheck, counters or {}))
+            if value > self._ceiling and not self.impossible:
+                self.prove_infeasible(by, relaxation, recheck)
 
     def prove_lower_float(self, value: float, by: str) -> None:
         """As `prove_lower`, from a floating-point bound: rounded up to the next attainable integer.
@@ -114,11 +118,13 @@ class Ledger:
         if math.isfinite(value):
             self.prove_lower(math.ceil(value - BOUND_TOLERANCE * max(1.0, abs(value))), by)
 
-    def prove_infeasible(self, by: str, relaxation: tuple[str, ...] = ()) -> None:
+    def prove_infeasible(
+        self, by: str, relaxation: tuple[str, ...] = (), recheck: dict[str, Any] | None = None
+    ) -> None:
         """No model of the shape satisfies the requirements."""
         with self._lock:
             self.impossible = True
-            self._record(Claim("infeasible", None, by, self.budget.seconds, relaxation))
+            self._record(Claim("infeasible", None, by, self.budget.seconds, relaxation, recheck))
 
     # -- what follows from them -----------------------------------------------------------------
 

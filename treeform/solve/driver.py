@@ -17,6 +17,7 @@ from treeform.solve.lagrange import tighten
 from treeform.solve.question import Question
 from treeform.solve.relaxation import relax
 from treeform.solve.result import Limit, Progress, Result, Status, as_number
+from treeform.solve.trivial import PROVER, floor_bound
 from treeform.solve.verify import verify
 
 WARM_SHARE = 0.3
@@ -42,6 +43,7 @@ def solve(
 
 
 def _work(question: Question, plan: Plan, ledger: Ledger, budget: Budget) -> Limit | None:
+    ledger.prove_lower(floor_bound(question), PROVER)
     if plan.start is not None:
         ledger.offer(plan.start, "the given warm start")
     if plan.engine is not None:
@@ -52,7 +54,8 @@ def _work(question: Question, plan: Plan, ledger: Ledger, budget: Budget) -> Lim
         return budget.reason or (Limit.MEMORY if outcome.reason == "memory" else None)
     assert plan.backend is not None and plan.formulation is not None
     if is_depth(question.objective):
-        return climb(question, plan.formulation, plan.backend, ledger, budget) or budget.reason
+        limit = climb(question, plan.formulation, plan.backend, ledger, budget)
+        return budget.reason or limit
     constants(question, ledger)
     if plan.warm_engine is not None:
         _warm_up(question, plan, ledger, budget)
@@ -60,7 +63,7 @@ def _work(question: Question, plan: Plan, ledger: Ledger, budget: Budget) -> Lim
         return budget.reason
     search = CompiledSearch(question, plan.formulation, plan.backend, ledger, budget)
     search.run()
-    return search.limit or budget.reason
+    return budget.reason or search.limit
 
 
 def constants(question: Question, ledger: Ledger) -> None:

@@ -16,6 +16,7 @@ from treeform.dp import Engine, TreeTask
 from treeform.objective import Cost, Error, Leaves, Nodes
 from treeform.shape import Tree
 from treeform.solve.question import Question
+from treeform.solve.trivial import allowed_errors
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,8 @@ def relax(question: Question, engine: Engine, depth: int | None = None) -> Relax
     is_tree = isinstance(question.shape, Tree)
     for label, requirement in zip(question.labels, question.requirements, strict=True):
         native = requirement.native(question.data) or {}
+        if set(native) == {"max_errors"} and allowed_errors(question) is not None:
+            continue  # a bound on the objective itself: an optimum above it is a proof of infeasibility
         if is_tree and native and set(native) <= engine.understands:
             for key, value in native.items():
                 pick = max if key == "min_support" else min
