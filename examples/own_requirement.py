@@ -1,0 +1,60 @@
+"""
+A requirement of one's own
+==========================
+
+At most *k* features may be tested in the whole tree. The class has two faces: ``build`` states the rule to
+solvers, ``violation`` judges a finished model. The conformance kit checks one against the other.
+"""
+
+from pathlib import Path
+
+import pandas as pd
+
+import treeform as tf
+
+# %%
+# Two faces
+# ---------
+# ``needs`` names the ports that ``build`` reads: ``t.feature[v, f]`` is 1 when test node *v* tests feature *f*.
+# Any formulation that offers this port can be used, with any solver.
+
+
+class AtMostFeatures(tf.Requirement):
+    """At most k of the encoded features are tested."""
+
+    needs = frozenset({"feature"})
+
+    def __init__(self, k: int) -> None:
+        self.k = k
+
+    def build(self, m, t):
+        used = m.bool("used", t.n_features)
+        m.add(t.feature <= used)
+        m.add(used.sum() <= self.k)
+
+    def violation(self, graph, data):
+        return max(0, len(graph.features_used()) - self.k)
+
+
+# %%
+# Does it mean what it says?
+# --------------------------
+# ``check_requirement`` solves small random problems on every formulation and backend that can take the
+# requirement, and compares with brute force over all trees.
+
+print(tf.testing.check_requirement(AtMostFeatures(2)))
+
+# %%
+# In use
+# ------
+
+table = pd.read_csv(Path(__file__).parent / "data" / "german-credit.csv")
+X, y = table.drop(columns="creditworthy"), table["creditworthy"]
+
+for k in (1, 2, 3):
+    problem = tf.Problem(X, y, shape=tf.Tree(depth=2))
+    problem += [AtMostFeatures(k), tf.MinSupport(0.05)]
+    result = problem.solve("highs", formulation="odd", time_limit=10)
+    print(f"\nat most {k}: {result}")
+    assert result.graph is not None
+    print("\n".join(result.graph.rules()))

@@ -1,0 +1,52 @@
+"""
+One problem, several formulations and solvers
+=============================================
+
+The same requirement objects on a mixed-integer program and on a Boolean formula: formulation and solver are
+arguments of ``solve``, and the optima agree.
+"""
+
+from sklearn.datasets import load_iris
+
+import treeform as tf
+
+X, y = load_iris(return_X_y=True, as_frame=True)
+X, y = X.iloc[::3].round(0), y.iloc[::3]
+
+problem = tf.Problem(X, y, shape=tf.Tree(depth=2))
+problem += [tf.MinSupport(5), tf.MaxNodes(2)]
+print(problem)
+
+# %%
+# Who is here
+# -----------
+# Solvers are imported when they are used, so that a missing one is only a row in a table.
+
+print(tf.solvers())
+
+# %%
+# The route to a solver
+# ---------------------
+# A model holds linear rows, clauses and cardinality rows. What a solver lacks is rewritten by bridges; ``explain``
+# shows how, and solves nothing.
+
+print(problem.explain("highs", formulation="odd"))
+print()
+print(problem.explain("cadical195", formulation="sat-depth"))
+
+# %%
+# Equal optima
+# ------------
+
+optima = {}
+for solver, formulation in [
+    ("contree", None),
+    ("highs", "odd"),
+    ("cp-sat", "odd"),
+    ("cadical195", "sat-depth"),
+    ("highs", "sat-depth"),
+]:
+    result = problem.solve(solver, formulation=formulation, warm_start=None, time_limit=20)
+    optima[solver, formulation] = result.objective
+    print(f"{solver:>11} {formulation or '-':>9}: {result}")
+assert len(set(optima.values())) == 1
