@@ -1,0 +1,126 @@
+"""Which training examples the formula holds: counterexamples (Algorithm 3); contradictions between rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from treeform.errors import Infeasible
+from treeform.formulations.sat.clauses import Bools, Ints
+
+if TYPE_CHECKING:
+    from treeform.data import Dataset
+
+SHORT_LIST = 500
+"""Misclassified points, beyond those needed, that are looked at one by one."""
+
+
+def contradictory_rows(data: Dataset) -> list[list[int]]:
+    """Groups of rows with equal features and different classes: no tree classifies all of them correctly.
+
+    Parameters
+    ----------
+    data : Dataset
+
+    Returns
+    -------
+    list of list of int
+        Row numbers of the user's table, one list per shared feature vector, ordered.
+    """
+    return list(_contradictions(data))
+
+
+def _contradictions(data: Dataset) -> Iterator[list[int]]:
+    points = data.points
+    mixed = (np.asarray(points.weights) > 0).sum(axis=1) > 1
+    rows = np.flatnonzero(mixed[points.index])
+    order = rows[np.argsort(points.index[rows], kind="stable")]
+    cuts = np.flatnonzero(np.diff(points.index[order])) + 1
+    for group in np.split(order, cuts) if len(order) else []:
+        yield np.asarray(data.kept_rows)[group].tolist()
+
+
+def refuse_contradictions(data: Dataset) -> None:
+    """Raise when some rows have equal features and different classes.
+
+    Raises
+    ------
+    Infeasible
+        Naming the rows.
+    """
+    groups = contradictory_rows(data)
+    if groups:
+        shown = "; ".join(", ".join(map(str, rows[:6])) for rows in groups[:3])
+        raise Infeasible(
+            "no tree classifies all training rows correctly",
+            cause=f"{len(groups)} feature vectors occur with several classes (rows {shown}"
+            + ("; ..." if len(groups) > 3 else "")
+            + ")",
+            fix="allow errors: tf.MaxErrors(k) with k > 0, or minimise tf.Error() at a given depth",
+        )
+
+
+def distances(right: Bools, some: Ints, others: Ints) -> np.ndarray:
+    """Number of tests that separate two points: Hamming distances, (len(some), len(others)) float32."""
+    a, b = right[some].astype(np.float32), right[others].astype(np.float32)
+    return np.asarray(a.sum(axis=1)[:, None] + b.sum(axis=1)[None, :] - 2.0 * (a @ b.T))
+
+
+def first_examples(right: Bools, truth: Ints, count: int) -> Ints:
+    """A few points to begin with: the first of each class, and those nearest to them of other classes."""
+    if len(np.unique(truth)) < 2:
+        return np.arange(min(1, len(truth)))
+    anchors = np.array([np.flatnonzero(truth == label)[0] for label in np.unique(truth)])
+    return nearest(right, truth, np.setdiff1d(np.arange(len(truth)), anchors), anchors, count, keep=anchors)
+
+
+def nearest(
+    right: Bools, truth: Ints, wrong: Ints, inside: Ints, count: int, keep: Ints | None = None
+) -> Ints:
+    """Misclassified points that are closest to a point of another class in the formula.
+
+    They show the borders between classes that matter; far fewer are needed than with the paper's "any
+    misclassified example". Each one chosen counts as in the formula for the choice of the next.
+
+    Parameters
+    ----------
+    right : ndarray of bool, shape (P, m)
+    truth : ndarray of int64, shape (P,)
+    wrong : ndarray of int64
+        Points to choose from.
+    inside : ndarray of int64
+        Points in the formula.
+    count : int
+    keep : ndarray of int64, optional
+        Points that are returned in any case, before the others.
+
+    Returns
+    -------
+    ndarray of int64
+        Distinct points.
+    """
+    start = np.zeros(0, dtype=np.int64) if keep is None else keep
+    if not len(wrong):
+        return start
+    gap = _to_other_class(right, truth, wrong, inside)
+    closest = np.argsort(gap, kind="stable")[: SHORT_LIST + count]
+    wrong, gap = wrong[closest], gap[closest]
+    chosen: list[int] = []
+    while len(chosen) < min(count, len(wrong)):
+        best = int(gap.argmin())
+        chosen.append(int(wrong[best]))
+        gap = np.minimum(gap, _to_other_class(right, truth, wrong, wrong[best : best + 1]))
+        gap[np.isin(wrong, chosen)] = np.inf
+    return np.concatenate([start, np.array(chosen, dtype=np.int64)]).astype(np.int64)
+
+
+def _to_other_class(right: Bools, truth: Ints, some: Ints, others: Ints) -> np.ndarray:
+    """Distance of each point to the nearest one of another class among ``others``; the number of tests if none."""
+    none = np.full(len(some), float(right.shape[1] + 1))
+    if not len(others):
+        return none
+    gap = distances(right, some, others)
+    gap[truth[some][:, None] == truth[others][None, :]] = np.inf
+    return np.asarray(np.minimum(gap.min(axis=1), none))

@@ -1,0 +1,70 @@
+"""Component: the classes of the leaves and what is predicted; clauses (5) and (6), Algorithm 2."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from treeform.formulations.sat.clauses import Ints, leaf_clauses, same_class_clauses
+from treeform.formulations.sat.formula import Formula, formula_of
+from treeform.model import Expr, clauses, constant, exactly, stack
+from treeform.ports import Component
+
+if TYPE_CHECKING:
+    from treeform.model import Model
+    from treeform.ports import Ports
+
+
+class LeafClasses(Component):
+    """Each leaf has a class, and an example is predicted the class of its leaf.
+
+    ``C_vc`` says that leaf ``v`` has class ``c``. Where no error is allowed, formula (5) of Avellaneda (AAAI
+    2020) fixes the class of the leaf where an example of class ``a`` ends; formula (6), that it has no other
+    class, follows since a leaf has one class (for two classes, one variable)::
+
+        (5)  X_i = v  =>  C_va
+        (6)  X_i = v  =>  not C_va'     for a' != a
+
+    Where errors are allowed, the prediction of an example is a variable of its own::
+
+        X_i = v  =>  (P_ic <=> C_vc)
+    """
+
+    offers = frozenset({"predicted", "label"})
+
+    def build(self, m: Model, t: Ports) -> None:
+        formula = formula_of(t)
+        C = _one_of(m, "C: leaf has class", formula.n_leaves, t.n_classes)
+        formula.C = C.as_literals()
+        if "label" in t.wanted:
+            t.publish("label", C)
+        if formula.consistent:
+            self.add_examples(m, formula, formula.inside)
+            # Every example is predicted its own class, also those that are not in the formula yet.
+            t.publish("predicted", constant(np.eye(t.n_classes)[np.asarray(t.data.y)]))
+            return
+        P = _one_of(m, "P: example is predicted class", len(formula.X), t.n_classes)
+        literals = P.as_literals()
+        for c in range(1 if t.n_classes == 2 else t.n_classes):
+            rows = same_class_clauses(formula.X, formula.C[:, c], literals[:, c])
+            m.add(clauses(rows), f"prediction of class {t.data.classes[c]} is the class of the leaf")
+        formula.links["predicted"] = literals
+        t.publish("predicted", P[t.points.index])
+
+    def add_examples(self, m: Model, formula: Formula, points: Ints) -> None:
+        """Put points into the formula, for which no error is allowed: (5)."""
+        wanted = formula.C[:, formula.truth[points]].T
+        m.add(
+            clauses(leaf_clauses(formula.X[points], wanted)), "(5)-(6) the class of the leaf of each example"
+        )
+
+
+def _one_of(m: Model, name: str, rows: int, n_classes: int) -> Expr:
+    """Literals ``(rows, n_classes)`` of which exactly one in each row is true."""
+    if n_classes == 2:
+        second = m.bool(name, rows)
+        return stack([~second, second], axis=1)
+    many = m.bool(name, (rows, n_classes))
+    m.add(exactly(many, 1, axis=1), f"one class each: {name[0]}")
+    return many

@@ -1,0 +1,118 @@
+"""Component: where each example goes in the perfect tree; clauses (3) and (4), Algorithm 1."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from treeform.formulations.sat.clauses import Ints, equal_and, left_when_unused, split_clauses, turns_to
+from treeform.formulations.sat.examples import first_examples
+from treeform.formulations.sat.formula import Formula, formula_of
+from treeform.model import Expr, clauses
+from treeform.ports import Component
+
+if TYPE_CHECKING:
+    from treeform.model import Model
+    from treeform.ports import Ports
+
+BY_SAMPLE = frozenset({"flow", "side", "sink"})
+
+
+class ExamplePaths(Component):
+    """The turns of each example on its way down, as a binary number.
+
+    ``X_ij`` says that example ``i`` turns right at level ``j``; the digits ``X_i0 X_i1 ... X_i,k-1`` are the
+    number of its leaf. Formulas (3) and (4) of Avellaneda (AAAI 2020), as Algorithm 1 states them::
+
+        (3)  e_i[f] = 0:  X_ij   =>  not F_{X_i[..j], f}
+        (4)  e_i[f] = 1:  ~X_ij  =>  not F_{X_i[..j], f}
+
+    Parameters
+    ----------
+    start : int
+        Number of examples to begin with when no error is allowed; `SatDepth.refine` adds others as they turn
+        out to be misclassified (Algorithm 3). Otherwise all distinct examples are in from the start.
+    """
+
+    offers = BY_SAMPLE
+
+    def __init__(self, start: int = 10) -> None:
+        self.start = start
+
+    def build(self, m: Model, t: Ports) -> None:
+        formula = formula_of(t)
+        n_points = len(formula.truth)
+        formula.X = np.zeros((n_points, formula.depth), dtype=np.int64)
+        if formula.consistent and not t.wanted & BY_SAMPLE:
+            chosen = t.state.get("sat examples")
+            if chosen is None:
+                chosen = first_examples(formula.right, formula.truth, self.start)
+        else:
+            chosen = np.arange(n_points)
+        self.add_examples(m, formula, chosen)
+        index = t.points.index
+        if t.wanted & {"flow", "side"}:
+            flow, side = _routes(m, formula)
+            for name, expr in (("flow", flow), ("side", side)):
+                if name in t.wanted:
+                    t.publish(name, expr[index])
+        if "sink" in t.wanted:
+            t.publish("sink", _sinks(m, formula)[index])
+
+    def add_examples(self, m: Model, formula: Formula, points: Ints) -> None:
+        """Put points into the formula: their turns and what these say about the nodes on the way."""
+        path = m.bool("X: example turns right", (len(points), formula.depth)).as_literals()
+        formula.X[points] = path
+        right = formula.right[points]
+        for level in range(formula.depth):
+            nodes = formula.level(level)
+            rows = split_clauses(path, formula.F[nodes], right, level)
+            m.add(clauses(rows), f"(3)-(4) features fit the turns at level {level}")
+            if formula.A is not None:
+                rows = left_when_unused(path, formula.A[nodes], level)
+                m.add(clauses(rows), f"unused nodes send all to the left at level {level}")
+
+
+def _routes(m: Model, formula: Formula) -> tuple[Expr, Expr]:
+    """Ports `flow` and `side` of the points: an example passes a node when it is there and the node is used.
+
+    ::
+
+        W_iq <=> S_i,parent,turn and A_q          (W_i,root <=> A_root)
+        S_iq,right <=> W_iq and X_ij,   S_iq,left <=> W_iq and not X_ij
+    """
+    assert formula.A is not None
+    n, nodes = len(formula.X), formula.n_nodes
+    flow = m.bool("W: example passes node", (n, nodes))
+    side = m.bool("S: example leaves node by side", (n, nodes, 2))
+    w, s = flow.as_literals(), side.as_literals()
+    for level in range(formula.depth):
+        at = np.arange(nodes)[formula.level(level)]
+        turn = formula.X[:, level, None]
+        if level == 0:
+            _define(m, w[:, :1], "passes the root", formula.A[:1])
+        else:
+            parent, digit = (at - 1) // 2, (at - 1) % 2
+            _define(m, w[:, at], f"passes a node of level {level}", s[:, parent, digit], formula.A[at])
+        _define(m, s[:, at, 1], f"leaves level {level} to the right", w[:, at], turn)
+        _define(m, s[:, at, 0], f"leaves level {level} to the left", w[:, at], -turn)
+    formula.links |= {"flow": w, "side": s}
+    return flow, side
+
+
+def _sinks(m: Model, formula: Formula) -> Expr:
+    """Port `sink` of the points: ``R_iv <=> X_i = v``."""
+    sink = m.bool("R: example ends in leaf", (len(formula.X), formula.n_leaves))
+    digits = np.where(turns_to(formula.depth), 1, -1)[None] * formula.X[:, None, :]
+    literals = sink.as_literals()
+    _define(
+        m, literals, "ends in the leaf that its turns name", *(digits[:, :, j] for j in range(formula.depth))
+    )
+    formula.links["sink"] = literals
+    return sink
+
+
+def _define(m: Model, result: Ints, what: str, *parts: Ints) -> None:
+    for rows in equal_and(result, *parts):
+        m.add(clauses(rows), what)

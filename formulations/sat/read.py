@@ -1,0 +1,149 @@
+"""From literals to a tree and back: reading a solver's point, and placing a tree in the perfect one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from treeform.formulations.sat.clauses import Bools, Ints
+from treeform.formulations.sat.formula import Formula
+from treeform.graph import DecisionGraph
+
+if TYPE_CHECKING:
+    from treeform.data import Dataset
+
+
+def is_true(literals: Ints, x: np.ndarray) -> Bools:
+    """Truth of signed literals at a point."""
+    value: Bools = x[np.abs(literals) - 1] > 0.5
+    return np.asarray(value == (literals > 0), dtype=bool)
+
+
+def read_tree(formula: Formula, x: np.ndarray, data: Dataset) -> DecisionGraph:
+    """The tree that a point states, simplified on the training data."""
+    chosen = is_true(formula.F, x)
+    used = chosen.any(axis=1)
+    if formula.A is not None:
+        used &= is_true(formula.A, x)
+    test = chosen.argmax(axis=1)
+    label = is_true(formula.C, x).argmax(axis=1)
+
+    def below(q: int) -> Any:
+        if q > formula.n_nodes:
+            return int(label[q - formula.n_leaves])
+        if not used[q - 1]:
+            return below(2 * q)  # an unused node sends everything to the left
+        t = test[q - 1]
+        return (int(formula.feature[t]), float(formula.threshold[t]), below(2 * q), below(2 * q + 1))
+
+    return DecisionGraph.from_nested(below(1), data).simplified(data)
+
+
+def place(formula: Formula, graph: DecisionGraph, data: Dataset, n_cols: int) -> np.ndarray | None:
+    """A point (n_cols,) that states ``graph``, nan where it says nothing; None when it does not fit.
+
+    Tests are found by how they part the training points; where the formula holds the same partition with
+    sides swapped, the subtrees are swapped too. Tests that part nothing are passed over. Nodes below a leaf of
+    ``graph`` repeat their parent's test, which sends everything one way, or go unused.
+    """
+    if graph.depth > formula.depth or not formula.n_tests:
+        return None
+    test = np.full(formula.n_nodes, -1)
+    label = np.zeros(formula.n_leaves, dtype=np.int64)
+    known = _by_partition(formula)
+    todo: list[tuple[int, int]] = [(1, 0)]
+    while todo:
+        q, node = todo.pop()
+        if graph.feature[node] < 0:
+            span = 1 << (formula.depth - q.bit_length() + 1)
+            label[q * span - formula.n_leaves : (q + 1) * span - formula.n_leaves] = graph.label[node]
+            continue
+        right = data.points.X[:, graph.feature[node]] > graph.threshold[node]
+        if right.all() or not right.any():
+            todo.append((q, int((graph.right if right.all() else graph.left)[node])))
+            continue
+        found = _find(known, formula, right, int(graph.feature[node]))
+        if found is None:
+            return None
+        test[q - 1], swapped = found
+        children = (int(graph.left[node]), int(graph.right[node]))
+        todo += [(2 * q + s, children[s ^ swapped]) for s in (0, 1)]
+    return _point(formula, test, label, n_cols)
+
+
+Known = dict[bytes, list[tuple[int, int]]]
+
+
+def _by_partition(formula: Formula) -> Known:
+    """Tests by the bits of their partition, with 1 where the sides are swapped."""
+    known: Known = {}
+    for j, right in enumerate(formula.right.T):
+        flip = int(right[0])
+        known.setdefault(np.packbits(right ^ bool(flip)).tobytes(), []).append((j, flip))
+    return known
+
+
+def _find(known: Known, formula: Formula, right: np.ndarray, feature: int) -> tuple[int, int] | None:
+    """A test with the same partition, of the same feature if there is one; and whether it is swapped."""
+    flip = int(right[0])
+    some = known.get(np.packbits(right ^ bool(flip)).tobytes())
+    if some is None:
+        return None
+    j, other = min(some, key=lambda item: int(formula.feature[item[0]]) != feature)
+    return j, flip ^ other
+
+
+def _point(formula: Formula, test: Ints, label: Ints, n_cols: int) -> np.ndarray:
+    """Values of all literals from the tests of the nodes (-1: none) and the labels of the leaves."""
+    if formula.A is None:
+        test[0] = max(test[0], 0)
+        for q in range(2, formula.n_nodes + 1):
+            if test[q - 1] < 0:
+                test[q - 1] = test[q // 2 - 1]
+    used = test >= 0
+    x = np.full(n_cols, np.nan)
+    _set(x, formula.F, test[:, None] == np.arange(formula.n_tests))
+    if formula.A is not None:
+        _set(x, formula.A, used)
+    _set(x, formula.C, label[:, None] == np.arange(formula.C.shape[1]))
+    turns, passes = _walk(formula, test)
+    inside = formula.inside
+    _set(x, formula.X[inside], turns[inside])
+    for port, literals in formula.links.items():
+        _set(x, literals, _meaning(formula, port, test, label, turns, passes))
+    for column, literals in formula.by_column.items():
+        _set(x, literals, used & (formula.feature[test] == column))
+    return x
+
+
+def _meaning(
+    formula: Formula, port: str, test: Ints, label: Ints, turns: np.ndarray, passes: Ints
+) -> np.ndarray:
+    """Values of a port of the points."""
+    leaf = passes[:, -1] - formula.n_leaves
+    if port == "predicted":
+        return np.asarray(label[leaf][:, None] == np.arange(formula.C.shape[1]))
+    if port == "sink":
+        return np.asarray(leaf[:, None] == np.arange(formula.n_leaves))
+    there = (passes[:, :-1, None] == np.arange(1, formula.n_nodes + 1)) & (test >= 0)
+    if port == "flow":
+        return np.asarray(there.any(axis=1))
+    sides = [(there & ~turns[:, :, None]).any(axis=1), (there & turns[:, :, None]).any(axis=1)]
+    return np.stack(sides, axis=2)
+
+
+def _walk(formula: Formula, test: Ints) -> tuple[np.ndarray, Ints]:
+    """Turns (P, k) of every point, and the nodes (P, k + 1) it passes, in heap order."""
+    n = len(formula.right)
+    turns = np.zeros((n, formula.depth), dtype=bool)
+    passes = np.ones((n, formula.depth + 1), dtype=np.int64)
+    for level in range(formula.depth):
+        own = test[passes[:, level] - 1]
+        turns[:, level] = (own >= 0) & formula.right[np.arange(n), own]
+        passes[:, level + 1] = 2 * passes[:, level] + turns[:, level]
+    return turns, passes
+
+
+def _set(x: np.ndarray, literals: Ints, value: np.ndarray) -> None:
+    x[np.abs(literals).ravel() - 1] = (value == (literals > 0)).ravel()

@@ -1,0 +1,27 @@
+"""Conformance kits: show that a requirement, formulation, bridge or backend of one's own is right.
+
+Everything is compared with exhaustive enumeration on tiny random data; an assertion that fails prints the case
+as code that reproduces it.
+"""
+
+from __future__ import annotations
+
+from treeform.backends import check_backend
+from treeform.testing.bridges import check_bridge
+from treeform.testing.brute import all_models, brute_force
+from treeform.testing.cases import Case, draw_cases
+from treeform.testing.conformance import Report, check_formulation, check_requirement
+from treeform.testing.faces import compare_faces
+
+__all__ = [
+    "Case",
+    "Report",
+    "all_models",
+    "brute_force",
+    "check_backend",
+    "check_bridge",
+    "check_formulation",
+    "check_requirement",
+    "compare_faces",
+    "draw_cases",
+]

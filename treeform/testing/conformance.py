@@ -1,0 +1,281 @@
+"""Conformance of requirements and formulations: every combination against brute force."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from treeform.backends import Backend, by_name
+from treeform.backends.registry import backend_classes
+from treeform.errors import DataError, RouteError, SpecError
+from treeform.formulation import Formulation
+from treeform.graph import DecisionGraph
+from treeform.ports import Requirement, derivable
+from treeform.solve import Question, Result, Status, find_formulation, formulation_names
+from treeform.solve import solve as solve_question
+from treeform.testing.brute import all_models, brute_force
+from treeform.testing.cases import GROUP, Case, draw_cases
+from treeform.testing.faces import Fixer, compare_faces
+
+SECONDS = 30.0
+"""For one tiny problem; a solver that needs longer is reported."""
+
+
+@dataclass
+class Report:
+    """What a check did.
+
+    Attributes
+    ----------
+    subject : str
+    cases, solves, models : int
+        Random problems, solves compared with brute force, and single models judged.
+    infeasible : int
+        Problems without any admissible model.
+    skipped : set of str
+        Combinations that do not apply, and why.
+    """
+
+    subject: str
+    cases: int = 0
+    solves: int = 0
+    models: int = 0
+    infeasible: int = 0
+    skipped: set[str] = field(default_factory=set)
+
+    def __str__(self) -> str:
+        text = (
+            f"{self.subject}: {self.cases} cases ({self.infeasible} infeasible), {self.solves} solves and "
+            f"{self.models} single models agree with brute force"
+        )
+        return text + "".join(f"\n  not applicable: {why}" for why in sorted(self.skipped))
+
+
+def check_requirement(
+    requirement: Requirement,
+    formulations: Iterable[Formulation | str] | None = None,
+    backends: Iterable[Backend | str] | None = None,
+    *,
+    cases: int = 6,
+    models: int = 40,
+    seed: int = 0,
+) -> Report:
+    """Compare a requirement's rows with its `violation` on tiny random problems.
+
+    On every formulation that offers the ports it reads, and every solver that takes the result: the optimum
+    equals that of brute force, which knows `violation` only, and the model found has violation 0. Then single
+    models, right and wrong ones, are fixed in the formulation: its rows have to forbid what `violation` forbids,
+    and nothing else.
+
+    Parameters
+    ----------
+    requirement : Requirement
+        May name the column ``"group"`` (values ``"p"`` and ``"q"``) or leave its groups open.
+    formulations, backends : optional
+        Objects or names; all that are installed when left out.
+    cases : int
+        Number of random problems.
+    models : int
+        Number of single models per problem and formulation.
+    seed : int
+
+    Returns
+    -------
+    Report
+
+    Raises
+    ------
+    AssertionError
+        On the first disagreement, with code that reproduces it; or when the requirement fits none of the cases.
+
+    Examples
+    --------
+    >>> import treeform as tf
+    >>> print(tf.testing.check_requirement(tf.MaxNodes(2), ["odd"], ["cp-sat"], cases=2, models=5))
+    max_nodes:2: 2 cases (0 infeasible), 2 solves and 10 single models agree with brute force
+    """
+    report = Report(str(requirement))
+    solvers = _backends(backends)
+    for case in draw_cases(cases, seed):
+        context = {"sensitive_features": case.frame[GROUP]}
+        try:
+            bound = requirement.bind(case.data, **context)
+        except (SpecError, DataError) as error:
+            report.skipped.add(f"{error.what} ({error.cause})")
+            continue
+        report.cases += 1
+        expected = brute_force(case.data, case.shape, case.goal, [bound])
+        report.infeasible += expected is None
+        some = _some_models(case, models, seed)
+        for formulation in _applicable(formulations, case, bound, report):
+            for backend in solvers:
+                report.solves += _same_optimum(case, formulation, backend, [bound], expected, report)
+            judge = _judge(formulation, solvers)
+            report.models += compare_faces(case, bound, formulation, judge, some)
+    if not report.solves:
+        raise AssertionError("nothing could be checked:\n" + "\n".join(sorted(report.skipped)))
+    return report
+
+
+def check_formulation(
+    formulation: Formulation | str,
+    backends: Iterable[Backend | str] | None = None,
+    requirements: Sequence[Requirement] = (),
+    *,
+    cases: int = 9,
+    models: int = 40,
+    seed: int = 0,
+) -> Report:
+    """Compare a formulation with brute force on tiny random problems.
+
+    The optimum on every solver that takes it, without requirements and with each of those given; and for
+    single models: what `encode` states, the rows admit, and `decode` reads back to the same predictions.
+
+    Parameters
+    ----------
+    formulation : Formulation or str
+    backends : optional
+        Objects or names; all that are installed when left out.
+    requirements : sequence of Requirement
+        Those whose ports it does not offer are left out.
+    cases, models, seed : int
+
+    Raises
+    ------
+    AssertionError
+        On the first disagreement, with code that reproduces it.
+    """
+    subject = find_formulation(formulation)
+    report = Report(subject.name)
+    solvers = _backends(backends)
+    for case in draw_cases(cases, seed):
+        reason = subject.supports(case.shape, case.data, case.goal)
+        if reason is not None:
+            report.skipped.add(reason)
+            continue
+        report.cases += 1
+        for held in ((), *((r,) for r in requirements if r.needs <= derivable(subject.offers))):
+            try:
+                bound = [r.bind(case.data, sensitive_features=case.frame[GROUP]) for r in held]
+            except (SpecError, DataError):
+                continue
+            expected = brute_force(case.data, case.shape, case.goal, bound)
+            report.infeasible += expected is None
+            for backend in solvers:
+                report.solves += _same_optimum(case, subject, backend, bound, expected, report)
+        report.models += _round_trips(
+            case, subject, _judge(subject, solvers), _some_models(case, models, seed)
+        )
+    if not report.solves:
+        raise AssertionError("nothing could be checked:\n" + "\n".join(sorted(report.skipped)))
+    return report
+
+
+def _same_optimum(
+    case: Case,
+    formulation: Formulation,
+    backend: Backend,
+    bound: Sequence[Requirement],
+    expected: tuple[Fraction, DecisionGraph] | None,
+    report: Report,
+) -> int:
+    """Solve and compare; 0 when the solver does not take the model."""
+    question = Question(case.data, case.shape, case.goal, tuple(bound))
+    what = f"{formulation.name} on {backend.name}"
+    try:
+        result = solve_question(
+            question, backend, formulation=formulation, warm_start=None, time_limit=SECONDS
+        )
+    except RouteError as error:
+        report.skipped.add(f"{what}: {error.what}")
+        return 0
+    wrong = _fault(result, expected)
+    if wrong:
+        best = "" if expected is None else f"\nbrute force has {expected[0]}:\n{expected[1].to_text()}"
+        found = "" if result.graph is None else f"\nfound:\n{result.graph.to_text()}"
+        raise AssertionError(f"{what}: {wrong}{best}{found}\n{case.code(*bound)}")
+    return 1
+
+
+def _fault(result: Result, expected: tuple[Fraction, DecisionGraph] | None) -> str | None:
+    if expected is None:
+        return (
+            None
+            if result.status is Status.INFEASIBLE
+            else f"status {result.status}, but no model is admissible"
+        )
+    if result.status is not Status.OPTIMAL:
+        return f"status {result.status} (limit {result.limit})"
+    if result.objective != expected[0]:
+        return f"optimum {result.objective}, not {expected[0]}"
+    left = {name: value for name, value in result.violations.items() if value}
+    return f"violations {left} are left" if left else None
+
+
+def _round_trips(
+    case: Case, formulation: Formulation, judge: Backend, models: Sequence[DecisionGraph]
+) -> int:
+    """What is encoded is admitted, and reads back with the same predictions."""
+    fixer = Fixer(case, formulation, judge)
+    done = 0
+    try:
+        for graph in models:
+            point = formulation.encode(fixer.compiled, graph)
+            if point is None:
+                continue
+            read = formulation.decode(fixer.compiled, np.where(np.isnan(point), 0.0, point))
+            same = (read.predict_codes(case.data.X) == graph.predict_codes(case.data.X)).all()
+            if not same or not fixer.admits(graph):
+                what = "its rows forbid" if same else "decode() reads otherwise"
+                raise AssertionError(
+                    f"{formulation.name}: what encode() states, {what}\n{graph}\n{case.code()}"
+                )
+            done += 1
+    finally:
+        fixer.close()
+    return done
+
+
+def _some_models(case: Case, count: int, seed: int) -> list[DecisionGraph]:
+    """A random choice among all models of the case."""
+    every = list(all_models(case.data, case.shape))
+    rng = np.random.default_rng(seed)
+    return [every[i] for i in rng.choice(len(every), min(count, len(every)), replace=False)]
+
+
+def _applicable(
+    formulations: Iterable[Formulation | str] | None, case: Case, bound: Requirement, report: Report
+) -> list[Formulation]:
+    out = []
+    for given in formulation_names() if formulations is None else formulations:
+        formulation = find_formulation(given)
+        missing = bound.needs - derivable(formulation.offers)
+        reason = (
+            f"it does not offer {', '.join(sorted(missing))}"
+            if missing
+            else formulation.supports(case.shape, case.data, case.goal)
+        )
+        if reason is None:
+            out.append(formulation)
+        else:
+            report.skipped.add(f"{formulation.name}: {reason}")
+    return out
+
+
+def _backends(given: Iterable[Backend | str] | None) -> list[Backend]:
+    if given is None:
+        return [cls.named(cls.variants()[0]) for cls in backend_classes() if cls.availability().available]
+    return [by_name(b) if isinstance(b, str) else b for b in given]
+
+
+def _judge(formulation: Formulation, solvers: Sequence[Backend]) -> Backend:
+    """The solver for single models: the first one, of those that need not optimise if there is one."""
+    plain = [b for b in solvers if not b.capabilities.objective]
+    return (plain if plain and formulation.name.startswith("sat") else list(solvers))[0]
+
+
+__all__: list[Any] = ["Report", "check_formulation", "check_requirement"]

@@ -1,0 +1,111 @@
+"""The two faces of a requirement, compared model by model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from treeform.backends import Backend, Run, Session, Verdict
+from treeform.formulation import Compiled, Formulation
+from treeform.graph import DecisionGraph
+from treeform.objective import Objective
+from treeform.ports import Requirement
+from treeform.testing.cases import Case
+
+
+class Fixer:
+    """A formulation on a solver, asked whether it admits given models.
+
+    Parameters
+    ----------
+    case : Case
+    formulation : Formulation
+    backend : Backend
+    requirements : sequence of Requirement
+    """
+
+    def __init__(
+        self, case: Case, formulation: Formulation, backend: Backend, requirements: Sequence[Requirement] = ()
+    ) -> None:
+        self.formulation = formulation
+        self.compiled: Compiled = formulation.compile(case.data, case.shape, Objective(()), requirements)
+        self.session: Session = backend.open(self.compiled.model)
+
+    def admits(self, graph: DecisionGraph, time_limit: float = 20.0) -> bool | None:
+        """Whether some point of the model states ``graph``; None when the formulation has no place for it."""
+        while True:
+            point = self.formulation.encode(self.compiled, graph)
+            if point is None:
+                return None
+            model = self.compiled.model
+            known = np.flatnonzero(~np.isnan(point) & model.is_binary[: len(point)])
+            literals = np.where(point[known] > 0.5, known + 1, -(known + 1)).tolist()
+            outcome = self.session.solve(Run(time_limit=time_limit, assumptions=literals))
+            if outcome.verdict is Verdict.INFEASIBLE:
+                return False
+            if outcome.x is None:
+                raise AssertionError(f"{self.session.backend!r} gave no verdict on a tiny model: {outcome}")
+            # A formulation that adds rows on demand has its say first.
+            if not self.formulation.refine(self.compiled, graph):
+                return True
+            self.session.extend()
+
+    def close(self) -> None:
+        """Free the solver."""
+        self.session.close()
+
+
+def compare_faces(
+    case: Case,
+    requirement: Requirement,
+    formulation: Formulation,
+    backend: Backend,
+    models: Sequence[DecisionGraph],
+    **context: Any,
+) -> int:
+    """Check that rows and `violation` of a requirement judge models alike.
+
+    Each model is fixed in the formulation, with and without the requirement. Those that the formulation cannot
+    state by itself (for example, since it breaks symmetries) are left out.
+
+    Parameters
+    ----------
+    case : Case
+    requirement : Requirement
+        Bound to ``case.data`` or not.
+    formulation : Formulation
+    backend : Backend
+    models : sequence of DecisionGraph
+    **context
+        Passed to ``bind``.
+
+    Returns
+    -------
+    int
+        How many models were compared.
+
+    Raises
+    ------
+    AssertionError
+        On the first model on which they differ.
+    """
+    bound = requirement.bind(case.data, **context)
+    free, held = Fixer(case, formulation, backend), Fixer(case, formulation, backend, [bound])
+    compared = 0
+    try:
+        for graph in models:
+            if not free.admits(graph):
+                continue
+            rows, violation = held.admits(graph), bound.violation(graph, case.data)
+            compared += 1
+            if rows is not None and rows != (violation == 0):
+                raise AssertionError(
+                    f"{requirement!r} on {formulation.name}: its rows {'admit' if rows else 'forbid'} a model "
+                    f"whose violation() is {violation}\n{graph.to_text()}\n{case.code(requirement)}"
+                )
+    finally:
+        free.close()
+        held.close()
+    return compared
