@@ -163,6 +163,19 @@ def test_widths_agree(n: int) -> None:
         assert other["tree"]["cost"] == factor * first["tree"]["cost"]
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_threads_give_the_same_tree(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    x, y = random_table(int(rng.integers(50, 500)), 5, 3, int(rng.integers(3, 80)), seed)
+    cost = 1 - np.eye(3, dtype=np.int64)
+    one = solve(x, y, None, cost, 3)
+    for threads in (2, 3):
+        other = solve(x, y, None, cost, 3, threads=threads)
+        assert other["lower"] == one["lower"] == one["tree"]["cost"]
+        for field in ("feature", "low", "high", "label"):
+            assert (other["tree"][field] == one["tree"][field]).all()
+
+
 def test_many_rows_and_many_classes() -> None:
     x, y = random_table(70_000, 2, 300, 500, 3)
     medium = solve(x, y, None, 1 - np.eye(300, dtype=np.int64), 2)

@@ -47,6 +47,11 @@ public:
         latest_cost_ = upper;
         pending_.push_back({seconds(), upper, lower});
     }
+    /// Another tree of the cost published last.
+    void replace(std::int64_t upper, PlanPtr plan) {
+        const std::lock_guard lock(mutex_);
+        if (latest_cost_ == upper) latest_ = std::move(plan);
+    }
     /// The improvements since the last call, and the best plan; empty when there is nothing new.
     std::vector<Improvement> take(PlanPtr& plan) {
         const std::lock_guard lock(mutex_);

@@ -129,8 +129,8 @@ private:
     std::vector<Sum> scratch_;
     Side<W> left_, right_;
     IntervalSearch<Cost> search_;
-    std::vector<Cost> prefix_;           // class weights before every `block_`-th row of the root feature
-    std::size_t block_ = 64;
+    std::vector<Cost> four_, prefix_;           // class weights before every `block_`-th row of the root feature
+    std::size_t block_ = 4;
 
     Cost stump_leaf(const Node<W>& node) const { return stump_.leaf(node.weight); }
 
@@ -158,7 +158,9 @@ private:
                     lane.order[s * kLanes + l] = k < node.n ? sorted[k] : padding;
             fill(lane, size);
             gather(lane, f, size);
-            mark_cuts(lane);
+            // a cut follows every row but the last, unless the next row has the same value; one may precede the padding
+            const std::size_t marked = scans_.mark(lane.key.data(), rows_, lane.valid.data());
+            lane.ties = marked + (node.n == size) < node.n;
         }
     }
     void fill(Lane& lane, std::size_t size) {
@@ -177,26 +179,11 @@ private:
         const Key* rank = table_.rank[feature].data();
         const Id* order = lane.order.data();
         Key* key = lane.key.data();
+#if defined(__GNUC__)
+#pragma GCC unroll 16
+#endif
         for (std::size_t i = 0; i < size; ++i) key[i] = rank[order[i]];
     }
-    void mark_cuts(Lane& lane) {
-        lane.ties = false;
-        const Id padding = static_cast<Id>(table_.n);
-        for (std::size_t s = 0; s < rows_; ++s) {
-            std::uint32_t cuts = 0;
-            for (int l = 0; l < kLanes; ++l) {
-                const std::size_t here = s * kLanes + l;
-                const bool last = s + 1 == rows_;
-                if (last && l + 1 == kLanes) continue;
-                const std::size_t there = last ? static_cast<std::size_t>(l) + 1 : here + kLanes;
-                const bool cut = lane.key[here] != lane.key[there];
-                cuts |= static_cast<std::uint32_t>(cut) << l;
-                lane.ties |= !cut && lane.order[there] != padding;
-            }
-            lane.valid[s] = cuts;
-        }
-    }
-
     /// Trees of one test on the whole node; returns a lower bound, and per feature in `whole_`.
     Cost whole_node(const Node<W>& node, Cost leaf, Answer<Cost>& best) {
         left_.weight = node.weight;
@@ -247,23 +234,38 @@ private:
 
     void sample_prefixes(const Node<W>& node, int f) {
         const int k = table_.classes;
-        block_ = std::max<std::size_t>(64, static_cast<std::size_t>(k));
+        block_ = (2 * static_cast<std::size_t>(k) + 3) / 4 * 4;  // as many sums as rows to add at the end
         const std::size_t blocks = node.n / block_;
-        prefix_.assign((blocks + 1) * k, 0);
+        prefix_.resize((blocks + 1) * k);
+        std::fill_n(prefix_.data(), k, Cost{0});
+        if (!table_.plain) {
+            for (std::size_t b = 1; b <= blocks; ++b) {
+                Cost* here = prefix_.data() + b * k;
+                std::copy_n(here - k, k, here);
+                add_rows(node.order(f), (b - 1) * block_, b * block_, here);
+            }
+            return;
+        }
+        // Four tables in turn: equal labels in a row would wait for each other's sums.
+        four_.assign(4 * static_cast<std::size_t>(k), 0);
+        Cost *h0 = four_.data(), *h1 = h0 + k, *h2 = h1 + k, *h3 = h2 + k;
+        const Id* rows = node.order(f);
+        const auto* label = table_.label.data();
         for (std::size_t b = 1; b <= blocks; ++b) {
+            for (std::size_t i = (b - 1) * block_; i < b * block_; i += 4)
+                ++h0[label[rows[i]]], ++h1[label[rows[i + 1]]], ++h2[label[rows[i + 2]]], ++h3[label[rows[i + 3]]];
             Cost* here = prefix_.data() + b * k;
-            std::copy_n(here - k, k, here);
-            add_block(node.order(f), (b - 1) * block_, b * block_, here);
+            for (int y = 0; y < k; ++y) here[y] = h0[y] + h1[y] + h2[y] + h3[y];
         }
     }
-    void add_block(const Id* rows, std::size_t from, std::size_t to, Cost* into) {
+    void add_rows(const Id* rows, std::size_t from, std::size_t to, Cost* into) const {
         for (std::size_t i = from; i < to; ++i) into[table_.label[rows[i]]] += table_.weight_of(rows[i]);
     }
     void weigh_sides(const Node<W>& node, int f, const Cut<Cost>& cut) {
         const int k = table_.classes;
         const std::size_t block = cut.rows / block_;
         std::copy_n(prefix_.data() + block * k, k, left_.weight.data());
-        add_block(node.order(f), block * block_, cut.rows, left_.weight.data());
+        add_rows(node.order(f), block * block_, cut.rows, left_.weight.data());
         for (int y = 0; y < k; ++y) right_.weight[y] = node.weight[y] - left_.weight[y];
         left_.prepare(table_), right_.prepare(table_);
     }

@@ -7,7 +7,7 @@
 
 #include "ranks.hpp"
 #include "rebuild.hpp"
-#include "search.hpp"
+#include "root.hpp"
 #include "width.hpp"
 
 namespace treeform::contree {
@@ -31,13 +31,13 @@ public:
             none.complete = true, none.lower = kNone;
             return none;
         }
-        Search<W> search(table_, settings_, control_, counters_, scans_);
+        Root<W> search(table_, root_, settings_, control_, scans_);
         Answer<typename W::Cost> answer;
         std::exception_ptr failure;
         bool complete = false;
         std::thread worker([&] {
             try {
-                answer = search.solve_root(root_, start_bound());
+                answer = search.solve(start_bound());
                 complete = true;
             } catch (const Stopped&) {
             } catch (...) {
@@ -47,7 +47,8 @@ public:
         });
         watch(time_limit, poll, worker);
         if (failure) std::rethrow_exception(failure);
-        return conclude(answer, complete, search.root_lower());
+        counters_ = search.counters();
+        return conclude(answer, complete, search.lower());
     }
 
 private:

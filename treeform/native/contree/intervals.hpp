@@ -60,7 +60,7 @@ public:
         Interval interval{};
         Cost reach = 0;           // mass to the farther end of the interval: the slack worth solving with
         Cost left = 0, right = 0; // lower bounds of the sides
-        int near = 0;             // the nearest record
+        Test hint_left, hint_right;   // root tests of the sides of the nearest evaluated cut
     };
 
     std::vector<Cut<Cost>> cuts;
@@ -70,7 +70,8 @@ public:
     /// all rows one way costs), `whole_by` the same per feature (size F).
     void begin(const Settings& rules, int features, Cost mass, Cost whole, const Cost* whole_by) {
         rules_ = &rules, features_ = features, open = true;
-        in_flight_ = proven_ = kInf, closed_ = whole;
+        in_flight_.clear();
+        proven_ = kInf, closed_ = whole;
         records_.clear(), arena_.clear(), heap_.clear();
         const Test none{};
         records_.push_back({-1, 0, 0, whole, whole, none, none});
@@ -81,8 +82,8 @@ public:
         if (!cuts.empty()) heap_.push_back({bound(0, 1), 0, 1, 0, static_cast<int>(cuts.size()) - 1});
     }
 
-    /// The next cut that may cost less than `cutoff`; false when there is none. `by_left` and `by_right` receive the
-    /// bounds per second feature. `wish` is a key to begin with, or 0.
+    /// The next cut that may cost less than `cutoff`; false when there is none. Several may be out at a time.
+    /// `by_left` and `by_right` receive the bounds per second feature. `wish` is a key to begin with, or 0.
     bool next(Cost cutoff, Pick& pick, Cost* by_left, Cost* by_right, Counters& counters, std::uint32_t wish = 0) {
         while (!heap_.empty()) {
             std::pop_heap(heap_.begin(), heap_.end(), later);
@@ -100,7 +101,7 @@ public:
             pick.cut = wish ? nearest_key(iv, wish) : middle(iv);
             wish = 0;
             foresee(pick, by_left, by_right);
-            in_flight_ = iv.lower;
+            in_flight_.push_back(iv.lower);
             return true;
         }
         return false;
@@ -115,8 +116,8 @@ public:
         arena_.insert(arena_.end(), by_right, by_right + features_);
         closed_ = std::min(closed_, total);
         proven_ = std::min(proven_, proven);
-        in_flight_ = kInf;
         const auto& iv = pick.interval;
+        in_flight_.erase(std::find(in_flight_.begin(), in_flight_.end(), iv.lower));
         push({std::max(iv.lower, bound(iv.u, id)), iv.u, id, iv.from, pick.cut - 1}, cutoff, counters);
         push({std::max(iv.lower, bound(id, iv.v)), id, iv.v, pick.cut + 1, iv.to}, cutoff, counters);
     }
@@ -125,8 +126,15 @@ public:
     Cost lower() const { return std::min(closed_, waiting()); }
     /// No admissible tree with this root feature, other than those found, costs less.
     Cost proven() const { return std::min(proven_, waiting()); }
-    bool done() const { return heap_.empty() && in_flight_ == kInf; }
-    const Record& record(int id) const { return records_[id]; }
+    bool done() const { return heap_.empty() && in_flight_.empty(); }
+    /// A copy of the state; the cuts themselves can be found again.
+    IntervalSearch without_cuts() const {
+        IntervalSearch copy;
+        copy.open = open, copy.rules_ = rules_, copy.features_ = features_;
+        copy.records_ = records_, copy.arena_ = arena_, copy.heap_ = heap_, copy.in_flight_ = in_flight_;
+        copy.closed_ = closed_, copy.proven_ = proven_;
+        return copy;
+    }
     std::size_t bytes() const {
         return cuts.capacity() * sizeof(Cut<Cost>) + records_.capacity() * sizeof(Record) +
                arena_.capacity() * sizeof(Cost) + heap_.capacity() * sizeof(Interval);
@@ -138,10 +146,12 @@ private:
     std::vector<Record> records_;
     std::vector<Cost> arena_;     // per record: F bounds of the left side, F of the right
     std::vector<Interval> heap_;
-    Cost in_flight_ = kInf, closed_ = kInf, proven_ = kInf;
+    std::vector<Cost> in_flight_;  // lower bounds of the intervals whose cut is being evaluated
+    Cost closed_ = kInf, proven_ = kInf;
 
     Cost waiting() const {
-        Cost low = in_flight_;
+        Cost low = kInf;
+        for (const Cost lower : in_flight_) low = std::min(low, lower);
         for (const auto& iv : heap_) low = std::min(low, iv.lower);
         return low;
     }
@@ -229,7 +239,8 @@ private:
         const auto &a = records_[iv.u], &b = records_[iv.v];
         const Cost z = cuts[pick.cut].z, from_a = z - a.z, to_b = b.z - z;
         pick.reach = std::max(z - cuts[iv.from].z, cuts[iv.to].z - z);
-        pick.near = from_a <= to_b ? iv.u : iv.v;
+        const auto& near = from_a <= to_b ? a : b;
+        pick.hint_left = near.hint_left, pick.hint_right = near.hint_right;
         pick.left = pick.right = 0;
         if (!rules_->features) {
             std::fill_n(by_left, features_, 0), std::fill_n(by_right, features_, 0);

@@ -49,6 +49,8 @@ template <class Key, class Sum>
 struct ScanTable {
     void (*delta)(const ScanInput<Key, Sum>&, Extremes&);
     void (*pair)(const ScanInput<Key, Sum>&, Extremes&);
+    /// Write `valid` for a lane table of keys; returns the number of bits set.
+    std::size_t (*mark)(const Key* key, std::size_t rows, std::uint32_t* valid);
     const char* name;
 };
 

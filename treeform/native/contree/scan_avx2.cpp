@@ -26,6 +26,11 @@ struct V16 {
     static inline void store(Sum* p, Reg x) { _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), x); }
     /// k >= below, unsigned; `add_if` and `add_unless` take it the other way round.
     static inline Mask less(Reg k, Reg below) { return _mm256_cmpeq_epi16(_mm256_max_epu16(k, below), k); }
+    static inline std::uint32_t differ(Reg k, Reg l) {
+        const Reg same = _mm256_cmpeq_epi16(k, l);   // 16 words to 16 bytes, in order, to 16 bits
+        const __m128i bytes = _mm_packs_epi16(_mm256_castsi256_si128(same), _mm256_extracti128_si256(same, 1));
+        return static_cast<std::uint32_t>(~_mm_movemask_epi8(bytes)) & 0xFFFFu;
+    }
     static inline Mask cuts(const std::uint32_t* valid, std::size_t s, int part) {
         const Reg bit = _mm256_set_epi16(-32768, 1 << 14, 1 << 13, 1 << 12, 1 << 11, 1 << 10, 1 << 9, 1 << 8, 1 << 7,
                                          1 << 6, 1 << 5, 1 << 4, 1 << 3, 1 << 2, 1 << 1, 1);
@@ -67,6 +72,9 @@ struct V32 {
     }
     static inline void store(Sum* p, Reg x) { _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), x); }
     static inline Mask less(Reg k, Reg below) { return _mm256_cmpeq_epi32(_mm256_max_epu32(k, below), k); }
+    static inline std::uint32_t differ(Reg k, Reg l) {
+        return static_cast<std::uint32_t>(~_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(k, l)))) & 0xFFu;
+    }
     static inline Mask cuts(const std::uint32_t* valid, std::size_t s, int part) {
         const Reg bit = _mm256_set_epi32(128, 64, 32, 16, 8, 4, 2, 1);
         const Reg bits = _mm256_set1_epi32(static_cast<int>(valid[s] >> (8 * part)));
@@ -90,7 +98,7 @@ struct V32 {
 
 }  // namespace
 
-ScanTable<std::uint16_t, std::int16_t> avx2_scans_16() { return {delta_scan<V16>, pair_scan<V16>, "avx2"}; }
-ScanTable<std::uint32_t, std::int32_t> avx2_scans_32() { return {delta_scan<V32>, pair_scan<V32>, "avx2"}; }
+ScanTable<std::uint16_t, std::int16_t> avx2_scans_16() { return {delta_scan<V16>, pair_scan<V16>, mark_cuts<V16>, "avx2"}; }
+ScanTable<std::uint32_t, std::int32_t> avx2_scans_32() { return {delta_scan<V32>, pair_scan<V32>, mark_cuts<V32>, "avx2"}; }
 
 }  // namespace treeform::contree

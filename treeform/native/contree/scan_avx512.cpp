@@ -23,6 +23,7 @@ struct V16 {
     static inline Reg labels(const std::uint16_t* p) { return _mm512_loadu_si512(p); }
     static inline void store(Sum* p, Reg x) { _mm512_storeu_si512(p, x); }
     static inline Mask less(Reg k, Reg below) { return _mm512_cmplt_epu16_mask(k, below); }
+    static inline std::uint32_t differ(Reg k, Reg l) { return _mm512_cmpneq_epi16_mask(k, l); }
     static inline Mask cuts(const std::uint32_t* valid, std::size_t s, int) { return valid[s]; }
     static inline Reg add_if(Reg a, Mask m, Reg d) { return _mm512_mask_add_epi16(a, m, a, d); }
     static inline Reg add_unless(Reg a, Mask m, Reg d) { return _mm512_mask_add_epi16(a, _knot_mask32(m), a, d); }
@@ -95,6 +96,7 @@ struct V32 {
     }
     static inline void store(Sum* p, Reg x) { _mm512_storeu_si512(p, x); }
     static inline Mask less(Reg k, Reg below) { return _mm512_cmplt_epu32_mask(k, below); }
+    static inline std::uint32_t differ(Reg k, Reg l) { return _mm512_cmpneq_epi32_mask(k, l); }
     static inline Mask cuts(const std::uint32_t* valid, std::size_t s, int part) {
         return static_cast<Mask>(valid[s] >> (16 * part));
     }
@@ -117,7 +119,7 @@ struct V32 {
 
 }  // namespace
 
-ScanTable<std::uint16_t, std::int16_t> avx512_scans_16() { return {delta_scan<V16>, pair_scan<V16>, "avx512"}; }
-ScanTable<std::uint32_t, std::int32_t> avx512_scans_32() { return {delta_scan<V32>, pair_scan<V32>, "avx512"}; }
+ScanTable<std::uint16_t, std::int16_t> avx512_scans_16() { return {delta_scan<V16>, pair_scan<V16>, mark_cuts<V16>, "avx512"}; }
+ScanTable<std::uint32_t, std::int32_t> avx512_scans_32() { return {delta_scan<V32>, pair_scan<V32>, mark_cuts<V32>, "avx512"}; }
 
 }  // namespace treeform::contree

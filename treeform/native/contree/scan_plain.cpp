@@ -1,5 +1,6 @@
 // The scan in portable C++: the definition of what the other paths compute. Compilers vectorise the loops over lanes.
 #include <algorithm>
+#include <bit>
 #include <limits>
 
 #include "scan.hpp"
@@ -67,11 +68,27 @@ void pair_scan(const ScanInput<Key, Sum>& in, Extremes& out) {
     else run<Key, Sum, true>(in, out, step);
 }
 
+template <class Key>
+std::size_t mark_cuts(const Key* key, std::size_t rows, std::uint32_t* valid) {
+    std::size_t marked = 0;
+    for (std::size_t s = 0; s < rows; ++s) {
+        const Key* here = key + s * kLanes;
+        const bool last = s + 1 == rows;   // followed by the first row of the next lane
+        const Key* there = last ? key + 1 : here + kLanes;
+        std::uint32_t cuts = 0;
+        for (int lane = 0; lane < kLanes - (last ? 1 : 0); ++lane)
+            cuts |= static_cast<std::uint32_t>(here[lane] != there[lane]) << lane;
+        valid[s] = cuts;
+        marked += static_cast<std::size_t>(std::popcount(cuts));
+    }
+    return marked;
+}
+
 }  // namespace
 
 template <class Key, class Sum>
 ScanTable<Key, Sum> plain_scans() {
-    return {delta_scan<Key, Sum>, pair_scan<Key, Sum>, "plain"};
+    return {delta_scan<Key, Sum>, pair_scan<Key, Sum>, mark_cuts<Key>, "plain"};
 }
 template ScanTable<std::uint16_t, std::int16_t> plain_scans();
 template ScanTable<std::uint32_t, std::int32_t> plain_scans();

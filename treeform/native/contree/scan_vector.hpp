@@ -4,7 +4,7 @@
 // the standard library is instantiated here, so that no function compiled for a newer processor can be linked into the rest.
 //
 // V has: Reg, Mask, Key, Sum, lanes; keys(p), steps(p), labels(p); less(k, below); cuts(valid, s, part);
-// add_if(a, m, d), add_unless(a, m, d); raise_if(x, v, a), lower_if(n, v, a), raise, lower; pair_step(label, a, b).
+// differ(k, l) as bits; add_if(a, m, d), add_unless(a, m, d); raise_if(x, v, a), lower_if(n, v, a), raise, lower; pair_step(label, a, b).
 #include "scan.hpp"
 
 namespace treeform::contree {
@@ -135,6 +135,27 @@ void pair_scan(const ScanInput<typename V::Key, typename V::Sum>& in, Extremes& 
     }
     using P = typename V::Compare;
     by_ties<V>(in, out, PairStep<V, P>{in.label, P(in.pairs[0], in.pairs[1]), P(in.pairs[2], in.pairs[3])});
+}
+
+template <class V>
+std::size_t mark_cuts(const typename V::Key* key, std::size_t rows, std::uint32_t* valid) {
+    std::size_t marked = 0;
+    for (std::size_t s = 0; s < rows; ++s) {
+        const typename V::Key* here = key + s * kLanes;
+        std::uint32_t cuts = 0;
+        if (s + 1 < rows) {
+            for (int part = 0; part < kLanes / V::lanes; ++part) {
+                const auto* p = here + part * V::lanes;
+                cuts |= V::differ(V::keys(p), V::keys(p + kLanes)) << (part * V::lanes % kLanes);
+            }
+        } else {   // followed by the first row of the next lane
+            for (int lane = 0; lane + 1 < kLanes; ++lane)
+                cuts |= static_cast<std::uint32_t>(here[lane] != key[lane + 1]) << lane;
+        }
+        valid[s] = cuts;
+        marked += static_cast<std::size_t>(__builtin_popcount(cuts));
+    }
+    return marked;
 }
 
 }  // namespace

@@ -1,0 +1,61 @@
+#pragma once
+// A subproblem: a set of rows, the features that still tell them apart, and what counting them gave.
+#include <cstdlib>
+#include <new>
+#include <utility>
+
+#include "ops.hpp"
+#include "problem.hpp"
+
+namespace treeform::binary {
+
+/// Raw memory on cache-line boundaries that only ever grows.
+class Buffer {
+public:
+    Buffer() = default;
+    Buffer(const Buffer&) = delete;
+    Buffer& operator=(const Buffer&) = delete;
+    Buffer(Buffer&& o) noexcept : data_(std::exchange(o.data_, nullptr)), size_(std::exchange(o.size_, 0)) {}
+    Buffer& operator=(Buffer&& o) noexcept {
+        std::swap(data_, o.data_);
+        std::swap(size_, o.size_);
+        return *this;
+    }
+    ~Buffer() { std::free(data_); }
+    template <class T>
+    T* take(std::size_t n) {
+        const std::size_t bytes = (n * sizeof(T) + 127) / 64 * 64;
+        if (bytes > size_) {
+            std::free(data_);
+            size_ = bytes + bytes / 4 / 64 * 64;
+            data_ = std::aligned_alloc(64, size_);
+            if (!data_) throw std::bad_alloc();
+        }
+        return static_cast<T*>(data_);
+    }
+    template <class T>
+    T* get() const { return static_cast<T*>(data_); }
+
+private:
+    void* data_ = nullptr;
+    std::size_t size_ = 0;
+};
+
+/// Column j is true where its feature is 1 xor flip[j]. Side 0 of a test on it: the rows where it is true.
+struct Node {
+    std::vector<std::uint64_t> cover;   // over the points of the substrate
+    std::uint64_t hash = 0;
+    std::vector<std::uint32_t> path;    // literals that lead here: 2 * feature + value
+    int columns = 0, pad = 0, chunks = 0;
+    std::vector<int> feature;
+    std::vector<std::uint8_t> flip;
+    std::vector<Run> runs;
+    Buffer bits, valid, counts, table, totals, shared;
+    Cost mass = 0;                      // the most that any tree can lose here
+    Cost leaf = 0;                      // cost of a leaf; kNever below the minimum support
+    std::vector<Cost> side_mass[2], side_leaf[2], side_one[2];  // per column: nothing / one more test on that side
+    std::vector<Cost> side_two[2], side_three[2];               // filled by triples()
+    bool has_pairs = false;
+};
+
+}  // namespace treeform::binary

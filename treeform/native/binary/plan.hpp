@@ -1,0 +1,45 @@
+#pragma once
+// A tree as the search remembers it: only the tests above the subtrees that are solved outright. Those are found
+// again when the tree is written out.
+#include <algorithm>
+#include <memory>
+
+#include "problem.hpp"
+
+namespace treeform::binary {
+
+struct Plan;
+using PlanPtr = std::shared_ptr<const Plan>;
+
+struct Plan {
+    enum Kind : std::uint8_t { leaf, solved, split } kind = leaf;
+    std::uint8_t depth = 0;            // solved: depth 1 or 2, with at most `tests` tests
+    std::int32_t tests = 0;
+    std::int32_t feature = -1;         // split
+    PlanPtr child[2];                  // split: where the feature is 0, where it is 1
+
+    static PlanPtr a_leaf() {
+        static const PlanPtr one = std::make_shared<const Plan>();
+        return one;
+    }
+    static PlanPtr outright(int depth, int tests) {
+        if (tests == 0 || depth == 0) return a_leaf();
+        static const PlanPtr common[] = {make(1, 1), make(2, 1), make(2, 2), make(2, 3)};
+        return depth == 1 ? common[0] : common[std::min(tests, 3)];
+    }
+    static PlanPtr test(int feature, PlanPtr zero, PlanPtr one) {
+        Plan p;
+        p.kind = split, p.feature = feature;
+        p.child[0] = std::move(zero), p.child[1] = std::move(one);
+        return std::make_shared<const Plan>(std::move(p));
+    }
+
+private:
+    static PlanPtr make(int depth, int tests) {
+        Plan p;
+        p.kind = solved, p.depth = std::uint8_t(depth), p.tests = tests;
+        return std::make_shared<const Plan>(std::move(p));
+    }
+};
+
+}  // namespace treeform::binary

@@ -1,0 +1,108 @@
+#pragma once
+// CA-DL8.5 (Kiossou, Nijssen, Schaus, "A generic complete anytime beam search for optimal decision trees", Table 1):
+// a rule says which part of the search is left for later, and how to come back for it.
+//
+//   initial(c)      -> state            the state of the root
+//   update(s, c)    -> state            the state of a child, from its parent's and its context
+//   prune(s)        -> bool             do not expand this node now
+//   relax()                             weaken the rule before the next restart
+//   terminal(s)     -> state            fully explored: never pruned again
+//
+// One thing is added: slack(s), how much freedom is left below a node in state s; the larger, the more is explored.
+// It tells whether what the cache knows about a node was found with at least the freedom that the rules give now.
+//
+// To write a rule: derive from Rule in a file like rules.cpp and name it in make_rule().
+#include <array>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "problem.hpp"
+
+namespace treeform::binary {
+
+constexpr int kMaxRules = 4;
+constexpr double kFree = std::numeric_limits<double>::infinity();
+using Slack = std::array<float, kMaxRules>;
+
+/// What a rule may look at: how a child came to be, and what it holds.
+struct Context {
+    int rank = 0;         // position of the test among its parent's candidates, best first
+    int level = 0;        // tests above the child
+    double gap = 0;       // information gain of the parent's best candidate minus this test's, in bits
+    double error = 0;     // cost of the child as a leaf
+    double size = 0;      // weight of the child
+};
+
+struct State {
+    double value = 0;
+    bool done = false;
+};
+
+/// How the thresholds move between restarts: by a fixed step, by doubling, or by steps along the Luby sequence.
+class Relaxation {
+public:
+    Relaxation(const std::string& name, double step);
+    double next(double threshold);
+
+private:
+    enum { monotonic, exponential, luby } kind_;
+    double step_;
+    unsigned turn_ = 0;
+};
+
+class Rule {
+public:
+    explicit Rule(Relaxation relaxation) : relaxation_(relaxation) {}
+    virtual ~Rule() = default;
+    virtual State initial(const Context&) const { return {}; }
+    virtual State update(const State& s, const Context& c) const = 0;
+    virtual State terminal(State s) const { return s.done = true, s; }
+    /// Whether pruned at the present threshold. `level` as in Context.
+    bool prune(const State& s, int level) const { return !s.done && !within(s, level); }
+    virtual double slack(const State& s) const = 0;
+    /// The smallest threshold that would let this state through; bounds the work of relax().
+    virtual double needed(const State& s, int level) const = 0;
+    /// Weaken until something that was pruned is let through.
+    void relax(double needed) {
+        do threshold_ = relaxation_.next(threshold_);
+        while (threshold_ < needed);
+    }
+    /// The candidates are ranked: once one is pruned, so are all after it.
+    virtual bool ranked() const { return true; }
+
+protected:
+    virtual bool within(const State& s, int level) const = 0;
+    double threshold_ = 0;
+
+private:
+    Relaxation relaxation_;
+};
+
+/// "purity", "gain", "discrepancy", "top-k", "top-k*".
+std::unique_ptr<Rule> make_rule(const std::string& name, const std::string& relaxation, double step);
+
+/// Several rules at once: a node is expanded when all let it through.
+class Rules {
+public:
+    using States = std::array<State, kMaxRules>;
+    Rules() = default;
+    Rules(const std::vector<std::string>& names, const std::string& relaxation, double step);
+
+    States initial(const Context& c) const;
+    States update(const States& s, const Context& c) const;
+    bool prune(const States& s, int level);   // remembers what the nearest relaxation is
+    Slack slack(const States& s) const;
+    static bool covers(const Slack& known, const Slack& wanted);
+    bool relax();                             // false: nothing was pruned since the last time
+    void lift() { lifted_ = true; }           // no more pruning: the plain exact search
+    bool any() const { return !rules_.empty() && !lifted_; }
+
+private:
+    std::vector<std::unique_ptr<Rule>> rules_;
+    std::array<double, kMaxRules> needed_{};
+    bool lifted_ = false;
+};
+
+}  // namespace treeform::binary

@@ -1,0 +1,313 @@
+// DL8.5 and CA-DL8.5 on one recursion.
+//
+// explore(node, depth, tests, bound) looks for the best tree of that depth and number of tests for the node's rows
+// that costs less than `bound`. It returns a tree (the best it knows) and a lower bound that holds for *all* trees;
+// the subproblem is settled when the two meet, or when the lower bound reaches `bound`. This pair replaces the paper's
+// (error, ub, optimal) and makes every answer, also that of an interrupted or rule-pruned search, a true statement.
+//
+//  1. Depth three and less is not searched: outright.hpp solves it from triple counts. Those answers are exact.
+//  2. Above that, a node first gets its best depth-two tree (from the same pair table that ranks the candidates), so
+//     that every node has a good tree at once, and the first tree of depth d costs d - 2 greedy choices.
+//  3. Candidates are visited in the order of the heuristic. For each one the cache gives what is known of its two
+//     sides; the similarity bound transfers bounds from candidates already settled: for row sets A and B,
+//        opt(A) >= opt(B) - mass(B \ A),
+//     because a tree for A used on B loses at most the mass of the rows that A lacks. The node's mass table gives
+//     mass(B \ A) for any two sides of two candidates.
+//  4. A rule may leave a candidate for a later restart. Nothing is proved about it then, so its bound stays low, and
+//     with it the node's. The run ends when the root's bounds meet.
+//  5. An improvement anywhere is completed at once to a whole tree with the best known trees of the sibling subtrees
+//     on the path, so that the incumbent moves long before the recursion returns.
+//
+// Min support: a tree that is feasible for a set may not be so for a subset, so the similarity bound is off then.
+#include "search.hpp"
+
+#include <cmath>
+
+namespace treeform::binary {
+
+Search::Search(Substrate& substrate, const Settings& settings, Control& control, Counters& counters)
+    : substrate_(substrate), settings_(settings), control_(control), counters_(counters),
+      cache_(substrate, settings.memory, settings.cache, counters), scribe_(substrate, settings),
+      similarity_(settings.similarity && settings.min_support <= 1) {
+    if (settings.strategy == "beam") rules_ = Rules(settings.rules, settings.relaxation, settings.step);
+    else if (settings.warm_up) rules_ = Rules({"discrepancy"}, "monotonic", 1);
+    for (int i = 0; i <= settings.depth; ++i) frames_.emplace_back();
+}
+
+void Search::run(Outcome& out) {
+    wanted_ = settings_.upper >= kNever ? kNever : settings_.upper - substrate_.offset;
+    try {
+        substrate_.root(root_);
+        if (PlanPtr start = scribe_.read(settings_)) improve(0, scribe_.write(start).cost - substrate_.offset, start);
+        iterate();
+    } catch (const Stopped&) {
+        proved_ = std::max(proved_, frame_lower(frames_[0]));
+    } catch (const std::bad_alloc&) {
+        out.memory_stop = true;
+        proved_ = std::max(proved_, frame_lower(frames_[0]));
+    }
+    proved_ = std::min(proved_, best_.upper);
+    out.complete = proved_ >= std::min(best_.upper, wanted_);
+    out.lower = proved_ + substrate_.offset;
+    if (best_.plan && best_.upper < wanted_) out.tree = scribe_.write(best_.plan);
+}
+
+/// Restarts with ever weaker rules; DL8.5 makes a few cheap ones for an incumbent, then none.
+void Search::iterate() {
+    const bool beam = settings_.strategy == "beam";
+    for (int turn = 0;; ++turn) {
+        if (!beam && (turn >= 3 || settings_.depth <= settings_.exact_depth)) rules_.lift();
+        const Context start{0, 0, 0, double(root_.leaf), double(root_.mass)};
+        const Known found = explore(root_, 0, settings_.depth, std::min(settings_.max_nodes, full(settings_.depth)),
+                                    std::min(best_.upper, wanted_), rules_.initial(start));
+        if (found.upper < best_.upper) improve(0, found.upper, found.plan);
+        proved_ = std::max(proved_, found.lower);
+        if (proved_ >= std::min(best_.upper, wanted_) || !rules_.any()) return;
+        if (!rules_.relax()) rules_.lift();
+        ++counters_.restarts;
+    }
+}
+
+/// A better tree for the subproblem at `level`: raise it through the open nodes above, up to the incumbent.
+void Search::improve(int level, Cost cost, PlanPtr plan) {
+    while (true) {
+        Known& known = level == 0 ? best_ : frames_[level].known;
+        if (level == 0 && cost < frames_[0].known.upper) frames_[0].known.upper = cost, frames_[0].known.plan = plan;
+        if (cost >= known.upper) return;
+        known.upper = cost, known.plan = plan;
+        if (level == 0) {
+            if (cost < wanted_)
+                control_.publish(cost + substrate_.offset, std::min(cost, proved_) + substrate_.offset, scribe_.write(plan));
+            return;
+        }
+        const Frame& above = frames_[--level];
+        cost = plus(plus(cost, above.other), settings_.node_penalty);
+        plan = above.side == 1 ? Plan::test(above.feature, above.other_plan, plan)
+                               : Plan::test(above.feature, plan, above.other_plan);
+    }
+}
+
+Cost Search::frame_lower(const Frame& frame) const {
+    Cost lower = frame.known.upper;
+    for (const Cost c : frame.lower) lower = std::min(lower, c);
+    return frame.order.empty() ? 0 : lower;
+}
+
+Search::Known Search::outright(Node& node, int depth, std::int64_t tests) {
+    const Cost penalty = settings_.node_penalty;
+    Solved s;
+    if (depth == 1) s = solve_one(node, tests, penalty);
+    else if (depth == 2) s = solve_two(substrate_, node, tests, penalty);
+    else s = solve_three(substrate_, node, tests, penalty, control_.stopping);
+    control_.check();  // a stop inside leaves the sums unfinished
+    Known known;
+    known.upper = s.cost, known.lower = s.cost;
+    if (s.cost < kNever) known.plan = plan_of(node, s, depth);
+    return known;
+}
+
+Search::Known Search::explore(Node& node, int level, int depth, std::int64_t tests, Cost bound, const Rules::States& states) {
+    control_.check();
+    ++counters_.nodes;
+    tests = std::min(tests, full(depth));
+    Known known;
+    known.upper = node.leaf;
+    if (node.leaf < kNever) known.plan = Plan::a_leaf();
+    if (depth == 0 || tests == 0 || node.columns == 0 || node.leaf <= settings_.node_penalty) {
+        known.lower = known.upper;
+        return known;
+    }
+    const Slack slack = rules_.slack(states);
+    if (Entry* e = depth >= 3 ? cache_.find(node.cover, node.hash, depth, tests) : nullptr) {
+        known.lower = e->lower;
+        if (e->upper < known.upper) known.upper = e->upper, known.plan = e->plan;
+        const bool searched = Rules::covers(e->slack, slack) && (bound <= e->within || e->upper < e->within);
+        if (known.exact() || known.lower >= bound || searched) return known;
+    }
+    if (bottom(depth)) {
+        known = outright(node, depth, tests);
+    } else {
+        Frame& frame = frames_[level];
+        frame.known = known;
+        open(node, level, depth, tests);
+        for (std::size_t i = 0; i < frame.order.size(); ++i) branch(node, level, depth, tests, bound, states, int(i));
+        known = frame.known;
+        known.lower = std::max(known.lower, frame_lower(frame));
+    }
+    if (depth >= 3)
+        if (Entry* e = cache_.claim(node, depth, tests)) {
+            e->lower = std::max(e->lower, known.lower);
+            if (known.upper < e->upper) e->upper = known.upper, e->plan = known.plan;
+            e->slack = slack, e->within = bound;
+        }
+    return known;
+}
+
+/// Rank the candidates; the pair table gives the best tree of depth two on the way.
+void Search::open(Node& node, int level, int depth, std::int64_t tests) {
+    Frame& frame = frames_[level];
+    const Solved two = solve_two(substrate_, node, std::min<std::int64_t>(tests, 3), settings_.node_penalty);
+    frame.order.clear();
+    frame.settled.clear();
+    frame.lower.assign(node.columns, settings_.node_penalty);
+    for (auto& s : frame.side_lower) s.assign(node.columns, 0);
+    if (two.cost < frame.known.upper) improve(level, two.cost, plan_of(node, two, 2));
+    if (similarity_ && tests == full(depth)) substrate_.prepare_distances(node);
+    rank(node, frame);
+}
+
+void Search::rank(Node& node, Frame& frame) {
+    const int k = substrate_.labels();
+    std::vector<double> with(k), all(k);
+    frame.score.resize(node.columns);
+    frame.gain.resize(node.columns);
+    const auto gini = [](double x, double n) { return x * x / n; };
+    const auto entropy = [](double x, double n) { return x > 0 ? -x * std::log2(x / n) : 0; };
+    for (int j = 0; j < node.columns; ++j) {
+        substrate_.class_weights(node, j, with.data(), all.data());
+        double n1 = 0, n = 0;
+        for (int c = 0; c < k; ++c) n1 += with[c], n += all[c];
+        const double n0 = n - n1;
+        double impurity = n, rest = 0;
+        for (int c = 0; c < k; ++c) {
+            const double w0 = all[c] - with[c];
+            if (n1 > 0) impurity -= gini(with[c], n1);
+            if (n0 > 0) impurity -= gini(w0, n0);
+            rest += entropy(with[c], n1) + entropy(w0, n0);
+        }
+        frame.gain[j] = n > 0 ? -rest / n : 0;
+        if (settings_.order == "gain") frame.score[j] = rest;
+        else if (settings_.order == "error") frame.score[j] = double(plus(node.side_leaf[0][j], node.side_leaf[1][j]));
+        else if (settings_.order == "lookahead") frame.score[j] = double(plus(node.side_one[0][j], node.side_one[1][j])) + impurity / (n + 1) / 2;
+        else frame.score[j] = impurity;
+    }
+    for (int j = 0; j < node.columns; ++j) frame.order.push_back(j);
+    std::stable_sort(frame.order.begin(), frame.order.end(), [&](int a, int b) { return frame.score[a] < frame.score[b]; });
+    const double most = node.columns ? *std::max_element(frame.gain.begin(), frame.gain.end()) : 0;
+    for (double& g : frame.gain) g = most - g;
+}
+
+Context Search::context(const Node& node, const Frame& frame, int column, int side, int rank, int level) const {
+    return {rank, level + 1, frame.gain[column], double(node.side_leaf[side][column]), double(node.side_mass[side][column])};
+}
+
+/// All trees whose root is the candidate of that rank.
+void Search::branch(Node& node, int level, int depth, std::int64_t tests, Cost bound, const Rules::States& states, int rank) {
+    Frame& frame = frames_[level];
+    const int column = frame.order[rank];
+    Rules::States below[2];
+    bool pruned[2] = {false, false};
+    if (rules_.any())
+        for (int side = 0; side < 2; ++side) {
+            below[side] = rules_.update(states, context(node, frame, column, side, rank, level));
+            pruned[side] = rules_.prune(below[side], level + 1);
+        }
+    if (pruned[0] && pruned[1]) return;
+    if (node.side_leaf[0][column] >= kNever || node.side_leaf[1][column] >= kNever) {
+        frame.lower[column] = kNever;  // too few rows on one side
+        return;
+    }
+    const std::int64_t most = full(depth - 1);
+    const bool all = tests - 1 >= 2 * most;
+    Cost lower = kNever;
+    for (std::int64_t a = all ? most : std::max<std::int64_t>(0, tests - 1 - most); a <= std::min(most, tests - 1); ++a) {
+        const std::int64_t b = std::min(most, tests - 1 - a);
+        const Rules::States* s[2] = {pruned[0] ? nullptr : &below[0], pruned[1] ? nullptr : &below[1]};
+        lower = std::min(lower, split(node, level, depth, column, a, b, bound, s, all));
+    }
+    frame.lower[column] = lower;
+}
+
+Search::Known Search::probe(Frame& frame, const Node& node, int column, int side, int depth, std::int64_t tests) {
+    Known known;
+    known.upper = node.side_leaf[side][column];
+    known.plan = Plan::a_leaf();
+    if (known.upper <= settings_.node_penalty || depth == 0 || tests == 0) {
+        known.lower = known.upper;
+        return known;
+    }
+    if (depth < 3 || !settings_.cache) return known;
+    const auto& ones = substrate_.literal[node.feature[column]];
+    const std::uint64_t turn = (side == 0) == bool(node.flip[column]) ? ~std::uint64_t(0) : 0;
+    frame.probe.resize(substrate_.words);
+    for (int w = 0; w < substrate_.words; ++w) frame.probe[w] = node.cover[w] & (ones[w] ^ turn);
+    if (Entry* e = cache_.find(frame.probe, Substrate::hash(frame.probe), depth, tests)) {
+        known.lower = e->lower;
+        if (e->upper < known.upper) known.upper = e->upper, known.plan = e->plan;
+    }
+    return known;
+}
+
+/// Bounds of the two sides of a column from those of the columns already settled.
+void Search::similarity(Node& node, Frame& frame, int column) {
+    const Cost m = node.mass, mf = node.side_mass[0][column];
+    Cost in = frame.side_lower[0][column], out = frame.side_lower[1][column];
+    for (const int g : frame.settled) {
+        const Cost mg = node.side_mass[0][g], both = substrate_.shared_mass(node, g, column);
+        const Cost a = frame.side_lower[0][g], b = frame.side_lower[1][g];
+        in = std::max({in, a - (mg - both), b - (m - mf - mg + both)});
+        out = std::max({out, a - both, b - (mf - both)});
+    }
+    frame.side_lower[0][column] = in, frame.side_lower[1][column] = out;
+}
+
+Cost Search::split(Node& node, int level, int depth, int column, std::int64_t tests0, std::int64_t tests1, Cost bound,
+                   const Rules::States* const* states, bool all) {
+    Frame& frame = frames_[level];
+    const Cost penalty = settings_.node_penalty;
+    const std::int64_t tests[2] = {tests0, tests1};
+    Side side[2];
+    for (int s = 0; s < 2; ++s) static_cast<Known&>(side[s]) = probe(frame, node, column, s, depth - 1, tests[s]);
+    if (all && similarity_) {
+        similarity(node, frame, column);
+        for (int s = 0; s < 2; ++s) side[s].lower = std::max(side[s].lower, frame.side_lower[s][column]);
+    }
+    const auto lower = [&] { return plus(plus(side[0].lower, side[1].lower), penalty); };
+    const auto note = [&] {
+        if (all) frame.lower[column] = lower();  // with a budget, one of several ways to share it
+        const Cost cost = plus(plus(side[0].upper, side[1].upper), penalty);
+        if (cost < frame.known.upper) {
+            const int one = node.flip[column] ? 1 : 0;  // the side where the feature is 1
+            improve(level, cost, Plan::test(node.feature[column], side[1 - one].plan, side[one].plan));
+        }
+    };
+    note();
+    const int first = node.side_leaf[0][column] >= node.side_leaf[1][column] ? 0 : 1;
+    const bool deep = !bottom(depth - 1);
+    for (int turn = 0; turn < 2; ++turn) {
+        const int s = turn == 0 ? first : 1 - first;
+        if (lower() >= std::min(bound, frame.known.upper)) {
+            ++(turn == 0 ? counters_.pruned_similarity : counters_.pruned_bound);
+            break;
+        }
+        if (side[s].exact() || !states[s]) continue;
+        Node& child = frame.child[s];
+        substrate_.child(node, column, s, child, depth - 1 >= 3);
+        frame.feature = node.feature[column];
+        frame.side = (s == 0) != bool(node.flip[column]) ? 1 : 0;
+        frame.other = side[1 - s].upper, frame.other_plan = side[1 - s].plan;
+        if (deep && turn == 0 && frame.known.upper > 0) {
+            // A tree for the other side, so that improvements on this one count at once.
+            Node& other = frame.child[1 - s];
+            if (!side[1 - s].exact()) {
+                substrate_.child(node, column, 1 - s, other, true);
+                const Solved two = solve_two(substrate_, other, std::min<std::int64_t>(tests[1 - s], 3), penalty);
+                if (two.cost < side[1 - s].upper) side[1 - s].upper = two.cost, side[1 - s].plan = plan_of(other, two, 2);
+                frame.other = side[1 - s].upper, frame.other_plan = side[1 - s].plan;
+            }
+        }
+        const Cost left = std::min(bound, frame.known.upper) - penalty - side[1 - s].lower;
+        const Known found = explore(child, level + 1, depth - 1, tests[s], left, *states[s]);
+        frame.feature = -1, frame.other = kNever, frame.other_plan = nullptr;
+        side[s].lower = std::max(side[s].lower, found.lower);
+        if (found.upper < side[s].upper) side[s].upper = found.upper, side[s].plan = found.plan;
+        note();
+    }
+    if (all && similarity_) {
+        for (int s = 0; s < 2; ++s) frame.side_lower[s][column] = std::max(frame.side_lower[s][column], side[s].lower);
+        frame.settled.push_back(column);
+    }
+    return lower();
+}
+
+}  // namespace treeform::binary
