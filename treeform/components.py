@@ -32,8 +32,8 @@ C = TypeVar("C", bound="Component")
 class Component:
     """The smallest piece of a formulation: it reads ports, publishes ports, and adds rows to a model.
 
-    Class attributes
-    ----------------
+    Attributes
+    ----------
     needs : set of str
         Ports that :meth:`build` reads.
     offers : set of str

@@ -252,7 +252,7 @@ class Dataset:
         return told.hexdigest()
 
     def relabelled(self, codes: NDArray[np.int64], n_classes: int) -> Dataset:
-        """Give the same rows other classes, ``0 .. n_classes - 1``; used for relaxations.
+        """Give the same rows other classes, from 0 to ``n_classes - 1``; used for relaxations.
 
         Parameters
         ----------

@@ -157,7 +157,7 @@ class DecisionGraph:
 
     @cached_property
     def n_nodes(self) -> int:
-        """Number of tests, the |V_I| of the papers."""
+        """Number of tests, ``|V_I|`` in the papers."""
         return int((self.feature >= 0).sum())
 
     @cached_property
