@@ -9,6 +9,10 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE / "_ext"))
 
 import treeform  # noqa: E402
+from treeform.graph.svg import Drawing  # noqa: E402
+
+# sphinx-gallery shows objects that have HTML; a drawing's SVG is that too.
+Drawing._repr_html_ = Drawing._repr_svg_  # type: ignore[attr-defined]
 
 project = "treeform"
 author = "the treeform authors"
@@ -51,9 +55,11 @@ sphinx_gallery_conf = {
     "gallery_dirs": "auto_examples",
     "filename_pattern": r"/\w+\.py$",
     "ignore_pattern": r"/data/|__init__",
+    "reset_modules": ("treeform_docs.name_example",),
     "abort_on_example_error": True,
     "download_all_examples": False,
     "show_memory": False,
     "remove_config_comments": True,
+    "capture_repr": ("_repr_html_",),
     "min_reported_time": 5,
 }

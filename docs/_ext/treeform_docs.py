@@ -6,15 +6,19 @@
 
 from __future__ import annotations
 
+import builtins
 import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 from docutils import nodes
 from docutils.parsers.rst import Directive
 from docutils.statemachine import StringList
+
+EXAMPLES = Path(__file__).resolve().parent.parent.parent / "examples"
 
 
 class CliHelp(Directive):
@@ -90,6 +94,11 @@ def _kind(annotation: Any) -> str:
         if mark in text:
             return word
     return text
+
+
+def name_example(gallery_conf: dict[str, Any], fname: str) -> None:
+    """Give examples ``__file__``, which scripts have and sphinx-gallery leaves out."""
+    builtins.__file__ = str(EXAMPLES / Path(fname).name)  # type: ignore[attr-defined]
 
 
 def setup(app: Any) -> dict[str, Any]:
