@@ -210,6 +210,11 @@ class Session(ABC):
     A writer of a backend implements :meth:`_search`, and what it needs of the hooks beside it.
     """
 
+    grace: ClassVar[float] = 0.2
+    """Seconds that the solver may exceed its time limit before it is asked to stop."""
+    patience: ClassVar[float] = 1.0
+    """Seconds that the solver may take to stop before it is left to itself, and loaded afresh for the next run."""
+
     def __init__(self, backend: Backend, model: Model) -> None:
         self.backend = backend
         self.model = model
@@ -240,21 +245,24 @@ class Session(ABC):
         run = self._normalised(run)
         sieve = Sieve(self.model, run.cutoff)
         sieve.start_from(run.hint, run.assumptions)
-        watch = Watch(run, sieve, self.lowered)
+        watch = Watch(run, sieve, self.lowered, self.grace, self.patience)
         inner = self._translated(run)
         if self.model.n_cols == 0:
             answer: Answer | None = self._without_columns()
         elif run.time_limit is not None and run.time_limit <= 0:
             answer = Answer(Verdict.UNKNOWN, reason="time")
         else:
-            answer = watch.carry_out(lambda: self._search(inner, watch), self._cancel)
+            try:
+                answer = watch.carry_out(lambda: self._search(inner, watch), self._cancel)
+            except MemoryError:
+                answer = Answer(Verdict.UNKNOWN, bound=watch.best_bound, reason="memory")
         if answer is None:
             # The solver did not react: leave it to its thread and load a fresh one next time.
             self._abandon()
             answer = Answer(Verdict.UNKNOWN, bound=watch.best_bound, info={"abandoned": True})
         return self._conclude(answer, watch, sieve, time.monotonic() - start)
 
-    def close(self) -> None:
+    def close(self) -> None:  # noqa: B027
         """Free the solver."""
 
     # -- for writers of backends ----------------------------------------------------------------
@@ -268,13 +276,13 @@ class Session(ABC):
         ``watch.remaining`` seconds. Points are raw: treeform rounds and checks them.
         """
 
-    def _load(self, blocks: list[Block]) -> None:
-        """Take new rows, for solvers that keep a state between runs; columns from ``self._mark.n_cols`` on are new."""
+    def _load(self, blocks: list[Block]) -> None:  # noqa: B027
+        """Take new rows, for solvers that keep a state; columns from ``self._mark.n_cols`` on are new."""
 
-    def _cancel(self) -> None:
+    def _cancel(self) -> None:  # noqa: B027
         """Make a running search return; called repeatedly, from another thread."""
 
-    def _abandon(self) -> None:
+    def _abandon(self) -> None:  # noqa: B027
         """Drop a solver that is still running, so that the next run gets a fresh one."""
 
     # -- inside ---------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 """Solvers that may abort or cannot be stopped, in a process of their own.
 
-``python -m treeform.backends.child`` reads tasks from its standard input, calls the function of treeform that each
+`main` reads tasks from the standard input, calls the function of treeform that each
 one names, and writes what it returns to its standard output, until the input ends. Nothing but our own processes
 talk through these pipes.
 """
@@ -33,8 +33,8 @@ class Child:
         self._process: subprocess.Popen[bytes] | None = None
         self._complaints: IO[bytes] | None = None
 
-    def call(self, module: str, function: str, task: dict[str, Any], watch: Watch, extra: float = 0.0) -> Any:
-        """The result of ``module.function(task)``, or None when the watch, or its time and ``extra`` seconds, ran out.
+    def call(self, module: str, function: str, task: dict[str, Any], watch: Watch) -> Any:
+        """The result of ``module.function(task)``, or None when the watch ended it.
 
         Raises
         ------
@@ -48,10 +48,7 @@ class Child:
         talk.start()
         while talk.is_alive():
             talk.join(POLL)
-            left = watch.remaining
-            if left is not None and left <= 0.0:
-                extra -= POLL
-            if talk.is_alive() and (watch.ending or (left is not None and left <= 0.0 and extra <= 0.0)):
+            if talk.is_alive() and watch.ending:
                 self.close()
                 return None
         if not reply:
@@ -82,7 +79,7 @@ class Child:
         # A file, since a pipe that nobody reads would block the child.
         self._complaints = tempfile.TemporaryFile()  # noqa: SIM115
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "treeform.backends.child"],
+            [sys.executable, "-c", "from treeform.backends.child import main; main()"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._complaints,
@@ -161,6 +158,3 @@ def main() -> None:
     # Some solvers hang or crash while they are torn down; there is nothing left to do.
     os._exit(0)
 
-
-if __name__ == "__main__":
-    main()

@@ -131,7 +131,8 @@ class CpSatSession(Session):
             status = solver.solve(self._model, _listener(watch))
             return self._answer(solver, int(status), watch, scale, const, goal)
         finally:
-            self._solver = None
+            # A search that was left behind ends late, when the next one may be under way.
+            self._solver = None if self._solver is solver else self._solver
             for domain, before in fixed or []:
                 _replace(domain, before)
 
@@ -168,15 +169,16 @@ def _response(solver: Any) -> Any:
 def _listener(watch: Watch) -> Any:
     from ortools.sat.python import cp_model
 
-    class Listener(cp_model.CpSolverSolutionCallback):  # type: ignore[misc]
+    class Listener(cp_model.CpSolverSolutionCallback):
         def on_solution_callback(self) -> None:
-            watch.solution(np.array(self.Response().solution, dtype=np.float64))
+            response: Any = self.Response()  # type: ignore[no-untyped-call]
+            watch.solution(np.array(response.solution, dtype=np.float64))
 
     return Listener()
 
 
 def _set_objective(proto: Any, goal: Objective, cutoff: float | None) -> tuple[int, float]:
-    """Write the objective with whole coefficients; its value is the solver's divided by the scale, plus the constant."""
+    """Write the objective in whole numbers; the scale and the constant turn the solver's values into the model's."""
     proto.ClearField("objective") if hasattr(proto, "ClearField") else proto.clear_objective()
     if not len(goal.cols):
         return 1, goal.const

@@ -11,7 +11,17 @@ from typing import Any
 
 import numpy as np
 
-from treeform.backends.base import LINEAR, Answer, Backend, Capabilities, Reason, Run, Session, Verdict, finite
+from treeform.backends.base import (
+    LINEAR,
+    Answer,
+    Backend,
+    Capabilities,
+    Reason,
+    Run,
+    Session,
+    Verdict,
+    finite,
+)
 from treeform.backends.packages import load
 from treeform.backends.rows import narrowed, with_cutoff
 from treeform.backends.watch import Watch
@@ -205,7 +215,8 @@ class _Search:
 
     def _read(self, status: Any) -> tuple[Verdict, Reason | None]:
         kinds = self.core.HighsModelStatus
-        if status in (kinds.kLoadError, kinds.kModelError, kinds.kPresolveError, kinds.kSolveError, kinds.kPostsolveError):
+        broken = (kinds.kLoadError, kinds.kModelError, kinds.kPresolveError, kinds.kSolveError, kinds.kPostsolveError)
+        if status in broken:
             raise SolverFailed("HiGHS failed", cause=f"its status is {status.name}", fix="try another solver")
         verdicts = {kinds.kOptimal: Verdict.OPTIMAL, kinds.kInfeasible: Verdict.INFEASIBLE}
         reasons: dict[Any, Reason] = {kinds.kTimeLimit: "time", kinds.kMemoryLimit: "memory"}

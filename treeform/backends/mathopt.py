@@ -11,7 +11,17 @@ from typing import Any
 
 import numpy as np
 
-from treeform.backends.base import LINEAR, Answer, Backend, Capabilities, Reason, Run, Session, Verdict, finite
+from treeform.backends.base import (
+    LINEAR,
+    Answer,
+    Backend,
+    Capabilities,
+    Reason,
+    Run,
+    Session,
+    Verdict,
+    finite,
+)
 from treeform.backends.packages import load
 from treeform.backends.registry import unknown_name
 from treeform.backends.rows import narrowed, with_cutoff
@@ -88,18 +98,20 @@ class MathOptSession(Session):
             return Answer(Verdict.INFEASIBLE)
         model = self._proto(lb, ub, with_cutoff(self.lowered, run.cutoff))
         callbacks = load("ortools.math_opt.callback_pb2", name, install).CallbackRegistrationProto()
-        self._interrupter = load("ortools.util.python.solve_interrupter", name, install).SolveInterrupter()
+        interrupter = load("ortools.util.python.solve_interrupter", name, install).SolveInterrupter()
+        self._interrupter = interrupter
         if watch.ending:
             return Answer(Verdict.UNKNOWN)
         kind, nothing = getattr(parameters, SOLVERS[self.backend.solver]), parameters.SolverInitializerProto()
-        hint, handle = self._hint(run.hint), self._interrupter.pybind_interrupter
+        hint, handle = self._hint(run.hint), interrupter.pybind_interrupter
         try:
             with without_lines(NOISE):
                 result = core.solve(model, kind, nothing, settings, hint, None, callbacks, None, handle)
         except Exception as error:
             raise SolverFailed(f"{name} failed", cause=str(error), fix="try another solver") from error
         finally:
-            self._interrupter = None
+            # A search that was left behind ends late, when the next one may be under way.
+            self._interrupter = None if self._interrupter is interrupter else self._interrupter
         return self._answer(result, watch)
 
     def _proto(self, lb: np.ndarray, ub: np.ndarray, rows: Linear) -> Any:

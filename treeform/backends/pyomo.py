@@ -6,12 +6,14 @@ stopping kills the process, whose best point is then lost.
 
 from __future__ import annotations
 
+import math
 import shutil
+import time
 from typing import Any
 
 import numpy as np
 
-from treeform.backends.base import LINEAR, Answer, Backend, Capabilities, Reason, Run, Session, Verdict, finite
+from treeform.backends.base import LINEAR, Answer, Backend, Capabilities, Reason, Run, Session, Verdict
 from treeform.backends.child import Child
 from treeform.backends.packages import Availability, load, probe
 from treeform.backends.rows import narrowed, with_cutoff
@@ -32,9 +34,7 @@ HOW = {
     "appsi_highs": "pip install highspy",
 }
 #: Options that make a solver prove optimality exactly; their defaults stop at a relative gap.
-EXACT = {"cbc": {"ratioGap": 0, "allowableGap": 0.0}, "glpk": {"mipgap": 0}}
-#: Seconds for Pyomo to write the model and to read the solution, beyond the time limit of the solver.
-OVERHEAD = 5.0
+EXACT: dict[str, dict[str, Any]] = {"cbc": {"ratioGap": 0, "allowableGap": 0.0}, "glpk": {"mipgap": 0}}
 
 
 class Pyomo(Backend):
@@ -99,6 +99,8 @@ class PyomoSession(Session):
     """A model for Pyomo; every run sends its arrays to a process that builds the objects and solves."""
 
     backend: Pyomo
+    # For Pyomo to read the solution, and for solvers that look at the clock now and then.
+    grace = 5.0
 
     def __init__(self, backend: Pyomo, model: Model) -> None:
         self._child = Child()
@@ -117,21 +119,23 @@ class PyomoSession(Session):
             return Answer(Verdict.INFEASIBLE)
         task = {
             "solver": self.backend.solver,
-            "options": {**EXACT.get(self.backend.solver, {}), **self.backend.options},
-            "time_limit": watch.remaining,
+            "options": EXACT.get(self.backend.solver, {}) | self.backend.options,
+            "deadline": None if watch.remaining is None else time.time() + watch.remaining,
             "columns": (lb, ub, self.lowered.is_integer),
             "rows": (rows.indptr, rows.cols, rows.vals, rows.lo, rows.hi),
             "objective": (goal.cols, goal.vals, goal.const),
             "hint": run.hint,
         }
-        result = self._child.call("treeform.backends.pyomo", "solve_in_child", task, watch, OVERHEAD)
+        result = self._child.call("treeform.backends.pyomo", "solve_in_child", task, watch)
         if result is None:
             return Answer(Verdict.UNKNOWN, reason=watch.reason or "time")
-        verdict, reason, x, bound = result
-        return Answer(Verdict(verdict), x, finite(bound), reason)
+        verdict, reason, x = result
+        # A bound is only taken from a finished proof: what solvers print before that differs.
+        proved = verdict == Verdict.OPTIMAL.value and x is not None
+        return Answer(Verdict(verdict), x, goal.value(x) if proved else None, reason)
 
 
-def solve_in_child(task: dict[str, Any]) -> tuple[str, Reason | None, np.ndarray | None, float | None]:
+def solve_in_child(task: dict[str, Any]) -> tuple[str, Reason | None, np.ndarray | None]:
     """What a child process does: build the Pyomo model, solve it once, and read the point."""
     pyo = load("pyomo.environ", "pyomo", Pyomo.install)
     solver = pyo.SolverFactory(task["solver"])
@@ -142,13 +146,29 @@ def solve_in_child(task: dict[str, Any]) -> tuple[str, Reason | None, np.ndarray
             fix=HOW.get(task["solver"], "see 'pyomo help --solvers' for the names that it knows"),
         )
     model = _build(pyo, task)
-    options: dict[str, Any] = {"options": task["options"]} if task["options"] else {}
-    if task["time_limit"] is not None:
-        options["timelimit"] = max(1.0, task["time_limit"])
+    options: dict[str, Any] = {"options": dict(task["options"])} if task["options"] else {}
+    if task["deadline"] is not None:
+        left = task["deadline"] - time.time()
+        if left <= 0.0:
+            return Verdict.UNKNOWN.value, "time", None
+        _limit(task["solver"], left, options)
     if task["hint"] is not None and bool(getattr(solver, "warm_start_capable", lambda: False)()):
         options["warmstart"] = True
     result = solver.solve(model, load_solutions=False, **options)
-    return _read(pyo, model, result)
+    verdict, reason, x = _read(pyo, model, result)
+    # Not all of them say why they stopped.
+    late = task["deadline"] is not None and time.time() > task["deadline"] - 0.1
+    return verdict, "time" if reason == "solver" and late else reason, x
+
+
+def _limit(solver: str, seconds: float, options: dict[str, Any]) -> None:
+    """Write a time limit into the arguments of Pyomo's ``solve``."""
+    if solver == "cbc":
+        # Pyomo's own limit kills CBC a second later, and its point is lost.
+        options.setdefault("options", {}).update(sec=seconds, timeMode="elapsed")
+    else:
+        # GLPK refuses anything but whole seconds.
+        options["timelimit"] = max(1, math.ceil(seconds))
 
 
 def _build(pyo: Any, task: dict[str, Any]) -> Any:
@@ -184,11 +204,11 @@ def _build(pyo: Any, task: dict[str, Any]) -> Any:
     return model
 
 
-def _read(pyo: Any, model: Any, result: Any) -> tuple[str, Reason | None, np.ndarray | None, float | None]:
-    """Verdict, reason, point and bound; a bound is only taken from a finished proof, since solvers differ."""
+def _read(pyo: Any, model: Any, result: Any) -> tuple[str, Reason | None, np.ndarray | None]:
+    """Verdict, reason and point."""
     ended = str(result.solver.termination_condition)
     if ended == "infeasible":
-        return Verdict.INFEASIBLE.value, None, None, None
+        return Verdict.INFEASIBLE.value, None, None
     x = None
     if len(result.solution):
         # What it complains about is in the termination condition.
@@ -201,9 +221,9 @@ def _read(pyo: Any, model: Any, result: Any) -> tuple[str, Reason | None, np.nda
         if not all(v is None for v in values):
             x = np.array([f if v is None else v for v, f in zip(values, free, strict=True)], dtype=np.float64)
     if ended == "optimal":
-        return Verdict.OPTIMAL.value, None, x, None if x is None else float(pyo.value(model.goal))
+        return Verdict.OPTIMAL.value, None, x
     reason: Reason = "time" if ended == "maxTimeLimit" else "solver"
-    return (Verdict.UNKNOWN if x is None else Verdict.FEASIBLE).value, reason, x, None
+    return (Verdict.UNKNOWN if x is None else Verdict.FEASIBLE).value, reason, x
 
 
 def _finite(side: float) -> float | None:

@@ -9,19 +9,22 @@ import numpy as np
 from treeform.backends.sieve import TOLERANCE, integral_objective
 from treeform.model import Linear, Model, concatenate_linear
 
+#: By how much a cutoff row is wider than the cutoff, relatively.
+WIDER = 1e-3
+
 
 def with_cutoff(model: Model, cutoff: float | None) -> Linear:
     """All rows of a model of linear rows, and a last row ``objective <= cutoff`` where there is one.
 
-    The row is a little wider than the cutoff, so that tolerances exclude nothing; the sieve takes care of the rest.
-    A whole-numbered objective has its limit halfway between two values.
+    A whole-numbered objective has its limit halfway between two values. Others get a limit clearly wider than the
+    cutoff: with 1e-6, HiGHS 1.14 calls models infeasible whose optimum is the cutoff. The sieve refuses what is beyond.
     """
     rows = concatenate_linear([b for b in model.blocks if isinstance(b, Linear)])
     goal = model.objective
     if cutoff is None:
         return rows
-    slack = TOLERANCE * max(1.0, abs(cutoff))
-    limit = np.floor(cutoff + slack) + 0.5 if integral_objective(model) else cutoff + slack
+    size = max(1.0, abs(cutoff))
+    limit = np.floor(cutoff + TOLERANCE * size) + 0.5 if integral_objective(model) else cutoff + WIDER * size
     hi = np.array([limit - goal.const])
     ends = np.array([0, len(goal.cols)], dtype=np.int64)
     return concatenate_linear([rows, Linear("cutoff", ends, goal.cols, goal.vals, np.array([-np.inf]), hi)])

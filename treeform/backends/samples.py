@@ -10,7 +10,19 @@ from typing import Any
 import numpy as np
 
 from treeform.backends.base import Capabilities
-from treeform.model import Block, Expr, Linear, Model, any_of, at_least, at_most, concatenate, exact, exactly
+from treeform.model import (
+    Block,
+    Clause,
+    Expr,
+    Linear,
+    Model,
+    any_of,
+    at_least,
+    at_most,
+    concatenate,
+    exact,
+    exactly,
+)
 
 
 class Sample:
@@ -112,7 +124,8 @@ class Sample:
         coefs = self.rng.integers(-4, 5, self.columns.size).astype(np.float64)
         if self.decimals:
             coefs = coefs / 4
-        return (coefs * self.columns).sum() + float(self.rng.integers(-2, 3))
+        goal: Expr = (coefs * self.columns).sum() + float(self.rng.integers(-2, 3))
+        return goal
 
     # -- enumerating ----------------------------------------------------------------------------
 
@@ -172,8 +185,8 @@ def row_range(block: Block, r: int, x: list[Fraction], col: int | None) -> tuple
     terms = slice(int(block.indptr[r]), int(block.indptr[r + 1]))
     if not isinstance(block, Linear):
         count = sum(true(lit) for lit in block.lits[terms].tolist())
-        low, high = (1, FAR) if block.form.kind.value == "clause" else (block.lo[r], block.hi[r])
-        return everything if low <= count <= high else None
+        within = count >= 1 if isinstance(block, Clause) else bool(block.lo[r] <= count <= block.hi[r])
+        return everything if within else None
     coefs = dict(zip(block.cols[terms].tolist(), map(exact, block.vals[terms].tolist()), strict=True))
     own = coefs.pop(col, Fraction(0)) if col is not None else Fraction(0)
     rest = sum((coef * x[c] for c, coef in coefs.items()), Fraction(0))

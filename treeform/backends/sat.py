@@ -15,7 +15,7 @@ import numpy as np
 
 from treeform.backends.base import CARDINALITY, CLAUSE, Answer, Backend, Capabilities, Run, Session, Verdict
 from treeform.backends.child import Child
-from treeform.backends.packages import Availability, load, probe
+from treeform.backends.packages import load
 from treeform.backends.registry import unknown_name
 from treeform.backends.watch import Watch
 from treeform.errors import SolverFailed, SpecError
@@ -28,9 +28,14 @@ LONGEST_SLICE = 2_000_000
 
 SLICED = (
     "cadical195", "cadical153", "cadical103", "cadical300", "glucose42", "glucose4", "glucose3", "minisat22",
-    "maplechrono", "maplecm", "maplesat", "mergesat3", "minicard", "gluecard3", "gluecard4", "ergo",
+    "maplechrono", "maplecm", "mergesat3", "minicard", "minisatep", "gluecard3", "gluecard4", "ergo",
 )  # fmt: skip
 IN_CHILD = ("kissat404", "lingeling")
+#: PySAT has them, treeform does not use them, and why.
+REFUSED = {
+    "maplesat": "it ends the process with a segmentation fault on small formulas",
+    "cryptominisat": "PySAT needs a package of its own for it, and it has no conflict budgets",
+}
 NATIVE_CARDINALITY = ("minicard", "gluecard3", "gluecard4")
 ALIASES = {
     "sat": "cadical195",
@@ -61,6 +66,10 @@ class SAT(Backend):
 
     def __init__(self, solver: str = "cadical195") -> None:
         self.solver = ALIASES.get(solver.lower(), solver.lower())
+        if self.solver in REFUSED:
+            raise SpecError(
+                f"treeform does not use the SAT solver {solver!r}", cause=REFUSED[self.solver], fix="use 'cadical195'"
+            )
         if self.solver not in SLICED + IN_CHILD:
             raise unknown_name(solver, [*SLICED, *IN_CHILD], "SAT solver")
         self.name = self.solver  # type: ignore[misc]
@@ -85,6 +94,8 @@ class SatSession(Session):
     """Clauses in a solver that keeps what it has learnt from run to run."""
 
     backend: SAT
+    # Glucose looks at its budget only when it restarts. What it has learnt is worth waiting for.
+    patience = 10.0
 
     def __init__(self, backend: SAT, model: Model) -> None:
         self._solver: Any = None

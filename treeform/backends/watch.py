@@ -23,10 +23,6 @@ if TYPE_CHECKING:
 
 #: Seconds between two looks at the stop function.
 POLL = 0.05
-#: Seconds that a solver may exceed its time limit before it is asked to stop.
-GRACE = 0.2
-#: Seconds that a solver may take to stop before it is left alone.
-PATIENCE = 2.0
 
 
 class Watch:
@@ -40,12 +36,18 @@ class Watch:
         Judges the points that arrive.
     lowered : Lowered
         The model that the search sees; its points are read back from it.
+    grace : float
+        Seconds that the search may exceed its time limit before it is asked to stop.
+    patience : float
+        Seconds that it may take to stop before it is left alone.
     """
 
-    def __init__(self, run: Run, sieve: Sieve, lowered: Lowered) -> None:
+    def __init__(self, run: Run, sieve: Sieve, lowered: Lowered, grace: float, patience: float) -> None:
         self.run = run
         self.sieve = sieve
         self.lowered = lowered
+        self.grace = grace
+        self.patience = patience
         self.reason: Literal["time", "interrupted"] | None = None
         self.best_bound: float | None = None
         self._started = time.monotonic()
@@ -79,6 +81,9 @@ class Watch:
     def carry_out(self, search: Callable[[], Answer], cancel: Callable[[], None]) -> Answer | None:
         """Run ``search`` to its end, to the limits, or until somebody stops it; None if it does not react.
 
+        A search that does not react stays behind in a daemon thread: it ends when its solver looks up, and does not
+        keep the interpreter from ending.
+
         Raises
         ------
         Exception
@@ -86,7 +91,7 @@ class Watch:
         KeyboardInterrupt
             On Ctrl-C when the run was already asked to stop.
         """
-        thread = threading.Thread(target=self._work, args=(search,), name="treeform search")
+        thread = threading.Thread(target=self._work, args=(search,), name="treeform search", daemon=True)
         thread.start()
         try:
             while True:
@@ -105,7 +110,7 @@ class Watch:
         except BaseException:
             self._end("interrupted")
             cancel()
-            thread.join(PATIENCE)
+            thread.join(self.patience)
             raise
 
     def _work(self, search: Callable[[], Answer]) -> None:
@@ -131,7 +136,7 @@ class Watch:
         if self._asked_at is not None:
             # Repeated, since a request that comes before the solver is ready may be lost.
             cancel()
-            if time.monotonic() - self._asked_at > PATIENCE:
+            if time.monotonic() - self._asked_at > self.patience:
                 return ("deaf", None)
         return ("news", None)
 
@@ -157,7 +162,7 @@ class Watch:
         limit = self.run.time_limit
         if self.run.stop is not None and self.run.stop():
             self._end("interrupted")
-        elif limit is not None and time.monotonic() - self._started > limit + GRACE:
+        elif limit is not None and time.monotonic() - self._started > limit + self.grace:
             self._end("time")
 
     def _end(self, reason: Literal["time", "interrupted"]) -> None:
