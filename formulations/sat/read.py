@@ -21,7 +21,10 @@ def is_true(literals: Ints, x: np.ndarray) -> Bools:
 
 
 def read_tree(formula: Formula, x: np.ndarray, data: Dataset) -> DecisionGraph:
-    """The tree that a point states, simplified on the training data."""
+    """The tree that a point states, without tests that send no training row one way.
+
+    Tests with equal leaves stay: a requirement may depend on them.
+    """
     chosen = is_true(formula.F, x)
     used = chosen.any(axis=1)
     if formula.A is not None:
@@ -29,15 +32,24 @@ def read_tree(formula: Formula, x: np.ndarray, data: Dataset) -> DecisionGraph:
     test = chosen.argmax(axis=1)
     label = is_true(formula.C, x).argmax(axis=1)
 
-    def below(q: int) -> Any:
+    def below(q: int, here: Bools) -> Any:
         if q > formula.n_nodes:
             return int(label[q - formula.n_leaves])
         if not used[q - 1]:
-            return below(2 * q)  # an unused node sends everything to the left
+            return below(2 * q, here)  # an unused node sends everything to the left
         t = test[q - 1]
-        return (int(formula.feature[t]), float(formula.threshold[t]), below(2 * q), below(2 * q + 1))
+        right = here & formula.right[:, t]
+        left = here & ~formula.right[:, t]
+        if not right.any() or not left.any():
+            return below(2 * q + int(right.any()), here)
+        return (
+            int(formula.feature[t]),
+            float(formula.threshold[t]),
+            below(2 * q, left),
+            below(2 * q + 1, right),
+        )
 
-    return DecisionGraph.from_nested(below(1), data).simplified(data)
+    return DecisionGraph.from_nested(below(1, np.ones(len(formula.right), dtype=bool)), data)
 
 
 def place(formula: Formula, graph: DecisionGraph, data: Dataset, n_cols: int) -> np.ndarray | None:

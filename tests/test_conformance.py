@@ -1,0 +1,227 @@
+"""Every requirement on every formulation and solver against brute force; the kit itself; engines against each other."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+import treeform as tf
+from treeform.bridges import BRIDGES
+from treeform.errors import SpecError
+from treeform.testing import (
+    all_models,
+    brute_force,
+    check_bridge,
+    check_formulation,
+    check_requirement,
+    draw_cases,
+)
+
+SOLVERS = ["highs", "cp-sat", "cadical195"]
+
+
+class AtMostFeatures(tf.Requirement):
+    """The example of the documentation."""
+
+    name = "at_most_features_in_conformance"
+    needs = frozenset({"feature"})
+
+    def __init__(self, k):
+        self.k = k
+
+    def build(self, m, t):
+        used = m.bool("used", t.n_features)
+        m.add(t.feature <= used)
+        m.add(used.sum() <= self.k)
+
+    def violation(self, graph, data):
+        return max(0, len(graph.features_used()) - self.k)
+
+
+class SmallLeaves(tf.Requirement):
+    """Reads `sink`: no leaf holds more than a share of the samples."""
+
+    name = "small_leaves_in_conformance"
+    needs = frozenset({"sink"})
+    most = 5
+
+    def build(self, m, t):
+        m.add((t.sink * t.weights[:, None]).sum(axis=0) <= self.most)
+
+    def violation(self, graph, data):
+        weight = np.bincount(graph.apply(data.X), weights=data.weights)
+        return max(0, int(weight.max()) - self.most)
+
+
+class RootSendsRight(tf.Requirement):
+    """Reads `flow` and `side`: a test that is passed by anybody sends at least two samples to the right."""
+
+    name = "root_sends_right_in_conformance"
+    needs = frozenset({"flow", "side", "active", "feature"})  # `feature`: tests with swapped sides stay apart
+
+    def build(self, m, t):
+        m.add(t.side[:, :, 1].sum(axis=0) >= 2 * t.active)
+        m.add(t.flow == t.side.sum(axis=2))
+
+    def violation(self, graph, data):
+        missing = 0
+        visits = graph.route(data.X)
+        for node in np.flatnonzero(graph.feature >= 0):
+            right = visits[:, node] & (data.X[:, graph.feature[node]] > graph.threshold[node])
+            missing += max(0, 2 - int(right.sum()))
+        return missing
+
+
+REQUIREMENTS = [
+    tf.MaxNodes(1),
+    tf.MaxNodes(2),
+    tf.MinSupport(2),
+    tf.MinSupport(0.3),
+    tf.MaxErrors(0),
+    tf.MaxErrors(1),
+    tf.MaxErrors(0.3),
+    tf.StatisticalParity(groups="group", ratio=0.8, favourable=1),
+    tf.StatisticalParity(difference=0.2, favourable=0),
+    AtMostFeatures(1),
+    RootSendsRight(),
+]
+
+
+@pytest.mark.parametrize("requirement", REQUIREMENTS, ids=str)
+@pytest.mark.parametrize("formulation", ["odd", "sat-depth"])
+def test_requirements(requirement, formulation):
+    report = check_requirement(requirement, [formulation], SOLVERS, cases=4, models=20)
+    assert report.cases >= 1
+    assert report.models >= 10
+
+
+def test_leaf_sizes_on_trees_in_clauses():
+    # Splits with equal children make leaves small, so plain forms of models are not what counts here.
+    with pytest.raises(AssertionError, match="small_leaves"):
+        check_requirement(SmallLeaves(), ["sat-depth"], ["cadical195"], cases=6)
+
+
+@pytest.mark.parametrize("formulation", ["odd", "sat-depth"])
+def test_formulations(formulation):
+    report = check_formulation(formulation, SOLVERS, [tf.MaxNodes(1)], cases=5, models=20)
+    assert report.solves >= 8
+    assert "agree with brute force" in str(report)
+
+
+@pytest.mark.parametrize("bridge", BRIDGES, ids=lambda b: f"{b.name} from {b.source}")
+def test_bridges(bridge):
+    assert check_bridge(bridge, blocks=25) > 15
+
+
+# -- the kit finds what it is made to find ------------------------------------------------------------
+
+
+class TooLoose(tf.MaxNodes):
+    """Its rows allow one test more than `violation` does."""
+
+    name: ClassVar[str] = "too_loose"
+
+    def build(self, m, t):
+        m.add(t.active.sum() <= self.k + 1)
+
+
+class TooTight(tf.MaxNodes):
+    """Its rows forbid what `violation` allows, though never at the optimum of these cases alone."""
+
+    name: ClassVar[str] = "too_tight"
+
+    def build(self, m, t):
+        m.add(t.active.sum() <= max(0, self.k - 1))
+
+
+@pytest.mark.parametrize("wrong", [TooLoose(1), TooTight(2)], ids=str)
+@pytest.mark.parametrize("formulation", ["odd", "sat-depth"])
+def test_faces_that_differ_are_found(wrong, formulation):
+    with pytest.raises((AssertionError, tf.errors.ContradictionError)):
+        check_requirement(wrong, [formulation], ["cp-sat"], cases=4)
+
+
+def test_failures_print_code_that_runs():
+    with pytest.raises(AssertionError) as caught:
+        check_requirement(TooTight(1), ["sat-depth"], ["cadical195"], cases=3)
+    code = str(caught.value)
+    code = code[code.index("import pandas") :]
+    scope: dict = {}
+    exec(code, scope)
+    assert isinstance(scope["problem"], tf.Problem)
+    assert len(scope["problem"].requirements) == 1
+
+
+def test_a_bridge_that_loses_solutions_is_found():
+    class Wrong(type(BRIDGES[0])):
+        def apply(self, block, model):
+            (out,) = super().apply(block, model)
+            return [type(out)(out.name, out.indptr, out.cols, out.vals, out.lo + 1, out.hi, out.when)]
+
+    with pytest.raises(AssertionError, match="counterpart"):
+        check_bridge(Wrong())
+
+
+# -- brute force --------------------------------------------------------------------------------------
+
+
+def test_brute_force_counts_all_trees():
+    case = next(iter(draw_cases(1, shapes=(tf.Tree(1),))))
+    classes = case.data.n_classes
+    separating = len(case.data.splits(None).feature)
+    models = list(all_models(case.data, tf.Tree(1)))
+    assert len(models) == classes + separating * classes**2
+    assert len(set(models)) == len(models)
+
+
+def test_brute_force_refuses_what_it_cannot_finish():
+    rng = np.random.default_rng(0)
+    data = tf.Dataset.from_user(rng.random((40, 5)), rng.integers(0, 2, 40))
+    with pytest.raises(SpecError, match="too many to try"):
+        brute_force(data, tf.Tree(3), tf.Error())
+
+
+def test_brute_force_on_costs_and_unknown_terms():
+    case = next(iter(draw_cases(1, seed=3, shapes=(tf.Tree(2),))))
+    n = case.data.n_classes
+    cost = tf.Cost(1 - np.eye(n))
+    assert brute_force(case.data, case.shape, cost)[0] == brute_force(case.data, case.shape, tf.Error())[0]
+    depth, graph = brute_force(case.data, case.shape, tf.Depth())
+    assert depth == graph.depth == 0
+
+
+# -- engines against each other -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_engines_agree_on_random_problems(seed):
+    """ConTree, two formulations on three solvers, and brute force: one optimum."""
+    for case in draw_cases(2, seed=100 + seed, shapes=(tf.Tree(2), tf.Tree(1))):
+        for requirement in ([], [tf.MinSupport(2)]):
+            problem = tf.Problem(case.data, None, shape=case.shape)
+            problem.minimize("error")
+            problem += requirement
+            expected = brute_force(case.data, case.shape, "error", requirement)
+            assert expected is not None
+            answers = {"contree": problem.solve(tf.ConTree())}
+            for name in SOLVERS:
+                for formulation in ("odd", "sat-depth"):
+                    answers[f"{formulation} on {name}"] = problem.solve(name, formulation=formulation)
+            told = {who: (str(r.status), Fraction(r.objective)) for who, r in answers.items()}
+            wrong = {who: value for who, value in told.items() if value != ("optimal", expected[0])}
+            assert not wrong, f"{wrong}, not {expected[0]}\n{case.code(*requirement)}"
+
+
+def test_engines_agree_at_depth_three():
+    for case in draw_cases(2, seed=7, shapes=(tf.Tree(3),)):
+        problem = tf.Problem(case.data, None, shape=case.shape)
+        problem.minimize("error")
+        values = {
+            problem.solve(tf.ConTree()).objective,
+            problem.solve("cp-sat", formulation="odd", warm_start=None).objective,
+            problem.solve("cadical195", formulation="sat-depth", warm_start=None).objective,
+        }
+        assert len(values) == 1, f"{values}\n{case.code()}"
