@@ -32,7 +32,7 @@ exclude_patterns = ["_build", "auto_examples/*.ipynb", "**/GALLERY_HEADER.rst"]
 nitpicky = False
 
 autosummary_generate = True
-autodoc_default_options = {"members": True, "inherited-members": False, "show-inheritance": True}
+autodoc_default_options = {"members": True, "inherited-members": False}
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False
@@ -41,6 +41,7 @@ numpydoc_xref_param_type = False
 html_theme = "pydata_sphinx_theme"
 html_title = "treeform"
 html_show_sourcelink = False
+html_sidebars = {page: [] for page in ("index", "quickstart", "cli", "spec", "measures")}
 html_theme_options = {
     "show_toc_level": 2,
     "navigation_with_keys": False,

@@ -77,6 +77,8 @@ class RequirementNames(Directive):
         rows = [("name", "parameters", "class")]
         for name, parameters in names().items():
             kind = registered()[name]
+            if not kind.__module__.startswith("treeform.requirements"):  # the examples define their own
+                continue
             rows.append((f"``{name}``", parameters, f":class:`~treeform.requirements.{kind.__name__}`"))
         return _table(self, rows)
 
