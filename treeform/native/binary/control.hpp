@@ -19,6 +19,7 @@ class Control {
 public:
     using Clock = std::chrono::steady_clock;
     std::atomic<bool> stopping{false};
+    std::atomic<Cost> external{kNever};  // an upper bound from outside: only trees below it are wanted
 
     double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
     void check() const {

@@ -22,12 +22,12 @@ Solved best_root(const Node& node, int most_per_side, std::int64_t tests, Cost p
     Solved best;
     best.cost = node.leaf;
     if (tests < 1) return best;
+    const int first = tests - 1 >= 2 * most_per_side ? most_per_side : 0;  // enough for both sides: one way to share
     for (int j = 0; j < node.columns; ++j) {
-        for (int a = 0; a <= most_per_side && a <= tests - 1; ++a) {
+        for (int a = first; a <= most_per_side && a <= tests - 1; ++a) {
             const int b = int(std::min<std::int64_t>(most_per_side, tests - 1 - a));
             const Cost c = plus(plus(cost(0, j, a), cost(1, j, b)), penalty);
             if (c < best.cost) best = {c, j, {a, b}};
-            if (tests - 1 >= 2 * most_per_side && a == 0) a = most_per_side - 1;  // enough for both sides
         }
     }
     return best;

@@ -87,6 +87,13 @@ void Search::improve(int level, Cost cost, PlanPtr plan) {
     }
 }
 
+/// A bound that others may have found meanwhile.
+Cost Search::outside() {
+    const Cost external = control_.external.load(std::memory_order_relaxed);
+    if (external < kNever) wanted_ = std::min(wanted_, external - substrate_.offset);
+    return wanted_;
+}
+
 Cost Search::frame_lower(const Frame& frame) const {
     Cost lower = frame.known.upper;
     for (const Cost c : frame.lower) lower = std::min(lower, c);
@@ -130,7 +137,10 @@ Search::Known Search::explore(Node& node, int level, int depth, std::int64_t tes
         Frame& frame = frames_[level];
         frame.known = known;
         open(node, level, depth, tests);
-        for (std::size_t i = 0; i < frame.order.size(); ++i) branch(node, level, depth, tests, bound, states, int(i));
+        for (std::size_t i = 0; i < frame.order.size(); ++i) {
+            if (level == 0) bound = std::min(bound, outside());
+            branch(node, level, depth, tests, bound, states, int(i));
+        }
         known = frame.known;
         known.lower = std::max(known.lower, frame_lower(frame));
     }
@@ -146,6 +156,7 @@ Search::Known Search::explore(Node& node, int level, int depth, std::int64_t tes
 /// Rank the candidates; the pair table gives the best tree of depth two on the way.
 void Search::open(Node& node, int level, int depth, std::int64_t tests) {
     Frame& frame = frames_[level];
+    substrate_.pairs(node);
     const Solved two = solve_two(substrate_, node, std::min<std::int64_t>(tests, 3), settings_.node_penalty);
     frame.order.clear();
     frame.settled.clear();

@@ -53,6 +53,7 @@ private:
     void improve(int level, Cost cost, PlanPtr plan);
     Cost frame_lower(const Frame& frame) const;
     void iterate();
+    Cost outside();
     bool bottom(int depth) const { return depth <= settings_.exact_depth; }
     Context context(const Node& node, const Frame& frame, int column, int side, int rank, int level) const;
 
