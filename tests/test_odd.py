@@ -9,7 +9,6 @@ import pytest
 from layered_reference import optimum, random_data
 
 import treeform as tf
-from treeform._brute import brute_force
 from treeform.backends.base import Run, Verdict
 from treeform.data import Dataset
 from treeform.formulation import Compiled
@@ -18,6 +17,7 @@ from treeform.graph import DecisionGraph
 from treeform.model import Model
 from treeform.objective import Objective
 from treeform.ports import PORTS, Component, Ports, Requirement
+from treeform.testing import brute_force
 
 BACKENDS = {"highs": tf.HiGHS, "cpsat": tf.CPSAT}
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeform.formulations.odd.skeleton import Skeleton
-from treeform.formulations.odd.splits import Tests
+from treeform.formulations.odd.thresholds import Tests
 from treeform.graph import DecisionGraph
 
 if TYPE_CHECKING:
@@ -108,9 +108,13 @@ def _put_design(compiled: Compiled, plan: Plan, x: Floats) -> None:
     numbers = np.arange(tests.n_tests)
     same = tests.group[plan.test][:, None] == tests.group if tests.n_tests else np.zeros((n_nodes, 0), bool)
     ways = np.arange(n_nodes + n_classes) == plan.child[:, :, None]
+    g = used[:, None] & same & (numbers <= plan.test[:, None])
+    terminal = ways[skeleton.last][:, :, n_nodes:]
     _put(x, compiled, "d", used)
     _put(x, compiled, "constant", np.arange(n_classes) == plan.constant)
-    _put(x, compiled, "g", used[:, None] & same & (numbers <= plan.test[:, None]))
+    _put(x, compiled, "g", g[skeleton.inner])
+    _put(x, compiled, "leads", g[skeleton.last][:, :, None] & terminal[:, None, 0])
+    _put(x, compiled, "leads right", g[skeleton.last][:, :, None] & terminal[:, None, 1])
     _put(x, compiled, "y_terminal", ways[:, :, n_nodes:])
     if not skeleton.is_tree:
         _put(x, compiled, "y", ways[skeleton.tail, skeleton.side, skeleton.head])
@@ -133,25 +137,33 @@ def _put_flow(compiled: Compiled, plan: Plan, x: Floats) -> None:
         for side in (0, 1):
             if plan.child[u, side] < n_nodes:
                 through[:, plan.child[u, side]] |= w[:, u, side]
+    inner, last = skeleton.inner, skeleton.last
     ways = np.arange(n_nodes + n_classes) == plan.child[:, :, None]
-    _put(x, compiled, "left", left)
-    _put(x, compiled, "w", w)
-    z_terminal = w[:, :, :, None] & ways[:, :, n_nodes:]
-    _put(x, compiled, "z_terminal", z_terminal)
-    _put(x, compiled, "w_terminal", z_terminal.any(axis=(1, 2)) | (np.arange(n_classes) == plan.constant))
+    to_terminal = ways[:, :, n_nodes:]
+    for nodes in (inner[1:], last[last > 0]):
+        if len(nodes):
+            _put(x, compiled, f"left {nodes[0]}", left[:, nodes])
+    _put(x, compiled, "w", w[:, inner])
+    z_terminal = w[:, :, :, None] & to_terminal
+    _put(x, compiled, "z_terminal", z_terminal[:, inner])
+    _put(x, compiled, "z_last", z_terminal[:, last])
+    _put(x, compiled, "arrival", z_terminal[:, last].any(axis=2))
+    leads = np.where(left[:, last, None], to_terminal[last, 0], to_terminal[last, 1]) & used[last, None]
+    _put(x, compiled, "reach", leads[:, :, :-1])
+    arrived = z_terminal.any(axis=(1, 2)) | (np.arange(n_classes) == plan.constant)
+    _put(x, compiled, "w_terminal", arrived[:, :-1])
     if not skeleton.is_tree:
         on = ways[skeleton.tail, skeleton.side, skeleton.head]
         _put(x, compiled, "z", w[:, skeleton.tail, skeleton.side] & on)
-    if "lambda" in compiled.ports.published:
-        layer = np.eye(len(skeleton.widths), dtype=bool)[skeleton.layer]
-        _put(x, compiled, "lambda", (w[:, :, 1] @ layer) > 0)
+    layer = np.eye(len(skeleton.widths), dtype=bool)[skeleton.layer]
+    _put(x, compiled, "lambda", (w[:, :, 1] @ layer) > 0)
 
 
 def _put(x: Floats, compiled: Compiled, name: str, values: Any) -> None:
-    """Write the values of a family of columns, where the formulation has it."""
-    if name in compiled.ports.published:
-        expr: Expr = compiled.ports.read(name)
-        x[expr.rows.cols] = np.asarray(values, dtype=np.float64).ravel()
+    """Write the values of a family of columns, where the model has it."""
+    columns: Expr | None = compiled.state["columns"].get(name)
+    if columns is not None:
+        x[columns.rows.cols] = np.asarray(values, dtype=np.float64).ravel()
 
 
 # -- laying a graph on the skeleton ---------------------------------------------------------------------

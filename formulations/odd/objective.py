@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from treeform.model import constant
+from treeform.formulations.odd.skeleton import keep
+from treeform.model import concatenate, constant
 from treeform.objective import Error, Nodes, Objective, as_fraction
 from treeform.ports import Component
 
@@ -26,14 +27,17 @@ class Accuracy(Component):
     Publishes ``predicted`` and ``sink`` (n, K), which are the same here, and ``label``, the identity.
     """
 
-    needs = frozenset({"z_terminal", "constant"})
-    offers = frozenset({"predicted", "sink", "label", "w_terminal"})
+    needs = frozenset({"z_terminal", "arrival", "constant"})
+    offers = frozenset({"predicted", "sink", "label"})
 
     def build(self, m: Model, t: Ports) -> None:
-        arrived = m.bool("w_terminal", (t.points.n_points, t.n_classes), relax=True)
-        # (17) w_iv = sum_{u in delta-(v)} (z+_iuv + z-_iuv)
-        m.add(arrived == t.z_terminal.sum(axis=(1, 2)) + t.constant, "(17) arrival at terminals")
-        t.publish("w_terminal", arrived)
+        # (17) w_iv = sum_{u in delta-(v)} (z+_iuv + z-_iuv); by (1)-(3) they add up to 1 over the terminals, so
+        # that one class is what is left over.
+        columns = m.bool("w_terminal", (t.points.n_points, t.n_classes - 1), relax=True)
+        keep(t, "w_terminal", columns)
+        arriving = t.z_terminal.sum(axis=(1, 2)) + t.arrival.sum(axis=1) + t.constant
+        m.add(columns == arriving[:, :-1], "(17) arrival at terminals")
+        arrived = concatenate([columns, 1 - columns.sum(axis=1).reshape(-1, 1)], axis=1)
         predicted = arrived[t.points.index]
         t.publish("predicted", predicted)
         t.publish("sink", predicted)

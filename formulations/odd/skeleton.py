@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,17 @@ from scipy import sparse
 
 from treeform.shape import Shape, Tree
 
+if TYPE_CHECKING:
+    from treeform.model import Expr
+    from treeform.ports import Ports
+
 Ints = NDArray[np.int64]
+
+
+def keep(t: Ports, name: str, columns: Expr) -> Expr:
+    """Remember a family of columns by name, for hints."""
+    t.state.setdefault("columns", {})[name] = columns
+    return columns
 
 
 @dataclass(frozen=True)
@@ -45,6 +55,16 @@ class Skeleton:
     def layers(self) -> list[Ints]:
         """The nodes of every layer."""
         return [np.flatnonzero(self.layer == level) for level in range(len(self.widths))]
+
+    @property
+    def inner(self) -> Ints:
+        """The nodes above the last layer: their sides lead to nodes or terminals."""
+        return np.arange(self.n_nodes - self.widths[-1])
+
+    @property
+    def last(self) -> Ints:
+        """The nodes of the last layer: their sides lead to terminals only."""
+        return self.layers[-1]
 
     @cached_property
     def _arcs(self) -> Ints:

@@ -2,116 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy import sparse
 
+from treeform.formulations.odd.skeleton import Ints, Skeleton, keep
+from treeform.formulations.odd.thresholds import Tests
 from treeform.model import concatenate
 from treeform.ports import Component
 
 if TYPE_CHECKING:
-    from treeform.data import Dataset
     from treeform.model import Expr, Model
     from treeform.ports import Ports
-
-Ints = NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class Tests:
-    """The tests to choose from, sorted by feature and threshold, and where points stand between them.
-
-    Attributes
-    ----------
-    feature : (T,) int64
-    threshold : (T,) float64
-    left : (T, P) bool
-        Whether a point goes left.
-    """
-
-    feature: Ints
-    threshold: NDArray[np.float64]
-    left: NDArray[np.bool_]
-    by_feature: bool
-    """Whether equal partitions by different features are different tests."""
-
-    @classmethod
-    def of(cls, data: Dataset, wanted: frozenset[str], facts: dict[str, int]) -> Tests:
-        """Tests that separate something; equal partitions once, unless somebody asks for features.
-
-        A test whose lighter side has less weight than a minimum support can be at no node at all.
-        """
-        by_feature = "feature" in wanted
-        splits = data.splits(None if by_feature else "global")
-        weight = data.points.weights.sum(axis=1)
-        lighter = splits.left @ weight
-        lighter = np.minimum(lighter, data.total_weight - lighter)
-        kept = lighter >= facts.get("min_support", 1)
-        feature = splits.feature[kept].astype(np.int64)
-        return cls(feature, splits.threshold[kept], splits.left[kept], by_feature)
-
-    @property
-    def n_tests(self) -> int:
-        """T, the number of tests."""
-        return len(self.feature)
-
-    @cached_property
-    def first(self) -> Ints:
-        """Position of the first test of every feature that has one."""
-        new = np.ones(self.n_tests, dtype=bool)
-        new[1:] = self.feature[1:] != self.feature[:-1]
-        return np.flatnonzero(new)
-
-    @cached_property
-    def group(self) -> Ints:
-        """(T,) which of the features that have tests a test belongs to."""
-        return np.repeat(np.arange(len(self.first)), np.diff([*self.first, self.n_tests]))
-
-    @cached_property
-    def _numbers(self) -> dict[tuple[int, bytes], int]:
-        return {
-            _key(self, int(f), side): k
-            for k, (f, side) in enumerate(zip(self.feature, self.left, strict=True))
-        }
-
-    def find(self, X: NDArray[np.float64], feature: int, threshold: float) -> tuple[int, bool] | None:
-        """The test that parts the points ``X`` (P, F) as ``x[feature] <= threshold`` does: (number, sides swapped)."""
-        side = X[:, feature] <= threshold
-        number = self._numbers.get(_key(self, feature, side))
-        return None if number is None else (number, bool(self.left[number, 0] != side[0]))
-
-    def left_matrix(self) -> tuple[Any, NDArray[np.bool_]]:
-        """Rows that say which side points take, over the cumulative literals: (matrix (P, T), row says right).
-
-        With g_k = "the node tests this feature, at threshold k or a later one", point p goes left iff g_k holds
-        for its first threshold k >= x_p, or right iff the feature is tested and that does not hold. Of the two
-        forms each point takes the one with fewer terms.
-        """
-        points = self.left.shape[1]
-        if self.n_tests == 0:
-            return sparse.csr_array((points, 0)), np.zeros(points, dtype=bool)
-        size = np.diff([*self.first, self.n_tests])
-        # (features, P): number of thresholds below the point's value
-        below = np.add.reduceat(~self.left, self.first, axis=0, dtype=np.int64)
-        may_left, may_right = below < size[:, None], below > 0
-        turned = may_right.sum(axis=0) + (may_right & may_left).sum(axis=0) < may_left.sum(axis=0)
-        at = np.minimum(self.first[:, None] + below, self.n_tests - 1)
-        start = np.broadcast_to(self.first[:, None], below.shape)
-        point = np.broadcast_to(np.arange(points), below.shape)
-        plain = may_left & ~turned
-        opens, closes = may_right & turned, may_right & may_left & turned
-        rows = np.concatenate([point[plain], point[opens], point[closes]])
-        cols = np.concatenate([at[plain], start[opens], at[closes]])
-        vals = np.repeat([1.0, 1.0, -1.0], [plain.sum(), opens.sum(), closes.sum()])
-        return sparse.csr_array((vals, (rows, cols)), shape=(points, self.n_tests)), turned
-
-
-def _key(tests: Tests, feature: int, side: NDArray[np.bool_]) -> tuple[int, bytes]:
-    return (feature if tests.by_feature else -1, np.packbits(side ^ side[0]).tobytes())
 
 
 class UnivariateSplits(Component):
@@ -125,39 +27,96 @@ class UnivariateSplits(Component):
     ``g[u, k]`` = "u tests this feature, at its k-th threshold or a later one": a point goes left iff g holds at
     its own place in the order, one term per feature, and branching on g halves a range of thresholds.
 
-    Publishes ``left`` (P, V), "point p would go left at u" (0 where u is not used), and ``feature``.
+    Nodes of the last layer lead to terminals only. Their literals also say where the left side leads,
+    ``leads[u, k, c]``: the product of the choice of a test and the choice of a class, which the relaxation of
+    (9)-(10) and (13)-(14) takes apart. With it the relaxation is exact once the nodes above are fixed: solvers
+    need not branch on the last layer.
+
+    Publishes ``g`` (V, T) and ``feature``.
     """
 
-    needs = frozenset({"d", "w"})
-    offers = frozenset({"feature", "left", "g"})
+    needs = frozenset({"d", "w", "arrival", "y_terminal"})
+    offers = frozenset({"feature", "g"})
 
     def build(self, m: Model, t: Ports) -> None:
+        skeleton: Skeleton = t.state["skeleton"]
         tests = Tests.of(t.data, t.wanted, t.facts)
         t.state["tests"] = tests
-        nodes = t.d.shape[0]
-        g = m.bool("g", (nodes, tests.n_tests))
-        chosen = g[:, tests.first] if tests.n_tests else g
+        inner, last = skeleton.inner, skeleton.last
+        g_inner = keep(t, "g", m.bool("g", (len(inner), tests.n_tests)))
+        leads = keep(t, "leads", m.bool("leads", (len(last), tests.n_tests, t.n_classes)))
+        g = concatenate([g_inner, leads.sum(axis=2)], axis=0)
         # (15) sum_j e_vj = d_v, where e_vj = g at the first threshold of feature j
-        m.add(chosen.sum(axis=1) == t.d, "(15) one feature at a used node")
-        later = np.setdiff1d(np.arange(tests.n_tests), tests.first)
-        if len(later):
+        m.add(tests.choices(g).sum(axis=1) == t.d, "(15) one feature at a used node")
+        if len(tests.later) and len(inner):
             # (16) thresholds of the chosen feature only, in order
-            m.add(g[:, later] <= g[:, later - 1], "(16) thresholds in order")
-        left = m.bool("left", (t.points.n_points, nodes), relax=True)
-        matrix, turned = tests.left_matrix()
-        reading = matrix @ g.T
-        plain, other = np.flatnonzero(~turned), np.flatnonzero(turned)
-        if len(plain):
-            m.add(left[plain] == reading[plain], "side of points, by tests that send them left")
-        if len(other):
-            m.add(t.d - left[other] == reading[other], "side of points, by tests that send them right")
-        # (13) w-_iu = 1 only if x_i goes left at u     (14) w+_iu = 1 only if it goes right
-        m.add(t.w[:, :, 0] <= left, "(13) left only where the test says so")
-        m.add(t.w[:, :, 1] <= t.d - left, "(14) right only where the test says so")
-        t.publish("left", left)
+            m.add(g_inner[:, tests.later] <= g_inner[:, tests.later - 1], "(16) thresholds in order")
+        self._sides(m, t, tests, g_inner, inner, t.w)
+        if "w_last" in t.state:
+            self._sides(m, t, tests, g[last], last, t.state["w_last"])
+        _lead(m, t, tests, g[last], leads)
         t.publish("g", g)
         if "feature" in t.wanted:
+            chosen = tests.choices(g)
             t.publish("feature", _by_feature(chosen, tests.feature[tests.first], t.n_features))
+
+    def _sides(self, m: Model, t: Ports, tests: Tests, g: Expr, nodes: Ints, w: Expr) -> None:
+        """Points leave ``nodes`` on the side that the test says."""
+        if len(nodes) and nodes[0] == 0:
+            # All points pass the root: its flows are the sides.
+            for points, side in tests.read(g[:1], g[:1] * 0, t.d[:1], t.d[:1] * 0):
+                m.add(w[points, :1, 0] == side, "(13)-(14) side of every point at the root")
+            nodes, g, w = nodes[1:], g[1:], w[:, 1:]
+        if not len(nodes):
+            return
+        d = t.d[nodes]
+        # The side that a point would take, whether it passes the node or not.
+        left = keep(t, f"left {nodes[0]}", m.bool("left", (t.points.n_points, len(nodes)), relax=True))
+        for points, side in tests.read(g, g * 0, d, d * 0):
+            m.add(left[points] == side, "side of every point at every node")
+        # (13) w-_iu = 1 only if x_i goes left at u     (14) w+_iu = 1 only if it goes right
+        m.add(w[:, :, 0] <= left, "(13) left only where the test says so")
+        m.add(w[:, :, 1] <= d - left, "(14) right only where the test says so")
+
+
+def _lead(m: Model, t: Ports, tests: Tests, g: Expr, leads: Expr) -> None:
+    """The last layer, test by test: points arrive at class c only from sides that lead to c."""
+    skeleton: Skeleton = t.state["skeleton"]
+    n_classes = t.n_classes
+    y = t.y_terminal[skeleton.last]
+    if n_classes == 2:
+        # (8) leaves one way to lead the right side: to the other class
+        right = leads[:, :, ::-1]
+    else:
+        right = keep(t, "leads right", m.bool("leads_right", leads.shape, relax=True))
+        m.add(right.sum(axis=2) == g, "right sides lead somewhere")
+        # (8) for each test: its sides lead to different classes
+        m.add(_steps(tests, leads) + _steps(tests, right) <= _steps(tests, g)[:, :, None], "(8) by test")
+    later = tests.later
+    if len(later):
+        m.add(leads[:, later] <= leads[:, later - 1], "(16) left sides, thresholds in order")
+        if n_classes > 2:
+            m.add(right[:, later] <= right[:, later - 1], "(16) right sides, thresholds in order")
+    m.add(tests.choices(leads).sum(axis=1) == y[:, 0], "left sides lead along the chosen arc")
+    m.add(tests.choices(right).sum(axis=1) == y[:, 1], "right sides lead along the chosen arc")
+    # One class is what is left over: sum_c reach_c = d.
+    reach = m.bool("reach", (t.points.n_points, len(skeleton.last), n_classes - 1), relax=True)
+    keep(t, "reach", reach)
+    for c in range(n_classes - 1):
+        for points, side in tests.read(leads[:, :, c], right[:, :, c], y[:, 0, c], y[:, 1, c]):
+            m.add(reach[points, :, c] == side, f"class of every point at every last node, class {c}")
+    d = t.d[skeleton.last]
+    # (9)-(10) with (13)-(14): arrival_iuc = 1 only if the test of u leads x_i to c
+    m.add(t.arrival[:, :, :-1] <= reach, "(9)-(14) arrival where the test leads")
+    m.add(t.arrival[:, :, -1] <= d - reach.sum(axis=2), "(9)-(14) arrival where the test leads, last class")
+
+
+def _steps(tests: Tests, cumulative: Expr) -> Expr:
+    """Literals of single tests from cumulative ones along axis 1: each minus the next of its feature."""
+    following = np.append(np.arange(1, tests.n_tests), tests.n_tests)
+    following[np.append(tests.first[1:] - 1, tests.n_tests - 1)] = tests.n_tests
+    padded = concatenate([cumulative, np.zeros((cumulative.shape[0], 1, *cumulative.shape[2:]))], axis=1)
+    return cumulative - padded[:, following]
 
 
 def _by_feature(chosen: Expr, feature: Ints, n_features: int) -> Expr:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from treeform.formulations.odd.skeleton import Skeleton
+from treeform.formulations.odd.skeleton import Skeleton, keep
 from treeform.model import concatenate
 from treeform.ports import Component
 
@@ -29,9 +29,9 @@ class Topology(Component):
 
     def build(self, m: Model, t: Ports) -> None:
         skeleton: Skeleton = t.state["skeleton"]
-        d = m.bool("d", skeleton.n_nodes)
-        y_terminal = m.bool("y_terminal", (skeleton.n_nodes, 2, t.n_classes))
-        y = d[skeleton.head] if skeleton.is_tree else m.bool("y", skeleton.n_arcs)
+        d = keep(t, "d", m.bool("d", skeleton.n_nodes))
+        y_terminal = keep(t, "y_terminal", m.bool("y_terminal", (skeleton.n_nodes, 2, t.n_classes)))
+        y = d[skeleton.head] if skeleton.is_tree else keep(t, "y", m.bool("y", skeleton.n_arcs))
         # The root is used unless a terminal is fed directly (the paper has d_0 = 1 and no such arc).
         m.add(t.constant.sum() == 1 - d[0], "a constant model uses no test")
         self._design(m, skeleton, d, y, y_terminal)
@@ -61,10 +61,14 @@ class Topology(Component):
 
     def _follow(self, m: Model, skeleton: Skeleton, t: Ports, y: Expr, y_terminal: Expr) -> None:
         # (9) z+_iuv <= y+_uv     (10) z-_iuv <= y-_uv
-        m.add(t.z_terminal <= y_terminal, "(9)-(10) flow to terminals along chosen arcs")
+        if len(skeleton.inner):
+            m.add(t.z_terminal <= y_terminal[skeleton.inner], "(9)-(10) flow to terminals along chosen arcs")
+        if "w_last" in t.wanted or "z_last" in t.wanted:
+            m.add(t.z_last <= y_terminal[skeleton.last], "(9)-(10) flow from the last layer")
         if skeleton.n_arcs and not skeleton.is_tree:
             m.add(t.z <= y, "(9)-(10) flow between nodes along chosen arcs")
-        # In a tree, (9)-(10) on inner arcs read w-_iv + w+_iv <= d_v, and the split component says so.
+        # In a tree, (9)-(10) on inner arcs read w-_iv + w+_iv <= d_v: the split component says so, as it says
+        # for the last layer which terminals points may arrive at, unless it reads the flows of that layer.
 
 
 def _arcs(skeleton: Skeleton, y: Expr, y_terminal: Expr) -> Expr:
