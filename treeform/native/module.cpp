@@ -11,6 +11,7 @@
 
 #include "contree/engine.hpp"
 #include "contree/scan.hpp"
+#include "rup/bind.hpp"
 
 namespace nb = nanobind;
 namespace ct = treeform::contree;
@@ -110,6 +111,7 @@ nb::dict contree(const Matrix& x, const Labels& y, const std::optional<Weights>&
 
 NB_MODULE(_core, m) {
     m.doc() = "The native core of treeform.";
+    treeform::rup::bind(m);
     m.def("contree", &contree, nb::arg("x"), nb::arg("y"), nb::arg("weight").none(), nb::arg("classes"),
           nb::arg("cost").none(), nb::arg("depth"), nb::arg("max_nodes"), nb::arg("min_support"),
           nb::arg("node_penalty"), nb::arg("upper").none(), nb::arg("gap"), nb::arg("prune"), nb::arg("threads"),
