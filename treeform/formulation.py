@@ -128,6 +128,17 @@ class Formulation:
         """Add rows that refute a wrong candidate (lazy formulations); True when some were added."""
         return False
 
+    def at_most(self, compiled: Compiled, value: int) -> int | None:
+        """A literal under which the compiled objective is at most ``value``; None where rows have to say it.
+
+        Solvers without an objective then search on one formula, with the literal as assumption.
+        """
+        return None
+
+    def tie_break(self, objective: Objective) -> Objective | None:
+        """What this formulation minimises next among the models of least depth, or None."""
+        return None
+
     # -- compiling ------------------------------------------------------------------------------------
 
     def compile(

@@ -10,5 +10,14 @@ from treeform.formulations.sat.examples import contradictory_rows
 from treeform.formulations.sat.leaves import LeafClasses
 from treeform.formulations.sat.nodes import NodeFeatures
 from treeform.formulations.sat.paths import ExamplePaths
+from treeform.formulations.sat.size import LabelledLeaves, SatSize
 
-__all__ = ["ExamplePaths", "LeafClasses", "NodeFeatures", "SatDepth", "contradictory_rows"]
+__all__ = [
+    "ExamplePaths",
+    "LabelledLeaves",
+    "LeafClasses",
+    "NodeFeatures",
+    "SatDepth",
+    "SatSize",
+    "contradictory_rows",
+]

@@ -57,6 +57,8 @@ class Formula:
     A: Ints | None = None
     X: Ints = field(default_factory=_no_literals)
     C: Ints = field(default_factory=_no_literals)
+    leaf_count: tuple[Ints, Ints] | None = None
+    """``U_v`` (2^k,) and ``H_ij`` (2^k + 1, 2^k + 1), where leaves with a class are counted."""
     links: dict[str, Ints] = field(default_factory=dict)
     """Literals of further variables of the points, by port: they follow from the others."""
     by_column: dict[int, Ints] = field(default_factory=dict)

@@ -8,7 +8,7 @@ import numpy as np
 
 from treeform.formulations.sat.clauses import Ints, leaf_clauses, same_class_clauses
 from treeform.formulations.sat.formula import Formula, formula_of
-from treeform.model import Expr, clauses, constant, exactly, stack
+from treeform.model import Expr, at_most, clauses, constant, exactly, stack
 from treeform.ports import Component
 
 if TYPE_CHECKING:
@@ -29,13 +29,26 @@ class LeafClasses(Component):
     Where errors are allowed, the prediction of an example is a variable of its own::
 
         X_i = v  =>  (P_ic <=> C_vc)
+
+    Parameters
+    ----------
+    unlabelled : bool
+        A leaf may also have no class, and no example ends there then: for trees that are pruned.
     """
 
     offers = frozenset({"predicted", "label"})
 
+    def __init__(self, unlabelled: bool = False) -> None:
+        self.unlabelled = unlabelled
+
     def build(self, m: Model, t: Ports) -> None:
         formula = formula_of(t)
-        C = _one_of(m, "C: leaf has class", formula.n_leaves, t.n_classes)
+        name = "C: leaf has class"
+        if self.unlabelled:
+            C = m.bool(name, (formula.n_leaves, t.n_classes))
+            m.add(at_most(C, 1, axis=1), "(6) at most one class each: C")
+        else:
+            C = _one_of(m, name, formula.n_leaves, t.n_classes)
         formula.C = C.as_literals()
         if "label" in t.wanted:
             t.publish("label", C)

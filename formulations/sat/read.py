@@ -13,6 +13,8 @@ from treeform.graph import DecisionGraph
 if TYPE_CHECKING:
     from treeform.data import Dataset
 
+NO_CLASS = -1
+
 
 def is_true(literals: Ints, x: np.ndarray) -> Bools:
     """Truth of signed literals at a point."""
@@ -21,20 +23,22 @@ def is_true(literals: Ints, x: np.ndarray) -> Bools:
 
 
 def read_tree(formula: Formula, x: np.ndarray, data: Dataset) -> DecisionGraph:
-    """The tree that a point states, without tests that send no training row one way.
+    """The tree that a point states, without leaves that have no class and tests that part no training rows.
 
     Tests with equal leaves stay: a requirement may depend on them.
     """
     chosen = is_true(formula.F, x)
-    used = chosen.any(axis=1)
+    used: Bools = np.asarray(chosen.any(axis=1))
     if formula.A is not None:
         used &= is_true(formula.A, x)
     test = chosen.argmax(axis=1)
-    label = is_true(formula.C, x).argmax(axis=1)
+    has_class = is_true(formula.C, x)
+    label: Ints = np.where(has_class.any(axis=1), has_class.argmax(axis=1), NO_CLASS)
 
     def below(q: int, here: Bools) -> Any:
+        """Class code, (feature, threshold, low, high), or None for a tree without any class."""
         if q > formula.n_nodes:
-            return int(label[q - formula.n_leaves])
+            return None if label[q - formula.n_leaves] == NO_CLASS else int(label[q - formula.n_leaves])
         if not used[q - 1]:
             return below(2 * q, here)  # an unused node sends everything to the left
         t = test[q - 1]
@@ -42,14 +46,13 @@ def read_tree(formula: Formula, x: np.ndarray, data: Dataset) -> DecisionGraph:
         left = here & ~formula.right[:, t]
         if not right.any() or not left.any():
             return below(2 * q + int(right.any()), here)
-        return (
-            int(formula.feature[t]),
-            float(formula.threshold[t]),
-            below(2 * q, left),
-            below(2 * q + 1, right),
-        )
+        low, high = below(2 * q, left), below(2 * q + 1, right)
+        if low is None or high is None:
+            return high if low is None else low
+        return (int(formula.feature[t]), float(formula.threshold[t]), low, high)
 
-    return DecisionGraph.from_nested(below(1, np.ones(len(formula.right), dtype=bool)), data)
+    nested = below(1, np.ones(len(formula.right), dtype=bool))
+    return DecisionGraph.from_nested(0 if nested is None else nested, data)
 
 
 def place(formula: Formula, graph: DecisionGraph, data: Dataset, n_cols: int) -> np.ndarray | None:
@@ -62,14 +65,13 @@ def place(formula: Formula, graph: DecisionGraph, data: Dataset, n_cols: int) ->
     if graph.depth > formula.depth or not formula.n_tests:
         return None
     test = np.full(formula.n_nodes, -1)
-    label = np.zeros(formula.n_leaves, dtype=np.int64)
+    label = np.full(formula.n_leaves, NO_CLASS)
     known = _by_partition(formula)
     todo: list[tuple[int, int]] = [(1, 0)]
     while todo:
         q, node = todo.pop()
         if graph.feature[node] < 0:
-            span = 1 << (formula.depth - q.bit_length() + 1)
-            label[q * span - formula.n_leaves : (q + 1) * span - formula.n_leaves] = graph.label[node]
+            label[_leaves_below(formula, q)] = graph.label[node]
             continue
         right = data.points.X[:, graph.feature[node]] > graph.threshold[node]
         if right.all() or not right.any():
@@ -82,6 +84,18 @@ def place(formula: Formula, graph: DecisionGraph, data: Dataset, n_cols: int) ->
         children = (int(graph.left[node]), int(graph.right[node]))
         todo += [(2 * q + s, children[s ^ swapped]) for s in (0, 1)]
     return _point(formula, test, label, n_cols)
+
+
+def _leaves_below(formula: Formula, q: int) -> slice:
+    """The leaves that stand for a leaf at node ``q``: all below it or, where they count, the one that is reached.
+
+    The nodes below repeat the test above ``q``, so that they send everything to the side on which ``q`` is.
+    """
+    span = 1 << (formula.depth - q.bit_length() + 1)
+    first, last = q * span - formula.n_leaves, (q + 1) * span - formula.n_leaves
+    if formula.leaf_count is None or q == 1:
+        return slice(first, last)
+    return slice(last - 1, last) if q % 2 and formula.A is None else slice(first, first + 1)
 
 
 Known = dict[bytes, list[tuple[int, int]]]
@@ -122,6 +136,11 @@ def _point(formula: Formula, test: Ints, label: Ints, n_cols: int) -> np.ndarray
     turns, passes = _walk(formula, test)
     inside = formula.inside
     _set(x, formula.X[inside], turns[inside])
+    if formula.leaf_count is not None:
+        (counted, counter), has = formula.leaf_count, label != NO_CLASS
+        total = np.concatenate([[0], np.cumsum(has)])
+        _set(x, counted, has)
+        _set(x, counter, total[:, None] >= np.arange(formula.n_leaves + 1))
     for port, literals in formula.links.items():
         _set(x, literals, _meaning(formula, port, test, label, turns, passes))
     for column, literals in formula.by_column.items():

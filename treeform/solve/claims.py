@@ -74,6 +74,7 @@ class Ledger:
         self.lower: int | None = None
         self.impossible = False
         self.phase = ""
+        self.notes: list[str] = []
         self.trace: list[tuple[float, Any, Any]] = []
         self._on_progress = on_progress
         self._lock = threading.RLock()
@@ -83,13 +84,24 @@ class Ledger:
 
     def offer(self, graph: DecisionGraph, by: str) -> Verified:
         """Verify a candidate; keep it when it is the best that satisfies everything."""
-        graph = graph.simplified(self.question.data)
+        given, graph = graph, graph.simplified(self.question.data)
         judged = verify(self.question, graph)
+        if not judged.ok:
+            # A requirement, or the layers of a diagram, may need a test that changes no prediction.
+            as_given = verify(self.question, given)
+            graph, judged = (given, as_given) if as_given.ok else (graph, judged)
         with self._lock:
             if judged.ok and (self.upper is None or judged.value < self.upper):
                 self.graph, self.upper = graph, judged.value
                 self._record(Claim("upper", self.question.to_units(judged.value), by, self.budget.seconds))
         return judged
+
+    def exchange(self, graph: DecisionGraph) -> None:
+        """Keep another model of the same value in place of the incumbent."""
+        judged = verify(self.question, graph)
+        with self._lock:
+            if judged.ok and judged.value == self.upper:
+                self.graph = graph
 
     def prove_lower(
         self,

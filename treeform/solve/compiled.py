@@ -92,19 +92,25 @@ class CompiledSearch:
     # -- without ----------------------------------------------------------------------------------
 
     def _descend(self, session: Any) -> None:
-        """Ask for something strictly better until there is nothing: linear search from above."""
+        """Ask for something strictly better until there is nothing.
+
+        Linear search from above with rows; dichotomic search where the formulation has literals for bounds.
+        """
         model, objective = self.compiled.model, self.compiled.objective_expr
         asked: int | None = None
         while not self.ledger.stop():
             target = None if self.ledger.upper is None else self.ledger.upper - 1
-            if target is not None and target != asked:
+            middle, literal = self._halfway(target)
+            if target is not None and literal is None and target != asked:
                 model.add(objective <= target, f"objective at most {target}")
                 session.extend()
                 asked = target
-            outcome = session.solve(self._ask(None, on_bound=False))
+            outcome = session.solve(self._ask(None, on_bound=False, literal=literal))
             self.limit = self._limit(outcome)
             if outcome.verdict is Verdict.INFEASIBLE:
-                self._nothing_within(asked)
+                self._nothing_within(asked if literal is None else middle)
+                if literal is not None:
+                    continue
                 return
             if outcome.x is None:
                 return
@@ -114,9 +120,16 @@ class CompiledSearch:
             elif self.ledger.upper == before:
                 return
 
+    def _halfway(self, target: int | None) -> tuple[int | None, int | None]:
+        """A value between the bounds, and the literal that asks for at most that much; None where there is none."""
+        if target is None:
+            return None, None
+        middle = (max(0, self.ledger.lower or 0) + target) // 2
+        return middle, self.formulation.at_most(self.compiled, middle)
+
     # -- shared -------------------------------------------------------------------------------------
 
-    def _ask(self, cutoff: float | None, on_bound: bool) -> Run:
+    def _ask(self, cutoff: float | None, on_bound: bool, literal: int | None = None) -> Run:
         hint = None
         if self.ledger.graph is not None:
             hint = self.formulation.encode(self.compiled, self.ledger.graph)
@@ -125,7 +138,7 @@ class CompiledSearch:
             stop=lambda: self.budget.stop() or self.ledger.closed,
             hint=hint,
             cutoff=cutoff,
-            assumptions=(),
+            assumptions=() if literal is None else (literal,),
             on_solution=self._offer,
             on_bound=(lambda b: self.ledger.prove_lower_float(b, self.by)) if on_bound else None,
         )

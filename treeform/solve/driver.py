@@ -60,10 +60,15 @@ def _work(question: Question, plan: Plan, ledger: Ledger, budget: Budget) -> Lim
     if plan.warm_engine is not None:
         _warm_up(question, plan, ledger, budget)
     if ledger.stop():
+        ledger.notes.append(f"{plan.formulation.name} on {plan.backend.name} was not started: {_why(ledger)}")
         return budget.reason
     search = CompiledSearch(question, plan.formulation, plan.backend, ledger, budget)
     search.run()
     return budget.reason or search.limit
+
+
+def _why(ledger: Ledger) -> str:
+    return "the answer was proved before" if ledger.closed else "the time was spent before"
 
 
 def constants(question: Question, ledger: Ledger) -> None:
@@ -106,7 +111,7 @@ def _result(question: Question, plan: Plan, ledger: Ledger, limit: Limit | None)
         claims=tuple(ledger.claims),
         trace=tuple(ledger.trace),
         seconds=ledger.budget.seconds,
-        notes=(*plan.notes, *question.data.notes),
+        notes=(*plan.notes, *ledger.notes, *question.data.notes),
         solver=runner.name,
         formulation=plan.formulation.name if plan.formulation is not None else None,
         counters=counters,

@@ -16,7 +16,7 @@ from treeform.solve.budget import Budget
 from treeform.solve.claims import Ledger
 from treeform.solve.compiled import CompiledSearch
 from treeform.solve.question import Question
-from treeform.solve.result import Limit
+from treeform.solve.result import Limit, as_number
 
 
 def is_depth(objective: Objective) -> bool:
@@ -62,6 +62,7 @@ def climb(
         search.run()
         if found.graph is not None:
             ledger.offer(found.graph, search.by)
+            return _break_tie(question, depth, formulation, backend, ledger, budget)
         elif found.impossible and depth < question.shape.depth:
             ledger.prove_lower(unit * (depth + 1), search.by)
         elif found.impossible:
@@ -69,3 +70,24 @@ def climb(
         else:
             return search.limit
     return None
+
+
+def _break_tie(
+    question: Question, depth: int, formulation: Formulation, backend: Backend, ledger: Ledger, budget: Budget
+) -> Limit | None:
+    """Among the models of least depth, the best by what the formulation minimises next (DT_size)."""
+    next_goal = formulation.tie_break(question.objective)
+    if next_goal is None or ledger.graph is None:
+        return None
+    rung = question.with_(shape=Tree(depth), objective=next_goal)
+    found = Ledger(rung, ledger.budget)
+    found.offer(ledger.graph, "the ladder")
+    ledger.say(f"{formulation.name} on {backend.name}, depth {depth}: {next_goal}")
+    search = CompiledSearch(rung, formulation, backend, found, budget)
+    search.run()
+    assert found.graph is not None
+    assert found.upper is not None
+    ledger.exchange(found.graph)
+    lower = "" if found.closed else f", at least {as_number(rung.to_units(found.lower or 0))}"
+    ledger.notes.append(f"{next_goal} at depth {depth}: {as_number(rung.to_units(found.upper))}{lower}")
+    return None if found.closed else search.limit
