@@ -1,0 +1,369 @@
+"""What solvers do to treeform's sessions: incumbents, limits, interrupts, and input that is refused."""
+
+from __future__ import annotations
+
+import math
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+
+from treeform.backends import (
+    CPSAT,
+    SAT,
+    Backend,
+    HiGHS,
+    MathOpt,
+    Pyomo,
+    Run,
+    Verdict,
+    by_name,
+)
+from treeform.backends.packages import load
+from treeform.backends.stderr import without_lines
+from treeform.errors import ModelError, RouteError, SolverFailed
+from treeform.model import Model, any_of, at_most
+
+OPTIMISERS = [HiGHS(), CPSAT(), MathOpt("scip")]
+IN_PROCESS = [*OPTIMISERS, SAT("cadical195"), SAT("minisat22")]
+
+
+def name_of(value: Any) -> str:
+    return getattr(value, "name", str(value))
+
+
+def knapsack(n: int = 150, rows: int = 80) -> Model:
+    """A multi-dimensional knapsack that takes solvers minutes."""
+    rng = np.random.default_rng(1)
+    weights = rng.integers(1, 100, (rows, n))
+    model = Model("knapsack")
+    x = model.bool("x", n)
+    model.add(weights @ x <= weights.sum(axis=1) // 3, "capacity")
+    model.minimize(-rng.integers(1, 100, n) @ x)
+    return model
+
+
+def pigeons(holes: int = 13) -> Model:
+    """One pigeon too many: hard for resolution."""
+    model = Model("pigeons")
+    x = model.bool("x", (holes + 1, holes))
+    model.add(any_of(x, axis=1), "each somewhere")
+    model.add(at_most(x, 1, axis=0), "one in each hole")
+    return model
+
+
+def hard(backend: Backend) -> Model:
+    return knapsack() if backend.capabilities.objective else pigeons()
+
+
+@pytest.mark.parametrize("backend", IN_PROCESS, ids=name_of)
+def test_the_time_limit_is_kept(backend: Backend) -> None:
+    session = backend.open(hard(backend))
+    start = time.monotonic()
+    outcome = session.solve(Run(time_limit=0.5))
+    assert time.monotonic() - start < 2.5
+    assert outcome.reason == "time"
+    assert outcome.verdict in (Verdict.FEASIBLE, Verdict.UNKNOWN)
+    session.close()
+
+
+@pytest.mark.parametrize("backend", IN_PROCESS, ids=name_of)
+def test_stop_ends_the_run_and_keeps_the_best(backend: Backend) -> None:
+    session = backend.open(hard(backend))
+    asked = time.monotonic() + 0.7
+    outcome = session.solve(Run(stop=lambda: time.monotonic() > asked))
+    assert time.monotonic() - asked < 2.0
+    assert outcome.reason == "interrupted"
+    if backend.capabilities.objective:
+        assert outcome.x is not None
+        assert outcome.bound is not None
+        assert outcome.bound <= session.model.objective.value(outcome.x)
+    session.close()
+
+
+@pytest.mark.parametrize("backend", [HiGHS(), CPSAT(), SAT("minisat22"), SAT("lingeling")], ids=name_of)
+def test_ctrl_c_ends_the_run(backend: Backend) -> None:
+    session = backend.open(hard(backend))
+    timer = threading.Timer(0.7, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    outcome = session.solve(Run(time_limit=20.0))
+    timer.join()
+    assert outcome.reason == "interrupted"
+    assert outcome.seconds < 5.0
+    assert backend.capabilities.objective == (outcome.x is not None)
+    session.close()
+
+
+@pytest.mark.parametrize("backend", OPTIMISERS[:2], ids=name_of)
+def test_exceptions_of_callbacks_surface(backend: Backend) -> None:
+    def refuse(x: np.ndarray) -> None:
+        raise ValueError("mine")
+
+    start = time.monotonic()
+    with pytest.raises(ValueError, match="mine"):
+        backend.open(knapsack()).solve(Run(on_solution=refuse, time_limit=20.0))
+    assert time.monotonic() - start < 5.0
+    assert not [t for t in threading.enumerate() if t.name == "treeform search"]
+
+
+@pytest.mark.parametrize("backend", OPTIMISERS[:2], ids=name_of)
+def test_callbacks_run_in_the_callers_thread_and_improve(backend: Backend) -> None:
+    model = knapsack(35, 12)
+    seen: list[tuple[float, threading.Thread]] = []
+    bounds: list[float] = []
+    session = backend.open(model)
+    outcome = session.solve(
+        Run(
+            on_solution=lambda x: seen.append((model.objective.value(x), threading.current_thread())),
+            on_bound=bounds.append,
+            time_limit=30.0,
+        )
+    )
+    assert outcome.verdict is Verdict.OPTIMAL
+    assert outcome.x is not None
+    best = model.objective.value(outcome.x)
+    assert outcome.bound == best
+    values = [value for value, _ in seen]
+    assert values == sorted(set(values), reverse=True)
+    assert {thread for _, thread in seen} == {threading.current_thread()}
+    assert bounds == sorted(set(bounds))
+    assert max(bounds) <= best
+
+
+@pytest.mark.parametrize("backend", OPTIMISERS, ids=name_of)
+def test_cutoffs(backend: Backend) -> None:
+    model = knapsack(25, 8)
+    session = backend.open(model)
+    free = session.solve(Run(time_limit=30.0))
+    assert free.x is not None
+    best = model.objective.value(free.x)
+    again = session.solve(Run(cutoff=best, time_limit=30.0))
+    assert (again.verdict, again.bound) == (Verdict.OPTIMAL, best)
+    nothing = session.solve(Run(cutoff=best - 1, time_limit=30.0))
+    assert (nothing.verdict, nothing.x, nothing.bound) == (Verdict.INFEASIBLE, None, None)
+    assert session.solve(Run(time_limit=30.0)).verdict is Verdict.OPTIMAL
+
+
+@pytest.mark.parametrize("backend", OPTIMISERS, ids=name_of)
+def test_a_hint_survives_a_run_without_time(backend: Backend) -> None:
+    model = knapsack()
+    session = backend.open(model)
+    first = session.solve(Run(time_limit=0.7))
+    assert first.x is not None
+    hinted = session.solve(Run(hint=first.x, time_limit=0.05))
+    assert hinted.x is not None
+    assert model.objective.value(hinted.x) <= model.objective.value(first.x)
+    assert session.solve(Run(hint=first.x, time_limit=0.0)).verdict is Verdict.FEASIBLE
+
+
+@pytest.mark.parametrize("backend", OPTIMISERS[:2], ids=name_of)
+def test_partial_hints_are_completed(backend: Backend) -> None:
+    """The unknown columns follow from the known ones; nothing in the run would find the point by chance."""
+    rng = np.random.default_rng(3)
+    secret = rng.integers(0, 2, 60)
+    model = Model()
+    x, y = model.bool("x", 60), model.bool("y", 60)
+    model.add(y == 1 - x)
+    weights = rng.integers(1, 10**6, 60)
+    model.add(weights @ x == int(weights @ secret))
+    hint = np.full(model.n_cols, np.nan)
+    hint[:60] = secret
+    outcome = backend.open(model).solve(Run(hint=hint, time_limit=10.0))
+    assert outcome.x is not None
+    assert int(weights @ outcome.x[:60]) == int(weights @ secret)
+
+
+def test_hints_may_be_shorter_than_a_grown_model() -> None:
+    model = Model()
+    x = model.bool("x", 3)
+    model.minimize(x.sum())
+    session = CPSAT().open(model)
+    y = model.bool("y")
+    model.add(x.sum() + y >= 1)
+    session.extend()
+    assert session.solve(Run(hint=np.ones(3))).bound == 0.0
+    with pytest.raises(ModelError, match="hint"):
+        session.solve(Run(hint=np.ones(5)))
+    with pytest.raises(ModelError, match="assumption"):
+        session.solve(Run(assumptions=[7]))
+
+
+def test_integer_columns_come_back_whole() -> None:
+    model = Model()
+    k = model.integer("k", 3, lb=0, ub=10**6)
+    c = model.continuous("c", 3)
+    model.add(k + 1e-4 * c == np.array([7.0, 80000.0, 999999.0]))
+    model.minimize(-k.sum() - c.sum())
+    for backend in (HiGHS(), MathOpt()):
+        x = backend.open(model).solve(Run()).x
+        assert x is not None
+        assert x[:3].tolist() == [7.0, 80000.0, 999999.0]
+        assert not any(model.check(x).values())
+
+
+@pytest.mark.parametrize("backend", [HiGHS(), MathOpt()], ids=name_of)
+def test_points_that_only_look_feasible_are_not_handed_out(backend: Backend) -> None:
+    """With a constant of 10**9 a switch of 1e-7 opens the gate within a solver's tolerance."""
+    model = Model()
+    amount = model.continuous("amount", 1, ub=10.0)
+    switch = model.bool("switch", 1)
+    model.add(amount <= 10**9 * switch)
+    model.add(amount >= 5)
+    model.minimize(switch.sum())
+    seen: list[np.ndarray] = []
+    outcome = backend.open(model).solve(Run(on_solution=seen.append, time_limit=10.0))
+    for x in [*seen, *([] if outcome.x is None else [outcome.x])]:
+        assert not any(model.check(x).values())
+    if outcome.x is not None:
+        assert outcome.x[1] == 1.0
+
+
+def test_relaxed_columns_are_boolean_where_nothing_is_continuous() -> None:
+    model = Model()
+    x, r = model.bool("x", 2), model.bool("r", 2, relax=True)
+    model.add(r >= x)
+    model.add(x.sum() >= 1)
+    model.minimize(r.sum())
+    for backend in (HiGHS(), CPSAT()):
+        assert backend.open(model).solve(Run()).bound == 1.0
+    assert SAT().open(model).solve(Run()).verdict is Verdict.FEASIBLE
+    model.continuous("c")
+    for other in (CPSAT(), SAT()):
+        with pytest.raises(RouteError, match="continuous"):
+            other.open(model)
+
+
+def test_ranges_that_rows_imply_are_enough_for_cp_sat() -> None:
+    model = Model()
+    k = model.integer("k", 2, lb=-math.inf)
+    model.add(k <= 9)
+    model.add(k[0] + 2 * k[1] >= -7)
+    model.minimize(k.sum())
+    outcome = CPSAT().open(model).solve(Run())
+    assert outcome.bound == HiGHS().open(model).solve(Run()).bound == -16.0
+    loose = Model()
+    loose.integer("free", 1)
+    with pytest.raises(RouteError, match="free"):
+        CPSAT().open(loose)
+
+
+@pytest.mark.parametrize("backend", OPTIMISERS[:2], ids=name_of)
+def test_decimals_are_taken_as_written(backend: Backend) -> None:
+    """0.1 + 0.2 <= 0.3 holds, although it does not in float64."""
+    model = Model()
+    x = model.bool("x", 2)
+    model.add(np.array([0.1, 0.2]) @ x <= 0.3)
+    model.minimize(-0.25 * x.sum())
+    outcome = backend.open(model).solve(Run())
+    assert outcome.verdict is Verdict.OPTIMAL
+    assert outcome.bound == pytest.approx(-0.5)
+
+
+@pytest.mark.parametrize("name", ["highs", "cp-sat", "mathopt:scip", "cadical195", "minisat22", "kissat404"])
+def test_edges(name: str) -> None:
+    backend = by_name(name)
+    nothing = Model()
+    assert backend.open(nothing).solve(Run()).verdict is Verdict.OPTIMAL
+    free = Model()
+    free.bool("x", 3)
+    assert backend.open(free).solve(Run()).verdict is Verdict.OPTIMAL
+    impossible = Model()
+    x = impossible.bool("x", 3)
+    impossible.add(0 * x >= 1)
+    assert backend.open(impossible).solve(Run()).verdict is Verdict.INFEASIBLE
+    fixed = Model()
+    one = fixed.integer("one", 2, lb=1, ub=1)
+    fixed.add(one[0] + fixed.bool("y") >= 1)
+    assert backend.open(fixed).solve(Run(assumptions=[-1])).verdict is Verdict.INFEASIBLE
+    solved = backend.open(fixed).solve(Run())
+    assert solved.x is not None
+    assert solved.x[:2].tolist() == [1.0, 1.0]
+
+
+def test_unbounded_objectives_are_no_proof() -> None:
+    model = Model()
+    k = model.integer("k", 1)
+    model.minimize(-k.sum())
+    for backend in (HiGHS(), MathOpt()):
+        outcome = backend.open(model).solve(Run(time_limit=5.0))
+        assert outcome.verdict in (Verdict.UNKNOWN, Verdict.FEASIBLE)
+        assert outcome.bound is None
+    model.add(k <= -1)
+    for backend in (HiGHS(), MathOpt()):
+        assert backend.open(model).solve(Run(time_limit=5.0)).verdict is Verdict.INFEASIBLE
+
+
+def test_sat_takes_no_cutoff() -> None:
+    with pytest.raises(ModelError, match="objective"):
+        SAT().open(pigeons(3)).solve(Run(cutoff=3.0))
+
+
+def test_sat_grows_and_takes_back_assumptions() -> None:
+    model = Model()
+    x = model.bool("x", 4)
+    model.add(any_of(x, axis=0))
+    session = SAT("cadical195").open(model)
+    lits = (~x).as_literals().tolist()
+    assert session.solve(Run(assumptions=lits)).verdict is Verdict.INFEASIBLE
+    assert session.solve(Run(assumptions=lits[:3])).x is not None
+    model.add(any_of(~x[3]))
+    session.extend()
+    assert session.solve(Run(assumptions=lits[:3])).verdict is Verdict.INFEASIBLE
+    found = session.solve(Run(hint=np.array([1.0, 0.0, 0.0, np.nan]))).x
+    assert found is not None
+    assert found.sum() >= 1
+    session.close()
+
+
+def test_a_child_that_dies_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    session = SAT("lingeling").open(pigeons(3))
+    monkeypatch.setattr("treeform.backends.sat.SAT.install", "nothing")
+    original = session._child._running  # type: ignore[attr-defined]
+
+    def doomed() -> subprocess.Popen[bytes]:
+        process: subprocess.Popen[bytes] = original()
+        process.kill()
+        process.wait()
+        return process
+
+    monkeypatch.setattr(session._child, "_running", doomed)  # type: ignore[attr-defined]
+    with pytest.raises(SolverFailed, match="exit code"):
+        session.solve(Run())
+    monkeypatch.undo()
+    assert session.solve(Run(time_limit=20.0)).verdict is Verdict.INFEASIBLE
+    session.close()
+
+
+def test_pyomo_names_what_pyomo_cannot_use() -> None:
+    with pytest.raises(SolverFailed, match="no_such_solver"):
+        Pyomo("no_such_solver").open(knapsack(5, 2)).solve(Run(time_limit=20.0))
+
+
+def test_solvers_do_not_print() -> None:
+    code = (
+        "import numpy as np, treeform.backends as b\n"
+        "from treeform.model import Model\n"
+        "m = Model(); x = m.bool('x', 8); m.add(np.arange(1, 9) @ x <= 11); m.minimize(-np.arange(2, 10) @ x)\n"
+        "for s in (b.HiGHS(), b.CPSAT(), b.MathOpt(), b.SAT()): s.open(m).solve(b.Run())\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == ""
+    assert done.stderr == ""
+
+
+def test_only_known_noise_is_kept_out(capfd: pytest.CaptureFixture[str]) -> None:
+    with without_lines([b"noise"]):
+        os.write(2, b"[a] noise\nheard\nno end of line")
+    os.write(2, b"after\n")
+    assert capfd.readouterr().err == "heard\nno end of lineafter\n"
+
+
+def test_missing_modules_are_reported_as_such() -> None:
+    with pytest.raises(ImportError, match="try this"):
+        load("no_such_module_at_all", "some solver", "try this")

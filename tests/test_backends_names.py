@@ -1,0 +1,136 @@
+"""Solvers by name, what is installed, and what the errors say."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib.metadata import version
+
+import pytest
+
+import treeform as tf
+from treeform.backends import CPSAT, SAT, HiGHS, MathOpt, Pyomo, by_name, packages, registry, solvers
+from treeform.backends.TEMPLATE import Enumeration
+from treeform.errors import SolverNotAvailable, SpecError
+from treeform.model import Model
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "full"),
+    [
+        ("highs", HiGHS, "highs"),
+        ("HiGHS", HiGHS, "highs"),
+        ("cp-sat", CPSAT, "cp-sat"),
+        ("cpsat", CPSAT, "cp-sat"),
+        ("CP_SAT", CPSAT, "cp-sat"),
+        ("sat", SAT, "cadical195"),
+        ("cadical195", SAT, "cadical195"),
+        ("minisat22", SAT, "minisat22"),
+        ("mathopt:scip", MathOpt, "mathopt:scip"),
+        ("scip", MathOpt, "mathopt:scip"),
+        ("pyomo:appsi_highs", Pyomo, "pyomo:appsi_highs"),
+    ],
+)
+def test_by_name(name: str, kind: type, full: str) -> None:
+    backend = by_name(name)
+    assert type(backend) is kind
+    assert backend.name == full
+
+
+def test_names_lead_back_to_the_same_settings() -> None:
+    assert repr(by_name("highs")) == repr(HiGHS()) == "HiGHS(threads=1)"
+    assert repr(by_name("cadical195")) == "SAT(solver='cadical195')"
+
+
+def test_unknown_names_bring_similar_ones() -> None:
+    with pytest.raises(SpecError, match="did you mean 'highs'"):
+        by_name("hihgs")
+    with pytest.raises(SpecError, match="did you mean 'cadical1"):
+        SAT("cadical19")
+    with pytest.raises(SpecError, match="cp-sat"):
+        by_name("something else")
+
+
+def test_solvers_that_are_refused_say_why() -> None:
+    with pytest.raises(SpecError, match="segmentation fault"):
+        SAT("maplesat")
+    with pytest.raises(SpecError, match="HiGHS"):
+        MathOpt("highs")
+
+
+def test_the_table_lists_all_and_prints() -> None:
+    table = solvers()
+    rows = {row.name: row for row in table}
+    assert rows["highs"].available
+    assert rows["highs"].version == version("highspy")
+    assert {"cp-sat", "cadical195", "kissat404", "mathopt:scip", "pyomo:cbc"} <= set(rows)
+    lines = str(table).splitlines()
+    assert len(lines) == len(table) + 1
+    assert lines[1].startswith("highs")
+    for row in table:
+        assert row.available or ":" in str(row.reason)
+
+
+def test_the_table_imports_no_solver() -> None:
+    packages = "('highspy', 'ortools', 'pysat', 'pyomo')"
+    code = f"import treeform as tf, sys; str(tf.solvers()); print([m for m in {packages} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_a_missing_package_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(packages, "find_spec", lambda module: None)
+    monkeypatch.setattr(packages, "installed_version", lambda package: None)
+    assert not any(row.available for row in solvers())
+    for make in (HiGHS, CPSAT, SAT, MathOpt, lambda: by_name("highs")):
+        with pytest.raises(SolverNotAvailable, match="pip install"):
+            make()
+    with pytest.raises(SolverNotAvailable, match="pip install pyomo"):
+        Pyomo("cbc")
+
+
+def test_a_missing_program_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("treeform.backends.pyomo.shutil.which", lambda program: None)
+    with pytest.raises(SolverNotAvailable, match="coinor-cbc"):
+        by_name("pyomo:cbc")
+
+
+def test_libraries_that_clash_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    versions = {"highspy": "1.15.1", "ortools": "9.15.6755"}
+    monkeypatch.setattr(packages, "installed_version", versions.get)
+    found = packages.probe("highspy", "highspy")
+    assert "highspy<1.15" in str(found.reason)
+
+    def refuse(module: str) -> None:
+        raise ImportError("libhighs.so.1: version not found")
+
+    monkeypatch.setattr(packages, "import_module", refuse)
+    with pytest.raises(SolverNotAvailable, match="own libhighs"):
+        packages.load("highspy", "highs", HiGHS.install)
+    monkeypatch.setitem(versions, "highspy", "1.14.0")
+    with pytest.raises(SolverNotAvailable, match="version not found"):
+        packages.load("highspy", "highs", HiGHS.install)
+
+
+def test_adding_a_solver_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "REGISTRY", [*registry.REGISTRY, "treeform.backends.TEMPLATE:Enumeration"])
+    assert isinstance(by_name("enumeration"), Enumeration)
+    assert "enumeration" in {row.name for row in tf.solvers()}
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: HiGHS(threads=-1),
+        lambda: CPSAT(workers=-2),
+        lambda: MathOpt(threads=0),
+        lambda: Pyomo(""),
+        lambda: HiGHS(options={"no_such_option": 1}).open(Model()),
+        lambda: HiGHS(options={"mip_rel_gap": "much"}).open(Model()),
+        lambda: CPSAT(options={"no_such_option": 1}).open(Model()),
+        lambda: CPSAT(options={"num_workers": "many"}).open(Model()),
+    ],
+)
+def test_bad_settings(make) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises(SpecError):
+        make()
