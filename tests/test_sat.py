@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import time
 from itertools import product
 
@@ -300,6 +302,22 @@ def test_too_many_clauses_are_refused_before_they_are_built():
     problem = tf.Problem(rng.random((300, 5)), rng.integers(0, 2, 300), shape=tf.Tree(12))
     with pytest.raises(SpecError, match="clauses for each of 300 examples"):
         problem.solve(tf.SAT(), formulation=SatDepth())
+
+
+def test_too_many_examples_are_refused_before_they_are_built():
+    rng = np.random.default_rng(0)
+    data = tf.Dataset.from_user(rng.random((400, 20)), rng.integers(0, 2, 400))
+    with pytest.raises(SpecError, match=r"400 examples, 79.. distinct tests and depth 7"):
+        SatDepth().compile(data, tf.Tree(7), Objective.of(tf.Error()), [])
+
+
+def test_it_can_be_pickled_after_use():
+    formulation = SatDepth(counterexamples=3)
+    data = tf.Dataset.from_user([[1], [2], [3]], [0, 1, 0])
+    compiled = formulation.compile(data, tf.Tree(2), Objective(()), [tf.MaxErrors(0)])
+    formulation.refine(compiled, tf.DecisionGraph.leaf(0, data))
+    assert pickle.loads(pickle.dumps(formulation)) == formulation
+    assert copy.deepcopy(formulation) == formulation
 
 
 def test_a_table_without_tests_is_refused():

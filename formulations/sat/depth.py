@@ -35,6 +35,10 @@ class _Remembered(WeakKeyDictionary[Any, Ints]):
 
     __hash__ = None  # type: ignore[assignment]
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Weak references cannot be pickled, and nothing is lost without them.
+        return (_Remembered, ())
+
 
 class SatDepth(Formulation):
     """A perfect binary tree of depth k over Boolean features, in clauses.

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from treeform.errors import SpecError
 from treeform.formulations.sat.clauses import Ints, equal_and, left_when_unused, split_clauses, turns_to
 from treeform.formulations.sat.examples import first_examples
 from treeform.formulations.sat.formula import Formula, formula_of
@@ -15,6 +16,9 @@ from treeform.ports import Component
 if TYPE_CHECKING:
     from treeform.model import Model
     from treeform.ports import Ports
+
+MOST_CLAUSES = 2**27
+"""Clauses at once beyond which memory would not do."""
 
 BY_SAMPLE = frozenset({"flow", "side", "sink"})
 
@@ -62,6 +66,14 @@ class ExamplePaths(Component):
 
     def add_examples(self, m: Model, formula: Formula, points: Ints) -> None:
         """Put points into the formula: their turns and what these say about the nodes on the way."""
+        expected = len(points) * ((1 << formula.depth) - 1) * formula.n_tests
+        if expected > MOST_CLAUSES:
+            raise SpecError(
+                f"{len(points)} examples, {formula.n_tests} distinct tests and depth {formula.depth} make "
+                f"{expected:,} clauses, more than {MOST_CLAUSES:,}",
+                cause="every example says for every node and test where it goes",
+                fix="use a smaller depth, fewer thresholds or rows, or a native engine",
+            )
         path = m.bool("X: example turns right", (len(points), formula.depth)).as_literals()
         formula.X[points] = path
         right = formula.right[points]
