@@ -99,7 +99,7 @@ def solve(x: Any, y: Any, w: Any, cost: Any, depth: int, **more: Any) -> dict[st
     """Call the native engine directly."""
     asked = {
         "max_nodes": 2**60, "min_support": 0, "node_penalty": 0, "upper": None, "gap": 0, "prune": RULES,
-        "threads": 1, "simd": "auto", "time_limit": 30.0, "poll": None,
+        "threads": 1, "simd": "auto", "memory_limit": 0, "time_limit": 30.0, "poll": None,
     } | more  # fmt: skip
     return _core.contree(x, y, w, len(cost), cost, depth, **asked)
 
@@ -115,7 +115,7 @@ def test_brute_force(block: int) -> None:
         matrix = None if (cost == 1 - np.eye(len(cost))).all() else cost
         found = _core.contree(
             x, y, weights, len(cost), matrix, depth, **limits, upper=upper, gap=0, prune=prune,
-            threads=pick.choice([1, 2, 3]), simd="auto", time_limit=30.0, poll=None,
+            threads=pick.choice([1, 2, 3]), simd="auto", memory_limit=0, time_limit=30.0, poll=None,
         )  # fmt: skip
         assert found["complete"], seed
         if best == NOTHING or (upper is not None and best >= upper):
@@ -260,6 +260,16 @@ def test_stops() -> None:
 
     with pytest.raises(ZeroDivisionError):
         ConTree().run(data, TreeTask(depth=5), EngineRun(stop=fail))
+
+
+def test_memory_limit() -> None:
+    x, y = random_table(3000, 6, 2, 3000, 2)
+    data = Dataset.from_user(x, y)
+    outcome = ConTree(memory_limit=10_000).run(data, TreeTask(depth=3), EngineRun())
+    assert outcome.reason == "memory"
+    assert outcome.upper == evaluate.weighted_errors(outcome.graph, data)
+    assert not outcome.proved
+    assert ConTree(memory_limit=2**28).run(data, TreeTask(depth=2), EngineRun()).proved
 
 
 @pytest.mark.parametrize("gap", [0, 1, 5, 0.01, 0.1])

@@ -110,6 +110,7 @@ class ConTree(Engine):
             list(self.prune),
             self.threads,
             self.simd,
+            self.memory_limit or 0,
             math.inf if run.time_limit is None else max(0.0, run.time_limit),
             session.poll,
         )

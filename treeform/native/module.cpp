@@ -77,7 +77,8 @@ ct::Poll poll_of(const nb::object& poll) {
 nb::dict contree(const Matrix& x, const Labels& y, const std::optional<Weights>& weight, int classes,
                  const std::optional<Costs>& cost, int depth, std::int64_t max_nodes, std::int64_t min_support,
                  std::int64_t node_penalty, std::optional<std::int64_t> upper, std::int64_t gap,
-                 const std::vector<std::string>& prune, int threads, const std::string& simd, double time_limit,
+                 const std::vector<std::string>& prune, int threads, const std::string& simd, std::uint64_t memory_limit,
+                 double time_limit,
                  const nb::object& poll) {
     const ct::Rows rows = rows_of(x, y, weight, classes, cost);
     ct::Settings settings;
@@ -86,7 +87,7 @@ nb::dict contree(const Matrix& x, const Labels& y, const std::optional<Weights>&
     const auto on = [&](const char* rule) { return std::find(prune.begin(), prune.end(), rule) != prune.end(); };
     settings.neighbourhood = on("neighbourhood"), settings.shrinking = on("shrinking");
     settings.subinterval = on("subinterval"), settings.features = on("features");
-    settings.threads = threads, settings.simd = simd;
+    settings.threads = threads, settings.simd = simd, settings.memory_limit = memory_limit;
     if (!ct::simd_available(simd.c_str())) throw std::invalid_argument("this processor has no " + simd);
     const ct::Poll native_poll = poll_of(poll);
     ct::Outcome out;
@@ -115,7 +116,7 @@ NB_MODULE(_core, m) {
     m.def("contree", &contree, nb::arg("x"), nb::arg("y"), nb::arg("weight").none(), nb::arg("classes"),
           nb::arg("cost").none(), nb::arg("depth"), nb::arg("max_nodes"), nb::arg("min_support"),
           nb::arg("node_penalty"), nb::arg("upper").none(), nb::arg("gap"), nb::arg("prune"), nb::arg("threads"),
-          nb::arg("simd"), nb::arg("time_limit"), nb::arg("poll").none(),
+          nb::arg("simd"), nb::arg("memory_limit"), nb::arg("time_limit"), nb::arg("poll").none(),
           "Solve for the cheapest decision tree over continuous features; see treeform.dp.ConTree.");
     m.def("simd_available", [](const std::string& simd) { return ct::simd_available(simd.c_str()); }, nb::arg("simd"),
           "Whether the scans of that instruction set run on this processor.");

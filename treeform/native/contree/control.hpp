@@ -26,7 +26,8 @@ class Control {
 public:
     using Clock = std::chrono::steady_clock;
 
-    explicit Control(std::int64_t upper) : start_(Clock::now()), external_(upper) {}
+    explicit Control(std::int64_t upper, std::size_t memory_limit = 0)
+        : start_(Clock::now()), external_(upper), memory_limit_(memory_limit) {}
 
     double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
     void check() const {
@@ -34,6 +35,20 @@ public:
     }
     bool stopping() const { return stop_.load(std::memory_order_relaxed); }
     void stop() { stop_.store(true, std::memory_order_relaxed); }
+    /// Stop if that many bytes are more than allowed.
+    void check_memory(std::size_t bytes) {
+        if (memory_limit_ == 0 || bytes <= memory_limit_) return;
+        stop_for_memory();
+        throw Stopped{};
+    }
+    void stop_for_memory() {
+        out_of_memory_.store(true);
+        stop();
+    }
+    bool out_of_memory() const { return out_of_memory_.load(); }
+    /// From here on the search can be asked for trees.
+    void set_ready() { ready_.store(true, std::memory_order_release); }
+    bool ready() const { return ready_.load(std::memory_order_acquire); }
     std::int64_t external_upper() const { return external_.load(std::memory_order_relaxed); }
     void tighten(std::int64_t upper) {
         auto now = external_.load();
@@ -79,8 +94,9 @@ public:
 
 private:
     Clock::time_point start_;
-    std::atomic<bool> stop_{false};
+    std::atomic<bool> stop_{false}, out_of_memory_{false}, ready_{false};
     std::atomic<std::int64_t> external_;
+    std::size_t memory_limit_;   // bytes; 0: none
     mutable std::mutex mutex_;
     std::condition_variable changed_;
     std::vector<Improvement> pending_;

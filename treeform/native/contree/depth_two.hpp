@@ -14,7 +14,8 @@
 
 #include "control.hpp"
 #include "intervals.hpp"
-#include "scan.hpp"
+#include "lanes.hpp"
+#include "prefixes.hpp"
 #include "sides.hpp"
 #include "stump.hpp"
 #include "table.hpp"
@@ -47,14 +48,15 @@ public:
     using Key = typename W::Key;
     using Sum = typename W::Sum;
     using Cost = typename W::Cost;
-    static constexpr Cost kInf = IntervalSearch<Cost>::kInf;
+    using Lane = typename Lanes<W>::Lane;
+    static constexpr Cost kInf = IntervalSearch<W>::kInf;
 
     DepthTwo(const Table<W>& table, const Settings& rules, Control& control, Counters& counters,
              const ScanTable<Key, Sum>& scans)
         : table_(table), rules_(rules), control_(control), counters_(counters), scans_(scans), stump_(table),
           penalty_(static_cast<Cost>(rules.node_penalty)), support_(static_cast<Cost>(rules.min_support)),
-          lanes_(table.features), by_left_(table.features), by_right_(table.features), whole_(table.features),
-          done_(table.features), turn_(table.features) {
+          lanes_(table, scans_), prefixes_(table), by_left_(table.features), by_right_(table.features), whole_(table.features),
+          open_left_(table.features), open_right_(table.features), turn_(table.features) {
         left_.weight.resize(table.classes), right_.weight.resize(table.classes);
     }
 
@@ -72,7 +74,7 @@ public:
             std::fill_n(by_feature, table_.features, lower);
             return settled(best, budget < 1 ? leaf : lower);
         }
-        lay_out(node);
+        lanes_.lay_out(node);
         const Cost whole = whole_node(node, leaf, best);
         if (budget < 2) {
             std::copy(whole_.begin(), whole_.end(), by_feature);
@@ -101,18 +103,9 @@ public:
         return best;
     }
 
+    std::size_t bytes() const { return lanes_.bytes() + search_.bytes(); }
+
 private:
-    struct Lane {                        // one feature's order in lanes
-        std::vector<Id> order;
-        std::vector<Key> key;            // own ranks at first, then those of the root feature in work
-        std::vector<Sum> step;           // two classes: what the row adds; otherwise its weight, if not one
-        std::vector<std::uint16_t> label;
-        std::vector<std::uint32_t> valid;
-        bool ties = false, key_ready = false;
-
-        const std::uint32_t* cuts() const { return ties ? valid.data() : nullptr; }
-    };
-
     const Table<W>& table_;
     const Settings& rules_;
     Control& control_;
@@ -120,17 +113,14 @@ private:
     ScanTable<Key, Sum> scans_;
     StumpScan<W> stump_;
     Cost penalty_, support_;
-    std::size_t rows_ = 0;               // of the lane table
-    bool small_total_ = false;           // see ScanInput
-    std::vector<Lane> lanes_;
+    Lanes<W> lanes_;
+    Prefixes<W> prefixes_;
     std::vector<Cost> by_left_, by_right_, whole_;
-    std::vector<std::uint8_t> done_;
+    std::vector<Cost> open_left_, open_right_;   // bounds of the features not scanned yet on a split, else kInf
     std::vector<int> turn_;
     std::vector<Sum> scratch_;
     Side<W> left_, right_;
-    IntervalSearch<Cost> search_;
-    std::vector<Cost> four_, prefix_;           // class weights before every `block_`-th row of the root feature
-    std::size_t block_ = 4;
+    IntervalSearch<W> search_;
 
     Cost stump_leaf(const Node<W>& node) const { return stump_.leaf(node.weight); }
 
@@ -144,46 +134,6 @@ private:
         return best;
     }
 
-    void lay_out(const Node<W>& node) {
-        rows_ = (node.n + kLanes - 1) / kLanes;
-        const std::size_t size = rows_ * kLanes;
-        small_total_ = static_cast<std::int64_t>(node.n) * table_.losses.max_step <= 16000;
-        const Id padding = static_cast<Id>(table_.n);
-        for (int f = 0; f < table_.features; ++f) {
-            Lane& lane = lanes_[f];
-            if (lane.order.size() < size) lane.order.resize(size), lane.key.resize(size), lane.valid.resize(rows_);
-            const Id* sorted = node.order(f);
-            for (int l = 0; l < kLanes; ++l)
-                for (std::size_t s = 0, k = l * rows_; s < rows_; ++s, ++k)
-                    lane.order[s * kLanes + l] = k < node.n ? sorted[k] : padding;
-            fill(lane, size);
-            gather(lane, f, size);
-            // a cut follows every row but the last, unless the next row has the same value; one may precede the padding
-            const std::size_t marked = scans_.mark(lane.key.data(), rows_, lane.valid.data());
-            lane.ties = marked + (node.n == size) < node.n;
-        }
-    }
-    void fill(Lane& lane, std::size_t size) {
-        const bool two = table_.classes == 2;
-        if (two || !table_.plain) {
-            if (lane.step.size() < size) lane.step.resize(size);
-            for (std::size_t i = 0; i < size; ++i)
-                lane.step[i] = two ? table_.delta[lane.order[i]] : static_cast<Sum>(table_.weight[lane.order[i]]);
-        }
-        if (!two) {
-            if (lane.label.size() < size) lane.label.resize(size);
-            for (std::size_t i = 0; i < size; ++i) lane.label[i] = table_.label[lane.order[i]];
-        }
-    }
-    void gather(Lane& lane, int feature, std::size_t size) {
-        const Key* rank = table_.rank[feature].data();
-        const Id* order = lane.order.data();
-        Key* key = lane.key.data();
-#if defined(__GNUC__)
-#pragma GCC unroll 16
-#endif
-        for (std::size_t i = 0; i < size; ++i) key[i] = rank[order[i]];
-    }
     /// Trees of one test on the whole node; returns a lower bound, and per feature in `whole_`.
     Cost whole_node(const Node<W>& node, Cost leaf, Answer<Cost>& best) {
         left_.weight = node.weight;
@@ -221,9 +171,9 @@ private:
         find_cuts(table_, node, f, search_.cuts);
         search_.begin(rules_, table_.features, node.total_mass, whole, whole_.data());
         if (search_.cuts.empty()) return;
-        for (auto& lane : lanes_) lane.key_ready = false;
-        sample_prefixes(node, f);
-        typename IntervalSearch<Cost>::Pick pick;
+        lanes_.forget_keys();
+        prefixes_.begin(node, f);
+        typename IntervalSearch<W>::Pick pick;
         std::uint32_t wish = hint.feature == f ? hint.key : 0;
         while (search_.next(best.value - penalty_ - gap, pick, by_left_.data(), by_right_.data(), counters_, wish)) {
             wish = 0;
@@ -232,47 +182,15 @@ private:
         }
     }
 
-    void sample_prefixes(const Node<W>& node, int f) {
-        const int k = table_.classes;
-        block_ = (2 * static_cast<std::size_t>(k) + 3) / 4 * 4;  // as many sums as rows to add at the end
-        const std::size_t blocks = node.n / block_;
-        prefix_.resize((blocks + 1) * k);
-        std::fill_n(prefix_.data(), k, Cost{0});
-        if (!table_.plain) {
-            for (std::size_t b = 1; b <= blocks; ++b) {
-                Cost* here = prefix_.data() + b * k;
-                std::copy_n(here - k, k, here);
-                add_rows(node.order(f), (b - 1) * block_, b * block_, here);
-            }
-            return;
-        }
-        // Four tables in turn: equal labels in a row would wait for each other's sums.
-        four_.assign(4 * static_cast<std::size_t>(k), 0);
-        Cost *h0 = four_.data(), *h1 = h0 + k, *h2 = h1 + k, *h3 = h2 + k;
-        const Id* rows = node.order(f);
-        const auto* label = table_.label.data();
-        for (std::size_t b = 1; b <= blocks; ++b) {
-            for (std::size_t i = (b - 1) * block_; i < b * block_; i += 4)
-                ++h0[label[rows[i]]], ++h1[label[rows[i + 1]]], ++h2[label[rows[i + 2]]], ++h3[label[rows[i + 3]]];
-            Cost* here = prefix_.data() + b * k;
-            for (int y = 0; y < k; ++y) here[y] = h0[y] + h1[y] + h2[y] + h3[y];
-        }
-    }
-    void add_rows(const Id* rows, std::size_t from, std::size_t to, Cost* into) const {
-        for (std::size_t i = from; i < to; ++i) into[table_.label[rows[i]]] += table_.weight_of(rows[i]);
-    }
-    void weigh_sides(const Node<W>& node, int f, const Cut<Cost>& cut) {
-        const int k = table_.classes;
-        const std::size_t block = cut.rows / block_;
-        std::copy_n(prefix_.data() + block * k, k, left_.weight.data());
-        add_rows(node.order(f), block * block_, cut.rows, left_.weight.data());
-        for (int y = 0; y < k; ++y) right_.weight[y] = node.weight[y] - left_.weight[y];
+    void weigh_sides(const Node<W>& node, const Cut<W>& cut) {
+        prefixes_.below(cut.rows, left_.weight);
+        for (int y = 0; y < table_.classes; ++y) right_.weight[y] = node.weight[y] - left_.weight[y];
         left_.prepare(table_), right_.prepare(table_);
     }
 
     /// One split {rank_f < key}: bounds for both sides, and a tree if it is good.
     void evaluate(const Node<W>& node, int f, std::int64_t budget, Cost gap,
-                  const typename IntervalSearch<Cost>::Pick& pick, Answer<Cost>& best) {
+                  const typename IntervalSearch<W>::Pick& pick, Answer<Cost>& best) {
         const auto& cut = search_.cuts[pick.cut];
         const Cost cutoff = best.value - penalty_ - gap;
         Cost low_left = pick.left, low_right = pick.right;
@@ -283,14 +201,12 @@ private:
             return;
         }
         ++counters_.splits;
-        weigh_sides(node, f, cut);
+        weigh_sides(node, cut);
         Cost best_left = left_.leaf, best_right = right_.leaf;
         scan_features(f, static_cast<Key>(cut.key), cutoff, pick.reach, best_left, best_right);
         Cost rest_left = best_left, rest_right = best_right;
-        for (int g = 0; g < table_.features; ++g) {
-            if (done_[g]) continue;
-            rest_left = std::min(rest_left, by_left_[g]), rest_right = std::min(rest_right, by_right_[g]);
-        }
+        for (int g = 0; g < table_.features; ++g)
+            rest_left = std::min(rest_left, open_left_[g]), rest_right = std::min(rest_right, open_right_[g]);
         low_left = std::max(low_left, rest_left), low_right = std::max(low_right, rest_right);
         Cost total = low_left + low_right;
         if (budget < 3) total = std::min(left_.leaf + low_right, low_left + right_.leaf);
@@ -305,7 +221,7 @@ private:
                        by_right_.data(), {}, {}, counters_);
     }
 
-    void take(int f, const Cut<Cost>& cut, std::int64_t budget, Cost best_left, Cost best_right, Answer<Cost>& best) {
+    void take(int f, const Cut<W>& cut, std::int64_t budget, Cost best_left, Cost best_right, Answer<Cost>& best) {
         Cost value = best_left + best_right;
         bool test_left = true, test_right = true;
         if (budget < 3) {
@@ -321,7 +237,7 @@ private:
     }
 
     /// The same split with the minimum support on all leaves; overwrites the bests, returns the constrained total.
-    Cost supported_split(const Node<W>& node, int f, const Cut<Cost>& cut, std::int64_t budget, Cost& best_left,
+    Cost supported_split(const Node<W>& node, int f, const Cut<W>& cut, std::int64_t budget, Cost& best_left,
                          Cost& best_right) {
         const Test outer{f, cut.key};
         Stump<Cost> stump_left, stump_right;
@@ -339,15 +255,15 @@ private:
 
     /// Scan second features, most promising first, until no side can gain or the split is hopeless.
     void scan_features(int f, Key key, Cost cutoff, Cost reach, Cost& best_left, Cost& best_right) {
-        std::fill(done_.begin(), done_.end(), std::uint8_t{0});
         const int features = table_.features;
+        std::copy(by_left_.begin(), by_left_.end(), open_left_.begin());
+        std::copy(by_right_.begin(), by_right_.end(), open_right_.begin());
         for (;;) {
             Cost low_left = kInf, low_right = kInf;
             int at_left = -1, at_right = -1;
             for (int g = 0; g < features; ++g) {
-                if (done_[g]) continue;
-                if (by_left_[g] < low_left) low_left = by_left_[g], at_left = g;
-                if (by_right_[g] < low_right) low_right = by_right_[g], at_right = g;
+                if (open_left_[g] < low_left) low_left = open_left_[g], at_left = g;
+                if (open_right_[g] < low_right) low_right = open_right_[g], at_right = g;
             }
             const bool want_left = low_left < best_left, want_right = low_right < best_right;
             if (!want_left && !want_right) return;
@@ -355,17 +271,13 @@ private:
             const bool by_left = want_left && (!want_right || best_left - low_left >= best_right - low_right);
             const int g = by_left ? at_left : at_right;
             scan_feature(f, g, key, best_left, best_right);
-            done_[g] = 1;
+            open_left_[g] = open_right_[g] = kInf;
         }
     }
 
     void scan_feature(int f, int g, Key key, Cost& best_left, Cost& best_right) {
-        Lane& lane = lanes_[g];
-        if (!lane.key_ready) {
-            lane.key_ready = true;
-            ++counters_.gathers;
-            gather(lane, f, rows_ * kLanes);
-        }
+        lanes_.need_keys(f, g, counters_);
+        const auto& lane = lanes_[g];
         const bool want_left = by_left_[g] < best_left, want_right = by_right_[g] < best_right;
         Cost value_left = kInf, value_right = kInf, lower_left = 0, lower_right = 0;
         scan(lane, key, want_left, want_right, best_left - penalty_, best_right - penalty_, value_left, lower_left,
@@ -387,7 +299,7 @@ private:
         Extremes d;
         if (table_.classes == 2) {
             ++counters_.scans;
-            const auto in = input(lane, key, want_left, want_right);
+            const auto in = lanes_.input(lane, key, want_left, want_right);
             scans_.delta(in, d);
             if (want_left) lower_left = value_left = pair_value(left_, 0, 1, d.most_left, d.least_left);
             if (want_right) lower_right = value_right = pair_value(right_, 0, 1, d.most_right, d.least_right);
@@ -409,14 +321,6 @@ private:
         if (want_right) lower_right = std::min(value_right, right_.rest());
     }
 
-    ScanInput<Key, Sum> input(const Lane& lane, Key key, bool left, bool right) const {
-        ScanInput<Key, Sum> in;
-        in.key = lane.key.data(), in.step = lane.step.data(), in.label = lane.label.data(), in.valid = lane.cuts();
-        in.rows = rows_, in.below = key, in.sides = (left ? kLeft : 0) | (right ? kRight : 0);
-        in.small_total = small_total_, in.few_labels = table_.classes <= 31;
-        return in;
-    }
-
     static Cost pair_value(const Side<W>& side, int a, int b, std::int64_t most, std::int64_t least) {
         return std::min(static_cast<Cost>(side.as_leaf[b] + least), static_cast<Cost>(side.as_leaf[a] - most));
     }
@@ -424,7 +328,7 @@ private:
     void scan_pairs(const Lane& lane, Key key, bool l, bool r, const typename Side<W>::Pair& p,
                     const typename Side<W>::Pair& q, Extremes& d) {
         if (table_.plain) {
-            auto in = input(lane, key, l, r);
+            auto in = lanes_.input(lane, key, l, r);
             in.pairs[0] = p.a, in.pairs[1] = p.b, in.pairs[2] = q.a, in.pairs[3] = q.b;
             scans_.pair(in, d);
             return;
@@ -434,7 +338,7 @@ private:
     }
     void weighted_pair(const Lane& lane, Key key, const typename Side<W>::Pair& p, int side, Extremes& d) {
         const int k = table_.classes;
-        const std::size_t size = rows_ * kLanes;
+        const std::size_t size = lanes_.size();
         scratch_.resize(size);
         for (std::size_t i = 0; i < size; ++i) {
             const auto y = lane.label[i];
@@ -442,7 +346,7 @@ private:
             scratch_[i] = static_cast<Sum>(lane.step[i] * static_cast<Sum>(row[p.a] - row[p.b]));
         }
         Extremes one;
-        auto in = input(lane, key, side == kLeft, side == kRight);
+        auto in = lanes_.input(lane, key, side == kLeft, side == kRight);
         in.step = scratch_.data();
         scans_.delta(in, one);
         if (side == kLeft) d.most_left = one.most_left, d.least_left = one.least_left;

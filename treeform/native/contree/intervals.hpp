@@ -32,16 +32,38 @@
 
 namespace treeform::contree {
 
-template <class Cost>
+template <class W>
 struct Cut {
-    Cost z;               // mass left of it
-    std::uint32_t key;    // rows with rank < key go left
-    std::uint32_t rows;   // how many these are
+    typename W::Cost z;   // mass left of it
+    typename W::Key key;  // rows with rank < key go left
+    typename W::Id rows;  // how many these are
 };
 
-template <class Cost>
+/// The cuts of a feature in a node, ascending; keeps its memory from node to node.
+template <class W>
+class Cuts {
+public:
+    std::size_t size() const { return size_; }
+    bool empty() const { return size_ == 0; }
+    const Cut<W>& operator[](std::size_t c) const { return data_[c]; }
+    const Cut<W>* begin() const { return data_.data(); }
+    const Cut<W>* end() const { return data_.data() + size_; }
+    /// Room for `most`; call `finish` with the number that was written.
+    Cut<W>* start(std::size_t most) {
+        if (data_.size() < most) data_.resize(most);
+        return data_.data();
+    }
+    void finish(std::size_t size) { size_ = size; }
+
+private:
+    std::vector<Cut<W>> data_;
+    std::size_t size_ = 0;
+};
+
+template <class W>
 class IntervalSearch {
 public:
+    using Cost = typename W::Cost;
     static constexpr Cost kInf = std::numeric_limits<Cost>::max() / 4;
 
     struct Record {
@@ -63,7 +85,7 @@ public:
         Test hint_left, hint_right;   // root tests of the sides of the nearest evaluated cut
     };
 
-    std::vector<Cut<Cost>> cuts;
+    Cuts<W> cuts;
     bool open = false;
 
     /// Start on `cuts`. `whole` is a lower bound of the node without this split (which is also what a split that sends
@@ -136,7 +158,7 @@ public:
         return copy;
     }
     std::size_t bytes() const {
-        return cuts.capacity() * sizeof(Cut<Cost>) + records_.capacity() * sizeof(Record) +
+        return cuts.size() * sizeof(Cut<W>) + records_.capacity() * sizeof(Record) +
                arena_.capacity() * sizeof(Cost) + heap_.capacity() * sizeof(Interval);
     }
 
@@ -210,26 +232,26 @@ private:
     }
     void raise_start(Interval& iv, Cost z) {  // first cut with z(c) > z
         auto it = std::upper_bound(cuts.begin() + iv.from, cuts.begin() + iv.to + 1, z,
-                                   [](Cost value, const Cut<Cost>& cut) { return value < cut.z; });
+                                   [](Cost value, const Cut<W>& cut) { return value < cut.z; });
         iv.from = static_cast<int>(it - cuts.begin());
     }
     void lower_end(Interval& iv, Cost z) {    // last cut with z(c) < z
         auto it = std::lower_bound(cuts.begin() + iv.from, cuts.begin() + iv.to + 1, z,
-                                   [](const Cut<Cost>& cut, Cost value) { return cut.z < value; });
+                                   [](const Cut<W>& cut, Cost value) { return cut.z < value; });
         iv.to = static_cast<int>(it - cuts.begin()) - 1;
     }
 
-    int middle(const Interval& iv) const {
+    int middle(const Interval& iv) const {   // by mass
         const Cost z = cuts[iv.from].z + (cuts[iv.to].z - cuts[iv.from].z) / 2;
         auto it = std::lower_bound(cuts.begin() + iv.from, cuts.begin() + iv.to, z,
-                                   [](const Cut<Cost>& cut, Cost value) { return cut.z < value; });
+                                   [](const Cut<W>& cut, Cost value) { return cut.z < value; });
         int c = static_cast<int>(it - cuts.begin());
         if (c > iv.from && z - cuts[c - 1].z < cuts[c].z - z) --c;
         return c;
     }
     int nearest_key(const Interval& iv, std::uint32_t key) const {
         auto it = std::lower_bound(cuts.begin() + iv.from, cuts.begin() + iv.to, key,
-                                   [](const Cut<Cost>& cut, std::uint32_t value) { return cut.key < value; });
+                                   [](const Cut<W>& cut, std::uint32_t value) { return cut.key < value; });
         return static_cast<int>(it - cuts.begin());
     }
 

@@ -28,7 +28,7 @@ public:
     using Cost = typename W::Cost;
     using Reply = Answer<Cost>;
     using Work = SplitWork<W>;
-    static constexpr Cost kInf = IntervalSearch<Cost>::kInf;
+    static constexpr Cost kInf = IntervalSearch<W>::kInf;
     static constexpr int kWarmUpRounds[] = {1, 1, 2, 4};
 
     Root(const Table<W>& table, const Node<W>& node, const Settings& rules, Control& control,
@@ -78,9 +78,9 @@ private:
     Cost gap_ = 0, whole_ = 0;
     std::vector<Cost> whole_by_;
     std::deque<std::mutex> locks_;      // one per feature, for its search
-    std::vector<IntervalSearch<Cost>> searches_;
+    std::vector<IntervalSearch<W>> searches_;
     std::vector<int> turn_;             // position in the order -> feature
-    std::vector<IntervalSearch<Cost>> saved_;   // the searches after the warm-up, if there are several workers
+    std::vector<IntervalSearch<W>> saved_;   // the searches after the warm-up, if there are several workers
     struct Finish {                     // what the feature at a position of the order attained after the warm-up
         Reply reply;
         Cost bound = kInf;              // what the warm-up and the features before it attained
@@ -207,6 +207,7 @@ private:
             if (!one.next(cutoff, work.pick, work.left.by.data(), work.right.by.data(), worker.counters(), wish)) return false;
         }
         control_.check();
+        control_.check_memory(bytes(worker));
         const Test test{f, one.cuts[work.pick.cut].key};
         worker.evaluate(0, {node_, depth_, budget_, upper, 0, nullptr, {}}, test, room, cutoff, work);
         const Cost after = work.found ? work.value - gap_ : cutoff;
@@ -214,6 +215,14 @@ private:
         one.settle(work.pick, after, work.left.lower, work.right.lower, work.total, work.proven, work.left.by.data(),
                    work.right.by.data(), work.left.hint, work.right.hint, worker.counters());
         return true;
+    }
+
+    /// About what the run holds, seen from one worker; the searches of other features count by their cuts alone.
+    std::size_t bytes(const Search<W>& worker) const {
+        if (rules_.memory_limit == 0) return 0;
+        std::size_t sum = table_.bytes() + node_.bytes() + worker.bytes() * workers_.size();
+        for (const auto& one : searches_) sum += one.cuts.size() * sizeof(Cut<W>);
+        return sum;
     }
 
     void improve(const Reply& reply) {
@@ -242,7 +251,7 @@ private:
     }
     void repeat(int f, Cost upper) {
         const bool was_open = std::exchange(open_, false);   // the proof is done, and keeps its state
-        IntervalSearch<Cost> proof = std::move(searches_[f]);
+        IntervalSearch<W> proof = std::move(searches_[f]);
         searches_[f] = std::move(saved_[f]);
         searches_[f].cuts = proof.cuts;
         Work work(features_);

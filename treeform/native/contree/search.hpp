@@ -57,7 +57,7 @@ struct SplitWork {
         Test hint;
         Answer<Cost> reply;
     };
-    typename IntervalSearch<Cost>::Pick pick;
+    typename IntervalSearch<W>::Pick pick;
     Part left, right;
     Cost total = 0, proven = 0;         // lower bounds of the sum: requirements aside, and with them
     bool found = false;
@@ -74,7 +74,7 @@ public:
     using Reply = Answer<Cost>;
     using Task = Subproblem<W>;
     using Work = SplitWork<W>;
-    static constexpr Cost kInf = IntervalSearch<Cost>::kInf;
+    static constexpr Cost kInf = IntervalSearch<W>::kInf;
     static constexpr int kWarmUp = 8;
 
     Search(const Table<W>& table, const Settings& rules, Control& control,
@@ -83,6 +83,15 @@ public:
           support_(static_cast<Cost>(rules.min_support)), two_(table, rules, control, counters_, scans), stump_(table) {}
 
     Counters& counters() { return counters_; }
+    /// Memory held, for the rough account of the root.
+    std::size_t bytes() const {
+        std::size_t sum = two_.bytes();
+        for (const auto& here : frames_) {
+            sum += here.left.bytes() + here.right.bytes();
+            for (const auto& one : here.searches) sum += one.bytes();
+        }
+        return sum;
+    }
 
     /// Solve a subproblem; `by_feature` receives lower bounds per root feature.
     Reply solve(int level, Task task, Cost* by_feature, Cost gap = 0) {
@@ -132,7 +141,7 @@ public:
 
 private:
     struct Frame {   // the scratch of one level of the recursion
-        std::vector<IntervalSearch<Cost>> searches;
+        std::vector<IntervalSearch<W>> searches;
         std::vector<Cost> whole_by, child_by, seen;
         std::vector<int> turn;
         std::vector<std::uint8_t> goes_left;

@@ -82,22 +82,24 @@ private:
 
 /// The cuts of a feature in a node.
 template <class W>
-void find_cuts(const Table<W>& table, const Node<W>& node, int feature, std::vector<Cut<typename W::Cost>>& cuts) {
+void find_cuts(const Table<W>& table, const Node<W>& node, int feature, Cuts<W>& cuts) {
     using Cost = typename W::Cost;
-    const auto* rank = table.rank[feature].data();
+    using Key = typename W::Key;
+    const Key* rank = table.rank[feature].data();
     const auto* rows = node.order(feature);
-    cuts.resize(node.n);
+    Cut<W>* out = cuts.start(node.n);
     std::size_t m = 0;
+    Key previous = node.n ? rank[rows[0]] : Key{0};
     Cost z = 0;
-    std::uint32_t previous = node.n ? rank[rows[0]] : 0;
-    for (std::size_t k = 0; k < node.n; ++k) {
-        const std::uint32_t key = rank[rows[k]];
-        cuts[m] = {z, key, static_cast<std::uint32_t>(k)};
+    const bool plain = table.plain;
+    for (std::size_t k = 0; k < node.n; ++k) {   // branch-free: always write, advance at a change
+        const Key key = rank[rows[k]];
+        out[m] = {plain ? static_cast<Cost>(k) : z, key, static_cast<typename W::Id>(k)};
         m += key != previous;
         previous = key;
-        z += table.mass_of(rows[k]);
+        if (!plain) z += table.mass[rows[k]];
     }
-    cuts.resize(m);
+    cuts.finish(m);
 }
 
 }  // namespace treeform::contree

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "control.hpp"
 #include "problem.hpp"
 #include "ranks.hpp"
 
@@ -74,6 +75,7 @@ struct Table {
     std::vector<Cost> weight, mass;            // [row], padded with 0; empty when plain
     std::vector<Sum> delta;                    // two classes: cost of predicting 0 minus cost of predicting 1
 
+    std::size_t bytes() const { return n * features * sizeof(Key) + n * (2 + 2 * sizeof(Cost)); }
     Cost weight_of(Id row) const { return weight.empty() ? Cost{1} : weight[row]; }
     Cost mass_of(Id row) const { return mass.empty() ? Cost{1} : mass[row]; }
 };
@@ -91,6 +93,7 @@ struct Node {
 
     const Id* order(int feature) const { return rows.data() + stride * feature; }
     Id* order(int feature) { return rows.data() + stride * feature; }
+    std::size_t bytes() const { return rows.capacity() * sizeof(Id); }
 
     void reserve(std::size_t size, int features) {
         stride = size + 1;
@@ -142,7 +145,8 @@ void partition(const Table<W>& table, const Node<W>& node, Test test, Node<W>& l
 
 /// The table in the widths of W, and the node of all rows.
 template <class W>
-void load(const Rows& rows, const Losses& losses, std::vector<RankedColumn>& columns, Table<W>& table, Node<W>& root) {
+void load(const Rows& rows, const Losses& losses, std::vector<RankedColumn>& columns, Table<W>& table, Node<W>& root,
+          Control& control) {
     using Key = typename W::Key;
     table.n = rows.n, table.features = static_cast<int>(rows.features), table.classes = rows.classes;
     table.plain = losses.plain(), table.losses = losses;
@@ -167,7 +171,9 @@ void load(const Rows& rows, const Losses& losses, std::vector<RankedColumn>& col
     }
     add_totals(table, root);
     table.rank.resize(rows.features), table.values.resize(rows.features);
+    control.check_memory(rows.n * rows.features * (sizeof(Key) + sizeof(typename W::Id)));
     for (std::size_t f = 0; f < rows.features; ++f) {
+        control.check();
         auto& column = columns[f];
         table.rank[f].assign(column.rank.begin(), column.rank.end());
         table.rank[f].push_back(static_cast<Key>(~Key{0}));

@@ -1,0 +1,121 @@
+#pragma once
+// A node in the lanes of the scan (see scan.hpp): for every second feature g its rows in g's order, what they add, where
+// cuts are, and the ranks of the root feature in work. Laid out once per node; the ranks are gathered when (f, g) is
+// first scanned.
+#include <vector>
+
+#include "scan.hpp"
+#include "table.hpp"
+
+namespace treeform::contree {
+
+template <class W>
+class Lanes {
+public:
+    using Id = typename W::Id;
+    using Key = typename W::Key;
+    using Sum = typename W::Sum;
+
+    struct Lane {                        // one feature's order
+        std::vector<Id> order;
+        std::vector<Key> key;            // own ranks at first, then those of the root feature in work
+        std::vector<Sum> step;           // two classes: what the row adds; otherwise its weight, if not one
+        std::vector<std::uint16_t> label;
+        std::vector<std::uint32_t> valid;
+        bool ties = false, key_ready = false;
+    };
+
+    Lanes(const Table<W>& table, const ScanTable<Key, Sum>& scans)
+        : table_(table), scans_(scans), lanes_(table.features) {}
+
+    std::size_t bytes() const {
+        std::size_t sum = 0;
+        for (const auto& lane : lanes_)
+            sum += lane.order.capacity() * sizeof(Id) + lane.key.capacity() * sizeof(Key) + lane.step.capacity() * sizeof(Sum) +
+                   lane.label.capacity() * 2 + lane.valid.capacity() * 4;
+        return sum;
+    }
+    std::size_t size() const { return rows_ * kLanes; }
+    const Lane& operator[](int feature) const { return lanes_[feature]; }
+
+    void lay_out(const Node<W>& node) {
+        rows_ = (node.n + kLanes - 1) / kLanes;
+        small_total_ = static_cast<std::int64_t>(node.n) * table_.losses.max_step <= 16000;
+        for (int f = 0; f < table_.features; ++f) {
+            Lane& lane = lanes_[f];
+            if (lane.order.size() < size()) lane.order.resize(size()), lane.key.resize(size()), lane.valid.resize(rows_);
+            transpose(node, f, lane);
+            fill(lane);
+            gather(lane, f);
+            // a cut follows every row but the last, unless the next row has the same value; one may precede the padding
+            const std::size_t marked = scans_.mark(lane.key.data(), rows_, lane.valid.data());
+            lane.ties = marked + (node.n == size()) < node.n;
+        }
+    }
+
+    /// From here on the keys are those of another root feature.
+    void forget_keys() {
+        for (auto& lane : lanes_) lane.key_ready = false;
+    }
+    void need_keys(int root, int feature, Counters& counters) {
+        Lane& lane = lanes_[feature];
+        if (lane.key_ready) return;
+        lane.key_ready = true;
+        ++counters.gathers;
+        gather(lane, root);
+    }
+
+    ScanInput<Key, Sum> input(const Lane& lane, Key key, bool left, bool right) const {
+        ScanInput<Key, Sum> in;
+        in.key = lane.key.data(), in.step = lane.step.data(), in.label = lane.label.data();
+        in.valid = lane.ties ? lane.valid.data() : nullptr;
+        in.rows = rows_, in.below = key, in.sides = (left ? kLeft : 0) | (right ? kRight : 0);
+        in.small_total = small_total_, in.few_labels = table_.classes <= 31;
+        return in;
+    }
+
+private:
+    const Table<W>& table_;
+    const ScanTable<Key, Sum>& scans_;
+    std::vector<Lane> lanes_;
+    std::size_t rows_ = 0;
+    bool small_total_ = false;
+
+    void transpose(const Node<W>& node, int f, Lane& lane) {
+        const Id padding = static_cast<Id>(table_.n);
+        const Id* sorted = node.order(f);
+        for (int l = 0; l < kLanes; ++l) {
+            Id* out = lane.order.data() + l;
+            const std::size_t first = l * rows_, real = first < node.n ? std::min(rows_, node.n - first) : 0;
+            for (std::size_t s = 0; s < real; ++s) out[s * kLanes] = sorted[first + s];
+            for (std::size_t s = real; s < rows_; ++s) out[s * kLanes] = padding;
+        }
+    }
+    void fill(Lane& lane) {
+        const bool two = table_.classes == 2;
+        const std::size_t size = this->size();
+        const Id* order = lane.order.data();
+        if (two || !table_.plain) {
+            if (lane.step.size() < size) lane.step.resize(size);
+            if (two) look_up(table_.delta.data(), order, lane.step.data(), size);
+            else
+                for (std::size_t i = 0; i < size; ++i) lane.step[i] = static_cast<Sum>(table_.weight[order[i]]);
+        }
+        if (!two) {
+            if (lane.label.size() < size) lane.label.resize(size);
+            look_up(table_.label.data(), order, lane.label.data(), size);
+        }
+    }
+    void gather(Lane& lane, int feature) {
+        look_up(table_.rank[feature].data(), lane.order.data(), lane.key.data(), size());
+    }
+    template <class T>
+    static void look_up(const T* table, const Id* at, T* out, std::size_t size) {  // size is a multiple of kLanes
+#if defined(__GNUC__)
+#pragma GCC unroll 16
+#endif
+        for (std::size_t i = 0; i < size; ++i) out[i] = table[at[i]];
+    }
+};
+
+}  // namespace treeform::contree
