@@ -10,6 +10,7 @@ import time
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import treeform as tf
@@ -210,3 +211,32 @@ def test_time_limit_is_kept_and_leaves_a_true_bound(benchmark_data):
     assert result.seconds < 4.0
     assert result.status is tf.Status.FEASIBLE
     assert 0 <= result.bound <= result.objective
+
+
+def test_objectives_that_do_not_fit_are_refused_at_once(table):
+    X, y, _ = table
+    problem = tf.Problem(X, y, shape=tf.Tree(depth=1))
+    for size in (1, 3):
+        with pytest.raises(SpecError, match="cost matrix"):
+            problem.minimize(tf.Cost(np.ones((size, size))))
+    assert str(problem.objective) == "error"
+    with pytest.raises(SpecError, match="leaves"):
+        tf.Problem(X, y, shape=tf.Diagram(1, 2)).minimize("error + leaves")
+
+
+def test_time_limits_are_positive_numbers(table):
+    problem = parity_problem(table, depth=1)
+    for limit in ("5", True, -1, float("nan"), [5]):
+        with pytest.raises(SpecError, match="time limit"):
+            problem.solve(time_limit=limit)
+
+
+def test_one_excluded_column_may_be_named_as_text(table):
+    X, y, sex = table
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(sex=sex)
+    assert tf.Problem(frame, y, shape="tree:1", exclude="sex").data.n_features == 4
+
+
+def test_unknown_solvers_are_compared_with_engines_too(table):
+    with pytest.raises(SpecError, match="did you mean 'contree'"):
+        parity_problem(table).solve("contre")

@@ -29,7 +29,7 @@ class Problem:
         ``tf.Tree(depth=3)``, ``tf.Diagram(1, 2, 4, 4)``, or their text forms ``"tree:3"``.
     sample_weight : array of shape (n,), optional
         Non-negative weights; a weight of 2 is the same as the row given twice. Taken exactly.
-    exclude : sequence of str, optional
+    exclude : str or sequence of str, optional
         Columns that no test may use, but that requirements may refer to (for example as groups).
     sensitive_features : array of shape (n,), optional
         Groups for fairness requirements that name none themselves.
@@ -62,7 +62,7 @@ class Problem:
     ) -> None:
         self.shape = _shape(shape)
         self.data = (
-            X if isinstance(X, Dataset) else Dataset.from_user(X, y, sample_weight, exclude=tuple(exclude))
+            X if isinstance(X, Dataset) else Dataset.from_user(X, y, sample_weight, exclude=exclude)
         )
         self.objective: Objective = Objective.of(Error())
         self.requirements: tuple[Requirement, ...] = ()
@@ -71,8 +71,16 @@ class Problem:
     # -- composing --------------------------------------------------------------------------------
 
     def minimize(self, objective: Any) -> Problem:
-        """Set what to minimise: a term, a weighted sum of terms, or text such as ``"error + 2*nodes"``."""
-        self.objective = Objective.parse(objective) if isinstance(objective, str) else Objective.of(objective)
+        """Set what to minimise: a term, a weighted sum of terms, or text such as ``"error + 2*nodes"``.
+
+        Raises
+        ------
+        SpecError
+            If it is no objective, or does not fit the data (a cost matrix of another size) or the shape.
+        """
+        chosen = Objective.of(objective)
+        chosen.check(self.data, self.shape)
+        self.objective = chosen
         return self
 
     def add(self, requirements: Requirement | Iterable[Requirement]) -> Problem:

@@ -317,6 +317,7 @@ def _constant_notes(X: NDArray[np.float64], columns: tuple[Column, ...]) -> list
 
 
 def _single_class(label: Any, target: str | None) -> DataError:
+    label = label.item() if isinstance(label, np.generic) else label
     return DataError(
         f"the target{'' if target is None else f' {target!r}'} has one class only ({label!r})",
         cause="nothing is to be told apart (the number of classes has to be greater than one; got 1 class)",

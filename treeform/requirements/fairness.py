@@ -85,7 +85,7 @@ class StatisticalParity(Requirement):
         if (ratio is None) == (difference is None):
             raise SpecError(
                 "statistical parity takes exactly one of ratio and difference",
-                cause=f"{'neither' if ratio is None else 'both'} of them is given",
+                cause="neither of them is given" if ratio is None else "both of them are given",
                 fix="write for example StatisticalParity(groups='sex', ratio=0.8)",
             )
         self.groups = groups

@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from numbers import Real
 from types import FrameType
 
 from treeform.errors import SpecError
@@ -25,7 +26,8 @@ class Budget:
     """
 
     def __init__(self, time_limit: float | None = None, parent: Budget | None = None) -> None:
-        if time_limit is not None and not time_limit > 0:
+        is_number = isinstance(time_limit, Real) and not isinstance(time_limit, bool)
+        if time_limit is not None and not (is_number and time_limit > 0):
             raise SpecError(
                 f"a time limit of {time_limit!r} seconds leaves no time to solve",
                 cause="the limit is a positive number of seconds",

@@ -77,12 +77,25 @@ def find_solver(value: Backend | Engine | type | str) -> Backend | Engine:
     if isinstance(value, str) and value in dp.names():
         return dp.by_name(value)
     if isinstance(value, str):
-        return backends.by_name(value)
+        return _find_backend(value)
     raise SpecError(
         f"{value!r} is no solver",
         cause="a solver is a backend (tf.HiGHS()), a native engine (tf.ConTree()) or the name of one",
         fix="see tf.solvers() for the names",
     )
+
+
+def _find_backend(name: str) -> Backend:
+    try:
+        return backends.by_name(name)
+    except SpecError as error:
+        engines = dp.names()
+        close = difflib.get_close_matches(name, engines, n=1)
+        raise SpecError(
+            error.what,
+            cause=f"{error.cause}; native engines: {', '.join(sorted(engines))}",
+            fix=f"did you mean {close[0]!r}?" if close else error.fix,
+        ) from None
 
 
 def choose(question: Question, solver: Any, formulation: Any, warm_start: Any) -> Plan:
