@@ -61,9 +61,7 @@ class Problem:
         sensitive_features: Any = None,
     ) -> None:
         self.shape = _shape(shape)
-        self.data = (
-            X if isinstance(X, Dataset) else Dataset.from_user(X, y, sample_weight, exclude=exclude)
-        )
+        self.data = X if isinstance(X, Dataset) else Dataset.from_user(X, y, sample_weight, exclude=exclude)
         self.objective: Objective = Objective.of(Error())
         self.requirements: tuple[Requirement, ...] = ()
         self._sensitive = sensitive_features
