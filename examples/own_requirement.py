@@ -42,7 +42,7 @@ class AtMostFeatures(tf.Requirement):
 # ``check_requirement`` solves small random problems on every formulation and backend that can take the
 # requirement, and compares with brute force over all trees.
 
-print(tf.testing.check_requirement(AtMostFeatures(2)))
+print(tf.testing.check_requirement(AtMostFeatures(2), cases=2, models=10))
 
 # %%
 # In use
