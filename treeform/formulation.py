@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from treeform.shape import Shape
 
 GROUP = "treeform.formulations"
+EXAMPLES = "examples"
+"""Where `compile` leaves the examples it was given in ``ports.state``."""
 F = TypeVar("F", bound="Formulation")
 
 
@@ -124,6 +126,10 @@ class Formulation:
         """A start (n_cols,) for solvers, nan where unknown; None when ``graph`` does not fit the shape."""
         return None
 
+    def examples(self, compiled: Compiled) -> np.ndarray | None:
+        """The points of ``data.points`` that the rows of a lazy formulation speak of; None when of all."""
+        return None
+
     def refine(self, compiled: Compiled, graph: DecisionGraph) -> bool:
         """Add rows that refute a wrong candidate (lazy formulations); True when some were added."""
         return False
@@ -147,8 +153,19 @@ class Formulation:
         shape: Shape,
         objective: Objective,
         requirements: Sequence[Requirement] = (),
+        *,
+        examples: np.ndarray | None = None,
     ) -> Compiled:
         """Build the model: components, then requirements, then the objective.
+
+        The same arguments give the same model: columns and rows in the same order.
+
+        Parameters
+        ----------
+        data, shape, objective, requirements
+            The problem.
+        examples : ndarray of int64, optional
+            What a lazy formulation may confine itself to, as `examples` gave it; None leaves it the choice.
 
         Raises
         ------
@@ -166,6 +183,8 @@ class Formulation:
         readers = (*self.components, *bound)
         wanted = frozenset(objective.needs).union(*(reader.needs for reader in readers))
         ports = Ports(data, shape, wanted, _facts(bound, data, shape))
+        if examples is not None:
+            ports.state[EXAMPLES] = np.asarray(examples, dtype=np.int64)
         model = Model(self.name)
         for component in (*in_order(self.components), *bound):
             with ports.used_by(component):

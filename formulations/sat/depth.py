@@ -102,6 +102,8 @@ class SatDepth(Formulation):
         shape: Shape,
         objective: Objective,
         requirements: Sequence[Requirement] = (),
+        *,
+        examples: Ints | None = None,
     ) -> Compiled:
         """Build the formula; with the examples that mattered at smaller depths, when no error is allowed.
 
@@ -110,9 +112,9 @@ class SatDepth(Formulation):
         SpecError
             If no error is allowed and rows contradict each other, or the formula would be too large.
         """
-        compiled = super().compile(data, shape, objective, requirements)
+        compiled = super().compile(data, shape, objective, requirements, examples=examples)
         formula: Formula = compiled.state[KEY]
-        if formula.consistent:
+        if formula.consistent and examples is None:
             known = self._remembered.get(data)
             if known is not None:
                 self._add(compiled, np.setdiff1d(known, formula.inside))
@@ -125,6 +127,11 @@ class SatDepth(Formulation):
     def encode(self, compiled: Compiled, graph: DecisionGraph) -> np.ndarray | None:
         """Values of the variables that follow from ``graph``; None when it does not fit the perfect tree."""
         return place(compiled.state[KEY], graph, compiled.data, compiled.model.n_cols)
+
+    def examples(self, compiled: Compiled) -> Ints | None:
+        """The points in the formula, where others may follow."""
+        formula: Formula = compiled.state[KEY]
+        return formula.inside if formula.consistent else None
 
     def refine(self, compiled: Compiled, graph: DecisionGraph) -> bool:
         """Algorithm 3: add examples that ``graph`` misclassifies; True when there were any."""

@@ -49,7 +49,7 @@ class ExamplePaths(Component):
         n_points = len(formula.truth)
         formula.X = np.zeros((n_points, formula.depth), dtype=np.int64)
         if formula.consistent and not t.wanted & BY_SAMPLE:
-            chosen = t.state.get("sat examples")
+            chosen = t.state.get("examples")
             if chosen is None:
                 chosen = first_examples(formula.right, formula.truth, self.start)
         else:

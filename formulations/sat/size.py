@@ -11,6 +11,7 @@ import numpy as np
 from treeform.data import Dataset
 from treeform.errors import SpecError
 from treeform.formulation import Compiled
+from treeform.formulations.sat.clauses import Ints
 from treeform.formulations.sat.depth import SatDepth
 from treeform.formulations.sat.formula import KEY, Formula, formula_of
 from treeform.formulations.sat.leaves import LeafClasses
@@ -105,6 +106,8 @@ class SatSize(SatDepth):
         shape: Shape,
         objective: Objective,
         requirements: Sequence[Requirement] = (),
+        *,
+        examples: Ints | None = None,
     ) -> Compiled:
         """Build the formula; the objective counts labelled leaves.
 
@@ -116,7 +119,7 @@ class SatSize(SatDepth):
         reason = self.supports(shape, data, objective)
         if reason is not None:
             raise SpecError(f"{self.name} cannot state this problem", cause=reason)
-        compiled = super().compile(data, shape, Objective(()), requirements)
+        compiled = super().compile(data, shape, Objective(()), requirements, examples=examples)
         formula: Formula = compiled.state[KEY]
         if not formula.consistent:
             raise SpecError(
