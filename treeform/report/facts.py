@@ -12,6 +12,7 @@ from treeform.graph.evaluate import confusion, errors
 from treeform.report.plot import trace_svg
 from treeform.solve import Question, Result, Status
 from treeform.solve.result import Number, relative_gap
+from treeform.solve.trivial import floor_bound
 
 if TYPE_CHECKING:
     from treeform.graph import DecisionGraph
@@ -113,6 +114,7 @@ def of_result(
         outcome.insert(1, ("stopped by", str(result.limit)))
     solver = result.solver + (f", {result.formulation} formulation" if result.formulation else "")
     outcome += [("solver", solver), ("time", f"{result.seconds:.2f} s")]
+    floor = result.question.to_units(floor_bound(result.question))
     claims = tuple(
         _claim(
             {
@@ -122,7 +124,8 @@ def of_result(
                 "seconds": claim.seconds,
                 "relaxation": claim.relaxation,
                 "recheck": claim.recheck,
-            }
+            },
+            floor,
         )
         for claim in result.claims
     )
@@ -164,7 +167,10 @@ def of_model(
             ("solver", ", ".join(filter(None, [certificate.get("solver"), certificate.get("formulation")]))),
             ("time", f"{certificate.get('seconds', 0):.2f} s"),
         ]
-        claims = tuple(_claim({**claim, "value": _number(claim["value"])}) for claim in certificate["claims"])
+        floor = question.to_units(floor_bound(question))
+        claims = tuple(
+            _claim({**claim, "value": _number(claim["value"])}, floor) for claim in certificate["claims"]
+        )
     return _facts(
         question,
         graph,
@@ -281,16 +287,17 @@ def _measured(rates: tuple[Rate, ...]) -> str:
     return f"{each}; ratio {ratio}, difference {high - low:.3f}"
 
 
-def _claim(claim: Mapping[str, Any]) -> ClaimFact:
-    kind = claim["kind"]
-    if kind == "upper":
+def _claim(claim: Mapping[str, Any], floor: Fraction) -> ClaimFact:
+    """``floor`` is what rows that agree on every feature cost anyway: bounds up to it are a matter of counting."""
+    kind, value = claim["kind"], claim["value"]
+    if kind == "upper" or (value is not None and value <= floor):
         rechecked = "by counting"
     else:
-        rechecked = "by solving again" if claim["recheck"] else "no: trust the prover, or run it again"
+        rechecked = "by solving again" if claim["recheck"] else "not here: trust the prover, or run it again"
     return ClaimFact(
         kind=kind,
         what=KINDS[kind],
-        value="" if claim["value"] is None else value_text(claim["value"]),
+        value="" if value is None else value_text(value),
         by=claim["by"],
         seconds=float(claim["seconds"]),
         relaxation=tuple(claim["relaxation"]),

@@ -57,5 +57,5 @@ def _claim_lines(facts: Facts) -> list[str]:
     for claim in facts.claims:
         without = f" (even without {', '.join(claim.relaxation)})" if claim.relaxation else ""
         what = f"{claim.what} {claim.value}".rstrip()
-        lines.append(f"  {what}{without}: {claim.by}, {claim.seconds:.2f} s, re-checkable {claim.rechecked}")
+        lines.append(f"  {what}{without}: {claim.by}, {claim.seconds:.2f} s; checked again {claim.rechecked}")
     return lines
