@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -14,6 +15,7 @@ from treeform.solve import Progress, Question, Result
 from treeform.solve import solve as solve_question
 from treeform.solve.choose import choose
 from treeform.solve.explain import Explanation, explain_plan
+from treeform.solve.proofs import Proofs
 
 
 class Problem:
@@ -119,6 +121,7 @@ class Problem:
         warm_start: Any = "auto",
         time_limit: float | None = None,
         on_progress: Callable[[Progress], None] | None = None,
+        proofs: str | os.PathLike[str] | Proofs | None = None,
     ) -> Result:
         """Solve the problem.
 
@@ -137,6 +140,9 @@ class Problem:
             Seconds for everything together.
         on_progress : callable, optional
             Called with a `Progress` at each improvement of the incumbent or the bound.
+        proofs : path or Proofs, optional
+            A folder for a machine-checkable proof of what a SAT solver refutes, such as "there is no tree of
+            depth 7". The certificate names the file; `treeform.check` verifies it with ``proofs=folder``.
 
         Returns
         -------
@@ -159,6 +165,7 @@ class Problem:
             warm_start=warm_start,
             time_limit=time_limit,
             on_progress=on_progress,
+            proofs=proofs,
         )
 
     def explain(self, solver: Any = None, *, formulation: Any = None) -> Explanation:

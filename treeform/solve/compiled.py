@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from treeform.solve.budget import Budget
 from treeform.solve.claims import Ledger
 from treeform.solve.question import Question
 from treeform.solve.result import Limit
+
+if TYPE_CHECKING:
+    from treeform.solve.proofs import Proofs, Written
 
 REASONS = {
     "time": Limit.TIME,
@@ -34,10 +37,18 @@ class CompiledSearch:
         Who states it, and who searches.
     ledger : Ledger
         Where claims go; its incumbent is the MIP start and the cutoff.
+    proofs : Proofs, optional
+        Where a proof of what the solver refuted goes.
     """
 
     def __init__(
-        self, question: Question, formulation: Formulation, backend: Backend, ledger: Ledger, budget: Budget
+        self,
+        question: Question,
+        formulation: Formulation,
+        backend: Backend,
+        ledger: Ledger,
+        budget: Budget,
+        proofs: Proofs | None = None,
     ) -> None:
         self.question = question
         self.formulation = formulation
@@ -47,6 +58,9 @@ class CompiledSearch:
         self.by = f"{formulation.name} on {backend.name}"
         self.limit: Limit | None = None
         self.info: dict[str, Any] = {}
+        self.proofs = proofs
+        self.written: Written | None = None
+        self._refuted: tuple[int | None] | None = None
 
     def run(self) -> None:
         """Compile, solve to the end or to the budget, and enter what follows."""
@@ -62,6 +76,8 @@ class CompiledSearch:
                 self._descend(session)
         finally:
             session.close()
+        if self.proofs is not None and self._refuted is not None:
+            self._write_proof(self.proofs, self._refuted[0])
 
     # -- with an objective ----------------------------------------------------------------------
 
@@ -170,10 +186,29 @@ class CompiledSearch:
         return float(np.asarray(self.compiled.objective_expr.value(x)))
 
     def _nothing_within(self, cutoff: int | None) -> None:
-        if cutoff is None:
-            self.ledger.prove_infeasible(self.by)
+        self._refuted = (cutoff,)
+        self.claim(self.ledger, None if cutoff is None else cutoff + 1)
+
+    def claim(self, ledger: Ledger, value: int | None) -> None:
+        """Enter that nothing is below ``value``, or that there is no model (None); with the proof, if on file."""
+        recheck = None if self.written is None else self.written.recheck
+        told = {} if self.written is None else self.written.counters
+        if value is None:
+            ledger.prove_infeasible(self.by, recheck=recheck)
         else:
-            self.ledger.prove_lower(cutoff + 1, self.by)
+            counters = {f"proof {what}": number for what, number in told.items()}
+            ledger.prove_lower(value, self.by, recheck=recheck, counters=counters)
+
+    def _write_proof(self, proofs: Proofs, cutoff: int | None) -> None:
+        """Refute once more, with a proof, what the search has refuted last."""
+        self.ledger.say(f"{self.by}: writing a proof")
+        examples = self.formulation.examples(self.compiled)
+        written = proofs.refute(self.question, self.formulation, cutoff, examples, self.budget)
+        if isinstance(written, str):
+            self.ledger.notes.append(f"no proof was written for {self.question.shape}: {written}")
+            return
+        self.written = written
+        self.claim(self.ledger, None if cutoff is None else cutoff + 1)
 
     def _limit(self, outcome: Outcome) -> Limit | None:
         self.info = dict(outcome.info)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +15,7 @@ from treeform.solve.compiled import CompiledSearch
 from treeform.solve.engines import run_engine
 from treeform.solve.ladder import climb, is_depth
 from treeform.solve.lagrange import tighten
+from treeform.solve.proofs import Proofs
 from treeform.solve.question import Question
 from treeform.solve.relaxation import relax
 from treeform.solve.result import Limit, Progress, Result, Status, as_number
@@ -32,17 +34,33 @@ def solve(
     warm_start: Any = "auto",
     time_limit: float | None = None,
     on_progress: Callable[[Progress], None] | None = None,
+    proofs: str | os.PathLike[str] | Proofs | None = None,
 ) -> Result:
     """Answer ``question``; see `treeform.Problem.solve` for the parameters."""
     plan = choose(question, solver, formulation, warm_start)
+    files = Proofs(proofs) if isinstance(proofs, str | os.PathLike) else proofs
     budget = Budget(time_limit)
     ledger = Ledger(question, budget, on_progress)
     with interruptible(budget):
-        limit = _work(question, plan, ledger, budget)
+        limit = _work(question, plan, ledger, budget, files)
+    if files is not None:
+        _tidy(files, plan, ledger)
     return _result(question, plan, ledger, limit)
 
 
-def _work(question: Question, plan: Plan, ledger: Ledger, budget: Budget) -> Limit | None:
+def _tidy(files: Proofs, plan: Plan, ledger: Ledger) -> None:
+    files.tidy(ledger.claims)
+    if plan.engine is not None:
+        ledger.notes.append(f"no proof was written: a check has {plan.engine.name} prove its bound again")
+    elif not any("proof" in (claim.recheck or {}) for claim in ledger.claims) and not any(
+        note.startswith("no proof was written") for note in ledger.notes
+    ):
+        ledger.notes.append("no proof was written: no solver without an objective refuted anything")
+
+
+def _work(
+    question: Question, plan: Plan, ledger: Ledger, budget: Budget, files: Proofs | None
+) -> Limit | None:
     ledger.prove_lower(floor_bound(question), PROVER)
     if plan.start is not None:
         ledger.offer(plan.start, "the given warm start")
@@ -54,7 +72,7 @@ def _work(question: Question, plan: Plan, ledger: Ledger, budget: Budget) -> Lim
         return budget.reason or (Limit.MEMORY if outcome.reason == "memory" else None)
     assert plan.backend is not None and plan.formulation is not None
     if is_depth(question.objective):
-        limit = climb(question, plan.formulation, plan.backend, ledger, budget)
+        limit = climb(question, plan.formulation, plan.backend, ledger, budget, files)
         return budget.reason or limit
     constants(question, ledger)
     if plan.warm_engine is not None:
@@ -62,7 +80,7 @@ def _work(question: Question, plan: Plan, ledger: Ledger, budget: Budget) -> Lim
     if ledger.stop():
         ledger.notes.append(f"{plan.formulation.name} on {plan.backend.name} was not started: {_why(ledger)}")
         return budget.reason
-    search = CompiledSearch(question, plan.formulation, plan.backend, ledger, budget)
+    search = CompiledSearch(question, plan.formulation, plan.backend, ledger, budget, files)
     search.run()
     return budget.reason or search.limit
 

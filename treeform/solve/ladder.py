@@ -6,6 +6,8 @@ AAAI 2020, DT_depth; here for any formulation and any requirements).
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from treeform.backends import Backend
 from treeform.errors import SpecError
 from treeform.formulation import Formulation
@@ -17,6 +19,9 @@ from treeform.solve.claims import Ledger
 from treeform.solve.compiled import CompiledSearch
 from treeform.solve.question import Question
 from treeform.solve.result import Limit, as_number
+
+if TYPE_CHECKING:
+    from treeform.solve.proofs import Proofs
 
 
 def is_depth(objective: Objective) -> bool:
@@ -38,9 +43,17 @@ def is_depth(objective: Objective) -> bool:
 
 
 def climb(
-    question: Question, formulation: Formulation, backend: Backend, ledger: Ledger, budget: Budget
+    question: Question,
+    formulation: Formulation,
+    backend: Backend,
+    ledger: Ledger,
+    budget: Budget,
+    proofs: Proofs | None = None,
 ) -> Limit | None:
-    """Solve "is there a model of depth k?" for k = 0, 1, 2, ... up to the shape's depth."""
+    """Solve "is there a model of depth k?" for k = 0, 1, 2, ... up to the shape's depth.
+
+    With ``proofs``, the refutation of each depth is written there before the next is tried.
+    """
     if not isinstance(question.shape, Tree):
         raise SpecError(
             f"the depth cannot be minimised over {question.shape}",
@@ -58,15 +71,16 @@ def climb(
         rung = question.with_(shape=Tree(depth), objective=Objective(()))
         found = Ledger(rung, ledger.budget)
         ledger.say(f"{formulation.name} on {backend.name}, depth {depth}")
-        search = CompiledSearch(rung, formulation, backend, found, budget)
+        search = CompiledSearch(rung, formulation, backend, found, budget, proofs)
         search.run()
+        ledger.notes += found.notes
         if found.graph is not None:
             ledger.offer(found.graph, search.by)
             return _break_tie(question, depth, formulation, backend, ledger, budget)
         elif found.impossible and depth < question.shape.depth:
-            ledger.prove_lower(unit * (depth + 1), search.by)
+            search.claim(ledger, unit * (depth + 1))
         elif found.impossible:
-            ledger.prove_infeasible(search.by)
+            search.claim(ledger, None)
         else:
             return search.limit
     return None

@@ -1,0 +1,168 @@
+"""Refutations that a SAT solver writes down: clauses in, a proof in the DRUP format out, on disk all the time.
+
+The clauses are solved from scratch. A solver that has answered many questions could log a proof too, but one that
+mentions all clauses it ever saw, and that holds for its last assumptions only if these are added as units.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treeform.backends.packages import load
+from treeform.backends.registry import unknown_name
+from treeform.backends.sat import FIRST_SLICE, LONGEST_SLICE, SAT, SLICE_SECONDS
+
+BINARY = {"glucose42": False, "glucose4": False, "glucose3": False, "cadical195": True, "cadical153": True}
+"""Solvers whose proofs are used, and whether these are in the binary format."""
+DEFAULT_PROVER = "glucose42"
+
+
+@dataclass
+class Trace:
+    """What a solver said about clauses.
+
+    Attributes
+    ----------
+    satisfiable : bool or None
+        None when it was stopped.
+    proof : file or None
+        The proof from its beginning, until `close`.
+    binary : bool
+        Whether it is in the binary DRAT format, else in text.
+    seconds : float
+    """
+
+    satisfiable: bool | None
+    proof: IO[bytes] | None
+    binary: bool
+    seconds: float
+    _solver: Any
+
+    @property
+    def size(self) -> int:
+        """Bytes of the proof."""
+        if self.proof is None:
+            return 0
+        here = self.proof.tell()
+        size = self.proof.seek(0, 2)
+        self.proof.seek(here)
+        return size
+
+    def close(self) -> None:
+        """Free the solver and delete its proof."""
+        self._solver.delete()
+
+    def __enter__(self) -> Trace:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+
+def trace(
+    starts: NDArray[np.int64],
+    literals: NDArray[np.int32],
+    solver: str = DEFAULT_PROVER,
+    stop: Callable[[], bool] | None = None,
+) -> Trace:
+    """Solve clauses once, with a proof of unsatisfiability on disk.
+
+    Parameters
+    ----------
+    starts : ndarray of int64, shape (clauses + 1,)
+        Clause ``i`` is ``literals[starts[i]:starts[i + 1]]``; an empty one is false.
+    literals : ndarray of int32
+        Signed variables, from 1.
+    solver : str
+        One of `BINARY`.
+    stop : callable, optional
+        Asked about ten times a second; True ends the search without an answer.
+
+    Raises
+    ------
+    SpecError
+        If the solver logs no proofs that treeform reads.
+    """
+    check_prover(solver)
+    module = load("pysat.solvers", solver, SAT.install)
+    start = time.monotonic()
+    engine = module.Solver(name=solver, with_proof=True)
+    try:
+        found = _in_thread(lambda ending: _search(engine, starts, literals, ending), stop)
+        proof = None
+        if found is False:
+            load("pysolvers", solver, SAT.install).flushpr(engine.solver.prfp)
+            proof = engine.solver.prfile
+            proof.seek(0)
+    except BaseException:
+        engine.delete()
+        raise
+    return Trace(found, proof, BINARY[solver], time.monotonic() - start, engine)
+
+
+def check_prover(solver: str) -> None:
+    """Refuse a solver whose proofs are not read here.
+
+    Raises
+    ------
+    SpecError
+        If it is not one of `BINARY`.
+    """
+    if solver not in BINARY:
+        raise unknown_name(solver, list(BINARY), "SAT solver that writes proofs")
+
+
+def _search(
+    engine: Any, starts: NDArray[np.int64], literals: NDArray[np.int32], ending: threading.Event
+) -> bool | None:
+    if bool((np.diff(starts) == 0).any()):
+        return False  # an empty clause: there is nothing to prove, and not every solver digests it
+    ends, lits = starts.tolist(), literals.tolist()
+    add = engine.solver.add_clause
+    for begin, end in pairwise(ends):
+        add(lits[begin:end])
+    budget, found = FIRST_SLICE, None
+    while found is None and not ending.is_set():
+        start = time.monotonic()
+        engine.conf_budget(budget)
+        found = engine.solve_limited()
+        spent = max(time.monotonic() - start, 1e-4)
+        budget = int(min(LONGEST_SLICE, max(20, budget * min(2.0, SLICE_SECONDS / spent))))
+        time.sleep(1e-4)  # PySAT holds the interpreter lock during a slice: now it is the caller's turn
+    return found
+
+
+def _in_thread(
+    work: Callable[[threading.Event], bool | None], stop: Callable[[], bool] | None
+) -> bool | None:
+    """Run ``work`` beside this thread, which takes signals and asks ``stop``."""
+    ending, out = threading.Event(), dict[str, Any]()
+
+    def run() -> None:
+        try:
+            out["found"] = work(ending)
+        except BaseException as error:  # handed to the caller's thread, which raises it
+            out["error"] = error
+
+    thread = threading.Thread(target=run, name="treeform proof")
+    thread.start()
+    try:
+        while thread.is_alive():
+            thread.join(0.05)
+            if stop is not None and stop():
+                ending.set()
+    finally:
+        ending.set()
+        thread.join()
+    if "error" in out:
+        raise out["error"]
+    found: bool | None = out["found"]
+    return found
