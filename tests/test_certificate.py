@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import json
 
@@ -11,6 +12,7 @@ import pytest
 
 import treeform as tf
 from treeform.errors import CertificateError
+from treeform.graph.jsonio import digest as model_digest
 from treeform.solve.certificate import digest_of
 
 
@@ -93,7 +95,7 @@ def test_a_stronger_task_than_the_problem_is_no_bound(solved):
     for claim in wrong["claims"]:
         if claim["recheck"]:
             claim["recheck"]["min_support"] = 30
-            claim["value"] = str(10**6)
+            claim["value"] = certificate["answer"]["objective"]
             changed = True
     assert changed
     report = tf.check(resign(wrong), frame, y)
@@ -123,3 +125,112 @@ def test_infeasibility_is_certified_by_the_engine_or_as_a_solvers_word():
     report = tf.check(proved.certificate(), X, y)
     assert report.ok
     assert "infeasible claim by contree: proved again" in str(report)
+
+
+def _edit(certificate, path, value):
+    edited = copy.deepcopy(certificate)
+    at = edited
+    for key in path[:-1]:
+        at = at[key]
+    at[path[-1]] = value
+    if edited["model"] is not None:
+        edited["model"]["digest"] = model_digest(edited["model"])
+    return resign(edited)
+
+
+FORGERIES = [
+    (("answer", "bound"), "1"),
+    (("answer", "bound"), None),
+    (("answer", "status"), "feasible"),
+    (("answer", "status"), "infeasible"),
+    (("answer", "status"), "proved"),
+    (("answer", "weighted_errors"), 0),
+    (("answer", "confusion", 0, 0), 1000),
+    (("answer", "violations"), {}),
+    (("data", "features", 0), "income"),
+    (("data", "classes", 0), "fine"),
+    (("data", "n_samples"), 61),
+    (("data", "weighted"), True),
+    (("problem", "requirements", 0, "label"), "statistical_parity: perfect"),
+    (("problem", "shape", "depth"), 1),
+    (("problem", "objective"), "error + nodes"),
+    (("model", "nodes", 0, "counts", 0), 0),
+    (("model", "nodes", 0, "threshold"), -1e9),
+    (("model", "classes", "labels"), ["good", "bad"]),
+    (("claims", 0, "kind"), "certain"),
+    (("claims", 0, "value"), "1/2"),
+    (("claims",), []),
+]
+
+
+@pytest.mark.parametrize(("path", "value"), FORGERIES)
+def test_no_false_statement_passes_when_it_is_signed_again(solved, path, value):
+    frame, y, _, certificate = solved
+    with contextlib.suppress(CertificateError):
+        assert not tf.check(_edit(certificate, path, value), frame, y).ok
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("claims",), 5),
+        (("claims", 0), "x"),
+        (("answer",), []),
+        (("data", "exclude"), None),
+        (("problem",), {}),
+    ],
+)
+def test_damage_has_a_message_of_its_own(solved, path, value):
+    frame, y, _, certificate = solved
+    with pytest.raises(CertificateError, match="damaged"):
+        tf.check(_edit(certificate, path, value), frame, y)
+
+
+def test_claims_are_held_against_the_model(solved):
+    frame, y, _, certificate = solved
+    claim = {"kind": "infeasible", "value": None, "by": "x", "seconds": 0, "relaxation": [], "recheck": None}
+    forged = _edit(certificate, ("claims",), [*certificate["claims"], claim])
+    assert "refuted by the model" in str(tf.check(forged, frame, y))
+    claim |= {"kind": "lower", "value": "59"}
+    forged = _edit(certificate, ("claims",), [*certificate["claims"], claim])
+    assert "refuted by the model" in str(tf.check(forged, frame, y))
+
+
+def test_a_bound_is_no_stronger_than_its_proof(solved):
+    frame, _, _, _ = solved
+    y = np.where((frame.age > 40) ^ (frame.job == "skilled"), "good", "bad")
+    y[:6] = "bad"
+    problem = tf.Problem(frame, y, shape=tf.Tree(depth=2), exclude=["sex"])
+    problem += [tf.StatisticalParity(groups="sex", ratio=0.95, favourable="good"), tf.MinSupport(0.05)]
+    certificate = json.loads(json.dumps(problem.solve("cp-sat", time_limit=60).certificate()))
+    rechecked = [index for index, claim in enumerate(certificate["claims"]) if claim["recheck"]]
+    assert rechecked
+    for index in rechecked:
+        forged = _edit(certificate, ("claims", index, "relaxation"), ["min_support:0.05"])
+        assert "does not leave out" in str(tf.check(forged, frame, y))
+        recheck = certificate["claims"][index]["recheck"]
+        label = certificate["problem"]["requirements"][0]["label"]
+        for multiplier in ("1e30", "-1", "1/3"):
+            priced = {**recheck, "multipliers": [[label, multiplier]] * 2}
+            forged = _edit(certificate, ("claims", index, "recheck"), priced)
+            bound = certificate["answer"]["objective"]
+            assert not tf.check(_edit(forged, ("claims", index, "value"), bound), frame, y).ok
+        for key, value in {
+            "min_support": 20,
+            "max_nodes": 1,
+            "depth": 1,
+            "factor": "2",
+            "offset": "1",
+        }.items():
+            forged = _edit(certificate, ("claims", index, "recheck", key), value)
+            assert "not a relaxation" in str(tf.check(forged, frame, y))
+
+
+def test_an_optimum_on_a_solvers_word_is_said_to_be_one(solved):
+    frame, y, _, _ = solved
+    problem = tf.Problem(frame, y, shape=tf.Tree(depth=1), exclude=["sex"])
+    problem += tf.StatisticalParity(groups="sex", ratio=0.8, favourable="good")
+    report = tf.check(problem.solve("highs", warm_start=None, time_limit=60).certificate(), frame, y)
+    assert report.ok
+    assert report.rows[-1].ok is None
+    assert "word of a solver" in str(report)

@@ -7,8 +7,10 @@ other solvers are reported as what they are: somebody's word, until the solver i
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 from treeform.data import Dataset
@@ -18,19 +20,24 @@ from treeform.objective import Objective
 from treeform.ports import Requirement
 from treeform.shape import shape_from_json
 from treeform.solve.certificate import validate
+from treeform.solve.proofs import verify_proof
 from treeform.solve.question import Question
 from treeform.solve.recheck import prove_again
-from treeform.solve.trivial import ceiling, floor_bound
-from treeform.solve.verify import misfit, verify
+from treeform.solve.statements import CheckRow, statements, status_row
+from treeform.solve.trivial import PROVER, ceiling, floor_bound
+from treeform.solve.verify import verify
+
+#: What a file that is signed but not well-formed makes its reader raise.
+DAMAGE = (KeyError, IndexError, TypeError, AttributeError, ArithmeticError, ValueError)
 
 
 @dataclass(frozen=True)
-class CheckRow:
-    """One thing that was checked: ``ok`` is None where it cannot be re-checked here."""
+class Again:
+    """How claims are proved again: seconds for each, the folder of proofs, and by whom proofs are verified."""
 
-    what: str
-    ok: bool | None
-    detail: str
+    time_limit: float | None
+    proofs: Path | None
+    drat_trim: bool
 
 
 @dataclass(frozen=True)
@@ -59,6 +66,8 @@ def check(
     sample_weight: Any = None,
     *,
     time_limit: float | None = 60.0,
+    proofs: str | os.PathLike[str] | None = None,
+    drat_trim: bool = False,
 ) -> CheckReport:
     """Re-verify a certificate against data.
 
@@ -70,7 +79,12 @@ def check(
         The training data, as they were given to the problem. Columns that were excluded from the features
         have to be there too.
     time_limit : float or None
-        Seconds for proving each native bound again.
+        Seconds for proving each native bound again, and for each proof.
+    proofs : path, optional
+        The folder that ``solve(..., proofs=folder)`` wrote to. The clauses that a proof refutes are derived from
+        the data, and each step is verified; without the folder such claims are not re-checked.
+    drat_trim : bool
+        Whether drat-trim from the PATH verifies the proofs, instead of treeform's own checker.
 
     Returns
     -------
@@ -83,29 +97,45 @@ def check(
         If the file is damaged, edited, or belongs to other data.
     """
     body = validate(certificate)
-    data = Dataset.from_user(X, y, sample_weight, exclude=tuple(body["data"]["exclude"]))
-    _same_data(body, data)
-    rows = [CheckRow("data", True, f"{data.n_samples} samples, digest {data.digest[:16]}…")]
-    question = question_of(body, data)
-    graph = None
-    if body["model"] is not None:
-        graph = DecisionGraph.from_json(body["model"])
-        rows += _check_model(body, question, graph)
-    rows += [_check_claim(claim, question, graph, time_limit) for claim in body["claims"]]
-    rows.append(_check_status(body))
+    try:
+        exclude = tuple(map(str, body["data"]["exclude"]))
+        digest, n_claims = str(body["data"]["digest"]), len(body["claims"])
+    except DAMAGE as error:
+        raise _damaged(error) from None
+    data = Dataset.from_user(X, y, sample_weight, exclude=exclude)
+    try:
+        if digest != data.digest:
+            raise _other_data(body, data)
+        rows = [CheckRow("data", True, f"{data.n_samples} samples, digest {data.digest[:16]}…")]
+        question = question_of(body, data)
+        graph = None if body["model"] is None else DecisionGraph.from_json(body["model"])
+        rows += statements(body, question, graph)
+        again = Again(time_limit, None if proofs is None else Path(proofs), drat_trim)
+        proofs = [_check_claim(body["claims"][i], question, graph, again) for i in range(n_claims)]
+        rows += [*proofs, status_row(body, [row.ok for row in proofs])]
+    except TreeformError:
+        raise
+    except DAMAGE as error:
+        raise _damaged(error) from None
     return CheckReport(tuple(rows))
 
 
-def _same_data(body: dict[str, Any], data: Dataset) -> None:
-    if body["data"]["digest"] == data.digest:
-        return
+def _damaged(error: Exception) -> CertificateError:
+    return CertificateError(
+        "the certificate is damaged",
+        cause=f"{type(error).__name__} while it was read: {error}",
+        fix="write it again with result.certificate()",
+    )
+
+
+def _other_data(body: dict[str, Any], data: Dataset) -> CertificateError:
     told = body["data"]
     differences = []
     if told["n_samples"] != data.n_samples:
         differences.append(f"{told['n_samples']} samples there, {data.n_samples} here")
     if told["features"] != [column.name for column in data.columns]:
         differences.append("other features")
-    raise CertificateError(
+    return CertificateError(
         "the certificate is for other data",
         cause="; ".join(differences) or "same sizes and names, but values, labels or weights differ",
         fix="give the very table (and weights) that the model was fitted on",
@@ -120,65 +150,40 @@ def question_of(body: dict[str, Any], data: Dataset) -> Question:
     return Question(data, shape_from_json(problem["shape"]), objective, requirements)
 
 
-def _check_model(body: dict[str, Any], question: Question, graph: DecisionGraph) -> list[CheckRow]:
-    data, answer = question.data, body["answer"]
-    walked = [walk(graph, row) for row in data.X.tolist()]
-    told = answer["leaf_of_sample"]
-    moved = sum(a != b for a, b in zip(walked, told, strict=False)) + abs(len(walked) - len(told))
-    wrong = sum(int(graph.label[leaf]) != int(label) for leaf, label in zip(walked, data.y, strict=True))
-    rows = [
-        CheckRow(
-            "paths", moved == 0, f"{len(walked) - moved} of {len(walked)} samples reach the leaf stated"
-        ),
-        CheckRow("errors", wrong == answer["errors"], f"{wrong} counted, {answer['errors']} stated"),
-    ]
-    unfit = misfit(graph, question.shape)
-    rows.append(CheckRow("shape", unfit is None, unfit or f"fits {question.shape}"))
-    judged = verify(question, graph)
-    value = question.to_units(judged.value)
-    stated = Fraction(answer["objective"])
-    rows.append(CheckRow("objective", value == stated, f"{value} evaluated, {stated} stated"))
-    for label, violation in judged.violations.items():
-        rows.append(
-            CheckRow(label, violation == 0, "satisfied" if violation == 0 else f"violated by {violation}")
-        )
-    return rows
-
-
-def walk(graph: DecisionGraph, row: list[float]) -> int:
-    """The leaf that one encoded sample reaches, step by step."""
-    node = 0
-    while graph.feature[node] >= 0:
-        goes_left = row[int(graph.feature[node])] <= float(graph.threshold[node])
-        node = int(graph.left[node] if goes_left else graph.right[node])
-    return node
-
-
 def _check_claim(
-    claim: dict[str, Any], question: Question, graph: DecisionGraph | None, time_limit: float | None
+    claim: dict[str, Any], question: Question, graph: DecisionGraph | None, again: Again
 ) -> CheckRow:
-    value = None if claim["value"] is None else Fraction(claim["value"])
-    what = f"{claim['kind']} claim" + ("" if value is None else f" {value}") + f" by {claim['by']}"
-    if claim["kind"] == "upper":
-        best = None if graph is None else question.to_units(verify(question, graph).value)
-        ok = best is not None and value is not None and best <= value
-        return CheckRow(what, ok, f"the model is worth {best}")
-    floor = question.to_units(floor_bound(question))
-    if claim["kind"] == "lower" and value is not None and value <= floor:
+    kind, value = claim["kind"], None if claim["value"] is None else Fraction(claim["value"])
+    what = f"{kind} claim" + ("" if value is None else f" {value}") + f" by {claim['by']}"
+    judged = None if graph is None else verify(question, graph)
+    worth = None if judged is None or not judged.ok else question.to_units(judged.value)
+    if kind not in ("upper", "lower", "infeasible") or (value is None) != (kind == "infeasible"):
+        return CheckRow(what, False, "there is no such claim")
+    if kind == "upper":
+        ok = worth is not None and value is not None and worth <= value
+        return CheckRow(what, ok, "no admissible model" if worth is None else f"the model is worth {worth}")
+    if worth is not None and (value is None or value > worth):
+        return CheckRow(what, False, f"refuted by the model, which is worth {worth}")
+    floor, most = question.to_units(floor_bound(question)), question.to_units(ceiling(question))
+    if value is None:  # infeasible: a bound beyond what any admissible model costs
+        value = most + Fraction(1, question.scale)
+    if value <= floor:
         return CheckRow(what, True, f"rows that agree on every feature cost at least {floor}")
-    if claim["kind"] == "infeasible" and claim["recheck"] is not None:
-        value = question.to_units(ceiling(question)) + Fraction(1, question.scale)
-    if claim["recheck"] is None or value is None:
+    if claim["by"] == PROVER:
+        return CheckRow(what, False, f"rows that agree on every feature cost only {floor}")
+    if claim["recheck"] is None:
         return CheckRow(what, None, "not re-checked: run the solver again to prove it again")
-    return _prove_again(what, value, claim, question, time_limit)
+    if "proof" in claim["recheck"]:
+        return _follow_proof(what, value, claim["recheck"], question, again)
+    return _prove_again(what, value, claim, question, again.time_limit)
 
 
 def _prove_again(
     what: str, value: Fraction, claim: dict[str, Any], question: Question, time_limit: float | None
 ) -> CheckRow:
     try:
-        proved, finished = prove_again(claim["recheck"], question, time_limit)
-    except (TreeformError, KeyError, TypeError, ValueError) as error:
+        proved, finished = prove_again(claim["recheck"], claim["relaxation"], question, time_limit)
+    except (TreeformError, *DAMAGE) as error:
         return CheckRow(what, False, f"cannot be proved again: {error}")
     if proved >= value:
         return CheckRow(what, True, f"proved again: at least {proved}")
@@ -187,17 +192,24 @@ def _prove_again(
     return CheckRow(what, False, f"only {proved} is proved")
 
 
-def _check_status(body: dict[str, Any]) -> CheckRow:
-    answer = body["answer"]
-    status = answer["status"]
-    lowers = [Fraction(c["value"]) for c in body["claims"] if c["kind"] == "lower"]
-    bound = max(lowers, default=None)
-    if status == "optimal":
-        ok = bound is not None and answer["objective"] is not None and bound >= Fraction(answer["objective"])
+def _follow_proof(
+    what: str, value: Fraction, recheck: dict[str, Any], question: Question, again: Again
+) -> CheckRow:
+    if again.proofs is None:
         return CheckRow(
-            "status", ok, "optimal: the claims' bound meets the objective" if ok else "bound does not meet it"
+            what, None, f"a proof is in {recheck['proof']}: name its folder, proofs=... or --proof, to verify it"
         )
-    if status == "infeasible":
-        ok = any(c["kind"] == "infeasible" for c in body["claims"])
-        return CheckRow("status", ok, "infeasible: by the claim above" if ok else "no claim of infeasibility")
-    return CheckRow("status", True, f"{status}: optimality is not claimed")
+    try:
+        bound, found, cnf = verify_proof(recheck, question, again.proofs, again.time_limit, again.drat_trim)
+    except (TreeformError, *DAMAGE) as error:
+        return CheckRow(what, False, f"its proof cannot be verified: {error}")
+    if found.verdict in ("stopped", "memory"):
+        return CheckRow(what, None, f"its proof was not verified to the end: {found.detail}")
+    if not found.ok:
+        return CheckRow(what, False, f"its proof proves nothing: {found.detail}")
+    if bound is not None and bound < value:
+        return CheckRow(what, False, f"its proof shows only that nothing is below {bound}")
+    steps = f"{found.counters['core_lemmas']:,} lemmas" if found.counters else found.detail
+    return CheckRow(
+        what, True, f"proof verified ({steps}) against {cnf.n_clauses:,} clauses derived from the data"
+    )

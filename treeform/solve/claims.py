@@ -89,7 +89,8 @@ class Ledger:
         if not judged.ok:
             # A requirement, or the layers of a diagram, may need a test that changes no prediction.
             as_given = verify(self.question, given)
-            graph, judged = (given, as_given) if as_given.ok else (graph, judged)
+            if as_given.ok:
+                graph, judged = given.with_counts(self.question.data), as_given
         with self._lock:
             if judged.ok and (self.upper is None or judged.value < self.upper):
                 self.graph, self.upper = graph, judged.value

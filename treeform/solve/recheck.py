@@ -18,14 +18,15 @@ from treeform.solve.relaxation import Relaxation, relax
 
 
 def prove_again(
-    recheck: dict[str, Any], question: Question, time_limit: float | None
+    recheck: dict[str, Any], relaxation: list[str], question: Question, time_limit: float | None
 ) -> tuple[Fraction, bool]:
     """The bound that the engine proves now (in the user's units), and whether it ran to the end.
 
     Raises
     ------
     CertificateError
-        If the task stated is no relaxation of the problem, so that its bound would prove nothing.
+        If the task stated is no relaxation of the problem, so that its bound would prove nothing, or if it
+        leaves out less than the claim's ``relaxation`` says.
     """
     engine = dp.by_name(str(recheck["engine"]))
     told = _relaxation(recheck)
@@ -37,13 +38,18 @@ def prove_again(
             cause=f"stated {told.task}, the problem gives {own.task if own else None}",
             fix="write the certificate again with result.certificate()",
         )
+    priced = {str(label) for label, _ in recheck.get("multipliers", ())}
+    if not set(relaxation) <= set(own.dropped) - priced:
+        raise CertificateError("the claim names requirements that its proof does not leave out")
     if "multipliers" in recheck:
-        priced = {label for label, _ in recheck["multipliers"]}
         rows = [row for row in rows_of(question, question.labels) if row.label in priced]
         point = tuple(Fraction(text) for _, text in recheck["multipliers"])
-        if len(rows) != len(point) or min(point) < 0:
+        if not point or len(rows) != len(point) or min(point) < 0:
             raise CertificateError("the multipliers do not fit the requirements")
-        bound, _, proved = Lagrangian(question, engine, told, rows).solve(point, budget)
+        dual = Lagrangian(question, engine, told, rows)
+        if not dual.within_range(list(point)):
+            raise CertificateError("the multipliers are too large for exact arithmetic")
+        bound, _, proved = dual.solve(point, budget)
         return question.to_units(math.ceil(bound)), proved
     run = EngineRun(time_limit=time_limit, stop=budget.stop, upper=None, start=None, on_incumbent=None)
     outcome = engine.run(question.data, told.task, run)
@@ -75,7 +81,7 @@ def _is_weaker(told: Relaxation, own: Relaxation) -> bool:
         and told.factor == own.factor
         and told.offset == own.offset
         and a.depth >= b.depth
-        and a.node_penalty <= b.node_penalty
+        and 0 <= a.node_penalty <= b.node_penalty
         and a.min_support <= b.min_support
         and (a.max_nodes is None or nodes)
     )
