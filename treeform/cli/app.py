@@ -74,6 +74,10 @@ def fit(
     report_file: Annotated[
         Path | None, typer.Option("--report", help="Write the report here (HTML).")
     ] = None,
+    proofs: Annotated[
+        Path | None,
+        typer.Option(help="Write proofs of what a SAT solver refutes to this folder.", metavar="FOLDER"),
+    ] = None,
     verbose: opt.Verbose = False,
     quiet: opt.Quiet = False,
     debug: opt.Debug = False,
@@ -86,7 +90,7 @@ def fit(
     given = Settings(
         data=data, target=target, weight=weight, exclude=_list(exclude), shape=shape, minimize=minimize,
         formulation=formulation, solver=solver, warm_start=warm_start, time_limit=time_limit, threads=threads,
-        model=model, certificate=certificate, report=report_file,
+        model=model, certificate=certificate, report=report_file, proofs=proofs,
     )  # fmt: skip
     settings = gather(spec, given, require or [])
     outputs = [path for path in (settings.model, settings.certificate, settings.report) if path is not None]
@@ -120,6 +124,7 @@ def _solve(problem: Problem, how: How, settings: Settings, *, verbose: bool, qui
             warm_start=how.warm_start,
             time_limit=settings.time_limit,
             on_progress=display,
+            proofs=settings.proofs,
         )
 
 
@@ -224,12 +229,22 @@ def check_certificate(
     target: opt.Target = None,
     weight: opt.Weight = None,
     time_limit: Annotated[float, typer.Option(help="Seconds for proving each bound again.", min=0.1)] = 60.0,
+    proof: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder that fit wrote proofs to: derive their clauses from the data and verify each step.",
+            metavar="FOLDER",
+        ),
+    ] = None,
+    drat_trim: Annotated[
+        bool, typer.Option("--drat-trim", help="Have proofs verified by drat-trim from the PATH.")
+    ] = False,
     debug: opt.Debug = False,
 ) -> Exit:
     """Verify a certificate from scratch; exit code 0 only when every claim that can be re-checked holds."""
     body = read_certificate(certificate)
     X, y, weights = data_of(body, data, target, weight)
-    outcome = check(body, X, y, weights, time_limit=time_limit)
+    outcome = check(body, X, y, weights, time_limit=time_limit, proofs=proof, drat_trim=drat_trim)
     _show_check(outcome)
     return Exit.DONE if outcome.ok else Exit.FAILED
 

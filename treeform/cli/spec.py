@@ -58,9 +58,10 @@ class Spec(BaseModel):
     model: StrictStr | None = Field(None, description="where to write the model")
     certificate: StrictStr | None = Field(None, description="where to write the certificate")
     report: StrictStr | None = Field(None, description="where to write the HTML report")
+    proofs: StrictStr | None = Field(None, description="folder for proofs of what a SAT solver refutes")
 
 
-PATHS = ("data", "model", "certificate", "report")
+PATHS = ("data", "model", "certificate", "report", "proofs")
 
 
 @dataclass(frozen=True)
@@ -80,6 +81,7 @@ class Settings:
     threads: int | None = None
     model: Path | None = None
     certificate: Path | None = None
+    proofs: Path | None = None
     report: Path | None = None
     requirements: tuple[tuple[str, Requirement], ...] = field(default=())
     """Where each was written, for messages, and the requirement."""

@@ -111,8 +111,8 @@ def check(
         graph = None if body["model"] is None else DecisionGraph.from_json(body["model"])
         rows += statements(body, question, graph)
         again = Again(time_limit, None if proofs is None else Path(proofs), drat_trim)
-        proofs = [_check_claim(body["claims"][i], question, graph, again) for i in range(n_claims)]
-        rows += [*proofs, status_row(body, [row.ok for row in proofs])]
+        claims = [_check_claim(body["claims"][i], question, graph, again) for i in range(n_claims)]
+        rows += [*claims, status_row(body, [row.ok for row in claims])]
     except TreeformError:
         raise
     except DAMAGE as error:
@@ -197,7 +197,7 @@ def _follow_proof(
 ) -> CheckRow:
     if again.proofs is None:
         return CheckRow(
-            what, None, f"a proof is in {recheck['proof']}: name its folder, proofs=... or --proof, to verify it"
+            what, None, f"a proof is in {recheck['proof']}: name its folder (proofs=, --proof) to verify it"
         )
     try:
         bound, found, cnf = verify_proof(recheck, question, again.proofs, again.time_limit, again.drat_trim)
