@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from treeform.dp.base import Engine, EngineOutcome, EngineRun, TreeTask
+from treeform.dp.binary import CADL85, DL85, Blossom
 from treeform.dp.contree import ConTree
 from treeform.errors import SpecError
 
-_ENGINES: dict[str, type[Engine]] = {engine.name: engine for engine in (ConTree,)}
+_ENGINES: dict[str, type[Engine]] = {engine.name: engine for engine in (ConTree, DL85, CADL85, Blossom)}
 
 
 def names() -> tuple[str, ...]:
@@ -31,4 +32,15 @@ def by_name(name: str) -> Engine:
     return _ENGINES[name]()
 
 
-__all__ = ["ConTree", "Engine", "EngineOutcome", "EngineRun", "TreeTask", "by_name", "names"]
+__all__ = [
+    "CADL85",
+    "DL85",
+    "Blossom",
+    "ConTree",
+    "Engine",
+    "EngineOutcome",
+    "EngineRun",
+    "TreeTask",
+    "by_name",
+    "names",
+]

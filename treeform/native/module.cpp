@@ -9,6 +9,7 @@
 #include <optional>
 #include <stdexcept>
 
+#include "binary/bind.hpp"
 #include "contree/engine.hpp"
 #include "contree/scan.hpp"
 #include "rup/bind.hpp"
@@ -113,6 +114,7 @@ nb::dict contree(const Matrix& x, const Labels& y, const std::optional<Weights>&
 NB_MODULE(_core, m) {
     m.doc() = "The native core of treeform.";
     treeform::rup::bind(m);
+    bind_binary(m);
     m.def("contree", &contree, nb::arg("x"), nb::arg("y"), nb::arg("weight").none(), nb::arg("classes"),
           nb::arg("cost").none(), nb::arg("depth"), nb::arg("max_nodes"), nb::arg("min_support"),
           nb::arg("node_penalty"), nb::arg("upper").none(), nb::arg("gap"), nb::arg("prune"), nb::arg("threads"),

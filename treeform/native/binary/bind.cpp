@@ -22,7 +22,6 @@ namespace {
 using Bytes = nb::ndarray<const std::uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Values = nb::ndarray<const std::int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Weights = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Column = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 nb::object to_array(const std::vector<std::int32_t>& values) {
     auto* copy = new std::vector<std::int32_t>(values);
@@ -91,7 +90,7 @@ nb::dict binary(const Bytes& x, const Values& value, const Weights& weight, int 
                 std::int64_t min_support, std::int64_t node_penalty, std::optional<std::int64_t> upper,
                 const std::string& strategy, const std::vector<std::string>& rules, const std::string& relaxation, double step,
                 const std::string& order, int exact_depth, std::int64_t memory, const std::vector<std::string>& use,
-                const std::string& simd, const std::optional<std::vector<Column>>& start, double time_limit,
+                const std::string& simd, double time_limit,
                 const nb::object& poll) {
     tb::Points points;
     points.x = x.data(), points.rows = x.shape(0), points.features = x.shape(1);
@@ -103,10 +102,6 @@ nb::dict binary(const Bytes& x, const Values& value, const Weights& weight, int 
     s.order = order, s.exact_depth = exact_depth, s.memory = std::size_t(memory), s.simd = simd;
     const auto uses = [&](const char* what) { return std::find(use.begin(), use.end(), what) != use.end(); };
     s.cache = uses("cache"), s.similarity = uses("similarity"), s.warm_up = uses("warm-up");
-    if (start) {
-        const auto copy = [](const Column& c) { return std::vector<std::int32_t>(c.data(), c.data() + c.shape(0)); };
-        s.start_feature = copy(start->at(0)), s.start_left = copy(start->at(1)), s.start_right = copy(start->at(2));
-    }
     const tb::Outcome out = run(points, s, time_limit, poll);
     nb::dict result;
     result["tree"] = to_dict(out.tree), result["lower"] = out.lower, result["complete"] = out.complete;
@@ -122,6 +117,6 @@ void bind_binary(nb::module_& m) {
     m.def("binary", &binary, nb::arg("x"), nb::arg("value"), nb::arg("weight"), nb::arg("depth"), nb::arg("max_nodes"),
           nb::arg("min_support"), nb::arg("node_penalty"), nb::arg("upper").none(), nb::arg("strategy"), nb::arg("rules"),
           nb::arg("relaxation"), nb::arg("step"), nb::arg("order"), nb::arg("exact_depth"), nb::arg("memory"), nb::arg("use"),
-          nb::arg("simd"), nb::arg("start").none(), nb::arg("time_limit"), nb::arg("poll").none(),
+          nb::arg("simd"), nb::arg("time_limit"), nb::arg("poll").none(),
           "Solve for the cheapest decision tree over binary features; see treeform.dp.DL85.");
 }

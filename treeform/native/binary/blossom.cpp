@@ -28,10 +28,6 @@ void Blossom::run(Outcome& out) {
     Cost cost = kNever;
     try {
         const int root = sprout(-1, -1, 0);
-        if (PlanPtr start = scribe_.read(settings_)) {
-            const Cost c = scribe_.write(start).cost - substrate_.offset;
-            if (c < branches_[root].best) branches_[root].best = c, branches_[root].plan = start;
-        }
         raise(root);
         if (!branches_[root].closed) buds_.push_back(root);
         while (!sequence_.empty() || !buds_.empty()) {

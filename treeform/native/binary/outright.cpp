@@ -1,14 +1,12 @@
 #include "outright.hpp"
 
-#include <functional>
-
 namespace treeform::binary {
 
 int Scribe::add(FlatTree& tree) {
     tree.feature.push_back(-1);
     tree.left.push_back(-1);
     tree.right.push_back(-1);
-    tree.label.push_back(0);
+    tree.label.push_back(-1);
     return int(tree.feature.size()) - 1;
 }
 
@@ -48,23 +46,6 @@ Cost Scribe::lay(const PlanPtr& plan, const std::vector<std::uint64_t>& cover, F
     PlanPtr with = Plan::outright(plan->depth - 1, s.tests[0]), without = Plan::outright(plan->depth - 1, s.tests[1]);
     if (node.flip[s.column]) std::swap(with, without);
     return lay_test(node.feature[s.column], without, with, cover, tree, at);
-}
-
-PlanPtr Scribe::read(const Settings& s) {
-    int tests = 0;
-    bool fits = true;
-    const std::function<PlanPtr(int, int)> walk = [&](int at, int level) -> PlanPtr {
-        if (s.start_feature[at] < 0) return Plan::a_leaf();
-        if (level >= s.depth || ++tests > s.max_nodes || s.start_feature[at] >= int(substrate_.literal.size())) {
-            fits = false;
-            return Plan::a_leaf();
-        }
-        PlanPtr zero = walk(s.start_left[at], level + 1), one = walk(s.start_right[at], level + 1);
-        return Plan::test(s.start_feature[at], std::move(zero), std::move(one));
-    };
-    if (s.start_feature.empty()) return nullptr;
-    PlanPtr plan = walk(0, 0);
-    return fits && write(plan).cost < kNever / 2 ? plan : nullptr;
 }
 
 }  // namespace treeform::binary

@@ -65,14 +65,12 @@ inline PlanPtr plan_of(const Node& n, const Solved& s, int depth) {
     return Plan::test(n.feature[s.column], without, with);
 }
 
-/// Writes plans out as trees, and reads trees as plans.
+/// Writes plans out as trees.
 class Scribe {
 public:
     Scribe(Substrate& substrate, const Settings& settings) : substrate_(substrate), settings_(settings) {}
     /// The tree of a plan, its leaves labelled as well as possible; the cost is counted anew.
     FlatTree write(const PlanPtr& plan);
-    /// The tests of a given tree, or null when it breaks a limit of the task.
-    PlanPtr read(const Settings& settings);
 
 private:
     Cost lay(const PlanPtr& plan, const std::vector<std::uint64_t>& cover, FlatTree& tree, int at);

@@ -34,8 +34,6 @@ struct Settings {
     std::size_t memory = std::size_t(1) << 30;  // of the cache, bytes
     bool cache = true, similarity = true, warm_up = true;
     std::string simd = "auto";
-    // A tree to start from, as flat arrays (feature -1: leaf; left: feature is 0).
-    std::vector<std::int32_t> start_feature, start_left, start_right;
 };
 
 /// What the search did; the names are those that Python shows.

@@ -38,7 +38,6 @@ void Search::run(Outcome& out) {
     wanted_ = settings_.upper >= kNever ? kNever : settings_.upper - substrate_.offset;
     try {
         substrate_.root(root_);
-        if (PlanPtr start = scribe_.read(settings_)) improve(0, scribe_.write(start).cost - substrate_.offset, start);
         iterate();
     } catch (const Stopped&) {
         proved_ = std::max(proved_, frame_lower(frames_[0]));

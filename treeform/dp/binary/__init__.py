@@ -1,0 +1,8 @@
+"""Exact engines for binary and binarised features: DL8.5, CA-DL8.5 and Blossom on one native core."""
+
+from __future__ import annotations
+
+from treeform.dp.binary.binarize import Binarised, binarise
+from treeform.dp.binary.strategies import CADL85, DL85, RELAXATIONS, RULES, Blossom
+
+__all__ = ["CADL85", "DL85", "RELAXATIONS", "RULES", "Binarised", "Blossom", "binarise"]

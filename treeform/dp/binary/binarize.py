@@ -1,0 +1,166 @@
+"""Numeric columns as 0/1 tests, each with its origin."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treeform.errors import SpecError
+
+if TYPE_CHECKING:
+    from treeform.data import Dataset
+
+Binarisation = str | int | tuple[tuple[str, tuple[float, ...]], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Binarised:
+    """A data set as the binary engines see it.
+
+    Attributes
+    ----------
+    bits : (P, T) uint8
+        Distinct rows; 1 where the test ``x[feature] <= threshold`` fails.
+    weights : (P, K) int64
+        Weight of each class at each row.
+    feature : (T,) int32
+        Encoded feature of each test.
+    threshold : (T,) float64
+        Its threshold.
+    lossless : bool
+        Every split of the data by one feature is offered, so that the optimum is that of the original columns.
+    floor : (P0, K) int64
+        Class weights of the distinct original rows: what no tree whatever can tell apart.
+    """
+
+    bits: NDArray[np.uint8]
+    weights: NDArray[np.int64]
+    feature: NDArray[np.int32]
+    threshold: NDArray[np.float64]
+    lossless: bool
+    floor: NDArray[np.int64]
+
+    def tests(self, data: Dataset) -> list[str]:
+        """The tests as text: ``"age <= 37.5"``."""
+        return [data.columns[f].test(t) for f, t in zip(self.feature, self.threshold, strict=True)]
+
+
+def normalised(given: Any, engine: str) -> Binarisation:
+    """Check the setting ``binarize=`` of an engine.
+
+    Parameters
+    ----------
+    given : "all", int or mapping
+        All thresholds that separate something; at most so many per numeric column, at quantiles; or
+        thresholds by column name (columns left out keep all of theirs).
+
+    Raises
+    ------
+    SpecError
+        If it is none of these.
+    """
+    if given == "all" and isinstance(given, str):
+        return given
+    if isinstance(given, int) and not isinstance(given, bool) and given >= 1:
+        return given
+    if isinstance(given, Mapping):
+        given = tuple(given.items())
+    if isinstance(given, tuple):
+        try:
+            return tuple((str(name), tuple(sorted(float(t) for t in values))) for name, values in given)
+        except (TypeError, ValueError):
+            pass
+    raise SpecError(
+        f"{engine}(binarize={given!r}) is not possible",
+        cause="numeric columns become tests by 'all' thresholds, a number of quantiles, or given thresholds",
+        fix="use binarize='all', binarize=10 or binarize={'age': [30, 50]}",
+    )
+
+
+def binarise(data: Dataset, how: Binarisation) -> Binarised:
+    """Turn every column of `data` into 0/1 tests.
+
+    Parameters
+    ----------
+    data : Dataset
+    how : "all", int or tuple
+        See `normalised`.
+
+    Returns
+    -------
+    Binarised
+
+    Raises
+    ------
+    SpecError
+        If a named column is not there, or its thresholds are not finite.
+    """
+    points, splits = data.points, data.splits("feature")
+    if isinstance(how, str):
+        bits = np.ascontiguousarray(~splits.left.T).view(np.uint8)
+        return Binarised(bits, points.weights, splits.feature, splits.threshold, True, points.weights)
+    if isinstance(how, int):
+        keep = _quantiles(data, splits.feature, splits.threshold, how)
+        feature, threshold = splits.feature[keep], splits.threshold[keep]
+    else:
+        feature, threshold = _given(data, splits.feature, splits.threshold, dict(how))
+    bits = (points.X[:, feature] > threshold).astype(np.uint8)
+    _, first, group = np.unique(np.packbits(bits, axis=1), axis=0, return_index=True, return_inverse=True)
+    merged = np.zeros((len(first), points.weights.shape[1]), dtype=np.int64)
+    np.add.at(merged, group.reshape(-1), points.weights)
+    return Binarised(
+        np.ascontiguousarray(bits[first]),
+        merged,
+        feature,
+        threshold,
+        len(feature) == len(splits) and isinstance(how, int),
+        points.weights,
+    )
+
+
+def _quantiles(
+    data: Dataset, feature: NDArray[np.int32], threshold: NDArray[np.float64], count: int
+) -> NDArray[np.int64]:
+    """Of each column's thresholds, the `count` that are nearest to equal shares of the weight."""
+    kept = []
+    for f in range(data.n_features):
+        mine = np.flatnonzero(feature == f)
+        if len(mine) > count:
+            order = np.argsort(data.X[:, f], kind="stable")
+            below = np.cumsum(data.weights[order])
+            reached = below[np.searchsorted(data.X[order, f], threshold[mine], side="right") - 1]
+            wanted = below[-1] * np.arange(1, count + 1) / (count + 1)
+            mine = mine[np.unique([int(np.abs(reached - w).argmin()) for w in wanted])]
+        kept.append(mine)
+    return np.concatenate(kept) if kept else np.zeros(0, dtype=np.int64)
+
+
+def _given(
+    data: Dataset,
+    feature: NDArray[np.int32],
+    threshold: NDArray[np.float64],
+    thresholds: dict[str, tuple[float, ...]],
+) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    """The thresholds that the user named; all of the data's for the other columns."""
+    names = [column.name for column in data.columns]
+    unknown = [name for name in thresholds if name not in names]
+    if unknown:
+        raise SpecError(
+            f"binarize= names a column {unknown[0]!r} that is not there",
+            cause=f"the columns are {', '.join(names[:12])}{', …' if len(names) > 12 else ''}",
+            fix="correct the name",
+        )
+    if not all(np.isfinite(t) for values in thresholds.values() for t in values):
+        raise SpecError("binarize= holds a threshold that is not finite", fix="use finite numbers")
+    features, values = [], []
+    for f, name in enumerate(names):
+        mine = np.array(thresholds[name]) if name in thresholds else threshold[feature == f]
+        low, high = data.X[:, f].min(), data.X[:, f].max()
+        mine = np.unique(mine[(low <= mine) & (mine < high)])
+        features.append(np.full(len(mine), f, dtype=np.int32))
+        values.append(mine.astype(np.float64))
+    return np.concatenate(features), np.concatenate(values)
