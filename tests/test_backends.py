@@ -208,6 +208,22 @@ def test_integer_columns_come_back_whole() -> None:
 
 
 @pytest.mark.parametrize("backend", [HiGHS(), MathOpt()], ids=name_of)
+def test_optima_that_a_presolve_has_cut_off(backend: Backend) -> None:
+    """Two mixed-integer models of which HiGHS 1.14.0 returned points that are not optimal as optimal."""
+    first = Model()
+    x, z = first.continuous("x", 1, ub=10), first.integer("z", 1, ub=10)
+    first.add(x + z >= 4.5)
+    first.minimize(2 * x.sum() + 3 * z.sum())
+    assert backend.open(first).solve(Run()).bound == pytest.approx(9.0)
+    second = Model()
+    b, k, c = second.bool("b", 3), second.integer("k", 2, lb=-1, ub=2), second.continuous("c", lb=-1.0, ub=2.0)
+    second.add(2 * b[0] + 3 * b[2] - 2 * k[0] + 3 * c <= 2)
+    second.add(any_of(b[0], ~b[1]))
+    second.minimize(b[0] - 3 * b[1] + 4 * b[2] - 3 * k[0] + 4 * k[1] - 2 * c - 2)
+    assert backend.open(second).solve(Run()).bound == pytest.approx(-50 / 3)
+
+
+@pytest.mark.parametrize("backend", [HiGHS(), MathOpt()], ids=name_of)
 def test_points_that_only_look_feasible_are_not_handed_out(backend: Backend) -> None:
     """With a constant of 10**9 a switch of 1e-7 opens the gate within a solver's tolerance."""
     model = Model()

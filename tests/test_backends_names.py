@@ -99,7 +99,7 @@ def test_libraries_that_clash_are_named(monkeypatch: pytest.MonkeyPatch) -> None
     versions = {"highspy": "1.15.1", "ortools": "9.15.6755"}
     monkeypatch.setattr(packages, "installed_version", versions.get)
     found = packages.probe("highspy", "highspy")
-    assert "highspy<1.15" in str(found.reason)
+    assert "highspy>=1.11,<1.14" in str(found.reason)
 
     def refuse(module: str) -> None:
         raise ImportError("libhighs.so.1: version not found")
@@ -110,6 +110,19 @@ def test_libraries_that_clash_are_named(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setitem(versions, "highspy", "1.14.0")
     with pytest.raises(SolverNotAvailable, match="version not found"):
         packages.load("highspy", "highs", HiGHS.install)
+
+
+def test_versions_of_highs_that_are_old_or_unsound(monkeypatch: pytest.MonkeyPatch) -> None:
+    number = "1.14.0"
+    monkeypatch.setattr(packages, "installed_version", lambda package: number)
+    found = HiGHS.availability()
+    assert found.available
+    assert "cuts off optima" in str(found.reason)
+    number = "1.10.0"
+    with pytest.raises(SolverNotAvailable, match="too old"):
+        HiGHS()
+    number = "1.13.1"
+    assert HiGHS.availability().reason is None
 
 
 def test_adding_a_solver_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,8 @@
 
 Traps that this file works around: integers come back as 7.9999999; ``kInfeasible`` is also what a cutoff brings
 about; completing a partial start runs a restricted search whose bounds mean nothing for the model, so it is a search
-of its own here; ``mip_rel_gap`` is 1e-4 by default; interrupts are not looked at during the root LP.
+of its own here; ``mip_rel_gap`` is 1e-4 by default; interrupts are not looked at during the root LP; and presolve of
+1.14 cuts off optima of models with continuous columns (HiGHS issues 2995, 3043, 3094), so it is switched off there.
 """
 
 from __future__ import annotations
@@ -22,12 +23,14 @@ from treeform.backends.base import (
     Verdict,
     finite,
 )
-from treeform.backends.packages import load
+from treeform.backends.packages import Availability, load, probe, release
 from treeform.backends.rows import narrowed, with_cutoff
 from treeform.backends.watch import Watch
 from treeform.errors import SolverFailed, SpecError
 from treeform.model import Linear, Model
 
+OLDEST = (1, 11)
+UNSOUND = (1, 14)
 #: Nodes and seconds for completing a partial start: it is worth a try, not a search.
 START_NODES = 500
 START_SECONDS = 5.0
@@ -52,7 +55,7 @@ class HiGHS(Backend):
     name = "highs"
     package = "highspy"
     module = "highspy"
-    install = "pip install 'highspy>=1.10,<1.15'"
+    install = "pip install 'highspy>=1.11,<1.14'"
     capabilities = Capabilities(frozenset({LINEAR}), continuous=True, integer=True, objective=True)
 
     def __init__(self, threads: int = 1, options: dict[str, Any] | None = None) -> None:
@@ -61,6 +64,20 @@ class HiGHS(Backend):
             raise SpecError(f"threads={threads!r} is not possible", fix="give a whole number, 0 to let HiGHS choose")
         self.threads = threads
         self.options = dict(options or {})
+
+    @classmethod
+    def availability(cls, variant: str = "") -> Availability:
+        """As for any backend; versions before 1.11 hand points to callbacks in another way."""
+        found = probe(cls.package, cls.module)
+        if not found.available or found.version is None:
+            return found
+        number = release(found.version)
+        if number < OLDEST:
+            return Availability(False, found.version, f"highspy {found.version} is too old")
+        if number == UNSOUND and found.reason is None:
+            why = "its presolve cuts off optima and is switched off, which is slow"
+            return Availability(True, found.version, f"{why}: {cls.install}")
+        return found
 
     def open(self, model: Model) -> Session:
         self.require()
@@ -76,6 +93,7 @@ class HiGHS(Backend):
             "log_to_console": False,
             "threads": self.threads,
             "mip_rel_gap": 0.0,
+            **({"presolve": "off"} if release(highs.version()) == UNSOUND else {}),
             **self.options,
         }
         for name, value in settings.items():

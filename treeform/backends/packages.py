@@ -71,11 +71,11 @@ def shared_library_clash(module: str) -> str | None:
     if module not in ("highspy", "ortools"):
         return None
     highs, ortools = installed_version("highspy"), installed_version("ortools")
-    if highs is None or ortools is None or _numbers(highs) < CLASH:
+    if highs is None or ortools is None or release(highs) < CLASH:
         return None
     return (
         f"highspy {highs} and ortools {ortools} each bring their own libhighs and cannot be loaded into one process; "
-        "pip install 'highspy<1.15' lets them live together"
+        "pip install 'highspy>=1.11,<1.14' lets them live together"
     )
 
 
@@ -94,7 +94,7 @@ def load(module: str, backend: str, install: str) -> Any:
         raise SolverNotAvailable(
             f"the solver {backend!r} cannot be loaded",
             cause=clash or f"{type(error).__name__}: {error}",
-            fix="pip install 'highspy<1.15', or use the two in separate processes" if clash else install,
+            fix="pip install 'highspy>=1.11,<1.14', or use the two in separate processes" if clash else install,
         ) from error
 
 
@@ -102,5 +102,6 @@ def _other(module: str) -> str:
     return "ortools" if module == "highspy" else "highspy"
 
 
-def _numbers(text: str) -> tuple[int, ...]:
+def release(text: str) -> tuple[int, ...]:
+    """Major and minor number of a version: ``(1, 13)`` of ``1.13.1``."""
     return tuple(int(part) for part in text.split(".")[:2] if part.isdigit())
