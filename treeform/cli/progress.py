@@ -103,7 +103,7 @@ def line(progress: Progress, seconds: float | None = None) -> str:
     return (
         f"{progress.seconds if seconds is None else seconds:7.1f}s  {number(progress.upper):>10}  "
         f"{number(progress.lower):>10}  {shown:>7}  {progress.phase}"
-    )
+    ).rstrip()
 
 
 def number(value: object) -> str:
