@@ -99,6 +99,8 @@ def binarise(data: Dataset, how: Binarisation) -> Binarised:
     SpecError
         If a named column is not there, or its thresholds are not finite.
     """
+    if isinstance(how, str) and ((data.X == 0) | (data.X == 1)).all():
+        return _already_binary(data)
     points, splits = data.points, data.splits("feature")
     if isinstance(how, str):
         bits = np.ascontiguousarray(~splits.left.T).view(np.uint8)
@@ -109,9 +111,9 @@ def binarise(data: Dataset, how: Binarisation) -> Binarised:
     else:
         feature, threshold = _given(data, splits.feature, splits.threshold, dict(how))
     bits = (points.X[:, feature] > threshold).astype(np.uint8)
-    _, first, group = np.unique(np.packbits(bits, axis=1), axis=0, return_index=True, return_inverse=True)
+    first, group = _groups(bits)
     merged = np.zeros((len(first), points.weights.shape[1]), dtype=np.int64)
-    np.add.at(merged, group.reshape(-1), points.weights)
+    np.add.at(merged, group, points.weights)
     return Binarised(
         np.ascontiguousarray(bits[first]),
         merged,
@@ -120,6 +122,29 @@ def binarise(data: Dataset, how: Binarisation) -> Binarised:
         len(feature) == len(splits) and isinstance(how, int),
         points.weights,
     )
+
+
+def _already_binary(data: Dataset) -> Binarised:
+    """The shortcut for 0/1 columns, without ranks or split tables; constant columns are left out."""
+    bits = data.X.astype(np.uint8)
+    ones = bits.sum(axis=0, dtype=np.int64)
+    varying = np.flatnonzero((ones > 0) & (ones < data.n_samples))
+    bits = np.ascontiguousarray(bits[:, varying])
+    first, group = _groups(bits)
+    merged = np.zeros((len(first), data.n_classes), dtype=np.int64)
+    np.add.at(merged, (group, data.y), data.weights)
+    half = np.full(len(varying), 0.5)
+    return Binarised(bits[first], merged, varying.astype(np.int32), half, True, merged)
+
+
+def _groups(bits: NDArray[np.uint8]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Equal rows: (first row of each group, group of each row); rows are compared packed, as bytes."""
+    packed = np.packbits(bits, axis=1)
+    if packed.shape[1] == 0:
+        return np.zeros(min(1, len(bits)), dtype=np.int64), np.zeros(len(bits), dtype=np.int64)
+    keys = np.ascontiguousarray(packed).view(np.dtype((np.void, packed.shape[1]))).ravel()
+    _, first, group = np.unique(keys, return_index=True, return_inverse=True)
+    return first.astype(np.int64), group.reshape(-1).astype(np.int64)
 
 
 def _quantiles(
