@@ -216,7 +216,11 @@ def test_optima_that_a_presolve_has_cut_off(backend: Backend) -> None:
     first.minimize(2 * x.sum() + 3 * z.sum())
     assert backend.open(first).solve(Run()).bound == pytest.approx(9.0)
     second = Model()
-    b, k, c = second.bool("b", 3), second.integer("k", 2, lb=-1, ub=2), second.continuous("c", lb=-1.0, ub=2.0)
+    b, k, c = (
+        second.bool("b", 3),
+        second.integer("k", 2, lb=-1, ub=2),
+        second.continuous("c", lb=-1.0, ub=2.0),
+    )
     second.add(2 * b[0] + 3 * b[2] - 2 * k[0] + 3 * c <= 2)
     second.add(any_of(b[0], ~b[1]))
     second.minimize(b[0] - 3 * b[1] + 4 * b[2] - 3 * k[0] + 4 * k[1] - 2 * c - 2)

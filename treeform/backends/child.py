@@ -79,7 +79,9 @@ class Child:
         # A file, since a pipe that nobody reads would block the child.
         self._complaints = tempfile.TemporaryFile()  # noqa: SIM115
         self._process = subprocess.Popen(
-            [sys.executable, "-c", "from treeform.backends.child import main; main()"],
+            # Modules are found where this process finds them, and not in whatever folder it runs.
+            [sys.executable, "-P", "-c", "from treeform.backends.child import main; main()"],
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._complaints,

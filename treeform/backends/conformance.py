@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -233,6 +232,3 @@ class _Trial:
 def written(model: Model) -> str:
     """A tiny model in full."""
     return model.show(rows_per_block=20)
-
-
-Check = Callable[[Session], None]
