@@ -66,7 +66,9 @@ class WrongSession(EnumerationSession):
 
     def _search(self, run: Run, watch: Watch) -> Answer:
         # Even a wrong solver's points go through the sieve; what is left to get wrong are verdicts and bounds.
-        silent = SimpleNamespace(ending=watch.ending, remaining=watch.remaining, reason=None, solution=lambda x: None)
+        silent = SimpleNamespace(
+            ending=watch.ending, remaining=watch.remaining, reason=None, solution=lambda x: None
+        )
         true = super()._search(run, silent)  # type: ignore[arg-type]
         if self.backend.change == "infeasible" and true.x is not None:
             return Answer(Verdict.INFEASIBLE)

@@ -97,7 +97,9 @@ def test_infeasible_points_are_refused() -> None:
 
 
 def test_rounding_comes_before_the_check() -> None:
-    outcome = scripted(lambda run, watch: Answer(Verdict.OPTIMAL, np.array([0.9999999, 1e-9, 1.0000001]), 1.99999999))
+    outcome = scripted(
+        lambda run, watch: Answer(Verdict.OPTIMAL, np.array([0.9999999, 1e-9, 1.0000001]), 1.99999999)
+    )
     assert outcome.x is not None
     assert outcome.x.tolist() == [1.0, 0.0, 1.0]
     assert (outcome.verdict, outcome.bound) == (Verdict.OPTIMAL, 2.0)

@@ -73,7 +73,9 @@ def test_the_table_lists_all_and_prints() -> None:
 
 def test_the_table_imports_no_solver() -> None:
     packages = "('highspy', 'ortools', 'pysat', 'pyomo')"
-    code = f"import treeform as tf, sys; str(tf.solvers()); print([m for m in {packages} if m in sys.modules])"
+    code = (
+        f"import treeform as tf, sys; str(tf.solvers()); print([m for m in {packages} if m in sys.modules])"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 

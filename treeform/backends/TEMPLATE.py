@@ -59,7 +59,9 @@ class EnumerationSession(Session):
         lb, ub = model.lb, model.ub
         with np.errstate(over="ignore"):
             if float(np.prod(ub - lb + 1.0)) > LIMIT:
-                raise RouteError("too many points to try", cause=f"more than {LIMIT}", fix="use another solver")
+                raise RouteError(
+                    "too many points to try", cause=f"more than {LIMIT}", fix="use another solver"
+                )
         ranges = [np.arange(low, high + 1.0) for low, high in zip(lb, ub, strict=True)]
         best, best_value = None, np.inf if run.cutoff is None else run.cutoff + 1e-9
         for tried, point in enumerate(itertools.product(*ranges)):

@@ -187,7 +187,9 @@ class Backend(ABC):
         found = self.availability(self.name)
         if not found.available:
             fix = self.install_for(self.name)
-            raise SolverNotAvailable(f"the solver {self.name!r} cannot be used here", cause=found.reason, fix=fix)
+            raise SolverNotAvailable(
+                f"the solver {self.name!r} cannot be used here", cause=found.reason, fix=fix
+            )
 
     @abstractmethod
     def open(self, model: Model) -> Session:
@@ -200,7 +202,9 @@ class Backend(ABC):
         """
 
     def __repr__(self) -> str:
-        shown = {k: v for k, v in vars(self).items() if not k.startswith("_") and k not in {"capabilities", "name"}}
+        shown = {
+            k: v for k, v in vars(self).items() if not k.startswith("_") and k not in {"capabilities", "name"}
+        }
         return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in shown.items() if v not in (None, {}))})"
 
 
@@ -327,7 +331,9 @@ class Session(ABC):
 
     def _without_columns(self) -> Answer:
         broken = any(self.model.check(np.zeros(0)).values())
-        return Answer(Verdict.INFEASIBLE if broken else Verdict.OPTIMAL, np.zeros(0), self.model.objective.const)
+        return Answer(
+            Verdict.INFEASIBLE if broken else Verdict.OPTIMAL, np.zeros(0), self.model.objective.const
+        )
 
     def _conclude(self, answer: Answer, watch: Watch, sieve: Sieve, seconds: float) -> Outcome:
         if answer.x is not None and answer.verdict is not Verdict.INFEASIBLE:
@@ -350,7 +356,9 @@ class Session(ABC):
         elif sieve.proved(bound) or (verdict is Verdict.OPTIMAL and bound is None):
             verdict, reason = Verdict.OPTIMAL, None
         else:
-            reason = "solver" if verdict is Verdict.OPTIMAL and self.backend.capabilities.objective else reason
+            reason = (
+                "solver" if verdict is Verdict.OPTIMAL and self.backend.capabilities.objective else reason
+            )
             verdict = Verdict.FEASIBLE
         return Outcome(verdict, x, bound, reason if verdict is not Verdict.OPTIMAL else None, seconds, info)
 

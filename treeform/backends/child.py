@@ -44,7 +44,9 @@ class Child:
         process = self._running()
         reply: list[bytes] = []
         payload = pickle.dumps((module, function, task))
-        talk = threading.Thread(target=_exchange, args=(process, payload, reply), name="treeform child", daemon=True)
+        talk = threading.Thread(
+            target=_exchange, args=(process, payload, reply), name="treeform child", daemon=True
+        )
         talk.start()
         while talk.is_alive():
             talk.join(POLL)
@@ -146,7 +148,9 @@ def carry_out(payload: bytes) -> bytes:
     except TreeformError as error:
         failed = SolverFailed(error.what, cause=error.cause, fix=error.fix)
     except Exception as error:
-        failed = SolverFailed("the solver failed", cause=f"{type(error).__name__}: {error}", fix="try another solver")
+        failed = SolverFailed(
+            "the solver failed", cause=f"{type(error).__name__}: {error}", fix="try another solver"
+        )
     return pickle.dumps(("error", failed))
 
 
@@ -159,4 +163,3 @@ def main() -> None:
         _send(back, carry_out(payload))
     # Some solvers hang or crash while they are torn down; there is nothing left to do.
     os._exit(0)
-

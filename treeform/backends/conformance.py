@@ -46,7 +46,9 @@ class ConformanceReport:
         )
 
 
-def check_backend(backend: Backend, models: int = 40, seed: int = 0, time_limit: float = 30.0) -> ConformanceReport:
+def check_backend(
+    backend: Backend, models: int = 40, seed: int = 0, time_limit: float = 30.0
+) -> ConformanceReport:
     """Compare a solver with enumeration on random tiny models.
 
     Each model mixes linear rows, clauses and counts, plain and enforced, over 0/1 columns, over integers, and with one
@@ -111,17 +113,25 @@ class _Trial:
         points: list[np.ndarray] = []
         bounds: list[float] = []
         optimum = self.sample.optimum()
-        outcome = self._solve("a plain run", session, optimum, on_solution=points.append, on_bound=bounds.append)
+        outcome = self._solve(
+            "a plain run", session, optimum, on_solution=points.append, on_bound=bounds.append
+        )
         value = self.sample.model.objective.value
         for x in points:
-            self._demand(not self._violations(x), f"on_solution got a point that violates {self._violations(x)}")
+            self._demand(
+                not self._violations(x), f"on_solution got a point that violates {self._violations(x)}"
+            )
         worth = [value(x) for x in points]
         self._demand(worth == sorted(worth, reverse=True), f"values of on_solution go up: {worth}")
         self._demand(bounds == sorted(bounds), f"bounds of on_bound go down: {bounds}")
         if optimum is not None:
-            self._demand(all(b <= optimum + CLOSE for b in bounds), f"bounds {bounds} exceed the optimum {optimum}")
+            self._demand(
+                all(b <= optimum + CLOSE for b in bounds), f"bounds {bounds} exceed the optimum {optimum}"
+            )
         if outcome.x is not None and worth and self.backend.capabilities.objective:
-            self._demand(min(worth) >= value(outcome.x) - CLOSE, "on_solution got a better point than the outcome")
+            self._demand(
+                min(worth) >= value(outcome.x) - CLOSE, "on_solution got a better point than the outcome"
+            )
 
     def _hints(self, session: Session) -> None:
         best, optimum = self.sample.best_point(), self.sample.optimum()
@@ -179,16 +189,22 @@ class _Trial:
             worth = model.objective.value(outcome.x)
             model.add(self.sample.objective <= worth - 1)
             session.extend()
-        self._demand(worth == optimum, f"asking for better and better points ends at {worth}, the optimum is {optimum}")
+        self._demand(
+            worth == optimum, f"asking for better and better points ends at {worth}, the optimum is {optimum}"
+        )
 
     # -- one run --------------------------------------------------------------------------------
 
-    def _solve(self, what: str, session: Session, optimum: float | None, early: bool = False, **run: Any) -> Outcome:
+    def _solve(
+        self, what: str, session: Session, optimum: float | None, early: bool = False, **run: Any
+    ) -> Outcome:
         self.what = what
         outcome = self._run(session, run)
         verdict, x = outcome.verdict, outcome.x
         said = f"{verdict.name}, bound {outcome.bound}, reason {outcome.reason}, {outcome.info}"
-        self._demand((x is not None) == (verdict in (Verdict.OPTIMAL, Verdict.FEASIBLE)), f"{said} with x = {x}")
+        self._demand(
+            (x is not None) == (verdict in (Verdict.OPTIMAL, Verdict.FEASIBLE)), f"{said} with x = {x}"
+        )
         if verdict is Verdict.UNKNOWN:
             self._demand(early, f"{said}, on a tiny model")
             return outcome
@@ -209,7 +225,9 @@ class _Trial:
         self._demand(holds, f"the point {x} violates the assumptions")
         worth = model.objective.value(x)
         if outcome.bound is not None:
-            self._demand(outcome.bound <= optimum + CLOSE, f"bound {outcome.bound} exceeds the optimum {optimum}")
+            self._demand(
+                outcome.bound <= optimum + CLOSE, f"bound {outcome.bound} exceeds the optimum {optimum}"
+            )
         if outcome.verdict is Verdict.OPTIMAL:
             self._demand(abs(worth - optimum) < CLOSE, f"OPTIMAL at {worth}, the optimum is {optimum}")
         elif self.backend.capabilities.objective:

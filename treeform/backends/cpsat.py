@@ -50,7 +50,9 @@ class CPSAT(Backend):
     def __init__(self, workers: int = 1, seed: int = 0, options: dict[str, Any] | None = None) -> None:
         super().__init__()
         if not isinstance(workers, int) or workers < 0:
-            raise SpecError(f"workers={workers!r} is not possible", fix="give a whole number, 0 to let CP-SAT choose")
+            raise SpecError(
+                f"workers={workers!r} is not possible", fix="give a whole number, 0 to let CP-SAT choose"
+            )
         self.workers = workers
         self.seed = seed
         self.options = dict(options or {})
@@ -97,7 +99,9 @@ class CpSatSession(Session):
 
     def _load(self, blocks: list[Block]) -> None:
         if self._model is None:
-            self._model = load("ortools.sat.python.cp_model", self.backend.name, self.backend.install).CpModel()
+            self._model = load(
+                "ortools.sat.python.cp_model", self.backend.name, self.backend.install
+            ).CpModel()
             self._n_cols, blocks = 0, self.lowered.blocks
         lb, ub = finite_ranges(self.lowered)
         proto = self._model.Proto()
@@ -141,7 +145,9 @@ class CpSatSession(Session):
         response = _response(solver)
         info = {"branches": int(solver.num_branches), "conflicts": int(solver.num_conflicts)}
         if status == invalid:
-            raise SolverFailed("CP-SAT refuses the model", cause=self._model.validate(), fix="report this model")
+            raise SolverFailed(
+                "CP-SAT refuses the model", cause=self._model.validate(), fix="report this model"
+            )
         if status == infeasible:
             return Answer(Verdict.INFEASIBLE, info=info)
         bound = solver.best_objective_bound / scale + const if goal else None

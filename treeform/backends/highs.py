@@ -61,7 +61,9 @@ class HiGHS(Backend):
     def __init__(self, threads: int = 1, options: dict[str, Any] | None = None) -> None:
         super().__init__()
         if not isinstance(threads, int) or threads < 0:
-            raise SpecError(f"threads={threads!r} is not possible", fix="give a whole number, 0 to let HiGHS choose")
+            raise SpecError(
+                f"threads={threads!r} is not possible", fix="give a whole number, 0 to let HiGHS choose"
+            )
         self.threads = threads
         self.options = dict(options or {})
 
@@ -120,7 +122,9 @@ class HighsSession(Session):
         answer = search.run(lb, ub, start)
         if answer.verdict is Verdict.OPTIMAL and not search.holds(answer.x):
             # A row with a large constant was satisfied by an integer that is only nearly one: ask for more digits.
-            search.settings |= dict.fromkeys(("mip_feasibility_tolerance", "primal_feasibility_tolerance"), 1e-9)
+            search.settings |= dict.fromkeys(
+                ("mip_feasibility_tolerance", "primal_feasibility_tolerance"), 1e-9
+            )
             again = search.run(lb, ub, start)
             answer = again if again.verdict is not Verdict.INFEASIBLE else answer
             answer.info["retried"] = True
@@ -179,7 +183,9 @@ class _Search:
 
     def holds(self, x: np.ndarray | None) -> bool:
         """Whether a point satisfies the model as it was stated, after rounding."""
-        return x is not None and not any(self.watch.lowered.source.check(self.watch.lowered.to_source(x)).values())
+        return x is not None and not any(
+            self.watch.lowered.source.check(self.watch.lowered.to_source(x)).values()
+        )
 
     # -- inside ---------------------------------------------------------------------------------
 
@@ -197,10 +203,22 @@ class _Search:
         matrix = (rows.indptr.astype(np.int32), rows.cols.astype(np.int32), rows.vals)
         integrality = model.is_integer.astype(np.int32)
         status = highs.passModel(
-            *size, by_row, minimise, model.objective.const, cost, lb, ub, rows.lo, rows.hi, *matrix, integrality
+            *size,
+            by_row,
+            minimise,
+            model.objective.const,
+            cost,
+            lb,
+            ub,
+            rows.lo,
+            rows.hi,
+            *matrix,
+            integrality,
         )
         if status == self.core.HighsStatus.kError:
-            raise SolverFailed("HiGHS refuses the model", cause="passModel returned an error", fix="report this model")
+            raise SolverFailed(
+                "HiGHS refuses the model", cause="passModel returned an error", fix="report this model"
+            )
         return highs
 
     def _listen(self, highs: Any, bounds: bool) -> None:
@@ -233,7 +251,13 @@ class _Search:
 
     def _read(self, status: Any) -> tuple[Verdict, Reason | None]:
         kinds = self.core.HighsModelStatus
-        broken = (kinds.kLoadError, kinds.kModelError, kinds.kPresolveError, kinds.kSolveError, kinds.kPostsolveError)
+        broken = (
+            kinds.kLoadError,
+            kinds.kModelError,
+            kinds.kPresolveError,
+            kinds.kSolveError,
+            kinds.kPostsolveError,
+        )
         if status in broken:
             raise SolverFailed("HiGHS failed", cause=f"its status is {status.name}", fix="try another solver")
         verdicts = {kinds.kOptimal: Verdict.OPTIMAL, kinds.kInfeasible: Verdict.INFEASIBLE}
@@ -258,7 +282,9 @@ class _Search:
         if bool(whole.all()) or not bool(whole.any()):
             return x
         rounded = np.rint(x)
-        highs = self._loaded(np.where(whole, rounded, self.model.lb), np.where(whole, rounded, self.model.ub), {})
+        highs = self._loaded(
+            np.where(whole, rounded, self.model.lb), np.where(whole, rounded, self.model.ub), {}
+        )
         self._go(highs)
         point = self._point(highs)
         return x if point is None else point

@@ -59,7 +59,9 @@ class MathOpt(Backend):
         self.solver = str(solver).lower()
         if self.solver not in SOLVERS:
             error = unknown_name(solver, list(SOLVERS), "MathOpt solver")
-            raise SpecError(error.what, cause=error.cause, fix="use tf.HiGHS(), tf.CPSAT(), or tf.Pyomo() for others")
+            raise SpecError(
+                error.what, cause=error.cause, fix="use tf.HiGHS(), tf.CPSAT(), or tf.Pyomo() for others"
+            )
         if not isinstance(threads, int) or threads < 1:
             raise SpecError(f"threads={threads!r} is not possible", fix="give a whole number of at least 1")
         self.threads = threads

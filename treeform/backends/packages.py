@@ -94,7 +94,9 @@ def load(module: str, backend: str, install: str) -> Any:
         raise SolverNotAvailable(
             f"the solver {backend!r} cannot be loaded",
             cause=clash or f"{type(error).__name__}: {error}",
-            fix="pip install 'highspy>=1.11,<1.14', or use the two in separate processes" if clash else install,
+            fix="pip install 'highspy>=1.11,<1.14', or use the two in separate processes"
+            if clash
+            else install,
         ) from error
 
 

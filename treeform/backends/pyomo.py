@@ -187,7 +187,9 @@ def _build(pyo: Any, task: dict[str, Any]) -> Any:
             var.set_value(float(hint[i]))
 
     def linear(cols: list[int], vals: list[float], constant: float = 0.0) -> Any:
-        return expressions.LinearExpression(constant=constant, linear_coefs=vals, linear_vars=[x[c] for c in cols])
+        return expressions.LinearExpression(
+            constant=constant, linear_coefs=vals, linear_vars=[x[c] for c in cols]
+        )
 
     indptr, cols, vals, lo, hi = (part.tolist() for part in task["rows"])
     model.rows = pyo.ConstraintList()

@@ -49,9 +49,14 @@ class SolverTable(Sequence[SolverRow]):
 
     def __str__(self) -> str:
         head = ("solver", "here", "version", "")
-        cells = [head, *((r.name, "yes" if r.available else "no", r.version or "", r.reason or "") for r in self)]
+        cells = [
+            head,
+            *((r.name, "yes" if r.available else "no", r.version or "", r.reason or "") for r in self),
+        ]
         widths = [max(len(row[i]) for row in cells) for i in range(3)]
-        lines = ["  ".join([*(c.ljust(w) for c, w in zip(row, widths, strict=False)), row[3]]) for row in cells]
+        lines = [
+            "  ".join([*(c.ljust(w) for c, w in zip(row, widths, strict=False)), row[3]]) for row in cells
+        ]
         return "\n".join(line.rstrip() for line in lines)
 
     __repr__ = __str__
@@ -120,5 +125,7 @@ def unknown_name(name: object, known: Sequence[str], what: str) -> SpecError:
     return SpecError(
         f"there is no {what} {name!r}",
         cause=f"treeform knows {', '.join(known)}",
-        fix=f"did you mean {' or '.join(map(repr, close))}?" if close else "tf.solvers() shows what can be used here",
+        fix=f"did you mean {' or '.join(map(repr, close))}?"
+        if close
+        else "tf.solvers() shows what can be used here",
     )

@@ -90,7 +90,9 @@ class Sample:
         if form % 3 == 0:
             self.model.add(self._relation(), when=when)
         elif form % 3 == 1:
-            self.model.add(any_of(self._literals(int(rng.integers(1, 4))).reshape((1, -1)), axis=1), when=when)
+            self.model.add(
+                any_of(self._literals(int(rng.integers(1, 4))).reshape((1, -1)), axis=1), when=when
+            )
         else:
             lits = self._literals(int(rng.integers(1, self.binary.size + 1)))
             count = int(rng.integers(0, lits.size + 1))
@@ -147,7 +149,9 @@ class Sample:
                 continue
             for x in self._completions([Fraction(v) for v in point], free):
                 value = exact(model.objective.const)
-                for col, coef in zip(model.objective.cols.tolist(), model.objective.vals.tolist(), strict=True):
+                for col, coef in zip(
+                    model.objective.cols.tolist(), model.objective.vals.tolist(), strict=True
+                ):
                     value += exact(coef) * x[col]
                 if best is None or value < best[0]:
                     best = value, np.array([float(v) for v in x])

@@ -68,7 +68,9 @@ class SAT(Backend):
         self.solver = ALIASES.get(solver.lower(), solver.lower())
         if self.solver in REFUSED:
             raise SpecError(
-                f"treeform does not use the SAT solver {solver!r}", cause=REFUSED[self.solver], fix="use 'cadical195'"
+                f"treeform does not use the SAT solver {solver!r}",
+                cause=REFUSED[self.solver],
+                fix="use 'cadical195'",
             )
         if self.solver not in SLICED + IN_CHILD:
             raise unknown_name(solver, [*SLICED, *IN_CHILD], "SAT solver")

@@ -28,7 +28,9 @@ def without_lines(noise: Sequence[bytes]) -> Iterator[None]:
         yield
         return
     source, sink = os.pipe()
-    relay = threading.Thread(target=_relay, args=(source, os.dup(saved), noise), name="treeform stderr", daemon=True)
+    relay = threading.Thread(
+        target=_relay, args=(source, os.dup(saved), noise), name="treeform stderr", daemon=True
+    )
     relay.start()
     os.dup2(sink, 2)
     os.close(sink)
