@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from treeform.data import Dataset
-from treeform.errors import CertificateError, TreeformError
+from treeform.errors import CertificateError, SolverNotAvailable, TreeformError
 from treeform.graph import DecisionGraph
 from treeform.objective import Objective
 from treeform.ports import Requirement
@@ -95,6 +95,8 @@ def check(
     ------
     CertificateError
         If the file is damaged, edited, or belongs to other data.
+    SolverNotAvailable
+        If drat-trim is asked for and not installed.
     """
     body = validate(certificate)
     try:
@@ -201,6 +203,8 @@ def _follow_proof(
         )
     try:
         bound, found, cnf = verify_proof(recheck, question, again.proofs, again.time_limit, again.drat_trim)
+    except SolverNotAvailable:
+        raise
     except (TreeformError, *DAMAGE) as error:
         return CheckRow(what, False, f"its proof cannot be verified: {error}")
     if found.verdict in ("stopped", "memory"):

@@ -110,6 +110,8 @@ class Proofs:
         standard = _as_installed(formulation)
         if standard is None:
             return f"{formulation.name} is not installed under that name, so that nobody could derive its formula"
+        if budget.stop():
+            return _why_not(None, formulation)
         start = budget.seconds
         try:
             cnf = derive(question, standard, statement)
