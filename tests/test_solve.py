@@ -5,9 +5,12 @@ from __future__ import annotations
 import itertools
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -240,3 +243,18 @@ def test_one_excluded_column_may_be_named_as_text(table):
 def test_unknown_solvers_are_compared_with_engines_too(table):
     with pytest.raises(SpecError, match="did you mean 'contree'"):
         parity_problem(table).solve("contre")
+
+
+def test_the_process_ends_cleanly_after_a_search_that_did_not_react():
+    table = Path(__file__).resolve().parent.parent / "examples/data/german-credit.csv"
+    code = f"""
+import pandas as pd, treeform as tf
+X = pd.read_csv({str(table)!r})
+problem = tf.Problem(X, "creditworthy", shape="tree:3")
+problem += tf.StatisticalParity("sex", ratio=0.8, favourable="yes")
+print(problem.solve("highs", warm_start=None, time_limit=2).status)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.returncode, done.stdout) == (0, "feasible\n"), done.stderr

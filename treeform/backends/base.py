@@ -216,7 +216,7 @@ class Session(ABC):
 
     grace: ClassVar[float] = 0.2
     """Seconds that the solver may exceed its time limit before it is asked to stop."""
-    patience: ClassVar[float] = 1.0
+    patience: ClassVar[float] = 0.4
     """Seconds that the solver may take to stop before it is left to itself, and loaded afresh for the next run."""
 
     def __init__(self, backend: Backend, model: Model) -> None:

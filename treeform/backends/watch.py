@@ -7,9 +7,11 @@ function, takes signals, and runs the user's callbacks, so that their exceptions
 
 from __future__ import annotations
 
+import atexit
 import queue
 import threading
 import time
+import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -23,6 +25,18 @@ if TYPE_CHECKING:
 
 #: Seconds between two looks at the stop function.
 POLL = 0.05
+#: Seconds that the end of the process waits for searches that were left behind.
+LAST_WAIT = 30.0
+
+_left_behind: weakref.WeakSet[threading.Thread] = weakref.WeakSet()
+
+
+@atexit.register
+def _see_off() -> None:
+    """Let searches that were left behind end first: a thread inside C++ code aborts an interpreter that ends."""
+    deadline = time.monotonic() + LAST_WAIT
+    for thread in list(_left_behind):
+        thread.join(max(0.0, deadline - time.monotonic()))
 
 
 class Watch:
@@ -81,8 +95,8 @@ class Watch:
     def carry_out(self, search: Callable[[], Answer], cancel: Callable[[], None]) -> Answer | None:
         """Run ``search`` to its end, to the limits, or until somebody stops it; None if it does not react.
 
-        A search that does not react stays behind in a daemon thread: it ends when its solver looks up, and does not
-        keep the interpreter from ending.
+        A search that does not react stays behind in a daemon thread: it ends when its solver looks up. The end of
+        the process waits for that, up to `LAST_WAIT` seconds.
 
         Raises
         ------
@@ -93,6 +107,7 @@ class Watch:
         """
         thread = threading.Thread(target=self._work, args=(search,), name="treeform search", daemon=True)
         thread.start()
+        _left_behind.add(thread)
         try:
             while True:
                 try:
