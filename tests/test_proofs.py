@@ -127,6 +127,53 @@ def test_the_trimmed_proof_is_a_proof(solver: str):
     assert set(b"".join(kept)) <= set(b"0123456789- d\n")
 
 
+def follows(clauses: list[frozenset[int]], lemma: frozenset[int]) -> bool:
+    """Reverse unit propagation as its definition says."""
+    true = {-lit for lit in lemma}
+    while True:
+        before = len(true)
+        for clause in clauses:
+            left = [lit for lit in clause if -lit not in true]
+            if not left:
+                return True
+            if len(left) == 1:
+                true.add(left[0])
+        if len(true) == before:
+            return False
+
+
+def follow(clauses: Clauses, proof: str) -> bool:
+    """A checker of a dozen lines: every lemma in order, deletions obeyed."""
+    present = [frozenset(clause) for clause in clauses]
+    for line in proof.splitlines():
+        words = line.split()
+        lemma = frozenset(map(int, words[words[0] == "d" : -1]))
+        if words[0] == "d":
+            present.remove(lemma)
+        elif not follows(present, lemma):
+            return False
+        else:
+            present.append(lemma)
+    return frozenset() in present
+
+
+@pytest.mark.parametrize("solver", ["glucose42", "cadical195"])
+def test_a_checker_of_a_dozen_lines_agrees(solver: str):
+    rng = random.Random(7)
+    refuted = 0
+    while refuted < 15:
+        clauses = random_clauses(rng, 12)
+        cnf = cnf_of(clauses, 12)
+        kept: list[bytes] = []
+        with trace(cnf.starts, cnf.literals, solver) as told:
+            if told.proof is None:
+                continue
+            stream = told.proof
+            assert verify_rup(cnf, lambda s=stream: s.read(99), binary=told.binary, write=kept.append).ok
+        refuted += 1
+        assert follow(clauses, b"".join(kept).decode())
+
+
 # -- what does not --------------------------------------------------------------------------------
 
 

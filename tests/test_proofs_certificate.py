@@ -10,9 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
+from typer.testing import CliRunner
 
 import treeform as tf
+from treeform.cli.app import app
 from treeform.errors import SolverNotAvailable, SpecError
 from treeform.formulations.sat import SatDepth
 from treeform.shape import Tree
@@ -74,7 +77,7 @@ def test_a_proof_is_written_and_verified(proved):
     X, y, certificate, folder = proved
     assert [path.name for path in folder.iterdir()] == [told(certificate)["recheck"]["proof"]]
     report = tf.check(certificate, X, y, proofs=folder)
-    assert report.ok, str(report)
+    assert all(r.ok for r in report.rows), str(report)
     found = row(certificate, X, y, folder)
     assert found.ok is True
     assert "clauses derived from the data" in found.detail
@@ -184,6 +187,29 @@ def test_rows_that_the_table_drops_do_not_matter(tmp_path):
     report = tf.check(certificate, np.repeat(X, 2, axis=0), np.repeat(y, 2), weights, proofs=tmp_path)
     assert report.ok
     assert any("proof verified" in r.detail for r in report.rows)
+
+
+def test_on_the_command_line(tmp_path):
+    X, y = table()
+    frame = pd.DataFrame(X, columns=list("abcdef")).assign(y=y)
+    frame.to_csv(tmp_path / "table.csv", index=False)
+    data, certificate, folder = tmp_path / "table.csv", tmp_path / "c.json", tmp_path / "proofs"
+
+    def run(*words: object) -> Any:
+        return CliRunner().invoke(app, list(map(str, words)), env={"COLUMNS": "200", "NO_COLOR": "1"})
+
+    fitted = run(
+        "fit", data, "--target", "y", "--shape", "tree:4", "--minimize", "depth", "--require", "max_errors:0",
+        "--solver", "sat", "--certificate", certificate, "--proofs", folder,
+    )  # fmt: skip
+    assert fitted.exit_code == 0, fitted.output
+    checked = run("check", certificate, data, "--proof", folder)
+    assert checked.exit_code == 0, checked.output
+    assert "proof verified" in checked.output
+    assert "could not be re-checked" in run("check", certificate, data).output
+    for path in folder.iterdir():
+        path.write_bytes(path.read_bytes()[:-1])
+    assert run("check", certificate, data, "--proof", folder).exit_code == 1
 
 
 # -- what does not --------------------------------------------------------------------------------

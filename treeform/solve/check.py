@@ -16,7 +16,7 @@ from typing import Any
 from treeform.data import Dataset
 from treeform.errors import CertificateError, SolverNotAvailable, TreeformError
 from treeform.graph import DecisionGraph
-from treeform.objective import Objective
+from treeform.objective import Depth, Objective
 from treeform.ports import Requirement
 from treeform.shape import shape_from_json
 from treeform.solve.certificate import validate
@@ -173,11 +173,22 @@ def _check_claim(
         return CheckRow(what, True, f"rows that agree on every feature cost at least {floor}")
     if claim["by"] == PROVER:
         return CheckRow(what, False, f"rows that agree on every feature cost only {floor}")
+    if value <= _one_level(question):
+        return CheckRow(what, True, "no constant model is admissible")
     if claim["recheck"] is None:
         return CheckRow(what, None, "not re-checked: run the solver again to prove it again")
     if "proof" in claim["recheck"]:
         return _follow_proof(what, value, claim["recheck"], question, again)
     return _prove_again(what, value, claim, question, again.time_limit)
+
+
+def _one_level(question: Question) -> Fraction:
+    """What depth 1 costs where the depth is minimised and no model without a test is admissible; else 0."""
+    terms = question.objective.terms
+    if len(terms) != 1 or not isinstance(terms[0][1], Depth):
+        return Fraction(0)
+    leaves = (DecisionGraph.leaf(label, question.data) for label in range(question.data.n_classes))
+    return Fraction(0) if any(verify(question, leaf).ok for leaf in leaves) else Fraction(terms[0][0])
 
 
 def _prove_again(

@@ -55,7 +55,7 @@ def _tidy(files: Proofs, plan: Plan, ledger: Ledger) -> None:
     elif not any("proof" in (claim.recheck or {}) for claim in ledger.claims) and not any(
         note.startswith("no proof was written") for note in ledger.notes
     ):
-        ledger.notes.append("no proof was written: no solver without an objective refuted anything")
+        ledger.notes.append("no proof was written: nothing was refuted by a solver that answers yes or no")
 
 
 def _work(
