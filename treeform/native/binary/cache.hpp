@@ -56,7 +56,7 @@ public:
         if (Entry* e = find(node.cover, node.hash, depth, tests)) return --counters_.cache_hits, e;
         const std::uint64_t key = mix(node.hash, depth, tests);
         Entry* slot = free_slot(key);
-        if (!slot && table_.size() * 2 <= most_) {
+        if (!slot && table_.size() * 3 <= most_) {  // old and new exist side by side for a moment
             grow();
             slot = free_slot(key);
         }

@@ -51,16 +51,19 @@ void Search::run(Outcome& out) {
     if (best_.plan && best_.upper < wanted_) out.tree = scribe_.write(best_.plan);
 }
 
-/// Restarts with ever weaker rules; DL8.5 makes a few cheap ones for an incumbent, then none.
+/// Restarts with ever weaker rules; DL8.5 makes some for an incumbent while they pay, then none.
 void Search::iterate() {
     const bool beam = settings_.strategy == "beam";
+    int idle = 0;
     for (int turn = 0;; ++turn) {
-        if (!beam && (turn >= 3 || settings_.depth <= settings_.exact_depth)) rules_.lift();
+        if (!beam && (idle >= 2 || settings_.depth <= settings_.exact_depth)) rules_.lift();
+        const Cost before = best_.upper;
         const Context start{0, 0, 0, double(root_.leaf), double(root_.mass)};
         const Known found = explore(root_, 0, settings_.depth, std::min(settings_.max_nodes, full(settings_.depth)),
                                     std::min(best_.upper, wanted_), rules_.initial(start));
         if (found.upper < best_.upper) improve(0, found.upper, found.plan);
         proved_ = std::max(proved_, found.lower);
+        idle = best_.upper < before ? 0 : idle + 1;
         if (proved_ >= std::min(best_.upper, wanted_) || !rules_.any()) return;
         if (!rules_.relax()) rules_.lift();
         ++counters_.restarts;
