@@ -74,7 +74,7 @@ public:
             std::fill_n(by_feature, table_.features, lower);
             return settled(best, budget < 1 ? leaf : lower);
         }
-        lanes_.lay_out(node);
+        lanes_.lay_out(node, control_);
         const Cost whole = whole_node(node, leaf, best);
         if (budget < 2) {
             std::copy(whole_.begin(), whole_.end(), by_feature);

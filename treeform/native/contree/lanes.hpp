@@ -38,10 +38,11 @@ public:
     std::size_t size() const { return rows_ * kLanes; }
     const Lane& operator[](int feature) const { return lanes_[feature]; }
 
-    void lay_out(const Node<W>& node) {
+    void lay_out(const Node<W>& node, const Control& control) {
         rows_ = (node.n + kLanes - 1) / kLanes;
         small_total_ = static_cast<std::int64_t>(node.n) * table_.losses.max_step <= 16000;
         for (int f = 0; f < table_.features; ++f) {
+            control.check();
             Lane& lane = lanes_[f];
             if (lane.order.size() < size()) lane.order.resize(size()), lane.key.resize(size()), lane.valid.resize(rows_);
             transpose(node, f, lane);

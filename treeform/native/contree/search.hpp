@@ -129,7 +129,7 @@ public:
             return;
         }
         Frame& here = frame(level);
-        partition(table_, task.node, test, here.left, here.right, here.goes_left);
+        partition(table_, task.node, test, here.left, here.right, here.goes_left, &control_);
         left.node = &here.left, right.node = &here.right;
         solve_sides(level, task, work, cutoff);
         work.total = left.lower + right.lower;

@@ -113,7 +113,7 @@ void add_totals(const Table<W>& table, Node<W>& node) {
 /// Send the rows with rank(feature) < key to `left`, the others to `right`, keeping every feature's order.
 template <class W>
 void partition(const Table<W>& table, const Node<W>& node, Test test, Node<W>& left, Node<W>& right,
-               std::vector<std::uint8_t>& goes_left) {
+               std::vector<std::uint8_t>& goes_left, const Control* control = nullptr) {
     using Id = typename W::Id;
     const auto* rank = table.rank[test.feature].data();
     goes_left.resize(table.n + 1);
@@ -131,6 +131,7 @@ void partition(const Table<W>& table, const Node<W>& node, Test test, Node<W>& l
     left.n = n_left, right.n = node.n - n_left;
     left.reserve(left.n, table.features), right.reserve(right.n, table.features);
     for (int f = 0; f < table.features; ++f) {
+        if (control) control->check();
         Id *a = left.order(f), *b = right.order(f);
         const Id* source = node.order(f);
         for (std::size_t k = 0; k < node.n; ++k) {  // branch-free: write both, advance one
