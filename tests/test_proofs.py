@@ -288,6 +288,15 @@ def test_memory_is_bounded():
     assert found.verdict == "memory"
 
 
+def test_a_lemma_without_end_is_refused():
+    endless = itertools.repeat(b"1 2 3 " * 1000)
+    assert verify_rup(cnf_of(CUBE), lambda: next(endless)).verdict == "malformed"
+    assert (
+        verify_rup(cnf_of(CUBE), lambda: next(itertools.repeat(b"a\2\2\2")), binary=True).verdict
+        == "malformed"
+    )
+
+
 def test_it_stops_when_asked():
     asked = []
 

@@ -364,7 +364,7 @@ private:
 
 Outcome check(const Formula& formula, const Settings& settings, const Read& read, const Write& write, const Poll& poll) {
     Outcome out;
-    Parser parser(read, settings.binary);
+    Parser parser(read, settings.binary, 64 + 4 * static_cast<std::size_t>(formula.variables));
     try {
         Checker checker(formula, settings, poll, out);
         if (!checker.load(formula) && !checker.forward(parser)) {

@@ -17,7 +17,8 @@ struct Malformed : std::runtime_error {
 
 class Parser {
 public:
-    Parser(const Read& read, bool binary) : read_(read), binary_(binary) {}
+    /// A step with more than `longest` literals is refused, so that no proof can fill the memory with one.
+    Parser(const Read& read, bool binary, std::size_t longest) : read_(read), binary_(binary), longest_(longest) {}
 
     /// The next step: false at the end of the proof.
     bool next(std::vector<std::int32_t>& literals, bool& deletion) {
@@ -43,6 +44,10 @@ private:
         }
         return static_cast<unsigned char>(buffer_[at_++]);
     }
+    void push(std::vector<std::int32_t>& literals, std::int32_t literal) const {
+        if (literals.size() == longest_) fail("there are more literals than the formula has");
+        literals.push_back(literal);
+    }
     [[noreturn]] void fail(const std::string& what) const {
         throw Malformed(what + " in step " + std::to_string(steps_ + 1));
     }
@@ -66,7 +71,7 @@ private:
             begun = true;
             const std::int32_t literal = number(c);
             if (literal == 0) return true;
-            literals.push_back(literal);
+            push(literals, literal);
         }
     }
     std::int32_t number(int c) {
@@ -101,12 +106,13 @@ private:
             if (code == 0) return true;
             const auto variable = static_cast<std::int64_t>(code >> 1);
             if (variable == 0 || variable > std::numeric_limits<std::int32_t>::max()) fail("a literal is impossible");
-            literals.push_back(static_cast<std::int32_t>(code & 1 ? -variable : variable));
+            push(literals, static_cast<std::int32_t>(code & 1 ? -variable : variable));
         }
     }
 
     const Read& read_;
     bool binary_, done_ = false;
+    std::size_t longest_;
     std::string buffer_;
     std::size_t at_ = 0;
     std::uint64_t steps_ = 0;

@@ -64,12 +64,16 @@ def verify_proof(
         with gzip.open(path, "rb") as stream:
 
             def read() -> bytes:
+                if budget.stop():
+                    raise TimeoutError
                 return stream.read(PIECE)
 
             if drat_trim:
                 found = verify_drat_trim(cnf, read, time_limit=time_limit)
             else:
                 found = verify_rup(cnf, read, stop=budget.stop)
+    except TimeoutError:
+        found = Verification("stopped", f"not finished within {time_limit} s", {})
     except (OSError, EOFError, zlib.error) as error:
         raise CertificateError(
             f"the proof {path.name} cannot be read", cause=str(error), fix="use the file as it was written"
