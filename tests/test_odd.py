@@ -131,10 +131,11 @@ def test_diagrams(widths: tuple[int, ...], symmetry: str) -> None:
     "formulation",
     [
         ODD(lambdas=True),
+        ODD(disaggregate=False),
         ODD() - SymmetryBreaking,
         ODD().replace(SymmetryBreaking, SymmetryBreaking("in_degree")),
     ],
-    ids=["lambdas", "no symmetry breaking", "in-degrees"],
+    ids=["lambdas", "all layers alike", "no symmetry breaking", "in-degrees"],
 )
 def test_variants_agree(formulation: ODD) -> None:
     data = random_data(41, n=7)

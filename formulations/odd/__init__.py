@@ -46,6 +46,8 @@ class ODD(Formulation):
         Keep the binaries (4)-(5), one per point and layer; see `Flow`.
     symmetry : {"first_arc", "in_degree"}
         How the nodes of a diagram's layers are numbered; see `SymmetryBreaking`.
+    disaggregate : bool, default True
+        State the last layer test by test; see `UnivariateSplits`.
 
     Notes
     -----
@@ -56,10 +58,9 @@ class ODD(Formulation):
 
     name: ClassVar[str] = "odd"
 
-    def __init__(self, lambdas: bool = False, symmetry: str = "first_arc") -> None:
-        super().__init__(
-            Flow(lambdas) + Topology() + SymmetryBreaking(symmetry) + UnivariateSplits() + Accuracy()
-        )
+    def __init__(self, lambdas: bool = False, symmetry: str = "first_arc", disaggregate: bool = True) -> None:
+        splits = UnivariateSplits(disaggregate)
+        super().__init__(Flow(lambdas) + Topology() + SymmetryBreaking(symmetry) + splits + Accuracy())
 
     def supports(self, shape: Shape, data: Dataset, objective: Objective) -> str | None:
         nodes = sum(shape.widths)

@@ -112,7 +112,8 @@ def _put_design(compiled: Compiled, plan: Plan, x: Floats) -> None:
     terminal = ways[skeleton.last][:, :, n_nodes:]
     _put(x, compiled, "d", used)
     _put(x, compiled, "constant", np.arange(n_classes) == plan.constant)
-    _put(x, compiled, "g", g[skeleton.inner])
+    by_test = "leads" in compiled.state["columns"]
+    _put(x, compiled, "g", g[skeleton.inner] if by_test else g)
     _put(x, compiled, "leads", g[skeleton.last][:, :, None] & terminal[:, None, 0])
     _put(x, compiled, "leads right", g[skeleton.last][:, :, None] & terminal[:, None, 1])
     _put(x, compiled, "y_terminal", ways[:, :, n_nodes:])
@@ -151,7 +152,7 @@ def _put_flow(compiled: Compiled, plan: Plan, x: Floats) -> None:
     leads = np.where(left[:, last, None], to_terminal[last, 0], to_terminal[last, 1]) & used[last, None]
     _put(x, compiled, "reach", leads[:, :, :-1])
     arrived = z_terminal.any(axis=(1, 2)) | (np.arange(n_classes) == plan.constant)
-    _put(x, compiled, "w_terminal", arrived[:, :-1])
+    _put(x, compiled, "w_terminal", arrived[:, :1] if n_classes == 2 else arrived)
     if not skeleton.is_tree:
         on = ways[skeleton.tail, skeleton.side, skeleton.head]
         _put(x, compiled, "z", w[:, skeleton.tail, skeleton.side] & on)

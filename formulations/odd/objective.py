@@ -32,12 +32,16 @@ class Accuracy(Component):
 
     def build(self, m: Model, t: Ports) -> None:
         # (17) w_iv = sum_{u in delta-(v)} (z+_iuv + z-_iuv); by (1)-(3) they add up to 1 over the terminals, so
-        # that one class is what is left over.
-        columns = m.bool("w_terminal", (t.points.n_points, t.n_classes - 1), relax=True)
-        keep(t, "w_terminal", columns)
+        # that the last class is what is left over.
+        shape = (t.points.n_points, t.n_classes)
         arriving = t.z_terminal.sum(axis=(1, 2)) + t.arrival.sum(axis=1) + t.constant
-        m.add(columns == arriving[:, :-1], "(17) arrival at terminals")
-        arrived = concatenate([columns, 1 - columns.sum(axis=1).reshape(-1, 1)], axis=1)
+        if t.n_classes == 2:
+            one = keep(t, "w_terminal", m.bool("w_terminal", (shape[0], 1), relax=True))
+            arrived = concatenate([one, 1 - one], axis=1)
+        else:
+            arrived = keep(t, "w_terminal", m.bool("w_terminal", shape, relax=True))
+            m.add(arrived.sum(axis=1) == 1, "(17) every point arrives")
+        m.add(arrived[:, :-1] == arriving[:, :-1], "(17) arrival at terminals")
         predicted = arrived[t.points.index]
         t.publish("predicted", predicted)
         t.publish("sink", predicted)

@@ -19,6 +19,11 @@ if TYPE_CHECKING:
 class UnivariateSplits(Component):
     """Each used node makes one test ``x[feature] <= threshold`` out of those that separate points.
 
+    Parameters
+    ----------
+    disaggregate : bool, default True
+        State the last layer test by test, see below; otherwise as all others, by (9)-(10) and (13)-(14).
+
     Notes
     -----
     The paper states splits by a vector a and an offset b with an epsilon and big-M rows (13)-(14), of which
@@ -35,26 +40,32 @@ class UnivariateSplits(Component):
     Publishes ``g`` (V, T) and ``feature``.
     """
 
-    needs = frozenset({"d", "w", "arrival", "y_terminal"})
     offers = frozenset({"feature", "g"})
+
+    def __init__(self, disaggregate: bool = True) -> None:
+        self.disaggregate = disaggregate
+        last = {"arrival", "y_terminal"} if disaggregate else {"w_last"}
+        self.needs = frozenset({"d", "w", *last})
 
     def build(self, m: Model, t: Ports) -> None:
         skeleton: Skeleton = t.state["skeleton"]
         tests = Tests.of(t.data, t.wanted, t.facts)
         t.state["tests"] = tests
         inner, last = skeleton.inner, skeleton.last
-        g_inner = keep(t, "g", m.bool("g", (len(inner), tests.n_tests)))
-        leads = keep(t, "leads", m.bool("leads", (len(last), tests.n_tests, t.n_classes)))
-        g = concatenate([g_inner, leads.sum(axis=2)], axis=0)
+        n_inner = len(inner) if self.disaggregate else skeleton.n_nodes
+        g = keep(t, "g", m.bool("g", (n_inner, tests.n_tests)))
+        if len(tests.later) and n_inner:
+            # (16) thresholds of the chosen feature only, in order
+            m.add(g[:, tests.later] <= g[:, tests.later - 1], "(16) thresholds in order")
+        if self.disaggregate:
+            leads = keep(t, "leads", m.bool("leads", (len(last), tests.n_tests, t.n_classes)))
+            g = concatenate([g, leads.sum(axis=2)], axis=0)
+            _lead(m, t, tests, g[last], leads)
         # (15) sum_j e_vj = d_v, where e_vj = g at the first threshold of feature j
         m.add(tests.choices(g).sum(axis=1) == t.d, "(15) one feature at a used node")
-        if len(tests.later) and len(inner):
-            # (16) thresholds of the chosen feature only, in order
-            m.add(g_inner[:, tests.later] <= g_inner[:, tests.later - 1], "(16) thresholds in order")
-        self._sides(m, t, tests, g_inner, inner, t.w)
+        self._sides(m, t, tests, g[inner], inner, t.w)
         if "w_last" in t.state:
             self._sides(m, t, tests, g[last], last, t.state["w_last"])
-        _lead(m, t, tests, g[last], leads)
         t.publish("g", g)
         if "feature" in t.wanted:
             chosen = tests.choices(g)
