@@ -258,3 +258,31 @@ print(problem.solve("highs", warm_start=None, time_limit=2).status)
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False
     )
     assert (done.returncode, done.stdout) == (0, "feasible\n"), done.stderr
+
+
+def test_costs_beyond_64_bits_are_refused_at_once(table):
+    X, y, _ = table
+    problem = tf.Problem(X, y, shape=tf.Tree(depth=1))
+    with pytest.raises(SpecError, match="too large"):
+        problem.minimize(tf.Cost([[0, 10**25], [1, 0]]))
+    problem.minimize(10**30 * tf.Error() + tf.Cost([[0, 2], [1, 0]]))
+    with pytest.raises(SpecError):
+        problem.solve(time_limit=10)
+
+
+def test_a_ratio_of_two_thirds_is_exact(table):
+    X, y, sex = table
+    problem = tf.Problem(X, y, shape=tf.Tree(depth=1))
+    problem += tf.StatisticalParity(groups=sex, ratio=2 / 3, favourable="yes")
+    assert problem.requirements[0].ratio == Fraction(2, 3)
+    assert tf.MinSupport(0.1).amount.fraction == Fraction(1, 10)
+
+
+def test_many_classes_keep_the_time_limit():
+    rng = np.random.default_rng(0)
+    X, y = rng.random((600, 2)), np.arange(600) % 200
+    started = time.monotonic()
+    result = tf.Problem(X, y, shape=tf.Tree(depth=2)).minimize(tf.Error() + tf.Nodes()).solve(time_limit=1)
+    assert time.monotonic() - started < 5
+    assert result.bound >= 0
+    assert result.graph is not None

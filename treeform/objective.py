@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from treeform.ports import Ports
     from treeform.shape import Shape
 
+LARGEST_COST = 2**60
+"""All samples at their worst cost stay below this: native engines count in 64 bits."""
+
 LARGEST = 2**53
 """Solvers hold objectives in float64: whole numbers up to here are exact."""
 
@@ -139,7 +142,7 @@ class Cost(Term):
         """Cost of predicting class code ``guess`` for a sample of class code ``truth``."""
         return self.matrix[truth][guess]
 
-    def _whole(self, data: Dataset) -> np.ndarray:
+    def whole(self, data: Dataset) -> np.ndarray:
         """(K, K) int64 costs in multiples of ``unit / weight_unit``."""
         step = self._step()
         return np.array([[int(v / step) for v in row] for row in self.matrix], dtype=np.int64)
@@ -150,24 +153,34 @@ class Cost(Term):
 
     def evaluate(self, graph: DecisionGraph, data: Dataset) -> Fraction:
         guess = graph.predict_codes(data.X)
-        each = self._whole(data)[np.asarray(data.y), guess].astype(object)
+        each = self.whole(data)[np.asarray(data.y), guess].astype(object)
         return self.unit(data) * int((each * np.asarray(data.weights)).sum())
 
     def unit(self, data: Dataset) -> Fraction:
         return data.weight_unit * self._step()
 
     def build(self, m: Model, t: Ports) -> Expr:
-        each = self._whole(t.data)[np.asarray(t.data.y)] * t.weights[:, None]
+        each = self.whole(t.data)[np.asarray(t.data.y)] * t.weights[:, None]
         cost: Expr = (t.predicted * each).sum()
         return cost
 
     def refusal(self, data: Dataset, shape: Shape) -> SpecError | None:
         if len(self.matrix) == data.n_classes:
-            return None
+            return self._too_large(data)
         return SpecError(
             f"the cost matrix has {len(self.matrix)} rows and the data have {data.n_classes} classes",
             cause=f"the classes are {', '.join(map(str, data.classes))}",
             fix="give one row and one column per class, in that order",
+        )
+
+    def _too_large(self, data: Dataset) -> SpecError | None:
+        dearest = max(map(max, self.matrix)) / self._step()
+        if dearest * data.total_weight < LARGEST_COST:
+            return None
+        return SpecError(
+            "the costs are too large for exact 64-bit arithmetic",
+            cause=f"as whole numbers they reach {float(dearest):.3g}, on a total weight of {data.total_weight:.3g}",
+            fix="round costs and sample weights to fewer digits",
         )
 
     def __str__(self) -> str:
@@ -392,8 +405,17 @@ def _not_a_term(part: str, text: str) -> SpecError:
     )
 
 
+def _meant(value: float | np.floating[Any]) -> Fraction:
+    """The number that a float stands for: the decimal that it prints as, or 2/3 for 0.6666666666666666."""
+    written = Fraction(str(value))  # the shortest text of the value's own precision: float32(0.8) is 4/5 too
+    if written.denominator <= 10**14:
+        return written
+    near = Fraction(float(value)).limit_denominator(10**6)
+    return near if float(near) == float(value) else written
+
+
 def as_fraction(value: Any, what: str) -> Fraction:
-    """A finite number as the fraction that it is written as: 0.8 is 4/5.
+    """A finite number as the fraction that it is written as: 0.8 is 4/5, and the float of 2/3 is 2/3.
 
     Raises
     ------
@@ -406,8 +428,7 @@ def as_fraction(value: Any, what: str) -> Fraction:
         if isinstance(value, Rational) and not isinstance(value, bool):
             return Fraction(int(value.numerator), int(value.denominator))
         if isinstance(value, float | np.floating):
-            # The shortest text of the value's own precision: float32(0.8) is 4/5 too.
-            return Fraction(str(value))
+            return _meant(value)
     except (ValueError, ZeroDivisionError, OverflowError):
         pass
     raise SpecError(

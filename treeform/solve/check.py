@@ -148,8 +148,9 @@ def question_of(body: dict[str, Any], data: Dataset) -> Question:
     """The problem that a validated certificate answers, on its data."""
     problem = body["problem"]
     requirements = tuple(Requirement.from_json(item).bind(data) for item in problem["requirements"])
-    objective = Objective.parse(problem["objective"])
-    return Question(data, shape_from_json(problem["shape"]), objective, requirements)
+    objective, shape = Objective.parse(problem["objective"]), shape_from_json(problem["shape"])
+    objective.check(data, shape)
+    return Question(data, shape, objective, requirements)
 
 
 def _check_claim(

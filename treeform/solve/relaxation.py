@@ -13,7 +13,7 @@ from fractions import Fraction
 import numpy as np
 
 from treeform.dp import Engine, TreeTask
-from treeform.objective import Cost, Error, Leaves, Nodes
+from treeform.objective import LARGEST_COST, Cost, Error, Leaves, Nodes
 from treeform.shape import Tree
 from treeform.solve.question import Question
 from treeform.solve.trivial import allowed_errors
@@ -114,5 +114,8 @@ def _price(
     if "cost" not in engine.understands or min(min(row) for row in matrix) < 0 or penalty < 0:
         return None
     step = math.lcm(penalty.denominator, *(entry.denominator for row in matrix for entry in row))
-    whole = np.array([[int(entry * step) for entry in row] for row in matrix], dtype=np.int64)
+    entries = [[int(entry * step) for entry in row] for row in matrix]
+    if max(map(max, entries)) * data.total_weight + penalty * step >= LARGEST_COST:
+        return None
+    whole = np.array(entries, dtype=np.int64)
     return whole, int(penalty * step), Fraction(question.scale, step), offset * question.scale

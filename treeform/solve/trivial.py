@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-import numpy as np
-
 from treeform.objective import Cost, Depth, Error, Leaves
 from treeform.solve.question import Question
 
@@ -19,13 +17,16 @@ def floor_bound(question: Question) -> int:
     Each distinct feature vector pays at least for its cheapest class; other terms are at least 0.
     """
     data = question.data
-    at_point = data.points.weights.astype(object)
+    at_point = data.points.weights
     total = Fraction(0)
     for weight, term in question.objective.terms:
-        if isinstance(term, Error | Cost):
-            classes = range(data.n_classes)
-            price = np.array([[_price(term, question, k, g) for g in classes] for k in classes], dtype=object)
-            total += weight * data.weight_unit * sum((at_point @ price).min(axis=1), Fraction(0))
+        if isinstance(term, Error):
+            cheapest = at_point.sum(axis=1) - at_point.max(axis=1)
+        elif isinstance(term, Cost):  # its whole costs of all samples together stay below 2**60
+            cheapest = (at_point @ term.whole(data)).min(axis=1)
+        else:
+            continue
+        total += weight * term.unit(data) * int(cheapest.sum())
     return math.ceil(total * question.scale)
 
 
