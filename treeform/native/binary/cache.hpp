@@ -30,7 +30,7 @@ public:
         : substrate_(substrate), counters_(counters), enabled_(enabled) {
         // A plan and its control block are about as large as an entry's fixed part.
         most_ = std::max<std::size_t>(kWays, bytes / (sizeof(Entry) + 96));
-        std::size_t size = 1024;
+        std::size_t size = 256;
         while (size > most_) size /= 2;
         table_.resize(std::max<std::size_t>(size, kWays));
     }

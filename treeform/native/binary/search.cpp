@@ -226,7 +226,8 @@ void Search::branch(Node& node, int level, int depth, std::int64_t tests, Cost b
     for (std::int64_t a = all ? most : std::max<std::int64_t>(0, tests - 1 - most); a <= std::min(most, tests - 1); ++a) {
         const std::int64_t b = std::min(most, tests - 1 - a);
         const Rules::States* s[2] = {pruned[0] ? nullptr : &below[0], pruned[1] ? nullptr : &below[1]};
-        lower = std::min(lower, split(node, level, depth, column, a, b, bound, s, all));
+        Sides sides{{}, {a, b}, {false, false}, all};
+        lower = std::min(lower, split(node, level, depth, column, sides, bound, s));
     }
     frame.lower[column] = lower;
 }
@@ -264,63 +265,74 @@ void Search::similarity(Node& node, Frame& frame, int column) {
     frame.side_lower[0][column] = in, frame.side_lower[1][column] = out;
 }
 
-Cost Search::split(Node& node, int level, int depth, int column, std::int64_t tests0, std::int64_t tests1, Cost bound,
-                   const Rules::States* const* states, bool all) {
+/// Enter what is known of the two sides; returns the proved bound for trees with this root test.
+Cost Search::note(const Node& node, int level, int column, const Sides& sides) {
     Frame& frame = frames_[level];
-    const Cost penalty = settings_.node_penalty;
-    const std::int64_t tests[2] = {tests0, tests1};
-    Side side[2];
-    for (int s = 0; s < 2; ++s) static_cast<Known&>(side[s]) = probe(frame, node, column, s, depth - 1, tests[s]);
-    if (all && similarity_) {
-        similarity(node, frame, column);
-        for (int s = 0; s < 2; ++s) side[s].lower = std::max(side[s].lower, frame.side_lower[s][column]);
+    const Cost lower = plus(plus(sides.known[0].lower, sides.known[1].lower), settings_.node_penalty);
+    if (sides.all) frame.lower[column] = lower;  // with a budget, one of several ways to share it
+    const Cost cost = plus(plus(sides.known[0].upper, sides.known[1].upper), settings_.node_penalty);
+    if (cost < frame.known.upper) {
+        const int one = node.flip[column] ? 1 : 0;  // the side where the feature is 1
+        improve(level, cost, Plan::test(node.feature[column], sides.known[1 - one].plan, sides.known[one].plan));
     }
-    const auto lower = [&] { return plus(plus(side[0].lower, side[1].lower), penalty); };
-    const auto note = [&] {
-        if (all) frame.lower[column] = lower();  // with a budget, one of several ways to share it
-        const Cost cost = plus(plus(side[0].upper, side[1].upper), penalty);
-        if (cost < frame.known.upper) {
-            const int one = node.flip[column] ? 1 : 0;  // the side where the feature is 1
-            improve(level, cost, Plan::test(node.feature[column], side[1 - one].plan, side[one].plan));
-        }
-    };
-    note();
+    return lower;
+}
+
+/// The rows of one side, made once.
+Node& Search::rows_of(const Node& node, Frame& frame, int depth, int column, int side, Sides& sides) {
+    if (!sides.made[side]) substrate_.child(node, column, side, frame.child[side], depth - 1 >= 3);
+    sides.made[side] = true;
+    return frame.child[side];
+}
+
+/// Search one side of a test, with the best known tree for the other one at hand for complete trees.
+void Search::enter(Node& node, int level, int depth, int column, int s, Cost bound, const Rules::States& states, Sides& sides) {
+    Frame& frame = frames_[level];
+    Known &mine = sides.known[s], &other = sides.known[1 - s];
+    if (!bottom(depth - 1) && !other.exact() && !sides.made[1 - s]) {
+        // So that improvements on this side count at once, not only when the other has been searched.
+        Node& rows = rows_of(node, frame, depth, column, 1 - s, sides);
+        const Solved two = solve_two(substrate_, rows, std::min<std::int64_t>(sides.tests[1 - s], 3), settings_.node_penalty);
+        if (two.cost < other.upper) other.upper = two.cost, other.plan = plan_of(rows, two, 2);
+    }
+    frame.feature = node.feature[column];
+    frame.side = (s == 0) != bool(node.flip[column]) ? 1 : 0;
+    frame.other = other.upper, frame.other_plan = other.plan;
+    const Cost left = std::min(bound, frame.known.upper) - settings_.node_penalty - other.lower;
+    Node& rows = rows_of(node, frame, depth, column, s, sides);
+    const Known found = explore(rows, level + 1, depth - 1, sides.tests[s], left, states);
+    frame.feature = -1, frame.other = kNever, frame.other_plan = nullptr;
+    mine.lower = std::max(mine.lower, found.lower);
+    if (found.upper < mine.upper) mine.upper = found.upper, mine.plan = found.plan;
+}
+
+/// All trees with that root test and that many tests on its sides; returns their proved bound.
+Cost Search::split(Node& node, int level, int depth, int column, Sides& sides, Cost bound, const Rules::States* const* states) {
+    Frame& frame = frames_[level];
+    for (int s = 0; s < 2; ++s) sides.known[s] = probe(frame, node, column, s, depth - 1, sides.tests[s]);
+    const bool similar = sides.all && similarity_;
+    if (similar) {
+        similarity(node, frame, column);
+        for (int s = 0; s < 2; ++s) sides.known[s].lower = std::max(sides.known[s].lower, frame.side_lower[s][column]);
+    }
+    Cost lower = note(node, level, column, sides);
     const int first = node.side_leaf[0][column] >= node.side_leaf[1][column] ? 0 : 1;
-    const bool deep = !bottom(depth - 1);
     for (int turn = 0; turn < 2; ++turn) {
         const int s = turn == 0 ? first : 1 - first;
-        if (lower() >= std::min(bound, frame.known.upper)) {
+        if (lower >= std::min(bound, frame.known.upper)) {
             ++(turn == 0 ? counters_.pruned_similarity : counters_.pruned_bound);
             break;
         }
-        if (side[s].exact() || !states[s]) continue;
-        Node& child = frame.child[s];
-        substrate_.child(node, column, s, child, depth - 1 >= 3);
-        frame.feature = node.feature[column];
-        frame.side = (s == 0) != bool(node.flip[column]) ? 1 : 0;
-        frame.other = side[1 - s].upper, frame.other_plan = side[1 - s].plan;
-        if (deep && turn == 0 && frame.known.upper > 0) {
-            // A tree for the other side, so that improvements on this one count at once.
-            Node& other = frame.child[1 - s];
-            if (!side[1 - s].exact()) {
-                substrate_.child(node, column, 1 - s, other, true);
-                const Solved two = solve_two(substrate_, other, std::min<std::int64_t>(tests[1 - s], 3), penalty);
-                if (two.cost < side[1 - s].upper) side[1 - s].upper = two.cost, side[1 - s].plan = plan_of(other, two, 2);
-                frame.other = side[1 - s].upper, frame.other_plan = side[1 - s].plan;
-            }
-        }
-        const Cost left = std::min(bound, frame.known.upper) - penalty - side[1 - s].lower;
-        const Known found = explore(child, level + 1, depth - 1, tests[s], left, *states[s]);
-        frame.feature = -1, frame.other = kNever, frame.other_plan = nullptr;
-        side[s].lower = std::max(side[s].lower, found.lower);
-        if (found.upper < side[s].upper) side[s].upper = found.upper, side[s].plan = found.plan;
-        note();
+        if (sides.known[s].exact() || !states[s]) continue;
+        enter(node, level, depth, column, s, bound, *states[s], sides);
+        lower = note(node, level, column, sides);
     }
-    if (all && similarity_) {
-        for (int s = 0; s < 2; ++s) frame.side_lower[s][column] = std::max(frame.side_lower[s][column], side[s].lower);
+    if (similar) {
+        for (int s = 0; s < 2; ++s)
+            frame.side_lower[s][column] = std::max(frame.side_lower[s][column], sides.known[s].lower);
         frame.settled.push_back(column);
     }
-    return lower();
+    return lower;
 }
 
 }  // namespace treeform::binary

@@ -22,9 +22,12 @@ private:
         PlanPtr plan;
         bool exact() const { return lower >= upper; }
     };
-    /// One side of a test while it is worked on.
-    struct Side : Known {
-        Node* node = nullptr;
+    /// The two sides of a test while it is worked on.
+    struct Sides {
+        Known known[2];
+        std::int64_t tests[2];
+        bool made[2];      // whether their rows have been made
+        bool all;          // no budget of tests to share
     };
     /// One node on the way from the root to where the search is.
     struct Frame {
@@ -45,8 +48,10 @@ private:
     Known outright(Node& node, int depth, std::int64_t tests);
     void open(Node& node, int level, int depth, std::int64_t tests);
     void branch(Node& node, int level, int depth, std::int64_t tests, Cost bound, const Rules::States& states, int rank);
-    Cost split(Node& node, int level, int depth, int column, std::int64_t tests0, std::int64_t tests1, Cost bound,
-               const Rules::States* const* states, bool all);
+    Cost split(Node& node, int level, int depth, int column, Sides& sides, Cost bound, const Rules::States* const* states);
+    void enter(Node& node, int level, int depth, int column, int side, Cost bound, const Rules::States& states, Sides& sides);
+    Cost note(const Node& node, int level, int column, const Sides& sides);
+    Node& rows_of(const Node& node, Frame& frame, int depth, int column, int side, Sides& sides);
     Known probe(Frame& frame, const Node& node, int column, int side, int depth, std::int64_t tests);
     void similarity(Node& node, Frame& frame, int column);
     void rank(Node& node, Frame& frame);
