@@ -227,7 +227,7 @@ def _as_installed(formulation: Formulation) -> Formulation | None:
 
 def _why_not(satisfiable: bool | None, formulation: Formulation) -> str:
     if satisfiable is None:
-        return "the time was spent before it was found"
+        return "the solve was stopped before it was found"
     return f"{formulation.name} as installed, without your changes to it, does not refute it"
 
 
