@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pandas as pd
 import tables
+
 import treeform as tf
 
 TABLE = Path(__file__).resolve().parent.parent / "examples" / "data" / "german-credit.csv"
@@ -51,8 +52,9 @@ def main() -> None:
                 print(*rows[-1], flush=True)
     header = ["ratio", "solver", "ConTree start and bound", "status", "errors", "bound", "gap", "seconds", "bound by"]
     note = (
-        f"Time limit {limit:g} s, one thread, ODD formulation. With the warm start, the bound comes from ConTree on the "
-        "problem without the parity rule, then from its Lagrangian relaxation; the solver is started only for what is left."
+        f"Time limit {limit:g} s, one thread, ODD formulation. With the warm start, the bound comes from ConTree on "
+        "the problem without the parity rule, then from its Lagrangian relaxation; the solver is started only for "
+        "what is left."
     )
     tables.write("main_job", "The main job with and without the native engine", header, rows, note)
 

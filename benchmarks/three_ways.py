@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 import tables
+
 import treeform as tf
 from treeform.formulations import ODD, SatDepth
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,6 +11,11 @@ import pandas as pd
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
+
+# Started in the background (nohup, some CI runners), a process inherits "ignore Ctrl-C"; tests that press it need the
+# usual handler.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
