@@ -38,7 +38,7 @@ public:
     State update(const State&, const Context& c) const override { return {purity(c)}; }
     double slack(const State&) const override { return threshold_; }
     double needed(const State& s, int) const override { return std::nextafter(s.value, 2.0); }
-    bool ranked() const override { return false; }
+    bool about_test() const override { return false; }
 
 protected:
     bool within(const State& s, int) const override { return s.value < threshold_; }
@@ -54,7 +54,6 @@ public:
     State update(const State& s, const Context& c) const override { return {s.value + c.gap}; }
     double slack(const State& s) const override { return threshold_ - s.value; }
     double needed(const State& s, int) const override { return s.value; }
-    bool ranked() const override { return false; }
 
 protected:
     bool within(const State& s, int) const override { return s.value <= threshold_; }
@@ -123,15 +122,15 @@ Rules::States Rules::update(const States& s, const Context& c) const {
     return t;
 }
 
-bool Rules::prune(const States& s, int level) {
-    if (lifted_) return false;
-    bool pruned = false;
+Rules::Verdict Rules::prune(const States& s, int level) {
+    Verdict verdict = open;
+    if (lifted_) return verdict;
     for (std::size_t i = 0; i < rules_.size(); ++i)
         if (rules_[i]->prune(s[i], level)) {
-            pruned = true;
+            verdict = std::max(verdict, rules_[i]->about_test() ? skip : shallow);
             needed_[i] = std::min(needed_[i], rules_[i]->needed(s[i], level));
         }
-    return pruned;
+    return verdict;
 }
 
 Slack Rules::slack(const States& s) const {

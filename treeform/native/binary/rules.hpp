@@ -69,8 +69,8 @@ public:
         do threshold_ = relaxation_.next(threshold_);
         while (threshold_ < needed);
     }
-    /// The candidates are ranked: once one is pruned, so are all after it.
-    virtual bool ranked() const { return true; }
+    /// Whether pruning is about the test (skip it) rather than about the rows of one child (keep that child shallow).
+    virtual bool about_test() const { return true; }
 
 protected:
     virtual bool within(const State& s, int level) const = 0;
@@ -92,7 +92,8 @@ public:
 
     States initial(const Context& c) const;
     States update(const States& s, const Context& c) const;
-    bool prune(const States& s, int level);   // remembers what the nearest relaxation is
+    enum Verdict { open, shallow, skip };
+    Verdict prune(const States& s, int level);   // remembers what the nearest relaxation is
     Slack slack(const States& s) const;
     static bool covers(const Slack& known, const Slack& wanted);
     bool relax();                             // false: nothing was pruned since the last time

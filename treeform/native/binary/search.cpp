@@ -213,9 +213,10 @@ void Search::branch(Node& node, int level, int depth, std::int64_t tests, Cost b
     if (rules_.any())
         for (int side = 0; side < 2; ++side) {
             below[side] = rules_.update(states, context(node, frame, column, side, rank, level));
-            pruned[side] = rules_.prune(below[side], level + 1);
+            const Rules::Verdict verdict = rules_.prune(below[side], level + 1);
+            if (verdict == Rules::skip) return;
+            pruned[side] = verdict == Rules::shallow;
         }
-    if (pruned[0] && pruned[1]) return;
     if (node.side_leaf[0][column] >= kNever || node.side_leaf[1][column] >= kNever) {
         frame.lower[column] = kNever;  // too few rows on one side
         return;
@@ -285,16 +286,22 @@ Node& Search::rows_of(const Node& node, Frame& frame, int depth, int column, int
     return frame.child[side];
 }
 
+/// A tree of depth two, at most, for one side of a test.
+void Search::shallow(const Node& node, Frame& frame, int depth, int column, int side, Sides& sides) {
+    Known& known = sides.known[side];
+    Node& rows = rows_of(node, frame, depth, column, side, sides);
+    const int levels = std::min(depth - 1, 2);
+    const std::int64_t tests = std::min(sides.tests[side], full(levels));
+    const Solved s = levels < 2 ? solve_one(rows, tests, settings_.node_penalty) : solve_two(substrate_, rows, tests, settings_.node_penalty);
+    if (s.cost < known.upper) known.upper = s.cost, known.plan = plan_of(rows, s, levels);
+}
+
 /// Search one side of a test, with the best known tree for the other one at hand for complete trees.
 void Search::enter(Node& node, int level, int depth, int column, int s, Cost bound, const Rules::States& states, Sides& sides) {
     Frame& frame = frames_[level];
     Known &mine = sides.known[s], &other = sides.known[1 - s];
-    if (!bottom(depth - 1) && !other.exact() && !sides.made[1 - s]) {
-        // So that improvements on this side count at once, not only when the other has been searched.
-        Node& rows = rows_of(node, frame, depth, column, 1 - s, sides);
-        const Solved two = solve_two(substrate_, rows, std::min<std::int64_t>(sides.tests[1 - s], 3), settings_.node_penalty);
-        if (two.cost < other.upper) other.upper = two.cost, other.plan = plan_of(rows, two, 2);
-    }
+    // So that improvements on this side count at once, not only when the other has been searched.
+    if (!bottom(depth - 1) && !other.exact() && !sides.made[1 - s]) shallow(node, frame, depth, column, 1 - s, sides);
     frame.feature = node.feature[column];
     frame.side = (s == 0) != bool(node.flip[column]) ? 1 : 0;
     frame.other = other.upper, frame.other_plan = other.plan;
@@ -323,8 +330,9 @@ Cost Search::split(Node& node, int level, int depth, int column, Sides& sides, C
             ++(turn == 0 ? counters_.pruned_similarity : counters_.pruned_bound);
             break;
         }
-        if (sides.known[s].exact() || !states[s]) continue;
-        enter(node, level, depth, column, s, bound, *states[s], sides);
+        if (sides.known[s].exact()) continue;
+        if (states[s]) enter(node, level, depth, column, s, bound, *states[s], sides);
+        else shallow(node, frame, depth, column, s, sides);
         lower = note(node, level, column, sides);
     }
     if (similar) {

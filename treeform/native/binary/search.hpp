@@ -50,6 +50,7 @@ private:
     void branch(Node& node, int level, int depth, std::int64_t tests, Cost bound, const Rules::States& states, int rank);
     Cost split(Node& node, int level, int depth, int column, Sides& sides, Cost bound, const Rules::States* const* states);
     void enter(Node& node, int level, int depth, int column, int side, Cost bound, const Rules::States& states, Sides& sides);
+    void shallow(const Node& node, Frame& frame, int depth, int column, int side, Sides& sides);
     Cost note(const Node& node, int level, int column, const Sides& sides);
     Node& rows_of(const Node& node, Frame& frame, int depth, int column, int side, Sides& sides);
     Known probe(Frame& frame, const Node& node, int column, int side, int depth, std::int64_t tests);
