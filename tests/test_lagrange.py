@@ -1,0 +1,97 @@
+"""Lagrangian bounds and proofs of infeasibility against enumeration, on tiny problems of many kinds."""
+
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import treeform as tf
+from treeform import dp
+from treeform.errors import DataError, SpecError
+from treeform.solve import Budget, Ledger
+from treeform.solve.driver import constants
+from treeform.solve.engines import run_engine
+from treeform.solve.lagrange import Lagrangian, rows_of, tighten
+from treeform.solve.relaxation import relax
+from treeform.solve.trivial import floor_bound
+
+RATIOS = [Fraction(4, 5), Fraction(1, 2), Fraction(1), Fraction(1, 3)]
+DIFFERENCES = [Fraction(0), Fraction(1, 20), Fraction(1, 4)]
+
+
+def draw(seed):
+    rng = np.random.default_rng(seed)
+    n, classes, groups = int(rng.integers(4, 12)), int(rng.integers(2, 4)), int(rng.integers(2, 4))
+    X = rng.integers(0, int(rng.integers(2, 4)), size=(n, int(rng.integers(1, 4)))).astype(float)
+    y, group = rng.integers(0, classes, n), rng.integers(0, groups, n)
+    weights = [None, rng.integers(1, 6, n), rng.integers(0, 4, n), np.round(rng.random(n) * 3 + 0.1, 1)]
+    problem = tf.Problem(X, y, shape=tf.Tree(int(rng.integers(1, 3))), sample_weight=weights[seed % 4])
+    present = problem.data.n_classes
+    cost = tf.Cost(rng.integers(0, 5, (present, present)))
+    objectives = [
+        tf.Error(),
+        tf.Error() + Fraction(1, 2) * tf.Nodes(),
+        2 * tf.Error() + tf.Leaves() / 3,
+        cost,
+    ]
+    problem.minimize(objectives[int(rng.integers(0, 4))])
+    favourable = int(rng.choice(problem.data.classes))
+    for _ in range(int(rng.integers(1, 3))):
+        if rng.random() < 0.5:
+            how = {"ratio": RATIOS[int(rng.integers(0, len(RATIOS)))]}
+        else:
+            how = {"difference": DIFFERENCES[int(rng.integers(0, len(DIFFERENCES)))]}
+        problem += tf.StatisticalParity(groups=group, favourable=favourable, **how)
+    if rng.random() < 0.4:
+        problem += tf.MinSupport(int(rng.integers(1, 4)))
+    if rng.random() < 0.3:
+        problem += tf.MaxNodes(int(rng.integers(0, 3)))
+    if rng.random() < 0.4:
+        problem += tf.MaxErrors(float(np.round(rng.random() * 0.6, 2)))
+    return problem
+
+
+@pytest.mark.parametrize("block", range(4))
+def test_no_bound_exceeds_the_optimum(block):
+    compared = 0
+    for seed in range(40 * block, 40 * (block + 1)):
+        try:
+            problem = draw(seed)
+        except (DataError, SpecError):  # one class or group only, or infeasible at sight
+            continue
+        question, engine = problem.question, dp.by_name("contree")
+        best = tf.testing.brute_force(problem.data, problem.shape, problem.objective, problem.requirements)
+        ledger = Ledger(question, Budget(30))
+        ledger.prove_lower(floor_bound(question), "identical rows")
+        constants(question, ledger)
+        relaxation = relax(question, engine)
+        outcome = run_engine(engine, relaxation, ledger, ledger.budget)
+        tighten(question, engine, relaxation, outcome, ledger, ledger.budget)
+        compared += 1
+        if best is None:
+            assert ledger.upper is None
+            continue
+        optimum = best[0] * question.scale
+        assert not ledger.impossible, seed
+        assert ledger.lower <= optimum, seed
+        assert ledger.upper is None or ledger.upper >= optimum, seed
+        _at_any_multipliers(question, engine, relaxation, optimum, seed)
+    assert compared > 15
+
+
+def _at_any_multipliers(question, engine, relaxation, optimum, seed):
+    """L is a bound wherever it is evaluated, not only where the ascent ends."""
+    rows, rng = rows_of(question, relaxation.dropped), random.Random(seed)
+    if not rows:
+        return
+    dual = Lagrangian(question, engine, relaxation, rows)
+    for _ in range(3):
+        point = tuple(
+            rng.choice([0, 1, 1]) * Fraction(rng.randrange(40), rng.choice([1, 7, 16])) for _ in rows
+        )
+        if dual.within_range(list(point)):
+            bound, _, _ = dual.solve(point, Budget(30))
+            assert bound <= optimum, (seed, point)
