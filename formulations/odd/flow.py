@@ -44,7 +44,7 @@ class Flow(Component):
     """
 
     needs = frozenset[str]()
-    offers = frozenset({"flow", "side", "w", "w_last", "z", "z_last", "z_terminal", "arrival", "constant"})
+    offers = frozenset({"flow", "side", "w", "w_last", "z", "z_terminal", "arrival", "constant"})
 
     def __init__(self, lambdas: bool = False) -> None:
         self.lambdas = lambdas
@@ -78,12 +78,12 @@ class Flow(Component):
     def _last_layer(self, m: Model, t: Ports, skeleton: Skeleton) -> Expr:
         """(P, V'', K): what goes from each node of the last layer to each terminal."""
         shape = (t.points.n_points, len(skeleton.last), t.n_classes)
-        if not self.lambdas and not t.wanted & {"side", "w_last", "z_last"}:
+        if not self.lambdas and not t.wanted & {"side", "w_last"}:
             return keep(t, "arrival", m.bool("arrival", shape, relax=True))
         by_side = (*shape[:2], 2, shape[2])
         z_last = keep(t, "z_last", m.bool("z_last", by_side, relax=True))
+        t.state["z_last"] = z_last
         t.state["w_last"] = z_last.sum(axis=3)
-        t.publish("z_last", z_last)
         t.publish("w_last", t.state["w_last"])
         return z_last.sum(axis=2)
 

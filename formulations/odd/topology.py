@@ -63,8 +63,8 @@ class Topology(Component):
         # (9) z+_iuv <= y+_uv     (10) z-_iuv <= y-_uv
         if len(skeleton.inner):
             m.add(t.z_terminal <= y_terminal[skeleton.inner], "(9)-(10) flow to terminals along chosen arcs")
-        if "w_last" in t.wanted or "z_last" in t.wanted:
-            m.add(t.z_last <= y_terminal[skeleton.last], "(9)-(10) flow from the last layer")
+        if "w_last" in t.wanted:
+            m.add(t.state["z_last"] <= y_terminal[skeleton.last], "(9)-(10) flow from the last layer")
         if skeleton.n_arcs and not skeleton.is_tree:
             m.add(t.z <= y, "(9)-(10) flow between nodes along chosen arcs")
         # In a tree, (9)-(10) on inner arcs read w-_iv + w+_iv <= d_v: the split component says so, as it says
