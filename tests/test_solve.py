@@ -92,6 +92,7 @@ def test_infeasible_names_the_prover(table):
         assert result.status is tf.Status.INFEASIBLE
         assert result.graph is None
         assert any(claim.kind == "infeasible" for claim in result.claims)
+        assert any(f"satisfies max_errors:{best - 1}" in note for note in result.notes)
 
 
 def test_what_is_infeasible_at_sight_never_reaches_a_solver(table):

@@ -108,6 +108,16 @@ def _warm_up(question: Question, plan: Plan, ledger: Ledger, budget: Budget) -> 
     tighten(question, plan.warm_engine, relaxation, outcome, ledger, part)
 
 
+def _refuted(question: Question, ledger: Ledger) -> list[str]:
+    """The requirements that a proof of infeasibility was about, by name."""
+    proofs = [claim for claim in ledger.claims if claim.kind == "infeasible"]
+    if not proofs:
+        return []
+    ignored = max((claim.relaxation for claim in proofs), key=len)
+    names = [label for label in question.labels if label not in ignored]
+    return [f"no model of shape {question.shape} satisfies {' together with '.join(names)}"] if names else []
+
+
 def _result(question: Question, plan: Plan, ledger: Ledger, limit: Limit | None) -> Result:
     graph, status = ledger.graph, ledger.status
     units = question.to_units
@@ -129,7 +139,7 @@ def _result(question: Question, plan: Plan, ledger: Ledger, limit: Limit | None)
         claims=tuple(ledger.claims),
         trace=tuple(ledger.trace),
         seconds=ledger.budget.seconds,
-        notes=(*plan.notes, *ledger.notes, *question.data.notes),
+        notes=(*plan.notes, *ledger.notes, *_refuted(question, ledger), *question.data.notes),
         solver=runner.name,
         formulation=plan.formulation.name if plan.formulation is not None else None,
         counters=counters,
