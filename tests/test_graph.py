@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from graph_samples import every_point, random_data, random_graph, walk
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from treeform.data import Dataset
@@ -79,6 +79,7 @@ def test_evaluation_refuses_other_data(credit):
 
 @settings(max_examples=80, deadline=None)
 @given(SEEDS)
+@example(1215)  # a second pass finds more to drop
 def test_rewrites_keep_every_prediction(seed):
     graph, data = random_graph(seed)
     everywhere = every_point(data.n_features)

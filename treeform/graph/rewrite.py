@@ -19,7 +19,15 @@ LEFT, RIGHT, BOTH = 0, 1, 2
 
 
 def simplify(graph: DecisionGraph, data: Dataset | None) -> DecisionGraph:
-    """See `DecisionGraph.simplified`."""
+    """See `DecisionGraph.simplified`. Repeated, since a dropped test may make others superfluous."""
+    while True:
+        simpler = _simplify_once(graph, data)
+        if simpler.n_nodes == graph.n_nodes:
+            return simpler
+        graph = simpler
+
+
+def _simplify_once(graph: DecisionGraph, data: Dataset | None) -> DecisionGraph:
     way = _ways_by_boxes(graph)
     if data is not None:
         graph = graph.with_counts(data)
