@@ -149,6 +149,31 @@ def test_variants_agree(formulation: ODD) -> None:
         assert not any(compiled.model.check(hint).values())
 
 
+def test_last_layer_suits_solver_and_requirements() -> None:
+    data = random_data(41, n=7)
+    goal = Objective.of(tf.Error())
+
+    def by_test(formulation: ODD, *requirements: Requirement) -> bool:
+        return "leads" in formulation.compile(data, tf.Tree(2), goal, requirements).state["columns"]
+
+    linear, clauses = tf.HiGHS.capabilities.forms, tf.CPSAT.capabilities.forms
+    assert by_test(ODD())
+    assert by_test(ODD().tuned_for(linear))
+    assert not by_test(ODD().tuned_for(clauses))
+    assert not by_test(ODD(), tf.MinSupport(1))
+    assert by_test(ODD(disaggregate=True).tuned_for(clauses), tf.MinSupport(1))
+    assert ODD().tuned_for(linear) == ODD()
+
+
+@pytest.mark.parametrize("disaggregate", [False, True])
+@pytest.mark.parametrize("seed", [71, 72])
+def test_both_forms_of_the_last_layer(seed: int, disaggregate: bool) -> None:
+    data = random_data(seed, n_classes=seed - 69)
+    requirements = [tf.MinSupport(2), tf.StatisticalParity([0, 1] * 4, difference="1/4", favourable=1)]
+    agree(data, tf.Tree(2), tf.Error(), requirements, ODD(disaggregate=disaggregate))
+    agree(data, tf.Tree(1), tf.Error(), [], ODD(disaggregate=disaggregate))
+
+
 class Everything(Component):
     """Reads every port, so that all are published."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, field
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 import numpy as np
 
 from treeform.errors import PortError, SpecError
-from treeform.model import Expr, Model
+from treeform.model import Expr, Form, Model
 from treeform.objective import Depth, Objective
 from treeform.ports import PORTS, Component, Ports, Requirement, Sum, derivable
 
@@ -113,6 +113,10 @@ class Formulation:
             return "the depth is minimised by a ladder of its own, not as one of several terms"
         missing = objective.needs - derivable(self.offers)
         return f"it offers no port {', '.join(sorted(missing))}" if missing else None
+
+    def tuned_for(self: F, forms: Set[Form]) -> F:
+        """The variant that suits a solver which takes rows of these forms (`Capabilities.forms`)."""
+        return self
 
     def decode(self, compiled: Compiled, x: np.ndarray) -> DecisionGraph:
         """The model that a point (n_cols,) of the compiled model stands for."""

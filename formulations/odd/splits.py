@@ -21,8 +21,9 @@ class UnivariateSplits(Component):
 
     Parameters
     ----------
-    disaggregate : bool, default True
-        State the last layer test by test, see below; otherwise as all others, by (9)-(10) and (13)-(14).
+    disaggregate : bool or None
+        State the last layer test by test, see below; otherwise as all others, by (9)-(10) and (13)-(14). None
+        leaves it to `ODD`, which knows the solver and the requirements.
 
     Notes
     -----
@@ -34,15 +35,15 @@ class UnivariateSplits(Component):
 
     Nodes of the last layer lead to terminals only. Their literals also say where the left side leads,
     ``leads[u, k, c]``: the product of the choice of a test and the choice of a class, which the relaxation of
-    (9)-(10) and (13)-(14) takes apart. With it the relaxation is exact once the nodes above are fixed: solvers
-    need not branch on the last layer.
+    (9)-(10) and (13)-(14) takes apart. With it the relaxation is exact once the nodes above are fixed, and
+    branching on the last layer is not needed.
 
     Publishes ``g`` (V, T) and ``feature``.
     """
 
     offers = frozenset({"feature", "g"})
 
-    def __init__(self, disaggregate: bool = True) -> None:
+    def __init__(self, disaggregate: bool | None = None) -> None:
         self.disaggregate = disaggregate
         last = {"arrival", "y_terminal"} if disaggregate else {"w_last"}
         self.needs = frozenset({"d", "w", *last})

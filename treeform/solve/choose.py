@@ -125,6 +125,7 @@ def choose(question: Question, solver: Any, formulation: Any, warm_start: Any) -
             f"{model.name} cannot state this problem", cause=reason, fix="choose another formulation or shape"
         )
     warm = None if depth else _warm_engine(question, warm_start, notes)
+    model = model.tuned_for(given.capabilities.forms)
     return Plan(None, given, model, warm, _start(warm_start), tuple(notes))
 
 
