@@ -50,6 +50,10 @@ public:
     using Cost = typename W::Cost;
     using Lane = typename Lanes<W>::Lane;
     static constexpr Cost kInf = IntervalSearch<W>::kInf;
+    struct Place {   // a cut of the root feature in work
+        std::size_t rows;
+        Key key;
+    };
 
     DepthTwo(const Table<W>& table, const Settings& rules, Control& control, Counters& counters,
              const ScanTable<Key, Sum>& scans)
@@ -168,7 +172,7 @@ private:
 
     void search_feature(const Node<W>& node, int f, std::int64_t budget, Cost whole, Test hint, Cost gap,
                         Answer<Cost>& best) {
-        find_cuts(table_, node, f, search_.cuts);
+        search_.cuts.take(table_, node, f);
         search_.begin(rules_, table_.features, node.total_mass, whole, whole_.data());
         if (search_.cuts.empty()) return;
         lanes_.forget_keys();
@@ -182,7 +186,7 @@ private:
         }
     }
 
-    void weigh_sides(const Node<W>& node, const Cut<W>& cut) {
+    void weigh_sides(const Node<W>& node, const Place& cut) {
         prefixes_.below(cut.rows, left_.weight);
         for (int y = 0; y < table_.classes; ++y) right_.weight[y] = node.weight[y] - left_.weight[y];
         left_.prepare(table_), right_.prepare(table_);
@@ -191,7 +195,7 @@ private:
     /// One split {rank_f < key}: bounds for both sides, and a tree if it is good.
     void evaluate(const Node<W>& node, int f, std::int64_t budget, Cost gap,
                   const typename IntervalSearch<W>::Pick& pick, Answer<Cost>& best) {
-        const auto& cut = search_.cuts[pick.cut];
+        const Place cut{static_cast<std::size_t>(pick.cut), search_.cuts.key(pick.cut)};
         const Cost cutoff = best.value - penalty_ - gap;
         Cost low_left = pick.left, low_right = pick.right;
         if (low_left + low_right >= cutoff) {
@@ -221,7 +225,7 @@ private:
                        by_right_.data(), {}, {}, counters_);
     }
 
-    void take(int f, const Cut<W>& cut, std::int64_t budget, Cost best_left, Cost best_right, Answer<Cost>& best) {
+    void take(int f, const Place& cut, std::int64_t budget, Cost best_left, Cost best_right, Answer<Cost>& best) {
         Cost value = best_left + best_right;
         bool test_left = true, test_right = true;
         if (budget < 3) {
@@ -237,7 +241,7 @@ private:
     }
 
     /// The same split with the minimum support on all leaves; overwrites the bests, returns the constrained total.
-    Cost supported_split(const Node<W>& node, int f, const Cut<W>& cut, std::int64_t budget, Cost& best_left,
+    Cost supported_split(const Node<W>& node, int f, const Place& cut, std::int64_t budget, Cost& best_left,
                          Cost& best_right) {
         const Test outer{f, cut.key};
         Stump<Cost> stump_left, stump_right;

@@ -1,8 +1,7 @@
 #pragma once
 // The search over the thresholds of one feature (Brita, van der Linden and Demirovic, AAAI 2025, Algorithm 1).
 //
-// The thresholds ("cuts") of feature f in a node are numbered 0..m-1; z(c) is the mass left of cut c. For a split at
-// c let L(c) and R(c) be the best costs of the two sides and T(c) = L(c) + R(c). Moving rows of total mass q from one
+// z(c) is the mass left of cut c (see cuts.hpp) of feature f in a node. For a split at c let L(c) and R(c) be the best costs of the two sides and T(c) = L(c) + R(c). Moving rows of total mass q from one
 // set to another changes the best cost by at most q, and a subset never costs more than the whole. Hence for
 // evaluated cuts u < w < v
 //
@@ -28,37 +27,10 @@
 #include <limits>
 #include <vector>
 
+#include "cuts.hpp"
 #include "problem.hpp"
 
 namespace treeform::contree {
-
-template <class W>
-struct Cut {
-    typename W::Cost z;   // mass left of it
-    typename W::Key key;  // rows with rank < key go left
-    typename W::Id rows;  // how many these are
-};
-
-/// The cuts of a feature in a node, ascending; keeps its memory from node to node.
-template <class W>
-class Cuts {
-public:
-    std::size_t size() const { return size_; }
-    bool empty() const { return size_ == 0; }
-    const Cut<W>& operator[](std::size_t c) const { return data_[c]; }
-    const Cut<W>* begin() const { return data_.data(); }
-    const Cut<W>* end() const { return data_.data() + size_; }
-    /// Room for `most`; call `finish` with the number that was written.
-    Cut<W>* start(std::size_t most) {
-        if (data_.size() < most) data_.resize(most);
-        return data_.data();
-    }
-    void finish(std::size_t size) { size_ = size; }
-
-private:
-    std::vector<Cut<W>> data_;
-    std::size_t size_ = 0;
-};
 
 template <class W>
 class IntervalSearch {
@@ -67,7 +39,6 @@ public:
     static constexpr Cost kInf = std::numeric_limits<Cost>::max() / 4;
 
     struct Record {
-        int cut;
         Cost z, left, right, total;
         Test hint_left, hint_right;
     };
@@ -96,12 +67,12 @@ public:
         proven_ = kInf, closed_ = whole;
         records_.clear(), arena_.clear(), heap_.clear();
         const Test none{};
-        records_.push_back({-1, 0, 0, whole, whole, none, none});
-        records_.push_back({static_cast<int>(cuts.size()), mass, whole, 0, whole, none, none});
+        records_.push_back({0, 0, whole, whole, none, none});
+        records_.push_back({mass, whole, 0, whole, none, none});
         arena_.assign(4 * static_cast<std::size_t>(features), 0);
         std::copy(whole_by, whole_by + features, arena_.begin() + features);
         std::copy(whole_by, whole_by + features, arena_.begin() + 2 * features);
-        if (!cuts.empty()) heap_.push_back({bound(0, 1), 0, 1, 0, static_cast<int>(cuts.size()) - 1});
+        if (!cuts.empty()) heap_.push_back({bound(0, 1), 0, 1, cuts.first(), cuts.last()});
     }
 
     /// The next cut that may cost less than `cutoff`; false when there is none. Several may be out at a time.
@@ -120,7 +91,7 @@ public:
             if (rules_->shrinking) shrink(iv, cutoff, counters.pruned_shrinking);
             if (iv.from > iv.to) continue;
             pick.interval = iv;
-            pick.cut = wish ? nearest_key(iv, wish) : middle(iv);
+            pick.cut = wish ? cuts.nearest(wish, iv.from, iv.to) : cuts.middle(iv.from, iv.to);
             wish = 0;
             foresee(pick, by_left, by_right);
             in_flight_.push_back(iv.lower);
@@ -133,15 +104,15 @@ public:
     void settle(const Pick& pick, Cost cutoff, Cost left, Cost right, Cost total, Cost proven, const Cost* by_left,
                 const Cost* by_right, Test hint_left, Test hint_right, Counters& counters) {
         const int id = static_cast<int>(records_.size());
-        records_.push_back({pick.cut, cuts[pick.cut].z, left, right, total, hint_left, hint_right});
+        records_.push_back({cuts.z(pick.cut), left, right, total, hint_left, hint_right});
         arena_.insert(arena_.end(), by_left, by_left + features_);
         arena_.insert(arena_.end(), by_right, by_right + features_);
         closed_ = std::min(closed_, total);
         proven_ = std::min(proven_, proven);
         const auto& iv = pick.interval;
         in_flight_.erase(std::find(in_flight_.begin(), in_flight_.end(), iv.lower));
-        push({std::max(iv.lower, bound(iv.u, id)), iv.u, id, iv.from, pick.cut - 1}, cutoff, counters);
-        push({std::max(iv.lower, bound(id, iv.v)), id, iv.v, pick.cut + 1, iv.to}, cutoff, counters);
+        push({std::max(iv.lower, bound(iv.u, id)), iv.u, id, iv.from, cuts.before(pick.cut - 1, iv.from)}, cutoff, counters);
+        push({std::max(iv.lower, bound(id, iv.v)), id, iv.v, cuts.after(pick.cut + 1, iv.to), iv.to}, cutoff, counters);
     }
 
     /// No tree with this root feature costs less, requirements aside; nor on any larger set of rows.
@@ -158,7 +129,7 @@ public:
         return copy;
     }
     std::size_t bytes() const {
-        return cuts.size() * sizeof(Cut<W>) + records_.capacity() * sizeof(Record) +
+        return cuts.bytes() + records_.capacity() * sizeof(Record) +
                arena_.capacity() * sizeof(Cost) + heap_.capacity() * sizeof(Interval);
     }
 
@@ -216,51 +187,21 @@ private:
     void shrink(Interval& iv, Cost cutoff, std::uint64_t& pruned) {
         const auto &a = records_[iv.u], &b = records_[iv.v];
         const int before = iv.to - iv.from + 1;
-        if (a.total >= cutoff) {
-            const Cost z = a.z + (a.total - cutoff);
-            raise_start(iv, z);
-        }
-        if (b.total >= cutoff && iv.from <= iv.to) {
-            const Cost z = b.z - (b.total - cutoff);
-            lower_end(iv, z);
-        }
+        if (a.total >= cutoff) iv.from = cuts.above(a.z + (a.total - cutoff), iv.from, iv.to);
+        if (b.total >= cutoff && iv.from <= iv.to) iv.to = cuts.below(b.z - (b.total - cutoff), iv.from, iv.to);
         const int gone = before - std::max(0, iv.to - iv.from + 1);
         if (gone > 0) {
             pruned += static_cast<std::uint64_t>(gone);
             forgo(cutoff);
         }
     }
-    void raise_start(Interval& iv, Cost z) {  // first cut with z(c) > z
-        auto it = std::upper_bound(cuts.begin() + iv.from, cuts.begin() + iv.to + 1, z,
-                                   [](Cost value, const Cut<W>& cut) { return value < cut.z; });
-        iv.from = static_cast<int>(it - cuts.begin());
-    }
-    void lower_end(Interval& iv, Cost z) {    // last cut with z(c) < z
-        auto it = std::lower_bound(cuts.begin() + iv.from, cuts.begin() + iv.to + 1, z,
-                                   [](const Cut<W>& cut, Cost value) { return cut.z < value; });
-        iv.to = static_cast<int>(it - cuts.begin()) - 1;
-    }
-
-    int middle(const Interval& iv) const {   // by mass
-        const Cost z = cuts[iv.from].z + (cuts[iv.to].z - cuts[iv.from].z) / 2;
-        auto it = std::lower_bound(cuts.begin() + iv.from, cuts.begin() + iv.to, z,
-                                   [](const Cut<W>& cut, Cost value) { return cut.z < value; });
-        int c = static_cast<int>(it - cuts.begin());
-        if (c > iv.from && z - cuts[c - 1].z < cuts[c].z - z) --c;
-        return c;
-    }
-    int nearest_key(const Interval& iv, std::uint32_t key) const {
-        auto it = std::lower_bound(cuts.begin() + iv.from, cuts.begin() + iv.to, key,
-                                   [](const Cut<W>& cut, std::uint32_t value) { return cut.key < value; });
-        return static_cast<int>(it - cuts.begin());
-    }
 
     /// What the records at both ends say about the picked cut, side by side and feature by feature.
     void foresee(Pick& pick, Cost* by_left, Cost* by_right) const {
         const auto& iv = pick.interval;
         const auto &a = records_[iv.u], &b = records_[iv.v];
-        const Cost z = cuts[pick.cut].z, from_a = z - a.z, to_b = b.z - z;
-        pick.reach = std::max(z - cuts[iv.from].z, cuts[iv.to].z - z);
+        const Cost z = cuts.z(pick.cut), from_a = z - a.z, to_b = b.z - z;
+        pick.reach = std::max(z - cuts.z(iv.from), cuts.z(iv.to) - z);
         const auto& near = from_a <= to_b ? a : b;
         pick.hint_left = near.hint_left, pick.hint_right = near.hint_right;
         pick.left = pick.right = 0;

@@ -2,9 +2,11 @@
 // A node in the lanes of the scan (see scan.hpp): for every second feature g its rows in g's order, what they add, where
 // cuts are, and the ranks of the root feature in work. Laid out once per node; the ranks are gathered when (f, g) is
 // first scanned.
+#include <algorithm>
 #include <vector>
 
 #include "scan.hpp"
+#include "spread.hpp"
 #include "table.hpp"
 
 namespace treeform::contree {
@@ -45,12 +47,15 @@ public:
             control.check();
             Lane& lane = lanes_[f];
             if (lane.order.size() < size()) lane.order.resize(size()), lane.key.resize(size()), lane.valid.resize(rows_);
-            transpose(node, f, lane);
-            fill(lane);
-            gather(lane, f);
-            // a cut follows every row but the last, unless the next row has the same value; one may precede the padding
-            const std::size_t marked = scans_.mark(lane.key.data(), rows_, lane.valid.data());
-            lane.ties = marked + (node.n == size()) < node.n;
+            spread(node.order(f), node.n, rows_, static_cast<Id>(table_.n), lane.order.data());
+            lane.ties = has_ties(node, f);
+            if (lane.ties) {
+                spread(node.key(f), node.n, rows_, static_cast<Key>(~Key{0}), lane.key.data());
+                scans_.mark(lane.key.data(), rows_, lane.valid.data());
+            } else {
+                std::fill_n(lane.key.data(), size(), Key{0});
+            }
+            fill(node, f, lane);
         }
     }
 
@@ -82,30 +87,37 @@ private:
     std::size_t rows_ = 0;
     bool small_total_ = false;
 
-    void transpose(const Node<W>& node, int f, Lane& lane) {
-        const Id padding = static_cast<Id>(table_.n);
-        const Id* sorted = node.order(f);
-        for (int l = 0; l < kLanes; ++l) {
-            Id* out = lane.order.data() + l;
-            const std::size_t first = l * rows_, real = first < node.n ? std::min(rows_, node.n - first) : 0;
-            for (std::size_t s = 0; s < real; ++s) out[s * kLanes] = sorted[first + s];
-            for (std::size_t s = real; s < rows_; ++s) out[s * kLanes] = padding;
-        }
+    bool has_ties(const Node<W>& node, int f) const {
+        if (table_.values[f].size() == table_.n) return false;
+        const Key* key = node.key(f);
+        return std::adjacent_find(key, key + node.n) != key + node.n;
     }
-    void fill(Lane& lane) {
+    void fill(const Node<W>& node, int f, Lane& lane) {
         const bool two = table_.classes == 2;
         const std::size_t size = this->size();
         const Id* order = lane.order.data();
         if (two || !table_.plain) {
             if (lane.step.size() < size) lane.step.resize(size);
-            if (two) look_up(table_.delta.data(), order, lane.step.data(), size);
-            else
+            if (two && table_.plain) {
+                step_from_label(node, f, lane);
+            } else if (two) {
+                look_up(table_.delta.data(), order, lane.step.data(), size);
+            } else {
                 for (std::size_t i = 0; i < size; ++i) lane.step[i] = static_cast<Sum>(table_.weight[order[i]]);
+            }
         }
         if (!two) {
             if (lane.label.size() < size) lane.label.resize(size);
-            look_up(table_.label.data(), order, lane.label.data(), size);
+            spread(node.label(f), node.n, rows_, kNoLabel, lane.label.data());
         }
+    }
+    /// -1 for class 0, +1 for class 1, nothing for the padding.
+    void step_from_label(const Node<W>& node, int f, Lane& lane) {
+        const std::size_t size = this->size();
+        if (lane.label.size() < size) lane.label.resize(size);
+        spread(node.label(f), node.n, rows_, std::uint16_t{0}, lane.label.data());
+        for (std::size_t i = 0; i < size; ++i) lane.step[i] = static_cast<Sum>(2 * lane.label[i] - 1);
+        for (std::size_t k = node.n; k < size; ++k) lane.step[k % rows_ * kLanes + k / rows_] = 0;
     }
     void gather(Lane& lane, int feature) {
         look_up(table_.rank[feature].data(), lane.order.data(), lane.key.data(), size());

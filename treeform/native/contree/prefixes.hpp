@@ -1,6 +1,6 @@
 #pragma once
 // Class weights of the rows below any cut of a feature in a node: running sums at every few rows, and the rest added up
-// when asked.
+// when asked. Of two classes all is added up when asked, which a compiler does many rows at a time.
 #include <vector>
 
 #include "table.hpp"
@@ -16,9 +16,12 @@ public:
     explicit Prefixes(const Table<W>& table) : table_(table) {}
 
     void begin(const Node<W>& node, int feature) {
-        rows_ = node.order(feature);
+        rows_ = node.order(feature), labels_ = node.label(feature), n_ = node.n;
         const int k = table_.classes;
-        if (table_.plain && k == 2) return count_ones(node.n);
+        if (table_.plain && k == 2) {
+            ones_ = node.weight[1];
+            return;
+        }
         block_ = (2 * static_cast<std::size_t>(k) + 3) / 4 * 4;   // as many sums as rows to add when asked
         const std::size_t blocks = node.n / block_;
         if (sums_.size() < (blocks + 1) * k) sums_.resize((blocks + 1) * k);
@@ -27,7 +30,7 @@ public:
         for (std::size_t b = 1; b <= blocks; ++b) {
             Cost* here = sums_.data() + b * k;
             std::copy_n(here - k, k, here);
-            add(rows_, (b - 1) * block_, b * block_, here);
+            add((b - 1) * block_, b * block_, here);
         }
     }
 
@@ -35,43 +38,39 @@ public:
     void below(std::size_t rows, std::vector<Cost>& weight) const {
         const int k = table_.classes;
         if (table_.plain && k == 2) {
-            weight[1] = sums_[rows], weight[0] = static_cast<Cost>(rows) - weight[1];
+            weight[1] = 2 * rows <= n_ ? ones(0, rows) : ones_ - ones(rows, n_);
+            weight[0] = static_cast<Cost>(rows) - weight[1];
             return;
         }
         const std::size_t block = rows / block_;
         std::copy_n(sums_.data() + block * k, k, weight.data());
-        add(rows_, block * block_, rows, weight.data());
+        add(block * block_, rows, weight.data());
     }
 
 private:
     const Table<W>& table_;
     const Id* rows_ = nullptr;
-    std::size_t block_ = 4;
+    const std::uint16_t* labels_ = nullptr;
+    std::size_t n_ = 0, block_ = 4;
+    Cost ones_ = 0;
     std::vector<Cost> sums_, four_;
 
-    void add(const Id* rows, std::size_t from, std::size_t to, Cost* into) const {
-        for (std::size_t i = from; i < to; ++i) into[table_.label[rows[i]]] += table_.weight_of(rows[i]);
+    void add(std::size_t from, std::size_t to, Cost* into) const {
+        for (std::size_t i = from; i < to; ++i) into[labels_[i]] += table_.weight_of(rows_[i]);
     }
-    /// Two classes, unit weights: a sum at every row.
-    void count_ones(std::size_t n) {
-        if (sums_.size() < n + 1) sums_.resize(n + 1);
-        const auto* label = table_.label.data();
-        Cost ones = 0;
-        for (std::size_t i = 0; i < n; ++i) {
-            sums_[i] = ones;
-            ones += label[rows_[i]];
-        }
-        sums_[n] = ones;
+    Cost ones(std::size_t from, std::size_t to) const {
+        std::uint32_t sum = 0;
+        for (std::size_t i = from; i < to; ++i) sum += labels_[i];
+        return static_cast<Cost>(sum);
     }
     /// Four tables in turn: equal labels in a row would wait for each other's sums.
     void count_blocks(std::size_t blocks) {
         const int k = table_.classes;
         four_.assign(4 * static_cast<std::size_t>(k), 0);
         Cost *h0 = four_.data(), *h1 = h0 + k, *h2 = h1 + k, *h3 = h2 + k;
-        const auto* label = table_.label.data();
         for (std::size_t b = 1; b <= blocks; ++b) {
             for (std::size_t i = (b - 1) * block_; i < b * block_; i += 4)
-                ++h0[label[rows_[i]]], ++h1[label[rows_[i + 1]]], ++h2[label[rows_[i + 2]]], ++h3[label[rows_[i + 3]]];
+                ++h0[labels_[i]], ++h1[labels_[i + 1]], ++h2[labels_[i + 2]], ++h3[labels_[i + 3]];
             Cost* here = sums_.data() + b * k;
             for (int y = 0; y < k; ++y) here[y] = h0[y] + h1[y] + h2[y] + h3[y];
         }

@@ -26,7 +26,7 @@ private:
     const Table<W>& table_;
     Cost penalty_, support_;
     StumpScan<W> stump_;
-    std::vector<std::uint8_t> goes_left_;
+    Outer<W> outer_;
     FlatTree out_;
 
     int grow(const Node<W>& node, const PlanPtr& plan) {
@@ -55,16 +55,16 @@ private:
 
     void split(const Node<W>& node, Test test, int here, const PlanPtr& left, const PlanPtr& right) {
         Node<W> below, above;
-        partition(table_, node, test, below, above, goes_left_);
-        const auto* rank = table_.rank[test.feature].data();
+        outer_.forget();
+        partition(table_, node, test, outer_, choose_divider("plain"), below, above);
         const auto& values = table_.values[test.feature];
         out_.cost += penalty_;
         out_.label[here] = -1;
         out_.feature[here] = test.feature;
-        out_.low[here] = values[rank[below.order(test.feature)[below.n - 1]]];
-        out_.high[here] = values[rank[above.order(test.feature)[0]]];
+        out_.low[here] = values[below.key(test.feature)[below.n - 1]];
+        out_.high[here] = values[above.key(test.feature)[0]];
         const int l = grow(below, left);
-        below.rows = {};
+        below = {};
         const int r = grow(above, right);
         out_.left[here] = l, out_.right[here] = r;
     }

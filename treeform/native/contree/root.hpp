@@ -134,7 +134,7 @@ private:
 
     void begin(int f) {
         const std::lock_guard lock(locks_[f]);
-        find_cuts(table_, node_, f, searches_[f].cuts);
+        searches_[f].cuts.take(table_, node_, f);
         searches_[f].begin(rules_, features_, node_.total_mass, whole_, whole_by_.data());
     }
 
@@ -208,7 +208,7 @@ private:
         }
         control_.check();
         control_.check_memory(bytes(worker));
-        const Test test{f, one.cuts[work.pick.cut].key};
+        const Test test{f, one.cuts.key(work.pick.cut)};
         worker.evaluate(0, {node_, depth_, budget_, upper, 0, nullptr, {}}, test, room, cutoff, work);
         const Cost after = work.found ? work.value - gap_ : cutoff;
         const std::lock_guard lock(locks_[f]);
@@ -221,7 +221,7 @@ private:
     std::size_t bytes(const Search<W>& worker) const {
         if (rules_.memory_limit == 0) return 0;
         std::size_t sum = table_.bytes() + node_.bytes() + worker.bytes() * workers_.size();
-        for (const auto& one : searches_) sum += one.cuts.size() * sizeof(Cut<W>);
+        for (const auto& one : searches_) sum += one.cuts.bytes();
         return sum;
     }
 

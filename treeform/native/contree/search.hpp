@@ -80,14 +80,15 @@ public:
     Search(const Table<W>& table, const Settings& rules, Control& control,
            const ScanTable<typename W::Key, typename W::Sum>& scans)
         : table_(table), rules_(rules), control_(control), penalty_(static_cast<Cost>(rules.node_penalty)),
-          support_(static_cast<Cost>(rules.min_support)), two_(table, rules, control, counters_, scans), stump_(table) {}
+          support_(static_cast<Cost>(rules.min_support)), two_(table, rules, control, counters_, scans), stump_(table),
+          divider_(choose_divider(rules.simd.c_str())) {}
 
     Counters& counters() { return counters_; }
     /// Memory held, for the rough account of the root.
     std::size_t bytes() const {
         std::size_t sum = two_.bytes();
         for (const auto& here : frames_) {
-            sum += here.left.bytes() + here.right.bytes();
+            sum += here.left.bytes() + here.right.bytes() + here.outer.bytes();
             for (const auto& one : here.searches) sum += one.bytes();
         }
         return sum;
@@ -129,7 +130,7 @@ public:
             return;
         }
         Frame& here = frame(level);
-        partition(table_, task.node, test, here.left, here.right, here.goes_left, &control_);
+        partition(table_, task.node, test, here.outer, divider_, here.left, here.right, &control_);
         left.node = &here.left, right.node = &here.right;
         solve_sides(level, task, work, cutoff);
         work.total = left.lower + right.lower;
@@ -144,7 +145,7 @@ private:
         std::vector<IntervalSearch<W>> searches;
         std::vector<Cost> whole_by, child_by, seen;
         std::vector<int> turn;
-        std::vector<std::uint8_t> goes_left;
+        Outer<W> outer;
         Node<W> left, right;
         Work work;
 
@@ -159,6 +160,7 @@ private:
     Cost penalty_, support_;
     DepthTwo<W> two_;
     StumpScan<W> stump_;
+    Divider divider_;
     std::deque<Frame> frames_;
 
     Frame& frame(int level) {
@@ -182,6 +184,7 @@ private:
     Reply search(int level, Frame& here, const Task& task, Cost whole, Reply& best, Cost* by_feature) {
         order_features(here.turn, task.inherited, here.whole_by, task.hint);
         for (auto& one : here.searches) one.open = false;
+        here.outer.forget();
         std::fill(here.seen.begin(), here.seen.end(), kInf);
         const auto known = [&](int f) { return std::max(task.lower, task.inherited ? task.inherited[f] : Cost{0}); };
         for (int phase = 0; phase < 2; ++phase) {
@@ -217,7 +220,7 @@ private:
         auto& one = here.searches[f];
         std::uint32_t wish = 0;
         if (!one.open) {
-            find_cuts(table_, task.node, f, one.cuts);
+            one.cuts.take(table_, task.node, f);
             one.begin(rules_, table_.features, task.node.total_mass, whole, here.whole_by.data());
             if (task.hint.feature == f) wish = task.hint.key;
         }
@@ -227,7 +230,7 @@ private:
             if (!one.next(room, work.pick, work.left.by.data(), work.right.by.data(), counters_, wish)) break;
             wish = 0;
             control_.check();
-            evaluate(level, task, {f, one.cuts[work.pick.cut].key}, room, room, work);
+            evaluate(level, task, {f, one.cuts.key(work.pick.cut)}, room, room, work);
             if (work.found) {
                 best.found = true, best.value = penalty_ + work.value;
                 best.plan = std::move(work.plan);

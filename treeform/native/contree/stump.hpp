@@ -5,7 +5,6 @@
 #include <limits>
 #include <vector>
 
-#include "intervals.hpp"
 #include "table.hpp"
 
 namespace treeform::contree {
@@ -79,27 +78,5 @@ private:
         return total - most;
     }
 };
-
-/// The cuts of a feature in a node.
-template <class W>
-void find_cuts(const Table<W>& table, const Node<W>& node, int feature, Cuts<W>& cuts) {
-    using Cost = typename W::Cost;
-    using Key = typename W::Key;
-    const Key* rank = table.rank[feature].data();
-    const auto* rows = node.order(feature);
-    Cut<W>* out = cuts.start(node.n);
-    std::size_t m = 0;
-    Key previous = node.n ? rank[rows[0]] : Key{0};
-    Cost z = 0;
-    const bool plain = table.plain;
-    for (std::size_t k = 0; k < node.n; ++k) {   // branch-free: always write, advance at a change
-        const Key key = rank[rows[k]];
-        out[m] = {plain ? static_cast<Cost>(k) : z, key, static_cast<typename W::Id>(k)};
-        m += key != previous;
-        previous = key;
-        if (!plain) z += table.mass[rows[k]];
-    }
-    cuts.finish(m);
-}
 
 }  // namespace treeform::contree

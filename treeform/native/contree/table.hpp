@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "control.hpp"
+#include "divide.hpp"
 #include "problem.hpp"
 #include "ranks.hpp"
 
@@ -80,24 +81,33 @@ struct Table {
     Cost mass_of(Id row) const { return mass.empty() ? Cost{1} : mass[row]; }
 };
 
-/// The rows of a subproblem: for every feature the same rows, sorted by that feature.
+/// The rows of a subproblem: for every feature the same rows, sorted by that feature, with their ranks in it and their
+/// labels.
 template <class W>
 struct Node {
     using Id = typename W::Id;
+    using Key = typename W::Key;
     using Cost = typename W::Cost;
 
     std::size_t n = 0, stride = 0;
     std::vector<Id> rows;
+    std::vector<Key> keys;
+    std::vector<std::uint16_t> labels;
     std::vector<Cost> weight;     // per class
     Cost total_weight = 0, total_mass = 0;
 
     const Id* order(int feature) const { return rows.data() + stride * feature; }
+    const Key* key(int feature) const { return keys.data() + stride * feature; }
+    const std::uint16_t* label(int feature) const { return labels.data() + stride * feature; }
     Id* order(int feature) { return rows.data() + stride * feature; }
-    std::size_t bytes() const { return rows.capacity() * sizeof(Id); }
+    Key* key(int feature) { return keys.data() + stride * feature; }
+    std::uint16_t* label(int feature) { return labels.data() + stride * feature; }
+    std::size_t bytes() const { return rows.capacity() * sizeof(Id) + keys.capacity() * sizeof(Key) + labels.capacity() * 2; }
 
     void reserve(std::size_t size, int features) {
-        stride = size + 1;
-        if (rows.size() < stride * features) rows.resize(stride * features);
+        stride = size + kSlack;
+        const std::size_t all = stride * features;
+        if (rows.size() < all) rows.resize(all), keys.resize(all), labels.resize(all);
     }
 };
 
@@ -110,36 +120,67 @@ void add_totals(const Table<W>& table, Node<W>& node) {
     }
 }
 
-/// Send the rows with rank(feature) < key to `left`, the others to `right`, keeping every feature's order.
+/// Ranks of one feature in the orders of all others, in one node: what it takes to divide the node at any of its cuts.
 template <class W>
-void partition(const Table<W>& table, const Node<W>& node, Test test, Node<W>& left, Node<W>& right,
-               std::vector<std::uint8_t>& goes_left, const Control* control = nullptr) {
-    using Id = typename W::Id;
-    const auto* rank = table.rank[test.feature].data();
-    goes_left.resize(table.n + 1);
-    left.weight.assign(table.classes, 0);
-    const Id* sorted = node.order(test.feature);
-    std::size_t n_left = 0;
-    for (std::size_t k = 0; k < node.n; ++k) {
-        const bool l = rank[sorted[k]] < test.key;
-        goes_left[sorted[k]] = l;
-        n_left += l;
-        if (l) left.weight[table.label[sorted[k]]] += table.weight_of(sorted[k]);
+class Outer {
+public:
+    using Key = typename W::Key;
+
+    void forget() { feature_ = -1; }
+    void prepare(const Table<W>& table, const Node<W>& node, int feature, const Control* control) {
+        if (feature_ == feature) return;
+        stride_ = node.n;
+        if (keys_.size() < stride_ * table.features) keys_.resize(stride_ * table.features);
+        const Key* rank = table.rank[feature].data();
+        for (int g = 0; g < table.features; ++g) {
+            if (g == feature) continue;
+            if (control) control->check();
+            const auto* rows = node.order(g);
+            Key* out = keys_.data() + stride_ * g;
+            for (std::size_t k = 0; k < node.n; ++k) out[k] = rank[rows[k]];
+        }
+        feature_ = feature;
     }
+    const Key* order(int g) const { return keys_.data() + stride_ * g; }
+    std::size_t bytes() const { return keys_.capacity() * sizeof(Key); }
+
+    std::vector<std::uint32_t> goes_left;   // scratch of `partition`
+
+private:
+    int feature_ = -1;
+    std::size_t stride_ = 0;
+    std::vector<Key> keys_;
+};
+
+/// Send the rows with rank(feature) < key to `left`, the others to `right`, keeping every feature's order. `outer` is
+/// prepared here, and must be told to `forget` when the node becomes another.
+template <class W>
+void partition(const Table<W>& table, const Node<W>& node, Test test, Outer<W>& outer, const Divider& divider,
+               Node<W>& left, Node<W>& right, const Control* control = nullptr) {
+    outer.prepare(table, node, test.feature, control);
+    const auto *sorted = node.key(test.feature);
+    left.n = static_cast<std::size_t>(std::lower_bound(sorted, sorted + node.n, test.key) - sorted);
+    right.n = node.n - left.n;
+    left.weight.assign(table.classes, 0);
     right.weight.resize(table.classes);
+    for (std::size_t k = 0; k < left.n; ++k)
+        left.weight[node.label(test.feature)[k]] += table.weight_of(node.order(test.feature)[k]);
     for (int y = 0; y < table.classes; ++y) right.weight[y] = node.weight[y] - left.weight[y];
-    left.n = n_left, right.n = node.n - n_left;
     left.reserve(left.n, table.features), right.reserve(right.n, table.features);
+    if (outer.goes_left.size() < node.n / 32 + 1) outer.goes_left.resize(node.n / 32 + 1);
+    const auto* bits = outer.goes_left.data();
     for (int f = 0; f < table.features; ++f) {
         if (control) control->check();
-        Id *a = left.order(f), *b = right.order(f);
-        const Id* source = node.order(f);
-        for (std::size_t k = 0; k < node.n; ++k) {  // branch-free: write both, advance one
-            const Id row = source[k];
-            const std::size_t l = goes_left[row];
-            *a = row, *b = row;
-            a += l, b += 1 - l;
+        if (f == test.feature) {
+            std::copy_n(node.order(f), left.n, left.order(f)), std::copy_n(node.order(f) + left.n, right.n, right.order(f));
+            std::copy_n(node.key(f), left.n, left.key(f)), std::copy_n(node.key(f) + left.n, right.n, right.key(f));
+            std::copy_n(node.label(f), left.n, left.label(f)), std::copy_n(node.label(f) + left.n, right.n, right.label(f));
+            continue;
         }
+        divider.mark(outer.order(f), node.n, static_cast<typename W::Key>(test.key), outer.goes_left.data());
+        divider.divide(node.order(f), node.n, bits, left.order(f), right.order(f));
+        divider.divide(node.key(f), node.n, bits, left.key(f), right.key(f));
+        divider.divide(node.label(f), node.n, bits, left.label(f), right.label(f));
     }
     add_totals(table, left), add_totals(table, right);
 }
@@ -172,13 +213,18 @@ void load(const Rows& rows, const Losses& losses, std::vector<RankedColumn>& col
     }
     add_totals(table, root);
     table.rank.resize(rows.features), table.values.resize(rows.features);
-    control.check_memory(rows.n * rows.features * (sizeof(Key) + sizeof(typename W::Id)));
+    control.check_memory(rows.n * rows.features * (2 * sizeof(Key) + sizeof(typename W::Id) + 2));
     for (std::size_t f = 0; f < rows.features; ++f) {
         control.check();
         auto& column = columns[f];
         table.rank[f].assign(column.rank.begin(), column.rank.end());
         table.rank[f].push_back(static_cast<Key>(~Key{0}));
-        std::copy(column.order.begin(), column.order.end(), root.order(static_cast<int>(f)));
+        const int feature = static_cast<int>(f);
+        std::copy(column.order.begin(), column.order.end(), root.order(feature));
+        for (std::size_t k = 0; k < rows.n; ++k) {
+            root.key(feature)[k] = table.rank[f][column.order[k]];
+            root.label(feature)[k] = table.label[column.order[k]];
+        }
         table.values[f] = std::move(column.values);
         column = {};
     }

@@ -1,0 +1,85 @@
+#pragma once
+// The thresholds ("cuts") of one feature in a node. A cut is named by its place in the feature's order: cut c lies between
+// rows c - 1 and c, and exists when their values differ. So nothing has to be listed; runs of equal values are stepped over
+// by binary search. `z` is the mass left of a cut: the number of rows, or running sums if rows differ in mass.
+#include <algorithm>
+#include <vector>
+
+#include "table.hpp"
+
+namespace treeform::contree {
+
+template <class W>
+class Cuts {
+public:
+    using Cost = typename W::Cost;
+    using Key = typename W::Key;
+    using Id = typename W::Id;
+
+    /// The cuts of `feature` in `node`, which must stay as it is.
+    void take(const Table<W>& table, const Node<W>& node, int feature) {
+        key_ = node.key(feature);
+        first_ = 1, last_ = 0;
+        if (node.n < 2) return;
+        first_ = static_cast<int>(std::upper_bound(key_, key_ + node.n, key_[0]) - key_);
+        last_ = static_cast<int>(std::lower_bound(key_, key_ + node.n, key_[node.n - 1]) - key_);
+        plain_ = table.plain;
+        if (plain_) return;
+        const Id* rows = node.order(feature);
+        z_.resize(node.n + 1);
+        Cost z = 0;
+        for (std::size_t k = 0; k < node.n; ++k) z_[k] = z, z += table.mass[rows[k]];
+        z_[node.n] = z;
+    }
+
+    int first() const { return first_; }
+    int last() const { return last_; }
+    bool empty() const { return first_ > last_; }
+    Cost z(int c) const { return plain_ ? static_cast<Cost>(c) : z_[c]; }
+    /// Rows whose key is less go left.
+    Key key(int c) const { return key_[c]; }
+
+    /// The first cut at or after place c; to + 1 when that is beyond `to`.
+    int after(int c, int to) const {
+        if (c > to) return to + 1;
+        if (key_[c] == key_[c - 1]) c = static_cast<int>(std::upper_bound(key_ + c, key_ + to + 1, key_[c]) - key_);
+        return c;
+    }
+    /// The last cut at or before place c; from - 1 when that is before `from`.
+    int before(int c, int from) const {
+        if (c < from) return from - 1;
+        if (key_[c] == key_[c - 1]) c = static_cast<int>(std::lower_bound(key_ + from - 1, key_ + c, key_[c]) - key_);
+        return c < from ? from - 1 : c;
+    }
+    /// The first cut of [from, to] with z > bound, else to + 1.
+    int above(Cost bound, int from, int to) const {
+        if (plain_) return bound >= to ? to + 1 : after(std::max(from, static_cast<int>(bound) + 1), to);
+        return after(static_cast<int>(std::upper_bound(z_.begin() + from, z_.begin() + to + 1, bound) - z_.begin()), to);
+    }
+    /// The last cut of [from, to] with z < bound, else from - 1.
+    int below(Cost bound, int from, int to) const {
+        if (plain_) return bound <= from ? from - 1 : before(std::min(to, static_cast<int>(bound) - 1), from);
+        return before(static_cast<int>(std::lower_bound(z_.begin() + from, z_.begin() + to + 1, bound) - z_.begin()) - 1, from);
+    }
+    /// The cut of [from, to] (both cuts) nearest to the middle of the mass between them.
+    int middle(int from, int to) const {
+        const Cost half = z(from) + (z(to) - z(from)) / 2;
+        const int high = above(half - 1, from, to);
+        if (high == from) return from;
+        const int low = before(high - 1, from);
+        return half - z(low) < z(high) - half ? low : high;
+    }
+    /// The first cut of [from, to] whose key is at least that; `to` if there is none.
+    int nearest(std::uint32_t key, int from, int to) const {
+        return static_cast<int>(std::lower_bound(key_ + from, key_ + to, key) - key_);
+    }
+    std::size_t bytes() const { return z_.capacity() * sizeof(Cost); }
+
+private:
+    const Key* key_ = nullptr;
+    std::vector<Cost> z_;   // only if rows differ in mass
+    int first_ = 1, last_ = 0;
+    bool plain_ = true;
+};
+
+}  // namespace treeform::contree
