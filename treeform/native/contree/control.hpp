@@ -2,6 +2,7 @@
 // The one place where the search and the outside meet: a stop flag that is read often, an upper bound that may
 // tighten while the search runs, and the improvements found so far. Workers only read two atomics; clocks, signals
 // and Python are the business of the calling thread.
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -61,6 +62,11 @@ public:
         latest_ = std::move(plan);
         latest_cost_ = upper;
         pending_.push_back({seconds(), upper, lower});
+    }
+    /// A better lower bound for the tree published last.
+    void publish_bound(std::int64_t lower) {
+        const std::lock_guard lock(mutex_);
+        if (latest_) pending_.push_back({seconds(), latest_cost_, std::min(lower, latest_cost_)});
     }
     /// Another tree of the cost published last.
     void replace(std::int64_t upper, PlanPtr plan) {

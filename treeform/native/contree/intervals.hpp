@@ -120,6 +120,8 @@ public:
     /// No admissible tree with this root feature, other than those found, costs less.
     Cost proven() const { return std::min(proven_, waiting()); }
     bool done() const { return heap_.empty() && in_flight_.empty(); }
+    /// The bound of the interval that `next` would take; kInf if there is none.
+    Cost front() const { return heap_.empty() ? kInf : heap_.front().lower; }
     /// A copy of the state; the cuts themselves can be found again.
     IntervalSearch without_cuts() const {
         IntervalSearch copy;

@@ -8,12 +8,16 @@
 //
 //   * the warm-up goes in rounds, and in a round a feature uses the bound of the rounds before and its own finds only;
 //     the order of the features and the best tree after the warm-up are therefore always the same;
-//   * while features are finished, each uses the bound of the warm-up and of the features up to itself in the order,
-//     never of later ones. So the cost that each one attains is what it would attain if they ran one after the other,
-//     and the first to attain the optimum is the winner;
+//   * in a round of finishing, each feature uses the bound of the rounds before and of the features up to itself in the
+//     order, never of later ones. So the cost that each one attains is what it would attain if they ran one after the
+//     other, and the first to attain the least is the winner of the round;
 //   * if the winner ran by itself, with a bound that did not move under it, its tree is the one. Otherwise it is searched
-//     again from its state after the warm-up, with the bound of the features before it, until the optimum is met. This
+//     again from its state before the round, with the bound of the features before it, until that cost is met. This
 //     is rare: the winner is mostly the first in the order, whose bound is its own.
+//
+// A round of finishing takes every feature only so far that its lower bound reaches a goal, a growing part of the best
+// cost. The splits that a proof needs are the same in any order, but in this one the bound of the whole search rises
+// steadily, and a search that is stopped has one to show.
 #include <exception>
 #include <mutex>
 #include <thread>
@@ -30,6 +34,7 @@ public:
     using Work = SplitWork<W>;
     static constexpr Cost kInf = IntervalSearch<W>::kInf;
     static constexpr int kWarmUpRounds[] = {1, 1, 2, 4};
+    static constexpr int kBoundRounds[] = {2, 4, 6, 8, 10, 12, 13, 14, 15, 16};   // sixteenths of the best cost
 
     Root(const Table<W>& table, const Node<W>& node, const Settings& rules, Control& control,
          const ScanTable<typename W::Key, typename W::Sum>& scans)
@@ -80,10 +85,10 @@ private:
     std::deque<std::mutex> locks_;      // one per feature, for its search
     std::vector<IntervalSearch<W>> searches_;
     std::vector<int> turn_;             // position in the order -> feature
-    std::vector<IntervalSearch<W>> saved_;   // the searches after the warm-up, if there are several workers
-    struct Finish {                     // what the feature at a position of the order attained after the warm-up
+    std::vector<IntervalSearch<W>> saved_;   // the searches before the round, if there are several workers
+    struct Finish {                     // what the feature at a position of the order attained in the round
         Reply reply;
-        Cost bound = kInf;              // what the warm-up and the features before it attained
+        Cost bound = kInf;              // what the rounds before and the features before it attained
         bool steady = true;             // that bound never moved
         const void* worker = nullptr;   // that ran it
         bool alone = true;              // without help
@@ -91,7 +96,8 @@ private:
     std::vector<Finish> finish_;
     std::mutex best_lock_;
     Reply best_;                        // overall
-    Cost warm_value_ = 0;               // best after the warm-up
+    Cost base_value_ = 0;               // best before the round
+    Cost goal_ = kInf;                  // the bound that the round aims at
     std::atomic<int> next_{0};
 
     Reply solve(int depth, Cost upper, std::vector<Cost>& by_feature) {
@@ -114,6 +120,7 @@ private:
         order_features<Cost>(turn_, nullptr, whole_by_, hint);
         for (int f = 0; f < features_; ++f) begin(f);
         open_ = depth_ == final_depth_;
+        goal_ = kInf;
         const std::vector<Reply> warm = warm_up(hint);
         std::vector<int> order(features_);
         std::iota(order.begin(), order.end(), 0);
@@ -121,7 +128,16 @@ private:
         std::vector<int> turn;
         for (const int position : order) turn.push_back(turn_[position]);
         turn_ = std::move(turn);
-        warm_value_ = best_.value;
+        for (const int part : kBoundRounds) {
+            finish_round(part < 16 ? best_.value / 16 * part : kInf);
+            if (open_) control_.publish_bound(std::min(lower(), best_.value) + table_.losses.offset);
+        }
+    }
+
+    /// Raise the bound of every feature to `goal`.
+    void finish_round(Cost goal) {
+        goal_ = goal;
+        base_value_ = best_.value;
         saved_.clear();
         if (workers_.size() > 1)
             for (const auto& one : searches_) saved_.push_back(one.without_cuts());
@@ -188,7 +204,7 @@ private:
     Cost bound_at(int position, const void* worker) {
         const std::lock_guard lock(best_lock_);
         auto& mine = finish_[position];
-        Cost others = warm_value_;
+        Cost others = base_value_;
         for (int before = 0; before < position; ++before) others = std::min(others, finish_[before].reply.value);
         if (!mine.worker) mine.worker = worker, mine.bound = others;
         mine.steady &= mine.bound == others;
@@ -204,6 +220,7 @@ private:
         const Cost room = upper - penalty_, cutoff = room - gap_;
         {
             const std::lock_guard lock(locks_[f]);
+            if (one.front() >= goal_ && one.front() < cutoff) return false;   // enough for this round
             if (!one.next(cutoff, work.pick, work.left.by.data(), work.right.by.data(), worker.counters(), wish)) return false;
         }
         control_.check();
@@ -237,7 +254,7 @@ private:
     /// See the top.
     void choose_winner() {
         int winner = -1;
-        Cost least = warm_value_, before = warm_value_;
+        Cost least = base_value_, before = base_value_;
         for (int position = 0; position < features_; ++position) {
             if (finish_[position].reply.value >= least) continue;
             before = least, least = finish_[position].reply.value;
