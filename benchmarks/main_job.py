@@ -50,7 +50,17 @@ def main() -> None:
                     ]
                 )
                 print(*rows[-1], flush=True)
-    header = ["ratio", "solver", "ConTree start and bound", "status", "errors", "bound", "gap", "seconds", "bound by"]
+    header = [
+        "ratio",
+        "solver",
+        "ConTree start and bound",
+        "status",
+        "errors",
+        "bound",
+        "gap",
+        "seconds",
+        "bound by",
+    ]
     note = (
         f"Time limit {limit:g} s, one thread, ODD formulation. With the warm start, the bound comes from ConTree on "
         "the problem without the parity rule, then from its Lagrangian relaxation; the solver is started only for "

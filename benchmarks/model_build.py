@@ -125,7 +125,16 @@ def main() -> None:
                 f"{peak:.0f}",
             ]
         )
-    header = ["stage", "rows", "terms", "build (s)", "hand-over (s)", "rows/s", "peak above imports (MB)", "peak (MB)"]
+    header = [
+        "stage",
+        "rows",
+        "terms",
+        "build (s)",
+        "hand-over (s)",
+        "rows/s",
+        "peak above imports (MB)",
+        "peak (MB)",
+    ]
     note = "Wall seconds; each stage in a process of its own. The model is FlowOCT's, for random binary data."
     tables.write("model_build", "Building a model of a million rows", header, rows, note)
 

@@ -48,7 +48,11 @@ def main() -> None:
             print(name, solver.name, result, flush=True)
         equal = len({r.objective for r in found}) == 1 and all(r.status is tf.Status.OPTIMAL for r in found)
         rows.append(
-            [name, *[f"{r.objective} ({r.status}, {r.seconds:.2f} s)" for r in found], "yes" if equal else "NO"]
+            [
+                name,
+                *[f"{r.objective} ({r.status}, {r.seconds:.2f} s)" for r in found],
+                "yes" if equal else "NO",
+            ]
         )
     header = ["requirements", *[way[0] for way in WAYS], "equal"]
     note = "60 rows, 4 columns (one-hot), depth 2, no warm start: errors, status and wall seconds."

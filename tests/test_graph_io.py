@@ -5,6 +5,9 @@ from __future__ import annotations
 import copy
 import json
 import math
+from datetime import date, datetime
+from decimal import Decimal
+from fractions import Fraction
 from itertools import combinations
 from xml.etree import ElementTree
 
@@ -18,6 +21,7 @@ from hypothesis import strategies as st
 from treeform.data import Dataset
 from treeform.errors import CertificateError, SpecError
 from treeform.graph import DecisionGraph
+from treeform.graph.labeljson import label_from_json
 from treeform.graph.layout import place_layers, place_tree, spread
 from treeform.graph.svg import text_width
 
@@ -127,6 +131,11 @@ def test_thresholds_come_back_exactly(threshold):
         [("x", 1), ("y", 2.5)],
         [1, "one"],
         np.array([1, 2], dtype=np.uint8),
+        np.array([b"x", b"y"], dtype=object),
+        [date(2020, 1, 1), datetime(2020, 1, 1, 2)],
+        np.array([pd.Timestamp("2020-01-01", tz="UTC"), pd.Timestamp("2021-01-01", tz="UTC")]),
+        [Fraction(1, 3), Decimal("0.30")],
+        list(np.array(["2020-01-01", "2021-01-01"], dtype="datetime64[D]")),
     ],
 )
 def test_labels_come_back_with_their_type(labels, tmp_path):
@@ -144,11 +153,17 @@ def test_labels_that_json_cannot_hold():
     data = Dataset.from_user(np.array([[1.0], [2.0]]), [frozenset("a"), frozenset("b")])
     with pytest.raises(SpecError, match="cannot be written"):
         DecisionGraph.leaf(0, data).to_json()
-    dates = Dataset.from_user(
-        np.array([[1.0], [2.0]]), np.array(["2020-01-01", "2021-01-01"], dtype="datetime64[D]")
-    )
+    spans = Dataset.from_user(np.array([[1.0], [2.0]]), np.array([1, 2], dtype="timedelta64[ns]"))
     with pytest.raises(SpecError, match="cannot be written"):
-        DecisionGraph.leaf(0, dates).to_json()
+        DecisionGraph.leaf(0, spans).to_json()
+
+
+@pytest.mark.parametrize(
+    "label", [{"date": "2020-13-01"}, {"decimal": "x"}, {"fraction": "1/0"}, {"list": "[]"}]
+)
+def test_tagged_labels_are_validated(label):
+    with pytest.raises(ValueError, match=r"."):
+        label_from_json(label)
 
 
 def _edited(value, path, new):

@@ -39,6 +39,11 @@ def _see_off() -> None:
         thread.join(max(0.0, deadline - time.monotonic()))
 
 
+def leave_behind(thread: threading.Thread) -> None:
+    """Remember a thread that may outlive its caller's interest."""
+    _left_behind.add(thread)
+
+
 class Watch:
     """The line between a search and its caller.
 
@@ -107,7 +112,7 @@ class Watch:
         """
         thread = threading.Thread(target=self._work, args=(search,), name="treeform search", daemon=True)
         thread.start()
-        _left_behind.add(thread)
+        leave_behind(thread)
         try:
             while True:
                 try:

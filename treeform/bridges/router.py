@@ -21,6 +21,7 @@ from treeform.bridges.linear_to_clauses import LinearToClauses
 from treeform.bridges.lowered import Lowered
 from treeform.errors import RouteError
 from treeform.model import Block, Form, Model
+from treeform.model.stopping import look_up
 
 BRIDGES: tuple[Bridge, ...] = (
     ClauseToLinear(),
@@ -90,6 +91,7 @@ class Plan:
         """Rewrite one block of ``model`` (columns may be appended): the blocks, and the bridges taken."""
         todo, out, taken = [block], [], []
         while todo:
+            look_up()
             part = todo.pop(0)
             if part.form in self.forms:
                 out.append(part)

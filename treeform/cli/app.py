@@ -14,7 +14,6 @@ from rich.console import Console
 from rich.text import Text
 
 from treeform import __version__, report
-from treeform.backends import solvers as tf_solvers
 from treeform.cli import options as opt
 from treeform.cli.files import check_writable, write_text
 from treeform.cli.messages import Exit, command, err_console, exit_code, warn
@@ -25,6 +24,7 @@ from treeform.cli.stored import data_of, features_of, load_model, question_for, 
 from treeform.problem import Problem
 from treeform.report.facts import Facts
 from treeform.solve import Result, check
+from treeform.solve import solvers as tf_solvers
 from treeform.solve.certificate import digest_of
 from treeform.solve.check import CheckReport
 

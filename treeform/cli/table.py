@@ -249,7 +249,7 @@ def split(
     """
     y = take_column(frame, target, "target", source)
     for column in exclude:
-        take_column(frame, column, "excluded column", source)
+        take_column(frame, column, "excluded", source)
     if target in exclude or target == weight:
         raise SpecError(
             f"the column {target!r} is named twice",

@@ -15,6 +15,7 @@ from treeform.data.columns import BOOLEAN, CATEGORY, NUMERIC, Column
 from treeform.data.encode import Encoder
 from treeform.errors import CertificateError, SpecError
 from treeform.graph.graph import DecisionGraph
+from treeform.graph.labeljson import label_from_json, label_to_json
 
 FORMAT = "treeform.graph"
 VERSION = 1
@@ -205,23 +206,9 @@ def _column_from_json(entry: Any) -> Column:
 
 def _classes_to_json(classes: NDArray[Any]) -> dict[str, Any]:
     kind = "str" if classes.dtype.kind == "U" else classes.dtype.name
-    if kind not in _FIXED_TYPES | {"str", "object"}:
-        raise SpecError(
-            f"labels of type {kind} cannot be written to JSON", fix="use text, numbers or booleans as labels"
-        )
-    return {"type": kind, "labels": [_label_to_json(label) for label in classes.tolist()]}
-
-
-def _label_to_json(label: Any) -> Any:
-    plain = label.item() if isinstance(label, np.generic) else label
-    if isinstance(plain, tuple):
-        return {"tuple": [_label_to_json(part) for part in plain]}
-    if type(plain) in (str, bool, int) or (type(plain) is float and math.isfinite(plain)):
-        return plain
-    raise SpecError(
-        f"the label {label!r} of type {type(label).__name__} cannot be written to JSON",
-        fix="use text, numbers, booleans or tuples of them as labels",
-    )
+    if kind not in _FIXED_TYPES | {"str"}:
+        kind = "object"
+    return {"type": kind, "labels": [label_to_json(label) for label in classes.tolist()]}
 
 
 def _classes_from_json(value: Any) -> NDArray[Any]:
@@ -247,11 +234,10 @@ def _classes_from_json(value: Any) -> NDArray[Any]:
 
 
 def _label_from_json(value: Any) -> Any:
-    if isinstance(value, dict) and set(value) == {"tuple"}:
-        return tuple(_label_from_json(part) for part in _list(value["tuple"], "tuple", least=0))
-    if isinstance(value, str | bool | int) or (isinstance(value, float) and math.isfinite(value)):
-        return value
-    raise _malformed(f"{value!r} is no label")
+    try:
+        return label_from_json(value)
+    except (ValueError, TypeError) as error:
+        raise _malformed(str(error)) from None
 
 
 def _list(value: Any, what: str, least: int = 1) -> list[Any]:

@@ -20,6 +20,7 @@ from treeform.model.csr import Bools, Floats, Ints, Rows
 from treeform.model.expr import Expr, as_expr, common_owner
 from treeform.model.relation import Relation
 from treeform.model.specs import CardinalitySpec, ClauseSpec, SignedClauses
+from treeform.model.stopping import look_up
 
 
 class Watermark(NamedTuple):
@@ -103,6 +104,7 @@ class Model:
         return self._declare(name, shape, lb, ub, VariableKind.CONTINUOUS)
 
     def _declare(self, name: str, shape: Any, lb: Any, ub: Any, kind: VariableKind) -> Expr:
+        look_up()
         sizes = shape_of(name, shape)
         low, high = bounds(name, sizes, lb, ub, kind is VariableKind.INTEGER)
         block = VariableBlock(self._unique(name, "variable"), self.n_cols, sizes, kind)
@@ -192,6 +194,7 @@ class Model:
                 cause="a comparison of plain numbers or arrays is decided at once and holds no variables",
                 fix="pass a comparison of expressions, any_of(), at_most(), at_least() or exactly()",
             )
+        look_up()
         label = self._unique(name or f"rows {len(self.blocks)}", "block")
         block = lower.to_block(thing, label, None if when is None else as_expr(when), self)
         self._take("block", label)

@@ -98,6 +98,9 @@ class Amount:
     def __hash__(self) -> int:
         return hash((self.count, self.fraction))
 
+    def __repr__(self) -> str:
+        return str(self)
+
     def __str__(self) -> str:
         if self.fraction is None:
             return str(self.count)

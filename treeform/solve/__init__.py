@@ -5,6 +5,7 @@ from treeform.solve.check import CheckReport, check
 from treeform.solve.choose import find_formulation, find_solver, formulation_names
 from treeform.solve.claims import Claim, Ledger
 from treeform.solve.driver import solve
+from treeform.solve.listing import solvers
 from treeform.solve.question import Question
 from treeform.solve.result import Limit, Progress, Result, Status
 from treeform.solve.statements import CheckRow
@@ -28,5 +29,6 @@ __all__ = [
     "formulation_names",
     "misfit",
     "solve",
+    "solvers",
     "verify",
 ]

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from treeform.backends import Backend, Outcome, Run, Verdict
+from treeform.backends import Backend, Outcome, Run, Session, Verdict
 from treeform.errors import ContradictionError
 from treeform.formulation import Formulation
 from treeform.solve.budget import Budget
+from treeform.solve.building import build_beside
 from treeform.solve.claims import Ledger
 from treeform.solve.question import Question
 from treeform.solve.result import Limit
@@ -64,10 +65,12 @@ class CompiledSearch:
 
     def run(self) -> None:
         """Compile, solve to the end or to the budget, and enter what follows."""
-        q = self.question
         self.ledger.say(f"building {self.formulation.name}")
-        self.compiled = self.formulation.compile(q.data, q.shape, q.objective, q.requirements)
-        session = self.backend.open(self.compiled.model)
+        session = build_beside(self._open, self.budget.stop)
+        if session is None:
+            self.limit = self.budget.reason
+            self.ledger.notes.append(f"{self.by}: the time was spent while the model was built")
+            return
         try:
             self.ledger.say(self.by)
             if self.backend.capabilities.objective:
@@ -78,6 +81,11 @@ class CompiledSearch:
             session.close()
         if self.proofs is not None and self._refuted is not None:
             self._write_proof(self.proofs, self._refuted[0])
+
+    def _open(self) -> Session:
+        q = self.question
+        self.compiled = self.formulation.compile(q.data, q.shape, q.objective, q.requirements)
+        return self.backend.open(self.compiled.model)
 
     # -- with an objective ----------------------------------------------------------------------
 

@@ -8,7 +8,6 @@ from typing import Any
 from treeform.bridges import route
 from treeform.solve.choose import Plan
 from treeform.solve.question import Question
-from treeform.solve.relaxation import relax
 
 
 @dataclass(frozen=True)
@@ -41,9 +40,9 @@ class Explanation:
 def explain_plan(question: Question, plan: Plan) -> Explanation:
     """Compile as a solve would, and report route and sizes."""
     if plan.engine is not None:
-        relaxation = relax(question, plan.engine)
-        task = relaxation.task if relaxation else None
-        return Explanation(f"{plan.engine.name} solves the whole problem natively: {task}", (), plan.notes)
+        under = f" under {', '.join(question.labels)}" if question.labels else ""
+        head = f"{plan.engine.name} solves the whole problem natively: {question.objective} over {question.shape}"
+        return Explanation(head + under, (), plan.notes)
     assert plan.formulation is not None and plan.backend is not None
     compiled = plan.formulation.compile(
         question.data, question.shape, question.objective, question.requirements

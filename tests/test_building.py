@@ -1,0 +1,79 @@
+"""Building a model under a time limit and under Ctrl-C."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import treeform as tf
+from treeform.components import Component
+from treeform.errors import SpecError
+from treeform.formulations import ODD
+from treeform.model import Model
+from treeform.model.stopping import BuildingStopped, stop_building_when
+from treeform.ports import Ports
+from treeform.solve.building import build_beside
+
+X = np.arange(12.0).reshape(6, 2)
+Y = np.array([0, 1, 0, 1, 0, 1])
+
+
+class Slow(Component):
+    """Adds a row every 10 ms, for a minute."""
+
+    def build(self, m: Model, t: Ports) -> None:
+        x = m.bool("slow")
+        for _ in range(6000):
+            time.sleep(0.01)
+            m.add(x >= 0)
+
+
+def building_threads() -> int:
+    return sum(thread.name == "treeform building" for thread in threading.enumerate())
+
+
+def test_a_model_asks_before_it_grows():
+    calls = []
+    m = Model()
+    with stop_building_when(lambda: bool(calls)):
+        x = m.bool("x", 3)
+        calls.append(1)
+        with pytest.raises(BuildingStopped):
+            m.add(x >= 0)
+        with pytest.raises(BuildingStopped):
+            m.bool("y")
+    m.add(x >= 0)
+    assert len(m.blocks) == 1
+
+
+@pytest.mark.parametrize("solver", [tf.HiGHS(), tf.CPSAT()], ids=lambda s: s.name)
+def test_the_time_limit_holds_while_the_model_is_built(solver):
+    problem = tf.Problem(X, Y, shape=tf.Tree(2))
+    started = time.monotonic()
+    result = problem.solve(solver, formulation=ODD() + Slow(), warm_start=None, time_limit=0.5)
+    assert time.monotonic() - started < 5
+    assert result.status is tf.Status.FEASIBLE
+    assert result.limit is tf.Limit.TIME
+    assert result.errors == 3
+    assert any("while the model was built" in note for note in result.notes)
+    deadline = time.monotonic() + 5
+    while building_threads() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert building_threads() == 0
+
+
+def test_what_building_raises_arrives():
+    def fail() -> None:
+        raise SpecError("no")
+
+    with pytest.raises(SpecError, match="no"):
+        build_beside(fail, lambda: False)
+
+
+def test_work_that_does_not_look_up_is_left_alone():
+    started = time.monotonic()
+    assert build_beside(lambda: time.sleep(1.0), lambda: time.monotonic() > started + 0.1) is None
+    assert time.monotonic() - started < 0.9

@@ -1,0 +1,50 @@
+"""Building and loading a model beside the thread that called: limits and Ctrl-C hold there as well."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from treeform.backends.watch import leave_behind
+from treeform.model.stopping import BuildingStopped, stop_building_when
+
+T = TypeVar("T")
+POLL = 0.02
+
+
+def build_beside(work: Callable[[], T], stop: Callable[[], bool]) -> T | None:
+    """Carry out ``work`` in a thread of its own; None as soon as ``stop`` says so.
+
+    Work that is left alone ends when its model is to grow next, or with the loading of its solver.
+
+    Raises
+    ------
+    Exception
+        What ``work`` raised.
+    """
+    news: queue.SimpleQueue[tuple[Any, BaseException | None]] = queue.SimpleQueue()
+
+    def run() -> None:
+        try:
+            with stop_building_when(stop):
+                news.put((work(), None))
+        except BaseException as error:  # handed to the caller's thread, which raises it
+            news.put((None, error))
+
+    thread = threading.Thread(target=run, name="treeform building", daemon=True)
+    thread.start()
+    leave_behind(thread)
+    while True:
+        try:
+            value, error = news.get(timeout=POLL)
+        except queue.Empty:
+            if stop():
+                return None
+            continue
+        if isinstance(error, BuildingStopped):
+            return None
+        if error is not None:
+            raise error
+        return value  # type: ignore[no-any-return]
