@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 from treeform.errors import SpecError
 
 MAX_DEPTH = 30
+UNIVARIATE, MULTIVARIATE = "univariate", "multivariate"
+MARGIN = Fraction(1, 10_000)
+"""How far apart a multivariate test keeps the training samples of its two sides: the least distance of their
+values, over features scaled to [0, 1] and weights whose largest is 1. The epsilon of Florio et al. (13)."""
 
 
 @dataclass(frozen=True)
@@ -18,11 +23,16 @@ class Tree:
     ----------
     depth : int
         The largest number of tests on a path from the root to a leaf, from 1 to 30.
+    splits : {"univariate", "multivariate"}
+        Whether a test reads one feature, or a weighted sum of features (a hyperplane) which parts the training
+        samples with the margin `MARGIN`.
     """
 
     depth: int
+    splits: str = UNIVARIATE
 
     def __post_init__(self) -> None:
+        _check_splits(self.splits)
         if (
             isinstance(self.depth, bool)
             or not isinstance(self.depth, int)
@@ -40,10 +50,10 @@ class Tree:
         return tuple(2**level for level in range(self.depth))
 
     def to_json(self) -> dict[str, Any]:
-        return {"type": "tree", "depth": self.depth}
+        return {"type": "tree", "depth": self.depth, **_splits_json(self.splits)}
 
     def __str__(self) -> str:
-        return f"tree:{self.depth}"
+        return f"tree:{self.depth}" + _splits_text(self.splits)
 
 
 @dataclass(frozen=True, init=False)
@@ -55,11 +65,16 @@ class Diagram:
     *widths : int
         ``widths[l]`` test nodes at layer ``l``; the first is 1 and ``widths[l + 1] <= 2 * widths[l]``.
         Every arc may also go straight to a terminal, of which there is one per class.
+    splits : {"univariate", "multivariate"}
+        As for `Tree`.
     """
 
     widths: tuple[int, ...]
+    splits: str
 
-    def __init__(self, *widths: int) -> None:
+    def __init__(self, *widths: int, splits: str = UNIVARIATE) -> None:
+        _check_splits(splits)
+        object.__setattr__(self, "splits", splits)
         if len(widths) == 1 and isinstance(widths[0], tuple | list):
             widths = tuple(widths[0])
         object.__setattr__(self, "widths", tuple(widths))
@@ -101,41 +116,61 @@ class Diagram:
         return len(self.widths)
 
     def to_json(self) -> dict[str, Any]:
-        return {"type": "diagram", "widths": list(self.widths)}
+        return {"type": "diagram", "widths": list(self.widths), **_splits_json(self.splits)}
 
     def __str__(self) -> str:
-        return "diagram:" + ",".join(map(str, self.widths))
+        return "diagram:" + ",".join(map(str, self.widths)) + _splits_text(self.splits)
 
 
 Shape = Tree | Diagram
 
 
 def parse_shape(text: str) -> Shape:
-    """Read ``tree:3`` or ``diagram:1,2,4,4``.
+    """Read ``tree:3``, ``diagram:1,2,4,4`` or ``tree:3:multivariate``.
 
     Raises
     ------
     SpecError
         If the text has another form or the sizes are not possible.
     """
-    kind, _, sizes = text.partition(":")
+    kind, _, rest = text.partition(":")
+    sizes, colon, splits = rest.partition(":")
     try:
         numbers = [int(part) for part in sizes.split(",")]
     except ValueError:
         numbers = []
+    splits = splits.strip() if colon else UNIVARIATE
     if kind.strip() == "tree" and len(numbers) == 1:
-        return Tree(numbers[0])
+        return Tree(numbers[0], splits)
     if kind.strip() == "diagram" and numbers:
-        return Diagram(*numbers)
+        return Diagram(*numbers, splits=splits)
     raise SpecError(
         f"the shape {text!r} is not understood",
-        cause="a shape is 'tree:DEPTH' or 'diagram:WIDTH,WIDTH,...'",
+        cause="a shape is 'tree:DEPTH' or 'diagram:WIDTH,WIDTH,...', with ':multivariate' after it if wanted",
         fix="use for example tree:3 or diagram:1,2,4,4,4",
     )
 
 
 def shape_from_json(value: dict[str, Any]) -> Shape:
     """Rebuild a shape from :meth:`Tree.to_json` or :meth:`Diagram.to_json`."""
+    splits = value.get("splits", UNIVARIATE)
     if value.get("type") == "tree":
-        return Tree(value["depth"])
-    return Diagram(*value["widths"])
+        return Tree(value["depth"], splits)
+    return Diagram(*value["widths"], splits=splits)
+
+
+def _check_splits(splits: str) -> None:
+    if splits not in (UNIVARIATE, MULTIVARIATE):
+        raise SpecError(
+            f"splits={splits!r} are not known",
+            cause=f"tests are {UNIVARIATE} (one feature) or {MULTIVARIATE} (a weighted sum of features)",
+            fix='use for example tf.Diagram(1, 2, 2, splits="multivariate")',
+        )
+
+
+def _splits_json(splits: str) -> dict[str, str]:
+    return {} if splits == UNIVARIATE else {"splits": splits}
+
+
+def _splits_text(splits: str) -> str:
+    return "" if splits == UNIVARIATE else f":{splits}"

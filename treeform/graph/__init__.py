@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from treeform.graph import evaluate
+from treeform.graph.forms import LinearForm
 from treeform.graph.graph import DecisionGraph
 
-__all__ = ["DecisionGraph", "evaluate"]
+__all__ = ["DecisionGraph", "LinearForm", "evaluate"]

@@ -30,11 +30,12 @@ def members(graph: DecisionGraph, data: Dataset) -> list[NDArray[np.int64]]:
     arriving: list[list[NDArray[np.int64]]] = [[] for _ in graph.feature]
     arriving[0].append(np.arange(data.n_samples))
     reached = []
+    matrix = graph.tested(data.X)
     for node, parts in enumerate(arriving):
         rows = np.sort(np.concatenate(parts)) if parts else np.empty(0, dtype=np.int64)
         reached.append(rows)
         if graph.feature[node] >= 0:
-            low = data.X[rows, graph.feature[node]] <= graph.threshold[node]
+            low = matrix[rows, graph.feature[node]] <= graph.threshold[node]
             arriving[graph.left[node]].append(rows[low])
             arriving[graph.right[node]].append(rows[~low])
     return reached

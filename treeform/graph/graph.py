@@ -15,6 +15,7 @@ from treeform.data.columns import Column
 from treeform.data.encode import Encoder
 from treeform.errors import DataError, SpecError
 from treeform.graph import build, structure
+from treeform.graph.forms import LinearForm, extended, fault, renumbered, taken_out
 
 if TYPE_CHECKING:
     from treeform.data.dataset import Dataset
@@ -28,7 +29,7 @@ class DecisionGraph:
     """A decision tree or decision diagram over encoded features.
 
     Node 0 is the root and children have larger indices than their parents. A sample at a test goes
-    left when ``x[feature] <= threshold``, else right.
+    left when ``x[feature] <= threshold``, else right; features from F on are linear forms of the others.
 
     Attributes
     ----------
@@ -48,6 +49,8 @@ class DecisionGraph:
         Turns a user's table into features; without one, `predict` takes the encoded matrix.
     counts : (N, K) int64 or float64
         Training weight of each class that reaches each node, in the user's units; all zero when unknown.
+    forms : tuple of LinearForm
+        What multivariate tests compare with their thresholds: a test on feature ``F + h`` reads ``forms[h]``.
 
     Raises
     ------
@@ -64,16 +67,23 @@ class DecisionGraph:
     classes: NDArray[Any]
     encoder: Encoder | None = None
     counts: NDArray[Any] = field(default_factory=lambda: np.empty((0, 0), dtype=np.int64))
+    forms: tuple[LinearForm, ...] = ()
 
     def __post_init__(self) -> None:
         put = object.__setattr__
         for name in ("feature", "left", "right", "label"):
             put(self, name, np.array(getattr(self, name), dtype=np.int32))
         put(self, "threshold", np.array(self.threshold, dtype=np.float64) + 0.0)
+        if self.forms:
+            feature, forms = renumbered(self.feature, self.forms, len(self.columns))
+            put(self, "feature", feature)
+            put(self, "forms", forms)
         if self.counts.size == 0:
             put(self, "counts", np.zeros((len(self.feature), len(self.classes)), dtype=np.int64))
         arrays = (self.feature, self.threshold, self.left, self.right, self.label)
-        wrong = structure.fault(*arrays, n_features=len(self.columns), n_classes=len(self.classes))
+        n_features = len(self.columns) + len(self.forms)
+        wrong = structure.fault(*arrays, n_features=n_features, n_classes=len(self.classes))
+        wrong = wrong or fault(self.forms, len(self.columns))
         if wrong is None and self.counts.shape != (len(self.feature), len(self.classes)):
             wrong = f"counts has shape {self.counts.shape}"
         if wrong is not None:
@@ -92,7 +102,8 @@ class DecisionGraph:
         Parameters
         ----------
         nodes : sequence or mapping of dicts
-            Each node is ``{"feature", "threshold", "left", "right"}`` (encoded feature, children) or
+            Each node is ``{"feature", "threshold", "left", "right"}`` (encoded feature, children), the same
+            with ``"weights": {feature: weight}`` in place of the feature for a multivariate test, or
             ``{"label"}`` (class code). In a sequence, children are positions and node 0 is the root; in
             a mapping, they are keys and the first one is the root. Any order; a node may be shared.
         data : Dataset
@@ -102,7 +113,8 @@ class DecisionGraph:
         SpecError
             If the nodes are malformed or form a cycle.
         """
-        return cls._with_meaning(build.arrays_from_nodes(nodes), data)
+        plain, forms = taken_out(nodes, data.n_features)
+        return cls._with_meaning({**build.arrays_from_nodes(plain), "forms": forms}, data)
 
     @classmethod
     def from_nested(cls, nested: Any, data: Dataset) -> DecisionGraph:
@@ -133,10 +145,11 @@ class DecisionGraph:
         counts = np.zeros(self.counts.shape, dtype=np.int64)
         node = np.zeros(data.n_samples, dtype=np.int64)
         rows = np.arange(data.n_samples)
+        matrix = self.tested(data.X)
         while rows.size:
             np.add.at(counts, (node[rows], data.y[rows]), data.weights[rows])
             rows = rows[self.feature[node[rows]] >= 0]
-            node[rows] = self._step(data.X, rows, node[rows])
+            node[rows] = self._step(matrix, rows, node[rows])
         if data.weight_unit.denominator == 1 and data.total_weight * data.weight_unit < 2**62:
             return replace(self, counts=counts * int(data.weight_unit))
         return replace(self, counts=counts * float(data.weight_unit))
@@ -184,7 +197,20 @@ class DecisionGraph:
 
     def features_used(self) -> set[int]:
         """Encoded features that some test reads."""
-        return {int(f) for f in self.feature if f >= 0}
+        single = {int(f) for f in self.feature if 0 <= f < len(self.columns)}
+        return single.union(*(form.features for form in self.forms))
+
+    @cached_property
+    def tested_columns(self) -> tuple[Column, ...]:
+        """What tests read, for texts: the columns, and the linear forms after them."""
+        return (*self.columns, *(form.column(self.columns) for form in self.forms))
+
+    def tested(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The encoded matrix (m, F) with the values of the linear forms after its columns.
+
+        They compare with the thresholds of this graph as their exact sums do; see `treeform.graph.forms`.
+        """
+        return extended(self, X) if self.forms else X
 
     # ---------------------------------------------------------------- predicting
 
@@ -200,7 +226,7 @@ class DecisionGraph:
         -------
         (m,) int64
         """
-        matrix = self._checked(X)
+        matrix = self.tested(self._checked(X))
         node = np.zeros(len(matrix), dtype=np.int64)
         rows = np.arange(len(matrix)) if self.feature[0] >= 0 else np.empty(0, dtype=np.int64)
         while rows.size:
@@ -210,7 +236,7 @@ class DecisionGraph:
 
     def route(self, X: Any) -> NDArray[np.bool_]:
         """Nodes that each row of the encoded matrix visits: (m, N) bool."""
-        matrix = self._checked(X)
+        matrix = self.tested(self._checked(X))
         visits = np.zeros((len(matrix), len(self.feature)), dtype=bool)
         node = np.zeros(len(matrix), dtype=np.int64)
         rows = np.arange(len(matrix))
@@ -314,7 +340,8 @@ class DecisionGraph:
         plain = self._canonical
         tests = plain.feature >= 0
         arrays = (plain.feature, plain.left, plain.right, plain.label, plain.threshold[tests])
-        return (*(array.tobytes() for array in arrays), self.columns, tuple(self.classes.tolist()))
+        meaning = (plain.forms, self.columns, tuple(self.classes.tolist()))
+        return (*(array.tobytes() for array in arrays), *meaning)
 
     def __eq__(self, other: object) -> bool:
         """Same tests, thresholds, labels, columns and classes; counts do not matter."""

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from treeform.data.columns import BOOLEAN, CATEGORY, NUMERIC, Column
 from treeform.data.encode import Encoder
 from treeform.errors import CertificateError, SpecError
+from treeform.graph.forms import LinearForm
 from treeform.graph.graph import DecisionGraph
 from treeform.graph.labeljson import label_from_json, label_to_json
 
@@ -21,6 +22,7 @@ FORMAT = "treeform.graph"
 VERSION = 1
 _KEYS = {"format", "version", "columns", "classes", "encoder", "nodes", "digest"}
 _TEST_KEYS = {"feature", "threshold", "left", "right", "counts"}
+_FORM_KEYS = {"weights", "threshold", "left", "right", "counts"}
 _LEAF_KEYS = {"label", "counts"}
 _FIXED_TYPES = {"bool", "float16", "float32", "float64"} | {
     f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)
@@ -128,8 +130,13 @@ def _node_to_json(graph: DecisionGraph, node: int) -> dict[str, Any]:
     counts = graph.counts[node].tolist()
     if graph.feature[node] < 0:
         return {"label": int(graph.label[node]), "counts": counts}
+    feature = int(graph.feature[node])
+    read: dict[str, Any] = {"feature": feature}
+    if feature >= len(graph.columns):
+        form = graph.forms[feature - len(graph.columns)]
+        read = {"weights": [[f, w] for f, w in zip(form.features, form.weights, strict=True)]}
     return {
-        "feature": int(graph.feature[node]),
+        **read,
         "threshold": float(graph.threshold[node]),
         "left": int(graph.left[node]),
         "right": int(graph.right[node]),
@@ -141,11 +148,17 @@ def _graph_from_json(
     nodes: list[Any], columns: tuple[Column, ...], classes: NDArray[Any], encoder: Encoder | None
 ) -> DecisionGraph:
     for index, node in enumerate(nodes):
-        _check_node(index, node, len(classes))
+        _check_node(index, node, len(columns), len(classes))
+    forms = tuple(
+        LinearForm(tuple(f for f, _ in node["weights"]), tuple(float(w) for _, w in node["weights"]))
+        for node in nodes
+        if "weights" in node
+    )
+    numbers = iter(range(len(columns), len(columns) + len(forms)))
     whole = all(isinstance(count, int) for node in nodes for count in node["counts"])
     try:
         return DecisionGraph(
-            feature=[node.get("feature", -1) for node in nodes],  # type: ignore[arg-type]
+            feature=[next(numbers) if "weights" in node else node.get("feature", -1) for node in nodes],  # type: ignore[arg-type]
             threshold=[node.get("threshold", math.nan) for node in nodes],  # type: ignore[arg-type]
             left=[node.get("left", -1) for node in nodes],  # type: ignore[arg-type]
             right=[node.get("right", -1) for node in nodes],  # type: ignore[arg-type]
@@ -154,6 +167,7 @@ def _graph_from_json(
             classes=classes,
             encoder=encoder,
             counts=np.array([node["counts"] for node in nodes], dtype=np.int64 if whole else np.float64),
+            forms=forms,
         )
     except SpecError as error:
         raise _malformed(error.cause or error.what) from None
@@ -161,12 +175,16 @@ def _graph_from_json(
         raise _malformed("a count is too large") from None
 
 
-def _check_node(index: int, node: Any, n_classes: int) -> None:
-    if not isinstance(node, dict) or set(node) not in (_TEST_KEYS, _LEAF_KEYS):
+def _check_node(index: int, node: Any, n_features: int, n_classes: int) -> None:
+    if not isinstance(node, dict) or set(node) not in (_TEST_KEYS, _FORM_KEYS, _LEAF_KEYS):
         raise _malformed(
-            f"node {index} is neither a test (feature, threshold, left, right, counts) "
+            f"node {index} is neither a test (feature or weights, threshold, left, right, counts) "
             "nor a leaf (label, counts)"
         )
+    if "feature" in node and _is_int(node["feature"]) and node["feature"] >= n_features:
+        raise _malformed(f"node {index} tests a feature beyond the {n_features} known ones")
+    if "weights" in node and not _are_weights(node["weights"]):
+        raise _malformed(f"the weights of node {index} are no list of [feature, finite number] pairs")
     for key in ("feature", "left", "right", "label"):
         if key in node and not (_is_int(node[key]) and 0 <= node[key] < 2**31):
             raise _malformed(f"{key} of node {index} is {node[key]!r}")
@@ -177,6 +195,12 @@ def _check_node(index: int, node: Any, n_classes: int) -> None:
         raise _malformed(f"node {index} has no list of {n_classes} counts")
     if not all(_is_finite(count) and count >= 0 for count in counts):
         raise _malformed(f"node {index} has a count that is negative or no number")
+
+
+def _are_weights(value: Any) -> bool:
+    return isinstance(value, list) and all(
+        isinstance(pair, list) and len(pair) == 2 and _is_int(pair[0]) and _is_finite(pair[1]) for pair in value
+    )
 
 
 def _is_int(value: Any) -> bool:

@@ -62,7 +62,7 @@ def outline(graph: DecisionGraph) -> str:
 
 def arms(graph: DecisionGraph, node: int) -> tuple[str, int, int]:
     """The test of a node as a statement, the child where it holds, and the child where it does not."""
-    column = graph.columns[graph.feature[node]]
+    column = graph.tested_columns[graph.feature[node]]
     text, yes_is_left = column.question(float(graph.threshold[node]))
     left, right = int(graph.left[node]), int(graph.right[node])
     return (text, left, right) if yes_is_left else (text, right, left)
@@ -113,7 +113,7 @@ def leaves_in_order(graph: DecisionGraph) -> list[int]:
 def _conditions(graph: DecisionGraph, leaf: int) -> Iterator[str]:
     """Conditions of the paths to a leaf, those that contradict themselves left out."""
     for path in _paths(graph, leaf):
-        text = _merged(graph.columns, path)
+        text = _merged(graph.tested_columns, path)
         if text is not None:
             yield text
 

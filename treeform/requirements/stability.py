@@ -72,7 +72,7 @@ class MinSupport(Requirement):
             return data.weight_unit * max(0, least - data.total_weight)
         weight = data.points.weights.sum(axis=1)
         visits = graph.route(data.points.X)[:, tests]
-        left = data.points.X[:, graph.feature[tests]] <= graph.threshold[tests]
+        left = graph.tested(data.points.X)[:, graph.feature[tests]] <= graph.threshold[tests]
         smallest = min(int((weight @ (visits & left)).min()), int((weight @ (visits & ~left)).min()))
         return data.weight_unit * max(0, least - smallest)
 

@@ -90,7 +90,9 @@ def walk(graph: DecisionGraph, row: list[float]) -> int:
     """The leaf that one encoded sample reaches, step by step."""
     node = 0
     while graph.feature[node] >= 0:
-        goes_left = row[int(graph.feature[node])] <= float(graph.threshold[node])
+        feature = int(graph.feature[node])
+        value = row[feature] if feature < len(row) else graph.forms[feature - len(row)].nearest(row)
+        goes_left = value <= float(graph.threshold[node])
         node = int(graph.left[node] if goes_left else graph.right[node])
     return node
 

@@ -40,15 +40,20 @@ def verify(question: Question, graph: DecisionGraph) -> Verified:
         label: Fraction(requirement.violation(graph, question.data))
         for label, requirement in zip(question.labels, question.requirements, strict=True)
     }
-    return Verified(value.numerator, violations, misfit(graph, question.shape))
+    return Verified(value.numerator, violations, misfit(graph, question.shape, question.data))
 
 
-def misfit(graph: DecisionGraph, shape: Shape) -> str | None:
+def misfit(graph: DecisionGraph, shape: Shape, data: Dataset | None = None) -> str | None:
     """Why ``graph`` is no model of ``shape``, or None when it is one.
 
     A tree's tests have one parent each (leaves may be shared, that changes no prediction). A diagram's
-    tests lie in layers: every arc from a test goes to a test of the next layer or to a leaf.
+    tests lie in layers: every arc from a test goes to a test of the next layer or to a leaf. Multivariate tests
+    part the samples of ``data`` with a margin.
     """
+    if shape.splits == UNIVARIATE and graph.forms:
+        return "it tests weighted sums of features, and the shape asks for univariate tests"
+    if shape.splits != UNIVARIATE and data is not None and (narrow := _narrow(graph, data)) is not None:
+        return narrow
     if graph.depth > shape.depth:
         return f"depth {graph.depth} exceeds {shape.depth}"
     tests = np.flatnonzero(graph.feature >= 0)
@@ -66,4 +71,23 @@ def misfit(graph: DecisionGraph, shape: Shape) -> str | None:
     for index, (size, width) in enumerate(zip(sizes, shape.widths, strict=True)):
         if size > width:
             return f"layer {index} has {size} tests and the skeleton allows {width}"
+    return None
+
+
+def _narrow(graph: DecisionGraph, data: Dataset) -> str | None:
+    """Which test of a multivariate model parts the samples that reach it by less than the margin, or None."""
+    X = graph.tested(data.points.X)
+    span = data.points.X.max(axis=0) - data.points.X.min(axis=0)
+    visits = graph.route(data.points.X)
+    for node in np.flatnonzero(graph.feature >= 0).tolist():
+        feature = int(graph.feature[node])
+        form = graph.forms[feature - data.n_features] if feature >= data.n_features else None
+        size = span[feature] if form is None else np.abs(span[list(form.features)] * form.weights).max()
+        value = X[visits[:, node], feature]
+        left = value <= graph.threshold[node]
+        if left.all() or not left.any():
+            continue
+        gap = value[~left].min() - value[left].max()
+        if gap < _ENOUGH * float(MARGIN) * size:
+            return f"the sides of test {node} are {gap / size:.2g} apart, less than the margin {float(MARGIN):g}"
     return None

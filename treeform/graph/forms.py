@@ -1,0 +1,160 @@
+"""Linear forms: what multivariate tests compare with a threshold, evaluated exactly.
+
+A test on feature ``F + h`` of a graph over F columns reads its form ``h``, and goes left when the float64
+nearest to ``sum_j weight_j * x_j`` (in exact arithmetic) is at most the threshold. No order of summation and
+no machine can change that.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treeform.data.columns import NUMERIC, Column, number_text
+from treeform.errors import SpecError
+
+if TYPE_CHECKING:
+    from treeform.graph.graph import DecisionGraph
+
+Floats = NDArray[np.float64]
+
+_SLACK = 4.0 * np.finfo(np.float64).eps
+
+
+@dataclass(frozen=True)
+class LinearForm:
+    """A weighted sum of encoded features, in the user's units.
+
+    Attributes
+    ----------
+    features : tuple of int
+        Encoded features, increasing.
+    weights : tuple of float
+        Their weights, none of them 0.
+    """
+
+    features: tuple[int, ...]
+    weights: tuple[float, ...]
+
+    @classmethod
+    def of(cls, weights: Mapping[int, float]) -> LinearForm:
+        """From ``{feature: weight}``; weights of 0 are left out.
+
+        Raises
+        ------
+        SpecError
+            If no weight is left, or one is not finite.
+        """
+        kept = {int(f): float(w) for f, w in sorted(weights.items()) if w != 0}
+        if not kept or not all(map(math.isfinite, kept.values())):
+            raise SpecError(
+                f"the weights {dict(weights)} make no linear form",
+                cause="a multivariate test needs a finite weight other than 0",
+                fix="write {feature: weight, ...} with encoded features",
+            )
+        return cls(tuple(kept), tuple(kept.values()))
+
+    def text(self, columns: Sequence[Column]) -> str:
+        """``2*age - 0.5*income``, with the display names of the columns."""
+        parts: list[str] = []
+        for feature, weight in zip(self.features, self.weights, strict=True):
+            column = columns[feature]
+            name = column.name if column.kind == NUMERIC else f"[{column.question(0.5)[0]}]"
+            size = "" if abs(weight) == 1 else f"{number_text(abs(weight))}*"
+            sign = ("-" if weight < 0 else "") if not parts else (" - " if weight < 0 else " + ")
+            parts.append(f"{sign}{size}{name}")
+        return "".join(parts)
+
+    def exact(self, row: Sequence[float] | Floats) -> Fraction:
+        """The value on one row of encoded features, in rationals."""
+        return sum(
+            (Fraction(w) * Fraction(float(row[f])) for f, w in zip(self.features, self.weights, strict=True)),
+            Fraction(0),
+        )
+
+    def nearest(self, row: Sequence[float] | Floats) -> float:
+        """The float64 nearest to the exact value on one row."""
+        value = self.exact(row)
+        try:
+            return float(value)
+        except OverflowError:
+            return math.copysign(math.inf, value)
+
+    def values(self, X: Floats, thresholds: Floats) -> Floats:
+        """Values (m,) on encoded rows that compare with ``thresholds`` as the nearest ones do.
+
+        Rows whose rounded sum is too close to a threshold to be sure are summed in rationals.
+        """
+        features, weights = list(self.features), np.array(self.weights)
+        with np.errstate(over="ignore", invalid="ignore"):
+            terms = X[:, features] * weights
+            rough = terms.sum(axis=1)
+            doubt = _SLACK * (len(weights) + 2) * np.abs(terms).sum(axis=1) + 1e-300
+            near = np.abs(rough[:, None] - thresholds[None, :]).min(axis=1) if thresholds.size else rough
+            unsure = ~(near > doubt)  # also where something overflowed
+        for row in np.flatnonzero(unsure).tolist():
+            rough[row] = self.nearest(X[row])
+        return np.asarray(rough)
+
+    def column(self, columns: Sequence[Column]) -> Column:
+        """The form as a column, for texts."""
+        return Column(self.text(columns))
+
+
+def extended(graph: DecisionGraph, X: Floats) -> Floats:
+    """The encoded matrix with one column more for each form of ``graph``."""
+    base = len(graph.columns)
+    parts = [form.values(X, graph.threshold[graph.feature == base + h]) for h, form in enumerate(graph.forms)]
+    return np.column_stack([X, *parts]) if parts else X
+
+
+def renumbered(
+    feature: NDArray[np.int32], forms: Sequence[LinearForm], n_features: int
+) -> tuple[NDArray[np.int32], tuple[LinearForm, ...]]:
+    """Forms in the order of their first use, equal ones once, and none that no test reads."""
+    new: dict[LinearForm, int] = {}
+    out = feature.copy()
+    for node in np.flatnonzero(feature >= n_features).tolist():
+        index = int(feature[node]) - n_features
+        if index >= len(forms):
+            return feature, tuple(forms)  # the check of the arrays says what is wrong
+        out[node] = n_features + new.setdefault(forms[index], len(new))
+    return out, tuple(new)
+
+
+def fault(forms: Sequence[LinearForm], n_features: int) -> str | None:
+    """Say what is wrong with the forms of a graph over so many columns, or None."""
+    for form in forms:
+        if not form.features or len(form.features) != len(form.weights):
+            return "a linear form has no weights, or not one for each feature"
+        if list(form.features) != sorted(set(form.features)) or not (
+            0 <= form.features[0] and form.features[-1] < n_features
+        ):
+            return f"a linear form reads the features {form.features}, of {n_features} known ones"
+        if not all(math.isfinite(w) and w != 0 for w in form.weights):
+            return "a linear form has a weight that is 0 or not finite"
+    return None
+
+
+def taken_out(nodes: Any, n_features: int) -> tuple[Any, tuple[LinearForm, ...]]:
+    """Nodes with ``"weights"`` turned into nodes with ``"feature"``, and the forms that these read."""
+    forms: list[LinearForm] = []
+
+    def plain(node: Any) -> Any:
+        if not isinstance(node, Mapping) or "weights" not in node:
+            return node
+        forms.append(LinearForm.of(node["weights"]))
+        kept = {key: value for key, value in node.items() if key != "weights"}
+        return {**kept, "feature": n_features + len(forms) - 1}
+
+    if isinstance(nodes, Mapping):
+        return {key: plain(node) for key, node in nodes.items()}, tuple(forms)
+    if isinstance(nodes, Sequence):
+        return [plain(node) for node in nodes], tuple(forms)
+    return nodes, ()
