@@ -14,7 +14,7 @@ _HOMES = {
     "treeform.problem": ["Problem"],
     "treeform.shape": ["Tree", "Diagram"],
     "treeform.objective": ["Error", "Cost", "Nodes", "Leaves", "Depth"],
-    "treeform.requirements": ["StatisticalParity", "MinSupport", "MaxNodes", "MaxErrors"],
+    "treeform.requirements": ["StatisticalParity", "MinSupport", "Stability", "MaxNodes", "MaxErrors"],
     "treeform.ports": ["Requirement", "Component"],
     "treeform.backends": ["HiGHS", "CPSAT", "SAT", "MathOpt", "Pyomo"],
     "treeform.dp": ["ConTree", "DL85", "CADL85", "Blossom"],

@@ -14,6 +14,7 @@ from treeform.errors import PortError, SpecError
 from treeform.model import Expr, Form, Model
 from treeform.objective import Depth, Objective
 from treeform.ports import PORTS, Component, Ports, Requirement, Sum, derivable
+from treeform.shape import UNIVARIATE
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -68,6 +69,8 @@ class Formulation:
     """
 
     name: ClassVar[str] = "formulation"
+    splits: ClassVar[frozenset[str]] = frozenset({UNIVARIATE})
+    """The splits of shapes that it can state."""
 
     def __init__(self, components: Sum | Iterable[Component] = ()) -> None:
         self.components: tuple[Component, ...] = tuple(components)
@@ -111,6 +114,8 @@ class Formulation:
         """Why this formulation cannot state the problem, or None when it can."""
         if any(isinstance(term, Depth) for _, term in objective.terms) and len(objective.terms) > 1:
             return "the depth is minimised by a ladder of its own, not as one of several terms"
+        if shape.splits not in self.splits:
+            return f"it states {' and '.join(sorted(self.splits))} splits, and the shape asks for {shape.splits} ones"
         missing = objective.needs - derivable(self.offers)
         return f"it offers no port {', '.join(sorted(missing))}" if missing else None
 

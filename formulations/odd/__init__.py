@@ -6,6 +6,7 @@ out with ``-``, exchange one with ``replace``. Tree shapes are the special case 
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence, Set
 from typing import TYPE_CHECKING, ClassVar
 
@@ -14,11 +15,14 @@ import numpy as np
 from treeform.formulation import Compiled, Formulation
 from treeform.formulations.odd import coding
 from treeform.formulations.odd.flow import Flow
+from treeform.formulations.odd.hyperplanes import MultivariateSplits, OneFeature
 from treeform.formulations.odd.objective import Accuracy, paper_objective
+from treeform.formulations.odd.separate import Cube
 from treeform.formulations.odd.splits import UnivariateSplits
-from treeform.formulations.odd.symmetry import SymmetryBreaking
+from treeform.formulations.odd.symmetry import SideOrder, SymmetryBreaking
 from treeform.formulations.odd.topology import Topology
 from treeform.model import Form, Kind
+from treeform.shape import MARGIN, MULTIVARIATE, UNIVARIATE
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -31,6 +35,10 @@ __all__ = [
     "ODD",
     "Accuracy",
     "Flow",
+    "MultivariateSplits",
+    "OneFeature",
+    "PaperODD",
+    "SideOrder",
     "SymmetryBreaking",
     "Topology",
     "UnivariateSplits",
@@ -41,7 +49,9 @@ MAX_COLUMNS = 50_000_000
 
 
 class ODD(Formulation):
-    """Decision diagrams and trees by flows of points, equations (1)-(12) and (15)-(18) of the paper.
+    """Decision diagrams and trees by flows of points, equations (1)-(18) of the paper.
+
+    Shapes with ``splits="multivariate"`` are stated with hyperplanes, (13)-(14); see `MultivariateSplits`.
 
     Parameters
     ----------
@@ -62,11 +72,13 @@ class ODD(Formulation):
     """
 
     name: ClassVar[str] = "odd"
+    splits: ClassVar[frozenset[str]] = frozenset({UNIVARIATE, MULTIVARIATE})
 
     def __init__(
         self, lambdas: bool = False, symmetry: str = "first_arc", disaggregate: bool | None = None
     ) -> None:
         splits = UnivariateSplits(disaggregate)
+        self.indicators = True
         super().__init__(Flow(lambdas) + Topology() + SymmetryBreaking(symmetry) + splits + Accuracy())
 
     def supports(self, shape: Shape, data: Dataset, objective: Objective) -> str | None:
@@ -80,13 +92,34 @@ class ODD(Formulation):
         return super().supports(shape, data, objective)
 
     def tuned_for(self, forms: Set[Form]) -> ODD:
+        """Small rows for solvers that propagate, indicator constraints for those that take them."""
+        tuned = copy.copy(self)
+        tuned.indicators = Form(Kind.LINEAR, enforced=True) in forms
         propagates = any(form.kind is Kind.CLAUSE for form in forms)
-        return self._with_splits(UnivariateSplits(False)) if propagates else self
+        return tuned._with_splits(UnivariateSplits(False)) if propagates else tuned
 
     def _with_splits(self, splits: UnivariateSplits) -> ODD:
         """The same with ``splits``, where it was left open how the last layer is stated."""
         undecided = UnivariateSplits(None)
         return self.replace(undecided, splits) if undecided in self.components else self
+
+    def for_shape(self, shape: Shape, by_side: bool = False) -> ODD:
+        """The components that state the splits of ``shape``.
+
+        Hyperplanes come with the flows' binaries (4)-(5) and with (11); components that were exchanged or left
+        out stay as they are.
+        """
+        if shape.splits == UNIVARIATE:
+            return self._with_splits(UnivariateSplits(not by_side))
+        kinds = {type(component) for component in self.components}
+        out = self
+        if UnivariateSplits in kinds:
+            out = out.replace(UnivariateSplits, MultivariateSplits(self.indicators))
+        if Flow in kinds:
+            out = out.replace(Flow, Flow(lambdas=True))
+        if SymmetryBreaking in kinds and SideOrder not in kinds:
+            out = out + SideOrder()
+        return out
 
     def compile(
         self,
@@ -98,7 +131,7 @@ class ODD(Formulation):
         examples: np.ndarray | None = None,
     ) -> Compiled:
         by_side = any("side" in reader.needs for reader in (*self.components, *requirements))
-        decided = self._with_splits(UnivariateSplits(not by_side))
+        decided = self.for_shape(shape, by_side)
         return super(ODD, decided).compile(data, shape, objective, requirements, examples=examples)
 
     def decode(self, compiled: Compiled, x: np.ndarray) -> DecisionGraph:
@@ -106,3 +139,34 @@ class ODD(Formulation):
 
     def encode(self, compiled: Compiled, graph: DecisionGraph) -> np.ndarray | None:
         return coding.encode(compiled, graph)
+
+
+class PaperODD(ODD):
+    """The formulation as the paper states it: hyperplanes with an epsilon, of one feature in univariate shapes.
+
+    (1)-(5) with lambda, (6)-(10), (11) and (12), (13)-(14) as indicator constraints or big-M, (15)-(16), (17)-(18).
+    For comparisons: `ODD` has the same optima, without epsilon and big-M where splits are univariate.
+
+    Parameters
+    ----------
+    epsilon : float, default 1e-4
+        Of (13). Splits between values that are closer on [0, 1] are cut off; such data are refused.
+    """
+
+    name: ClassVar[str] = "odd-paper"
+
+    def __init__(self, epsilon: float = float(MARGIN)) -> None:
+        super().__init__(lambdas=True, symmetry="in_degree")
+        splits = MultivariateSplits(paper_offsets=True, epsilon=epsilon)
+        self.epsilon = epsilon
+        self.components = (*self.replace(UnivariateSplits, splits).components, SideOrder())
+
+    def supports(self, shape: Shape, data: Dataset, objective: Objective) -> str | None:
+        fine = Cube.of(data).too_fine(self.epsilon) if shape.splits == UNIVARIATE else None
+        return fine or super().supports(shape, data, objective)
+
+    def for_shape(self, shape: Shape, by_side: bool = False) -> ODD:
+        splits = MultivariateSplits(self.indicators, paper_offsets=True, epsilon=self.epsilon)
+        kinds = {type(component) for component in self.components}
+        out: ODD = self.replace(MultivariateSplits, splits) if MultivariateSplits in kinds else self
+        return out + OneFeature() if shape.splits == UNIVARIATE and OneFeature not in kinds else out

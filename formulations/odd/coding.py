@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from treeform.formulations.odd import hyper
 from treeform.formulations.odd.skeleton import Skeleton
 from treeform.formulations.odd.thresholds import Tests
 from treeform.graph import DecisionGraph
@@ -29,23 +30,45 @@ class Plan:
     constant : int
         Class of a model without tests, else -1.
     test : (V,) int64
-        Number of the test at every node, -1 where the node is not used.
+        Number of the test at every node, -1 where the node is not used. Of hyperplanes, which are not numbered,
+        the node of the graph that was laid on the skeleton (0 for a point that was read).
     child : (V, 2) int64
         Where each side leads: a node, or V + class for a terminal; -1 at nodes not used.
+    turned : (V,) bool
+        Whether a laid hyperplane is turned around, so that its left side is the test's right side.
     """
 
     constant: int
     test: Ints
     child: Ints
+    turned: NDArray[np.bool_]
+
+    @classmethod
+    def empty(cls, n_nodes: int, constant: int = -1) -> Plan:
+        """Without any node in use."""
+        none = np.full(n_nodes, -1, dtype=np.int64)
+        return cls(constant, none, np.stack([none, none], axis=1), np.zeros(n_nodes, dtype=bool))
 
 
 def decode(compiled: Compiled, x: Floats) -> DecisionGraph:
     """The decision graph of a point: every used node is a test, as it stands."""
     plan = read(compiled, x)
-    skeleton: Skeleton = compiled.state["skeleton"]
     if plan.constant >= 0:
         return DecisionGraph.leaf(plan.constant, compiled.data)
+    if "tests" not in compiled.state:
+        return graph_of(compiled, plan, hyper.tests_of(compiled, x, plan.test >= 0))
     tests: Tests = compiled.state["tests"]
+    used = np.flatnonzero(plan.test >= 0).tolist()
+    chosen = {
+        u: {"feature": int(tests.feature[k]), "threshold": float(tests.threshold[k])}
+        for u, k in zip(used, plan.test[used].tolist(), strict=True)
+    }
+    return graph_of(compiled, plan, chosen)
+
+
+def graph_of(compiled: Compiled, plan: Plan, tests: dict[int, dict[str, Any]]) -> DecisionGraph:
+    """The graph of a plan with its tests, of which those with ``"turned"`` have their sides swapped."""
+    skeleton: Skeleton = compiled.state["skeleton"]
     nodes: dict[Any, dict[str, Any]] = {}
     for u in np.flatnonzero(plan.test >= 0).tolist():
         keys: list[Any] = []
@@ -59,77 +82,92 @@ def decode(compiled: Compiled, x: Floats) -> DecisionGraph:
             key = ("leaf", u, side) if skeleton.is_tree else ("leaf", code)
             nodes[key] = {"label": code}
             keys.append(key)
-        nodes[u] = {
-            "feature": int(tests.feature[plan.test[u]]),
-            "threshold": float(tests.threshold[plan.test[u]]),
-            "left": keys[0],
-            "right": keys[1],
-        }
+        test = dict(tests[u])
+        left, right = keys[::-1] if test.pop("turned", False) else keys
+        nodes[u] = {**test, "left": left, "right": right}
     return DecisionGraph.build({0: nodes[0], **nodes}, compiled.data)
 
 
 def read(compiled: Compiled, x: Floats) -> Plan:
     """The design that a point stands for."""
     skeleton: Skeleton = compiled.state["skeleton"]
-    tests: Tests = compiled.state["tests"]
     ports = compiled.ports
     used = ports.read("d").value(x) > 0.5
     n_nodes = skeleton.n_nodes
-    empty = np.full(n_nodes, -1, dtype=np.int64)
+    plan = Plan.empty(n_nodes)
     if not used[0]:
-        return Plan(int(np.argmax(ports.read("constant").value(x))), empty, np.full((n_nodes, 2), -1))
-    g = ports.read("g").value(x)
-    # The chosen feature is the one whose first literal holds; its last literal that holds is the test.
-    feature = np.argmax(g[:, tests.first], axis=1)
-    held = (g > 0.5) & (tests.group == feature[:, None])
-    test = np.where(used, tests.first[feature] + np.maximum(held.sum(axis=1) - 1, 0), -1)
+        plan.constant = int(np.argmax(ports.read("constant").value(x)))
+        return plan
+    plan.test = np.where(used, 0, -1)
+    if "tests" in compiled.state:
+        tests: Tests = compiled.state["tests"]
+        g = ports.read("g").value(x)
+        # The chosen feature is the one whose first literal holds; its last literal that holds is the test.
+        feature = np.argmax(g[:, tests.first], axis=1)
+        held = (g > 0.5) & (tests.group == feature[:, None])
+        plan.test = np.where(used, tests.first[feature] + np.maximum(held.sum(axis=1) - 1, 0), -1)
     weight = np.zeros((n_nodes, 2, n_nodes + len(compiled.data.classes)))
     weight[skeleton.tail, skeleton.side, skeleton.head] = ports.read("y").value(x)
     weight[:, :, n_nodes:] = ports.read("y_terminal").value(x)
-    return Plan(-1, test, np.where(used[:, None], weight.argmax(axis=2), -1))
+    plan.child = np.where(used[:, None], weight.argmax(axis=2), -1)
+    return plan
 
 
 def encode(compiled: Compiled, graph: DecisionGraph) -> Floats | None:
     """The point of a graph, nan at columns that are not ODD's own; None when it does not fit."""
+    graph = graph.simplified(compiled.data)
     plan = lay(compiled, graph)
     if plan is None:
         return None
     x = np.full(compiled.model.n_cols, np.nan)
     _put_design(compiled, plan, x)
-    _put_flow(compiled, plan, x)
+    if "tests" in compiled.state:
+        left = _put_tests(compiled, plan, x)
+    else:
+        left = hyper.sides(compiled, graph, plan.test, plan.turned)
+    through = _put_flow(compiled, plan, left, x)
+    if "tests" not in compiled.state and not hyper.put(compiled, graph, plan, through, left, x):
+        return None
     return x
 
 
 def _put_design(compiled: Compiled, plan: Plan, x: Floats) -> None:
+    skeleton: Skeleton = compiled.state["skeleton"]
+    n_nodes, n_classes = skeleton.n_nodes, len(compiled.data.classes)
+    ways = np.arange(n_nodes + n_classes) == plan.child[:, :, None]
+    _put(x, compiled, "d", plan.test >= 0)
+    _put(x, compiled, "constant", np.arange(n_classes) == plan.constant)
+    _put(x, compiled, "y_terminal", ways[:, :, n_nodes:])
+    if not skeleton.is_tree:
+        _put(x, compiled, "y", ways[skeleton.tail, skeleton.side, skeleton.head])
+
+
+def _put_tests(compiled: Compiled, plan: Plan, x: Floats) -> NDArray[np.bool_]:
+    """Write the literals of the tests; gives the side (P, V) of every point at every used node."""
     skeleton: Skeleton = compiled.state["skeleton"]
     tests: Tests = compiled.state["tests"]
     n_nodes, n_classes = skeleton.n_nodes, len(compiled.data.classes)
     used = plan.test >= 0
     numbers = np.arange(tests.n_tests)
     same = tests.group[plan.test][:, None] == tests.group if tests.n_tests else np.zeros((n_nodes, 0), bool)
-    ways = np.arange(n_nodes + n_classes) == plan.child[:, :, None]
     g = used[:, None] & same & (numbers <= plan.test[:, None])
+    ways = np.arange(n_nodes + n_classes) == plan.child[:, :, None]
     terminal = ways[skeleton.last][:, :, n_nodes:]
-    _put(x, compiled, "d", used)
-    _put(x, compiled, "constant", np.arange(n_classes) == plan.constant)
     by_test = "leads" in compiled.state["columns"]
     _put(x, compiled, "g", g[skeleton.inner] if by_test else g)
     _put(x, compiled, "leads", g[skeleton.last][:, :, None] & terminal[:, None, 0])
     _put(x, compiled, "leads right", g[skeleton.last][:, :, None] & terminal[:, None, 1])
-    _put(x, compiled, "y_terminal", ways[:, :, n_nodes:])
-    if not skeleton.is_tree:
-        _put(x, compiled, "y", ways[skeleton.tail, skeleton.side, skeleton.head])
+    left = np.zeros((compiled.data.points.n_points, n_nodes), dtype=bool)
+    left[:, used] = tests.left[plan.test[used]].T
+    return left
 
 
-def _put_flow(compiled: Compiled, plan: Plan, x: Floats) -> None:
-    """Send every point through the design."""
+def _put_flow(compiled: Compiled, plan: Plan, left: NDArray[np.bool_], x: Floats) -> NDArray[np.bool_]:
+    """Send every point through the design; gives which nodes (P, V) it passes."""
     skeleton: Skeleton = compiled.state["skeleton"]
-    tests: Tests = compiled.state["tests"]
     n_nodes, n_classes = skeleton.n_nodes, len(compiled.data.classes)
     points = compiled.data.points.n_points
     used = plan.test >= 0
-    left = np.zeros((points, n_nodes), dtype=bool)
-    left[:, used] = tests.left[plan.test[used]].T
     through = np.zeros((points, n_nodes), dtype=bool)
     through[:, 0] = used[0]
     w = np.zeros((points, n_nodes, 2), dtype=bool)
@@ -158,6 +196,8 @@ def _put_flow(compiled: Compiled, plan: Plan, x: Floats) -> None:
         _put(x, compiled, "z", w[:, skeleton.tail, skeleton.side] & on)
     layer = np.eye(len(skeleton.widths), dtype=bool)[skeleton.layer]
     _put(x, compiled, "lambda", (w[:, :, 1] @ layer) > 0)
+    _put(x, compiled, "takes", w)
+    return through
 
 
 def _put(x: Floats, compiled: Compiled, name: str, values: Any) -> None:
@@ -173,10 +213,8 @@ def _put(x: Floats, compiled: Compiled, name: str, values: Any) -> None:
 def lay(compiled: Compiled, graph: DecisionGraph) -> Plan | None:
     """Find places for the tests of ``graph``; None when there are too few, or a test is not on offer."""
     skeleton: Skeleton = compiled.state["skeleton"]
-    tests: Tests = compiled.state["tests"]
-    graph = graph.simplified(compiled.data)
     n_nodes = skeleton.n_nodes
-    plan = Plan(-1, np.full(n_nodes, -1, dtype=np.int64), np.full((n_nodes, 2), -1, dtype=np.int64))
+    plan = Plan.empty(n_nodes)
     if graph.feature[0] < 0:
         plan.constant = int(graph.label[0])
         return plan
@@ -184,11 +222,13 @@ def lay(compiled: Compiled, graph: DecisionGraph) -> Plan | None:
     level = [0]
     for nodes in (*skeleton.layers[1:], np.zeros(0, dtype=np.int64)):
         targets: dict[tuple[int, int], int] = {}
+        entered: dict[int, int] = {}
         for v in level:
-            found = tests.find(compiled.data.points.X, int(graph.feature[v]), float(graph.threshold[v]))
+            found = _find(compiled, graph, v, entered)
             if found is None:
                 return None
             plan.test[place[v]], turned = found
+            plan.turned[place[v]] = turned
             sides = (int(graph.left[v]), int(graph.right[v]))
             targets[place[v], 0], targets[place[v], 1] = sides[::-1] if turned else sides
         below = {at: v for at, v in sorted(targets.items()) if graph.feature[v] >= 0}
@@ -200,8 +240,36 @@ def lay(compiled: Compiled, graph: DecisionGraph) -> Plan | None:
         place.update(placed)
         for (u, side), v in targets.items():
             plan.child[u, side] = place[v] if v in place else n_nodes + int(graph.label[v])
+        if "side_order" in compiled.state:  # places by in-degree may have exchanged the heads again
+            back = np.flatnonzero(plan.child[:, 0] > plan.child[:, 1])
+            plan.child[back] = plan.child[back, ::-1]
+            plan.turned[back] ^= True
         level = sorted(placed, key=placed.__getitem__)
     return plan
+
+
+def _find(
+    compiled: Compiled, graph: DecisionGraph, v: int, entered: dict[int, int]
+) -> tuple[int, bool] | None:
+    """The number of a graph's test, and whether its sides are swapped; None when it is not on offer.
+
+    A hyperplane is turned so that its left side leads where (11) wants it: to the test that an arc entered
+    first (``entered`` keeps the order), to tests rather than terminals, to lower classes.
+    """
+    if "tests" in compiled.state:
+        tests: Tests = compiled.state["tests"]
+        return tests.find(compiled.data.points.X, int(graph.feature[v]), float(graph.threshold[v]))
+    heads = (int(graph.left[v]), int(graph.right[v]))
+    inner = [graph.feature[head] >= 0 for head in heads]
+    keys = [
+        (0, entered.get(head, len(entered))) if test else (1, int(graph.label[head]))
+        for head, test in zip(heads, inner, strict=True)
+    ]
+    turned = "side_order" in compiled.state and keys[1] < keys[0]
+    for head in heads[::-1] if turned else heads:
+        if graph.feature[head] >= 0:
+            entered.setdefault(head, len(entered))
+    return v, turned
 
 
 def _places(

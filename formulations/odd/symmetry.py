@@ -8,6 +8,7 @@ import numpy as np
 
 from treeform.errors import SpecError
 from treeform.formulations.odd.skeleton import Skeleton
+from treeform.formulations.odd.topology import arcs_by_side
 from treeform.ports import Component
 
 if TYPE_CHECKING:
@@ -67,3 +68,28 @@ def _by_first_arc(m: Model, y: Expr, arcs: np.ndarray, level: int) -> None:
     n_arcs = into.shape[1]
     earlier = into[:-1] @ np.triu(np.ones((n_arcs, n_arcs)), 1)
     m.add(into[1:] <= earlier, f"nodes of layer {level} in the order of their first arcs")
+
+
+class SideOrder(Component):
+    """The negative side leads to a lower number than the positive side, (11); for hyperplanes only.
+
+    Notes
+    -----
+    A hyperplane may be turned around, which swaps the sides of its node, so one of the two orders is enough.
+    """
+
+    needs = frozenset({"y", "y_terminal"})
+    offers = frozenset[str]()
+
+    def build(self, m: Model, t: Ports) -> None:
+        skeleton: Skeleton = t.state["skeleton"]
+        t.state["side_order"] = True
+        arcs = arcs_by_side(skeleton, t.y, t.y_terminal)
+        n_nodes, _, n_heads = arcs.shape
+        up_to = np.triu(np.ones((n_heads, n_heads)))
+        exists = np.ones((n_nodes, n_heads), dtype=bool)
+        exists[:, :n_nodes] = skeleton.arc_at[:, 0] >= 0
+        at = np.flatnonzero(exists.ravel())
+        # (11) y-_uv + sum_{w in delta+(u), w <= v} y+_uw <= 1
+        lower = (arcs[:, 1] @ up_to).ravel()[at]
+        m.add(arcs[:, 0].ravel()[at] + lower <= 1, "(11) left arcs lead to lower numbers than right arcs")

@@ -41,7 +41,7 @@ class Topology(Component):
         t.publish("y_terminal", y_terminal)
         t.publish("active", d)
         if "arc" in t.wanted:
-            t.publish("arc", _arcs(skeleton, y, y_terminal))
+            t.publish("arc", arcs_by_side(skeleton, y, y_terminal))
 
     def _design(self, m: Model, skeleton: Skeleton, d: Expr, y: Expr, y_terminal: Expr) -> None:
         leading = y_terminal.sum(axis=2)
@@ -71,7 +71,7 @@ class Topology(Component):
         # for the last layer which terminals points may arrive at, unless it reads the flows of that layer.
 
 
-def _arcs(skeleton: Skeleton, y: Expr, y_terminal: Expr) -> Expr:
+def arcs_by_side(skeleton: Skeleton, y: Expr, y_terminal: Expr) -> Expr:
     """(V, 2, V + K): the port `arc`."""
     n_nodes, _, n_classes = y_terminal.shape
     entries = concatenate([y_terminal.ravel(), y.ravel(), np.zeros(1)])

@@ -151,11 +151,12 @@ def question_for(
 
 def _own_shape(graph: DecisionGraph) -> Shape:
     """The smallest shape that the model has."""
+    splits = "multivariate" if graph.forms else "univariate"
     if graph.is_tree or graph.depth == 0:
-        return Tree(max(1, graph.depth))
+        return Tree(max(1, graph.depth), splits)
     layer = {0: 0}
     for node in np.flatnonzero(graph.feature >= 0).tolist():
         for child in (int(graph.left[node]), int(graph.right[node])):
             layer[child] = max(layer.get(child, 0), layer[node] + 1)
     widths = np.bincount([layer[node] for node in np.flatnonzero(graph.feature >= 0).tolist()])
-    return Diagram(*map(int, widths))
+    return Diagram(*map(int, widths), splits=splits)

@@ -134,7 +134,7 @@ def fault(forms: Sequence[LinearForm], n_features: int) -> str | None:
         if not form.features or len(form.features) != len(form.weights):
             return "a linear form has no weights, or not one for each feature"
         if list(form.features) != sorted(set(form.features)) or not (
-            0 <= form.features[0] and form.features[-1] < n_features
+            form.features[0] >= 0 and form.features[-1] < n_features
         ):
             return f"a linear form reads the features {form.features}, of {n_features} known ones"
         if not all(math.isfinite(w) and w != 0 for w in form.weights):

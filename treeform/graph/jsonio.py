@@ -199,7 +199,8 @@ def _check_node(index: int, node: Any, n_features: int, n_classes: int) -> None:
 
 def _are_weights(value: Any) -> bool:
     return isinstance(value, list) and all(
-        isinstance(pair, list) and len(pair) == 2 and _is_int(pair[0]) and _is_finite(pair[1]) for pair in value
+        isinstance(pair, list) and len(pair) == 2 and _is_int(pair[0]) and _is_finite(pair[1])
+        for pair in value
     )
 
 

@@ -7,13 +7,14 @@ from treeform.requirements.fairness import StatisticalParity
 from treeform.requirements.groups import Groups
 from treeform.requirements.parsimony import MaxNodes
 from treeform.requirements.performance import MaxErrors
-from treeform.requirements.stability import MinSupport
+from treeform.requirements.stability import MinSupport, Stability
 
 __all__ = [
     "Groups",
     "MaxErrors",
     "MaxNodes",
     "MinSupport",
+    "Stability",
     "StatisticalParity",
     "from_json",
     "make",

@@ -1,4 +1,4 @@
-"""Stability: every branch is backed by enough samples."""
+"""Stability: every branch, or every test, is backed by enough samples."""
 
 from __future__ import annotations
 
@@ -51,13 +51,7 @@ class MinSupport(Requirement):
         self.amount = Amount("MinSupport", amount, count, fraction)
 
     def bind(self, data: Dataset, **context: Any) -> MinSupport:
-        if self.amount.at_least(data) > data.total_weight:
-            total = data.total_weight * data.weight_unit
-            raise Infeasible(
-                f"{self} is infeasible",
-                cause=f"every leaf needs weight {self.amount.weight(data)}, and all samples have {total}",
-                fix=f"ask for at most {total}",
-            )
+        _within_total(str(self), "leaf", self.amount, data)
         return self
 
     def build(self, m: Model, t: Ports) -> None:
@@ -88,3 +82,72 @@ class MinSupport(Requirement):
 
     def __str__(self) -> str:
         return f"{self.name}:{self.amount}"
+
+
+class Stability(Requirement):
+    """Each test is reached by at least this much training weight.
+
+    Weaker than `MinSupport`, which bounds what leaves a test on either side: here a leaf may be small. A constant
+    model satisfies it.
+
+    Parameters
+    ----------
+    amount : int or float
+        A whole number counts samples (weight), anything else is a fraction of the total weight.
+    count : int, optional
+    fraction : float, optional
+        The same by name.
+
+    Notes
+    -----
+    Florio et al. (AAAI 2023), equation (20).
+    """
+
+    name: ClassVar[str] = "stability"
+    needs = frozenset({"flow", "active"})
+
+    def __init__(
+        self,
+        amount: int | Fraction | float | None = None,
+        *,
+        count: int | None = None,
+        fraction: Fraction | float | None = None,
+    ) -> None:
+        self.amount = Amount("Stability", amount, count, fraction)
+
+    def bind(self, data: Dataset, **context: Any) -> Stability:
+        _within_total(str(self), "test", self.amount, data)
+        return self
+
+    def build(self, m: Model, t: Ports) -> None:
+        # (20) sum_i weight_i sum_{u in delta-(v)} (z+_iuv + z-_iuv) >= S d_v; the sum over u is the flow through v
+        passing = (t.flow * t.weights[:, None]).sum(axis=0)
+        m.add(passing >= t.active * self.amount.at_least(t.data), f"(20) {self}")
+
+    def violation(self, graph: DecisionGraph, data: Dataset) -> Fraction:
+        least = self.amount.at_least(data)
+        tests = np.flatnonzero(graph.feature >= 0)
+        reaching = data.points.weights.sum(axis=1) @ graph.route(data.points.X)[:, tests]
+        smallest = int(reaching.min()) if len(tests) else data.total_weight
+        return data.weight_unit * max(0, least - smallest)
+
+    def to_json(self) -> dict[str, Any]:
+        return {"name": self.name, "parameters": self.amount.to_json()}
+
+    @classmethod
+    def from_parameters(cls, parameters: Mapping[str, Any]) -> Stability:
+        return cls(**parameters)
+
+    def __str__(self) -> str:
+        return f"{self.name}:{self.amount}"
+
+
+def _within_total(label: str, part: str, amount: Amount, data: Dataset) -> None:
+    """Refuse what not even all samples together can meet."""
+    if amount.at_least(data) > data.total_weight:
+        total = data.total_weight * data.weight_unit
+        raise Infeasible(
+            f"{label} is infeasible",
+            cause=f"every {part} needs weight {amount.weight(data)}, and all samples have {total}",
+            fix=f"ask for at most {total}",
+        )

@@ -68,7 +68,7 @@ def climb(
     for depth in range(1, question.shape.depth + 1):
         if ledger.stop():
             break
-        rung = question.with_(shape=Tree(depth), objective=Objective(()))
+        rung = question.with_(shape=Tree(depth, question.shape.splits), objective=Objective(()))
         found = Ledger(rung, ledger.budget)
         ledger.say(f"{formulation.name} on {backend.name}, depth {depth}")
         search = CompiledSearch(rung, formulation, backend, found, budget, proofs)
@@ -93,7 +93,7 @@ def _break_tie(
     next_goal = formulation.tie_break(question.objective)
     if next_goal is None or ledger.graph is None:
         return None
-    rung = question.with_(shape=Tree(depth), objective=next_goal)
+    rung = question.with_(shape=Tree(depth, question.shape.splits), objective=next_goal)
     found = Ledger(rung, ledger.budget)
     found.offer(ledger.graph, "the ladder")
     ledger.say(f"{formulation.name} on {backend.name}, depth {depth}: {next_goal}")

@@ -14,7 +14,7 @@ import numpy as np
 
 from treeform.dp import Engine, TreeTask
 from treeform.objective import LARGEST_COST, Cost, Error, Leaves, Nodes
-from treeform.shape import Tree
+from treeform.shape import UNIVARIATE, Tree
 from treeform.solve.question import Question
 from treeform.solve.trivial import allowed_errors
 
@@ -56,6 +56,8 @@ def relax(question: Question, engine: Engine, depth: int | None = None) -> Relax
 
     A layered diagram unrolls to a tree of the same depth, so the tree's optimum bounds the diagram's.
     """
+    if question.shape.splits != UNIVARIATE:
+        return None  # an engine over single features says nothing about hyperplanes
     dropped: list[str] = []
     limits: dict[str, int] = {}
     is_tree = isinstance(question.shape, Tree)

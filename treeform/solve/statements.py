@@ -73,7 +73,7 @@ def _of_model(answer: dict[str, Any], question: Question, graph: DecisionGraph) 
         rows.append(CheckRow("weighted errors", False, f"{weighted_errors(graph, data)} counted"))
     if answer["confusion"] != confusion(graph, data).tolist():
         rows.append(CheckRow("confusion", False, "not the table that is counted"))
-    unfit = misfit(graph, question.shape)
+    unfit = misfit(graph, question.shape, data)
     rows.append(CheckRow("shape", unfit is None, unfit or f"fits {question.shape}"))
     value, stated = question.to_units(judged.value), answer["objective"]
     same = stated is not None and value == Fraction(stated)

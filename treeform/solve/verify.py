@@ -10,9 +10,13 @@ from fractions import Fraction
 
 import numpy as np
 
+from treeform.data import Dataset
 from treeform.graph import DecisionGraph
-from treeform.shape import Shape, Tree
+from treeform.shape import MARGIN, UNIVARIATE, Shape, Tree
 from treeform.solve.question import Question
+
+_ENOUGH = 0.97
+"""Share of the margin that a model has to show: solvers state it within their tolerance of 1e-6."""
 
 
 @dataclass(frozen=True)
@@ -89,5 +93,7 @@ def _narrow(graph: DecisionGraph, data: Dataset) -> str | None:
             continue
         gap = value[~left].min() - value[left].max()
         if gap < _ENOUGH * float(MARGIN) * size:
-            return f"the sides of test {node} are {gap / size:.2g} apart, less than the margin {float(MARGIN):g}"
+            return (
+                f"the sides of test {node} are {gap / size:.2g} apart, less than the margin {float(MARGIN):g}"
+            )
     return None

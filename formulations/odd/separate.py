@@ -1,0 +1,135 @@
+"""From a solver's hyperplane to a test in the user's units: few digits, and the same sides exactly."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linprog
+
+from treeform.data import midpoint
+from treeform.shape import MARGIN
+
+if TYPE_CHECKING:
+    from treeform.data import Dataset
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+#: Share of the margin that a rounded hyperplane has to keep: what a solver's tolerance may take, and no more.
+ENOUGH = 0.98
+DIGITS = range(1, 16)
+
+
+@dataclass(frozen=True)
+class Cube:
+    """The points in the user's units and scaled to [0, 1], without constant features.
+
+    Attributes
+    ----------
+    X : (P, F') float64
+        In the user's units.
+    unit : (P, F') float64
+        Scaled to [0, 1].
+    low, span : (F',) float64
+        Least value and range of each feature.
+    kept : (F',) int64
+        Which encoded features these are.
+    """
+
+    X: Floats
+    unit: Floats
+    low: Floats
+    span: Floats
+    kept: Ints
+
+    @classmethod
+    def of(cls, data: Dataset) -> Cube:
+        X = data.points.X
+        low, span = X.min(axis=0), np.ptp(X, axis=0)
+        kept = np.flatnonzero(span > 0)
+        X, low, span = X[:, kept], low[kept], span[kept]
+        return cls(X, (X - low) / span, low, span, kept)
+
+    def too_fine(self, epsilon: float) -> str | None:
+        """Which feature has values that a margin of ``epsilon`` cannot tell apart, or None."""
+        for j, feature in enumerate(self.kept.tolist()):
+            gap = float(np.diff(np.unique(self.unit[:, j])).min())
+            if gap < epsilon:
+                return (
+                    f"values of feature {feature} are {gap:.1e} of its range apart, and (13) tells apart "
+                    f"{epsilon:.0e} only"
+                )
+        return None
+
+    def test(self, points: Ints, left: Bools, slope: Floats) -> dict[str, Any] | None:
+        """A test that sends ``points[left]`` left and the others right: ``{"weights", "threshold"}``.
+
+        The solver's weights are rounded to as few digits as keep the sides and the margin; where no number of
+        digits does (a solution at the edge of the tolerance), the hyperplane of largest margin is taken.
+
+        Parameters
+        ----------
+        points : (m,) int64
+        left : (m,) bool
+        slope : (F',) float64
+            Weights over the scaled features.
+
+        Returns
+        -------
+        dict or None
+            None when no hyperplane parts the points by the margin.
+        """
+        found = self._rounded(points, left, slope)
+        if found is None and left.any() and not left.all():
+            best, margin = widest(self.unit[points], left)
+            found = self._rounded(points, left, best) if margin >= ENOUGH * float(MARGIN) else None
+        return found
+
+    def _rounded(self, points: Ints, left: Bools, slope: Floats) -> dict[str, Any] | None:
+        size = np.abs(slope).max(initial=0.0)
+        if size == 0.0:
+            return None
+        exact = slope / size / self.span
+        places = np.floor(np.log10(self.span)).astype(int)
+        for digits in DIGITS:
+            weights = np.array(
+                [round(w, d) for w, d in zip(exact.tolist(), (places + digits).tolist(), strict=True)]
+            )
+            gap = ENOUGH * float(MARGIN) * float(np.abs(weights * self.span).max())
+            threshold = _between(self.X[points] @ weights, left, gap)
+            if threshold is not None and gap > 0:
+                by_feature = dict(zip(self.kept.tolist(), weights.tolist(), strict=True))
+                return {"weights": by_feature, "threshold": threshold}
+        return None
+
+
+def _between(value: Floats, left: Bools, gap: float) -> float | None:
+    """A threshold with the points of each side on their side of it, if they are so far apart."""
+    if left.all():
+        return float(value.max(initial=0.0))
+    low = float(value[~left].min())
+    if not left.any():
+        return low - max(1.0, abs(low))
+    high = float(value[left].max())
+    return midpoint(high, low) if low > high and low - high >= gap else None
+
+
+def widest(unit: Floats, left: Bools) -> tuple[Floats, float]:
+    """The hyperplane of largest margin with weights in [-1, 1], and that margin (negative: inseparable).
+
+    max s  subject to  a x + s <= b (left),  a x >= b (right),  -1 <= a <= 1.
+    """
+    n, d = unit.shape
+    sign = np.where(left, 1.0, -1.0)
+    rows = np.column_stack([sign[:, None] * unit, -sign, left.astype(float)])
+    bounds = [(-1.0, 1.0)] * d + [(None, None), (None, float(d))]
+    cost = np.zeros(d + 2)
+    cost[-1] = -1.0
+    found = linprog(cost, A_ub=rows, b_ub=np.zeros(n), bounds=bounds, method="highs")
+    if found.x is None:
+        return np.zeros(d), -np.inf
+    return np.asarray(found.x[:d]), float(found.x[-1])

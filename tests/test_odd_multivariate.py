@@ -1,0 +1,144 @@
+"""Multivariate splits: the formulations against enumeration, and tests in the user's units."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import cache
+from itertools import product
+
+import numpy as np
+import pytest
+from layered_reference import random_data
+from test_odd import agree
+
+import treeform as tf
+from treeform.data import Dataset
+from treeform.errors import SpecError
+from treeform.formulations.odd import ODD, MultivariateSplits, PaperODD, SymmetryBreaking, UnivariateSplits
+from treeform.formulations.odd.separate import Cube, widest
+from treeform.shape import MARGIN
+from treeform.solve import misfit
+
+SOLVERS = {"highs": tf.HiGHS, "scip": lambda: tf.MathOpt("scip")}
+
+
+def sample(seed: int) -> Dataset:
+    return random_data(seed, n=6, n_classes=2 + seed % 2)
+
+
+@cache
+def optimum(seed: int, price: Fraction) -> Fraction:
+    """The least errors plus ``price`` per test of trees of depth 2 with hyperplanes, by enumeration."""
+    data = sample(seed)
+    cube, weights = Cube.of(data), data.points.weights.tolist()
+    n = data.points.n_points
+
+    @cache
+    def parts(group: tuple[int, ...]) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
+        out = []
+        for rest in product((False, True), repeat=len(group) - 1):
+            left = np.array([True, *rest])
+            if not left.all() and widest(cube.unit[list(group)], left)[1] >= float(MARGIN):
+                members = np.array(group)
+                out.append((tuple(members[left].tolist()), tuple(members[~left].tolist())))
+        return out
+
+    @cache
+    def best(group: tuple[int, ...], depth: int) -> Fraction:
+        totals = [sum(weights[p][c] for p in group) for c in range(data.n_classes)]
+        value = Fraction(sum(totals) - max(totals))
+        if depth:
+            both = (best(one, depth - 1) + best(other, depth - 1) + price for one, other in parts(group))
+            value = min([value, *both])
+        return value
+
+    return best(tuple(range(n)), 2)
+
+
+@pytest.mark.parametrize("formulation", [ODD(), PaperODD()], ids=["ours", "paper"])
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_hyperplanes_against_enumeration(seed: int, solver: str, formulation: ODD) -> None:
+    data = sample(seed)
+    shape = tf.Tree(2, "multivariate") if seed else tf.Diagram(1, 2, splits="multivariate")
+    price = Fraction(1, 2)
+    problem = tf.Problem(data, None, shape=shape).minimize(tf.Error() + price * tf.Nodes())
+    result = problem.solve(SOLVERS[solver](), formulation=formulation, time_limit=30)
+    # With two layers a diagram can do no more than a tree.
+    assert result.objective == optimum(seed, price)
+    assert str(result.status) == "optimal"
+    assert misfit(result.graph, shape, data) is None
+
+
+def test_hint_is_a_point_of_the_model() -> None:
+    data = random_data(5, n=8, n_classes=3)
+    for shape in (tf.Tree(2, "multivariate"), tf.Diagram(1, 2, 2, splits="multivariate")):
+        problem = tf.Problem(data, None, shape=shape)
+        graph = problem.solve(time_limit=20).graph
+        for formulation in (ODD(), PaperODD()):
+            compiled = formulation.compile(data, shape, problem.objective)
+            hint = formulation.encode(compiled, graph)
+            if hint is not None:  # the paper's offsets may not reach a hyperplane
+                assert not any(compiled.model.check(hint).values())
+                assert formulation.decode(compiled, hint).n_nodes == graph.simplified(data).n_nodes
+    assert hint is not None
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_the_papers_own_univariate_splits(seed: int) -> None:
+    data = random_data(seed, n=7, n_classes=2 + seed % 2)
+    shape = tf.Tree(2) if seed else tf.Diagram(1, 2)
+    agree(data, shape, tf.Error() + Fraction(1, 3) * tf.Nodes(), [tf.Stability(3)], formulation=PaperODD())
+
+
+def test_components_can_be_exchanged() -> None:
+    shape = tf.Tree(2, "multivariate")
+    data, goal = random_data(1, n=7), tf.Error() + tf.Nodes()
+    own = ODD().replace(UnivariateSplits, MultivariateSplits(indicators=False, epsilon=1e-3))
+    names = [block.name for block in own.compile(data, shape, goal).model.blocks]
+    assert any("(13)" in name for name in names)
+    assert not any(
+        "(11)" in name for name in (ODD() - SymmetryBreaking).compile(data, shape, goal).model.blocks
+    )
+
+
+def test_requirements_hold_with_hyperplanes() -> None:
+    data = random_data(3, n=8)
+    problem = tf.Problem(data, None, shape=tf.Tree(2, "multivariate"))
+    problem += [tf.MinSupport(2), tf.Stability(3), tf.MaxNodes(2)]
+    result = problem.solve(time_limit=20)
+    assert str(result.status) == "optimal"
+    assert not any(result.violations.values())
+
+
+def test_units_of_the_user_and_few_digits() -> None:
+    rng = np.random.default_rng(4)
+    X = np.column_stack([rng.uniform(20, 80, 40), rng.uniform(1e5, 9e5, 40)]).round(1)
+    y = (X[:, 0] / 60 + X[:, 1] / 8e5 > 1.3).astype(int)
+    result = tf.Problem(X, y, shape="tree:1:multivariate").solve(time_limit=20)
+    assert result.errors == 0
+    weights = result.graph.forms[0].weights
+    assert len(weights) == 2
+    assert max(len(repr(w)) for w in weights) <= 9
+    assert tf.check(result.certificate(), X, y).ok
+
+
+def test_narrow_separation_is_no_model() -> None:
+    X = np.array([[0.0, 0.0], [0.5, 0.2], [0.500001, 0.2], [1.0, 1.0]])
+    data = Dataset.from_user(X, [0, 0, 1, 1])
+    shape = tf.Tree(1, "multivariate")
+    graph = tf.DecisionGraph.from_nested((0, 0.5000005, 0, 1), data)
+    assert "margin" in misfit(graph, shape, data)
+    assert misfit(graph, tf.Tree(1), data) is None
+    result = tf.Problem(data, None, shape=shape).solve(time_limit=10)
+    assert (result.objective, str(result.status)) == (1, "optimal")
+    with pytest.raises(SpecError, match="range apart"):
+        tf.Problem(data, None, shape=tf.Tree(1)).solve(tf.HiGHS(), formulation=PaperODD())
+
+
+def test_who_cannot_state_hyperplanes_says_so() -> None:
+    problem = tf.Problem(random_data(1), None, shape="tree:2:multivariate")
+    with pytest.raises(SpecError, match="multivariate"):
+        problem.solve(tf.ConTree())
+    with pytest.raises(SpecError, match="multivariate"):
+        problem.solve(tf.SAT(), formulation="sat-depth")
