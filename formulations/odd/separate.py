@@ -22,6 +22,7 @@ Bools = NDArray[np.bool_]
 #: Share of the margin that a rounded hyperplane has to keep: what a solver's tolerance may take, and no more.
 ENOUGH = 0.98
 DIGITS = range(1, 16)
+LARGE = 200_000  # entries of the matrix of a linear program that is solved for a nicer hyperplane
 
 
 @dataclass(frozen=True)
@@ -68,8 +69,9 @@ class Cube:
     def test(self, points: Ints, left: Bools, slope: Floats) -> dict[str, Any] | None:
         """A test that sends ``points[left]`` left and the others right: ``{"weights", "threshold"}``.
 
-        The solver's weights are rounded to as few digits as keep the sides and the margin; where no number of
-        digits does (a solution at the edge of the tolerance), the hyperplane of largest margin is taken.
+        Solvers return hyperplanes that just reach the margin. On the same sides the one of largest margin is
+        taken, rounded to as few digits as leave half of it; on large data, where that linear program takes too
+        long, the solver's own, rounded to as few digits as keep the sides and the margin.
 
         Parameters
         ----------
@@ -83,13 +85,15 @@ class Cube:
         dict or None
             None when no hyperplane parts the points by the margin.
         """
-        found = self._rounded(points, left, slope)
-        if found is None and left.any() and not left.all():
+        least = ENOUGH * float(MARGIN)
+        both = bool(left.any()) and not bool(left.all())
+        if both and self.unit[points].size <= LARGE:
             best, margin = widest(self.unit[points], left)
-            found = self._rounded(points, left, best) if margin >= ENOUGH * float(MARGIN) else None
-        return found
+            if margin >= least:
+                return self._rounded(points, left, best, max(least, margin / 2))
+        return self._rounded(points, left, slope, least)
 
-    def _rounded(self, points: Ints, left: Bools, slope: Floats) -> dict[str, Any] | None:
+    def _rounded(self, points: Ints, left: Bools, slope: Floats, margin: float) -> dict[str, Any] | None:
         size = np.abs(slope).max(initial=0.0)
         if size == 0.0:
             return None
@@ -99,7 +103,7 @@ class Cube:
             weights = np.array(
                 [round(w, d) for w, d in zip(exact.tolist(), (places + digits).tolist(), strict=True)]
             )
-            gap = ENOUGH * float(MARGIN) * float(np.abs(weights * self.span).max())
+            gap = margin * float(np.abs(weights * self.span).max())
             threshold = _between(self.X[points] @ weights, left, gap)
             if threshold is not None and gap > 0:
                 by_feature = dict(zip(self.kept.tolist(), weights.tolist(), strict=True))

@@ -13,7 +13,7 @@ from treeform.dp import Engine
 from treeform.errors import SpecError
 from treeform.formulation import Formulation
 from treeform.graph import DecisionGraph
-from treeform.shape import Tree
+from treeform.shape import UNIVARIATE, Tree
 from treeform.solve.ladder import is_depth
 from treeform.solve.question import Question
 from treeform.solve.relaxation import relax
@@ -140,6 +140,8 @@ def _require_exact(question: Question, engine: Engine) -> None:
     if relaxation is not None and relaxation.exact:
         return
     missing = ", ".join(relaxation.dropped) if relaxation else f"the objective {question.objective}"
+    if question.shape.splits != UNIVARIATE:
+        missing = f"{question.shape.splits} splits"
     raise SpecError(
         f"{engine.name} cannot honour {missing}",
         cause="a native engine solves the plain tree problem and the requirements built into it",
