@@ -80,6 +80,7 @@ REQUIREMENTS = [
     tf.MaxNodes(2),
     tf.MinSupport(2),
     tf.MinSupport(0.3),
+    tf.Stability(0.5),
     tf.MaxErrors(0),
     tf.MaxErrors(1),
     tf.MaxErrors(0.3),

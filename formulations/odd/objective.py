@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from treeform.errors import SpecError
 from treeform.formulations.odd.skeleton import keep
 from treeform.model import concatenate, constant
 from treeform.objective import Error, Nodes, Objective, as_fraction
@@ -58,6 +59,11 @@ def paper_objective(alpha: float | Fraction | str, data: Dataset, shape: Shape) 
     data : Dataset
     shape : Tree or Diagram
 
+    Raises
+    ------
+    SpecError
+        If alpha is negative or no finite number.
+
     Returns
     -------
     Objective
@@ -65,6 +71,12 @@ def paper_objective(alpha: float | Fraction | str, data: Dataset, shape: Shape) 
         model with a root has alpha / (|V_I| - 1) more here, and a constant model is comparable.
     """
     price = as_fraction(alpha, "alpha")
+    if price < 0:
+        raise SpecError(
+            f"alpha = {alpha} is not possible",
+            cause="alpha prices tests in (18): below 0, tests that do nothing would pay",
+            fix="use alpha >= 0, for example one of 0.01, 0.1, 0.2, 0.5, 1",
+        )
     nodes = sum(shape.widths)
     total = data.total_weight * data.weight_unit
     return Error() * (1 / total) + Nodes() * (price / max(nodes - 1, 1))

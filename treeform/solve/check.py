@@ -24,7 +24,7 @@ from treeform.solve.proofs import verify_proof
 from treeform.solve.question import Question
 from treeform.solve.recheck import prove_again
 from treeform.solve.statements import CheckRow, statements, status_row
-from treeform.solve.trivial import PROVER, ceiling, floor_bound
+from treeform.solve.trivial import PROVER, PROVER_OF_CLASSES, ceiling, classes_bound, floor_bound
 from treeform.solve.verify import verify
 
 #: What a file that is signed but not well-formed makes its reader raise.
@@ -174,6 +174,11 @@ def _check_claim(
         return CheckRow(what, True, f"rows that agree on every feature cost at least {floor}")
     if claim["by"] == PROVER:
         return CheckRow(what, False, f"rows that agree on every feature cost only {floor}")
+    by_classes = question.to_units(classes_bound(question))
+    if value <= by_classes:
+        return CheckRow(what, True, f"classes without a terminal, and tests, cost at least {by_classes}")
+    if claim["by"] == PROVER_OF_CLASSES:
+        return CheckRow(what, False, f"classes without a terminal, and tests, cost only {by_classes}")
     if value <= _one_level(question):
         return CheckRow(what, True, "no constant model is admissible")
     if claim["recheck"] is None:

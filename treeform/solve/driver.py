@@ -19,7 +19,7 @@ from treeform.solve.proofs import Proofs
 from treeform.solve.question import Question
 from treeform.solve.relaxation import relax
 from treeform.solve.result import Limit, Progress, Result, Status, as_number
-from treeform.solve.trivial import PROVER, floor_bound
+from treeform.solve.trivial import PROVER, PROVER_OF_CLASSES, classes_bound, floor_bound, out_of_reach
 from treeform.solve.verify import verify
 
 WARM_SHARE = 0.3
@@ -62,6 +62,9 @@ def _work(
     question: Question, plan: Plan, ledger: Ledger, budget: Budget, files: Proofs | None
 ) -> Limit | None:
     ledger.prove_lower(floor_bound(question), PROVER)
+    ledger.prove_lower(classes_bound(question), PROVER_OF_CLASSES)
+    if (note := out_of_reach(question)) is not None:
+        ledger.notes.append(note)
     if plan.start is not None:
         ledger.offer(plan.start, "the given warm start")
     if plan.engine is not None:

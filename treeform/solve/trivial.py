@@ -5,10 +5,13 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from treeform.objective import Cost, Depth, Error, Leaves
+import numpy as np
+
+from treeform.objective import Cost, Depth, Error, Leaves, Nodes
 from treeform.solve.question import Question
 
 PROVER = "identical rows"
+PROVER_OF_CLASSES = "few terminals"
 
 
 def floor_bound(question: Question) -> int:
@@ -28,6 +31,42 @@ def floor_bound(question: Question) -> int:
             continue
         total += weight * term.unit(data) * int(cheapest.sum())
     return math.ceil(total * question.scale)
+
+
+def classes_bound(question: Question) -> int:
+    """A scaled lower bound: a model of m tests ends in at most m + 1 classes, and all others are errors.
+
+    The arcs of m tests in a tree or a diagram, but those into m - 1 tests, lead to at most m + 1 terminals. Of the
+    objective, errors and the number of tests count; other terms are at least 0.
+    """
+    return min(bound_with(question, m) for m in range(most_tests(question) + 1))
+
+
+def bound_with(question: Question, tests: int) -> int:
+    """The scaled lower bound of `classes_bound` for models of exactly so many tests, identical rows included."""
+    lightest = np.sort(question.data.class_weights)[: max(0, question.data.n_classes - tests - 1)]
+    identical, missing = Fraction(floor_bound(question), question.scale), Fraction(0)
+    price = Fraction(0)
+    for weight, term in question.objective.terms:
+        if isinstance(term, Error):
+            missing += weight * term.unit(question.data) * int(lightest.sum())
+        elif isinstance(term, Nodes):
+            price += weight
+    return math.ceil((max(identical, missing) + price * tests) * question.scale)
+
+
+def most_tests(question: Question) -> int:
+    """The largest number of tests that shape and requirements allow."""
+    limits = [(r.native(question.data) or {}).get("max_nodes") for r in question.requirements]
+    return min([sum(question.shape.widths), *(limit for limit in limits if limit is not None)])
+
+
+def out_of_reach(question: Question) -> str | None:
+    """A note when the shape has fewer ends than there are classes, or None."""
+    ends, classes = most_tests(question) + 1, question.data.n_classes
+    if ends >= classes:
+        return None
+    return f"{ends - 1} tests lead to at most {ends} of the {classes} classes: the others are always errors"
 
 
 def ceiling(question: Question) -> int:
