@@ -12,6 +12,7 @@
 #include "binary/bind.hpp"
 #include "contree/engine.hpp"
 #include "contree/scan.hpp"
+#include "diagram/bind.hpp"
 #include "rup/bind.hpp"
 
 namespace nb = nanobind;
@@ -115,6 +116,7 @@ NB_MODULE(_core, m) {
     m.doc() = "The native core of treeform.";
     treeform::rup::bind(m);
     bind_binary(m);
+    bind_diagram(m);
     m.def("contree", &contree, nb::arg("x"), nb::arg("y"), nb::arg("weight").none(), nb::arg("classes"),
           nb::arg("cost").none(), nb::arg("depth"), nb::arg("max_nodes"), nb::arg("min_support"),
           nb::arg("node_penalty"), nb::arg("upper").none(), nb::arg("gap"), nb::arg("prune"), nb::arg("threads"),

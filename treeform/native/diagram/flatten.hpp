@@ -1,0 +1,11 @@
+#pragma once
+// From a plan to the diagram that is handed out: points are sent through it, flows to terminals get the class that is
+// cheapest for them, nodes that are left without a test or without points disappear, and the cost is counted anew.
+#include "search.hpp"
+
+namespace treeform::diagram {
+
+/// The diagram of a plan for all points; `cost` receives what it costs (relative, as everything in the search).
+FlatDiagram flatten(const Instance& in, const Plan* plan, Cost& cost);
+
+}  // namespace treeform::diagram

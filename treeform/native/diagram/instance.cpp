@@ -1,0 +1,115 @@
+#include "instance.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <numeric>
+#include <unordered_map>
+
+namespace treeform::diagram {
+
+void Instance::build(const Points& points, Cost min_support, std::size_t memory, const std::string& simd,
+                     const Control& control) {
+    kernels = &choose_kernels(simd.c_str());
+    view.classes = points.classes;
+    view.words = int((points.rows + 63) / 64);
+    all.assign(view.words, 0);
+    for (std::size_t p = 0; p < points.rows; ++p) all[p / 64] |= Word{1} << (p % 64);
+    weight.assign(points.weight, points.weight + points.rows);
+    make_costs(points);
+    make_planes(points.classes);
+    make_splits(points, min_support, memory, control);
+    view.plane = plane_.data(), view.plane_class = plane_class_.data(), view.shift = shift_.data();
+    view.split = split_.data(), view.first = first_.data();
+    view.planes = int(shift_.size()), view.splits = int(cuts.size()), view.features = int(first_.size()) - 1;
+}
+
+void Instance::make_costs(const Points& points) {
+    const int k = points.classes;
+    cost.assign(points.value, points.value + points.rows * k);
+    offset = total = 0;
+    for (std::size_t p = 0; p < points.rows; ++p) {
+        Cost* row = cost.data() + p * k;
+        const Cost least = *std::min_element(row, row + k);
+        offset += least;
+        for (int c = 0; c < k; ++c) row[c] -= least;
+        total += *std::max_element(row, row + k);
+    }
+}
+
+void Instance::make_planes(int classes) {
+    const std::size_t n = weight.size();
+    for (int c = 0; c < classes; ++c) {
+        Cost bits = 0;
+        for (std::size_t p = 0; p < n; ++p) bits |= cost[p * classes + c];
+        for (int b = 0; b < 62; ++b) {
+            if (!(bits >> b & 1)) continue;
+            plane_class_.push_back(c), shift_.push_back(b);
+            plane_.resize(plane_.size() + view.words, 0);
+            Word* plane = plane_.data() + plane_.size() - view.words;
+            for (std::size_t p = 0; p < n; ++p)
+                if (cost[p * classes + c] >> b & 1) plane[p / 64] |= Word{1} << (p % 64);
+        }
+    }
+}
+
+void Instance::make_splits(const Points& points, Cost min_support, std::size_t memory, const Control& control) {
+    const int words = view.words;
+    std::unordered_multimap<std::uint64_t, int> seen;
+    std::vector<std::uint32_t> order(points.rows);
+    Set left(words), other(words);
+    const auto is_new = [&](const Set& set) {   // up to the names of the sides
+        without(all.data(), set.data(), other.data(), words);
+        const Word* canonical = set[0] & 1 ? set.data() : other.data();
+        const auto hash = hash_of(canonical, words, 0);
+        const auto [from, to] = seen.equal_range(hash);
+        for (auto it = from; it != to; ++it) {
+            const Word* had = split(it->second);
+            if (!std::memcmp(had, set.data(), words * sizeof(Word)) || !std::memcmp(had, other.data(), words * sizeof(Word)))
+                return false;
+        }
+        seen.emplace(hash, int(cuts.size()));
+        return true;
+    };
+    const Cost weight_all = std::accumulate(weight.begin(), weight.end(), Cost{0});
+    first_ = {0};
+    for (std::size_t f = 0; f < points.features; ++f) {
+        control.check();
+        const auto value = [&](std::uint32_t p) { return points.x[p * points.features + f]; };
+        std::iota(order.begin(), order.end(), 0u);
+        std::sort(order.begin(), order.end(), [&](auto a, auto b) { return value(a) < value(b); });
+        std::fill(left.begin(), left.end(), 0);
+        Cost below = 0;
+        for (std::size_t i = 0; i + 1 < order.size(); ++i) {
+            left[order[i] / 64] |= Word{1} << (order[i] % 64);
+            below += weight[order[i]];
+            if (value(order[i]) == value(order[i + 1])) continue;
+            if (std::min(below, weight_all - below) < min_support || !is_new(left)) continue;
+            if ((split_.size() + words) * sizeof(Word) > memory) throw std::bad_alloc();
+            cuts.push_back({int(f), value(order[i]), value(order[i + 1])});
+            split_.insert(split_.end(), left.begin(), left.end());
+        }
+        if (int(cuts.size()) > first_.back()) first_.push_back(int(cuts.size()));
+    }
+}
+
+Cost Instance::weight_of(const Word* x) const {
+    Cost sum = 0;
+    for (int w = 0; w < view.words; ++w)
+        for (Word bits = x[w]; bits; bits &= bits - 1) sum += weight[std::size_t(w) * 64 + __builtin_ctzll(bits)];
+    return sum;
+}
+
+int Instance::label(const Word* x, Cost& value) const {
+    value = leaf(x);
+    for (int k = 0; k < view.classes; ++k)
+        if (by_class_[k] == value) return k;
+    return 0;
+}
+
+Cost Instance::mass(const Word* x) const {
+    leaf(x);
+    return std::accumulate(by_class_, by_class_ + view.classes, Cost{0});
+}
+
+}  // namespace treeform::diagram

@@ -1,0 +1,72 @@
+#pragma once
+// The points as bit sets: ranks, splits, planes of costs and of weights.
+#include <string>
+#include <vector>
+
+#include "control.hpp"
+#include "kernel.hpp"
+#include "problem.hpp"
+
+namespace treeform::diagram {
+
+using Set = std::vector<Word>;
+
+/// A test as it is handed out.
+struct Cut {
+    int feature = -1;
+    double low = 0, high = 0;   // neighbouring values: low goes left, high right
+};
+
+/// Immutable after `build`. Costs are relative: the least entry of each point is taken off (`offset` is their sum).
+class Instance {
+public:
+    View view;
+    const Kernels* kernels = nullptr;
+    std::vector<Cut> cuts;              // by split
+    Set all;                            // every point
+    Cost offset = 0, total = 0;         // `total`: an upper bound of any relative cost
+    std::vector<Cost> weight;           // per point
+    std::vector<Cost> cost;             // [point * classes + class], relative
+
+    void build(const Points& points, Cost min_support, std::size_t memory, const std::string& simd, const Control& control);
+
+    int words() const { return view.words; }
+    const Word* split(int s) const { return split_.data() + std::size_t(s) * view.words; }
+    /// Weight of the points of a set.
+    Cost weight_of(const Word* x) const;
+    Cost leaf(const Word* x) const { return kernels->leaf(view, x, by_class_); }
+    /// Cost per class, and the cheapest class.
+    int label(const Word* x, Cost& value) const;
+    /// Sum over classes of the costs: 0 exactly when every prediction is free on the set.
+    Cost mass(const Word* x) const;
+    std::size_t bytes() const { return (split_.size() + plane_.size()) * sizeof(Word); }
+
+private:
+    std::vector<Word> split_, plane_;
+    std::vector<int> plane_class_, shift_, first_;
+    mutable Cost by_class_[kMostClasses];
+
+    void make_costs(const Points& points);
+    void make_planes(int classes);
+    void make_splits(const Points& points, Cost min_support, std::size_t memory, const Control& control);
+};
+
+inline bool empty(const Word* a, int words) {
+    Word any = 0;
+    for (int w = 0; w < words; ++w) any |= a[w];
+    return any == 0;
+}
+inline void both(const Word* a, const Word* b, Word* out, int words) {
+    for (int w = 0; w < words; ++w) out[w] = a[w] & b[w];
+}
+inline void without(const Word* a, const Word* b, Word* out, int words) {
+    for (int w = 0; w < words; ++w) out[w] = a[w] & ~b[w];
+}
+inline std::uint64_t hash_of(const Word* a, int words, std::uint64_t seed) {
+    std::uint64_t h = seed * 0x9e3779b97f4a7c15ull + 0x632be59bd9b4e019ull;
+    for (int w = 0; w < words; ++w) h ^= a[w], h *= 0xbf58476d1ce4e5b9ull, h ^= h >> 29;
+    h *= 0x94d049bb133111ebull;
+    return h ^ h >> 32;
+}
+
+}  // namespace treeform::diagram

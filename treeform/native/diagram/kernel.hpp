@@ -1,0 +1,48 @@
+#pragma once
+// The loops where the time goes: costs of sets of points as population counts, and the best single test of a set.
+// Compiled once per instruction set (kernel_*.cpp), chosen at run time. Raw pointers only, so that no inline function
+// compiled for a newer processor can be picked by the linker for an older one.
+#include <cstdint>
+
+namespace treeform::diagram {
+
+using Word = std::uint64_t;
+using Cost = std::int64_t;
+constexpr Cost kNever = Cost{1} << 61;
+
+/// The data of a run as the kernels see it. Sets of points are rows of `words` words.
+///
+/// The cost of predicting class k on a set x is sum over planes p of class k: popcount(x & plane[p]) << shift[p].
+/// The splits of feature f are first[f] .. first[f + 1] - 1, each the set of points on its left side, ascending.
+struct View {
+    int words = 0, classes = 0, planes = 0, splits = 0, features = 0;
+    const int* plane_class = nullptr;
+    const int* shift = nullptr;
+    const Word* plane = nullptr;
+    const Word* split = nullptr;
+    const int* first = nullptr;
+};
+
+/// The best test found: `split` is -1 when none costs less than the bound that was given.
+struct Stump {
+    Cost value = kNever;
+    int split = -1;
+};
+
+struct Kernels {
+    const char* name;
+    /// Costs per class of a set; returns the least.
+    Cost (*leaf)(const View&, const Word* x, Cost* by_class);
+    /// The best single test on `x` that costs less than `below`, by interval search over the thresholds of every
+    /// feature. `scratch` holds (planes * words) words. `by_feature`, if not null, receives for every feature the
+    /// least cost of a test of its own below `below`, else `below`.
+    Stump (*stump)(const View&, const Word* x, Cost below, Word* scratch, Cost* by_feature);
+    int (*count)(const Word* a, int words);
+};
+
+const Kernels& choose_kernels(const char* simd);
+
+/// Most classes that fit in the kernels' fixed arrays.
+constexpr int kMostClasses = 256;
+
+}  // namespace treeform::diagram

@@ -1,0 +1,3 @@
+#define TREEFORM_ISA plain
+#define TREEFORM_NAME "plain"
+#include "kernel.inl"

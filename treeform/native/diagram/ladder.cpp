@@ -1,0 +1,113 @@
+// For an objective rate * cost + price * tests with a model of value U in hand, e(k) matters only below
+// (U - price * k) / rate: the search for at most k tests gets that as its bound, and what it refutes is a lower bound of
+// e(k) that the next objective begins with. Objectives are taken in the order given; dear tests first is cheapest.
+#include "ladder.hpp"
+
+#include <algorithm>
+#include <new>
+
+#include "flatten.hpp"
+
+namespace treeform::diagram {
+namespace {
+
+class Ladder {
+public:
+    Ladder(const Instance& in, const Settings& settings, Control& control, Outcome& out)
+        : in_(in), settings_(settings), control_(control), out_(out), search_(in, settings, control, out.counters) {
+        const int most = settings.max_nodes;
+        out.lower.assign(most + 1, 0), out.upper.assign(most + 1, kNever);
+        out.diagrams.resize(most + 1), out.has_diagram.assign(most + 1, false);
+        out.proved_at.assign(settings.prices.size(), -1);
+        for (int k = 0; k <= most && k < int(settings.known.size()); ++k)
+            if (settings.known[k] < kNever) lower_upper(k, settings.known[k] - in.offset, nullptr);
+        Cost cost = 0;
+        FlatDiagram constant = flatten(in, nullptr, cost);
+        lower_upper(0, cost, &constant);
+        out.lower[0] = cost;
+    }
+
+    void run() {
+        for (std::size_t i = 0; i < settings_.prices.size(); ++i) {
+            prove(settings_.prices[i]);
+            out_.proved_at[i] = control_.seconds();
+        }
+        out_.complete = true;
+    }
+
+private:
+    const Instance& in_;
+    const Settings& settings_;
+    Control& control_;
+    Outcome& out_;
+    Search search_;
+
+    void prove(Price price) {
+        for (;;) {
+            const int most = settings_.max_nodes;
+            const auto value = [&](const std::vector<Cost>& of, int k) {
+                return of[k] >= kNever ? kNever : price.rate * of[k] + price.price * k;
+            };
+            Cost best = kNever;
+            for (int k = 0; k <= most; ++k) best = std::min(best, value(out_.upper, k));
+            int k = 0;
+            while (k <= most && value(out_.lower, k) >= best) ++k;
+            if (k > most) return;
+            const Cost room = best - price.price * k;   // > 0
+            rung(k, (room + price.rate - 1) / price.rate);
+        }
+    }
+
+    /// e(k), if it is below `need`.
+    void rung(int k, Cost need) {
+        const Answer answer = search_.solve(k, need);
+        if (answer.value < need) {
+            Cost cost = 0;
+            FlatDiagram found = flatten(in_, answer.plan.get(), cost);
+            lower_upper(k, cost, &found);
+        }
+        for (int j = k; j >= 0 && out_.lower[j] < answer.value; --j) out_.lower[j] = answer.value;
+        control_.publish({shifted(out_.lower), shifted(out_.upper)});
+    }
+
+    void lower_upper(int k, Cost cost, const FlatDiagram* diagram) {
+        bool news = false;
+        const int tests = diagram ? std::min(k, int(diagram->feature.size())) : k;
+        for (int j = tests; j <= settings_.max_nodes && out_.upper[j] > cost; ++j) {
+            out_.upper[j] = cost, out_.has_diagram[j] = diagram != nullptr, news = true;
+            out_.diagrams[j] = diagram ? *diagram : FlatDiagram{};
+        }
+        if (news && diagram) control_.publish(Improvement{0, tests, cost + in_.offset, *diagram});
+    }
+
+    std::vector<Cost> shifted(std::vector<Cost> values) const {
+        for (auto& one : values)
+            if (one < kNever) one += in_.offset;
+        return values;
+    }
+};
+
+}  // namespace
+
+Outcome solve(const Points& points, const Settings& settings, Control& control) {
+    Outcome out;
+    Instance in;
+    const auto shift = [&] {
+        for (auto* values : {&out.lower, &out.upper})
+            for (auto& one : *values)
+                if (one < kNever) one += in.offset;
+    };
+    try {
+        in.build(points, settings.min_support, settings.memory, settings.simd, control);
+        out.points = int(points.rows), out.splits = in.view.splits, out.simd = in.kernels->name;
+        Ladder(in, settings, control, out).run();
+    } catch (const Stopped&) {
+    } catch (const std::bad_alloc&) {
+        out.memory_stop = true;
+    }
+    shift();
+    out.seconds = control.seconds();
+    return out;
+}
+
+}  // namespace treeform::diagram

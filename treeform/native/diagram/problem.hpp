@@ -1,0 +1,78 @@
+#pragma once
+// What is asked of the engine, in whole numbers, and what it answers. No algorithm here.
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernel.hpp"
+
+namespace treeform::diagram {
+
+/// Distinct rows. value[p * classes + k] is the cost of predicting k on all of row p.
+struct Points {
+    const double* x = nullptr;  // row-major
+    std::size_t rows = 0, features = 0;
+    const Cost* value = nullptr;
+    int classes = 0;
+    const Cost* weight = nullptr;   // for the minimum support
+};
+
+/// An objective: rate * cost + price * tests.
+struct Price {
+    Cost rate = 1, price = 0;
+};
+
+struct Settings {
+    std::vector<int> widths;        // of the skeleton, root first
+    bool is_tree = false;           // no two arcs into one node
+    Cost min_support = 0;           // weight on each side of every test
+    int max_nodes = 0;              // tests, at most the skeleton's
+    std::vector<Price> prices;      // objectives to be proved, one after the other
+    std::vector<Cost> known;        // known[k]: somebody has a model of at most k tests that costs this much
+    std::size_t memory = std::size_t(1) << 30;
+    bool use_trees = true;          // bounds from trees
+    bool use_memory = true;         // transpositions
+    std::string simd = "auto";
+};
+
+struct Counters {
+    std::uint64_t states = 0;          // partitions of a layer that were opened
+    std::uint64_t transpositions = 0;  // of these, settled by what was known
+    std::uint64_t bounded = 0;         // settled by the bounds of trees alone
+    std::uint64_t candidates = 0;      // tests that no bound ruled out
+    std::uint64_t groupings = 0;       // ways to send flows on
+    std::uint64_t trees = 0;           // tree problems opened
+    std::uint64_t tree_hits = 0;       // tree problems known before
+    std::uint64_t stumps = 0;          // searches for a single test
+    std::uint64_t given_up = 0;        // tree bounds that took too long
+    std::uint64_t evictions = 0;       // times that half of a table was dropped
+};
+
+/// A diagram: node 0 is the root, arcs lead to nodes or to ~class. A threshold t has low <= t < high.
+struct FlatDiagram {
+    std::vector<int> feature, left, right;
+    std::vector<double> low, high;
+    int constant = 0;               // the class, if there is no node
+};
+
+struct Improvement {
+    double seconds = 0;
+    int nodes = 0;                  // a model with at most that many tests
+    Cost cost = 0;
+    FlatDiagram diagram;
+};
+
+struct Outcome {
+    std::vector<Cost> lower, upper;         // by number of tests
+    std::vector<FlatDiagram> diagrams;      // those that attain `upper`
+    std::vector<bool> has_diagram;
+    std::vector<double> proved_at;          // per price: seconds, or -1
+    bool complete = false, memory_stop = false;
+    double seconds = 0;
+    Counters counters;
+    std::string simd;
+    int points = 0, splits = 0;
+};
+
+}  // namespace treeform::diagram

@@ -1,0 +1,320 @@
+#include "search.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace treeform::diagram {
+namespace {
+
+/// Searches for single tests that one bound may cost.
+constexpr std::int64_t kWork = 20000;
+
+}  // namespace
+
+Search::Search(const Instance& in, const Settings& settings, const Control& control, Counters& counters)
+    : in_(in), settings_(settings), control_(control), counters_(counters),
+      trees_(in, control, counters, settings.memory / 2), depth_(int(settings.widths.size())), layers_(depth_),
+      most_bytes_(settings.memory / 4) {
+    count_unrolled();
+    for (auto& one : layers_) one.left.resize(in.words()), one.right.resize(in.words()), one.joined.resize(in.words());
+}
+
+/// A node of a layer with c nodes has at most min(c, 2) of them as children: g(l, b) = max over c >= 1 of
+/// min(c, 2) (1 + g(l + 1, b - c)) tests in the tree that b tests in the layers from l on unroll to. In a tree
+/// nothing is shared.
+void Search::count_unrolled() {
+    const int most = settings_.max_nodes;
+    unrolled_.assign(depth_ + 1, std::vector<std::int64_t>(most + 1, 0));
+    if (settings_.is_tree) {
+        for (auto& row : unrolled_) std::iota(row.begin(), row.end(), 0);
+        return;
+    }
+    const std::int64_t large = std::int64_t{1} << 40;
+    for (int l = depth_ - 1; l >= 1; --l)
+        for (int b = 1; b <= most; ++b)
+            for (int c = 1; c <= std::min(b, std::min(2, settings_.widths[l])); ++c) {
+                const std::int64_t below = l + 1 < depth_ ? unrolled_[l][b - c] : 0;
+                unrolled_[l - 1][b] = std::min(large, std::max(unrolled_[l - 1][b], c * (1 + below)));
+            }
+}
+
+Answer Search::solve(int tests, Cost need) {
+    Layer& root = layers_[0];
+    root.parts = 1;
+    root.part.resize(1);
+    root.part[0] = in_.all;
+    return state(0, tests - 1, need);
+}
+
+/// A lower bound for what happens to the points of a node of that layer, if `budget` tests are left below it.
+Cost Search::bound(const Set& x, int layer, int budget, Cost need) {
+    if (!settings_.use_trees) return 0;
+    return trees_.bound(x.data(), depth_ - layer, 1 + unrolled_[layer][budget], need, kWork);
+}
+
+Answer Search::state(int layer, int budget, Cost need) {
+    Layer& here = layers_[layer];
+    control_.check();
+    ++counters_.states;
+    if (budget == 0 || layer == depth_ - 1) return bottom(layer, need);
+    here.budget = budget;
+    if (!bound_parts(layer, need)) {
+        ++counters_.bounded;
+        return {here.lower_sum, nullptr};
+    }
+    const Set key = settings_.use_memory ? key_of(layer, budget) : Set{};
+    if (Entry* one = settings_.use_memory ? recall(key) : nullptr; one && (one->exact || one->lower >= need)) {
+        ++counters_.transpositions;
+        return {one->lower, one->plan};
+    }
+    here.best = {need, nullptr}, here.found = false;
+    here.candidates.resize(std::max<std::size_t>(here.candidates.size(), here.parts));
+    for (int j = 0; j < here.parts; ++j) list_candidates(layer, j, need);
+    here.chosen.assign(here.parts, -1);
+    here.side.resize(std::max<std::size_t>(here.side.size(), 2 * here.parts), Set(in_.words()));
+    choose_tests(layer, 0, here.lower_sum);
+    if (!here.found) here.best = {std::max(need, here.lower_sum), nullptr};
+    if (settings_.use_memory) remember(key, {here.best.value, here.best.plan, here.found});
+    return here.best;
+}
+
+/// No layer below: every part gets the best single test, or none.
+Answer Search::bottom(int layer, Cost need) {
+    Layer& here = layers_[layer];
+    auto plan = std::make_shared<Plan>();
+    Cost sum = 0;
+    for (int j = 0; j < here.parts; ++j) {
+        const Cost leaf = in_.leaf(here.part[j].data());
+        Stump one{leaf, -1};
+        const Cost below = std::min(leaf, need - sum);
+        if (leaf > 0 && below > 0) {
+            one = settings_.min_support > 0 ? supported_stump(here.part[j], below) : trees_.stump(here.part[j].data(), below);
+        }
+        sum += one.split >= 0 ? one.value : below < leaf ? std::max<Cost>(below, 0) : leaf;
+        if (sum >= need) return {sum, nullptr};
+        plan->split.push_back(one.split >= 0 ? one.split : Plan::kNoTest);
+        plan->target.insert(plan->target.end(), 2, Plan::kTerminal);
+    }
+    return {sum, plan};
+}
+
+Stump Search::supported_stump(const Set& x, Cost below) {
+    Set left(in_.words()), right(in_.words());
+    Stump best{below, -1};
+    for (int s = 0; s < in_.view.splits; ++s) {
+        both(x.data(), in_.split(s), left.data(), in_.words()), without(x.data(), in_.split(s), right.data(), in_.words());
+        const Cost value = in_.leaf(left.data());
+        if (value >= best.value || !enough(left) || !enough(right)) continue;
+        const Cost sum = value + in_.leaf(right.data());
+        if (sum < best.value) best = {sum, s};
+    }
+    return best;
+}
+
+bool Search::enough(const Set& x) const {
+    return settings_.min_support == 0 || in_.weight_of(x.data()) >= settings_.min_support;
+}
+
+/// Bounds of the parts; false when their sum settles the state.
+bool Search::bound_parts(int layer, Cost need) {
+    Layer& here = layers_[layer];
+    std::sort(here.part.begin(), here.part.begin() + here.parts);
+    here.lower.assign(here.parts, 0);
+    here.lower_sum = 0;
+    for (int j = 0; j < here.parts; ++j) {
+        here.lower[j] = bound(here.part[j], layer, here.budget, need - here.lower_sum);
+        here.lower_sum += here.lower[j];
+        if (here.lower_sum >= need) return false;
+    }
+    return true;
+}
+
+/// The tests of a part, each with a lower bound, that may lead to less than `need` for the whole state.
+void Search::list_candidates(int layer, int part, Cost need) {
+    Layer& here = layers_[layer];
+    auto& list = here.candidates[part];
+    list.clear();
+    const Cost limit = need - (here.lower_sum - here.lower[part]);
+    const Set& x = here.part[part];
+    const Cost mass = in_.mass(x.data());
+    for (int f = 0; f < in_.view.features; ++f) list_feature(layer, part, f, mass, limit);
+    if (!settings_.is_tree && settings_.min_support == 0 && layer > 0) {
+        const int s = passing(x);
+        const Cost lower = s < 0 ? limit : bound(x, layer + 1, here.budget - 1, limit);
+        if (lower < limit) list.push_back({s, std::max(lower, here.lower[part])});
+    }
+    counters_.candidates += list.size();
+    std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.lower < b.lower; });
+}
+
+void Search::list_feature(int layer, int part, int f, Cost mass, Cost limit) {
+    Layer& here = layers_[layer];
+    const Set& x = here.part[part];
+    const int words = in_.words();
+    Range stack[80];
+    int top = 0;
+    stack[top++] = {in_.view.first[f] - 1, in_.view.first[f + 1], 0, 0, 0, mass};
+    while (top > 0) {
+        const Range r = stack[--top];
+        if (r.hi - r.lo < 2 || r.left + r.right >= limit) continue;
+        const int mid = r.lo + (r.hi - r.lo) / 2;
+        both(x.data(), in_.split(mid), here.left.data(), words), without(x.data(), in_.split(mid), here.right.data(), words);
+        const Cost mass_mid = in_.mass(here.left.data());
+        const bool plain = settings_.min_support == 0;
+        if (plain && (mass_mid == r.mass_lo || mass_mid == r.mass_hi)) {
+            if (mass_mid < r.mass_hi) stack[top++] = {mid, r.hi, r.left, r.right, mass_mid, r.mass_hi};
+            if (mass_mid > r.mass_lo) stack[top++] = {r.lo, mid, r.left, r.right, r.mass_lo, mass_mid};
+            continue;
+        }
+        const bool left_ok = enough(here.left), right_ok = enough(here.right);
+        Cost left = std::max(r.left, bound(here.left, layer + 1, here.budget - 1, limit - r.right));
+        Cost right = r.right;
+        if (left + right < limit) right = std::max(right, bound(here.right, layer + 1, here.budget - 1, limit - left));
+        if (left + right < limit && left_ok && right_ok && mass_mid > 0 && mass_mid < mass)
+            here.candidates[part].push_back({mid, std::max(left + right, here.lower[part])});
+        if (right_ok) stack[top++] = {mid, r.hi, left, r.right, mass_mid, r.mass_hi};
+        if (left_ok) stack[top++] = {r.lo, mid, r.left, right, r.mass_lo, mass_mid};
+    }
+}
+
+/// A test that sends all of `x` one way, or -1: it hands the part on to the next layer as it is.
+int Search::passing(const Set& x) {
+    Layer& here = layers_[0];
+    for (int f = 0; f < in_.view.features; ++f) {
+        const int first = in_.view.first[f], last = in_.view.first[f + 1] - 1;
+        both(x.data(), in_.split(first), here.joined.data(), in_.words());
+        if (in_.mass(here.joined.data()) == 0) return first;
+        without(x.data(), in_.split(last), here.joined.data(), in_.words());
+        if (in_.mass(here.joined.data()) == 0) return last;
+    }
+    return -1;
+}
+
+/// Every combination of tests, one for each part from `part` on. `lower`: bounds of the chosen and of the other parts.
+void Search::choose_tests(int layer, int part, Cost lower) {
+    Layer& here = layers_[layer];
+    if (part == here.parts) return send_flows(layer);
+    const Set& x = here.part[part];
+    const int words = in_.words();
+    for (const Candidate& one : here.candidates[part]) {
+        const Cost with = lower - here.lower[part] + one.lower;
+        if (with >= here.best.value) return;
+        here.chosen[part] = one.split;
+        both(x.data(), in_.split(one.split), here.side[2 * part].data(), words);
+        without(x.data(), in_.split(one.split), here.side[2 * part + 1].data(), words);
+        choose_tests(layer, part + 1, with);
+        if (here.best.value <= here.lower_sum) return;
+    }
+}
+
+/// The tests are chosen: list the flows that are worth sending on.
+void Search::send_flows(int layer) {
+    Layer& here = layers_[layer];
+    here.branch.clear(), here.groups = 0;
+    here.way.assign(2 * here.parts, Plan::kTerminal);
+    for (int i = 0; i < 2 * here.parts; ++i) {
+        const Cost leaf = in_.leaf(here.side[i].data());
+        if (leaf == 0) continue;
+        here.branch.push_back({&here.side[i], i, leaf, bound(here.side[i], layer + 1, here.budget - 1, leaf)});
+    }
+    here.rest.assign(here.branch.size() + 1, 0);
+    for (std::size_t i = here.branch.size(); i-- > 0;) here.rest[i] = here.rest[i + 1] + here.branch[i].lower;
+    here.group.resize(std::max<std::size_t>(here.group.size(), settings_.widths[layer + 1]));
+    send(layer, 0, 0, 0);
+}
+
+/// Where flows from `branch` on go. `paid`: at terminals; `grouped`: bounds of the groups so far.
+void Search::send(int layer, std::size_t branch, Cost paid, Cost grouped) {
+    Layer& here = layers_[layer];
+    if (paid + grouped + here.rest[branch] >= here.best.value) return;
+    if (branch == here.branch.size()) return descend(layer, paid);
+    ++counters_.groupings;
+    const Branch& one = here.branch[branch];
+    open(layer, branch, paid, grouped);
+    if (!settings_.is_tree)
+        for (int g = 0; g < here.groups; ++g) join(layer, branch, g, paid, grouped);
+    here.way[one.part] = Plan::kTerminal;
+    send(layer, branch + 1, paid + one.leaf, grouped);
+}
+
+/// A node of its own.
+void Search::open(int layer, std::size_t branch, Cost paid, Cost grouped) {
+    Layer& here = layers_[layer];
+    if (here.groups == std::min(settings_.widths[layer + 1], here.budget)) return;
+    const Branch& one = here.branch[branch];
+    Group& group = here.group[here.groups++];
+    group.set = *one.set, group.parts = std::uint64_t{1} << (one.part / 2);
+    const Cost room = here.best.value - paid - grouped - here.rest[branch + 1];
+    group.lower = bound(group.set, layer + 1, here.budget - here.groups, room);
+    here.way[one.part] = here.groups - 1;
+    send(layer, branch + 1, paid, grouped + group.lower);
+    --here.groups;
+}
+
+/// Into a node together with other flows.
+void Search::join(int layer, std::size_t branch, int g, Cost paid, Cost grouped) {
+    Layer& here = layers_[layer];
+    const Branch& one = here.branch[branch];
+    Group& group = here.group[g];
+    const std::uint64_t bit = std::uint64_t{1} << (one.part / 2);
+    const Cost others = paid + grouped - group.lower + here.rest[branch + 1];
+    if ((group.parts & bit) || others + group.lower + one.lower >= here.best.value) return;
+    const Set before = group.set;
+    const Cost lower = group.lower;
+    for (int w = 0; w < in_.words(); ++w) group.set[w] |= (*one.set)[w];
+    group.lower = std::max(lower + one.lower, bound(group.set, layer + 1, here.budget - here.groups, here.best.value - others));
+    group.parts |= bit;
+    here.way[one.part] = g;
+    send(layer, branch + 1, paid, grouped - lower + group.lower);
+    group.set = before, group.lower = lower, group.parts &= ~bit;
+}
+
+/// All flows have a way: solve the next layer.
+void Search::descend(int layer, Cost paid) {
+    Layer& here = layers_[layer];
+    Answer below{0, nullptr};
+    std::vector<int> order(here.groups), place(here.groups);
+    if (here.groups > 0) {
+        Layer& next = layers_[layer + 1];
+        std::iota(order.begin(), order.end(), 0);
+        std::sort(order.begin(), order.end(), [&](int a, int b) { return here.group[a].set < here.group[b].set; });
+        next.parts = here.groups;
+        next.part.resize(std::max<std::size_t>(next.part.size(), here.groups));
+        for (int i = 0; i < here.groups; ++i) next.part[i] = here.group[order[i]].set, place[order[i]] = i;
+        below = state(layer + 1, here.budget - here.groups, here.best.value - paid);
+    }
+    if (paid + below.value >= here.best.value) return;
+    auto plan = std::make_shared<Plan>();
+    plan->split = here.chosen;
+    for (const int way : here.way) plan->target.push_back(way < 0 ? Plan::kTerminal : place[way]);
+    plan->next = below.plan;
+    here.best = {paid + below.value, std::move(plan)}, here.found = true;
+}
+
+// -- states met before ---------------------------------------------------------------------------------------
+
+Set Search::key_of(int layer, int budget) const {
+    const Layer& here = layers_[layer];
+    Set key{Word(layer) << 32 | Word(budget)};
+    for (int j = 0; j < here.parts; ++j) key.insert(key.end(), here.part[j].begin(), here.part[j].end());
+    return key;
+}
+
+Search::Entry* Search::recall(const Set& key) {
+    if (const auto it = known_.find(key); it != known_.end()) return &it->second;
+    const auto it = old_.find(key);
+    return it == old_.end() ? nullptr : &it->second;
+}
+
+void Search::remember(Set key, Entry what) {
+    const std::size_t bytes = key.size() * sizeof(Word) + sizeof(Entry) + 160;
+    if (known_bytes_ + bytes > most_bytes_) {
+        old_ = std::move(known_), old_bytes_ = known_bytes_;
+        known_ = {}, known_bytes_ = 0;
+        ++counters_.evictions;
+    }
+    known_bytes_ += bytes;
+    known_[std::move(key)] = std::move(what);
+}
+
+}  // namespace treeform::diagram

@@ -1,0 +1,116 @@
+#pragma once
+// The exact search for a diagram, layer by layer. A state is the partition of points over the nodes of a layer, and the
+// number of tests left for the layers below. It is branched on a test for every node, and on where the outgoing flows
+// go: to a terminal, to a node of the next layer of their own, or merged with others. Nodes are bounded by the costs of
+// trees (tree.hpp), states met before are looked up.
+#include <map>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "tree.hpp"
+
+namespace treeform::diagram {
+
+/// The rest of a diagram from one layer on: parts are those of the state, in its order.
+struct Plan {
+    static constexpr int kNoTest = -1;      // the part goes to a terminal instead
+    static constexpr int kTerminal = -1;
+    std::vector<int> split;                 // per part
+    std::vector<int> target;                // 2 per part: a part of the next layer, or kTerminal
+    std::shared_ptr<const Plan> next;
+};
+using PlanPtr = std::shared_ptr<const Plan>;
+
+/// `value` is a lower bound; if it is below what was asked for, it is attained by `plan`.
+struct Answer {
+    Cost value = 0;
+    PlanPtr plan;
+};
+
+class Search {
+public:
+    Search(const Instance& in, const Settings& settings, const Control& control, Counters& counters);
+
+    /// The least cost of a diagram with at most `tests` >= 1 tests, if it is below `need`.
+    Answer solve(int tests, Cost need);
+    std::size_t bytes() const { return known_bytes_ + old_bytes_; }
+
+private:
+    struct Candidate {
+        int split;
+        Cost lower;
+    };
+    struct Range {
+        int lo, hi;
+        Cost left, right, mass_lo, mass_hi;
+    };
+    struct Branch {
+        const Set* set;
+        int part;
+        Cost leaf, lower;
+    };
+    struct Group {
+        Set set;
+        std::uint64_t parts = 0;    // a node has at most one arc into each node below
+        Cost lower = 0;
+    };
+    struct Layer {
+        std::vector<Set> part;                          // of the state in work
+        std::vector<Cost> lower;
+        std::vector<std::vector<Candidate>> candidates;
+        std::vector<int> chosen;
+        std::vector<Set> side;                          // 2 per part
+        std::vector<Branch> branch;
+        std::vector<Cost> rest;                         // suffix sums of Branch::lower
+        std::vector<int> way;                           // per branch: group or kTerminal
+        std::vector<Group> group;
+        int groups = 0, parts = 0, budget = 0;
+        Cost lower_sum = 0;
+        Answer best;
+        bool found = false;
+        Set left, right, joined;
+    };
+    struct Entry {
+        Cost lower = 0;
+        PlanPtr plan;               // not null: `lower` is exact
+        bool exact = false;
+    };
+    struct KeyHash {
+        std::size_t operator()(const Set& key) const { return hash_of(key.data(), int(key.size()), 1); }
+    };
+    using Memory = std::unordered_map<Set, Entry, KeyHash>;
+
+    const Instance& in_;
+    const Settings& settings_;
+    const Control& control_;
+    Counters& counters_;
+    Trees trees_;
+    int depth_;
+    std::vector<std::vector<std::int64_t>> unrolled_;   // [layer][tests left below]: most tests of a tree below a node
+    std::vector<Layer> layers_;
+    Memory known_, old_;
+    std::size_t known_bytes_ = 0, old_bytes_ = 0, most_bytes_;
+
+    void count_unrolled();
+    Cost bound(const Set& x, int layer, int budget, Cost need);
+    Answer state(int layer, int budget, Cost need);
+    Answer bottom(int layer, Cost need);
+    Stump supported_stump(const Set& x, Cost below);
+    bool bound_parts(int layer, Cost need);
+    void list_candidates(int layer, int part, Cost need);
+    void list_feature(int layer, int part, int f, Cost mass, Cost need);
+    bool enough(const Set& x) const;
+    int passing(const Set& x);
+    void choose_tests(int layer, int part, Cost lower);
+    void send_flows(int layer);
+    void send(int layer, std::size_t branch, Cost paid, Cost grouped);
+    void join(int layer, std::size_t branch, int group, Cost paid, Cost grouped);
+    void open(int layer, std::size_t branch, Cost paid, Cost grouped);
+    void descend(int layer, Cost paid);
+    Set key_of(int layer, int budget) const;
+    Entry* recall(const Set& key);
+    void remember(Set key, Entry what);
+};
+
+}  // namespace treeform::diagram

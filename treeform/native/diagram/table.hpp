@@ -1,0 +1,88 @@
+#pragma once
+// What is known about sets of points: from a key of fixed length (a set and a number) to a lower bound. Keys are compared
+// in full, a hash only proposes. The table grows to half of its memory; then a fresh one begins and the old one
+// is kept for look-ups until the fresh one is full too. Forgetting costs time, never exactness.
+#include <cstring>
+#include <vector>
+
+#include "instance.hpp"
+
+namespace treeform::diagram {
+
+struct Known {
+    Cost lower = 0;             // proved
+    std::int64_t tried = 0;     // with that much work; kWhole: `lower` is exact
+    static constexpr std::int64_t kWhole = -1;
+};
+
+class Table {
+public:
+    Table(int key_words, std::size_t memory, std::uint64_t& evictions)
+        : words_(key_words), evictions_(evictions) {
+        most_ = std::max<std::size_t>(64, memory / 2 / (key_words * sizeof(Word) + sizeof(Known) + sizeof(std::uint32_t) * 2));
+        now_.reset(64);
+    }
+
+    /// The entry of (set, number), or null. Valid until the next call of `put`.
+    Known* find(const Word* set, Word number) {
+        const auto hash = hash_of(set, words_ - 1, number);
+        if (Known* one = now_.find(*this, hash, set, number)) return one;
+        Known* old = old_.find(*this, hash, set, number);
+        return old ? &put(set, number, *old) : nullptr;
+    }
+
+    Known& put(const Word* set, Word number, Known what) {
+        const auto hash = hash_of(set, words_ - 1, number);
+        if (Known* one = now_.find(*this, hash, set, number)) return *one = what;
+        if (now_.values.size() >= most_) {
+            std::swap(now_, old_);
+            now_.reset(64);
+            ++evictions_;
+        } else if (now_.values.size() * 2 >= now_.slot.size()) {
+            now_.grow(*this);
+        }
+        return now_.add(*this, hash, set, number, what);
+    }
+
+private:
+    struct Half {
+        std::vector<std::uint32_t> slot;    // 0: free, else entry + 1
+        std::vector<Word> keys;
+        std::vector<Known> values;
+
+        void reset(std::size_t size) { slot.assign(size, 0), keys.clear(), values.clear(); }
+        Known* find(const Table& t, std::uint64_t hash, const Word* set, Word number) {
+            if (slot.empty()) return nullptr;
+            for (std::size_t i = hash & (slot.size() - 1);; i = (i + 1) & (slot.size() - 1)) {
+                if (slot[i] == 0) return nullptr;
+                const std::size_t e = slot[i] - 1;
+                const Word* key = keys.data() + e * t.words_;
+                if (key[t.words_ - 1] == number && !std::memcmp(key, set, (t.words_ - 1) * sizeof(Word))) return &values[e];
+            }
+        }
+        Known& add(const Table& t, std::uint64_t hash, const Word* set, Word number, Known what) {
+            std::size_t i = hash & (slot.size() - 1);
+            while (slot[i]) i = (i + 1) & (slot.size() - 1);
+            keys.insert(keys.end(), set, set + t.words_ - 1);
+            keys.push_back(number);
+            values.push_back(what);
+            slot[i] = std::uint32_t(values.size());
+            return values.back();
+        }
+        void grow(const Table& t) {
+            slot.assign(slot.size() * 2, 0);
+            for (std::size_t e = 0; e < values.size(); ++e) {
+                const Word* key = keys.data() + e * t.words_;
+                std::size_t i = hash_of(key, t.words_ - 1, key[t.words_ - 1]) & (slot.size() - 1);
+                while (slot[i]) i = (i + 1) & (slot.size() - 1);
+                slot[i] = std::uint32_t(e + 1);
+            }
+        }
+    };
+    int words_;
+    std::size_t most_;
+    std::uint64_t& evictions_;
+    Half now_, old_;
+};
+
+}  // namespace treeform::diagram
