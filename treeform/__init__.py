@@ -17,7 +17,7 @@ _HOMES = {
     "treeform.requirements": ["StatisticalParity", "MinSupport", "Stability", "MaxNodes", "MaxErrors"],
     "treeform.ports": ["Requirement", "Component"],
     "treeform.backends": ["HiGHS", "CPSAT", "SAT", "MathOpt", "Pyomo"],
-    "treeform.dp": ["ConTree", "DL85", "CADL85", "Blossom"],
+    "treeform.dp": ["ConTree", "DL85", "CADL85", "Blossom", "DiagramSearch"],
     "treeform.data": ["Dataset"],
     "treeform.graph": ["DecisionGraph"],
     "treeform.solve": ["Result", "Status", "Limit", "check", "solvers"],

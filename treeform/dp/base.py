@@ -36,6 +36,10 @@ class TreeTask:
         Least weight of a leaf.
     max_nodes : int or None
         Most tests in the tree.
+    widths : tuple of int or None
+        The widths of a layered diagram's skeleton, root first; None for a tree.
+    min_flow : int
+        Least weight that reaches a test.
     """
 
     depth: int
@@ -43,6 +47,8 @@ class TreeTask:
     node_penalty: int = 0
     min_support: int = 0
     max_nodes: int | None = None
+    widths: tuple[int, ...] | None = None
+    min_flow: int = 0
 
 
 @dataclass
@@ -111,7 +117,7 @@ class Engine(ABC):
         What it is called in results and on the command line.
     understands : frozenset of str
         The parts of a `TreeTask` beyond depth that it honours: ``cost``, ``node_penalty``, ``min_support``,
-        ``max_nodes``, ``weights``.
+        ``max_nodes``, ``weights``, ``widths`` (layered diagrams), ``min_flow``.
     """
 
     name: ClassVar[str]

@@ -131,6 +131,9 @@ class Stability(Requirement):
         smallest = int(reaching.min()) if len(tests) else data.total_weight
         return data.weight_unit * max(0, least - smallest)
 
+    def native(self, data: Dataset) -> dict[str, int]:
+        return {"min_flow": self.amount.at_least(data)}
+
     def to_json(self) -> dict[str, Any]:
         return {"name": self.name, "parameters": self.amount.to_json()}
 

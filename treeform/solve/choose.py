@@ -130,8 +130,8 @@ def choose(question: Question, solver: Any, formulation: Any, warm_start: Any) -
 
 
 def _engine_for(question: Question) -> Engine | None:
-    engine = dp.by_name("contree")
-    relaxation = relax(question, engine) if isinstance(question.shape, Tree) else None
+    engine = dp.by_name("contree" if isinstance(question.shape, Tree) else "diagram-search")
+    relaxation = relax(question, engine)
     return engine if relaxation is not None and relaxation.exact else None
 
 
@@ -163,13 +163,14 @@ def _start(warm_start: Any) -> DecisionGraph | None:
 
 
 def _warm_engine(question: Question, warm_start: Any, notes: list[str]) -> Engine | None:
-    """The engine for bound and warm start: the one named, or ConTree when left open."""
+    """The engine for bound and warm start: the one named, or when left open the one for the shape."""
     if warm_start is None or warm_start is False or isinstance(warm_start, DecisionGraph):
         return None
     if isinstance(warm_start, str) and warm_start == "none":
         return None
     if isinstance(warm_start, str) and warm_start == "auto":
-        engine: Backend | Engine = dp.by_name("contree")
+        is_tree = isinstance(question.shape, Tree)
+        engine: Backend | Engine = dp.by_name("contree" if is_tree else "diagram-search")
         notes.append(f"warm start and bound: {engine.name}")
     else:
         engine = find_solver(warm_start)

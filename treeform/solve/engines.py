@@ -64,6 +64,8 @@ def recheck_of(engine: Engine, relaxation: Relaxation) -> dict[str, Any]:
         "node_penalty": int(task.node_penalty),
         "min_support": int(task.min_support),
         "max_nodes": None if task.max_nodes is None else int(task.max_nodes),
+        "widths": None if task.widths is None else list(task.widths),
+        "min_flow": int(task.min_flow),
         "factor": str(relaxation.factor),
         "offset": str(relaxation.offset),
     }

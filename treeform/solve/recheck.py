@@ -64,6 +64,8 @@ def _relaxation(recheck: dict[str, Any]) -> Relaxation:
         node_penalty=recheck["node_penalty"],
         min_support=recheck["min_support"],
         max_nodes=recheck["max_nodes"],
+        widths=None if recheck.get("widths") is None else tuple(map(int, recheck["widths"])),
+        min_flow=int(recheck.get("min_flow", 0)),
     )
     return Relaxation(task, Fraction(recheck["factor"]), Fraction(recheck["offset"]), ())
 
@@ -81,6 +83,8 @@ def _is_weaker(told: Relaxation, own: Relaxation) -> bool:
         and told.factor == own.factor
         and told.offset == own.offset
         and a.depth >= b.depth
+        and a.widths == b.widths
+        and a.min_flow <= b.min_flow
         and 0 <= a.node_penalty <= b.node_penalty
         and a.min_support <= b.min_support
         and (a.max_nodes is None or nodes)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -54,35 +55,39 @@ class Relaxation:
 def relax(question: Question, engine: Engine, depth: int | None = None) -> Relaxation | None:
     """What of ``question`` the engine can solve; None when even a relaxation has no use.
 
-    A layered diagram unrolls to a tree of the same depth, so the tree's optimum bounds the diagram's.
+    A layered diagram unrolls to a tree of the same depth, so the tree's optimum bounds the diagram's where the
+    engine knows trees only.
     """
     if question.shape.splits != UNIVARIATE:
         return None  # an engine over single features says nothing about hyperplanes
     dropped: list[str] = []
-    limits: dict[str, int] = {}
+    limits: dict[str, Any] = {}
     is_tree = isinstance(question.shape, Tree)
+    fits = is_tree or "widths" in engine.understands
     for label, requirement in zip(question.labels, question.requirements, strict=True):
         native = requirement.native(question.data) or {}
         if set(native) == {"max_errors"} and allowed_errors(question) is not None:
             continue  # a bound on the objective itself: an optimum above it is a proof of infeasibility
-        if is_tree and native and set(native) <= engine.understands:
+        if fits and native and set(native) <= engine.understands:
             for key, value in native.items():
-                pick = max if key == "min_support" else min
+                pick = min if key == "max_nodes" else max
                 limits[key] = pick(limits[key], value) if key in limits else value
         else:
             dropped.append(label)
-    if not is_tree:
+    if not fits:
         dropped.append(f"the widths of {question.shape}")
-    priced = _price(question, engine, dropped, is_tree)
+    priced = _price(question, engine, dropped, fits)
     if priced is None:
         return None
     cost, penalty, factor, offset = priced
+    if fits and not is_tree:
+        limits["widths"] = question.shape.widths
     task = TreeTask(depth=depth or question.shape.depth, cost=cost, node_penalty=penalty, **limits)
     return Relaxation(task, factor, offset, tuple(dropped))
 
 
 def _price(
-    question: Question, engine: Engine, dropped: list[str], is_tree: bool
+    question: Question, engine: Engine, dropped: list[str], fits: bool
 ) -> tuple[np.ndarray | None, int, Fraction, Fraction] | None:
     """The objective as (cost matrix, penalty per test, factor, offset) in the engine's integers."""
     data = question.data
@@ -101,9 +106,9 @@ def _price(
                         else term.entry(data, truth, guess)
                     )
                     matrix[truth][guess] += weight * unit * data.weight_unit
-        elif isinstance(term, Nodes) and is_tree and "node_penalty" in engine.understands:
+        elif isinstance(term, Nodes) and fits and "node_penalty" in engine.understands:
             penalty += weight
-        elif isinstance(term, Leaves) and is_tree and "node_penalty" in engine.understands:
+        elif isinstance(term, Leaves) and isinstance(question.shape, Tree) and "node_penalty" in engine.understands:
             penalty += weight
             offset += weight
         elif weight >= 0:

@@ -2,11 +2,13 @@
 #include "bind.hpp"
 
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <exception>
+#include <optional>
 #include <stdexcept>
 #include <thread>
 
@@ -45,7 +47,9 @@ bool report(td::Control& control, const nb::object& poll) {
     nb::list list;
     for (const auto& one : news) list.append(nb::make_tuple(one.seconds, one.nodes, one.cost, to_dict(one.diagram)));
     const nb::object state = moved ? nb::object(nb::make_tuple(bounds.lower, bounds.upper)) : nb::none();
-    return nb::cast<bool>(poll(list, state));
+    const nb::tuple reply = nb::cast<nb::tuple>(poll(list, state));
+    if (!reply[1].is_none()) control.external = nb::cast<std::int64_t>(reply[1]);
+    return nb::cast<bool>(reply[0]);
 }
 
 /// The work on a thread of its own; this thread sleeps without the GIL and wakes up to poll.
@@ -93,18 +97,23 @@ td::Points points_of(const Matrix& x, const Values& value, const Weights& weight
 }
 
 nb::dict diagram(const Matrix& x, const Values& value, const Weights& weight, const std::vector<int>& widths, bool is_tree,
-                 int max_nodes, std::int64_t min_support, const std::vector<std::int64_t>& rates,
+                 int max_nodes, std::int64_t min_support, std::int64_t min_flow, std::optional<std::int64_t> upper,
+                 const std::vector<std::int64_t>& rates,
                  const std::vector<std::int64_t>& prices, const std::vector<std::int64_t>& known, std::int64_t memory,
                  const std::vector<std::string>& use, const std::string& simd, double time_limit, const nb::object& poll) {
     const td::Points points = points_of(x, value, weight);
     td::Settings s;
-    s.widths = widths, s.is_tree = is_tree, s.max_nodes = max_nodes, s.min_support = min_support;
+    s.widths = widths, s.is_tree = is_tree, s.max_nodes = max_nodes, s.min_support = min_support, s.min_flow = min_flow;
+    const bool wide = std::any_of(widths.begin(), widths.end(), [&](int w) { return std::min(w, max_nodes) > 64; });
+    if (widths.empty() || (wide && !is_tree)) throw std::invalid_argument("layers of at most 64 nodes are possible");
     if (rates.size() != prices.size()) throw std::invalid_argument("rates and prices differ in number");
     for (std::size_t i = 0; i < rates.size(); ++i) s.prices.push_back({rates[i], prices[i]});
     s.known = known, s.memory = std::size_t(memory), s.simd = simd;
     const auto uses = [&](const char* what) { return std::find(use.begin(), use.end(), what) != use.end(); };
     s.use_trees = uses("trees"), s.use_memory = uses("transpositions");
+    s.every_number = uses("every number");
     td::Control control;
+    control.external = upper.value_or(td::kNever);
     td::Outcome out;
     run(control, time_limit, poll, [&] { out = td::solve(points, s, control); });
     nb::dict result;
@@ -122,7 +131,7 @@ nb::dict diagram(const Matrix& x, const Values& value, const Weights& weight, co
 
 void bind_diagram(nb::module_& m) {
     m.def("diagram", &diagram, nb::arg("x"), nb::arg("value"), nb::arg("weight"), nb::arg("widths"), nb::arg("is_tree"),
-          nb::arg("max_nodes"), nb::arg("min_support"), nb::arg("rates"), nb::arg("prices"), nb::arg("known"),
+          nb::arg("max_nodes"), nb::arg("min_support"), nb::arg("min_flow"), nb::arg("upper").none(), nb::arg("rates"), nb::arg("prices"), nb::arg("known"),
           nb::arg("memory"), nb::arg("use"), nb::arg("simd"), nb::arg("time_limit"), nb::arg("poll").none(),
           "Solve for the cheapest decision diagram by number of tests; see treeform.dp.DiagramSearch.");
 }

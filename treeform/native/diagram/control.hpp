@@ -24,6 +24,7 @@ class Control {
 public:
     using Clock = std::chrono::steady_clock;
     std::atomic<bool> stopping{false};
+    std::atomic<Cost> external{kNever};   // with one objective: only models whose value is below this are wanted
 
     double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
     void check() const {

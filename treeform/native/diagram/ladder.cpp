@@ -32,6 +32,8 @@ public:
             prove(settings_.prices[i]);
             out_.proved_at[i] = control_.seconds();
         }
+        for (int k = 1; settings_.every_number && k <= settings_.max_nodes; ++k)
+            if (out_.lower[k] < out_.upper[k]) rung(k, out_.upper[k]);
         out_.complete = true;
     }
 
@@ -42,18 +44,26 @@ private:
     Outcome& out_;
     Search search_;
 
+    /// The bound from outside, for relative costs.
+    Cost outside(Price price) const {
+        const Cost external = control_.external.load(std::memory_order_relaxed);
+        if (settings_.prices.size() != 1 || external >= kNever) return kNever;
+        return external - price.rate * in_.offset;
+    }
+
     void prove(Price price) {
         for (;;) {
             const int most = settings_.max_nodes;
             const auto value = [&](const std::vector<Cost>& of, int k) {
                 return of[k] >= kNever ? kNever : price.rate * of[k] + price.price * k;
             };
-            Cost best = kNever;
+            Cost best = outside(price);
             for (int k = 0; k <= most; ++k) best = std::min(best, value(out_.upper, k));
             int k = 0;
             while (k <= most && value(out_.lower, k) >= best) ++k;
             if (k > most) return;
-            const Cost room = best - price.price * k;   // > 0
+            const Cost room = best - price.price * k;
+            if (room <= 0) return;
             rung(k, (room + price.rate - 1) / price.rate);
         }
     }

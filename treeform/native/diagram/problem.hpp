@@ -27,8 +27,10 @@ struct Settings {
     std::vector<int> widths;        // of the skeleton, root first
     bool is_tree = false;           // no two arcs into one node
     Cost min_support = 0;           // weight on each side of every test
+    Cost min_flow = 0;              // weight that reaches every test
     int max_nodes = 0;              // tests, at most the skeleton's
     std::vector<Price> prices;      // objectives to be proved, one after the other
+    bool every_number = false;      // and e(k) for every k
     std::vector<Cost> known;        // known[k]: somebody has a model of at most k tests that costs this much
     std::size_t memory = std::size_t(1) << 30;
     bool use_trees = true;          // bounds from trees

@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <numeric>
-#include <cstdlib>
 
 namespace treeform::diagram {
 namespace {
 
 /// Searches for single tests that one bound may cost.
-static const std::int64_t kWork = getenv("DGW") ? atoll(getenv("DGW")) : 20000;
+constexpr std::int64_t kWork = 20000;
 
 }  // namespace
 
@@ -110,6 +109,11 @@ Stump Search::supported_stump(const Set& x, Cost below) {
         if (sum < best.value) best = {sum, s};
     }
     return best;
+}
+
+/// Whether a node may get these points.
+bool Search::reached(const Set& x) const {
+    return settings_.min_flow == 0 || in_.weight_of(x.data()) >= settings_.min_flow;
 }
 
 bool Search::enough(const Set& x) const {
@@ -220,7 +224,7 @@ void Search::send_flows(int layer) {
     }
     here.rest.assign(here.branch.size() + 1, 0);
     for (std::size_t i = here.branch.size(); i-- > 0;) here.rest[i] = here.rest[i + 1] + here.branch[i].lower;
-    here.group.resize(std::max<std::size_t>(here.group.size(), settings_.widths[layer + 1]));
+    here.group.resize(std::max<std::size_t>(here.group.size(), std::min(settings_.widths[layer + 1], here.budget)));
     send(layer, 0, 0, 0);
 }
 
@@ -228,7 +232,11 @@ void Search::send_flows(int layer) {
 void Search::send(int layer, std::size_t branch, Cost paid, Cost grouped) {
     Layer& here = layers_[layer];
     if (paid + grouped + here.rest[branch] >= here.best.value) return;
-    if (branch == here.branch.size()) return descend(layer, paid);
+    if (branch == here.branch.size()) {
+        for (int g = 0; g < here.groups; ++g)
+            if (!reached(here.group[g].set)) return;
+        return descend(layer, paid);
+    }
     ++counters_.groupings;
     const Branch& one = here.branch[branch];
     open(layer, branch, paid, grouped);

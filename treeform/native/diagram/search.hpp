@@ -101,6 +101,7 @@ private:
     void list_candidates(int layer, int part, Cost need);
     void list_feature(int layer, int part, int f, Cost mass, Cost need);
     bool enough(const Set& x) const;
+    bool reached(const Set& x) const;
     int passing(const Set& x);
     void choose_tests(int layer, int part, Cost lower);
     void send_flows(int layer);

@@ -1,0 +1,92 @@
+"""The answer of a ladder over numbers of tests."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from treeform.dp.laying import to_diagram
+
+if TYPE_CHECKING:
+    from treeform.data import Dataset
+    from treeform.graph import DecisionGraph
+
+_NEVER = 2**61
+
+
+@dataclass(frozen=True)
+class NodeLadder:
+    """What is known of e(k), the least cost with at most k tests, for k = 0, 1, 2, ...
+
+    Attributes
+    ----------
+    lower : tuple of int
+        No model of at most k tests costs less than ``lower[k]`` (weight units).
+    upper : tuple of int or None
+        What the best model found of at most k tests costs; None where there is none.
+    graphs : tuple of DecisionGraph or None
+        These models.
+    proved_at : dict
+        Seconds after which each price asked for was proved, None where it was not.
+    seconds : float
+    reason : str or None
+        Why the run ended early: ``"time"``, ``"interrupted"`` or ``"memory"``.
+    counters : dict
+    """
+
+    lower: tuple[int, ...]
+    upper: tuple[int | None, ...]
+    graphs: tuple[DecisionGraph | None, ...]
+    proved_at: dict[Fraction, float | None]
+    seconds: float
+    reason: str | None
+    counters: dict[str, int]
+
+    @classmethod
+    def of(
+        cls,
+        native: dict[str, Any],
+        data: Dataset,
+        prices: Sequence[Fraction],
+        start: Mapping[int, DecisionGraph],
+        interrupted: bool,
+    ) -> NodeLadder:
+        """From the core's answer; ``start`` has the models that it began with, by number of tests."""
+        graphs: list[DecisionGraph | None] = []
+        for k, found in enumerate(native["diagrams"]):
+            own = None if found is None else to_diagram(found, data)
+            if own is None and native["upper"][k] < _NEVER:
+                own = start.get(k) or (graphs[-1] if graphs else None)
+            graphs.append(own)
+        early = "memory" if native["memory"] else "interrupted" if interrupted else "time"
+        upper = tuple(None if value >= _NEVER else int(value) for value in native["upper"])
+        lower = [int(value) for value in native["lower"]]
+        return cls(
+            lower=tuple(
+                low if high is None else min(low, high) for low, high in zip(lower, upper, strict=True)
+            ),
+            upper=upper,
+            graphs=tuple(graphs),
+            proved_at={
+                price: at if at >= 0 else None for price, at in zip(prices, native["proved_at"], strict=True)
+            },
+            seconds=float(native["seconds"]),
+            reason=None if native["complete"] else early,
+            counters={name: int(count) for name, count in native["counters"].items()},
+        )
+
+    def best(self, price: Fraction | int) -> tuple[Fraction, DecisionGraph | None]:
+        """The least ``cost + price * tests`` in hand, and its model."""
+        values = [(Fraction(price) * k + cost, k) for k, cost in enumerate(self.upper) if cost is not None]
+        value, k = min(values)
+        return value, self.graphs[k]
+
+    def bound(self, price: Fraction | int) -> Fraction:
+        """No model has a smaller ``cost + price * tests``."""
+        return min(Fraction(price) * k + low for k, low in enumerate(self.lower))
+
+    def proved(self, price: Fraction | int) -> bool:
+        """Whether the two meet."""
+        return self.bound(price) >= self.best(price)[0]
