@@ -20,7 +20,7 @@ _HOMES = {
     "treeform.dp": ["ConTree", "DL85", "CADL85", "Blossom", "DiagramSearch"],
     "treeform.data": ["Dataset"],
     "treeform.graph": ["DecisionGraph"],
-    "treeform.solve": ["Result", "Status", "Limit", "check", "solvers"],
+    "treeform.solve": ["Result", "Status", "Limit", "Ladder", "check", "solvers"],
     "treeform.estimators": ["OptimalTreeClassifier", "OptimalDiagramClassifier"],
     "treeform.model": ["Model", "Expr", "any_of", "at_most", "at_least", "exactly"],
     "treeform.errors": ["TreeformError"],

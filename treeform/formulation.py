@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
@@ -153,6 +153,14 @@ class Formulation:
     def tie_break(self, objective: Objective) -> Objective | None:
         """What this formulation minimises next among the models of least depth, or None."""
         return None
+
+    def starts(self, data: Dataset, shape: Shape) -> Iterator[DecisionGraph]:
+        """Models to start from where no native engine has any, one after the other; the caller watches the clock."""
+        return iter(())
+
+    def for_rung(self, shape: Shape, objective: Objective, requirements: Sequence[Requirement]) -> Formulation:
+        """What states one rung of a ladder best; itself unless a special case is known."""
+        return self
 
     # -- compiling ------------------------------------------------------------------------------------
 

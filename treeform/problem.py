@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from treeform.data import Dataset
@@ -11,9 +11,10 @@ from treeform.errors import SpecError
 from treeform.objective import Error, Objective
 from treeform.ports import Requirement
 from treeform.shape import Diagram, Shape, Tree, parse_shape
-from treeform.solve import Progress, Question, Result
+from treeform.solve import Ladder, Progress, Question, Result
 from treeform.solve import solve as solve_question
 from treeform.solve.choose import choose
+from treeform.solve.climb import climb_sizes
 from treeform.solve.explain import Explanation, explain_plan
 from treeform.solve.proofs import Proofs
 
@@ -166,6 +167,50 @@ class Problem:
             time_limit=time_limit,
             on_progress=on_progress,
             proofs=proofs,
+        )
+
+    def ladder(
+        self,
+        solver: Any = None,
+        *,
+        formulation: Any = None,
+        warm_start: Any = "auto",
+        time_limit: float | None = None,
+        prices: Sequence[Any] | None = None,
+        alphas: Sequence[Any] | None = None,
+        on_progress: Callable[[Progress], None] | None = None,
+    ) -> Ladder:
+        """The least error with at most m tests, for m = 0, 1, 2, ...: one table that answers every price of a test.
+
+        Parameters
+        ----------
+        solver, formulation, warm_start, time_limit, on_progress
+            As in `solve`; the time limit is for the whole table.
+        prices : sequence of numbers, optional
+            Prices of a test in units of the objective. Then only what they need is proved, the highest first.
+        alphas : sequence of numbers, optional
+            The same in terms of alpha in (18) of Florio et al. (AAAI 2023); see `Ladder.at_alpha`.
+
+        Returns
+        -------
+        Ladder
+            ``ladder.at(price)`` and ``ladder.at_alpha(alpha)`` give the best model and the proved bound. A price on
+            tests in the objective of the problem is left out.
+
+        Raises
+        ------
+        SpecError
+            If a price is negative, or solver, formulation and problem do not fit together.
+        """
+        return climb_sizes(
+            self.question,
+            solver,
+            formulation=formulation,
+            warm_start=warm_start,
+            time_limit=time_limit,
+            prices=prices,
+            alphas=alphas,
+            on_progress=on_progress,
         )
 
     def explain(self, solver: Any = None, *, formulation: Any = None) -> Explanation:

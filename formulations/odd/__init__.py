@@ -7,7 +7,7 @@ out with ``-``, exchange one with ``replace``. Tree shapes are the special case 
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence, Set
+from collections.abc import Iterator, Sequence, Set
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -17,8 +17,10 @@ from treeform.formulations.odd import coding
 from treeform.formulations.odd.flow import Flow
 from treeform.formulations.odd.hyperplanes import MultivariateSplits, OneFeature
 from treeform.formulations.odd.objective import Accuracy, paper_objective
+from treeform.formulations.odd.one import OneHyperplane
 from treeform.formulations.odd.separate import Cube
 from treeform.formulations.odd.splits import UnivariateSplits
+from treeform.formulations.odd.starts import grown
 from treeform.formulations.odd.symmetry import SideOrder, SymmetryBreaking
 from treeform.formulations.odd.topology import Topology
 from treeform.model import Form, Kind
@@ -37,6 +39,7 @@ __all__ = [
     "Flow",
     "MultivariateSplits",
     "OneFeature",
+    "OneHyperplane",
     "PaperODD",
     "SideOrder",
     "SymmetryBreaking",
@@ -139,6 +142,14 @@ class ODD(Formulation):
 
     def encode(self, compiled: Compiled, graph: DecisionGraph) -> np.ndarray | None:
         return coding.encode(compiled, graph)
+
+    def starts(self, data: Dataset, shape: Shape) -> Iterator[DecisionGraph]:
+        return iter(()) if shape.splits == UNIVARIATE else grown(data, shape)
+
+    def for_rung(
+        self, shape: Shape, objective: Objective, requirements: Sequence[Requirement]
+    ) -> Formulation:
+        return OneHyperplane() if OneHyperplane.fits(shape, objective, requirements) else self
 
 
 class PaperODD(ODD):

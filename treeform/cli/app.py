@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.text import Text
 
 from treeform import __version__, report
+from treeform.cli import ladders
 from treeform.cli import options as opt
 from treeform.cli.files import check_writable, write_text
 from treeform.cli.messages import Exit, command, err_console, exit_code, warn
@@ -286,6 +287,9 @@ def report_model(
     facts = report.of_model(graph, question, certificate=body, source=data.name)
     write_text(output, report.render_html(facts))
     print(output)
+
+
+app.command(name="ladder")(command(ladders.ladder))
 
 
 @app.command()

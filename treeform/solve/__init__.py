@@ -8,6 +8,7 @@ from treeform.solve.driver import solve
 from treeform.solve.listing import solvers
 from treeform.solve.question import Question
 from treeform.solve.result import Limit, Progress, Result, Status
+from treeform.solve.sizes import Ladder, Priced, Rung
 from treeform.solve.statements import CheckRow
 from treeform.solve.verify import Verified, misfit, verify
 
@@ -16,11 +17,14 @@ __all__ = [
     "CheckReport",
     "CheckRow",
     "Claim",
+    "Ladder",
     "Ledger",
     "Limit",
+    "Priced",
     "Progress",
     "Question",
     "Result",
+    "Rung",
     "Status",
     "Verified",
     "check",

@@ -168,6 +168,8 @@ def _warm_engine(question: Question, warm_start: Any, notes: list[str]) -> Engin
         return None
     if isinstance(warm_start, str) and warm_start == "none":
         return None
+    if isinstance(warm_start, str) and warm_start == "auto" and question.shape.splits != UNIVARIATE:
+        return None  # native engines search tests of one feature
     if isinstance(warm_start, str) and warm_start == "auto":
         is_tree = isinstance(question.shape, Tree)
         engine: Backend | Engine = dp.by_name("contree" if is_tree else "diagram-search")

@@ -154,6 +154,11 @@ class Ledger:
             return Status.OPTIMAL if self.closed else Status.FEASIBLE
         return Status.INFEASIBLE if self.impossible else Status.UNKNOWN
 
+    @property
+    def cutoff(self) -> int | None:
+        """The largest scaled value of a model that is still wanted; None when any is."""
+        return self.upper
+
     def stop(self) -> bool:
         """Whether everybody should stop: the proof is complete, or the budget is spent."""
         return self.closed or self.budget.stop()

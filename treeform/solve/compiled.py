@@ -91,14 +91,16 @@ class CompiledSearch:
 
     def _optimise(self, session: Any) -> None:
         while not self.ledger.stop():
-            cutoff = None if self.ledger.upper is None else float(self.ledger.upper)
+            cutoff = self.ledger.cutoff
             outcome = session.solve(self._ask(cutoff, on_bound=True))
             self.limit = self._limit(outcome)
             if outcome.verdict is Verdict.INFEASIBLE:
-                self._nothing_within(self.ledger.upper)
+                self._nothing_within(cutoff)
                 return
             refined = self._take(outcome.x, final=outcome.verdict is Verdict.OPTIMAL)
             if refined:
+                if outcome.verdict is Verdict.OPTIMAL:  # of a relaxation
+                    self.ledger.prove_lower_float(self._value(outcome), self.by)
                 session.extend()
                 continue
             if outcome.verdict is Verdict.OPTIMAL:
@@ -123,7 +125,9 @@ class CompiledSearch:
         model, objective = self.compiled.model, self.compiled.objective_expr
         asked: int | None = None
         while not self.ledger.stop():
-            target = None if self.ledger.upper is None else self.ledger.upper - 1
+            target = (
+                None if self.ledger.upper is None else min(self.ledger.upper - 1, self.ledger.cutoff or 0)
+            )
             middle, literal = self._halfway(target)
             if target is not None and literal is None and target != asked:
                 model.add(objective <= target, f"objective at most {target}")
@@ -153,15 +157,16 @@ class CompiledSearch:
 
     # -- shared -------------------------------------------------------------------------------------
 
-    def _ask(self, cutoff: float | None, on_bound: bool, literal: int | None = None) -> Run:
+    def _ask(self, cutoff: int | None, on_bound: bool, literal: int | None = None) -> Run:
         hint = None
-        if self.ledger.graph is not None:
+        wanted = cutoff is None or self.ledger.upper is None or self.ledger.upper <= cutoff
+        if self.ledger.graph is not None and wanted:
             hint = self.formulation.encode(self.compiled, self.ledger.graph)
         return Run(
             time_limit=self.budget.remaining,
             stop=lambda: self.budget.stop() or self.ledger.closed,
             hint=hint,
-            cutoff=cutoff,
+            cutoff=None if cutoff is None else float(cutoff),
             assumptions=() if literal is None else (literal,),
             on_solution=self._offer,
             on_bound=(lambda b: self.ledger.prove_lower_float(b, self.by)) if on_bound else None,

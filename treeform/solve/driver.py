@@ -24,6 +24,7 @@ from treeform.solve.verify import verify
 
 WARM_SHARE = 0.3
 WARM_SECONDS = 60.0
+START_SHARE, START_SECONDS = 0.1, 5.0
 
 
 def solve(
@@ -78,6 +79,7 @@ def _work(
         limit = climb(question, plan.formulation, plan.backend, ledger, budget, files)
         return budget.reason or limit
     constants(question, ledger)
+    _first_models(question, plan, ledger, budget)
     if plan.warm_engine is not None:
         _warm_up(question, plan, ledger, budget)
     if ledger.stop():
@@ -86,6 +88,16 @@ def _work(
     search = CompiledSearch(question, plan.formulation, plan.backend, ledger, budget, files)
     search.run()
     return budget.reason or search.limit
+
+
+def _first_models(question: Question, plan: Plan, ledger: Ledger, budget: Budget) -> None:
+    """Models of the formulation's own heuristic, for what no native engine searches."""
+    assert plan.formulation is not None
+    part = budget.share(START_SECONDS if budget.remaining is None else START_SHARE * budget.remaining)
+    for graph in plan.formulation.starts(question.data, question.shape):
+        ledger.offer(graph, f"{plan.formulation.name}, first models")
+        if part.stop() or ledger.closed:
+            return
 
 
 def _why(ledger: Ledger) -> str:

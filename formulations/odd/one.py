@@ -1,0 +1,167 @@
+"""One hyperplane of least error, by combinatorial Benders cuts: no big-M and no weights in the model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linprog
+
+from treeform.formulation import Compiled, Formulation
+from treeform.formulations.odd.separate import ENOUGH, Cube, widest
+from treeform.graph import DecisionGraph
+from treeform.model import any_of
+from treeform.objective import Error
+from treeform.ports import Component
+from treeform.shape import MARGIN, MULTIVARIATE
+
+if TYPE_CHECKING:
+    from treeform.data import Dataset
+    from treeform.model import Model
+    from treeform.objective import Objective
+    from treeform.ports import Ports, Requirement
+    from treeform.shape import Shape
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Members:
+    """What can be right or wrong: a class at a point, with its weight."""
+
+    point: Ints
+    code: Ints
+
+    @classmethod
+    def of(cls, data: Dataset) -> Members:
+        point, code = np.nonzero(data.points.weights)
+        return cls(point.astype(np.int64), code.astype(np.int64))
+
+
+class Sides(Component):
+    """Which two classes get a side, and which members are given up.
+
+    Notes
+    -----
+    ``lost[i] = 1`` gives a member up. Members of classes without a side are lost. Sets of members that no hyperplane
+    parts lose at least one each; they are found by linear programs when a solution needs them (Codato and Fischetti,
+    Operations Research 2006). Publishes ``correct``.
+    """
+
+    offers = frozenset({"correct"})
+
+    def build(self, m: Model, t: Ports) -> None:
+        members = Members.of(t.data)
+        lost = m.bool("lost", len(members.point))
+        side = m.bool("side", t.n_classes)
+        m.add(side.sum() <= 2, "two sides, one class each")
+        m.add(lost >= 1 - side[members.code], "classes without a side are lost")
+        number = np.full((t.points.n_points, t.n_classes), -1)
+        number[members.point, members.code] = np.arange(len(members.point))
+        t.state.update(members=members, lost=lost, side=side, cube=Cube.of(t.data))
+        t.publish("correct", 1 - lost[number[t.points.index, np.asarray(t.data.y)]])
+
+
+class OneHyperplane(Formulation):
+    """A single multivariate test and two classes: the rung of one test on the ladder of multivariate shapes."""
+
+    name: ClassVar[str] = "odd-one-hyperplane"
+    splits: ClassVar[frozenset[str]] = frozenset({MULTIVARIATE})
+
+    def __init__(self) -> None:
+        super().__init__([Sides()])
+
+    def supports(self, shape: Shape, data: Dataset, objective: Objective) -> str | None:
+        if sum(shape.widths) != 1:
+            return f"it states a single test, and the shape is {shape}"
+        return super().supports(shape, data, objective)
+
+    @staticmethod
+    def fits(shape: Shape, objective: Objective, requirements: Sequence[Requirement]) -> bool:
+        """Whether it can state a rung: one multivariate test, errors only, no requirement."""
+        plain = all(isinstance(term, Error) for _, term in objective.terms)
+        return shape.splits == MULTIVARIATE and shape.widths == (1,) and plain and not requirements
+
+    def decode(self, compiled: Compiled, x: np.ndarray) -> DecisionGraph:
+        """The hyperplane that parts what was kept, if there is one; else the best of what was tried."""
+        kept, codes = self._kept(compiled, x)
+        if len(codes) < 2:
+            return DecisionGraph.leaf(int(codes[0]) if len(codes) else 0, compiled.data)
+        left = compiled.state["members"].code[kept] == codes[0]
+        graph = part(
+            compiled.data, compiled.state["cube"], compiled.state["members"].point[kept], left, codes
+        )
+        return graph or DecisionGraph.leaf(int(codes[0]), compiled.data)
+
+    def refine(self, compiled: Compiled, graph: DecisionGraph) -> bool:
+        """Rows for inseparable sets among the members that the last point kept, as many disjoint ones as there are."""
+        x = compiled.state.get("asked")
+        if x is None:
+            return False
+        members: Members = compiled.state["members"]
+        kept, codes = self._kept(compiled, x)
+        compiled.state["asked"] = None
+        if len(codes) < 2:
+            return False
+        found = False
+        cube: Cube = compiled.state["cube"]
+        for subset in inseparable(cube.unit, members.point[kept], members.code[kept] == codes[0]):
+            rows = compiled.state["lost"][kept[subset]]
+            compiled.model.add(any_of(rows, axis=0), "an inseparable set loses a member")
+            found = True
+        return found
+
+    def _kept(self, compiled: Compiled, x: np.ndarray) -> tuple[Ints, Ints]:
+        """Members that a point keeps, and the classes that have a side and a member."""
+        compiled.state["asked"] = x
+        kept = np.flatnonzero(compiled.state["lost"].value(x) < 0.5)
+        return kept, np.unique(compiled.state["members"].code[kept])
+
+
+def part(data: Dataset, cube: Cube, points: Ints, left: Bools, codes: Ints) -> DecisionGraph | None:
+    """One test that sends the points as told and predicts a class on each side; None without the margin."""
+    slope, margin = widest(cube.unit[points], left)
+    if margin < ENOUGH * float(MARGIN):
+        return None
+    test = cube.test(points, left, slope)
+    if test is None:
+        return None
+    nodes = [{**test, "left": 1, "right": 2}, {"label": int(codes[0])}, {"label": int(codes[1])}]
+    return DecisionGraph.build(nodes, data)
+
+
+def inseparable(unit: Floats, points: Ints, left: Bools) -> Iterator[Ints]:
+    """Disjoint sets of positions that no hyperplane parts by the margin, small ones, until the rest can be parted.
+
+    The dual of "max s" (see `widest`) puts weight on members whose convex hulls meet, or nearly: at most one more
+    than there are features, at a vertex. Members without weight are not needed for the contradiction.
+    """
+    alive = np.arange(len(points))
+    while left[alive].any() and not left[alive].all():
+        weight, margin = _conflict(unit[points[alive]], left[alive])
+        if margin >= ENOUGH * float(MARGIN):
+            return
+        chosen = alive[weight > 1e-9]
+        if not len(chosen):
+            return
+        yield chosen
+        alive = np.setdiff1d(alive, chosen)
+
+
+def _conflict(unit: Floats, left: Bools) -> tuple[Floats, float]:
+    """Dual weights of the rows of `widest`, and its margin."""
+    n, d = unit.shape
+    sign = np.where(left, 1.0, -1.0)
+    rows = np.column_stack([sign[:, None] * unit, -sign, left.astype(float)])
+    bounds = [(-1.0, 1.0)] * d + [(None, None), (None, float(d))]
+    cost = np.zeros(d + 2)
+    cost[-1] = -1.0
+    found = linprog(cost, A_ub=rows, b_ub=np.zeros(n), bounds=bounds, method="highs-ds")
+    if found.x is None:
+        return np.zeros(n), np.inf
+    return np.abs(found.ineqlin.marginals), float(found.x[-1])

@@ -1,0 +1,146 @@
+"""The ladder over numbers of tests: its table against single solves and enumeration, prices, the command."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from layered_reference import optimum, random_data
+from typer.testing import CliRunner
+
+import treeform as tf
+from treeform.cli.app import app
+from treeform.data import Dataset
+from treeform.errors import SpecError
+from treeform.formulations.odd import OneHyperplane, paper_objective
+from treeform.solve.climb import shrunk
+
+ALPHAS = ["0.01", "0.1", "0.2", "0.5", "1"]
+
+
+@pytest.mark.parametrize("solver", ["highs", "cp-sat"])
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_every_price_against_enumeration(seed: int, solver: str) -> None:
+    data = random_data(seed, n=7, n_classes=2 + seed % 2, weighted=seed == 2)
+    widths = (1, 2, 2) if seed else (1, 2)
+    ladder = tf.Problem(data, None, shape=tf.Diagram(*widths)).ladder(
+        solver, formulation="odd", warm_start=None, time_limit=60
+    )
+    assert ladder.proved
+    for price in (Fraction(0), Fraction(1, 3), Fraction(1), Fraction(5, 2)):
+        found = ladder.at(price)
+        assert found.proved
+        assert found.objective == optimum(data, widths, price / data.weight_unit) * data.weight_unit
+
+
+def test_alphas_are_the_papers_objective() -> None:
+    data = random_data(4, n=8, n_classes=3)
+    shape = tf.Diagram(1, 2, 2)
+    problem = tf.Problem(data, None, shape=shape)
+    ladder = problem.ladder(alphas=ALPHAS, time_limit=60)
+    for alpha in ALPHAS:
+        found = ladder.at_alpha(alpha)
+        goal = paper_objective(alpha, data, shape)
+        direct = tf.Problem(data, None, shape=shape).minimize(goal).solve(tf.HiGHS(), time_limit=30)
+        root = Fraction(alpha) / 4 if direct.graph.n_nodes else 0
+        assert found.proved
+        # (18) does not count the root; a constant model may be no better than a model with a free root
+        assert Fraction(found.objective) / 8 <= Fraction(direct.objective) - root
+
+
+@pytest.mark.parametrize("seed", [0, 1, 3])
+def test_one_hyperplane_against_big_m(seed: int) -> None:
+    data = random_data(seed, n=8, n_classes=2 + seed % 2, weighted=seed > 1)
+    problem = tf.Problem(data, None, shape="tree:1:multivariate")
+    direct = problem.solve(tf.HiGHS(), time_limit=30)
+    for backend in (tf.HiGHS(), tf.CPSAT()):
+        lazy = problem.solve(backend, formulation=OneHyperplane(), time_limit=30)
+        assert str(direct.status) == str(lazy.status) == "optimal"
+        assert direct.objective == lazy.objective
+
+
+def test_multivariate_rungs_and_requirements() -> None:
+    data = random_data(6, n=6, n_classes=2)
+    problem = tf.Problem(data, None, shape="diagram:1,2:multivariate")
+    free = problem.ladder(time_limit=60)
+    assert free.proved
+    errors = [rung.upper for rung in free.rungs]
+    assert errors == sorted(errors, reverse=True)
+    for rung in free.rungs:
+        assert rung.graph.n_nodes <= rung.tests
+    strict = problem.add(tf.MinSupport(2)).ladder(time_limit=60)
+    assert strict.proved
+    assert all(a.upper >= b.upper for a, b in zip(strict.rungs, free.rungs, strict=True))
+    assert str(problem.solve(time_limit=30).objective) == str(strict.rungs[-1].upper)
+
+
+def test_requirements_that_rule_out_constants() -> None:
+    data = Dataset.from_user([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
+    ladder = tf.Problem(data, None, shape="tree:2").add(tf.MaxErrors(1)).ladder(tf.HiGHS(), time_limit=30)
+    assert [rung.lower for rung in ladder.rungs[:2]] == [None, 1]
+    assert ladder.at(1).objective == 2
+    assert ladder.at(Fraction(1, 4)).objective == Fraction(3, 4)
+
+
+def test_skeletons_shrink() -> None:
+    assert shrunk(tf.Diagram(1, 2, 4, 8), 3) == tf.Diagram(1, 2, 1)
+    assert shrunk(tf.Diagram(1, 2, 4, 8), 7) == tf.Diagram(1, 2, 4, 3)
+    assert shrunk(tf.Diagram(1, 2, 2, 2), 1) == tf.Diagram(1)
+    assert shrunk(tf.Tree(4, "multivariate"), 2) == tf.Tree(2, "multivariate")
+
+
+@pytest.mark.parametrize("price", [-1, "-0.5", float("nan"), "cheap"])
+def test_bad_prices(price: object) -> None:
+    problem = tf.Problem(random_data(0), None, shape="diagram:1,2")
+    with pytest.raises(SpecError):
+        problem.ladder(prices=[price])
+    with pytest.raises(SpecError):
+        problem.ladder(alphas=[price])
+    with pytest.raises(SpecError):
+        problem.minimize("depth").ladder()
+
+
+def test_a_short_limit_is_stated() -> None:
+    rng = np.random.default_rng(0)
+    problem = tf.Problem(
+        rng.normal(size=(200, 5)), rng.integers(0, 2, 200), shape="diagram:1,2,4:multivariate"
+    )
+    ladder = problem.ladder(time_limit=0.3)
+    assert str(ladder.limit) == "time"
+    assert not ladder.proved
+    assert "(open)" in str(ladder)
+    found = ladder.at(1)
+    assert found.bound <= found.objective
+
+
+def test_the_command(tmp_path) -> None:
+    table = tmp_path / "t.csv"
+    table.write_text(
+        "a,b,y\n" + "".join(f"{i % 4},{i % 3},{'no' if i % 4 < 2 else 'yes'}\n" for i in range(24))
+    )
+    out = tmp_path / "ladder.json"
+    words = [
+        "ladder",
+        table,
+        "--target",
+        "y",
+        "--shape",
+        "diagram:1,2",
+        "--alpha",
+        "0.5",
+        "--price",
+        "2",
+        "-q",
+    ]
+    done = CliRunner().invoke(app, [str(w) for w in [*words, "--output", out]])
+    assert done.exit_code == 0, done.output
+    assert "alpha 0.5: price 6: objective 0, 1 tests, optimal" in done.output
+    rungs = json.loads(out.read_text())["rungs"]
+    assert [rung["upper"] for rung in rungs] == ["12", "0", "0", "0"]
+    model = tf.DecisionGraph.from_json(rungs[1]["model"])
+    assert model.n_nodes == 1
+    bad = CliRunner().invoke(app, ["ladder", str(table), "--target", "y", "--alpha", "-1"])
+    assert bad.exit_code == 2
+    assert "alpha" in bad.output

@@ -1,0 +1,239 @@
+"""Climbing the ladder over numbers of tests: what fills its table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from treeform.errors import ContradictionError, SpecError
+from treeform.graph import DecisionGraph
+from treeform.objective import Depth
+from treeform.requirements import MaxNodes
+from treeform.shape import Diagram as DiagramShape
+from treeform.shape import Shape, Tree
+from treeform.solve.budget import Budget, interruptible
+from treeform.solve.choose import Plan, choose
+from treeform.solve.claims import Ledger
+from treeform.solve.compiled import CompiledSearch
+from treeform.solve.engines import run_engine
+from treeform.solve.question import Question
+from treeform.solve.relaxation import relax
+from treeform.solve.result import Progress
+from treeform.solve.sizes import Ladder, Table, checked_price, price_of_alpha
+
+SHARE = 0.4
+"""Of what is left, the part that one rung may take before the next has its turn."""
+START_SHARE, START_SECONDS = 0.2, 10.0
+
+
+@dataclass(frozen=True)
+class Price:
+    """A price per test in scaled units, and how many tests are free."""
+
+    each: Fraction | None
+    free: int
+
+
+class RungLedger(Ledger):
+    """A ledger that is content with a lower bound of ``target``, and looks for models below it only."""
+
+    target: int | None = None
+
+    @property
+    def cutoff(self) -> int | None:
+        if self.target is None:
+            return self.upper
+        return self.target - 1 if self.upper is None else min(self.upper, self.target - 1)
+
+    @property
+    def closed(self) -> bool:
+        enough = self.target is not None and self.lower is not None and self.lower >= self.target
+        return enough or super().closed
+
+
+def climb_sizes(
+    question: Question,
+    solver: Any = None,
+    *,
+    formulation: Any = None,
+    warm_start: Any = "auto",
+    time_limit: float | None = None,
+    prices: Sequence[Any] | None = None,
+    alphas: Sequence[Any] | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> Ladder:
+    """Fill the table of `Ladder`; see `treeform.Problem.ladder`."""
+    if any(isinstance(term, Depth) for _, term in question.objective.terms):
+        raise SpecError(
+            "the depth has no ladder over numbers of tests",
+            cause="its own ladder goes over depths",
+            fix="minimise tf.Error() or tf.Cost(...)",
+        )
+    budget = Budget(time_limit)
+    climb = Climb(question, solver, formulation, warm_start, budget, on_progress)
+    wanted = climb.prices(prices, alphas)
+    with interruptible(budget):
+        climb.start(wanted)
+        climb.run(wanted)
+    done = all(
+        climb.table.target(m, p.each, p.free) is None for p in wanted for m in range(climb.table.most + 1)
+    )
+    limit = None if done else budget.reason or climb.limit
+    return Ladder(climb.table.question, climb.table.rungs(), budget.seconds, limit, tuple(climb.notes))
+
+
+class Climb:
+    """One climb: the table, and who works on it."""
+
+    def __init__(
+        self,
+        question: Question,
+        solver: Any,
+        formulation: Any,
+        warm_start: Any,
+        budget: Budget,
+        on_progress: Callable[[Progress], None] | None,
+    ) -> None:
+        self.table = Table(question)
+        self.question = self.table.question
+        self.budget = budget
+        self.plan: Plan = choose(self.question, solver, formulation or "odd", warm_start)
+        self.notes = list(self.plan.notes)
+        self.limit: Any = None
+        self.on_progress = on_progress
+        self._spent: dict[int, int] = {}
+
+    def prices(self, prices: Sequence[Any] | None, alphas: Sequence[Any] | None) -> list[Price]:
+        """What has to be proved, the most expensive price first; without any, every rung."""
+        scale = self.question.scale
+        wanted = [Price(checked_price(p) * scale, 0) for p in prices or ()]
+        wanted += [Price(price_of_alpha(self.question, a) * scale, 1) for a in alphas or ()]
+        if prices is None and alphas is None:
+            return [Price(None, 0)]
+        return sorted(wanted, key=lambda price: -(price.each or 0))
+
+    # -- what is cheap ----------------------------------------------------------------------------
+
+    def start(self, wanted: Sequence[Price]) -> None:
+        """Constant models, a model in hand, native engines, and the formulation's own models."""
+        constants = [DecisionGraph.leaf(k, self.question.data) for k in range(self.question.data.n_classes)]
+        admissible = [graph for graph in constants if self.table.offer(graph)]
+        self.table.raise_lower(0, self.table.upper[0] if admissible else None, "constant models")
+        if self.plan.start is not None:
+            self.table.offer(self.plan.start)
+        if self.plan.warm_engine is not None:
+            self._warm_up(self.plan.warm_engine)
+        assert self.plan.formulation is not None
+        part = self.budget.share(self._seconds(START_SHARE, START_SECONDS))
+        for graph in self.plan.formulation.starts(self.question.data, self.question.shape):
+            self.table.offer(graph)
+            if part.stop() or not self._open(wanted):
+                break
+
+    def _warm_up(self, engine: Any) -> None:
+        relaxation = relax(self.question, engine)
+        if relaxation is None:
+            return
+        ledger = Ledger(self.question, self.budget, self.on_progress)
+        part = self.budget.share(self._seconds(START_SHARE, START_SECONDS))
+        run_engine(engine, relaxation, ledger, part)
+        if ledger.graph is not None:
+            self.table.offer(ledger.graph)
+        if ledger.lower is not None:
+            self.table.raise_lower(self.table.most, ledger.lower, engine.name)
+
+    def _seconds(self, share: float, most: float | None = None) -> float | None:
+        left = self.budget.remaining
+        part = None if left is None else max(share * left, 0.1)
+        return part if most is None else most if part is None else min(part, most)
+
+    # -- rung by rung -------------------------------------------------------------------------------
+
+    def _open(self, wanted: Sequence[Price]) -> list[tuple[int, int]]:
+        """The rungs that the first price with something left to prove still needs, and their targets."""
+        for price in wanted:
+            left = [(m, self.table.target(m, price.each, price.free)) for m in range(self.table.most + 1)]
+            found = [(m, target) for m, target in left if target is not None]
+            if found:
+                return found
+        return []
+
+    def run(self, wanted: Sequence[Price]) -> None:
+        """Work on the smallest open rung; one that took its time waits until it is asked for less."""
+        while not self.budget.stop():
+            for price in wanted:
+                jobs = [
+                    (m, target)
+                    for m, target in self._open([price])
+                    if m not in self._spent or target < self._spent[m]
+                ]
+                if jobs:
+                    break
+            else:
+                return
+            self._climb(*jobs[0])
+
+    def _climb(self, m: int, target: int) -> None:
+        question = self._rung(m)
+        ledger = RungLedger(question, self.budget, self.on_progress)
+        graph, lower = self.table.graph[m], self.table.lower[m]
+        ledger.target = target
+        if graph is not None:
+            ledger.offer(graph, "the ladder")
+        if lower is not None:
+            ledger.prove_lower(lower, self.table.by[m])
+        assert self.plan.formulation is not None and self.plan.backend is not None
+        stated = self.plan.formulation.for_rung(question.shape, question.objective, question.requirements)
+        stated = stated.tuned_for(self.plan.backend.capabilities.forms)
+        part = self.budget.share(self._seconds(SHARE))
+        ledger.budget = part
+        search = CompiledSearch(question, stated, self.plan.backend, ledger, part)
+        try:
+            search.run()
+        except (
+            ContradictionError
+        ) as error:  # tolerances of big-M rows: this rung is given up, and nothing claimed
+            self.notes.append(f"{m} tests: {error.what} ({error.cause})")
+            self._spent[m] = 0
+            return
+        if ledger.graph is not None:
+            self.table.offer(ledger.graph)
+        if ledger.impossible:
+            self.table.raise_lower(m, None, search.by)
+        elif ledger.lower is not None:
+            self.table.raise_lower(m, ledger.lower, search.by)
+        if not ledger.closed:
+            self.limit = search.limit
+            self._spent[m] = target
+
+    def _rung(self, m: int) -> Question:
+        """The question with at most ``m`` tests, on the part of the skeleton that so few can use."""
+        shape = shrunk(self.question.shape, m)
+        requirements = self.question.requirements
+        if m < sum(shape.widths):
+            requirements = (*requirements, MaxNodes(m))
+        return self.question.with_(shape=shape, requirements=requirements)
+
+
+def shrunk(shape: Shape, tests: int) -> Shape:
+    """The part of a skeleton that ``tests`` tests can use; every test of a layer needs half a test above it."""
+    if isinstance(shape, Tree):
+        return Tree(max(1, min(shape.depth, tests)), shape.splits)
+    widths = []
+    for layer, width in enumerate(shape.widths):
+        fitting = [w for w in range(1, width + 1) if w + above(w, layer) <= max(tests, 1)]
+        if not fitting:
+            break
+        widths.append(max(fitting))
+    return DiagramShape(*widths, splits=shape.splits)
+
+
+def above(width: int, layer: int) -> int:
+    """The least number of tests in the layers above ``layer`` when it holds ``width`` of them."""
+    total = 0
+    for _ in range(layer):
+        width = -(-width // 2)
+        total += width
+    return total
