@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from treeform.backends import CPSAT, SAT, Backend, HiGHS, MathOpt, Pyomo, check_backend
+from treeform.backends import CPSAT, SAT, Backend, HiGHS, MathOpt, MaxSAT, Pyomo, check_backend
 from treeform.backends.base import Answer, Run, Session, Verdict
 from treeform.backends.TEMPLATE import Enumeration, EnumerationSession
 from treeform.backends.watch import Watch
@@ -38,6 +38,10 @@ def test_sat_solvers(name: str) -> None:
 @pytest.mark.parametrize("name", ["kissat404", "lingeling"])
 def test_sat_solvers_in_a_child_process(name: str) -> None:
     check_backend(SAT(name), models=3)
+
+
+def test_maxsat() -> None:
+    check_backend(MaxSAT(), models=6)
 
 
 @pytest.mark.parametrize("name", ["cbc", "glpk", "appsi_highs"])

@@ -9,7 +9,7 @@ from importlib.metadata import version
 import pytest
 
 import treeform as tf
-from treeform.backends import CPSAT, SAT, HiGHS, MathOpt, Pyomo, by_name, packages, registry, solvers
+from treeform.backends import CPSAT, SAT, HiGHS, MathOpt, MaxSAT, Pyomo, by_name, packages, registry, solvers
 from treeform.backends.TEMPLATE import Enumeration
 from treeform.errors import SolverNotAvailable, SpecError
 from treeform.model import Model
@@ -23,8 +23,9 @@ from treeform.model import Model
         ("cp-sat", CPSAT, "cp-sat"),
         ("cpsat", CPSAT, "cp-sat"),
         ("CP_SAT", CPSAT, "cp-sat"),
-        ("sat", SAT, "cadical195"),
+        ("sat", SAT, "glucose42"),
         ("cadical195", SAT, "cadical195"),
+        ("rc2", MaxSAT, "rc2"),
         ("minisat22", SAT, "minisat22"),
         ("mathopt:scip", MathOpt, "mathopt:scip"),
         ("scip", MathOpt, "mathopt:scip"),

@@ -20,7 +20,7 @@ from treeform.testing import (
     draw_cases,
 )
 
-SOLVERS = ["highs", "cp-sat", "cadical195"]
+SOLVERS = ["highs", "cp-sat", "glucose42"]
 
 
 class AtMostFeatures(tf.Requirement):
@@ -86,6 +86,9 @@ REQUIREMENTS = [
     tf.MaxErrors(0.3),
     tf.StatisticalParity(groups="group", ratio=0.8, favourable=1),
     tf.StatisticalParity(difference=0.2, favourable=0),
+    tf.FeatureBudget(1),
+    tf.Monotone("age", favourable=1),
+    tf.Monotone("owner", "decreasing", favourable=0),
     AtMostFeatures(1),
     RootSendsRight(),
 ]

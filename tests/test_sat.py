@@ -185,9 +185,17 @@ def consistent_cases(count):
 
 
 @pytest.mark.parametrize(
-    "components", [(), NodeFeatures(at_most_one=True) + ExamplePaths(start=1) + LeafClasses()]
+    "formulation",
+    [
+        SatDepth(
+            NodeFeatures("pairwise") + ExamplePaths(start=1) + LeafClasses(), choice="first", keep=False
+        ),
+        SatDepth(NodeFeatures("sequential", symmetry=True) + ExamplePaths(start=1) + LeafClasses()),
+        SatDepth(NodeFeatures(tests="ordered") + ExamplePaths(start=1) + LeafClasses(), counterexamples=2),
+        SatDepth(NodeFeatures("auto", tests="each") + ExamplePaths() + LeafClasses(), phases="greedy"),
+    ],
 )
-def test_least_depth_is_that_of_brute_force(components):
+def test_least_depth_is_that_of_brute_force(formulation):
     for case in consistent_cases(8):
         consistent = [
             graph.depth
@@ -195,7 +203,7 @@ def test_least_depth_is_that_of_brute_force(components):
             if (graph.predict_codes(case.data.X) == case.data.y).all()
         ]
         problem = tf.Problem(case.data, None, shape=tf.Tree(2)).minimize(tf.Depth()).add(tf.MaxErrors(0))
-        result = problem.solve(tf.SAT(), formulation=SatDepth(components, counterexamples=2))
+        result = problem.solve(tf.SAT(), formulation=formulation)
         if consistent:
             assert (str(result.status), result.objective) == ("optimal", min(consistent)), case.code()
         else:
@@ -248,10 +256,11 @@ def test_fewest_nodes_without_errors():
 # -- models to points and back ------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("tests", ["each", "ordered"])
 @pytest.mark.parametrize("requirement", [None, tf.MinSupport(1), tf.MaxNodes(3)])
-def test_every_tree_has_a_point_that_satisfies_all_rows(requirement):
+def test_every_tree_has_a_point_that_satisfies_all_rows(requirement, tests):
     case = next(iter(consistent_cases(1)))
-    formulation = SatDepth()
+    formulation = SatDepth().replace(NodeFeatures, NodeFeatures(tests=tests))
     held = [] if requirement is None else [requirement]
     compiled = formulation.compile(case.data, tf.Tree(2), Objective.of(tf.Error()), held)
     for graph in list(all_models(case.data, tf.Tree(2)))[::7]:
@@ -281,7 +290,7 @@ def test_a_tree_that_is_too_deep_has_no_point():
 def test_it_is_the_sum_of_its_components():
     assert SatDepth() == NodeFeatures() + ExamplePaths() + LeafClasses()
     assert SatDepth() == SatDepth()
-    assert SatDepth().replace(NodeFeatures, NodeFeatures(at_most_one=True)) != SatDepth()
+    assert SatDepth().replace(NodeFeatures, NodeFeatures("pairwise")) != SatDepth()
     assert SatDepth().offers >= {"predicted", "flow", "side", "active", "feature", "sink", "label"}
 
 
@@ -297,18 +306,21 @@ def test_diagrams_are_refused():
         problem.solve(tf.SAT(), formulation=SatDepth())
 
 
+EACH = SatDepth().replace(NodeFeatures, NodeFeatures(tests="each"))
+
+
 def test_too_many_clauses_are_refused_before_they_are_built():
     rng = np.random.default_rng(0)
     problem = tf.Problem(rng.random((300, 5)), rng.integers(0, 2, 300), shape=tf.Tree(12))
     with pytest.raises(SpecError, match="clauses for each of 300 examples"):
-        problem.solve(tf.SAT(), formulation=SatDepth())
+        problem.solve(tf.SAT(), formulation=EACH)
 
 
 def test_too_many_examples_are_refused_before_they_are_built():
     rng = np.random.default_rng(0)
     data = tf.Dataset.from_user(rng.random((400, 20)), rng.integers(0, 2, 400))
     with pytest.raises(SpecError, match=r"400 examples, 79.. distinct tests and depth 7"):
-        SatDepth().compile(data, tf.Tree(7), Objective.of(tf.Error()), [])
+        EACH.compile(data, tf.Tree(7), Objective.of(tf.Error()), [])
 
 
 def test_it_can_be_pickled_after_use():
@@ -320,9 +332,48 @@ def test_it_can_be_pickled_after_use():
     assert copy.deepcopy(formulation) == formulation
 
 
-def test_a_table_without_tests_is_refused():
-    data = tf.Dataset.from_user([[1], [1]], [0, 1])
-    assert "constant models" in SatDepth().supports(tf.Tree(2), data, Objective.of(tf.Error()))
+@pytest.mark.parametrize("formulation", ["sat-depth", "sat-size"])
+def test_a_table_without_tests_has_a_constant_model(formulation):
+    problem = tf.Problem([[1], [1], [1]], [0, 1, 1], shape=tf.Tree(2))
+    if formulation == "sat-depth":
+        result = problem.solve("sat", formulation=formulation, warm_start=None)
+        assert (str(result.status), result.errors, result.graph.n_nodes) == ("optimal", 1, 0)
+        shallow = problem.minimize(tf.Depth()).add(tf.MaxErrors(1)).solve("sat", formulation=formulation)
+        assert (str(shallow.status), shallow.objective) == ("optimal", 0)
+    with pytest.raises(Infeasible, match=r"rows 0, 1, 2.*\n.*minimise tf.Error"):
+        problem.minimize(tf.Depth()).add(tf.MaxErrors(0))
+
+
+def test_ordered_thresholds_give_the_same_optimum():
+    rng = np.random.default_rng(1)
+    X = rng.random((40, 3)).round(2)
+    y = (X[:, 0] + X[:, 1] > 1).astype(int)
+    y[::9] ^= 1
+    found = []
+    for tests in ("each", "ordered"):
+        formulation = SatDepth().replace(NodeFeatures, NodeFeatures(tests=tests))
+        result = tf.Problem(X, y, shape=tf.Tree(2)).solve("sat", formulation=formulation, warm_start=None)
+        assert str(result.status) == "optimal"
+        found.append(result.errors)
+    assert found[0] == found[1] == tf.Problem(X, y, shape=tf.Tree(2)).solve("contree").errors
+
+
+def test_ordered_thresholds_are_the_default_for_real_numbers():
+    rng = np.random.default_rng(0)
+    real = tf.Dataset.from_user(rng.random((1000, 10)), rng.integers(0, 2, 1000))
+    codes = tf.Dataset.from_user(rng.integers(0, 4, (1000, 10)), rng.integers(0, 2, 1000))
+    assert NodeFeatures().ordered(real)
+    assert not NodeFeatures().ordered(codes)
+    start = time.perf_counter()
+    assert SatDepth().supports(tf.Tree(3), real, Objective.of(tf.Error())) is None
+    assert "clauses for each" in EACH.supports(tf.Tree(8), real, Objective.of(tf.Error()))
+    assert time.perf_counter() - start < 1.0
+
+
+@pytest.mark.parametrize("wrong", [{"at_most_one": "some"}, {"tests": "none"}])
+def test_unknown_encodings_are_refused(wrong):
+    with pytest.raises(SpecError, match="is not known"):
+        NodeFeatures(**wrong)
 
 
 def test_rounds_that_add_nothing_are_refused():

@@ -135,6 +135,14 @@ class Formulation:
         """A start (n_cols,) for solvers, nan where unknown; None when ``graph`` does not fit the shape."""
         return None
 
+    def guess(self, compiled: Compiled) -> DecisionGraph | None:
+        """A model to try first, right or wrong, where there is no better one."""
+        return None
+
+    def least_depth(self, data: Dataset, requirements: Sequence[Requirement], depth: int) -> int:
+        """A depth, at most ``depth`` + 1, below which no tree satisfies the requirements; found without search."""
+        return 1
+
     def examples(self, compiled: Compiled) -> np.ndarray | None:
         """The points of ``data.points`` that the rows of a lazy formulation speak of; None when of all."""
         return None

@@ -67,6 +67,39 @@ def split_clauses(path: Ints, features: Ints, right: Bools, level: int) -> Ints:
     return out.reshape(-1, level + 2)
 
 
+def ordered_clauses(path: Ints, features: Ints, left: Ints, level: int) -> Ints:
+    """Formulas (3) and (4) at one level where nodes hold a column ``u`` and an ordered threshold.
+
+    For each example ``e_i``, node ``q`` of the level and column ``u``, with ``O`` the literal of the example's
+    value in that column ("the node sends it to the left")::
+
+        (3')  X_i[..j] = q  and  X_ij  and  G_qu   =>  not O
+        (4')  X_i[..j] = q  and  ~X_ij  and  G_qu  =>  O
+
+    Parameters
+    ----------
+    path : ndarray of int64, shape (p, k)
+    features : ndarray of int64, shape (2^level, u)
+        Literals ``G_qu``: the node tests the column.
+    left : ndarray of int64, shape (2^level, p, u)
+        Literals ``O``.
+    level : int
+
+    Returns
+    -------
+    ndarray of int64, shape (2 * p * 2^level * u, level + 3)
+    """
+    nodes, p, columns = left.shape
+    out = np.empty((2, p, nodes, columns, level + 3), dtype=np.int64)
+    out[..., :level] = elsewhere(path, level)[None, :, :, None, :]
+    out[..., level + 1] = -features
+    turn = path[:, level, None, None]
+    sends = np.swapaxes(left, 0, 1)
+    out[0, ..., level], out[0, ..., level + 2] = -turn, -sends
+    out[1, ..., level], out[1, ..., level + 2] = turn, sends
+    return out.reshape(-1, level + 3)
+
+
 def left_when_unused(path: Ints, active: Ints, level: int) -> Ints:
     """An unused node sends everything left: ``X_i[..j] = q and not A_q => not X_ij``.
 
@@ -131,7 +164,7 @@ def equal_and(result: Ints, *parts: Ints) -> list[Ints]:
     return [*implied, np.stack([r, *(-part for part in many)], axis=1)]
 
 
-def expected_per_example(depth: int, n_tests: int, n_classes: int) -> int:
-    """Clauses that one example brings: ``(2^k - 1) m`` of (3)-(4), at most ``2 c 2^k`` for its class."""
+def expected_per_example(depth: int, per_node: int, n_classes: int) -> int:
+    """Clauses that one example brings: so many per node of (3)-(4), at most ``2 c 2^k`` for its class."""
     leaves = 1 << depth
-    return (leaves - 1) * n_tests + 2 * n_classes * leaves
+    return (leaves - 1) * per_node + 2 * n_classes * leaves

@@ -11,8 +11,9 @@ import numpy as np
 from treeform.data import Dataset
 from treeform.errors import SpecError
 from treeform.formulation import Compiled, Formulation
+from treeform.formulations.sat.bounds import greedy_tree, least_depth
 from treeform.formulations.sat.clauses import Ints, expected_per_example
-from treeform.formulations.sat.examples import nearest
+from treeform.formulations.sat.examples import choose
 from treeform.formulations.sat.formula import KEY, Formula
 from treeform.formulations.sat.leaves import LeafClasses
 from treeform.formulations.sat.nodes import NodeFeatures
@@ -25,6 +26,18 @@ from treeform.shape import Shape, Tree
 
 MOST_CLAUSES = 2**20
 """Clauses for one example beyond which no formula is built."""
+FEW_TESTS = 2**16
+"""Tests of which it is worth finding out how many are alike."""
+
+
+NATIVE_DEPTH = 2
+"""The largest depth that the native engine looks at before the first call."""
+GUESSED = "sat guessed"
+KNOWN = {
+    "choice": ("nearest", "first"),
+    "phases": ("none", "greedy"),
+    "bounds": ("none", "classes", "native"),
+}
 
 
 class _Remembered(WeakKeyDictionary[Any, Ints]):
@@ -57,13 +70,31 @@ class SatDepth(Formulation):
     components : Sum or sequence of Component, optional
         Other components in place of the three.
     counterexamples : int
-        How many misclassified examples a round adds. The paper adds one; several of those that are nearest to
-        examples of another class need far fewer rounds and examples.
+        How many misclassified examples a round adds. The paper adds one; several need far fewer rounds.
+    choice : {"nearest", "first"}
+        Which ones: those nearest to examples of another class in the formula, which takes fewer examples and
+        easier formulas, or the first, as in the paper.
+    keep : bool
+        Whether a greater depth begins with the examples of the smaller ones.
+    phases : {"none", "greedy"}
+        Whether the solver first tries the values of a greedy tree.
+    bounds : {"none", "classes", "native"}
+        Depths that are skipped before the first call: those with fewer leaves than classes, and for "native"
+        also those up to `NATIVE_DEPTH` that the native engine refutes. The proofs of a certificate skip none.
     """
 
     name: ClassVar[str] = "sat-depth"
 
-    def __init__(self, components: Sum | Sequence[Component] = (), *, counterexamples: int = 10) -> None:
+    def __init__(
+        self,
+        components: Sum | Sequence[Component] = (),
+        *,
+        counterexamples: int = 10,
+        choice: str = "nearest",
+        keep: bool = True,
+        phases: str = "none",
+        bounds: str = "classes",
+    ) -> None:
         super().__init__(components or (NodeFeatures(), ExamplePaths(), LeafClasses()))
         if counterexamples < 1:
             raise SpecError(
@@ -71,7 +102,17 @@ class SatDepth(Formulation):
                 cause="each round has to add at least one misclassified example",
                 fix="use counterexamples=10",
             )
+        for name, value in (("choice", choice), ("phases", phases), ("bounds", bounds)):
+            if value not in KNOWN[name]:
+                raise SpecError(
+                    f"{name}={value!r} is not known",
+                    cause=f"it is one of {', '.join(map(repr, KNOWN[name]))}",
+                )
         self.counterexamples = counterexamples
+        self.choice = choice
+        self.keep = keep
+        self.phases = phases
+        self.bounds = bounds
         self._remembered = _Remembered()
 
     def supports(self, shape: Shape, data: Dataset, objective: Objective) -> str | None:
@@ -81,20 +122,28 @@ class SatDepth(Formulation):
             return reason
         if not isinstance(shape, Tree):
             return f"it states trees, and the shape is {shape}"
-        n_tests = len(data.splits("global").feature)
-        if n_tests == 0:
-            return "no feature separates any two samples, so that only constant models exist"
         # A ladder over depths begins at depth 1, and each rung is looked at in turn.
         ladder = any(isinstance(term, Depth) for _, term in objective.terms)
-        depth = 1 if ladder else shape.depth
-        expected = expected_per_example(depth, n_tests, data.n_classes)
-        if expected > MOST_CLAUSES:
-            return (
-                f"depth {depth} with {n_tests} distinct tests takes {expected:,} clauses for each of "
-                f"{data.points.n_points} examples, more than {MOST_CLAUSES:,}; use a smaller depth or fewer "
-                "thresholds"
-            )
-        return None
+        return self._too_large(1 if ladder else shape.depth, data)
+
+    def _too_large(self, depth: int, data: Dataset) -> str | None:
+        """The number of clauses expected where it is out of reach; from counts, before any test is listed."""
+        nodes = next((c for c in self.components if isinstance(c, NodeFeatures)), None)
+        if nodes is not None and nodes.ordered(data):
+            columns = sum(len(values) > 1 for values in data.ranks.values)
+            per_node, what = 2 * columns, f"{columns} columns with ordered thresholds"
+        else:
+            per_node = data.n_tests
+            if expected_per_example(depth, per_node, data.n_classes) > MOST_CLAUSES and per_node < FEW_TESTS:
+                per_node = len(data.splits("global").feature)
+            what = f"{per_node:,} tests"
+        expected = expected_per_example(depth, per_node, data.n_classes)
+        if expected <= MOST_CLAUSES:
+            return None
+        return (
+            f"depth {depth} with {what} takes {expected:,} clauses for each of {data.points.n_points} examples, "
+            f"more than {MOST_CLAUSES:,}; use a smaller depth, fewer columns or thresholds, or a native engine"
+        )
 
     def compile(
         self,
@@ -115,7 +164,7 @@ class SatDepth(Formulation):
         compiled = super().compile(data, shape, objective, requirements, examples=examples)
         formula: Formula = compiled.state[KEY]
         if formula.consistent and examples is None:
-            known = self._remembered.get(data)
+            known = self._remembered.get(data) if self.keep else None
             if known is not None:
                 self._add(compiled, np.setdiff1d(known, formula.inside))
         return compiled
@@ -128,10 +177,32 @@ class SatDepth(Formulation):
         """Values of the variables that follow from ``graph``; None when it does not fit the perfect tree."""
         return place(compiled.state[KEY], graph, compiled.data, compiled.model.n_cols)
 
+    def guess(self, compiled: Compiled) -> DecisionGraph | None:
+        """A greedy tree, once."""
+        formula: Formula = compiled.state[KEY]
+        if self.phases == "none" or not formula.n_tests or compiled.state.setdefault(GUESSED, False):
+            return None
+        compiled.state[GUESSED] = True
+        return greedy_tree(compiled.data, formula.depth)
+
+    def least_depth(self, data: Dataset, requirements: Sequence[Requirement], depth: int) -> int:
+        """The least depth that is not ruled out; see `treeform.formulations.sat.bounds`."""
+        if self.bounds == "none":
+            return 1
+        errors = [r.native(data) or {} for r in requirements]
+        allowed = min((facts["max_errors"] for facts in errors if "max_errors" in facts), default=None)
+        if allowed is None:
+            return 1
+        return least_depth(data, allowed, depth, NATIVE_DEPTH if self.bounds == "native" else 0)
+
     def examples(self, compiled: Compiled) -> Ints | None:
         """The points in the formula, where others may follow."""
         formula: Formula = compiled.state[KEY]
         return formula.inside if formula.consistent else None
+
+    def remembered(self, data: Dataset) -> Ints:
+        """The points (``data.points``) that the last formulas over ``data`` had to hold."""
+        return np.asarray(self._remembered.get(data, np.zeros(0, dtype=np.int64)))
 
     def refine(self, compiled: Compiled, graph: DecisionGraph) -> bool:
         """Algorithm 3: add examples that ``graph`` misclassifies; True when there were any."""
@@ -142,9 +213,7 @@ class SatDepth(Formulation):
         wrong = np.flatnonzero(missed & (formula.X[:, 0] == 0))
         if not len(wrong):
             return False
-        self._add(
-            compiled, nearest(formula.right, formula.truth, wrong, formula.inside, self.counterexamples)
-        )
+        self._add(compiled, choose(self.choice, formula, wrong, self.counterexamples))
         self._remembered[compiled.data] = formula.inside
         return True
 

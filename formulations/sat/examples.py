@@ -2,44 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from treeform.data import contradictions_text, contradictory_rows
 from treeform.errors import Infeasible
 from treeform.formulations.sat.clauses import Bools, Ints
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
+    from treeform.formulations.sat.formula import Formula
 
 SHORT_LIST = 500
 """Misclassified points, beyond those needed, that are looked at one by one."""
-
-
-def contradictory_rows(data: Dataset) -> list[list[int]]:
-    """Groups of rows with equal features and different classes: no tree classifies all of them correctly.
-
-    Parameters
-    ----------
-    data : Dataset
-
-    Returns
-    -------
-    list of list of int
-        Row numbers of the user's table, one list per shared feature vector, ordered.
-    """
-    return list(_contradictions(data))
-
-
-def _contradictions(data: Dataset) -> Iterator[list[int]]:
-    points = data.points
-    mixed = (np.asarray(points.weights) > 0).sum(axis=1) > 1
-    rows = np.flatnonzero(mixed[points.index])
-    order = rows[np.argsort(points.index[rows], kind="stable")]
-    cuts = np.flatnonzero(np.diff(points.index[order])) + 1
-    for group in np.split(order, cuts) if len(order) else []:
-        yield np.asarray(data.kept_rows)[group].tolist()
 
 
 def refuse_contradictions(data: Dataset) -> None:
@@ -52,12 +28,9 @@ def refuse_contradictions(data: Dataset) -> None:
     """
     groups = contradictory_rows(data)
     if groups:
-        shown = "; ".join(", ".join(map(str, rows[:6])) for rows in groups[:3])
         raise Infeasible(
             "no tree classifies all training rows correctly",
-            cause=f"{len(groups)} feature vectors occur with several classes (rows {shown}"
-            + ("; ..." if len(groups) > 3 else "")
-            + ")",
+            cause=contradictions_text(groups),
             fix="allow errors: tf.MaxErrors(k) with k > 0, or minimise tf.Error() at a given depth",
         )
 
@@ -74,6 +47,13 @@ def first_examples(right: Bools, truth: Ints, count: int) -> Ints:
         return np.arange(min(1, len(truth)))
     anchors = np.array([np.flatnonzero(truth == label)[0] for label in np.unique(truth)])
     return nearest(right, truth, np.setdiff1d(np.arange(len(truth)), anchors), anchors, count, keep=anchors)
+
+
+def choose(how: str, formula: Formula, wrong: Ints, count: int) -> Ints:
+    """Misclassified points for the formula: the ``count`` "nearest" to another class, or the "first"."""
+    if how == "first":
+        return wrong[:count]
+    return nearest(formula.right, formula.truth, wrong, formula.inside, count)
 
 
 def nearest(

@@ -11,13 +11,45 @@ from treeform.formulations.sat.clauses import Bools, Ints
 from treeform.formulations.sat.examples import refuse_contradictions
 
 if TYPE_CHECKING:
+    from treeform.data import Dataset
     from treeform.ports import Ports
 
 KEY = "sat"
+ORDERED = "sat ordered"
+"""Whether thresholds are ordered numbers; decided before anything is built."""
 
 
 def _no_literals() -> Ints:
     return np.zeros(0, dtype=np.int64)
+
+
+@dataclass
+class Order:
+    """Thresholds of the nodes in the ordered encoding, with one literal per distinct value of a column.
+
+    Attributes
+    ----------
+    column : ndarray of int64, shape (u,)
+        Columns of the data that have tests.
+    first : ndarray of int64, shape (u + 1,)
+        Where the values of each begin among all values.
+    first_test : ndarray of int64, shape (u,)
+        The first test of each; test ``first_test[c] + j`` sends the values of rank ``<= j`` to the left.
+    value : ndarray of int64, shape (P, u)
+        Each point's value in each column, as a position among all values.
+    O : ndarray of int64, shape (2^k - 1, values)
+        The node sends this value to the left if it tests its column.
+    """
+
+    column: Ints
+    first: Ints
+    first_test: Ints
+    value: Ints
+    O: Ints = field(default_factory=_no_literals)  # noqa: E741
+
+    @property
+    def n_values(self) -> int:
+        return int(self.first[-1])
 
 
 @dataclass
@@ -40,6 +72,9 @@ class Formula:
     consistent : bool
         No training error is allowed. Then the points that are not in the formula yet may be added later.
     F : ndarray of int64, shape (2^k - 1, m)
+        One literal per test; per column of the data (2^k - 1, number of columns with tests) with `order`.
+    order : Order or None
+        Where each node holds its threshold as an ordered number.
     A : ndarray of int64, shape (2^k - 1,), or None
         Node is used; None when every node is.
     X : ndarray of int64, shape (P, k)
@@ -54,6 +89,7 @@ class Formula:
     truth: Ints
     consistent: bool
     F: Ints = field(default_factory=_no_literals)
+    order: Order | None = None
     A: Ints | None = None
     X: Ints = field(default_factory=_no_literals)
     C: Ints = field(default_factory=_no_literals)
@@ -77,6 +113,11 @@ class Formula:
         return len(self.feature)
 
     @property
+    def per_node(self) -> int:
+        """Clauses of (3)-(4) for one example and node."""
+        return self.n_tests if self.order is None else 2 * len(self.order.column)
+
+    @property
     def inside(self) -> Ints:
         """The points that are in the formula."""
         return np.flatnonzero(self.X[:, 0])
@@ -89,22 +130,34 @@ class Formula:
 def formula_of(t: Ports) -> Formula:
     """The formula under construction; made by the first component that asks.
 
-    Of several tests that part the samples alike one stands for all, unless somebody reads `feature`.
+    Of several tests that part the samples alike one stands for all, unless somebody reads `feature` or the
+    tests of a column are taken in order.
     """
     if KEY not in t.state:
         consistent = t.facts.get("max_errors") == 0
         if consistent:
             refuse_contradictions(t.data)
-        splits = t.data.splits(None if "feature" in t.wanted else "global")
+        ordered = bool(t.state.get(ORDERED))
+        splits = t.data.splits(None if ordered or "feature" in t.wanted else "global")
         weights = np.asarray(t.points.weights)
         pure = (weights > 0).sum(axis=1) == 1
+        feature = np.asarray(splits.feature, dtype=np.int64)
         t.state[KEY] = Formula(
             depth=t.shape.depth,
             right=~np.asarray(splits.left, dtype=bool).T,
-            feature=np.asarray(splits.feature, dtype=np.int64),
+            feature=feature,
             threshold=np.asarray(splits.threshold, dtype=np.float64),
             truth=np.where(pure, weights.argmax(axis=1), -1).astype(np.int64),
             consistent=consistent,
+            order=_order(t.data, feature) if ordered else None,
         )
     formula: Formula = t.state[KEY]
     return formula
+
+
+def _order(data: Dataset, feature: Ints) -> Order:
+    column, first_test, tests = np.unique(feature, return_index=True, return_counts=True)
+    first = np.concatenate([[0], np.cumsum(tests + 1)])
+    ranks = np.empty((data.points.n_points, len(column)), dtype=np.int64)
+    ranks[np.asarray(data.points.index)] = np.asarray(data.ranks.codes)[:, column]
+    return Order(column, first.astype(np.int64), first_test.astype(np.int64), ranks + first[:-1])

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from treeform.errors import SpecError
 from treeform.formulations.sat.clauses import Ints
-from treeform.formulations.sat.formula import Formula, formula_of
+from treeform.formulations.sat.formula import ORDERED, Formula, Order, formula_of
 from treeform.model import Expr, any_of, at_most, clauses, concatenate, constant
 from treeform.ports import Component
 
 if TYPE_CHECKING:
+    from treeform.data import Dataset
     from treeform.model import Model
     from treeform.ports import Ports
+
+
+AT_MOST_ONE = ("none", "pairwise", "sequential", "auto")
+TESTS = ("each", "ordered", "auto")
+MANY_THRESHOLDS = 16
+"""Thresholds per column from which they are ordered numbers by default."""
 
 
 class NodeFeatures(Component):
@@ -27,29 +36,63 @@ class NodeFeatures(Component):
     Where a requirement reads `active` or the like, a node may go unused: then it tests nothing, and so do
     its descendants.
 
+    In the ordered encoding ``F_qu`` says that the node tests *column* ``u``, and its threshold is an ordered
+    number: ``O_quv`` says that it sends the value ``v`` of the column to the left::
+
+        O_quv  =>  O_quw        for values w < v, neighbours;
+        the least value goes left, the greatest right
+
+    An example then takes two clauses per node and column, however many thresholds there are.
+
     Parameters
     ----------
-    at_most_one : bool or None
-        Whether (2) is stated. A node with two features is consistent with either, so by default (None) it is
-        stated only when somebody reads `feature`.
+    at_most_one : {"none", "pairwise", "sequential", "auto"} or None
+        How (2) is stated: not at all, as it stands, with auxiliary variables, or as the solver's route has it.
+        A node with two features is consistent with either, so by default (None) it is left out unless somebody
+        reads `feature`.
+    tests : {"each", "ordered", "auto"}
+        One literal for each distinct test, or ordered thresholds; "auto" takes the latter when columns have many
+        thresholds.
+    symmetry : bool
+        Leave out trees that another one equals: no test is repeated below itself, and of two tests that can
+        swap places the first comes first. Only where no error is allowed and leaves are not counted.
     """
 
     offers = frozenset({"feature", "active"})
 
-    def __init__(self, at_most_one: bool | None = None) -> None:
+    def __init__(
+        self, at_most_one: str | None = None, *, tests: str = "auto", symmetry: bool = False
+    ) -> None:
+        _one_of(at_most_one, (None, *AT_MOST_ONE), "at_most_one")
+        _one_of(tests, TESTS, "tests")
         self.at_most_one = at_most_one
+        self.tests = tests
+        self.symmetry = symmetry
+
+    def ordered(self, data: Dataset) -> bool:
+        """Whether thresholds of ``data`` are stated as ordered numbers."""
+        if self.tests != "auto":
+            return self.tests == "ordered"
+        columns = sum(len(values) > 1 for values in data.ranks.values)
+        return data.n_tests > MANY_THRESHOLDS * columns
 
     def build(self, m: Model, t: Ports) -> None:
+        t.state[ORDERED] = self.ordered(t.data)
         formula = formula_of(t)
-        F = m.bool("F: node tests feature", (formula.n_nodes, formula.n_tests))
+        wide = formula.n_tests if formula.order is None else len(formula.order.column)
+        F = m.bool("F: node tests feature", (formula.n_nodes, wide))
         formula.F = F.as_literals()
         if t.wanted & {"active", "feature", "flow", "side"}:
             self._unused_nodes(m, t, formula, F)
         else:
             m.add(any_of(F, axis=1), "(1) a feature at each node")
-        one = "feature" in t.wanted if self.at_most_one is None else self.at_most_one
-        if one and formula.n_tests > 1:
-            m.add(at_most(F, 1, axis=1), "(2) at most one feature at each node")
+        if formula.order is not None:
+            _thresholds(m, formula, formula.order)
+        one = self.at_most_one or ("auto" if "feature" in t.wanted else "none")
+        if wide > 1:
+            _at_most_one(m, formula.F, F, one)
+        if self.symmetry and formula.consistent and "label" not in t.wanted and formula.A is None:
+            _break_symmetry(m, formula)
         if "feature" in t.wanted:
             t.publish("feature", _by_column(m, t, formula, F))
 
@@ -70,13 +113,80 @@ class NodeFeatures(Component):
             t.publish("active", A)
 
 
+def _one_of(value: object, known: Sequence[object], what: str) -> None:
+    if value not in known:
+        raise SpecError(
+            f"{what}={value!r} is not known",
+            cause=f"it is one of {', '.join(map(repr, known))}",
+        )
+
+
+def _thresholds(m: Model, formula: Formula, order: Order) -> None:
+    """``O_quv => O_qu,v-1``; the least value of a column goes left, the greatest right."""
+    O = m.bool("O: node sends value to the left", (formula.n_nodes, order.n_values))  # noqa: E741
+    order.O = O.as_literals()
+    later = np.setdiff1d(np.arange(order.n_values), order.first[:-1])
+    chain = np.stack([-order.O[:, later], order.O[:, later - 1]], axis=2)
+    m.add(clauses(chain.reshape(-1, 2)), "thresholds are ordered")
+    ends = np.concatenate([order.O[:, order.first[:-1]], -order.O[:, order.first[1:] - 1]], axis=1)
+    m.add(clauses(ends.reshape(-1, 1)), "the least value goes left, the greatest right")
+
+
+def _at_most_one(m: Model, literals: Ints, F: Expr, how: str) -> None:
+    """Clauses (2), or others with the same meaning."""
+    name = "(2) at most one feature at each node"
+    nodes, wide = literals.shape
+    if how == "auto":
+        m.add(at_most(F, 1, axis=1), name)
+    elif how == "pairwise":
+        a, b = np.triu_indices(wide, 1)
+        m.add(clauses(-literals[:, np.stack([a, b], axis=1)].reshape(-1, 2)), name)
+    elif how == "sequential":
+        # S_qa: some feature up to a.   F_qa => S_qa,   S_qa => S_q,a+1,   S_qa => not F_q,a+1
+        S = m.bool("S: a feature so far", (nodes, wide - 1)).as_literals()
+        rows = [
+            np.stack([-literals[:, :-1], S], axis=2),
+            np.stack([-S[:, :-1], S[:, 1:]], axis=2),
+            np.stack([-S, -literals[:, 1:]], axis=2),
+        ]
+        m.add(clauses(np.concatenate([part.reshape(-1, 2) for part in rows])), name)
+
+
+def _break_symmetry(m: Model, formula: Formula) -> None:
+    """Rows that some tree satisfies whenever there is a tree.
+
+    A test that an ancestor holds sends everything one way: any other test with two copies of that subtree does
+    as well. And where both children hold ``f`` below ``g``, the tests swap places together with the inner
+    grandchildren::
+
+        not F_qf or not F_pf                            for p above q
+        not F_2q,f or not F_2q+1,f or not F_qg          for f < g
+    """
+    F, m_tests = formula.F, formula.n_tests
+    if formula.order is not None or m_tests < formula.depth:
+        return
+    nodes = np.arange(1, formula.n_nodes + 1)
+    for up in range(1, formula.depth):
+        below = nodes[nodes >= 2**up]
+        pairs = np.stack([-F[below - 1], -F[(below >> up) - 1]], axis=2)
+        m.add(clauses(pairs.reshape(-1, 2)), f"no test of the node {up} above")
+    q = nodes[2 * nodes < formula.n_nodes]
+    f, g = np.triu_indices(m_tests, 1)
+    swaps = np.stack([-F[2 * q - 1][:, f], -F[2 * q][:, f], -F[q - 1][:, g]], axis=2)
+    m.add(clauses(swaps.reshape(-1, 3)), "of two tests that can swap places, the first is above")
+
+
 def _by_column(m: Model, t: Ports, formula: Formula, F: Expr) -> Expr:
     """The port `feature`: node tests column f of the data, that is, one of the tests ``x_f <= threshold``."""
+    none = constant(np.zeros((formula.n_nodes, 1)))
+    if formula.order is not None:
+        at = {int(f): u for u, f in enumerate(formula.order.column)}
+        return concatenate([F[:, [at[f]]] if f in at else none for f in range(t.n_features)], axis=1)
     parts: list[Expr] = []
     for f in range(t.n_features):
         own: Ints = np.flatnonzero(formula.feature == f)
         if len(own) == 0:
-            column = constant(np.zeros((formula.n_nodes, 1)))
+            column = none
         elif len(own) == 1:
             column = F[:, own]
         else:

@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from treeform.errors import SpecError
-from treeform.formulations.sat.clauses import Ints, equal_and, left_when_unused, split_clauses, turns_to
+from treeform.formulations.sat.clauses import (
+    Ints,
+    equal_and,
+    left_when_unused,
+    ordered_clauses,
+    split_clauses,
+    turns_to,
+)
 from treeform.formulations.sat.examples import first_examples
 from treeform.formulations.sat.formula import Formula, formula_of
 from treeform.model import Expr, clauses
@@ -17,7 +24,7 @@ if TYPE_CHECKING:
     from treeform.model import Model
     from treeform.ports import Ports
 
-MOST_CLAUSES = 2**27
+MOST_CLAUSES = 2**24
 """Clauses at once beyond which memory would not do."""
 
 BY_SAMPLE = frozenset({"flow", "side", "sink"})
@@ -66,7 +73,7 @@ class ExamplePaths(Component):
 
     def add_examples(self, m: Model, formula: Formula, points: Ints) -> None:
         """Put points into the formula: their turns and what these say about the nodes on the way."""
-        expected = len(points) * ((1 << formula.depth) - 1) * formula.n_tests
+        expected = len(points) * ((1 << formula.depth) - 1) * formula.per_node
         if expected > MOST_CLAUSES:
             raise SpecError(
                 f"{len(points)} examples, {formula.n_tests} distinct tests and depth {formula.depth} make "
@@ -79,7 +86,11 @@ class ExamplePaths(Component):
         right = formula.right[points]
         for level in range(formula.depth):
             nodes = formula.level(level)
-            rows = split_clauses(path, formula.F[nodes], right, level)
+            if formula.order is None:
+                rows = split_clauses(path, formula.F[nodes], right, level)
+            else:
+                left = formula.order.O[nodes][:, formula.order.value[points]]
+                rows = ordered_clauses(path, formula.F[nodes], left, level)
             m.add(clauses(rows), f"(3)-(4) features fit the turns at level {level}")
             if formula.A is not None:
                 rows = left_when_unused(path, formula.A[nodes], level)

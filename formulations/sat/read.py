@@ -27,11 +27,7 @@ def read_tree(formula: Formula, x: np.ndarray, data: Dataset) -> DecisionGraph:
 
     Tests with equal leaves stay: a requirement may depend on them.
     """
-    chosen = is_true(formula.F, x)
-    used: Bools = np.asarray(chosen.any(axis=1))
-    if formula.A is not None:
-        used &= is_true(formula.A, x)
-    test = chosen.argmax(axis=1)
+    used, test = _tests(formula, x)
     has_class = is_true(formula.C, x)
     label: Ints = np.where(has_class.any(axis=1), has_class.argmax(axis=1), NO_CLASS)
 
@@ -53,6 +49,20 @@ def read_tree(formula: Formula, x: np.ndarray, data: Dataset) -> DecisionGraph:
 
     nested = below(1, np.ones(len(formula.right), dtype=bool))
     return DecisionGraph.from_nested(0 if nested is None else nested, data)
+
+
+def _tests(formula: Formula, x: np.ndarray) -> tuple[Bools, Ints]:
+    """Which nodes are used, and the test of each."""
+    chosen = is_true(formula.F, x)
+    used: Bools = np.asarray(chosen.any(axis=1))
+    if formula.A is not None:
+        used &= is_true(formula.A, x)
+    test: Ints = chosen.argmax(axis=1).astype(np.int64)
+    if formula.order is None:
+        return used, test
+    order = formula.order
+    lefts = np.add.reduceat(is_true(order.O, x), order.first[:-1], axis=1, dtype=np.int64)
+    return used, order.first_test[test] + lefts[np.arange(len(test)), test] - 1
 
 
 def place(formula: Formula, graph: DecisionGraph, data: Dataset, n_cols: int) -> np.ndarray | None:
@@ -129,7 +139,7 @@ def _point(formula: Formula, test: Ints, label: Ints, n_cols: int) -> np.ndarray
                 test[q - 1] = test[q // 2 - 1]
     used = test >= 0
     x = np.full(n_cols, np.nan)
-    _set(x, formula.F, test[:, None] == np.arange(formula.n_tests))
+    _state_tests(x, formula, test)
     if formula.A is not None:
         _set(x, formula.A, used)
     _set(x, formula.C, label[:, None] == np.arange(formula.C.shape[1]))
@@ -146,6 +156,19 @@ def _point(formula: Formula, test: Ints, label: Ints, n_cols: int) -> np.ndarray
     for column, literals in formula.by_column.items():
         _set(x, literals, used & (formula.feature[test] == column))
     return x
+
+
+def _state_tests(x: np.ndarray, formula: Formula, test: Ints) -> None:
+    order = formula.order
+    if order is None:
+        _set(x, formula.F, test[:, None] == np.arange(formula.n_tests))
+        return
+    column = np.where(test < 0, -1, np.searchsorted(order.first_test, test, side="right") - 1)
+    own = column[:, None] == np.arange(len(order.column))
+    _set(x, formula.F, own)
+    rank = np.where(own, test[:, None] - order.first_test, 0)
+    which = np.repeat(np.arange(len(order.column)), np.diff(order.first))
+    _set(x, order.O, np.arange(order.n_values) - order.first[which] <= rank[:, which])
 
 
 def _meaning(

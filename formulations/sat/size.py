@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -72,7 +72,7 @@ class SatSize(SatDepth):
     ----------
     components : Sum or sequence of Component, optional
         Other components in place of the four.
-    counterexamples : int
+    **options
         As in `SatDepth`.
 
     Notes
@@ -83,10 +83,10 @@ class SatSize(SatDepth):
 
     name: ClassVar[str] = "sat-size"
 
-    def __init__(self, components: Sum | Sequence[Component] = (), *, counterexamples: int = 10) -> None:
+    def __init__(self, components: Sum | Sequence[Component] = (), **options: Any) -> None:
         super().__init__(
             components or (NodeFeatures(), ExamplePaths(), LeafClasses(unlabelled=True), LabelledLeaves()),
-            counterexamples=counterexamples,
+            **options,
         )
 
     def supports(self, shape: Shape, data: Dataset, objective: Objective) -> str | None:

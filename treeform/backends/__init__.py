@@ -7,6 +7,7 @@ from treeform.backends.conformance import ConformanceReport, check_backend
 from treeform.backends.cpsat import CPSAT
 from treeform.backends.highs import HiGHS
 from treeform.backends.mathopt import MathOpt
+from treeform.backends.maxsat import MaxSAT
 from treeform.backends.packages import Availability
 from treeform.backends.pyomo import Pyomo
 from treeform.backends.registry import REGISTRY, SolverRow, SolverTable, by_name, solvers
@@ -24,6 +25,7 @@ __all__ = [
     "ConformanceReport",
     "HiGHS",
     "MathOpt",
+    "MaxSAT",
     "Outcome",
     "Pyomo",
     "Run",

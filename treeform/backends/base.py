@@ -59,6 +59,8 @@ class Capabilities:
         Whether it optimises; otherwise the layer above asks for better and better points.
     assumptions : bool
         Whether a run may fix literals for itself alone.
+    cores : bool
+        Whether a refutation says which of these cannot hold together: their positions, as ``info["core"]``.
     """
 
     forms: frozenset[Form]
@@ -66,6 +68,7 @@ class Capabilities:
     integer: bool = False
     objective: bool = False
     assumptions: bool = True
+    cores: bool = False
 
 
 @dataclass

@@ -17,6 +17,7 @@ REGISTRY = [
     "treeform.backends.highs:HiGHS",
     "treeform.backends.cpsat:CPSAT",
     "treeform.backends.sat:SAT",
+    "treeform.backends.maxsat:MaxSAT",
     "treeform.backends.mathopt:MathOpt",
     "treeform.backends.pyomo:Pyomo",
 ]

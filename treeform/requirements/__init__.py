@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from treeform.requirements.base import from_json, make, names, parse
 from treeform.requirements.fairness import StatisticalParity
+from treeform.requirements.features import FeatureBudget, Monotone
 from treeform.requirements.groups import Groups
 from treeform.requirements.parsimony import MaxNodes
 from treeform.requirements.performance import MaxErrors
 from treeform.requirements.stability import MinSupport, Stability
 
 __all__ = [
+    "FeatureBudget",
     "Groups",
     "MaxErrors",
     "MaxNodes",
     "MinSupport",
+    "Monotone",
     "Stability",
     "StatisticalParity",
     "from_json",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from treeform.data import contradictions_text, contradictory_rows
 from treeform.errors import Infeasible
 from treeform.ports import Requirement
 from treeform.requirements.amount import Amount
@@ -49,9 +50,9 @@ class MaxErrors(Requirement):
         if floor > self.amount.at_most(data):
             raise Infeasible(
                 f"{self} is infeasible",
-                cause=f"samples with equal features and different classes make at least "
+                cause=f"{contradictions_text(contradictory_rows(data))}, which makes at least "
                 f"{floor * data.weight_unit} errors unavoidable",
-                fix=f"allow at least {floor * data.weight_unit}",
+                fix=f"allow at least {floor * data.weight_unit}, or minimise tf.Error() at a given depth",
             )
         return self
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from treeform import backends, dp
 from treeform.backends import Backend
+from treeform.backends.base import LINEAR
 from treeform.dp import Engine
 from treeform.errors import SpecError
 from treeform.formulation import Formulation
@@ -20,7 +21,7 @@ from treeform.solve.relaxation import relax
 
 GROUP = "treeform.formulations"
 DEFAULT_BACKEND = "highs"
-DEFAULT_SAT = "cadical195"
+DEFAULT_SAT = "sat"
 
 
 @dataclass(frozen=True)
@@ -113,7 +114,7 @@ def choose(question: Question, solver: Any, formulation: Any, warm_start: Any) -
         notes.append(f"solver: {engine.name}, a native engine that honours all of the problem")
         return Plan(engine, None, None, None, _start(warm_start), tuple(notes))
     if model is None:
-        sat = given is not None and not given.capabilities.objective
+        sat = given is not None and LINEAR not in given.capabilities.forms
         model = find_formulation("sat-depth" if depth or sat else "odd")
         notes.append(f"formulation: {model.name}")
     if given is None:

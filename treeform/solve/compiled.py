@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +15,7 @@ from treeform.formulation import Formulation
 from treeform.solve.budget import Budget
 from treeform.solve.building import build_beside
 from treeform.solve.claims import Ledger
+from treeform.solve.cores import raise_bound, terms_of
 from treeform.solve.question import Question
 from treeform.solve.result import Limit
 
@@ -25,6 +28,10 @@ REASONS = {
     "interrupted": Limit.INTERRUPTED,
     "solver": Limit.NODES,
 }
+
+CORE_SHARE = 0.1
+CORE_SECONDS = 10.0
+"""How much of the time goes to lower bounds from cores, and the most of it."""
 
 
 class CompiledSearch:
@@ -124,6 +131,7 @@ class CompiledSearch:
         """
         model, objective = self.compiled.model, self.compiled.objective_expr
         asked: int | None = None
+        self._from_below(session)
         while not self.ledger.stop():
             target = (
                 None if self.ledger.upper is None else min(self.ledger.upper - 1, self.ledger.cutoff or 0)
@@ -148,6 +156,28 @@ class CompiledSearch:
             elif self.ledger.upper == before:
                 return
 
+    def _from_below(self, session: Any) -> None:
+        """A lower bound from cores, in a share of the time; see `treeform.solve.cores`."""
+        terms = terms_of(self.compiled.model)
+        if not self.backend.capabilities.cores or terms is None or self.ledger.stop():
+            return
+        left = self.budget.remaining
+        part = self.budget.share(CORE_SECONDS if left is None else min(CORE_SECONDS, CORE_SHARE * left))
+
+        def ask(literals: Sequence[int]) -> Outcome:
+            run = self._ask(None, on_bound=False)
+            outcome: Outcome = session.solve(replace(run, time_limit=part.remaining, assumptions=literals))
+            return outcome
+
+        x = raise_bound(
+            terms,
+            ask,
+            lambda bound: self.ledger.prove_lower(bound, self.by),
+            lambda: self.ledger.stop() or part.stop(),
+        )
+        if x is not None and self._take(x, final=True):
+            session.extend()
+
     def _halfway(self, target: int | None) -> tuple[int | None, int | None]:
         """A value between the bounds, and the literal that asks for at most that much; None where there is none."""
         if target is None:
@@ -158,10 +188,12 @@ class CompiledSearch:
     # -- shared -------------------------------------------------------------------------------------
 
     def _ask(self, cutoff: int | None, on_bound: bool, literal: int | None = None) -> Run:
-        hint = None
+        hint, graph = None, self.ledger.graph
+        if graph is None:
+            graph = self.formulation.guess(self.compiled)
         wanted = cutoff is None or self.ledger.upper is None or self.ledger.upper <= cutoff
-        if self.ledger.graph is not None and wanted:
-            hint = self.formulation.encode(self.compiled, self.ledger.graph)
+        if graph is not None and wanted:
+            hint = self.formulation.encode(self.compiled, graph)
         return Run(
             time_limit=self.budget.remaining,
             stop=lambda: self.budget.stop() or self.ledger.closed,

@@ -65,7 +65,14 @@ def climb(
         ledger.offer(DecisionGraph.leaf(label, question.data), "constant model")
     if not ledger.closed and ledger.upper is None:
         ledger.prove_lower(unit, "constant models")
-    for depth in range(1, question.shape.depth + 1):
+    first = 1
+    if proofs is None and not ledger.closed:
+        first = formulation.least_depth(question.data, question.requirements, question.shape.depth)
+    if first > 1 and not ledger.closed:
+        last = first > question.shape.depth
+        by = f"bounds of {formulation.name}"
+        ledger.prove_infeasible(by) if last else ledger.prove_lower(unit * first, by)
+    for depth in range(first, question.shape.depth + 1):
         if ledger.stop():
             break
         rung = question.with_(shape=Tree(depth, question.shape.splits), objective=Objective(()))

@@ -1,0 +1,130 @@
+"""Runs behind the SAT tables: one process each, kept as lines of JSON, so that a stopped job goes on."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from tables import HERE
+
+import treeform as tf
+from treeform.formulations.sat import (
+    ExamplePaths,
+    LabelledLeaves,
+    LeafClasses,
+    NodeFeatures,
+    SatDepth,
+    SatSize,
+)
+
+DATA = Path(os.environ.get("TREEFORM_DATA", HERE.parent.parent / "shared" / "data"))
+KEPT = HERE.parent / "build" / "bench" / "sat.jsonl"
+
+
+def user_seconds() -> float:
+    """User CPU of this process and its children."""
+    own, others = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
+    return own.ru_utime + others.ru_utime
+
+
+def table(name: str, order: int = 0) -> tuple[pd.DataFrame, pd.Series]:
+    """Features and classes; other orders of the rows for other runs of the same search."""
+    frame = pd.read_csv(DATA / f"{name}.csv.gz")
+    if order:
+        frame = frame.sample(frac=1, random_state=order).reset_index(drop=True)
+    return frame.drop(columns="target"), frame["target"]
+
+
+def formulation(kind: str, options: dict[str, Any]) -> SatDepth:
+    """A formulation from flat options: those of `NodeFeatures`, ``start``, and those of `SatDepth`."""
+    options = dict(options)
+    nodes = NodeFeatures(**{k: options.pop(k) for k in ("at_most_one", "tests", "symmetry") if k in options})
+    paths = ExamplePaths(**{k: options.pop(k) for k in ("start",) if k in options})
+    if kind == "depth":
+        return SatDepth(nodes + paths + LeafClasses(), **options)
+    return SatSize(nodes + paths + LeafClasses(unlabelled=True) + LabelledLeaves(), **options)
+
+
+def measure(task: dict[str, Any]) -> dict[str, Any]:
+    """One run, from the table to the tree; imports are not counted."""
+    X, y = table(task["set"], task.get("order", 0))
+    if task.get("train") is not None:
+        inside = [i % task["parts"] != task["train"] for i in range(len(y))]
+        X, y = X[inside].reset_index(drop=True), y[inside].reset_index(drop=True)
+    model = formulation(task["kind"], task.get("options", {}))
+    warm = tf.Problem([[0], [1]], [0, 1], shape=tf.Tree(1)).minimize(tf.Depth()).add(tf.MaxErrors(0))
+    warm.solve(task.get("solver", "sat"))
+    begin = user_seconds()
+    problem = tf.Problem(X, y, shape=tf.Tree(task.get("depth", 10)))
+    if task.get("goal", "depth") == "depth":
+        problem.minimize(tf.Depth()).add(tf.MaxErrors(0))
+    result = problem.solve(
+        task.get("solver", "sat"), formulation=model, warm_start=None, time_limit=task.get("limit", 120)
+    )
+    out: dict[str, Any] = {"seconds": user_seconds() - begin, "status": str(result.status)}
+    out |= {"rows": len(y), "points": problem.data.points.n_points, "tests": problem.data.n_tests}
+    out |= {"bound": result.bound, "errors": result.errors, "notes": list(result.notes)}
+    out["examples"] = len(model.remembered(problem.data)) or None
+    if result.graph is not None:
+        out |= {"depth": result.graph.depth, "nodes": result.graph.n_nodes}
+        out["accuracy"] = accuracy(task, result.graph)
+    return out
+
+
+def accuracy(task: dict[str, Any], graph: tf.DecisionGraph) -> float | None:
+    """On the test part: the fold's own file, or the rows left out."""
+    if "-train" in task["set"]:
+        X, y = table(task["set"].replace("-train", "-test"))
+    elif task.get("train") is not None:
+        X, y = table(task["set"], task.get("order", 0))
+        out = [i % task["parts"] == task["train"] for i in range(len(y))]
+        X, y = X[out], y[out]
+    else:
+        return None
+    return float((graph.predict(X) == y.to_numpy()).mean())
+
+
+def run(task: dict[str, Any], times: int = 1) -> dict[str, Any]:
+    """The result of a task, from file if it is there; the median of ``times`` runs."""
+    key = json.dumps({**task, "times": times}, sort_keys=True)
+    KEPT.parent.mkdir(parents=True, exist_ok=True)
+    lines = KEPT.read_text().splitlines() if KEPT.exists() else []
+    for line in lines:
+        if (kept := json.loads(line))["key"] == key:
+            return dict(kept["result"])
+    results = [_process(task) for _ in range(times)]
+    result = results[-1]
+    if all("seconds" in r for r in results):
+        result["seconds"] = statistics.median(r["seconds"] for r in results)
+    with KEPT.open("a") as file:
+        file.write(json.dumps({"key": key, "result": result}) + "\n")
+    print(task, {k: v for k, v in result.items() if k != "notes"}, flush=True)
+    return result
+
+
+def _process(task: dict[str, Any]) -> dict[str, Any]:
+    limit = task.get("limit", 120) + 60
+    try:
+        done = subprocess.run(
+            [sys.executable, __file__, json.dumps(task)],
+            capture_output=True,
+            text=True,
+            timeout=limit,
+            check=True,
+        )
+    except subprocess.TimeoutExpired:
+        return {"status": "over time"}
+    except subprocess.CalledProcessError as error:
+        raise RuntimeError(error.stderr) from error
+    return dict(json.loads(done.stdout.splitlines()[-1]))
+
+
+if __name__ == "__main__":
+    print(json.dumps(measure(json.loads(sys.argv[1]))))

@@ -1,0 +1,167 @@
+"""Requirements on the columns that tests may use: how many, and in which direction they may matter."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from treeform.errors import DataError, SpecError
+from treeform.model import any_of
+from treeform.ports import Requirement
+from treeform.requirements.groups import class_code
+
+if TYPE_CHECKING:
+    from treeform.data import Dataset
+    from treeform.graph import DecisionGraph
+    from treeform.model import Model
+    from treeform.ports import Ports
+
+DIRECTIONS = ("increasing", "decreasing")
+
+
+class FeatureBudget(Requirement):
+    """At most ``k`` columns of the table are tested, each as often as one likes.
+
+    The levels of a categorical column are one column.
+
+    Parameters
+    ----------
+    k : int
+        At least 0.
+    """
+
+    name: ClassVar[str] = "feature_budget"
+    needs = frozenset({"feature"})
+
+    def __init__(self, k: int) -> None:
+        if isinstance(k, bool) or not isinstance(k, Integral) or k < 0:
+            raise SpecError(
+                f"a model that tests at most {k!r} columns is not possible",
+                cause="k is a whole number, at least 0",
+            )
+        self.k: int = int(k)
+
+    def build(self, m: Model, t: Ports) -> None:
+        # feature[v, f] => used[column of f],   sum(used) <= k
+        sources = [column.source for column in t.data.columns]
+        names = list(dict.fromkeys(sources))
+        if len(names) <= self.k:
+            return
+        used = m.bool("column is tested", len(names))
+        of = np.array([names.index(source) for source in sources])
+        m.add(t.feature <= used[of][None, :], f"{self}: tested columns")
+        m.add(used.sum() <= self.k, str(self))
+
+    def violation(self, graph: DecisionGraph, data: Dataset) -> int:
+        tested = {data.columns[int(f)].source for f in graph.feature if f >= 0}
+        return max(0, len(tested) - self.k)
+
+    def __str__(self) -> str:
+        return f"{self.name}:{self.k}"
+
+
+class Monotone(Requirement):
+    """A greater value of a column never makes the favourable class less likely.
+
+    For every test of the column: if some sample that goes to the lower side is predicted the favourable class,
+    so are all that go to the upper side. In a tree whose leaves all have samples, raising the column's value of
+    anything, and nothing else, then never turns a favourable prediction into another one: the two paths part at
+    a test of the column. The condition is sufficient, not necessary: a tree can be monotone without it.
+
+    Parameters
+    ----------
+    column : str
+        A numeric or boolean column.
+    direction : {"increasing", "decreasing"}
+        Whether greater values are for or against the favourable class.
+    favourable : label, optional
+        With two classes it may be left out: the greater label then.
+
+    Raises
+    ------
+    SpecError
+        If the direction is unknown, or the favourable class is not given or unknown.
+    DataError
+        When bound to data: an unknown or categorical column.
+    """
+
+    name: ClassVar[str] = "monotone"
+    needs = frozenset({"feature", "side", "predicted"})
+
+    def __init__(self, column: str, direction: str = "increasing", favourable: Any = None) -> None:
+        if direction not in DIRECTIONS:
+            raise SpecError(
+                f"the direction {direction!r} is not known", cause="it is 'increasing' or 'decreasing'"
+            )
+        self.column = column
+        self.direction = direction
+        self.favourable = favourable
+
+    def bind(self, data: Dataset, **context: Any) -> Monotone:
+        self._feature(data)
+        code = self._code(data)
+        label = data.classes[code]
+        label = label.item() if isinstance(label, np.generic) else label
+        return Monotone(self.column, self.direction, label)
+
+    def _feature(self, data: Dataset) -> int:
+        own = [f for f, column in enumerate(data.columns) if column.source == self.column]
+        if not own:
+            names = dict.fromkeys(column.source for column in data.columns)
+            raise DataError(
+                f"{self} names a column that no test uses",
+                cause=f"the features are {', '.join(names)}",
+                fix="name one of these columns",
+            )
+        if data.columns[own[0]].kind == "category":
+            raise DataError(
+                f"{self} names the categorical column {self.column!r}",
+                cause="its levels have no order",
+                fix="encode it as numbers in the order that is meant",
+            )
+        return own[0]
+
+    def _code(self, data: Dataset) -> int:
+        if self.favourable is not None:
+            return class_code(self.favourable, data)
+        if data.n_classes > 2:
+            raise SpecError(
+                f"{self} does not say which class is favourable",
+                cause=f"there are {data.n_classes} classes: {', '.join(map(str, data.classes))}",
+                fix=f"add favourable={data.classes[-1]!r}",
+            )
+        return data.n_classes - 1
+
+    def build(self, m: Model, t: Ports) -> None:
+        # side[i, v, low] and favoured[i]      =>  good[v]
+        # side[i, v, high] and not favoured[i]  =>  bad[v]
+        # not (feature[v, f] and good[v] and bad[v])
+        f, low = self._feature(t.data), 0 if self.direction == "increasing" else 1
+        favoured = t.predicted[:, self._code(t.data)][:, None]
+        n_tests = t.feature.shape[0]
+        good = m.bool("favourable on the lower side", n_tests)
+        bad = m.bool("unfavourable on the upper side", n_tests)
+        # Rows of the data that have equal features say the same.
+        one = np.unique(np.asarray(t.points.index), return_index=True)[1]
+        m.add(good[None, :] >= t.side[one, :, low] + favoured[one] - 1, f"{self}: lower side")
+        m.add(bad[None, :] >= t.side[one, :, 1 - low] - favoured[one], f"{self}: upper side")
+        m.add(any_of(~t.feature[:, f], ~good, ~bad), str(self))
+
+    def violation(self, graph: DecisionGraph, data: Dataset) -> int:
+        """The number of tests of the column that are the wrong way round."""
+        f, code = self._feature(data), self._code(data)
+        X = data.points.X
+        favoured = graph.predict_codes(X) == code
+        visits = graph.route(X)
+        broken = 0
+        for v in np.flatnonzero(graph.feature == f):
+            lower = visits[:, v] & ((X[:, f] <= graph.threshold[v]) == (self.direction == "increasing"))
+            upper = visits[:, v] & ~lower
+            broken += bool((lower & favoured).any() and (upper & ~favoured).any())
+        return broken
+
+    def __str__(self) -> str:
+        more = "" if self.favourable is None else f",favourable={self.favourable}"
+        return f"{self.name}:{self.column},{self.direction}{more}"
