@@ -241,7 +241,7 @@ def test_stops() -> None:
     data = Dataset.from_user(x, y)
     outcome = ConTree().run(data, TreeTask(depth=5), EngineRun(time_limit=0.3))
     assert outcome.reason == "time"
-    assert outcome.seconds < 0.6
+    assert outcome.seconds < 2.0
     assert 0 <= outcome.lower <= outcome.upper == evaluate.weighted_errors(outcome.graph, data)
     assert not outcome.proved
     asked = iter([False, False, True, True, True])

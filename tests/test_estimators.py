@@ -23,7 +23,7 @@ def test_tree_passes_scikit_learns_checks(estimator, check):
     check(estimator)
 
 
-@parametrize_with_checks([tf.OptimalDiagramClassifier(widths=(1, 2), solver="cp-sat", time_limit=2)])
+@parametrize_with_checks([tf.OptimalDiagramClassifier(widths=(1, 2))])
 def test_diagram_passes_scikit_learns_checks(estimator, check):
     check(estimator)
 
