@@ -7,25 +7,25 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from treeform.dp import DiagramSearch, Engine
 from treeform.errors import ContradictionError, SpecError
 from treeform.graph import DecisionGraph
-from treeform.objective import Depth
+from treeform.objective import Cost, Error, Nodes
 from treeform.requirements import MaxNodes
-from treeform.shape import Diagram as DiagramShape
-from treeform.shape import Shape, Tree
+from treeform.shape import UNIVARIATE, Diagram, Shape, Tree
 from treeform.solve.budget import Budget, interruptible
-from treeform.solve.choose import Plan, choose
+from treeform.solve.choose import Plan, choose, find_solver
 from treeform.solve.claims import Ledger
 from treeform.solve.compiled import CompiledSearch
-from treeform.solve.engines import run_engine
 from treeform.solve.question import Question
-from treeform.solve.relaxation import relax
-from treeform.solve.result import Progress
+from treeform.solve.relaxation import Relaxation, relax
+from treeform.solve.result import Limit, Progress
 from treeform.solve.sizes import Ladder, Table, checked_price, price_of_alpha
 
 SHARE = 0.4
 """Of what is left, the part that one rung may take before the next has its turn."""
 START_SHARE, START_SECONDS = 0.2, 10.0
+ENGINE_SHARE, ENGINE_SECONDS = 0.4, 60.0
 
 
 @dataclass(frozen=True)
@@ -65,10 +65,10 @@ def climb_sizes(
     on_progress: Callable[[Progress], None] | None = None,
 ) -> Ladder:
     """Fill the table of `Ladder`; see `treeform.Problem.ladder`."""
-    if any(isinstance(term, Depth) for _, term in question.objective.terms):
+    if not all(isinstance(term, Error | Cost | Nodes) for _, term in question.objective.terms):
         raise SpecError(
-            "the depth has no ladder over numbers of tests",
-            cause="its own ladder goes over depths",
+            f"{question.objective} has no ladder over numbers of tests",
+            cause="the ladder minimises errors or costs, and prices on tests come afterwards",
             fix="minimise tf.Error() or tf.Cost(...)",
         )
     budget = Budget(time_limit)
@@ -99,8 +99,15 @@ class Climb:
         self.table = Table(question)
         self.question = self.table.question
         self.budget = budget
-        self.plan: Plan = choose(self.question, solver, formulation or "odd", warm_start)
-        self.notes = list(self.plan.notes)
+        self.engine = _engine(self.question, solver, formulation, warm_start)
+        given = None if solver is None else find_solver(solver)
+        self.plan: Plan | None = None
+        if isinstance(given, Engine):
+            self.notes = [f"solver: {given.name}"]
+        else:
+            self.plan = choose(self.question, given, formulation or "odd", _without_engine(warm_start))
+            self.notes = [*self.plan.notes, *([f"first: {self.engine.name}"] if self.engine else [])]
+        self.alone = isinstance(given, Engine) or (solver is None and formulation is None)
         self.limit: Any = None
         self.on_progress = on_progress
         self._spent: dict[int, int] = {}
@@ -121,28 +128,62 @@ class Climb:
         constants = [DecisionGraph.leaf(k, self.question.data) for k in range(self.question.data.n_classes)]
         admissible = [graph for graph in constants if self.table.offer(graph)]
         self.table.raise_lower(0, self.table.upper[0] if admissible else None, "constant models")
-        if self.plan.start is not None:
+        if self.plan is not None and self.plan.start is not None:
             self.table.offer(self.plan.start)
-        if self.plan.warm_engine is not None:
-            self._warm_up(self.plan.warm_engine)
-        assert self.plan.formulation is not None
+        if self.engine is not None:
+            self._by_engine(self.engine, wanted)
+        if self.plan is None or self.plan.formulation is None:
+            return
         part = self.budget.share(self._seconds(START_SHARE, START_SECONDS))
         for graph in self.plan.formulation.starts(self.question.data, self.question.shape):
             self.table.offer(graph)
             if part.stop() or not self._open(wanted):
                 break
 
-    def _warm_up(self, engine: Any) -> None:
+    def _by_engine(self, engine: DiagramSearch, wanted: Sequence[Price]) -> None:
+        """What the exact search over tests of one feature proves, and the models that it finds."""
         relaxation = relax(self.question, engine)
         if relaxation is None:
             return
-        ledger = Ledger(self.question, self.budget, self.on_progress)
-        part = self.budget.share(self._seconds(START_SHARE, START_SECONDS))
-        run_engine(engine, relaxation, ledger, part)
-        if ledger.graph is not None:
-            self.table.offer(ledger.graph)
-        if ledger.lower is not None:
-            self.table.raise_lower(self.table.most, ledger.lower, engine.name)
+        exact = relaxation.exact and self.alone
+        prices = [p.each / relaxation.factor for p in wanted if p.each is not None] or None
+        # A free first test asks for a little more than its price does: what is left open is asked for in full.
+        for asked in (prices, None) if prices else (None,):
+            left = self.budget.remaining if exact else self._seconds(ENGINE_SHARE, ENGINE_SECONDS)
+            if self.budget.stop() or not self._open(wanted):
+                return
+            self._enter(engine, relaxation, asked, left)
+
+    def _enter(
+        self,
+        engine: DiagramSearch,
+        relaxation: Relaxation,
+        prices: list[Fraction] | None,
+        seconds: float | None,
+    ) -> None:
+        task = relaxation.task
+        found = engine.ladder(
+            self.question.data,
+            self.question.shape,
+            prices,
+            cost=task.cost,
+            min_support=task.min_support,
+            min_flow=task.min_flow,
+            max_nodes=task.max_nodes,
+            start=list({id(graph): graph for graph in self.table.graph if graph is not None}.values()),
+            time_limit=seconds,
+            stop=self.budget.stop,
+        )
+        for graph in found.graphs:
+            if graph is not None:
+                self.table.offer(graph)
+        by = engine.name
+        if not relaxation.exact:
+            by += f" (even without {', '.join(relaxation.dropped)})"
+        for m, lower in enumerate(found.lower[: self.table.most + 1]):
+            self.table.raise_lower(m, relaxation.lower(lower), by)
+        if found.reason == "memory":
+            self.limit = Limit.MEMORY
 
     def _seconds(self, share: float, most: float | None = None) -> float | None:
         left = self.budget.remaining
@@ -162,7 +203,7 @@ class Climb:
 
     def run(self, wanted: Sequence[Price]) -> None:
         """Work on the smallest open rung; one that took its time waits until it is asked for less."""
-        while not self.budget.stop():
+        while self.plan is not None and not self.budget.stop():
             for price in wanted:
                 jobs = [
                     (m, target)
@@ -184,7 +225,7 @@ class Climb:
             ledger.offer(graph, "the ladder")
         if lower is not None:
             ledger.prove_lower(lower, self.table.by[m])
-        assert self.plan.formulation is not None and self.plan.backend is not None
+        assert self.plan is not None and self.plan.formulation is not None and self.plan.backend is not None
         stated = self.plan.formulation.for_rung(question.shape, question.objective, question.requirements)
         stated = stated.tuned_for(self.plan.backend.capabilities.forms)
         part = self.budget.share(self._seconds(SHARE))
@@ -217,6 +258,29 @@ class Climb:
         return self.question.with_(shape=shape, requirements=requirements)
 
 
+def _engine(question: Question, solver: Any, formulation: Any, warm_start: Any) -> DiagramSearch | None:
+    """The native ladder that comes first; None where tests are hyperplanes, or another start is given."""
+    given = None if solver is None else find_solver(solver)
+    if isinstance(given, Engine):
+        if formulation is not None or not isinstance(given, DiagramSearch):
+            raise SpecError(
+                f"{given.name} climbs no ladder" + (" with a formulation" if formulation else ""),
+                cause="of the native engines DiagramSearch has a ladder over numbers of tests, on its own",
+                fix="use tf.DiagramSearch(), or a solver such as tf.HiGHS()",
+            )
+        return given
+    if question.shape.splits != UNIVARIATE or warm_start in (None, False, "none"):
+        return None
+    if isinstance(warm_start, DecisionGraph):
+        return None
+    named = DiagramSearch() if warm_start == "auto" else find_solver(warm_start)
+    return named if isinstance(named, DiagramSearch) else None
+
+
+def _without_engine(warm_start: Any) -> Any:
+    return warm_start if isinstance(warm_start, DecisionGraph) else None
+
+
 def shrunk(shape: Shape, tests: int) -> Shape:
     """The part of a skeleton that ``tests`` tests can use; every test of a layer needs half a test above it."""
     if isinstance(shape, Tree):
@@ -227,7 +291,7 @@ def shrunk(shape: Shape, tests: int) -> Shape:
         if not fitting:
             break
         widths.append(max(fitting))
-    return DiagramShape(*widths, splits=shape.splits)
+    return Diagram(*widths, splits=shape.splits)
 
 
 def above(width: int, layer: int) -> int:

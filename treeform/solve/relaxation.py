@@ -108,7 +108,11 @@ def _price(
                     matrix[truth][guess] += weight * unit * data.weight_unit
         elif isinstance(term, Nodes) and fits and "node_penalty" in engine.understands:
             penalty += weight
-        elif isinstance(term, Leaves) and isinstance(question.shape, Tree) and "node_penalty" in engine.understands:
+        elif (
+            isinstance(term, Leaves)
+            and isinstance(question.shape, Tree)
+            and "node_penalty" in engine.understands
+        ):
             penalty += weight
             offset += weight
         elif weight >= 0:
