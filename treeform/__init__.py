@@ -25,7 +25,7 @@ _HOMES = {
     ],
     "treeform.ports": ["Requirement", "Component"],
     "treeform.backends": ["HiGHS", "CPSAT", "SAT", "MaxSAT", "MathOpt", "Pyomo"],
-    "treeform.dp": ["ConTree", "DL85", "CADL85", "Blossom", "DiagramSearch"],
+    "treeform.dp": ["ConTree", "DL85", "CADL85", "Blossom", "DiagramSearch", "DiagramHeuristic"],
     "treeform.data": ["Dataset"],
     "treeform.graph": ["DecisionGraph"],
     "treeform.solve": ["Result", "Status", "Limit", "Ladder", "check", "solvers"],

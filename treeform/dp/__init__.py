@@ -5,12 +5,12 @@ from __future__ import annotations
 from treeform.dp.base import Engine, EngineOutcome, EngineRun, TreeTask
 from treeform.dp.binary import CADL85, DL85, Blossom
 from treeform.dp.contree import ConTree
-from treeform.dp.diagram import DiagramSearch
+from treeform.dp.diagram import DiagramHeuristic, DiagramSearch
 from treeform.dp.rungs import NodeLadder
 from treeform.errors import SpecError
 
 _ENGINES: dict[str, type[Engine]] = {
-    engine.name: engine for engine in (ConTree, DL85, CADL85, Blossom, DiagramSearch)
+    engine.name: engine for engine in (ConTree, DL85, CADL85, Blossom, DiagramSearch, DiagramHeuristic)
 }
 
 
@@ -41,6 +41,7 @@ __all__ = [
     "DL85",
     "Blossom",
     "ConTree",
+    "DiagramHeuristic",
     "DiagramSearch",
     "Engine",
     "EngineOutcome",

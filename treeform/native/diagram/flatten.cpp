@@ -34,11 +34,7 @@ FlatDiagram flatten(const Instance& in, const Plan* plan, Cost& cost) {
         std::vector<std::vector<Arc>> next_arcs(below);
         for (std::size_t j = 0; j < plan->split.size(); ++j) {
             const int s = plan->split[j];
-            if (s < 0) {
-                // One terminal serves all flows into a node without a test.
-                terminal(parts[j], arcs[j]);
-                continue;
-            }
+            if (s < 0) continue;    // its flows have ended above
             const int node = int(out.feature.size());
             for (const Arc arc : arcs[j]) point(out, arc, node);
             out.feature.push_back(in.cuts[s].feature), out.low.push_back(in.cuts[s].low), out.high.push_back(in.cuts[s].high);
@@ -48,7 +44,7 @@ FlatDiagram flatten(const Instance& in, const Plan* plan, Cost& cost) {
                 if (side == 0) both(parts[j].data(), in.split(s), flow.data(), in.words());
                 else without(parts[j].data(), in.split(s), flow.data(), in.words());
                 const int head = plan->target[2 * j + side];
-                if (head < 0) {
+                if (head < 0 || plan->next->split[head] < 0) {
                     terminal(flow, {{node, side}});
                     continue;
                 }

@@ -7,6 +7,7 @@
 #include <new>
 
 #include "flatten.hpp"
+#include "heuristic.hpp"
 
 namespace treeform::diagram {
 namespace {
@@ -28,6 +29,7 @@ public:
     }
 
     void run() {
+        if (settings_.starts != 0) build();
         for (std::size_t i = 0; i < settings_.prices.size(); ++i) {
             prove(settings_.prices[i]);
             out_.proved_at[i] = control_.seconds();
@@ -43,6 +45,21 @@ private:
     Control& control_;
     Outcome& out_;
     Search search_;
+
+    /// Models to begin with.
+    void build() {
+        Heuristic heuristic(in_, settings_, control_);
+        const double many = 1e8 / (1 + heuristic.work());
+        const auto usual = static_cast<std::int64_t>(std::clamp(many, 1.0, 300.0));
+        const auto starts = settings_.starts < 0 ? usual : settings_.starts;
+        const auto made = heuristic.run(settings_.seed, settings_.start_seconds, starts, [&](int, Cost, const PlanPtr& plan) {
+            Cost cost = 0;
+            FlatDiagram found = flatten(in_, plan.get(), cost);
+            if (const int tests = int(found.feature.size()); tests <= settings_.max_nodes) lower_upper(tests, cost, &found);
+        });
+        out_.counters.starts = std::uint64_t(made);
+        control_.publish({shifted(out_.lower), shifted(out_.upper)});
+    }
 
     /// The bound from outside, for relative costs.
     Cost outside(Price price) const {

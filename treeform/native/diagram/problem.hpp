@@ -32,6 +32,9 @@ struct Settings {
     std::vector<Price> prices;      // objectives to be proved, one after the other
     bool every_number = false;      // and e(k) for every k
     std::vector<Cost> known;        // known[k]: somebody has a model of at most k tests that costs this much
+    std::uint64_t seed = 0;
+    double start_seconds = 0;       // for diagrams built by information gain, before the search
+    std::int64_t starts = 0;        // at most so many of them; -1: a number that takes a fraction of a second
     std::size_t memory = std::size_t(1) << 30;
     bool use_trees = true;          // bounds from trees
     bool use_memory = true;         // transpositions
@@ -49,6 +52,7 @@ struct Counters {
     std::uint64_t stumps = 0;          // searches for a single test
     std::uint64_t given_up = 0;        // tree bounds that took too long
     std::uint64_t evictions = 0;       // times that half of a table was dropped
+    std::uint64_t starts = 0;          // diagrams built by information gain
 };
 
 /// A diagram: node 0 is the root, arcs lead to nodes or to ~class. A threshold t has low <= t < high.
