@@ -6,7 +6,7 @@ The model is filled row by row with flat lists; expressions of the Python wrappe
 from __future__ import annotations
 
 from fractions import Fraction
-from math import floor, lcm
+from math import floor
 from typing import Any
 
 import numpy as np
@@ -15,8 +15,8 @@ from treeform.backends.base import ALL_FORMS, Answer, Backend, Capabilities, Run
 from treeform.backends.packages import load
 from treeform.backends.ranges import finite_ranges
 from treeform.backends.watch import Watch
-from treeform.bridges import integer_rows
-from treeform.errors import RouteError, SolverFailed, SpecError
+from treeform.bridges import integer_rows, whole_objective
+from treeform.errors import SolverFailed, SpecError
 from treeform.model import Block, Cardinality, Clause, Linear, Model, Objective, exact
 from treeform.model.blocks import negated_per_row
 
@@ -188,15 +188,7 @@ def _set_objective(proto: Any, goal: Objective, cutoff: float | None) -> tuple[i
     proto.ClearField("objective") if hasattr(proto, "ClearField") else proto.clear_objective()
     if not len(goal.cols):
         return 1, goal.const
-    coefs = [exact(v) for v in goal.vals.tolist()]
-    scale = lcm(*(c.denominator for c in coefs))
-    whole = [int(c * scale) for c in coefs]
-    if sum(map(abs, whole)) > 2**53:
-        raise RouteError(
-            "the objective needs whole coefficients beyond 2**53",
-            cause="its decimal coefficients have no small common denominator",
-            fix="round them, or state the objective in whole numbers",
-        )
+    whole, scale = whole_objective(goal)
     proto.objective.vars.extend(goal.cols.tolist())
     proto.objective.coeffs.extend(whole)
     if cutoff is not None:

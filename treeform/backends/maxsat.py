@@ -16,6 +16,7 @@ from treeform.backends.child import Child, cap_memory, check_memory_limit, out_o
 from treeform.backends.packages import load
 from treeform.backends.sat import SAT, _fixed_columns, _point
 from treeform.backends.watch import Watch
+from treeform.bridges import whole_objective
 from treeform.errors import SolverFailed
 from treeform.model import Clause, Model
 
@@ -61,7 +62,8 @@ class MaxSatSession(Session):
 
     def _search(self, run: Run, watch: Watch) -> Answer:
         goal = self.lowered.objective
-        values = np.rint(goal.vals).astype(np.int64)
+        costs, scale = whole_objective(goal)
+        values = np.array(costs, dtype=np.int64)
         # A column that costs v wants to be 0; one that costs -v wants to be 1, which saves v.
         soft = np.where(values > 0, -(goal.cols + 1), goal.cols + 1)
         blocks = [b for b in self.lowered.blocks if isinstance(b, Clause)]
@@ -82,10 +84,8 @@ class MaxSatSession(Session):
             return Answer(Verdict.UNKNOWN, reason=watch.reason or "time")
         if not model["found"]:
             return Answer(Verdict.INFEASIBLE)
-        base = goal.const + int(values[values < 0].sum())
-        return Answer(
-            Verdict.OPTIMAL, _point(model["model"], self.lowered), bound=float(base + model["cost"])
-        )
+        saved = int(values[values < 0].sum()) + model["cost"]
+        return Answer(Verdict.OPTIMAL, _point(model["model"], self.lowered), bound=saved / scale + goal.const)
 
 
 def solve_in_child(task: dict[str, Any]) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from treeform.bridges.base import (
 )
 from treeform.bridges.lowered import Lowered
 from treeform.bridges.router import BRIDGES, Plan, Row, route
-from treeform.bridges.scaling import integer_rows
+from treeform.bridges.scaling import integer_rows, whole_objective
 
 __all__ = [
     "BRIDGES",
@@ -31,4 +31,5 @@ __all__ = [
     "Row",
     "integer_rows",
     "route",
+    "whole_objective",
 ]

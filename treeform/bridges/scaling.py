@@ -1,4 +1,4 @@
-"""Rows with decimal coefficients as rows with whole ones, exactly."""
+"""Rows and objectives with decimal coefficients as ones with whole coefficients, exactly."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from math import ceil, floor, lcm
 import numpy as np
 
 from treeform.errors import RouteError
-from treeform.model import Linear, csr, exact
+from treeform.model import Linear, Objective, csr, exact
 from treeform.model.csr import Bools, Floats
 
-__all__ = ["integer_rows"]
+__all__ = ["integer_rows", "whole_objective"]
 
 #: Whole coefficients and sums of a row stay below this, so that float64 and int64 hold them exactly.
 LARGEST = 2**53
@@ -56,6 +56,37 @@ def integer_rows(block: Linear) -> Linear:
     vals = vals / np.repeat(divisor, np.diff(block.indptr))
     lo, hi = _inwards(lo, divisor, np.ceil), _inwards(hi, divisor, np.floor)
     return _without_empty_ranges(replace(block, vals=vals, lo=lo, hi=hi))
+
+
+def whole_objective(goal: Objective) -> tuple[list[int], int]:
+    """The coefficients of an objective as whole numbers, and what they were multiplied by.
+
+    Parameters
+    ----------
+    goal : Objective
+        Its constant is left out.
+
+    Returns
+    -------
+    coefs : list of int
+        One for each of ``goal.cols``.
+    scale : int
+        ``coefs = scale * goal.vals``, exactly.
+
+    Raises
+    ------
+    RouteError
+        If they sum to more than 2**53.
+    """
+    scale = _denominator(goal.vals)
+    whole = [int(exact(v) * scale) for v in goal.vals.tolist()]
+    if sum(map(abs, whole)) > LARGEST:
+        raise RouteError(
+            "the objective needs whole coefficients beyond 2**53",
+            cause="its decimal coefficients have no small common denominator",
+            fix="round them, or state the objective in whole numbers",
+        )
+    return whole, scale
 
 
 def _denominator(vals: Floats) -> int:
