@@ -166,7 +166,9 @@ class Formulation:
         """Models to start from where no native engine has any, one after the other; the caller watches the clock."""
         return iter(())
 
-    def for_rung(self, shape: Shape, objective: Objective, requirements: Sequence[Requirement]) -> Formulation:
+    def for_rung(
+        self, shape: Shape, objective: Objective, requirements: Sequence[Requirement]
+    ) -> Formulation:
         """What states one rung of a ladder best; itself unless a special case is known."""
         return self
 

@@ -171,9 +171,9 @@ class Backend(ABC):
         return (cls.name,)
 
     @classmethod
-    def named(cls, variant: str) -> Backend:
-        """The backend with default settings for one of its :meth:`variants`."""
-        return cls()
+    def named(cls, variant: str, **settings: Any) -> Backend:
+        """The backend for one of its :meth:`variants`; ``settings`` are parameters of the class."""
+        return cls(**settings)
 
     @classmethod
     def availability(cls, variant: str = "") -> Availability:

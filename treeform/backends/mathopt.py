@@ -73,8 +73,8 @@ class MathOpt(Backend):
         return tuple(f"mathopt:{solver}" for solver in SOLVERS)
 
     @classmethod
-    def named(cls, variant: str) -> Backend:
-        return cls(variant.partition(":")[2])
+    def named(cls, variant: str, **settings: Any) -> Backend:
+        return cls(variant.partition(":")[2], **settings)
 
     def open(self, model: Model) -> Session:
         self.require()

@@ -69,8 +69,8 @@ class Pyomo(Backend):
         return tuple(f"pyomo:{solver}" for solver in [*PROGRAMS, *PACKAGES])
 
     @classmethod
-    def named(cls, variant: str) -> Backend:
-        return cls(variant.partition(":")[2])
+    def named(cls, variant: str, **settings: Any) -> Backend:
+        return cls(variant.partition(":")[2], **settings)
 
     @classmethod
     def availability(cls, variant: str = "") -> Availability:

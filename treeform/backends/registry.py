@@ -5,10 +5,12 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 from treeform.errors import SpecError
+from treeform.named import build, split
 
 if TYPE_CHECKING:
     from treeform.backends.base import Backend
@@ -93,7 +95,7 @@ def solvers() -> SolverTable:
 
 
 def by_name(name: str) -> Backend:
-    """The solver of that name with default settings.
+    """The solver of that name, with default settings or those that follow: ``"cp-sat:workers=2"``.
 
     Parameters
     ----------
@@ -107,17 +109,22 @@ def by_name(name: str) -> Backend:
     SolverNotAvailable
         If it cannot be used here; the message says what to install.
     """
-    wanted = name.strip().lower().replace("_", "-")
+    plain, settings = split(name)
+    wanted = plain.lower().replace("_", "-")
     known = []
     for cls in backend_classes():
         names = {variant.replace("_", "-"): variant for variant in cls.variants()}
         names |= {alias: cls.aliases[alias] for alias in cls.aliases}
         if wanted in names:
-            return cls.named(names[wanted])
+            return _configured(cls, names[wanted], settings)
         if ":" in wanted and cls.open_ended and wanted.startswith(f"{cls.name}:"):
-            return cls.named(name.strip())
+            return _configured(cls, plain, settings)
         known += [*names]
-    raise unknown_name(name, known, "solver")
+    raise unknown_name(plain, known, "solver")
+
+
+def _configured(cls: type[Backend], variant: str, settings: str) -> Backend:
+    return build(partial(cls.named, variant), variant, settings, among=cls)
 
 
 def unknown_name(name: object, known: Sequence[str], what: str) -> SpecError:

@@ -93,8 +93,8 @@ class SAT(Backend):
         return (*SLICED, *IN_CHILD)
 
     @classmethod
-    def named(cls, variant: str) -> Backend:
-        return cls(variant)
+    def named(cls, variant: str, **settings: Any) -> Backend:
+        return cls(variant, **settings)
 
     def open(self, model: Model) -> Session:
         self.require()

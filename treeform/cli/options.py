@@ -26,10 +26,20 @@ Shape = Annotated[
     str | None, typer.Option(help="tree:DEPTH or diagram:WIDTH,WIDTH,… (default tree:3).", show_default=False)
 ]
 FormulationName = Annotated[
-    str | None, typer.Option("--formulation", help="How the problem is stated to the solver.", metavar="NAME")
+    str | None,
+    typer.Option(
+        "--formulation",
+        help="How the problem is stated to the solver; settings may follow, as in NAME:SETTING=VALUE,…",
+        metavar="NAME",
+    ),
 ]
 SolverName = Annotated[
-    str | None, typer.Option("--solver", help="Who solves it; see `treeform solvers`.", metavar="NAME")
+    str | None,
+    typer.Option(
+        "--solver",
+        help="Who solves it, see `treeform solvers`; settings may follow, as in cp-sat:workers=2.",
+        metavar="NAME",
+    ),
 ]
 WarmStart = Annotated[
     str | None,

@@ -8,6 +8,7 @@ from treeform.dp.contree import ConTree
 from treeform.dp.diagram import DiagramHeuristic, DiagramSearch
 from treeform.dp.rungs import NodeLadder
 from treeform.errors import SpecError
+from treeform.named import build, split
 
 _ENGINES: dict[str, type[Engine]] = {
     engine.name: engine for engine in (ConTree, DL85, CADL85, Blossom, DiagramSearch, DiagramHeuristic)
@@ -20,20 +21,21 @@ def names() -> tuple[str, ...]:
 
 
 def by_name(name: str) -> Engine:
-    """The engine of that name with its usual settings.
+    """The engine of that name, with its usual settings or those that follow: ``"contree:max_gap=5"``.
 
     Raises
     ------
     SpecError
-        If there is none.
+        If there is none, or a setting is not possible.
     """
-    if name not in _ENGINES:
+    plain, settings = split(name)
+    if plain not in _ENGINES:
         raise SpecError(
-            f"there is no native engine {name!r}",
+            f"there is no native engine {plain!r}",
             cause=f"the engines are {', '.join(_ENGINES)}",
             fix="use one of these names",
         )
-    return _ENGINES[name]()
+    return build(_ENGINES[plain], plain, settings)
 
 
 __all__ = [

@@ -14,6 +14,7 @@ from treeform.dp import Engine
 from treeform.errors import SpecError
 from treeform.formulation import Formulation
 from treeform.graph import DecisionGraph
+from treeform.named import build, split
 from treeform.shape import UNIVARIATE, Tree
 from treeform.solve.ladder import is_depth
 from treeform.solve.question import Question
@@ -43,22 +44,23 @@ def formulation_names() -> dict[str, Any]:
 
 
 def find_formulation(value: Formulation | type[Formulation] | str) -> Formulation:
-    """A formulation from an instance, a class, or the name of an entry point.
+    """A formulation from an instance, a class, or the name of an entry point, settings after a colon.
 
     Raises
     ------
     SpecError
-        If the name is unknown; the message lists those that are installed.
+        If the name is unknown (the message lists those that are installed) or a setting is.
     """
     if isinstance(value, Formulation):
         return value
     if isinstance(value, type) and issubclass(value, Formulation):
         return value()
     known = formulation_names()
-    if isinstance(value, str) and value in known:
-        made: Formulation = known[value].load()()
+    name, settings = split(value) if isinstance(value, str) else ("", "")
+    if name in known:
+        made: Formulation = build(known[name].load(), name, settings)
         return made
-    close = difflib.get_close_matches(str(value), known, n=1)
+    close = difflib.get_close_matches(name or str(value), known, n=1)
     raise SpecError(
         f"there is no formulation {value!r}",
         cause=f"installed formulations: {', '.join(sorted(known)) or 'none'}",
@@ -69,13 +71,13 @@ def find_formulation(value: Formulation | type[Formulation] | str) -> Formulatio
 
 
 def find_solver(value: Backend | Engine | type | str) -> Backend | Engine:
-    """A backend or a native engine from an instance, a class or a name."""
+    """A backend or a native engine from an instance, a class or a name, settings after a colon."""
     if isinstance(value, Backend | Engine):
         return value
     if isinstance(value, type) and issubclass(value, Backend | Engine):
         made: Backend | Engine = value()
         return made
-    if isinstance(value, str) and value in dp.names():
+    if isinstance(value, str) and split(value)[0] in dp.names():
         return dp.by_name(value)
     if isinstance(value, str):
         return _find_backend(value)
@@ -91,7 +93,7 @@ def _find_backend(name: str) -> Backend:
         return backends.by_name(name)
     except SpecError as error:
         engines = dp.names()
-        close = difflib.get_close_matches(name, engines, n=1)
+        close = difflib.get_close_matches(split(name)[0], engines, n=1)
         raise SpecError(
             error.what,
             cause=f"{error.cause}; native engines: {', '.join(sorted(engines))}",
