@@ -103,4 +103,4 @@ def _value(text: str, listed: bool) -> Any:
             return kind(text)
         except ValueError:
             continue
-    return text
+    return _value(text, True) if "+" in text else text
