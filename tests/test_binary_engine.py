@@ -10,7 +10,7 @@ import pytest
 
 from treeform.data import Dataset
 from treeform.dp import CADL85, DL85, Blossom, ConTree, EngineRun, TreeTask
-from treeform.dp.binary import RELAXATIONS, RULES
+from treeform.dp.binary import RELAXATIONS, rule_names
 from treeform.graph import DecisionGraph
 
 LIMIT = EngineRun(time_limit=20)
@@ -94,8 +94,10 @@ ENGINES = [
     DL85(similarity=False, warm_up=False, exact_depth=2),
     DL85(memory_limit=1, order="lookahead"),
     DL85(simd="plain"),
+    DL85(threads=3),
+    CADL85(rule="top-k", threads=2, exact_depth=2),
     CADL85(rule=("gain", "discrepancy"), exact_depth=2),
-    *[CADL85(rule=rule, relaxation=how, exact_depth=2) for rule in RULES for how in RELAXATIONS],
+    *[CADL85(rule=rule, relaxation=how, exact_depth=2) for rule in rule_names() for how in RELAXATIONS],
 ]
 
 
@@ -103,7 +105,7 @@ ENGINES = [
 def test_every_strategy_finds_the_optimum(seed: int) -> None:
     data, task = random_problem(seed)
     want = brute_force(data, task)
-    blossom = [] if task.max_nodes is not None else [Blossom(), Blossom(exact_depth=2)]
+    blossom = [] if task.max_nodes is not None else [Blossom(), Blossom(exact_depth=2), Blossom(threads=2, exact_depth=2)]
     for engine in [*ENGINES, *blossom]:
         assert settled(engine, data, task) == want, engine
 

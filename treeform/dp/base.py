@@ -97,6 +97,8 @@ class EngineOutcome:
         Wall time.
     counters : dict
         What the search did.
+    notes : tuple of str
+        What the reader of the answer has to know about it.
     """
 
     graph: DecisionGraph | None
@@ -106,6 +108,7 @@ class EngineOutcome:
     reason: str | None = None
     seconds: float = 0.0
     counters: dict[str, int] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
 
 class Engine(ABC):

@@ -42,6 +42,7 @@ def run_engine(engine: Engine, relaxation: Relaxation, ledger: Ledger, budget: B
         on_incumbent=on_incumbent,
     )
     outcome = engine.run(ledger.question.data, relaxation.task, run)
+    ledger.notes += outcome.notes
     if outcome.graph is not None:
         offer(outcome.graph)
     ledger.prove_lower(

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from treeform.dp.binary.binarize import Binarised, binarise
-from treeform.dp.binary.strategies import CADL85, DL85, RELAXATIONS, RULES, Blossom
+from treeform.dp.binary.strategies import CADL85, DL85, RELAXATIONS, Blossom, rule_names
 
-__all__ = ["CADL85", "DL85", "RELAXATIONS", "RULES", "Binarised", "Blossom", "binarise"]
+__all__ = ["CADL85", "DL85", "RELAXATIONS", "Binarised", "Blossom", "binarise", "rule_names"]

@@ -14,6 +14,8 @@ from treeform.dp.contree import PATHS, _check_task, admissible_cost
 from treeform.errors import SpecError
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from treeform.data import Dataset
     from treeform.graph import DecisionGraph
 
@@ -37,8 +39,12 @@ class BinaryEngine(Engine):
         below the test).
     exact_depth : int
         Subtrees of this depth (2 or 3) are solved outright instead of searched.
+    threads : int
+        Workers; they share the root tests and the best tree. Each has a cache of its own. The cost of the answer
+        does not depend on them, which of several best trees it is may.
     memory_limit : int or None
-        Bytes for the cache; it forgets beyond that, and stays exact. None for 1 GiB.
+        Bytes for rows, pair tables and cache together; the cache forgets beyond that, and the answer stays
+        exact. None for 1 GiB. Rows and the tables along one path are needed in any case.
     simd : str
         ``auto``, ``avx512``, ``avx2`` or ``plain``: the same tree at different speeds.
     """
@@ -46,6 +52,7 @@ class BinaryEngine(Engine):
     binarize: Any = "all"
     order: str = "gini"
     exact_depth: int = 3
+    threads: int = 1
     memory_limit: int | None = None
     simd: str = "auto"
 
@@ -60,13 +67,9 @@ class BinaryEngine(Engine):
         one_of(title, "order", self.order, ORDERS)
         one_of(title, "simd", self.simd, PATHS)
         one_of(title, "exact_depth", self.exact_depth, (2, 3))
-        limit = self.memory_limit
-        if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int) or limit < 1):
-            raise SpecError(
-                f"{title}(memory_limit={limit!r}) is not possible",
-                cause="it is a whole number of bytes",
-                fix="give bytes, for example 2**30, or None",
-            )
+        if self.memory_limit is not None:
+            _positive(title, "memory_limit", self.memory_limit, "give bytes, for example 2**30, or None")
+        _positive(title, "threads", self.threads, "use for example threads=2")
 
     def _choices(self) -> dict[str, Any]:
         """Strategy settings for the native call."""
@@ -107,6 +110,8 @@ class BinaryEngine(Engine):
             exact_depth=self.exact_depth,
             memory=self.memory_limit or _USUAL_MEMORY,
             simd=self.simd,
+            threads=self.threads,
+            start=session.start_tests(),
             time_limit=math.inf if run.time_limit is None else max(0.0, run.time_limit),
             poll=session.poll,
             **self._choices(),
@@ -141,6 +146,33 @@ class _Session:
         if self.table.lossless:
             return native
         return int((self.table.floor @ self.cost).min(axis=1).sum())
+
+    def start_tests(self) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]] | None:
+        """The tests of the start in terms of the table's columns; None when one of them is not there."""
+        if self.start is None:
+            return None
+        columns = {
+            (int(f), float(t)): np.int32(j)
+            for j, (f, t) in enumerate(zip(self.table.feature, self.table.threshold, strict=True))
+        }
+        feature = np.full(len(self.start.feature), -1, dtype=np.int32)
+        for node in np.flatnonzero(self.start.feature >= 0):
+            column = self._column_of(int(self.start.feature[node]), float(self.start.threshold[node]), columns)
+            if column is None:
+                return None
+            feature[node] = column
+        left, right = (np.ascontiguousarray(side, dtype=np.int32) for side in (self.start.left, self.start.right))
+        return feature, left, right
+
+    def _column_of(self, feature: int, threshold: float, columns: dict[tuple[int, float], np.int32]) -> np.int32 | None:
+        """The column that sends every row the way of ``feature <= threshold``: any threshold within the gap does."""
+        if (feature, threshold) in columns:
+            return columns[feature, threshold]
+        side = self.data.X[:, feature] <= threshold
+        for (f, t), column in columns.items():
+            if f == feature and bool(np.array_equal(side, self.data.X[:, f] <= t)):
+                return column
+        return None
 
     def poll(
         self, news: list[tuple[float, int, int]], tree: dict[str, Any] | None
@@ -185,6 +217,7 @@ class _Session:
         counters["optimal_for_binarisation"] = int(complete)
         counters["lower_for_binarisation"] = int(native["lower"])
         return EngineOutcome(
+            notes=self._notes(complete),
             graph=graph,
             upper=cost,
             lower=lower,
@@ -194,10 +227,25 @@ class _Session:
             counters=counters,
         )
 
+    def _notes(self, complete: bool) -> tuple[str, ...]:
+        """What an answer on fewer tests than the data have is worth, in words."""
+        if self.table.lossless:
+            return ()
+        kept, offered = len(self.table.feature), len(self.data.splits("feature"))
+        claim = "optimal for that binarisation" if complete else "not proved, not even for that binarisation"
+        return (f"binarisation: {kept} of {offered} tests were offered; the tree is {claim}",)
+
 
 def _as_binarisation(value: Any) -> Binarisation:
     checked: Binarisation = value
     return checked
+
+
+def _positive(engine: str, name: str, value: object, fix: str) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise SpecError(
+            f"{engine}({name}={value!r}) is not possible", cause="it is a positive whole number", fix=fix
+        )
 
 
 def one_of(engine: str, name: str, value: object, allowed: tuple[Any, ...]) -> None:

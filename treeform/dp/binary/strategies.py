@@ -8,8 +8,14 @@ from typing import Any, ClassVar
 from treeform.dp.binary.engine import BinaryEngine, one_of
 from treeform.errors import SpecError
 
-RULES = ("discrepancy", "gain", "purity", "top-k", "top-k*")
 RELAXATIONS = ("monotonic", "exponential", "luby")
+
+
+def rule_names() -> tuple[str, ...]:
+    """The rules that CA-DL8.5 offers: all files of ``treeform/native/binary/rules``."""
+    from treeform import _core
+
+    return tuple(_core.binary_rules())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,7 +66,8 @@ class CADL85(BinaryEngine):
     Parameters
     ----------
     rule : str or tuple of str
-        ``discrepancy``, ``gain``, ``purity``, ``top-k`` or ``top-k*``; several act together.
+        ``discrepancy``, ``gain``, ``purity``, ``top-k`` or ``top-k*``, or a rule of your own (one file in
+        ``treeform/native/binary/rules``); several act together.
     relaxation : str
         ``monotonic`` (a fixed step), ``exponential`` (doubling) or ``luby``.
     step : float or None
@@ -96,7 +103,7 @@ class CADL85(BinaryEngine):
                 fix="use for example rule='discrepancy'",
             )
         for rule in rules:
-            one_of("CADL85", "rule", rule, RULES)
+            one_of("CADL85", "rule", rule, rule_names())
         object.__setattr__(self, "rule", rules[0] if len(rules) == 1 else rules)
         one_of("CADL85", "relaxation", self.relaxation, RELAXATIONS)
         step = self.step

@@ -4,6 +4,7 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
@@ -11,8 +12,10 @@
 #include <optional>
 #include <stdexcept>
 #include <thread>
+#include <tuple>
 
 #include "engine.hpp"
+#include "rules.hpp"
 
 namespace nb = nanobind;
 namespace tb = treeform::binary;
@@ -43,6 +46,22 @@ nb::dict to_dict(const tb::Counters& c) {
     out["cache_hits"] = c.cache_hits, out["cache_stores"] = c.cache_stores, out["cache_evictions"] = c.cache_evictions;
     out["pruned_similarity"] = c.pruned_similarity, out["pruned_bound"] = c.pruned_bound, out["restarts"] = c.restarts;
     return out;
+}
+
+using Column = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+/// A tree as (feature, left, right): every index is checked, as the search follows them.
+tb::FlatTree to_tree(const Column& feature, const Column& left, const Column& right, std::size_t features) {
+    tb::FlatTree tree;
+    const std::size_t n = feature.shape(0);
+    if (left.shape(0) != n || right.shape(0) != n) throw std::invalid_argument("the start's columns differ in length");
+    for (std::size_t i = 0; i < n; ++i) {
+        const std::int32_t f = feature.data()[i], a = left.data()[i], b = right.data()[i];
+        const bool inside = std::size_t(f) < features && a > std::int32_t(i) && b > std::int32_t(i) && std::size_t(a) < n && std::size_t(b) < n;
+        if (f >= 0 && !inside) throw std::invalid_argument("the start is not a tree");
+        tree.feature.push_back(f), tree.left.push_back(a), tree.right.push_back(b), tree.label.push_back(-1);
+    }
+    return tree;
 }
 
 /// The search on a thread of its own; this thread sleeps without the GIL and wakes up to poll.
@@ -90,8 +109,8 @@ nb::dict binary(const Bytes& x, const Values& value, const Weights& weight, int 
                 std::int64_t min_support, std::int64_t node_penalty, std::optional<std::int64_t> upper,
                 const std::string& strategy, const std::vector<std::string>& rules, const std::string& relaxation, double step,
                 const std::string& order, int exact_depth, std::int64_t memory, const std::vector<std::string>& use,
-                const std::string& simd, double time_limit,
-                const nb::object& poll) {
+                const std::string& simd, int threads, const std::optional<std::tuple<Column, Column, Column>>& start,
+                double time_limit, const nb::object& poll) {
     tb::Points points;
     points.x = x.data(), points.rows = x.shape(0), points.features = x.shape(1);
     points.value = value.data(), points.labels = int(value.shape(1)), points.weight = weight.data();
@@ -100,6 +119,8 @@ nb::dict binary(const Bytes& x, const Values& value, const Weights& weight, int 
     s.depth = depth, s.max_nodes = max_nodes, s.min_support = min_support, s.node_penalty = node_penalty;
     s.upper = upper.value_or(tb::kNever), s.strategy = strategy, s.rules = rules, s.relaxation = relaxation, s.step = step;
     s.order = order, s.exact_depth = exact_depth, s.memory = std::size_t(memory), s.simd = simd;
+    s.threads = threads;
+    if (start) s.start = to_tree(std::get<0>(*start), std::get<1>(*start), std::get<2>(*start), points.features);
     const auto uses = [&](const char* what) { return std::find(use.begin(), use.end(), what) != use.end(); };
     s.cache = uses("cache"), s.similarity = uses("similarity"), s.warm_up = uses("warm-up");
     const tb::Outcome out = run(points, s, time_limit, poll);
@@ -117,6 +138,7 @@ void bind_binary(nb::module_& m) {
     m.def("binary", &binary, nb::arg("x"), nb::arg("value"), nb::arg("weight"), nb::arg("depth"), nb::arg("max_nodes"),
           nb::arg("min_support"), nb::arg("node_penalty"), nb::arg("upper").none(), nb::arg("strategy"), nb::arg("rules"),
           nb::arg("relaxation"), nb::arg("step"), nb::arg("order"), nb::arg("exact_depth"), nb::arg("memory"), nb::arg("use"),
-          nb::arg("simd"), nb::arg("time_limit"), nb::arg("poll").none(),
+          nb::arg("simd"), nb::arg("threads"), nb::arg("start").none(), nb::arg("time_limit"), nb::arg("poll").none(),
           "Solve for the cheapest decision tree over binary features; see treeform.dp.DL85.");
+    m.def("binary_rules", &tb::rule_names, "Names of the rules of CA-DL8.5 that were compiled in.");
 }

@@ -13,52 +13,93 @@
 // Memory: the paper's algorithm needs one record per branch. The rows of a branch are stored while there is room (as
 // much as the packed data, plus 32 MB), and otherwise made again from its path, so memory stays linear in the data
 // at any depth.
+//
+// Threads share the candidates of the root: each worker grows the trees that begin with the next one.
 #include "blossom.hpp"
+
+#include <thread>
+
+#include "search.hpp"
 
 namespace treeform::binary {
 
-Blossom::Blossom(Substrate& substrate, const Settings& settings, Control& control, Counters& counters)
-    : substrate_(substrate), settings_(settings), control_(control), counters_(counters), scribe_(substrate, settings) {
-    store_limit_ = std::size_t(substrate.words) * 8 * substrate.literal.size() + (std::size_t(32) << 20);
-}
-
-void Blossom::run(Outcome& out) {
-    wanted_ = settings_.upper >= kNever ? kNever : settings_.upper - substrate_.offset;
-    PlanPtr best;
-    Cost cost = kNever;
-    try {
-        const int root = sprout(-1, -1, 0);
-        raise(root);
-        if (!branches_[root].closed) buds_.push_back(root);
-        while (!sequence_.empty() || !buds_.empty()) {
-            control_.check();
-            if (!buds_.empty()) {
-                const int at = buds_.front();
-                buds_.pop_front();
-                expand(at);
-                continue;
+void bloom(const Points& points, const Settings& settings, Control& control, Outcome& out) {
+    auto first = make_substrate(points, settings);
+    Substrate& substrate = *first;
+    out.simd = substrate.simd, out.rows = substrate.points, out.planes = substrate.planes, out.lane_bits = substrate.lane_bits;
+    Team team(substrate, settings, control);
+    std::vector<std::exception_ptr> failures(std::max(1, settings.threads));
+    std::mutex adding;
+    const auto grow = [&](Substrate& rows, std::size_t worker) {
+        Counters counters;
+        try {
+            Blossom search(rows, settings, team, control);
+            rows.counters = &search.counters;
+            try {
+                search.run();
+            } catch (...) {
+                failures[worker] = std::current_exception();
             }
-            while (!sequence_.empty()) {
-                const int at = sequence_.back();
-                sequence_.pop_back();
-                Branch& b = branches_[at];
-                for (int& c : b.child) release(c), c = -1;
-                b.feature = -1;
-                if (worth_trying(at)) {
-                    buds_.push_back(at);
-                    break;
-                }
-                b.closed = true;
-            }
+            rows.counters = nullptr;
+            counters = search.counters;
+        } catch (...) {
+            failures[worker] = std::current_exception();
         }
+        const std::lock_guard lock(adding);
+        out.counters += counters;
+    };
+    try {
+        if (!settings.start.empty()) Search(make_substrate(points, settings), settings, team, control, 0).follow(settings.start);
+        std::vector<std::thread> others;
+        for (std::size_t w = 1; w < failures.size(); ++w)
+            others.emplace_back([&, w] { grow(*make_substrate(points, settings), w); });
+        grow(substrate, 0);
+        for (auto& other : others) other.join();
+        for (const auto& failure : failures)
+            if (failure) std::rethrow_exception(failure);
         out.complete = true;
     } catch (const Stopped&) {
     } catch (const std::bad_alloc&) {
         out.memory_stop = true;
     }
-    if (!branches_.empty()) cost = branches_[0].best, best = branches_[0].plan;
-    out.lower = substrate_.offset + (out.complete ? std::min(cost, wanted_) : 0);
-    if (best && cost < wanted_) out.tree = scribe_.write(best);
+    out.lower = substrate.offset + (out.complete ? team.limit() : 0);
+    if (team.plan() && team.upper() < team.wanted()) {
+        Scribe scribe(substrate, settings);
+        out.tree = scribe.write(team.plan());
+    }
+}
+
+Blossom::Blossom(Substrate& substrate, const Settings& settings, Team& team, const Control& control)
+    : substrate_(substrate), settings_(settings), team_(team), control_(control), scribe_(substrate, settings) {
+    store_limit_ = std::size_t(substrate.words) * 8 * substrate.literal.size() + (std::size_t(32) << 20);
+    store_limit_ /= std::size_t(std::max(1, settings.threads));
+}
+
+void Blossom::run() {
+    const int root = sprout(-1, -1, 0);
+    raise(root);
+    if (!branches_[root].closed) buds_.push_back(root);
+    while (!sequence_.empty() || !buds_.empty()) {
+        control_.check();
+        if (!buds_.empty()) {
+            const int at = buds_.front();
+            buds_.pop_front();
+            expand(at);
+            continue;
+        }
+        while (!sequence_.empty()) {
+            const int at = sequence_.back();
+            sequence_.pop_back();
+            Branch& b = branches_[at];
+            for (int& c : b.child) release(c), c = -1;
+            b.feature = -1;
+            if (worth_trying(at)) {
+                buds_.push_back(at);
+                break;
+            }
+            b.closed = true;
+        }
+    }
 }
 
 std::size_t Blossom::bytes_of(const Node& node) const {
@@ -77,7 +118,7 @@ int Blossom::sprout(int parent, int feature, int value) {
     b.next = 0, b.parent = parent, b.value = value, b.level = 0;
     b.feature = b.child[0] = b.child[1] = -1;
     b.closed = false;
-    ++counters_.nodes;
+    ++counters.nodes;
     if (parent < 0) {
         substrate_.root(b.node);
     } else {
@@ -156,12 +197,14 @@ void Blossom::rank(Branch& b) {
 /// Give the branch its next test. Candidates whose first side alone is too expensive are passed over.
 void Blossom::expand(int at) {
     Branch& b = branches_[at];
-    while (b.next < b.candidates.size() && b.best > settings_.node_penalty) {
+    while (b.best > settings_.node_penalty) {
+        if (b.parent < 0) b.next = team_.next++, b.best = std::min(b.best, team_.limit());
+        if (b.next >= b.candidates.size()) break;
         const int feature = b.candidates[b.next++];
         const int zero = sprout(at, feature, 0);
         if (branches_[zero].closed && plus(branches_[zero].best, settings_.node_penalty) >= b.best) {
             release(zero);
-            ++counters_.pruned_bound;
+            ++counters.pruned_bound;
             continue;
         }
         b.feature = feature;
@@ -185,7 +228,7 @@ bool Blossom::worth_trying(int at) const {
         const Branch& above = branches_[b->parent];
         const Branch& sibling = branches_[above.child[1 - b->value]];
         lower += settings_.node_penalty + (sibling.closed ? sibling.best : 0);
-        const Cost limit = above.parent < 0 ? std::min(above.best, wanted_) : above.best;
+        const Cost limit = above.parent < 0 ? std::min(above.best, team_.limit()) : above.best;
         if (lower >= limit) return false;
         b = &above;
     }
@@ -205,10 +248,7 @@ void Blossom::raise(int at) {
         at = branches_[at].parent;
     }
     const Branch& root = branches_[at];
-    if (root.best < std::min(published_, wanted_) && root.plan) {
-        published_ = root.best;
-        control_.publish(root.best + substrate_.offset, substrate_.offset, scribe_.write(root.plan));
-    }
+    if (root.best < team_.upper() && root.plan) team_.offer(root.best, root.plan, scribe_);
 }
 
 void Blossom::release(int at) {

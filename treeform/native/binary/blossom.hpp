@@ -2,15 +2,21 @@
 // Blossom: depth-first over whole trees instead of over subproblems; no cache. See blossom.cpp.
 #include <deque>
 
-#include "control.hpp"
-#include "outright.hpp"
+#include "team.hpp"
 
 namespace treeform::binary {
 
+/// The whole run, with as many workers as the settings say.
+void bloom(const Points& points, const Settings& settings, Control& control, Outcome& out);
+
+/// One worker.
 class Blossom {
 public:
-    Blossom(Substrate& substrate, const Settings& settings, Control& control, Counters& counters);
-    void run(Outcome& out);
+    Blossom(Substrate& substrate, const Settings& settings, Team& team, const Control& control);
+    /// Search the trees whose root tests the team has left; returns when there are none.
+    void run();
+
+    Counters counters;
 
 private:
     /// A branch of the current tree.
@@ -38,15 +44,14 @@ private:
 
     Substrate& substrate_;
     const Settings& settings_;
-    Control& control_;
-    Counters& counters_;
+    Team& team_;
+    const Control& control_;
     Scribe scribe_;
     std::deque<Branch> branches_;
     std::vector<int> free_, sequence_;
     std::deque<int> buds_;
     Node spare_;
     std::size_t stored_ = 0, store_limit_ = 0;
-    Cost wanted_ = kNever, published_ = kNever;
 };
 
 }  // namespace treeform::binary

@@ -1,23 +1,14 @@
 #include "engine.hpp"
 
 #include "blossom.hpp"
-#include "search.hpp"
+#include "restarts.hpp"
 
 namespace treeform::binary {
 
 Outcome solve(const Points& points, const Settings& settings, Control& control) {
     Outcome out;
-    const auto substrate = make_substrate(points, settings);
-    substrate->counters = &out.counters;
-    out.simd = substrate->simd;
-    out.rows = substrate->points, out.planes = substrate->planes, out.lane_bits = substrate->lane_bits;
-    if (settings.strategy == "blossom") {
-        Blossom search(*substrate, settings, control, out.counters);
-        search.run(out);
-    } else {
-        Search search(*substrate, settings, control, out.counters);
-        search.run(out);
-    }
+    if (settings.strategy == "blossom") bloom(points, settings, control, out);
+    else Restarts(points, settings, control).run(out);
     out.seconds = control.seconds();
     return out;
 }

@@ -19,6 +19,12 @@ struct Points {
     const Cost* weight = nullptr;     // for the minimum support
 };
 
+struct FlatTree {
+    std::vector<std::int32_t> feature, left, right, label;  // left: the feature is 0
+    Cost cost = kNever;
+    bool empty() const { return feature.empty(); }
+};
+
 struct Settings {
     int depth = 1;
     std::int64_t max_nodes = std::numeric_limits<std::int32_t>::max();
@@ -31,7 +37,9 @@ struct Settings {
     double step = 0;                     // of the relaxation; 0: the rule's own
     std::string order = "gini";          // "gini", "gain", "error", "lookahead"
     int exact_depth = 3;                 // subtrees of this depth (2 or 3) are solved outright
-    std::size_t memory = std::size_t(1) << 30;  // of the cache, bytes
+    std::size_t memory = std::size_t(1) << 30;  // bytes, for tables and cache
+    int threads = 1;
+    FlatTree start;            // a tree to begin with; may be empty
     bool cache = true, similarity = true, warm_up = true;
     std::string simd = "auto";
 };
@@ -45,12 +53,13 @@ struct Counters {
     std::uint64_t cache_hits = 0, cache_stores = 0, cache_evictions = 0;
     std::uint64_t pruned_similarity = 0, pruned_bound = 0;
     std::uint64_t restarts = 0;      // relaxations of the rule
-};
 
-struct FlatTree {
-    std::vector<std::int32_t> feature, left, right, label;  // left: the feature is 0
-    Cost cost = kNever;
-    bool empty() const { return feature.empty(); }
+    Counters& operator+=(const Counters& o) {
+        nodes += o.nodes, depth_two += o.depth_two, depth_three += o.depth_three, rows += o.rows;
+        cache_hits += o.cache_hits, cache_stores += o.cache_stores, cache_evictions += o.cache_evictions;
+        pruned_similarity += o.pruned_similarity, pruned_bound += o.pruned_bound, restarts += o.restarts;
+        return *this;
+    }
 };
 
 struct Improvement {

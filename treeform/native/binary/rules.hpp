@@ -11,8 +11,10 @@
 // One thing is added: slack(s), how much freedom is left below a node in state s; the larger, the more is explored.
 // It tells whether what the cache knows about a node was found with at least the freedom that the rules give now.
 //
-// To write a rule: derive from Rule in a file like rules.cpp and name it in make_rule().
+// To write a rule, put one file into the folder rules/ (discrepancy.cpp is the shortest): a class derived from Rule, and one
+// line that gives it a name. The build takes all files of that folder, and CADL85(rule="name") finds it.
 #include <array>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <string>
@@ -80,30 +82,40 @@ private:
     Relaxation relaxation_;
 };
 
-/// "purity", "gain", "discrepancy", "top-k", "top-k*".
-std::unique_ptr<Rule> make_rule(const std::string& name, const std::string& relaxation, double step);
+using MakeRule = std::function<std::unique_ptr<Rule>(Relaxation)>;
 
-/// Several rules at once: a node is expanded when all let it through.
+/// A rule's entry in the list of all rules; make one of these as a static object in the rule's file. `step` is the usual step of
+/// its relaxation.
+struct NamedRule {
+    NamedRule(const char* name, double step, MakeRule make);
+};
+
+/// Made with the rule's usual step when `step` is 0.
+std::unique_ptr<Rule> make_rule(const std::string& name, const std::string& relaxation, double step);
+std::vector<std::string> rule_names();
+
+/// Several rules at once: a node is expanded when all let it through. Their thresholds stand still during a pass, so
+/// that several threads may search under them; each notes in its own `Needs` what it had to leave out.
 class Rules {
 public:
     using States = std::array<State, kMaxRules>;
+    using Needs = std::array<double, kMaxRules>;  // the nearest threshold that lets more through
     Rules() = default;
     Rules(const std::vector<std::string>& names, const std::string& relaxation, double step);
 
     States initial(const Context& c) const;
     States update(const States& s, const Context& c) const;
+    States terminal(const States& s) const;
     enum Verdict { open, shallow, skip };
-    Verdict prune(const States& s, int level);   // remembers what the nearest relaxation is
+    Verdict prune(const States& s, int level, Needs& needs) const;
     Slack slack(const States& s) const;
     static bool covers(const Slack& known, const Slack& wanted);
-    bool relax();                             // false: nothing was pruned since the last time
-    void lift() { lifted_ = true; }           // no more pruning: the plain exact search
-    bool any() const { return !rules_.empty() && !lifted_; }
+    bool relax(const Needs& needs);           // false: nothing was pruned
+    bool any() const { return !rules_.empty(); }
+    static Needs nothing();
 
 private:
     std::vector<std::unique_ptr<Rule>> rules_;
-    std::array<double, kMaxRules> needed_{};
-    bool lifted_ = false;
 };
 
 }  // namespace treeform::binary

@@ -25,75 +25,101 @@
 
 namespace treeform::binary {
 
-Search::Search(Substrate& substrate, const Settings& settings, Control& control, Counters& counters)
-    : substrate_(substrate), settings_(settings), control_(control), counters_(counters),
-      cache_(substrate, settings.memory, settings.cache, counters), scribe_(substrate, settings),
+Search::Search(std::unique_ptr<Substrate> substrate, const Settings& settings, Team& team, const Control& control,
+               std::size_t memory)
+    : holder_(std::move(substrate)), substrate_(*holder_), settings_(settings), team_(team), control_(control),
+      cache_(substrate_, memory, settings.cache, counters), scribe_(substrate_, settings),
       similarity_(settings.similarity && settings.min_support <= 1) {
-    if (settings.strategy == "beam") rules_ = Rules(settings.rules, settings.relaxation, settings.step);
-    else if (settings.warm_up) rules_ = Rules({"discrepancy"}, "monotonic", 1);
+    substrate_.counters = &counters;
     for (int i = 0; i <= settings.depth; ++i) frames_.emplace_back();
+    substrate_.root(root_);
 }
 
-void Search::run(Outcome& out) {
-    wanted_ = settings_.upper >= kNever ? kNever : settings_.upper - substrate_.offset;
+void Search::pass(const Rules* rules, std::uint64_t most) {
+    rules_ = rules;
+    most_work_ = work + most < work ? ~std::uint64_t(0) : work + most;
+    paused = false;
+    const Context start{0, 0, 0, double(root_.leaf), double(root_.mass)};
     try {
-        substrate_.root(root_);
-        iterate();
-    } catch (const Stopped&) {
-        proved_ = std::max(proved_, frame_lower(frames_[0]));
-    } catch (const std::bad_alloc&) {
-        out.memory_stop = true;
-        proved_ = std::max(proved_, frame_lower(frames_[0]));
+        search_root(team_.limit(), rules ? rules->initial(start) : Rules::States{});
+    } catch (const Paused&) {
+        paused = true;
     }
-    proved_ = std::min(proved_, best_.upper);
-    out.complete = proved_ >= std::min(best_.upper, wanted_);
-    out.lower = proved_ + substrate_.offset;
-    if (best_.plan && best_.upper < wanted_) out.tree = scribe_.write(best_.plan);
 }
 
-/// Restarts with ever weaker rules; DL8.5 makes some for an incumbent while they pay, then none.
-void Search::iterate() {
-    const bool beam = settings_.strategy == "beam";
-    int idle = 0;
-    for (int turn = 0;; ++turn) {
-        if (!beam && (idle >= 2 || settings_.depth <= settings_.exact_depth)) rules_.lift();
-        const Cost before = best_.upper;
-        const Context start{0, 0, 0, double(root_.leaf), double(root_.mass)};
-        const Known found = explore(root_, 0, settings_.depth, std::min(settings_.max_nodes, full(settings_.depth)),
-                                    std::min(best_.upper, wanted_), rules_.initial(start));
-        if (found.upper < best_.upper) improve(0, found.upper, found.plan);
-        proved_ = std::max(proved_, found.lower);
-        idle = best_.upper < before ? 0 : idle + 1;
-        if (proved_ >= std::min(best_.upper, wanted_) || !rules_.any()) return;
-        if (!rules_.relax()) rules_.lift();
-        ++counters_.restarts;
+/// As explore(), but the candidates are shared with the other workers.
+void Search::search_root(Cost bound, const Rules::States& states) {
+    const std::int64_t tests = most_tests();
+    if (root_.leaf < kNever) improve(0, root_.leaf, Plan::a_leaf());
+    if (trivial(root_, settings_.depth, tests) || bottom(settings_.depth)) {
+        if (team_.next++ > 0) return;  // one worker is enough
+        const Known known = trivial(root_, settings_.depth, tests) ? Known{root_.leaf, root_.leaf, Plan::a_leaf()}
+                                                                   : outright(root_, settings_.depth, tests);
+        if (known.plan) improve(0, known.upper, known.plan);
+        root_known_ = known.lower;
+        return;
     }
+    Frame& frame = frames_[0];
+    frame.known = {0, root_.leaf, root_.leaf < kNever ? Plan::a_leaf() : nullptr};
+    open(root_, 0, settings_.depth, tests);
+    while (true) {
+        const std::size_t i = team_.next++;
+        if (i >= frame.order.size()) return;
+        bound = std::min(bound, team_.limit());
+        branch(root_, 0, settings_.depth, tests, bound, states, int(i));
+    }
+}
+
+void Search::follow(const FlatTree& start) {
+    most_work_ = ~std::uint64_t(0);
+    const Known known = along(start, 0, root_, settings_.depth, most_tests());
+    if (known.plan && known.upper < team_.upper()) team_.offer(known.upper, known.plan, scribe_);
+}
+
+/// The given tests while more levels are left than are solved outright; then the best subtree there is.
+Search::Known Search::along(const FlatTree& start, int at, Node& node, int depth, std::int64_t tests) {
+    Known known{0, node.leaf, node.leaf < kNever ? Plan::a_leaf() : nullptr};
+    if (trivial(node, depth, tests)) return known;
+    if (bottom(depth)) return outright(node, depth, tests);
+    const auto found = std::find(node.feature.begin(), node.feature.end(), start.feature[at]);
+    if (start.feature[at] < 0 || found == node.feature.end()) return known;  // a leaf, or a test that tells nothing apart
+    const int column = int(found - node.feature.begin());
+    const std::int64_t left = std::min(full(depth - 1), tests - 1), right = std::min(full(depth - 1), tests - 1 - left);
+    const int below[2] = {start.left[at], start.right[at]};
+    Known part[2];
+    for (int value = 0; value < 2; ++value) {
+        Node child;
+        substrate_.child(node, column, (value == 1) != bool(node.flip[column]) ? 0 : 1, child, true);
+        part[value] = along(start, below[value], child, depth - 1, value == 0 ? left : right);
+    }
+    const Cost cost = plus(plus(part[0].upper, part[1].upper), settings_.node_penalty);
+    if (cost < known.upper) known.upper = cost, known.plan = Plan::test(start.feature[at], part[0].plan, part[1].plan);
+    return known;
+}
+
+/// Count work, so that a pass can be given a share of it. Pairs cost columns^2 words, triples as much per column.
+void Search::spend(const Node& node, int depth) {
+    const std::uint64_t n = std::uint64_t(node.columns), words = std::uint64_t(node.chunks) + 4;
+    work += n * n * words * (depth >= 3 ? n / 4 + 1 : 1) / 16 + 1;
+    if (work > most_work_) throw Paused{};
 }
 
 /// A better tree for the subproblem at `level`: raise it through the open nodes above, up to the incumbent.
 void Search::improve(int level, Cost cost, PlanPtr plan) {
     while (true) {
-        Known& known = level == 0 ? best_ : frames_[level].known;
-        if (level == 0 && cost < frames_[0].known.upper) frames_[0].known.upper = cost, frames_[0].known.plan = plan;
-        if (cost >= known.upper) return;
-        known.upper = cost, known.plan = plan;
+        Known& known = frames_[level].known;
         if (level == 0) {
-            if (cost < wanted_)
-                control_.publish(cost + substrate_.offset, std::min(cost, proved_) + substrate_.offset, scribe_.write(plan));
+            if (cost < known.upper) known.upper = cost, known.plan = plan;
+            if (cost < team_.upper()) team_.offer(cost, plan, scribe_);
             return;
         }
+        if (cost >= known.upper) return;
+        known.upper = cost, known.plan = plan;
         const Frame& above = frames_[--level];
         cost = plus(plus(cost, above.other), settings_.node_penalty);
         plan = above.side == 1 ? Plan::test(above.feature, above.other_plan, plan)
                                : Plan::test(above.feature, plan, above.other_plan);
     }
-}
-
-/// A bound that others may have found meanwhile.
-Cost Search::outside() {
-    const Cost external = control_.external.load(std::memory_order_relaxed);
-    if (external < kNever) wanted_ = std::min(wanted_, external - substrate_.offset);
-    return wanted_;
 }
 
 Cost Search::frame_lower(const Frame& frame) const {
@@ -104,6 +130,7 @@ Cost Search::frame_lower(const Frame& frame) const {
 
 Search::Known Search::outright(Node& node, int depth, std::int64_t tests) {
     const Cost penalty = settings_.node_penalty;
+    spend(node, depth);
     Solved s;
     if (depth == 1) s = solve_one(node, tests, penalty);
     else if (depth == 2) s = solve_two(substrate_, node, tests, penalty);
@@ -117,16 +144,16 @@ Search::Known Search::outright(Node& node, int depth, std::int64_t tests) {
 
 Search::Known Search::explore(Node& node, int level, int depth, std::int64_t tests, Cost bound, const Rules::States& states) {
     control_.check();
-    ++counters_.nodes;
+    ++counters.nodes;
     tests = std::min(tests, full(depth));
     Known known;
     known.upper = node.leaf;
     if (node.leaf < kNever) known.plan = Plan::a_leaf();
-    if (depth == 0 || tests == 0 || node.columns == 0 || node.leaf <= settings_.node_penalty) {
+    if (trivial(node, depth, tests)) {
         known.lower = known.upper;
         return known;
     }
-    const Slack slack = rules_.slack(states);
+    const Slack slack = rules_ ? rules_->slack(states) : Rules{}.slack(states);
     if (Entry* e = depth >= 3 ? cache_.find(node.cover, node.hash, depth, tests) : nullptr) {
         known.lower = e->lower;
         if (e->upper < known.upper) known.upper = e->upper, known.plan = e->plan;
@@ -140,7 +167,6 @@ Search::Known Search::explore(Node& node, int level, int depth, std::int64_t tes
         frame.known = known;
         open(node, level, depth, tests);
         for (std::size_t i = 0; i < frame.order.size(); ++i) {
-            if (level == 0) bound = std::min(bound, outside());
             branch(node, level, depth, tests, bound, states, int(i));
         }
         known = frame.known;
@@ -158,6 +184,7 @@ Search::Known Search::explore(Node& node, int level, int depth, std::int64_t tes
 /// Rank the candidates; the pair table gives the best tree of depth two on the way.
 void Search::open(Node& node, int level, int depth, std::int64_t tests) {
     Frame& frame = frames_[level];
+    spend(node, 2);
     substrate_.pairs(node);
     const Solved two = solve_two(substrate_, node, std::min<std::int64_t>(tests, 3), settings_.node_penalty);
     frame.order.clear();
@@ -210,10 +237,11 @@ void Search::branch(Node& node, int level, int depth, std::int64_t tests, Cost b
     const int column = frame.order[rank];
     Rules::States below[2];
     bool pruned[2] = {false, false};
-    if (rules_.any())
+    if (rules_)
         for (int side = 0; side < 2; ++side) {
-            below[side] = rules_.update(states, context(node, frame, column, side, rank, level));
-            const Rules::Verdict verdict = rules_.prune(below[side], level + 1);
+            below[side] = rules_->update(states, context(node, frame, column, side, rank, level));
+            if (node.side_leaf[side][column] <= settings_.node_penalty) below[side] = rules_->terminal(below[side]);
+            const Rules::Verdict verdict = rules_->prune(below[side], level + 1, needs);
             if (verdict == Rules::skip) return;
             pruned[side] = verdict == Rules::shallow;
         }
@@ -292,6 +320,7 @@ void Search::shallow(const Node& node, Frame& frame, int depth, int column, int 
     Node& rows = rows_of(node, frame, depth, column, side, sides);
     const int levels = std::min(depth - 1, 2);
     const std::int64_t tests = std::min(sides.tests[side], full(levels));
+    spend(rows, levels);
     const Solved s = levels < 2 ? solve_one(rows, tests, settings_.node_penalty) : solve_two(substrate_, rows, tests, settings_.node_penalty);
     if (s.cost < known.upper) known.upper = s.cost, known.plan = plan_of(rows, s, levels);
 }
@@ -327,7 +356,7 @@ Cost Search::split(Node& node, int level, int depth, int column, Sides& sides, C
     for (int turn = 0; turn < 2; ++turn) {
         const int s = turn == 0 ? first : 1 - first;
         if (lower >= std::min(bound, frame.known.upper)) {
-            ++(turn == 0 ? counters_.pruned_similarity : counters_.pruned_bound);
+            ++(turn == 0 ? counters.pruned_similarity : counters.pruned_bound);
             break;
         }
         if (sides.known[s].exact()) continue;

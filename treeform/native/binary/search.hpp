@@ -3,17 +3,29 @@
 #include <deque>
 
 #include "cache.hpp"
-#include "control.hpp"
-#include "outright.hpp"
 #include "rules.hpp"
+#include "team.hpp"
 
 namespace treeform::binary {
 
+/// One worker. Costs exclude the substrate's offset.
 class Search {
 public:
-    Search(Substrate& substrate, const Settings& settings, Control& control, Counters& counters);
-    /// Runs to the end of the proof, or until the control says stop. Costs exclude the substrate's offset.
-    void run(Outcome& out);
+    Search(std::unique_ptr<Substrate> substrate, const Settings& settings, Team& team, const Control& control, std::size_t memory);
+    /// Search the root tests that the team has left, under these rules (null: without). Stops early when its work exceeds `most`.
+    void pass(const Rules* rules, std::uint64_t most);
+    /// The best tree with the tests of a given one, its last levels solved anew; nothing when the tree does not fit.
+    void follow(const FlatTree& start);
+    /// Per root test: no tree that begins with it costs less. Empty: nothing was searched.
+    const std::vector<Cost>& root_lower() const { return frames_[0].order.empty() ? none_ : frames_[0].lower; }
+    /// The root's bound when it needed no search.
+    Cost root_known() const { return root_known_; }
+
+    Counters counters;
+    Rules::Needs needs = Rules::nothing();  // what the rules left out, since it was last taken
+    std::uint64_t work = 0;                 // words touched by counting, about
+    bool paused = false;
+    const Substrate& substrate() const { return *holder_; }
 
 private:
     /// What is known of a subproblem: no tree costs less than `lower`; `plan` costs `upper`.
@@ -57,24 +69,30 @@ private:
     void similarity(Node& node, Frame& frame, int column);
     void rank(Node& node, Frame& frame);
     void improve(int level, Cost cost, PlanPtr plan);
+    void search_root(Cost bound, const Rules::States& states);
+    bool trivial(const Node& node, int depth, std::int64_t tests) const {
+        return depth == 0 || tests == 0 || node.columns == 0 || node.leaf <= settings_.node_penalty;
+    }
+    void spend(const Node& node, int depth);
+    std::int64_t most_tests() const { return std::min(settings_.max_nodes, full(settings_.depth)); }
+    Known along(const FlatTree& start, int at, Node& node, int depth, std::int64_t tests);
     Cost frame_lower(const Frame& frame) const;
-    void iterate();
-    Cost outside();
     bool bottom(int depth) const { return depth <= settings_.exact_depth; }
     Context context(const Node& node, const Frame& frame, int column, int side, int rank, int level) const;
 
+    std::unique_ptr<Substrate> holder_;
     Substrate& substrate_;
     const Settings& settings_;
-    Control& control_;
-    Counters& counters_;
+    Team& team_;
+    const Control& control_;
     Cache cache_;
-    Rules rules_;
     Scribe scribe_;
+    const Rules* rules_ = nullptr;
+    std::uint64_t most_work_ = 0;
     Node root_;
     std::deque<Frame> frames_;
-    Known best_;                 // of the whole problem
-    Cost proved_ = 0;            // lower bound of the whole problem
-    Cost wanted_ = kNever;       // only trees below this are of interest
+    std::vector<Cost> none_;
+    Cost root_known_ = 0;
     bool similarity_;
 };
 

@@ -1,0 +1,154 @@
+// Who searches what, and for how long.
+//
+// CA-DL8.5 is a sequence of passes: search under the rules, weaken them, again, until the root's bounds meet
+// (Algorithm 2 of the paper). A pass that left nothing out proves the optimum.
+//
+// DL8.5 is one pass without rules. A depth-first search alone is a poor anytime algorithm, and a proof is faster with a good tree in
+// hand, so passes under rules come first, as long as they improve the tree. Then the proof gets a share of the
+// work: as much as was spent so far, and at least kFirstShare. When that does not suffice, the guides get their turn, then
+// the proof again, with twice the work each time. What either of them learns is in the cache, so little is done twice,
+// and the whole costs a proof at most a constant factor.
+//
+// Threads share the root tests of a pass: each worker takes the next one, with rows, cache and recursion of its own. They
+// share the best tree, and the bounds of the root tests are put together after the pass. A short pass is left to the
+// first worker.
+#include "restarts.hpp"
+
+#include <thread>
+
+namespace treeform::binary {
+
+constexpr std::uint64_t kFirstShare = 200'000'000;  // of work: some tenths of a second
+constexpr std::uint64_t kShort = 4'000'000;         // a pass that is not worth a thread
+
+Restarts::Restarts(const Points& points, const Settings& settings, Control& control)
+    : points_(points), settings_(settings), control_(control), workers_(std::max(1, settings.threads)),
+      failures_(workers_.size()) {
+    auto substrate = make_substrate(points, settings);
+    team_ = std::make_unique<Team>(*substrate, settings, control);
+    workers_[0] = std::make_unique<Search>(std::move(substrate), settings, *team_, control, settings.memory / workers_.size());
+}
+
+void Restarts::run(Outcome& out) {
+    const Substrate& substrate = workers_[0]->substrate();
+    out.simd = substrate.simd, out.rows = substrate.points, out.planes = substrate.planes, out.lane_bits = substrate.lane_bits;
+    try {
+        if (!settings_.start.empty()) workers_[0]->follow(settings_.start);
+        if (settings_.strategy == "beam") beam();
+        else guided();
+    } catch (const Stopped&) {
+    } catch (const std::bad_alloc&) {
+        out.memory_stop = true;
+    }
+    const Cost proved = std::min<Cost>(team_->proved, team_->upper());
+    out.complete = team_->settled();
+    out.lower = proved + substrate.offset;
+    for (const auto& worker : workers_)
+        if (worker) out.counters += worker->counters;
+    out.counters.restarts = restarts_;
+    if (team_->plan() && team_->upper() < team_->wanted()) {
+        Scribe scribe(const_cast<Substrate&>(substrate), settings_);
+        out.tree = scribe.write(team_->plan());
+    }
+}
+
+void Restarts::beam() {
+    Rules rules(settings_.rules, settings_.relaxation, settings_.step);
+    while (true) {
+        pass(&rules, kAll);
+        if (team_->settled()) return;
+        ++restarts_;
+        if (!rules.relax(take_needs())) break;
+    }
+    pass(nullptr, kAll);
+}
+
+void Restarts::guided() {
+    if (!settings_.warm_up || settings_.depth <= settings_.exact_depth) {
+        pass(nullptr, kAll);
+        return;
+    }
+    std::vector<Rules> guides;
+    guides.emplace_back(std::vector<std::string>{"discrepancy"}, "monotonic", 1.0);
+    guides.emplace_back(std::vector<std::string>{"top-k"}, "monotonic", 1.0);
+    std::uint64_t share = kFirstShare;
+    for (int round = 0; !team_->settled(); ++round) {
+        // A guide that no longer prunes anything has made the proof; then settled() says so.
+        for (std::size_t g = 0; g < guides.size() && !team_->settled(); ++g) {
+            const std::uint64_t until = round == 0 ? kAll : spent() + share / guides.size();
+            for (int idle = 0; idle < (round == 0 ? 2 : 1 << 30) && spent() < until && !team_->settled();) {
+                const Cost before = team_->upper();
+                if (pass(&guides[g], round == 0 ? share : until - spent())) break;
+                ++restarts_;
+                if (!guides[g].relax(take_needs())) break;
+                idle = team_->upper() < before ? 0 : idle + 1;
+            }
+            if (round == 0) break;
+        }
+        if (team_->settled()) return;
+        share = std::max(share, spent());
+        pass(nullptr, share);
+    }
+}
+
+/// One search of the root tests by all workers; true when it ended for want of work.
+bool Restarts::pass(const Rules* rules, std::uint64_t most) {
+    team_->next = 0;
+    const std::uint64_t before = spent();
+    const std::size_t workers = last_pass_ < kShort ? 1 : workers_.size();
+    std::vector<std::thread> others;
+    for (std::size_t w = 1; w < workers; ++w)
+        others.emplace_back([=, this] { work(w, rules, most / workers_.size()); });
+    work(0, rules, workers > 1 ? most / workers : most);
+    for (auto& other : others) other.join();
+    collect();
+    for (auto& failure : failures_)
+        if (failure) std::rethrow_exception(std::exchange(failure, nullptr));
+    last_pass_ = spent() - before;
+    bool paused = false;
+    for (std::size_t w = 0; w < workers; ++w) paused = paused || (workers_[w] && workers_[w]->paused);
+    return paused;
+}
+
+void Restarts::work(std::size_t worker, const Rules* rules, std::uint64_t most) {
+    try {
+        auto& search = workers_[worker];
+        if (!search)
+            search = std::make_unique<Search>(make_substrate(points_, settings_), settings_, *team_, control_,
+                                              settings_.memory / workers_.size());
+        search->pass(rules, most);
+    } catch (...) {
+        failures_[worker] = std::current_exception();
+    }
+}
+
+/// What the workers have proved about the root tests holds from now on.
+void Restarts::collect() {
+    Cost lower = kNever;
+    for (const auto& worker : workers_) {
+        if (!worker) continue;
+        team_->prove(worker->root_known());
+        const std::vector<Cost>& mine = worker->root_lower();
+        if (root_lower_.size() < mine.size()) root_lower_.resize(mine.size());
+        for (std::size_t j = 0; j < mine.size(); ++j) root_lower_[j] = std::max(root_lower_[j], mine[j]);
+    }
+    if (root_lower_.empty()) return;
+    for (const Cost c : root_lower_) lower = std::min(lower, c);
+    team_->prove(std::min(lower, team_->upper()));
+}
+
+Rules::Needs Restarts::take_needs() {
+    Rules::Needs all = Rules::nothing();
+    for (const auto& worker : workers_)
+        if (worker)
+            for (int i = 0; i < kMaxRules; ++i) all[i] = std::min(all[i], worker->needs[i]), worker->needs[i] = kFree;
+    return all;
+}
+
+std::uint64_t Restarts::spent() const {
+    std::uint64_t sum = 0;
+    for (const auto& worker : workers_) sum += worker ? worker->work : 0;
+    return sum;
+}
+
+}  // namespace treeform::binary

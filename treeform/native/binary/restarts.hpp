@@ -1,0 +1,34 @@
+#pragma once
+// The passes of DL8.5 and CA-DL8.5, and the workers that make them. See restarts.cpp.
+#include "search.hpp"
+
+namespace treeform::binary {
+
+class Restarts {
+public:
+    Restarts(const Points& points, const Settings& settings, Control& control);
+    /// Runs to the end of the proof, or until the control says stop.
+    void run(Outcome& out);
+
+private:
+    static constexpr std::uint64_t kAll = ~std::uint64_t(0);
+    void beam();
+    void guided();
+    bool pass(const Rules* rules, std::uint64_t most);
+    void work(std::size_t worker, const Rules* rules, std::uint64_t most);
+    void collect();
+    Rules::Needs take_needs();
+    std::uint64_t spent() const;
+
+    const Points& points_;
+    const Settings& settings_;
+    Control& control_;
+    std::vector<std::unique_ptr<Search>> workers_;
+    std::vector<std::exception_ptr> failures_;
+    std::unique_ptr<Team> team_;
+    std::vector<Cost> root_lower_;   // per root test, over all passes and workers
+    std::uint64_t last_pass_ = 0;
+    std::uint64_t restarts_ = 0;
+};
+
+}  // namespace treeform::binary

@@ -1,0 +1,61 @@
+#pragma once
+// What the workers of one run share: the best tree, and the root tests that are still to be searched. Each worker has its own rows,
+// cache and recursion, and takes root tests one after the other. Improvements are published under a lock; they
+// are rare.
+#include <atomic>
+#include <mutex>
+
+#include "control.hpp"
+#include "outright.hpp"
+
+namespace treeform::binary {
+
+/// Thrown inside a search whose share of work is spent; the pass is over, the run is not.
+struct Paused {};
+
+class Team {
+public:
+    Team(const Substrate& substrate, const Settings& settings, Control& control)
+        : offset_(substrate.offset), control_(control),
+          wanted_(settings.upper >= kNever ? kNever : settings.upper - substrate.offset) {}
+
+    std::atomic<std::size_t> next{0};     // rank of the next root test
+    std::atomic<Cost> proved{0};          // no tree costs less
+
+    Cost upper() const { return upper_.load(std::memory_order_relaxed); }
+    PlanPtr plan() const { return plan_; }
+
+    /// Only trees below this are of interest; asks for bounds that others may have found meanwhile.
+    Cost wanted() {
+        const Cost external = control_.external.load(std::memory_order_relaxed);
+        Cost now = wanted_.load(std::memory_order_relaxed);
+        if (external < kNever && external - offset_ < now) {
+            const std::lock_guard lock(mutex_);
+            wanted_ = now = std::min(wanted_.load(), external - offset_);
+        }
+        return now;
+    }
+    Cost limit() { return std::min(upper(), wanted()); }
+
+    /// A tree of that cost; true when it is the best so far.
+    bool offer(Cost cost, const PlanPtr& plan, Scribe& scribe) {
+        const std::lock_guard lock(mutex_);
+        if (cost >= upper_) return false;
+        upper_ = cost, plan_ = plan;
+        if (cost < wanted_)
+            control_.publish(cost + offset_, std::min<Cost>(cost, proved) + offset_, scribe.write(plan));
+        return true;
+    }
+    /// Nothing better than the best tree (or than what is wanted) is left to find.
+    bool settled() { return proved >= limit(); }
+    void prove(Cost lower) { proved = std::max<Cost>(proved, lower); }
+
+private:
+    const Cost offset_;
+    Control& control_;
+    std::mutex mutex_;
+    std::atomic<Cost> upper_{kNever}, wanted_;
+    PlanPtr plan_;
+};
+
+}  // namespace treeform::binary
