@@ -45,6 +45,7 @@ nb::dict to_dict(const tb::Counters& c) {
     out["nodes"] = c.nodes, out["depth_two"] = c.depth_two, out["depth_three"] = c.depth_three, out["rows"] = c.rows;
     out["cache_hits"] = c.cache_hits, out["cache_stores"] = c.cache_stores, out["cache_evictions"] = c.cache_evictions;
     out["pruned_similarity"] = c.pruned_similarity, out["pruned_bound"] = c.pruned_bound, out["restarts"] = c.restarts;
+    out["work"] = c.work;
     return out;
 }
 

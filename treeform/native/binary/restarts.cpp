@@ -4,10 +4,11 @@
 // (Algorithm 2 of the paper). A pass that left nothing out proves the optimum.
 //
 // DL8.5 is one pass without rules. A depth-first search alone is a poor anytime algorithm, and a proof is faster with a good tree in
-// hand, so passes under rules come first, as long as they improve the tree. Then the proof gets a share of the
-// work: as much as was spent so far, and at least kFirstShare. When that does not suffice, the guides get their turn, then
-// the proof again, with twice the work each time. What either of them learns is in the cache, so little is done twice,
-// and the whole costs a proof at most a constant factor.
+// hand, so guides take turns with it: limited discrepancy, top-k, and the neighbourhood of the best tree. The first turn is
+// the discrepancy rule's, as long as its restarts improve the tree. Then the proof gets a short one; what is
+// not proved by then is hard. From there on a round gives the guides half of the work spent so far, and the proof
+// twice that much when they found nothing, a third of it when they did. What any of them learns is in the cache, so little is
+// done twice, and the rounds cost a proof at most a constant factor.
 //
 // Threads share the root tests of a pass: each worker takes the next one, with rows, cache and recursion of its own. They
 // share the best tree, and the bounds of the root tests are put together after the pass. A short pass is left to the
@@ -18,7 +19,7 @@
 
 namespace treeform::binary {
 
-constexpr std::uint64_t kFirstShare = 200'000'000;  // of work: some tenths of a second
+constexpr std::uint64_t kFirstShare = 100'000'000;  // of work: some tenths of a second
 constexpr std::uint64_t kShort = 4'000'000;         // a pass that is not worth a thread
 
 Restarts::Restarts(const Points& points, const Settings& settings, Control& control)
@@ -68,27 +69,47 @@ void Restarts::guided() {
         pass(nullptr, kAll);
         return;
     }
-    std::vector<Rules> guides;
-    guides.emplace_back(std::vector<std::string>{"discrepancy"}, "monotonic", 1.0);
-    guides.emplace_back(std::vector<std::string>{"top-k"}, "monotonic", 1.0);
-    std::uint64_t share = kFirstShare;
-    for (int round = 0; !team_->settled(); ++round) {
-        // A guide that no longer prunes anything has made the proof; then settled() says so.
-        for (std::size_t g = 0; g < guides.size() && !team_->settled(); ++g) {
-            const std::uint64_t until = round == 0 ? kAll : spent() + share / guides.size();
-            for (int idle = 0; idle < (round == 0 ? 2 : 1 << 30) && spent() < until && !team_->settled();) {
-                const Cost before = team_->upper();
-                if (pass(&guides[g], round == 0 ? share : until - spent())) break;
-                ++restarts_;
-                if (!guides[g].relax(take_needs())) break;
-                idle = team_->upper() < before ? 0 : idle + 1;
-            }
-            if (round == 0) break;
-        }
-        if (team_->settled()) return;
-        share = std::max(share, spent());
-        pass(nullptr, share);
+    Guide guides[] = {{Rules({"discrepancy"}, "monotonic", 1, 0), 0}, {Rules({"top-k"}, "monotonic", 1, 1), 0}};
+    for (int idle = 0; idle < 2 && !team_->settled();) {
+        const Cost before = team_->upper();
+        if (!turn(guides[0], kAll)) break;
+        idle = team_->upper() < before ? 0 : idle + 1;
     }
+    std::uint64_t share = kFirstShare;
+    while (!team_->settled()) {
+        pass(nullptr, share);
+        const Cost before = team_->upper();
+        const std::uint64_t part = std::max(kFirstShare, spent() / 2), until = spent() + part;
+        while (!team_->settled() && spent() < until) {
+            Guide& guide = guides[guides[1].spent < guides[0].spent];
+            if (polished_ < guide.spent && polish(until - spent())) continue;
+            if (!turn(guide, until - spent())) break;
+        }
+        share = team_->upper() < before ? part / 3 : 2 * part;
+    }
+}
+
+/// Search near the best tree: first its subtrees of exact_depth + 1 levels, then larger ones. False when that is done.
+bool Restarts::polish(std::uint64_t most) {
+    if (near_ != team_->plan()) near_ = team_->plan(), levels_ = settings_.exact_depth + 1;
+    if (!near_ || levels_ >= settings_.depth) return false;
+    const std::uint64_t before = spent();
+    const PlanPtr tree = near_;
+    workers_[0]->polish(tree, levels_, most);
+    polished_ += spent() - before;
+    if (!workers_[0]->paused) ++levels_;
+    return true;
+}
+
+/// One pass under a guide's rules; false when there is nothing to relax.
+bool Restarts::turn(Guide& guide, std::uint64_t most) {
+    const std::uint64_t before = spent();
+    const bool paused = pass(&guide.rules, most);
+    guide.spent += spent() - before;
+    const Rules::Needs needs = take_needs();
+    if (paused) return true;  // it goes on at the same thresholds
+    ++restarts_;
+    return guide.rules.relax(needs);
 }
 
 /// One search of the root tests by all workers; true when it ended for want of work.
@@ -147,7 +168,7 @@ Rules::Needs Restarts::take_needs() {
 
 std::uint64_t Restarts::spent() const {
     std::uint64_t sum = 0;
-    for (const auto& worker : workers_) sum += worker ? worker->work : 0;
+    for (const auto& worker : workers_) sum += worker ? worker->counters.work : 0;
     return sum;
 }
 

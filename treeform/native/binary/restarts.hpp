@@ -12,7 +12,13 @@ public:
 
 private:
     static constexpr std::uint64_t kAll = ~std::uint64_t(0);
+    struct Guide {
+        Rules rules;
+        std::uint64_t spent;
+    };
     void beam();
+    bool polish(std::uint64_t most);
+    bool turn(Guide& guide, std::uint64_t most);
     void guided();
     bool pass(const Rules* rules, std::uint64_t most);
     void work(std::size_t worker, const Rules* rules, std::uint64_t most);
@@ -27,6 +33,9 @@ private:
     std::vector<std::exception_ptr> failures_;
     std::unique_ptr<Team> team_;
     std::vector<Cost> root_lower_;   // per root test, over all passes and workers
+    PlanPtr near_;                   // the tree whose neighbourhood is searched, and how far
+    int levels_ = 0;
+    std::uint64_t polished_ = 0;
     std::uint64_t last_pass_ = 0;
     std::uint64_t restarts_ = 0;
 };

@@ -48,8 +48,8 @@ std::unique_ptr<Rule> make_rule(const std::string& name, const std::string& rela
     return found->second.second(Relaxation(relaxation, step > 0 ? step : found->second.first));
 }
 
-Rules::Rules(const std::vector<std::string>& names, const std::string& relaxation, double step) {
-    if (names.size() > kMaxRules) throw std::invalid_argument("at most four rules at once");
+Rules::Rules(const std::vector<std::string>& names, const std::string& relaxation, double step, int slot) : slot_(slot) {
+    if (names.size() + slot > kMaxRules) throw std::invalid_argument("at most four rules at once");
     for (const auto& name : names) rules_.push_back(make_rule(name, relaxation, step));
 }
 
@@ -91,7 +91,7 @@ Rules::Verdict Rules::prune(const States& s, int level, Needs& needs) const {
 Slack Rules::slack(const States& s) const {
     Slack slack;
     slack.fill(float(kFree));
-    for (std::size_t i = 0; i < rules_.size(); ++i) slack[i] = float(rules_[i]->slack(s[i]));
+    for (std::size_t i = 0; i < rules_.size(); ++i) slack[slot_ + i] = float(rules_[i]->slack(s[i]));
     return slack;
 }
 

@@ -101,7 +101,8 @@ public:
     using States = std::array<State, kMaxRules>;
     using Needs = std::array<double, kMaxRules>;  // the nearest threshold that lets more through
     Rules() = default;
-    Rules(const std::vector<std::string>& names, const std::string& relaxation, double step);
+    /// Sets of rules that take turns on one cache need slots of their own, from `slot` on.
+    Rules(const std::vector<std::string>& names, const std::string& relaxation, double step, int slot = 0);
 
     States initial(const Context& c) const;
     States update(const States& s, const Context& c) const;
@@ -116,6 +117,7 @@ public:
 
 private:
     std::vector<std::unique_ptr<Rule>> rules_;
+    int slot_ = 0;
 };
 
 }  // namespace treeform::binary

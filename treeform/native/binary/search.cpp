@@ -35,10 +35,14 @@ Search::Search(std::unique_ptr<Substrate> substrate, const Settings& settings, T
     substrate_.root(root_);
 }
 
-void Search::pass(const Rules* rules, std::uint64_t most) {
+void Search::begin(const Rules* rules, std::uint64_t most) {
     rules_ = rules;
-    most_work_ = work + most < work ? ~std::uint64_t(0) : work + most;
+    most_work_ = counters.work + most < most ? ~std::uint64_t(0) : counters.work + most;
     paused = false;
+}
+
+void Search::pass(const Rules* rules, std::uint64_t most) {
+    begin(rules, most);
     const Context start{0, 0, 0, double(root_.leaf), double(root_.mass)};
     try {
         search_root(team_.limit(), rules ? rules->initial(start) : Rules::States{});
@@ -70,38 +74,11 @@ void Search::search_root(Cost bound, const Rules::States& states) {
     }
 }
 
-void Search::follow(const FlatTree& start) {
-    most_work_ = ~std::uint64_t(0);
-    const Known known = along(start, 0, root_, settings_.depth, most_tests());
-    if (known.plan && known.upper < team_.upper()) team_.offer(known.upper, known.plan, scribe_);
-}
-
-/// The given tests while more levels are left than are solved outright; then the best subtree there is.
-Search::Known Search::along(const FlatTree& start, int at, Node& node, int depth, std::int64_t tests) {
-    Known known{0, node.leaf, node.leaf < kNever ? Plan::a_leaf() : nullptr};
-    if (trivial(node, depth, tests)) return known;
-    if (bottom(depth)) return outright(node, depth, tests);
-    const auto found = std::find(node.feature.begin(), node.feature.end(), start.feature[at]);
-    if (start.feature[at] < 0 || found == node.feature.end()) return known;  // a leaf, or a test that tells nothing apart
-    const int column = int(found - node.feature.begin());
-    const std::int64_t left = std::min(full(depth - 1), tests - 1), right = std::min(full(depth - 1), tests - 1 - left);
-    const int below[2] = {start.left[at], start.right[at]};
-    Known part[2];
-    for (int value = 0; value < 2; ++value) {
-        Node child;
-        substrate_.child(node, column, (value == 1) != bool(node.flip[column]) ? 0 : 1, child, true);
-        part[value] = along(start, below[value], child, depth - 1, value == 0 ? left : right);
-    }
-    const Cost cost = plus(plus(part[0].upper, part[1].upper), settings_.node_penalty);
-    if (cost < known.upper) known.upper = cost, known.plan = Plan::test(start.feature[at], part[0].plan, part[1].plan);
-    return known;
-}
-
 /// Count work, so that a pass can be given a share of it. Pairs cost columns^2 words, triples as much per column.
 void Search::spend(const Node& node, int depth) {
     const std::uint64_t n = std::uint64_t(node.columns), words = std::uint64_t(node.chunks) + 4;
-    work += n * n * words * (depth >= 3 ? n / 4 + 1 : 1) / 16 + 1;
-    if (work > most_work_) throw Paused{};
+    counters.work += n * n * words * (depth >= 3 ? n / 4 + 1 : 1) / 16 + 1;
+    if (counters.work > most_work_) throw Paused{};
 }
 
 /// A better tree for the subproblem at `level`: raise it through the open nodes above, up to the incumbent.

@@ -16,6 +16,8 @@ public:
     void pass(const Rules* rules, std::uint64_t most);
     /// The best tree with the tests of a given one, its last levels solved anew; nothing when the tree does not fit.
     void follow(const FlatTree& start);
+    /// Replace the subtrees of `tree` that have at most `exact` levels by the best there are. Pauses like pass().
+    void polish(const PlanPtr& tree, int exact, std::uint64_t most);
     /// Per root test: no tree that begins with it costs less. Empty: nothing was searched.
     const std::vector<Cost>& root_lower() const { return frames_[0].order.empty() ? none_ : frames_[0].lower; }
     /// The root's bound when it needed no search.
@@ -23,7 +25,6 @@ public:
 
     Counters counters;
     Rules::Needs needs = Rules::nothing();  // what the rules left out, since it was last taken
-    std::uint64_t work = 0;                 // words touched by counting, about
     bool paused = false;
     const Substrate& substrate() const { return *holder_; }
 
@@ -75,6 +76,9 @@ private:
     }
     void spend(const Node& node, int depth);
     std::int64_t most_tests() const { return std::min(settings_.max_nodes, full(settings_.depth)); }
+    void begin(const Rules* rules, std::uint64_t most);
+    Known valued(const PlanPtr& tree, Node& node);
+    Known refine(const PlanPtr& tree, Node& node, int level, int depth, int exact);
     Known along(const FlatTree& start, int at, Node& node, int depth, std::int64_t tests);
     Cost frame_lower(const Frame& frame) const;
     bool bottom(int depth) const { return depth <= settings_.exact_depth; }
