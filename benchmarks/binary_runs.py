@@ -184,11 +184,16 @@ class Store:
         self.records: list[Record] = [json.loads(line) for line in lines]
 
     def find(self, solver: str, name: str, depth: int, limit: float) -> Record | None:
-        """The last record of that run, or of one that a longer or shorter limit would not change."""
+        """The last record of that run, or of one that a longer or shorter limit would not change.
+
+        An open run that got less than most of its limit in CPU seconds was disturbed, and does not count.
+        """
         for record in reversed(self.records):
             if (record["solver"], record["set"], record["depth"]) == (solver, name, depth):
                 settled = record["proved"] and record["seconds"] <= limit
-                if settled or record["limit"] == limit:
+                reached = record["target"] is not None and record["errors"] == record["target"]
+                whole = record["seconds"] >= 0.85 * limit or record["proved"] or reached
+                if settled or (record["limit"] == limit and whole):
                     return record
         return None
 

@@ -26,12 +26,12 @@ struct Entry {
 
 class Cache {
 public:
-    Cache(const Substrate& substrate, std::size_t bytes, bool enabled, Counters& counters)
-        : substrate_(substrate), counters_(counters), enabled_(enabled) {
-        // A plan and its control block are about as large as an entry's fixed part.
-        most_ = std::max<std::size_t>(kWays, bytes / (sizeof(Entry) + 96));
+    /// `bytes`: this worker's part of the limit.
+    Cache(const Substrate& substrate, std::size_t bytes, int workers, bool enabled, Counters& counters)
+        : substrate_(substrate), counters_(counters), enabled_(enabled), workers_(workers) {
+        bytes_ = std::int64_t(bytes);
         std::size_t size = 256;
-        while (size > most_) size /= 2;
+        while (size * sizeof(Entry) > bytes) size /= 2;
         table_.resize(std::max<std::size_t>(size, kWays));
     }
 
@@ -56,7 +56,7 @@ public:
         if (Entry* e = find(node.cover, node.hash, depth, tests)) return --counters_.cache_hits, e;
         const std::uint64_t key = mix(node.hash, depth, tests);
         Entry* slot = free_slot(key);
-        if (!slot && table_.size() * 3 <= most_) {  // old and new exist side by side for a moment
+        if (!slot && elsewhere() + table_bytes() * 3 <= bytes_) {  // old and new exist side by side for a moment
             grow();
             slot = free_slot(key);
         }
@@ -74,8 +74,16 @@ public:
         return slot;
     }
 
+    /// Whether a tree may be kept too. When not, the bounds are, and the tree is found again when it is needed.
+    bool room() const { return elsewhere() + table_bytes() <= bytes_; }
+
 private:
     static constexpr int kWays = 4;
+    std::int64_t table_bytes() const { return std::int64_t(table_.size() * sizeof(Entry)); }
+    /// Rows, pair tables, scratch and trees: what the limit covers beside this table.
+    std::int64_t elsewhere() const {
+        return (Buffer::live.load(std::memory_order_relaxed) + Plan::live.load(std::memory_order_relaxed) * Plan::kBytes) / workers_;
+    }
     static std::uint64_t mix(std::uint64_t hash, int depth, std::int64_t tests) {
         hash = (hash ^ (std::uint64_t(depth) << 40 ^ std::uint64_t(tests))) * 0xbf58476d1ce4e5b9ull;
         return hash ^ hash >> 31;
@@ -98,7 +106,7 @@ private:
     const Substrate& substrate_;
     Counters& counters_;
     bool enabled_;
-    std::size_t most_;
+    std::int64_t bytes_ = 0, workers_ = 1;
     std::uint32_t clock_ = 0;
     std::vector<Entry> table_;
 };

@@ -1,5 +1,6 @@
 #pragma once
 // A subproblem: a set of rows, the features that still tell them apart, and what counting them gave.
+#include <atomic>
 #include <cstdlib>
 #include <new>
 #include <utility>
@@ -9,9 +10,10 @@
 
 namespace treeform::binary {
 
-/// Raw memory on cache-line boundaries that only ever grows.
+/// Raw memory on cache-line boundaries that only ever grows. `live` counts the bytes of all of them, for the memory limit.
 class Buffer {
 public:
+    static inline std::atomic<std::int64_t> live{0};
     Buffer() = default;
     Buffer(const Buffer&) = delete;
     Buffer& operator=(const Buffer&) = delete;
@@ -21,15 +23,22 @@ public:
         std::swap(size_, o.size_);
         return *this;
     }
-    ~Buffer() { std::free(data_); }
+    ~Buffer() {
+        std::free(data_);
+        live.fetch_sub(std::int64_t(size_), std::memory_order_relaxed);
+    }
     template <class T>
     T* take(std::size_t n) {
         const std::size_t bytes = (n * sizeof(T) + 127) / 64 * 64;
         if (bytes > size_) {
             std::free(data_);
-            size_ = bytes + bytes / 4 / 64 * 64;
-            data_ = std::aligned_alloc(64, size_);
+            live.fetch_sub(std::int64_t(size_), std::memory_order_relaxed);
+            size_ = 0;
+            const std::size_t wanted = bytes + bytes / 4 / 64 * 64;
+            data_ = std::aligned_alloc(64, wanted);
             if (!data_) throw std::bad_alloc();
+            size_ = wanted;
+            live.fetch_add(std::int64_t(size_), std::memory_order_relaxed);
         }
         return static_cast<T*>(data_);
     }

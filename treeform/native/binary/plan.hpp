@@ -2,6 +2,7 @@
 // A tree as the search remembers it: only the tests above the subtrees that are solved outright. Those are found
 // again when the tree is written out.
 #include <algorithm>
+#include <atomic>
 #include <memory>
 
 #include "problem.hpp"
@@ -17,6 +18,15 @@ struct Plan {
     std::int32_t tests = 0;
     std::int32_t feature = -1;         // split
     PlanPtr child[2];                  // split: where the feature is 0, where it is 1
+
+    static inline std::atomic<std::int64_t> live{0};       // how many there are, for the memory limit
+    static constexpr std::int64_t kBytes = 96;             // with what the allocator and the counts of owners add
+    Plan() { live.fetch_add(1, std::memory_order_relaxed); }
+    Plan(Plan&& o) noexcept : kind(o.kind), depth(o.depth), tests(o.tests), feature(o.feature) {
+        live.fetch_add(1, std::memory_order_relaxed);
+        child[0] = std::move(o.child[0]), child[1] = std::move(o.child[1]);
+    }
+    ~Plan() { live.fetch_sub(1, std::memory_order_relaxed); }
 
     static PlanPtr a_leaf() {
         static const PlanPtr one = std::make_shared<const Plan>();

@@ -19,7 +19,7 @@
 
 namespace treeform::binary {
 
-constexpr std::uint64_t kFirstShare = 100'000'000;  // of work: some tenths of a second
+constexpr std::uint64_t kFirstShare = 300'000'000;  // of work: some tenths of a second
 constexpr std::uint64_t kShort = 4'000'000;         // a pass that is not worth a thread
 
 Restarts::Restarts(const Points& points, const Settings& settings, Control& control)
@@ -75,6 +75,7 @@ void Restarts::guided() {
         if (!turn(guides[0], kAll)) break;
         idle = team_->upper() < before ? 0 : idle + 1;
     }
+    if (!team_->settled()) polish(kFirstShare);
     std::uint64_t share = kFirstShare;
     while (!team_->settled()) {
         pass(nullptr, share);

@@ -28,7 +28,7 @@ namespace treeform::binary {
 Search::Search(std::unique_ptr<Substrate> substrate, const Settings& settings, Team& team, const Control& control,
                std::size_t memory)
     : holder_(std::move(substrate)), substrate_(*holder_), settings_(settings), team_(team), control_(control),
-      cache_(substrate_, memory, settings.cache, counters), scribe_(substrate_, settings),
+      cache_(substrate_, memory, std::max(1, settings.threads), settings.cache, counters), scribe_(substrate_, settings),
       similarity_(settings.similarity && settings.min_support <= 1) {
     substrate_.counters = &counters;
     for (int i = 0; i <= settings.depth; ++i) frames_.emplace_back();
@@ -152,8 +152,13 @@ Search::Known Search::explore(Node& node, int level, int depth, std::int64_t tes
     if (depth >= 3)
         if (Entry* e = cache_.claim(node, depth, tests)) {
             e->lower = std::max(e->lower, known.lower);
-            if (known.upper < e->upper) e->upper = known.upper, e->plan = known.plan;
             e->slack = slack, e->within = bound;
+            if (cache_.room()) {
+                if (known.upper < e->upper) e->upper = known.upper, e->plan = known.plan;
+            } else {  // without its tree, a success does not count as searched
+                if (known.upper < bound) e->within = 0;
+                e->upper = kNever, e->plan = nullptr;
+            }
         }
     return known;
 }
