@@ -4,8 +4,8 @@ Solvers are the strategies of ``treeform``'s binary engine (`STRATEGIES`) and th
 ``pydl85``, ``pytrees`` (DL8.5 of pytrees-rs) and ``pytrees-lds`` (its limited discrepancy search). What is measured
 is ``fit`` from a NumPy array in user CPU seconds; for treeform that is `Dataset.from_user` and the engine, short fits
 are repeated and the median taken. The time limit of treeform's engines counts CPU seconds of the process (the engine
-is asked to stop when they are spent), so that a busy machine changes nothing; the peers' own limits are wall seconds. They
-need a core for themselves, or a wall clock that shows CPU seconds: see ``cpu_clock.c``.
+is asked to stop when they are spent), so that a busy machine changes nothing; the peers' own limits are wall seconds.
+They need a core for themselves, or a wall clock that shows CPU seconds: see ``cpu_clock.c``.
 
 A run may have a target: it ends when its error is reached. From there on the primal gap is zero, whatever happens.
 """

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from treeform.data import Dataset
 from treeform.dp import CADL85, DL85, Blossom, ConTree, EngineRun, TreeTask
@@ -58,10 +60,11 @@ def cost_of(graph: DecisionGraph, data: Dataset, task: TreeTask) -> int:
     return int((data.weights * unit).sum()) + task.node_penalty * graph.n_nodes
 
 
-def random_problem(seed: int) -> tuple[Dataset, TreeTask]:
-    """A small table with a random task."""
+def random_problem(seed: int, rows: int = 23, features: int = 5, depth: int = 5) -> tuple[Dataset, TreeTask]:
+    """A small table with a random task, at most that large."""
     rng = np.random.default_rng(seed)
-    n, features, k = int(rng.integers(3, 24)), int(rng.integers(1, 6)), int(rng.choice([2, 2, 3, 4]))
+    n, k = int(rng.integers(3, rows + 1)), int(rng.choice([2, 2, 3, 4]))
+    features = int(rng.integers(1, features + 1))
     X = (rng.random((n, features)) < rng.choice([0.5, 0.2])).astype(float)
     X[0], X[1] = 0, 1
     y = rng.integers(0, k, n)
@@ -70,7 +73,7 @@ def random_problem(seed: int) -> tuple[Dataset, TreeTask]:
     data = Dataset.from_user(X, y, weights)
     k = data.n_classes
     task = TreeTask(
-        depth=int(rng.integers(1, 6)),
+        depth=int(rng.integers(1, depth + 1)),
         cost=rng.integers(0, 5, (k, k)) if seed % 3 == 0 else None,
         node_penalty=int(rng.choice([0, 0, 1, 2])),
         min_support=int(rng.choice([0, 0, 1, 2, 3])),
@@ -105,15 +108,20 @@ ENGINES = [
 def test_every_strategy_finds_the_optimum(seed: int) -> None:
     data, task = random_problem(seed)
     want = brute_force(data, task)
-    blossom = [] if task.max_nodes is not None else [Blossom(), Blossom(exact_depth=2), Blossom(threads=2, exact_depth=2)]
-    for engine in [*ENGINES, *blossom]:
+    blossom = [Blossom(), Blossom(exact_depth=2), Blossom(threads=2, exact_depth=2)]
+    for engine in [*ENGINES, *(blossom if task.max_nodes is None else [])]:
         assert settled(engine, data, task) == want, engine
 
 
-@pytest.mark.parametrize("seed", range(1000, 1300))
-def test_default_against_brute_force(seed: int) -> None:
-    data, task = random_problem(seed)
-    assert settled(DL85(), data, task) == brute_force(data, task)
+@pytest.mark.parametrize("batch", range(10))
+def test_thousands_of_tiny_problems(batch: int) -> None:
+    """One engine each, in turn: what it proves is what enumeration finds."""
+    blossoms = [Blossom(exact_depth=2), Blossom()]
+    for seed in range(1000 + 200 * batch, 1200 + 200 * batch):
+        data, task = random_problem(seed, rows=14, features=4, depth=4)
+        engines = [*ENGINES, *(blossoms if task.max_nodes is None else [])]
+        engine = engines[seed // 2 % len(engines)] if seed % 2 else DL85()
+        assert settled(engine, data, task) == brute_force(data, task), (seed, engine)
 
 
 @pytest.mark.parametrize("scale", [2**16 - 1, 2**33 + 1])
@@ -129,18 +137,56 @@ def test_large_weights_take_wider_lanes(scale: int, simd: str) -> None:
     assert settled(DL85(simd=simd), small, task) == brute_force(small, task)
 
 
-def test_preprocessing_keeps_the_optimum() -> None:
-    """Repeated rows, contradictory rows, equal and complementary columns change nothing but known amounts."""
-    rng = np.random.default_rng(7)
-    for _ in range(20):
-        X = rng.integers(0, 2, (25, 4)).astype(float)
-        y = rng.integers(0, 2, 25)
-        y[:2] = 0, 1
-        plain = settled(DL85(), Dataset.from_user(X, y), TreeTask(depth=4))
-        twice = settled(DL85(), Dataset.from_user(np.vstack([X, X]), np.r_[y, y]), TreeTask(depth=4))
-        wide = settled(DL85(), Dataset.from_user(np.hstack([X, 1 - X, X]), y), TreeTask(depth=4))
-        noisy = settled(DL85(), Dataset.from_user(np.vstack([X, X]), np.r_[y, 1 - y]), TreeTask(depth=4))
-        assert (twice, wide, noisy) == (2 * plain, plain, 25)
+TABLES = st.integers(0, 2**32 - 1)
+
+
+def random_table(seed: int) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 2, (int(rng.integers(4, 30)), int(rng.integers(1, 5)))).astype(float)
+    X[0], X[1] = 0, 1
+    y = rng.integers(0, int(rng.integers(2, 4)), len(X))
+    y[:2] = 0, 1
+    return X, y
+
+
+def optimum(X: np.ndarray, y: np.ndarray, weights: np.ndarray | None = None, depth: int = 3) -> int:
+    engines = [DL85(), CADL85(rule="top-k*"), Blossom()]
+    found = {settled(e, Dataset.from_user(X, y, weights), TreeTask(depth=depth)) for e in engines}
+    assert len(found) == 1
+    return found.pop()
+
+
+@given(seed=TABLES, times=st.integers(2, 4))
+@settings(max_examples=20, deadline=None)
+def test_merging_equal_rows(seed: int, times: int) -> None:
+    """Repeating all rows multiplies the optimum; a weight is as good as repetitions."""
+    X, y = random_table(seed)
+    plain = optimum(X, y)
+    assert optimum(np.repeat(X, times, axis=0), np.repeat(y, times)) == times * plain
+    weights = np.random.default_rng(seed).integers(1, 4, len(y))
+    weights[0] = 1
+    assert optimum(X, y, weights) == optimum(np.repeat(X, weights, axis=0), np.repeat(y, weights))
+
+
+@given(seed=TABLES)
+@settings(max_examples=20, deadline=None)
+def test_cancelling_contradictory_rows(seed: int) -> None:
+    """A pair of equal rows of the two classes costs exactly one more, whatever the tree."""
+    X, y = random_table(seed)
+    y = np.minimum(y, 1)
+    some = np.random.default_rng(seed).integers(0, len(X), 5)
+    noisy = np.vstack([X, X[some], X[some]]), np.r_[y, np.zeros(5, int), np.ones(5, int)]
+    assert optimum(*noisy) == optimum(X, y) + 5
+
+
+@given(seed=TABLES)
+@settings(max_examples=20, deadline=None)
+def test_equal_and_complementary_features(seed: int) -> None:
+    """Copies, complements, constants and another order of the columns change nothing."""
+    X, y = random_table(seed)
+    wide = np.hstack([1 - X, X, np.zeros((len(X), 1)), X])
+    shuffled = wide[:, np.random.default_rng(seed).permutation(wide.shape[1])]
+    assert optimum(wide, y) == optimum(shuffled, y) == optimum(X, y)
 
 
 @pytest.mark.parametrize("name", ["anneal", "tic-tac-toe", "vote", "primary-tumor"])

@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from typer.testing import CliRunner
 
 import treeform as tf
+from treeform.cli.app import app
 from treeform.data import Dataset
 from treeform.dp import CADL85, DL85, Blossom, EngineRun, TreeTask, by_name, names
 from treeform.dp.binary import binarise
@@ -64,11 +66,87 @@ def test_cutoff_and_start() -> None:
         assert (kept.upper, kept.proved) == (best.upper, True)
 
 
-def test_tiny_cache_is_exact_and_forgets(benchmark_data: Any) -> None:
+@pytest.mark.parametrize("limit", [1, 2**14, 2**20])
+def test_tiny_cache_is_exact_and_forgets(limit: int, benchmark_data: Any) -> None:
     data = Dataset.from_user(*benchmark_data("binary/primary-tumor"))
-    outcome = DL85(memory_limit=2**14).run(data, TreeTask(depth=5), EngineRun())
-    assert (outcome.upper, outcome.proved) == (26, True)
-    assert outcome.counters["cache_evictions"] > 0
+    for engine in (DL85(memory_limit=limit), CADL85(memory_limit=limit), DL85(memory_limit=limit, threads=2)):
+        outcome = engine.run(data, TreeTask(depth=5), EngineRun())
+        assert (outcome.upper, outcome.proved) == (26, True)
+        assert outcome.counters["cache_evictions"] > 0 or limit == 2**20
+
+
+@pytest.mark.parametrize("engine", [DL85(threads=2), CADL85(threads=2), Blossom(threads=2), Blossom()])
+def test_stop_keeps_the_best_within_a_tenth_of_a_second(engine: Any) -> None:
+    """Wide data, where one step of the search is long. The calling thread looks up every 0.05 s."""
+    rng = np.random.default_rng(8)
+    data = Dataset.from_user(rng.integers(0, 2, (2000, 200)).astype(float), rng.integers(0, 3, 2000))
+    late, asked = [], []
+
+    def stop() -> bool:
+        asked.append((time.perf_counter(), time.thread_time()))
+        return len(asked) > 6
+
+    outcome = engine.run(data, TreeTask(depth=6), EngineRun(stop=stop))
+    late.append(time.perf_counter() - asked[6][0])
+    assert (outcome.proved, outcome.reason) == (False, "interrupted")
+    assert outcome.upper == (outcome.graph.predict_codes(data.X) != data.y).sum()
+    assert late[0] < 0.6  # 0.1 on an idle machine; tests run on busy ones
+
+
+def test_start_tree_is_used_and_improved() -> None:
+    """Its upper tests stay and its lower levels are solved anew, before anything else happens."""
+    data = hard(400, 12)
+    task = TreeTask(depth=4)
+    shallow = DL85().run(data, TreeTask(depth=2), EngineRun())
+    for engine in (DL85(), CADL85(rule="purity"), Blossom()):
+        trace: list[int] = []
+        run = EngineRun(
+            start=shallow.graph, stop=lambda: True, on_incumbent=lambda s, u, *_, t=trace: t.append(u)
+        )
+        outcome = engine.run(data, task, run)
+        assert trace[0] == shallow.upper
+        assert outcome.upper <= shallow.upper
+    best = DL85().run(data, task, EngineRun())
+    improved = best.graph
+    again = DL85(exact_depth=2).run(data, task, EngineRun(start=improved))
+    assert (again.upper, again.proved) == (best.upper, True)
+    numeric = Dataset.from_user(np.linspace(0, 1, 40)[:, None], np.arange(40) // 10 % 2)
+    first = DL85().run(numeric, TreeTask(depth=2), EngineRun())
+    kept = DL85(binarize=1).run(
+        numeric, TreeTask(depth=2), EngineRun(start=first.graph, upper=first.upper + 1)
+    )
+    assert (kept.upper, kept.graph) == (first.upper, first.graph)
+
+
+def test_cutoff_from_outside_ends_blossom_too() -> None:
+    data = hard(60, 8)
+    best = DL85().run(data, TreeTask(depth=5), EngineRun())
+    for engine in (DL85(warm_up=False, exact_depth=2), CADL85(), Blossom(exact_depth=2)):
+        outcome = engine.run(data, TreeTask(depth=5), EngineRun(upper=lambda: best.upper))
+        assert (outcome.graph, outcome.proved) == (None, True)
+
+
+def test_settings_in_a_name() -> None:
+    assert by_name("dl85(binarize=10, memory_limit=2**28, threads=2)") == DL85(
+        binarize=10, memory_limit=2**28, threads=2
+    )
+    assert by_name("cadl85(rule=('gain', 'discrepancy'))") == CADL85(rule=("gain", "discrepancy"))
+    for wrong in ("dl85(10)", "dl85(binarize=len('ab'))", "dl85(colour=1)", "dl85(", "dl86(binarize=1)"):
+        with pytest.raises(SpecError):
+            by_name(wrong)
+
+
+def test_result_says_what_the_binarisation_is_worth(tmp_path: Any) -> None:
+    rng = np.random.default_rng(6)
+    frame = pd.DataFrame({"age": rng.integers(18, 80, 90), "y": rng.integers(0, 2, 90)})
+    result = tf.Problem(frame[["age"]], frame["y"], shape=tf.Tree(depth=2)).solve("dl85(binarize=3)")
+    assert result.status is tf.Status.FEASIBLE
+    assert any("3 of" in note and "optimal for that binarisation" in note for note in result.notes)
+    frame.to_csv(tmp_path / "d.csv", index=False)
+    given = ["fit", str(tmp_path / "d.csv"), "--target", "y", "--shape", "tree:2", "-v"]
+    for how in ("3", "{'age': [30, 50]}"):
+        shown = CliRunner().invoke(app, [*given, "--solver", f"dl85(binarize={how})"])
+        assert "optimal for that binarisation" in " ".join(shown.output.split()), shown.output
 
 
 def test_binarisation_and_its_claims() -> None:
@@ -106,7 +184,8 @@ def test_binarisation_and_its_claims() -> None:
     "make",
     [
         lambda: DL85(binarize="some"), lambda: DL85(binarize=0), lambda: DL85(order="best"), lambda: DL85(simd="mmx"),
-        lambda: DL85(memory_limit=0), lambda: Blossom(exact_depth=4), lambda: CADL85(rule="luck"),
+        lambda: DL85(memory_limit=0), lambda: Blossom(threads=0), lambda: Blossom(exact_depth=4),
+        lambda: CADL85(rule="luck"),
         lambda: CADL85(rule=()),
         lambda: CADL85(relaxation="slow"), lambda: CADL85(step=-1), lambda: DL85(exact_depth=True),
     ],

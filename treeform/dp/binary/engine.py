@@ -157,14 +157,20 @@ class _Session:
         }
         feature = np.full(len(self.start.feature), -1, dtype=np.int32)
         for node in np.flatnonzero(self.start.feature >= 0):
-            column = self._column_of(int(self.start.feature[node]), float(self.start.threshold[node]), columns)
+            column = self._column_of(
+                int(self.start.feature[node]), float(self.start.threshold[node]), columns
+            )
             if column is None:
                 return None
             feature[node] = column
-        left, right = (np.ascontiguousarray(side, dtype=np.int32) for side in (self.start.left, self.start.right))
+        left, right = (
+            np.ascontiguousarray(side, dtype=np.int32) for side in (self.start.left, self.start.right)
+        )
         return feature, left, right
 
-    def _column_of(self, feature: int, threshold: float, columns: dict[tuple[int, float], np.int32]) -> np.int32 | None:
+    def _column_of(
+        self, feature: int, threshold: float, columns: dict[tuple[int, float], np.int32]
+    ) -> np.int32 | None:
         """The column that sends every row the way of ``feature <= threshold``: any threshold within the gap does."""
         if (feature, threshold) in columns:
             return columns[feature, threshold]
