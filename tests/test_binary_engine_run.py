@@ -127,11 +127,17 @@ def test_cutoff_from_outside_ends_blossom_too() -> None:
 
 
 def test_settings_in_a_name() -> None:
-    assert by_name("dl85(binarize=10, memory_limit=2**28, threads=2)") == DL85(
+    assert by_name("dl85:binarize=10,memory_limit=268435456,threads=2") == DL85(
         binarize=10, memory_limit=2**28, threads=2
     )
-    assert by_name("cadl85(rule=('gain', 'discrepancy'))") == CADL85(rule=("gain", "discrepancy"))
-    for wrong in ("dl85(10)", "dl85(binarize=len('ab'))", "dl85(colour=1)", "dl85(", "dl86(binarize=1)"):
+    assert by_name("cadl85:rule=gain+discrepancy,relaxation=luby") == CADL85(
+        rule=("gain", "discrepancy"), relaxation="luby"
+    )
+    assert by_name("cadl85:rule=top-k*").rule == "top-k*"
+    assert by_name("blossom:exact_depth=2,binarize=age@30+50.5+job income@2e3") == Blossom(
+        exact_depth=2, binarize={"age": [30, 50.5], "job income": [2000]}
+    )
+    for wrong in ("dl85:10", "dl85:binarize=ab", "dl85:binarize=age@old", "dl85:colour=1", "dl86:binarize=1"):
         with pytest.raises(SpecError):
             by_name(wrong)
 
@@ -139,13 +145,13 @@ def test_settings_in_a_name() -> None:
 def test_result_says_what_the_binarisation_is_worth(tmp_path: Any) -> None:
     rng = np.random.default_rng(6)
     frame = pd.DataFrame({"age": rng.integers(18, 80, 90), "y": rng.integers(0, 2, 90)})
-    result = tf.Problem(frame[["age"]], frame["y"], shape=tf.Tree(depth=2)).solve("dl85(binarize=3)")
+    result = tf.Problem(frame[["age"]], frame["y"], shape=tf.Tree(depth=2)).solve("dl85:binarize=3")
     assert result.status is tf.Status.FEASIBLE
     assert any("3 of" in note and "optimal for that binarisation" in note for note in result.notes)
     frame.to_csv(tmp_path / "d.csv", index=False)
     given = ["fit", str(tmp_path / "d.csv"), "--target", "y", "--shape", "tree:2", "-v"]
-    for how in ("3", "{'age': [30, 50]}"):
-        shown = CliRunner().invoke(app, [*given, "--solver", f"dl85(binarize={how})"])
+    for how in ("3", "age@30+50"):
+        shown = CliRunner().invoke(app, [*given, "--solver", f"dl85:binarize={how}"])
         assert "optimal for that binarisation" in " ".join(shown.output.split()), shown.output
 
 

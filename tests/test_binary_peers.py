@@ -41,7 +41,9 @@ def pytrees_errors(X: np.ndarray, y: np.ndarray, depth: int, least: int) -> int:
 
 
 # pydl8.5 0.1.8 misses optima under a minimum support (24 errors where the others and enumeration find 22).
-@pytest.mark.parametrize(("peer", "supports"), [(pystreed_errors, 4), (pydl85_errors, 1), (pytrees_errors, 4)])
+@pytest.mark.parametrize(
+    ("peer", "supports"), [(pystreed_errors, 4), (pydl85_errors, 1), (pytrees_errors, 4)]
+)
 def test_agrees_on_random_sets(peer: Callable[..., int], supports: int) -> None:
     rng = np.random.default_rng(12)
     for case in range(25):

@@ -56,7 +56,7 @@ def normalised(given: Any, engine: str) -> Binarisation:
     ----------
     given : "all", int or mapping
         All thresholds that separate something; at most so many per numeric column, at quantiles; or
-        thresholds by column name (columns left out keep all of theirs).
+        thresholds by column name (columns left out keep all of theirs), as text ``age@30+50``.
 
     Raises
     ------
@@ -69,6 +69,9 @@ def normalised(given: Any, engine: str) -> Binarisation:
         return given
     if isinstance(given, Mapping):
         given = tuple(given.items())
+    written = (given,) if isinstance(given, str) else given
+    if isinstance(written, tuple) and written and isinstance(written[0], str) and "@" in written[0]:
+        given = _written(written)
     if isinstance(given, tuple):
         try:
             return tuple((str(name), tuple(sorted(float(t) for t in values))) for name, values in given)
@@ -77,8 +80,19 @@ def normalised(given: Any, engine: str) -> Binarisation:
     raise SpecError(
         f"{engine}(binarize={given!r}) is not possible",
         cause="numeric columns become tests by 'all' thresholds, a number of quantiles, or given thresholds",
-        fix="use binarize='all', binarize=10 or binarize={'age': [30, 50]}",
+        fix="use binarize='all', binarize=10 or binarize={'age': [30, 50]}; as text age@30+50",
     )
+
+
+def _written(entries: tuple[Any, ...]) -> tuple[tuple[str, tuple[Any, ...]], ...]:
+    """Thresholds as a solver's name spells them: ``age@30+50+income@2000`` has come apart at the plus signs."""
+    found: dict[str, tuple[Any, ...]] = {}
+    name = ""
+    for entry in entries:
+        before, at, value = entry.rpartition("@") if isinstance(entry, str) else ("", "", entry)
+        name = before if at else name
+        found[name] = (*found.get(name, ()), value)
+    return tuple(found.items())
 
 
 def binarise(data: Dataset, how: Binarisation) -> Binarised:
