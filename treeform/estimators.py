@@ -20,7 +20,7 @@ from treeform.shape import Diagram, Shape, Tree
 from treeform.solve import Result, Status
 
 
-class _OptimalClassifier(ClassifierMixin, BaseEstimator):
+class _OptimalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """What both estimators share: stating the problem, solving it, predicting with the graph."""
 
     objective: Any

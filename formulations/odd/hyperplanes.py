@@ -61,7 +61,7 @@ class MultivariateSplits(Component):
         b = keep(t, "b", m.continuous("b", skeleton.n_nodes, -reach, reach))
         t.state.update(cube=frame, centre=centre, epsilon=self.epsilon, reach=reach)
         w = concatenate([t.w, t.state["w_last"]], axis=1)
-        value = cube @ a.T
+        value = (a @ cube.T).T
         if self.indicators:
             _enforced(m, t, value, b, w, self.epsilon)
         else:

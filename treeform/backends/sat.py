@@ -165,7 +165,7 @@ class SatSession(Session):
             budget = int(min(LONGEST_SLICE, max(20, budget * min(2.0, SLICE_SECONDS / spent))))
             # PySAT holds the interpreter lock during a slice; here the caller's thread gets its turn.
             time.sleep(1e-4)
-        info = {"slices": slices, **_counters(solver)}
+        info: dict[str, Any] = {"slices": slices, **_counters(solver)}
         if found is None:
             return Answer(Verdict.UNKNOWN, reason=watch.reason or "time", info=info)
         if not found:
