@@ -16,6 +16,7 @@ from treeform.solve import solve as solve_question
 from treeform.solve.choose import choose
 from treeform.solve.climb import climb_sizes
 from treeform.solve.explain import Explanation, explain_plan
+from treeform.solve.pareto import Pareto, curve
 from treeform.solve.proofs import Proofs
 
 
@@ -210,6 +211,42 @@ class Problem:
             time_limit=time_limit,
             prices=prices,
             alphas=alphas,
+            on_progress=on_progress,
+        )
+
+    def pareto(
+        self,
+        solver: Any = None,
+        *,
+        formulation: Any = None,
+        warm_start: Any = "auto",
+        time_limit: float | None = None,
+        on_progress: Callable[[Progress], None] | None = None,
+    ) -> Pareto:
+        """The models that no other one beats in depth, number of tests and errors at once.
+
+        A `ladder` for every depth up to that of the shape.
+
+        Parameters
+        ----------
+        solver, formulation, warm_start, time_limit, on_progress
+            As in `solve`; the time limit is for all of it.
+
+        Returns
+        -------
+        Pareto
+
+        Raises
+        ------
+        SpecError
+            If the shape is no tree, or solver, formulation and problem do not fit together.
+        """
+        return curve(
+            self.question,
+            solver,
+            formulation=formulation,
+            warm_start=warm_start,
+            time_limit=time_limit,
             on_progress=on_progress,
         )
 

@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.text import Text
 
 from treeform import __version__, report
-from treeform.cli import ladders
+from treeform.cli import ladders, pareto
 from treeform.cli import options as opt
 from treeform.cli.files import check_writable, write_text
 from treeform.cli.messages import Exit, command, err_console, exit_code, warn
@@ -290,6 +290,7 @@ def report_model(
 
 
 app.command(name="ladder")(command(ladders.ladder))
+app.command(name="pareto")(command(pareto.pareto))
 
 
 @app.command()

@@ -6,6 +6,7 @@ from treeform.solve.choose import find_formulation, find_solver, formulation_nam
 from treeform.solve.claims import Claim, Ledger
 from treeform.solve.driver import solve
 from treeform.solve.listing import solvers
+from treeform.solve.pareto import Pareto, ParetoPoint
 from treeform.solve.question import Question
 from treeform.solve.result import Limit, Progress, Result, Status
 from treeform.solve.sizes import Ladder, Priced, Rung
@@ -20,6 +21,8 @@ __all__ = [
     "Ladder",
     "Ledger",
     "Limit",
+    "Pareto",
+    "ParetoPoint",
     "Priced",
     "Progress",
     "Question",

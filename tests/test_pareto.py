@@ -1,0 +1,61 @@
+"""The curve depth x tests x errors against enumeration, and the command."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+import treeform as tf
+from treeform.cli.app import app
+from treeform.errors import SpecError
+from treeform.testing import all_models
+
+
+def table() -> tuple[pd.DataFrame, np.ndarray]:
+    rng = np.random.default_rng(4)
+    X = pd.DataFrame(rng.integers(0, 2, (14, 3)), columns=list("abc"))
+    return X, ((X["a"] ^ X["b"]) | (rng.random(14) < 0.2)).to_numpy().astype(int)
+
+
+@pytest.mark.parametrize("solver", [None, "glucose42"])
+def test_the_curve_is_that_of_enumeration(solver: str | None) -> None:
+    X, y = table()
+    problem = tf.Problem(X, y, shape=tf.Tree(2))
+    found = problem.pareto(solver, warm_start=None, time_limit=60)
+    assert found.proved and all(p.proved for p in found.points)
+    models = {
+        (g.depth, g.n_nodes, int((g.predict_codes(problem.data.X) != problem.data.y).sum()))
+        for g in all_models(problem.data, tf.Tree(2))
+    }
+    best = {
+        m
+        for m in models
+        if not any(o != m and all(a <= b for a, b in zip(o, m, strict=True)) for o in models)
+    }
+    assert {(p.depth, p.tests, p.value) for p in found.points} == best
+    for p in found.points:
+        assert (p.graph.depth, p.graph.n_nodes) == (p.depth, p.tests)
+
+
+def test_diagrams_have_no_depths() -> None:
+    X, y = table()
+    with pytest.raises(SpecError, match="no curve over depths"):
+        tf.Problem(X, y, shape=tf.Diagram(1, 2)).pareto()
+
+
+def test_the_command(tmp_path: Path) -> None:
+    X, y = table()
+    path, out = tmp_path / "table.csv", tmp_path / "curve.json"
+    X.assign(y=y).to_csv(path, index=False)
+    done = CliRunner().invoke(
+        app, ["pareto", str(path), "--target", "y", "--shape", "tree:2", "-q", "-o", str(out)]
+    )
+    assert done.exit_code == 0, done.output
+    points = json.loads(out.read_text())["points"]
+    assert [p["tests"] for p in points] == sorted(p["tests"] for p in points)
+    assert done.stdout.count("\n") == len(points) + 1
