@@ -16,7 +16,7 @@ from treeform.formulations.sat.clauses import Ints, expected_per_example
 from treeform.formulations.sat.examples import choose
 from treeform.formulations.sat.formula import KEY, Formula
 from treeform.formulations.sat.leaves import LeafClasses
-from treeform.formulations.sat.nodes import NodeFeatures
+from treeform.formulations.sat.nodes import NodeFeatures, one_of
 from treeform.formulations.sat.paths import ExamplePaths
 from treeform.formulations.sat.read import place, read_tree
 from treeform.graph import DecisionGraph
@@ -53,6 +53,10 @@ class _Remembered(WeakKeyDictionary[Any, Ints]):
         return (_Remembered, ())
 
 
+def _whole(value: object, least: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= least
+
+
 class SatDepth(Formulation):
     """A perfect binary tree of depth k over Boolean features, in clauses.
 
@@ -68,7 +72,7 @@ class SatDepth(Formulation):
     Parameters
     ----------
     components : Sum or sequence of Component, optional
-        Other components in place of the three.
+        Other components in place of the three; they carry the options of the components themselves.
     counterexamples : int
         How many misclassified examples a round adds. The paper adds one; several need far fewer rounds.
     choice : {"nearest", "first"}
@@ -81,6 +85,10 @@ class SatDepth(Formulation):
     bounds : {"none", "classes", "native"}
         Depths that are skipped before the first call: those with fewer leaves than classes, and for "native"
         also those up to `NATIVE_DEPTH` that the native engine refutes. The proofs of a certificate skip none.
+    at_most_one, tests, symmetry
+        Of `NodeFeatures`.
+    start : int
+        Of `ExamplePaths`.
     """
 
     name: ClassVar[str] = "sat-depth"
@@ -94,26 +102,39 @@ class SatDepth(Formulation):
         keep: bool = True,
         phases: str = "none",
         bounds: str = "classes",
+        at_most_one: str | None = None,
+        tests: str = "auto",
+        symmetry: bool = False,
+        start: int = 10,
     ) -> None:
-        super().__init__(components or (NodeFeatures(), ExamplePaths(), LeafClasses()))
-        if counterexamples < 1:
+        if components and (at_most_one, tests, symmetry, start) != (None, "auto", False, 10):
             raise SpecError(
-                f"counterexamples={counterexamples} adds nothing to a formula that a candidate contradicts",
+                "components are given, and options of components beside them",
+                cause="at_most_one, tests, symmetry and start belong to NodeFeatures and ExamplePaths",
+                fix=f"give them there: {self.name} = NodeFeatures(symmetry=True) + ExamplePaths(start=20) + ...",
+            )
+        nodes = NodeFeatures(at_most_one, tests=tests, symmetry=symmetry)
+        super().__init__(components or (nodes, ExamplePaths(start), *self._leaves()))
+        if not _whole(counterexamples, 1):
+            raise SpecError(
+                f"counterexamples={counterexamples!r} adds nothing to a formula that a candidate contradicts",
                 cause="each round has to add at least one misclassified example",
                 fix="use counterexamples=10",
             )
+        one_of(keep, (True, False), "keep")
         for name, value in (("choice", choice), ("phases", phases), ("bounds", bounds)):
-            if value not in KNOWN[name]:
-                raise SpecError(
-                    f"{name}={value!r} is not known",
-                    cause=f"it is one of {', '.join(map(repr, KNOWN[name]))}",
-                )
+            one_of(value, KNOWN[name], name)
         self.counterexamples = counterexamples
         self.choice = choice
         self.keep = keep
         self.phases = phases
         self.bounds = bounds
         self._remembered = _Remembered()
+
+    @staticmethod
+    def _leaves() -> tuple[Component, ...]:
+        """The default components after the nodes and paths."""
+        return (LeafClasses(),)
 
     def supports(self, shape: Shape, data: Dataset, objective: Objective) -> str | None:
         """Why the problem cannot be stated in clauses of reasonable number, or None."""

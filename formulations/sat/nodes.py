@@ -63,8 +63,9 @@ class NodeFeatures(Component):
     def __init__(
         self, at_most_one: str | None = None, *, tests: str = "auto", symmetry: bool = False
     ) -> None:
-        _one_of(at_most_one, (None, *AT_MOST_ONE), "at_most_one")
-        _one_of(tests, TESTS, "tests")
+        one_of(at_most_one, (None, *AT_MOST_ONE), "at_most_one")
+        one_of(tests, TESTS, "tests")
+        one_of(symmetry, (False, True), "symmetry")
         self.at_most_one = at_most_one
         self.tests = tests
         self.symmetry = symmetry
@@ -113,11 +114,13 @@ class NodeFeatures(Component):
             t.publish("active", A)
 
 
-def _one_of(value: object, known: Sequence[object], what: str) -> None:
-    if value not in known:
+def one_of(value: object, known: Sequence[object], what: str) -> None:
+    """Refuse a setting that is not among those known."""
+    if value not in known or isinstance(value, int) != isinstance(known[0], int):
         raise SpecError(
             f"{what}={value!r} is not known",
             cause=f"it is one of {', '.join(map(repr, known))}",
+            fix=f"use {what}={known[0]!r}",
         )
 
 

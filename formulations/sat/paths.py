@@ -49,6 +49,12 @@ class ExamplePaths(Component):
     offers = BY_SAMPLE
 
     def __init__(self, start: int = 10) -> None:
+        if not isinstance(start, int) or isinstance(start, bool) or start < 1:
+            raise SpecError(
+                f"start={start!r} is no number of examples to begin with",
+                cause="the first formula holds at least one example",
+                fix="use start=10",
+            )
         self.start = start
 
     def build(self, m: Model, t: Ports) -> None:

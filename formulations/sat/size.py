@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -15,11 +15,9 @@ from treeform.formulations.sat.clauses import Ints
 from treeform.formulations.sat.depth import SatDepth
 from treeform.formulations.sat.formula import KEY, Formula, formula_of
 from treeform.formulations.sat.leaves import LeafClasses
-from treeform.formulations.sat.nodes import NodeFeatures
-from treeform.formulations.sat.paths import ExamplePaths
 from treeform.model import Expr, any_of, clauses
 from treeform.objective import Depth, Nodes, Objective
-from treeform.ports import Component, Requirement, Sum
+from treeform.ports import Component, Requirement
 from treeform.shape import Shape
 
 if TYPE_CHECKING:
@@ -71,8 +69,8 @@ class SatSize(SatDepth):
     Parameters
     ----------
     components : Sum or sequence of Component, optional
-        Other components in place of the four.
-    **options
+        Other components in place of the four; they carry the options of the components themselves.
+    counterexamples, choice, keep, phases, bounds, at_most_one, tests, symmetry, start
         As in `SatDepth`.
 
     Notes
@@ -83,11 +81,9 @@ class SatSize(SatDepth):
 
     name: ClassVar[str] = "sat-size"
 
-    def __init__(self, components: Sum | Sequence[Component] = (), **options: Any) -> None:
-        super().__init__(
-            components or (NodeFeatures(), ExamplePaths(), LeafClasses(unlabelled=True), LabelledLeaves()),
-            **options,
-        )
+    @staticmethod
+    def _leaves() -> tuple[Component, ...]:
+        return (LeafClasses(unlabelled=True), LabelledLeaves())
 
     def supports(self, shape: Shape, data: Dataset, objective: Objective) -> str | None:
         if any(not isinstance(term, Nodes | Depth) for _, term in objective.terms):
