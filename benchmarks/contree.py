@@ -1,13 +1,15 @@
-"""ConTree side by side with pycontree, in one run: user CPU time, peak memory, errors.
+"""ConTree side by side with pycontree: user CPU time, peak memory, errors.
 
-    python benchmarks/contree.py                      # depths 2, 3 and 4 of the continuous sets
-    python benchmarks/contree.py --depths 3 --sets avila,page --threads 2 --limit 120
+    python benchmarks/contree.py                      # depths 2, 3 and 4 of the continuous sets, and the table
+    python benchmarks/contree.py --depths 3 --sets avila,page --again
+    python benchmarks/contree.py --depths 5 --sets bank,wilt --solvers treeform --limit 600
 
 Every measurement is a process of its own: ``fit`` from a NumPy array, short ones repeated and the median
 taken. User CPU seconds, so that other work on the machine matters little; peak memory is what a process grew
-by during ``fit``. Writes ``contree.csv`` and ``contree.md`` and prints the latter. The sets are read from the
-folder in TREEFORM_DATA (``../shared/data`` unless given). A line is marked when the number of errors is not
-the known optimum.
+by during ``fit``. Measurements are kept in ``docs/benchmarks/contree_runs.csv``: what is there is not measured
+again unless ``--again`` is given, so a long comparison can be made in parts. The table of all of them is printed
+and written as ``contree.csv`` and ``contree.md`` beside it. The sets are read from the folder in
+TREEFORM_DATA (``../shared/data`` unless given). A line is marked when the errors are not the known optimum.
 """
 
 from __future__ import annotations
@@ -17,7 +19,6 @@ import csv
 import json
 import math
 import os
-import platform
 import resource
 import statistics
 import subprocess
@@ -29,6 +30,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from tables import DOCS, machine
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = Path(os.environ.get("TREEFORM_DATA", ROOT / ".." / "shared" / "data")) / "continuous"
@@ -46,6 +48,12 @@ OPTIMA: dict[str, dict[int, int]] = {
     "skin": {},
 }
 ENOUGH = 0.5  # seconds of repetitions of a short fit
+KEY = ["solver", "set", "depth", "threads"]
+FIELDS = [
+    *KEY, "user", "wall", "memory", "errors", "lower", "proved", "limit", "rows", "features", "classes",
+    "nodes", "splits", "scans", "date",
+]  # fmt: skip
+Runs = dict[tuple[str, ...], dict[str, Any]]
 
 
 def load(name: str) -> tuple[np.ndarray, np.ndarray]:
@@ -96,7 +104,7 @@ def measure(solver: str, name: str, depth: int, limit: float, threads: int) -> d
         if len(seconds) == 1:
             answer_memory = peak_megabytes() - before
     return answer | {
-        "user": statistics.median(seconds), "wall": statistics.median(walls), "memory": answer_memory,
+        "user": sum(seconds) / len(seconds), "wall": statistics.median(walls), "memory": answer_memory,
         "rows": len(y), "features": x.shape[1], "classes": len(np.unique(y)),
     }  # fmt: skip
 
@@ -104,65 +112,97 @@ def measure(solver: str, name: str, depth: int, limit: float, threads: int) -> d
 def in_a_process(solver: str, name: str, depth: int, limit: float, threads: int) -> dict[str, Any]:
     """`measure` in a fresh process; a crash or a run far over its limit becomes an empty answer."""
     words = [sys.executable, __file__, "--measure", solver, name, str(depth), str(limit), str(threads)]
+    known = {"solver": solver, "set": name, "depth": depth, "threads": threads, "limit": limit}
     try:
-        done = subprocess.run(words, capture_output=True, text=True, timeout=20 * limit + 60, check=True)
+        done = subprocess.run(words, capture_output=True, text=True, timeout=3 * limit + 60, check=True)
+        answer = json.loads(done.stdout.splitlines()[-1])
     except (subprocess.TimeoutExpired, subprocess.CalledProcessError) as failure:
         print(f"  {solver} {name} depth {depth}: {failure}", file=sys.stderr)
-        return {"user": math.nan, "wall": math.nan, "memory": math.nan, "errors": None, "proved": False}
-    return dict(json.loads(done.stdout.splitlines()[-1]))
+        answer = {"user": math.nan, "wall": math.nan, "memory": math.nan, "errors": "", "proved": False}
+    return {field: (known | answer | {"date": date.today()}).get(field, "") for field in FIELDS}
 
 
-def compare(name: str, depth: int, limit: float, threads: int) -> dict[str, Any]:
-    """One line of the table."""
-    ours = in_a_process("treeform", name, depth, limit, threads)
-    theirs = in_a_process("pycontree", name, depth, limit, 1)
-    optimum = OPTIMA[name].get(depth)
-    wrong = bool(ours["proved"]) and optimum is not None and ours["errors"] != optimum
+def read_runs(path: Path) -> Runs:
+    if not path.exists():
+        return {}
+    with path.open(newline="", encoding="utf-8") as file:
+        return {tuple(line[key] for key in KEY): line for line in csv.DictReader(file)}
+
+
+def write_lines(path: Path, fields: list[str], lines: list[dict[str, Any]]) -> None:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, fields)
+        writer.writeheader()
+        writer.writerows(lines)
+
+
+def number(line: dict[str, Any] | None, field: str, digits: str) -> str:
+    return "" if line is None or line[field] in ("", None) else format(float(line[field]), digits)
+
+
+def compare(ours: dict[str, Any], theirs: dict[str, Any] | None) -> dict[str, str]:
+    """One line of the table; "> " marks what the reference had not finished at its limit."""
+    optimum = OPTIMA[ours["set"]].get(int(ours["depth"]))
+    proved = str(ours["proved"]) == "True"
+    wrong = proved and optimum is not None and int(ours["errors"]) != optimum
+    open_end = "" if theirs is None or str(theirs["proved"]) == "True" else "> "
+    ratio = "" if theirs is None else f"{float(theirs['user']) / max(float(ours['user']), 1e-6):.1f}"
+    bound = "" if proved else f", at least {ours['lower']}"
     return {
-        "set": name, "depth": depth, "rows": ours.get("rows"), "features": ours.get("features"),
-        "classes": ours.get("classes"), "errors": ours["errors"], "proved": ours["proved"], "known": optimum,
-        "wrong": wrong, "user": ours["user"], "wall": ours["wall"], "memory": ours["memory"],
-        "pycontree errors": theirs["errors"], "pycontree proved": theirs["proved"],
-        "pycontree user": theirs["user"], "pycontree memory": theirs["memory"],
-        "speed-up": theirs["user"] / max(ours["user"], 1e-6), "nodes": ours.get("nodes"),
-        "splits": ours.get("splits"), "scans": ours.get("scans"),
+        "set": ours["set"], "rows": str(ours["rows"]), "depth": str(ours["depth"]),
+        "errors": f"{ours['errors']}{bound}" + (f" (known: {optimum})" if wrong else ""),
+        "proved": "yes" if proved else "no", "treeform s": number(ours, "user", ".3g"),
+        "pycontree s": open_end + number(theirs, "user", ".3g") if theirs else "",
+        "ratio": open_end + ratio if theirs else "", "treeform MB": number(ours, "memory", ".1f"),
+        "pycontree MB": number(theirs, "memory", ".1f"),
     }  # fmt: skip
 
 
-def as_markdown(lines: list[dict[str, Any]], threads: int) -> str:
-    """The table for people, and the geometric means per depth."""
-    head = ["set", "depth", "errors", "proved", "treeform s", "pycontree s", "speed-up", "MB", "pycontree MB"]
-    rows = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
-    for one in lines:
-        over = "" if one["pycontree proved"] else "> "
-        mark = " (known: " + str(one["known"]) + ")" if one["wrong"] else ""
-        cells = [
-            one["set"], one["depth"], f"{one['errors']}{mark}", "yes" if one["proved"] else "no",
-            f"{one['user']:.4g}", f"{over}{one['pycontree user']:.4g}", f"{over}{one['speed-up']:.1f}",
-            f"{one['memory']:.1f}", f"{one['pycontree memory']:.1f}",
-        ]  # fmt: skip
-        rows.append("| " + " | ".join(map(str, cells)) + " |")
-    text = [f"User CPU seconds, {threads} thread(s), {processor()}, {date.today()}.", "", *rows, ""]
-    for depth in sorted({one["depth"] for one in lines}):
-        ratios = [
-            one["speed-up"]
-            for one in lines
-            if one["depth"] == depth and one["pycontree proved"] and one["proved"]
-        ]
-        if ratios:
-            mean = math.exp(statistics.fmean(map(math.log, ratios)))
-            text.append(
-                f"Depth {depth}: {mean:.1f} times in geometric mean over {len(ratios)} sets, least {min(ratios):.1f}."
-            )
-    return "\n".join(text) + "\n"
+def table_of(runs: Runs) -> list[dict[str, str]]:
+    """All compared lines of one thread, by depth."""
+    lines = []
+    for key, ours in runs.items():
+        if key[0] == "treeform" and key[3] == "1":
+            lines.append(compare(ours, runs.get(("pycontree", *key[1:]))))
+    order = list(OPTIMA)
+    return sorted(lines, key=lambda line: (int(line["depth"]), order.index(line["set"])))
 
 
-def processor() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-        return next(line.split(":")[1].strip() for line in lines if line.startswith("model name"))
-    except (OSError, StopIteration):
-        return platform.processor() or platform.machine()
+def means(lines: list[dict[str, str]]) -> list[str]:
+    """Geometric means per depth; an unfinished reference counts with what it had used."""
+    text = []
+    for depth in sorted({line["depth"] for line in lines}):
+        cells = [line["ratio"] for line in lines if line["depth"] == depth and line["ratio"]]
+        ratios = [float(cell.removeprefix("> ")) for cell in cells]
+        if not ratios:
+            continue
+        mean = math.exp(statistics.fmean(map(math.log, ratios)))
+        word = "at least " if any(cell.startswith(">") for cell in cells) else ""
+        text.append(
+            f"Depth {depth}: {word}{mean:.1f} times in geometric mean over {len(ratios)} sets, "
+            f"the least {min(ratios):.1f}."
+        )
+    return text
+
+
+def write_table(runs: Runs, folder: Path) -> list[dict[str, str]]:
+    """Print the table, and write it as CSV, as Markdown, and its summary as reStructuredText."""
+    lines = table_of(runs)
+    if not lines:
+        return lines
+    head = list(lines[0])
+    write_lines(folder / "contree.csv", head, lines)
+    days = sorted({str(run["date"]) for run in runs.values()})
+    facts = f"User CPU seconds of one thread, {machine()}, {days[0]}" + (
+        f" to {days[-1]}." if len(days) > 1 else "."
+    )
+    rows = [head, ["---"] * len(head), *(list(line.values()) for line in lines)]
+    grid = "\n".join("| " + " | ".join(row) + " |" for row in rows)
+    text = "\n\n".join(["# ConTree beside pycontree 1.0.8", "`python benchmarks/contree.py`", facts, grid])
+    (folder / "contree.md").write_text(text + "\n\n" + "\n".join(means(lines)) + "\n", encoding="utf-8")
+    (folder / "contree.inc").write_text("\n\n".join([facts, *means(lines)]) + "\n", encoding="utf-8")
+    print((folder / "contree.md").read_text(encoding="utf-8"))
+    return lines
 
 
 def main() -> int:
@@ -170,11 +210,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--depths", default="2,3,4")
+    parser.add_argument("--depths", default="2,3,4", help="empty: only write the table")
     parser.add_argument("--sets", default=",".join(OPTIMA))
+    parser.add_argument("--solvers", default=",".join(FITS))
     parser.add_argument("--limit", type=float, default=600.0, help="wall seconds per fit")
-    parser.add_argument("--threads", type=int, default=1, help="of treeform")
-    parser.add_argument("--out", type=Path, default=ROOT / "benchmarks" / "out")
+    parser.add_argument("--threads", type=int, default=1, help="of treeform; the table shows one thread")
+    parser.add_argument("--again", action="store_true", help="measure again what was measured before")
+    parser.add_argument("--out", type=Path, default=DOCS)
     parser.add_argument("--measure", nargs=5, help=argparse.SUPPRESS)
     asked = parser.parse_args()
     if asked.measure:
@@ -182,18 +224,19 @@ def main() -> int:
         print(json.dumps(measure(solver, name, int(depth), float(limit), int(threads))))
         return 0
     asked.out.mkdir(parents=True, exist_ok=True)
-    lines = []
-    for depth in map(int, asked.depths.split(",")):
+    store = asked.out / "contree_runs.csv"
+    runs = read_runs(store)
+    for depth in filter(None, asked.depths.split(",")):
         for name in asked.sets.split(","):
-            lines.append(compare(name, depth, asked.limit, asked.threads))
-            print(as_markdown(lines[-1:], asked.threads).splitlines()[4], flush=True)
-            with (asked.out / "contree.csv").open("w", newline="", encoding="utf-8") as file:
-                writer = csv.DictWriter(file, list(lines[0]))
-                writer.writeheader()
-                writer.writerows(lines)
-            (asked.out / "contree.md").write_text(as_markdown(lines, asked.threads), encoding="utf-8")
-    print(as_markdown(lines, asked.threads))
-    return int(any(one["wrong"] for one in lines))
+            for solver in asked.solvers.split(","):
+                threads = asked.threads if solver == "treeform" else 1
+                key = (solver, name, depth, str(threads))
+                if key in runs and not asked.again:
+                    continue
+                runs[key] = in_a_process(solver, name, int(depth), asked.limit, threads)
+                print(*(f"{word}={runs[key][word]}" for word in (*KEY, "user", "errors", "proved")), flush=True)
+                write_lines(store, FIELDS, list(runs.values()))
+    return int(any("known" in line["errors"] for line in write_table(runs, asked.out)))
 
 
 if __name__ == "__main__":
