@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <optional>
 #include <stdexcept>
+#include <type_traits>
 
 #include "binary/bind.hpp"
 #include "contree/engine.hpp"
@@ -40,8 +41,17 @@ nb::object to_dict(const ct::FlatTree& tree) {
     return std::move(out);
 }
 
+template <class Array>
+void need_aligned(const Array& array) {
+    if (reinterpret_cast<std::uintptr_t>(array.data()) % alignof(std::remove_pointer_t<decltype(array.data())>) != 0)
+        throw std::invalid_argument("an array is not aligned in memory");
+}
+
 ct::Rows rows_of(const Matrix& x, const Labels& y, const std::optional<Weights>& weight, int classes,
                  const std::optional<Costs>& cost) {
+    need_aligned(x), need_aligned(y);
+    if (weight) need_aligned(*weight);
+    if (cost) need_aligned(*cost);
     ct::Rows rows;
     rows.x = x.data(), rows.n = x.shape(0), rows.features = x.shape(1), rows.classes = classes;
     if (y.shape(0) != rows.n) throw std::invalid_argument("labels and rows differ in number");

@@ -55,6 +55,7 @@ class ClaimFact:
     seconds: float
     relaxation: tuple[str, ...]
     rechecked: str
+    counters: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -124,6 +125,7 @@ def of_result(
                 "seconds": claim.seconds,
                 "relaxation": claim.relaxation,
                 "recheck": claim.recheck,
+                "counters": claim.counters,
             },
             floor,
         )
@@ -302,6 +304,7 @@ def _claim(claim: Mapping[str, Any], floor: Fraction) -> ClaimFact:
         seconds=float(claim["seconds"]),
         relaxation=tuple(claim["relaxation"]),
         rechecked=rechecked,
+        counters=tuple(claim.get("counters", {}).items()),
     )
 
 
