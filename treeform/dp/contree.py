@@ -250,7 +250,11 @@ def _check_path(simd: object) -> None:
 
 
 def _check_task(data: Dataset, task: TreeTask) -> None:
-    if task.depth < 1 or task.node_penalty < 0 or task.min_support < 0 or (task.max_nodes or 0) < 0:
+    if (
+        task.depth < 1
+        or task.node_penalty < 0
+        or min(task.min_support, task.min_flow, task.max_nodes or 0) < 0
+    ):
         raise SpecError(
             "the task of the engine is not possible",
             cause="the depth is at least 1; penalty, support and number of tests are not negative",

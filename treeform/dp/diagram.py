@@ -113,6 +113,7 @@ class DiagramSearch(Engine):
         shape: Shape,
         prices: Sequence[Fraction | int] | None = None,
         *,
+        free: int = 0,
         cost: np.ndarray | None = None,
         min_support: int = 0,
         min_flow: int = 0,
@@ -131,6 +132,8 @@ class DiagramSearch(Engine):
         prices : sequence of Fraction or int, optional
             Prices of a test in weight units, to be proved one after the other in descending order: a number of
             tests is looked at only as far as it matters for one of them. Left out, every number is solved.
+        free : int
+            So many tests have no price; 1 for the objective (18) of the paper, which prices all but the root.
         cost : (K, K) int64 array, optional
             ``cost[true, predicted]``; left out, errors count.
         min_support, min_flow, max_nodes : int
@@ -145,6 +148,11 @@ class DiagramSearch(Engine):
         Returns
         -------
         NodeLadder
+
+        Raises
+        ------
+        SpecError
+            If splits read several features, a price is negative, or the task is not possible.
         """
         if shape.splits != UNIVARIATE:
             raise SpecError(
@@ -155,17 +163,19 @@ class DiagramSearch(Engine):
         widths = None if isinstance(shape, Tree) else shape.widths
         task = TreeTask(shape.depth, cost, 0, min_support, max_nodes, widths, min_flow)
         _check_task(data, task)
-        wanted = sorted({Fraction(price) for price in prices or ()}, reverse=True)
-        begin = [found for graph in start if (found := admissible_diagram(graph, data, task))]
+        wanted = _checked_prices(prices or (), free)
+        begin = [(graph, *found) for graph in start if (found := admissible_diagram(graph, data, task))]
         session = Session(data, task, EngineRun(stop=stop))
         call = self._call(
             prices=[(price.denominator, price.numerator) for price in wanted],
-            known=known_costs(begin, task, data),
+            free=free,
+            known=known_costs([(tests, cost) for _, tests, cost in begin], task, data),
             every_number=prices is None,
         )
         native = call.run(data, task, time_limit, session.poll)
-        models = {tests: graph for graph, (tests, _) in zip(start, begin, strict=False)}
-        return NodeLadder.of(native, data, wanted, models, session.interrupted)
+        begin.sort(key=lambda one: -one[2])  # of equally many tests the cheapest counts
+        models = {tests: graph for graph, tests, _ in begin}
+        return NodeLadder.of(native, data, task.widths is None, wanted, models, session.interrupted, free)
 
     def _call(self, **what: Any) -> CoreCall:
         return CoreCall(use=self.aids, memory=self.memory_limit, simd=self.simd, **what)
@@ -241,6 +251,18 @@ class DiagramHeuristic(Engine):
         outcome = session.outcome(call.run(data, task, run.time_limit, session.poll))
         proved = outcome.upper is not None and outcome.lower >= outcome.upper
         return replace(outcome, proved=proved, reason=outcome.reason or (None if proved else "time"))
+
+
+def _checked_prices(prices: Sequence[Fraction | int], free: int) -> list[Fraction]:
+    """Each once, dear tests first."""
+    wanted = sorted({Fraction(price) for price in prices}, reverse=True)
+    if wanted and wanted[-1] < 0:
+        raise SpecError(f"a test cannot cost {wanted[-1]}", fix="give prices of 0 or more")
+    if not _is_whole(free, 0):
+        raise SpecError(
+            f"free={free!r} is not possible", fix="give the number of tests without a price, 0 or 1"
+        )
+    return wanted
 
 
 def _is_number(value: object) -> bool:

@@ -32,6 +32,8 @@ class CoreCall:
     ----------
     prices : sequence of (rate, price)
         Objectives ``rate * cost + price * tests`` to prove, one after the other.
+    free : int
+        Tests that have no price.
     every_number : bool
         Prove the least cost for every number of tests as well.
     known : list of int
@@ -45,6 +47,7 @@ class CoreCall:
     """
 
     prices: Sequence[tuple[int, int]] = ()
+    free: int = 0
     every_number: bool = False
     known: Sequence[int] = ()
     upper: int | None = None
@@ -73,6 +76,7 @@ class CoreCall:
             upper=self.upper,
             rates=[rate for rate, _ in self.prices],
             prices=[price for _, price in self.prices],
+            free_tests=self.free,
             known=list(self.known)[: most + 1],
             seed=self.seed,
             start_seconds=self.start_seconds,
@@ -135,6 +139,7 @@ class Session:
 
     def __init__(self, data: Dataset, task: TreeTask, run: EngineRun) -> None:
         self.data, self.task, self.given = data, task, run
+        self.is_tree = task.widths is None
         self.interrupted = False
         self.start: tuple[DecisionGraph, int] | None = None
         self.known: list[int] = []
@@ -179,7 +184,12 @@ class Session:
         if bounds is not None:
             lower = min(min(low + price * k for k, low in enumerate(bounds[0])), self.best)
         if (graph is not None or bounds is not None) and self.best < NEVER:
-            tell(seconds, self.best, lower, None if graph is None else to_diagram(graph, self.data))
+            tell(
+                seconds,
+                self.best,
+                lower,
+                None if graph is None else to_diagram(graph, self.data, self.is_tree),
+            )
 
     def outcome(self, native: dict[str, Any]) -> EngineOutcome:
         """Put the answer together; a complete search that found nothing better proves the start."""
@@ -188,7 +198,7 @@ class Session:
         wanted = self.upper if cost is None else cost
         for k, (upper, found) in enumerate(zip(native["upper"], native["diagrams"], strict=True)):
             if found is not None and (wanted is None or upper + price * k < wanted):
-                graph, cost = to_diagram(found, self.data), upper + price * k
+                graph, cost = to_diagram(found, self.data, self.is_tree), upper + price * k
                 wanted = cost
         lower = min((low + price * k for k, low in enumerate(native["lower"])), default=0)
         early = "memory" if native["memory"] else "interrupted" if self.interrupted else "time"

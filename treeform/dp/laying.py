@@ -13,8 +13,11 @@ if TYPE_CHECKING:
     from treeform.graph import DecisionGraph
 
 
-def to_diagram(found: dict[str, Any], data: Dataset) -> DecisionGraph:
-    """The core's flat diagram as a graph, with one leaf per class and thresholds between the values it names."""
+def to_diagram(found: dict[str, Any], data: Dataset, is_tree: bool = False) -> DecisionGraph:
+    """The core's flat diagram as a graph, with thresholds between the values it names.
+
+    A diagram has one leaf per class, a tree one per arc that ends.
+    """
     from treeform.data import midpoints
     from treeform.graph import DecisionGraph
 
@@ -23,8 +26,10 @@ def to_diagram(found: dict[str, Any], data: Dataset) -> DecisionGraph:
         return DecisionGraph.leaf(int(found["constant"]), data)
     tests = len(feature)
     arcs = np.array([found["left"], found["right"]], dtype=np.int64)
-    labels = np.unique(~arcs[arcs < 0])
-    heads = np.where(arcs < 0, tests + np.searchsorted(labels, ~arcs), arcs)
+    ends = arcs < 0
+    labels = ~arcs[ends] if is_tree else np.unique(~arcs[ends])
+    heads = arcs.copy()
+    heads[ends] = tests + (np.arange(len(labels)) if is_tree else np.searchsorted(labels, ~arcs[ends]))
     none = np.full(len(labels), -1)
     threshold = midpoints(np.asarray(found["low"], dtype=float), np.asarray(found["high"], dtype=float))
     return DecisionGraph.from_arrays(

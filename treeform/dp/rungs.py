@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from treeform.dp.laying import to_diagram
+from treeform.errors import Infeasible
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -34,6 +35,8 @@ class NodeLadder:
     reason : str or None
         Why the run ended early: ``"time"``, ``"interrupted"`` or ``"memory"``.
     counters : dict
+    free : int
+        So many tests have no price.
     """
 
     lower: tuple[int, ...]
@@ -43,20 +46,23 @@ class NodeLadder:
     seconds: float
     reason: str | None
     counters: dict[str, int]
+    free: int = 0
 
     @classmethod
     def of(
         cls,
         native: dict[str, Any],
         data: Dataset,
+        is_tree: bool,
         prices: Sequence[Fraction],
         start: Mapping[int, DecisionGraph],
         interrupted: bool,
+        free: int = 0,
     ) -> NodeLadder:
         """From the core's answer; ``start`` has the models that it began with, by number of tests."""
         graphs: list[DecisionGraph | None] = []
         for k, found in enumerate(native["diagrams"]):
-            own = None if found is None else to_diagram(found, data)
+            own = None if found is None else to_diagram(found, data, is_tree)
             if own is None and native["upper"][k] < _NEVER:
                 own = start.get(k) or (graphs[-1] if graphs else None)
             graphs.append(own)
@@ -75,17 +81,30 @@ class NodeLadder:
             seconds=float(native["seconds"]),
             reason=None if native["complete"] else early,
             counters={name: int(count) for name, count in native["counters"].items()},
+            free=free,
         )
 
     def best(self, price: Fraction | int) -> tuple[Fraction, DecisionGraph | None]:
-        """The least ``cost + price * tests`` in hand, and its model."""
-        values = [(Fraction(price) * k + cost, k) for k, cost in enumerate(self.upper) if cost is not None]
+        """The least ``cost + price * max(tests - free, 0)`` in hand, and its model.
+
+        Raises
+        ------
+        Infeasible
+            If no model is in hand: the data weigh less than a leaf has to.
+        """
+        values = [
+            (Fraction(price) * max(k - self.free, 0) + cost, k)
+            for k, cost in enumerate(self.upper)
+            if cost is not None
+        ]
+        if not values:
+            raise Infeasible("there is no model", cause="the samples weigh less than a leaf has to")
         value, k = min(values)
         return value, self.graphs[k]
 
     def bound(self, price: Fraction | int) -> Fraction:
-        """No model has a smaller ``cost + price * tests``."""
-        return min(Fraction(price) * k + low for k, low in enumerate(self.lower))
+        """No model has a smaller ``cost + price * max(tests - free, 0)``."""
+        return min(Fraction(price) * max(k - self.free, 0) + low for k, low in enumerate(self.lower))
 
     def proved(self, price: Fraction | int) -> bool:
         """Whether the two meet."""

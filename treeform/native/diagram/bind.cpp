@@ -99,7 +99,7 @@ td::Points points_of(const Matrix& x, const Values& value, const Weights& weight
 nb::dict diagram(const Matrix& x, const Values& value, const Weights& weight, const std::vector<int>& widths, bool is_tree,
                  int max_nodes, std::int64_t min_support, std::int64_t min_flow, std::optional<std::int64_t> upper,
                  const std::vector<std::int64_t>& rates,
-                 const std::vector<std::int64_t>& prices, const std::vector<std::int64_t>& known, std::uint64_t seed, double start_seconds,
+                 const std::vector<std::int64_t>& prices, int free_tests, const std::vector<std::int64_t>& known, std::uint64_t seed, double start_seconds,
                  std::int64_t starts, std::int64_t memory,
                  const std::vector<std::string>& use, const std::string& simd, double time_limit, const nb::object& poll) {
     const td::Points points = points_of(x, value, weight);
@@ -108,7 +108,7 @@ nb::dict diagram(const Matrix& x, const Values& value, const Weights& weight, co
     const bool wide = std::any_of(widths.begin(), widths.end(), [&](int w) { return std::min(w, max_nodes) > 64; });
     if (widths.empty() || (wide && !is_tree)) throw std::invalid_argument("layers of at most 64 nodes are possible");
     if (rates.size() != prices.size()) throw std::invalid_argument("rates and prices differ in number");
-    for (std::size_t i = 0; i < rates.size(); ++i) s.prices.push_back({rates[i], prices[i]});
+    for (std::size_t i = 0; i < rates.size(); ++i) s.prices.push_back({rates[i], prices[i], free_tests});
     s.seed = seed, s.start_seconds = start_seconds, s.starts = starts;
     s.known = known, s.memory = std::size_t(memory), s.simd = simd;
     const auto uses = [&](const char* what) { return std::find(use.begin(), use.end(), what) != use.end(); };
@@ -133,7 +133,7 @@ nb::dict diagram(const Matrix& x, const Values& value, const Weights& weight, co
 
 void bind_diagram(nb::module_& m) {
     m.def("diagram", &diagram, nb::arg("x"), nb::arg("value"), nb::arg("weight"), nb::arg("widths"), nb::arg("is_tree"),
-          nb::arg("max_nodes"), nb::arg("min_support"), nb::arg("min_flow"), nb::arg("upper").none(), nb::arg("rates"), nb::arg("prices"), nb::arg("known"), nb::arg("seed"), nb::arg("start_seconds"), nb::arg("starts"),
+          nb::arg("max_nodes"), nb::arg("min_support"), nb::arg("min_flow"), nb::arg("upper").none(), nb::arg("rates"), nb::arg("prices"), nb::arg("free_tests"), nb::arg("known"), nb::arg("seed"), nb::arg("start_seconds"), nb::arg("starts"),
           nb::arg("memory"), nb::arg("use"), nb::arg("simd"), nb::arg("time_limit"), nb::arg("poll").none(),
           "Solve for the cheapest decision diagram by number of tests; see treeform.dp.DiagramSearch.");
 }

@@ -1,5 +1,5 @@
 // For an objective rate * cost + price * tests with a model of value U in hand, e(k) matters only below
-// (U - price * k) / rate: the search for at most k tests gets that as its bound, and what it refutes is a lower bound of
+// (U - price * k) / rate (less for tests that are free): the search for at most k tests gets that as its bound, and what it refutes is a lower bound of
 // e(k) that the next objective begins with. Objectives are taken in the order given; dear tests first is cheapest.
 #include "ladder.hpp"
 
@@ -22,6 +22,12 @@ public:
         out.proved_at.assign(settings.prices.size(), -1);
         for (int k = 0; k <= most && k < int(settings.known.size()); ++k)
             if (settings.known[k] < kNever) lower_upper(k, settings.known[k] - in.offset, nullptr);
+        const Cost weight = in.weight_of(in.all.data());
+        if (weight < std::max<Cost>(settings.min_support, settings.min_flow)) {     // no test has a root
+            const Cost only = weight < settings.min_support ? kNever : in.leaf(in.all.data());
+            out.lower.assign(most + 1, only);
+        }
+        if (weight < settings.min_support) return;
         Cost cost = 0;
         FlatDiagram constant = flatten(in, nullptr, cost);
         lower_upper(0, cost, &constant);
@@ -29,7 +35,7 @@ public:
     }
 
     void run() {
-        if (settings_.starts != 0) build();
+        if (settings_.starts != 0 && out_.lower.back() < out_.upper.back()) build();
         for (std::size_t i = 0; i < settings_.prices.size(); ++i) {
             prove(settings_.prices[i]);
             out_.proved_at[i] = control_.seconds();
@@ -72,14 +78,14 @@ private:
         for (;;) {
             const int most = settings_.max_nodes;
             const auto value = [&](const std::vector<Cost>& of, int k) {
-                return of[k] >= kNever ? kNever : price.rate * of[k] + price.price * k;
+                return of[k] >= kNever ? kNever : price.rate * of[k] + price.of_tests(k);
             };
             Cost best = outside(price);
             for (int k = 0; k <= most; ++k) best = std::min(best, value(out_.upper, k));
             int k = 0;
             while (k <= most && value(out_.lower, k) >= best) ++k;
             if (k > most) return;
-            const Cost room = best - price.price * k;
+            const Cost room = best - price.of_tests(k);
             if (room <= 0) return;
             rung(k, (room + price.rate - 1) / price.rate);
         }

@@ -1,5 +1,6 @@
 #pragma once
 // What is asked of the engine, in whole numbers, and what it answers. No algorithm here.
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <utility>
@@ -18,9 +19,12 @@ struct Points {
     const Cost* weight = nullptr;   // for the minimum support
 };
 
-/// An objective: rate * cost + price * tests.
+/// An objective: rate * cost + price * max(tests - free, 0).
 struct Price {
     Cost rate = 1, price = 0;
+    int free = 0;
+
+    Cost of_tests(int tests) const { return price * std::max(tests - free, 0); }
 };
 
 struct Settings {

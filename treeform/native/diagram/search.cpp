@@ -14,7 +14,7 @@ constexpr std::int64_t kWork = 20000;
 Search::Search(const Instance& in, const Settings& settings, const Control& control, Counters& counters)
     : in_(in), settings_(settings), control_(control), counters_(counters),
       trees_(in, control, counters, settings.memory / 2), depth_(int(settings.widths.size())), layers_(depth_),
-      most_bytes_(settings.memory / 4) {
+      plain_(settings.min_support == 0 && settings.min_flow == 0), most_bytes_(settings.memory / 4) {
     count_unrolled();
     for (auto& one : layers_) one.left.resize(in.words()), one.right.resize(in.words()), one.joined.resize(in.words());
 }
@@ -116,6 +116,9 @@ bool Search::reached(const Set& x) const {
     return settings_.min_flow == 0 || in_.weight_of(x.data()) >= settings_.min_flow;
 }
 
+/// What tells apart sets of which one holds the other: where weights count, points that cost nothing matter too.
+Cost Search::measure(const Set& x) const { return plain_ ? in_.mass(x.data()) : in_.weight_of(x.data()); }
+
 bool Search::enough(const Set& x) const {
     return settings_.min_support == 0 || in_.weight_of(x.data()) >= settings_.min_support;
 }
@@ -141,7 +144,7 @@ void Search::list_candidates(int layer, int part, Cost need) {
     list.clear();
     const Cost limit = need - (here.lower_sum - here.lower[part]);
     const Set& x = here.part[part];
-    const Cost mass = in_.mass(x.data());
+    const Cost mass = measure(x);
     for (int f = 0; f < in_.view.features; ++f) list_feature(layer, part, f, mass, limit);
     if (!settings_.is_tree && settings_.min_support == 0 && layer > 0) {
         const int s = passing(x);
@@ -164,9 +167,8 @@ void Search::list_feature(int layer, int part, int f, Cost mass, Cost limit) {
         if (r.hi - r.lo < 2 || r.left + r.right >= limit) continue;
         const int mid = r.lo + (r.hi - r.lo) / 2;
         both(x.data(), in_.split(mid), here.left.data(), words), without(x.data(), in_.split(mid), here.right.data(), words);
-        const Cost mass_mid = in_.mass(here.left.data());
-        const bool plain = settings_.min_support == 0;
-        if (plain && (mass_mid == r.mass_lo || mass_mid == r.mass_hi)) {
+        const Cost mass_mid = measure(here.left);
+        if (mass_mid == r.mass_lo || mass_mid == r.mass_hi) {
             if (mass_mid < r.mass_hi) stack[top++] = {mid, r.hi, r.left, r.right, mass_mid, r.mass_hi};
             if (mass_mid > r.mass_lo) stack[top++] = {r.lo, mid, r.left, r.right, r.mass_lo, mass_mid};
             continue;
@@ -188,9 +190,9 @@ int Search::passing(const Set& x) {
     for (int f = 0; f < in_.view.features; ++f) {
         const int first = in_.view.first[f], last = in_.view.first[f + 1] - 1;
         both(x.data(), in_.split(first), here.joined.data(), in_.words());
-        if (in_.mass(here.joined.data()) == 0) return first;
+        if (measure(here.joined) == 0) return first;
         without(x.data(), in_.split(last), here.joined.data(), in_.words());
-        if (in_.mass(here.joined.data()) == 0) return last;
+        if (measure(here.joined) == 0) return last;
     }
     return -1;
 }
@@ -217,9 +219,10 @@ void Search::send_flows(int layer) {
     Layer& here = layers_[layer];
     here.branch.clear(), here.groups = 0;
     here.way.assign(2 * here.parts, Plan::kTerminal);
+    const bool fillers = !plain_ && !settings_.is_tree;     // a flow that costs nothing can still help a node to its weight
     for (int i = 0; i < 2 * here.parts; ++i) {
         const Cost leaf = in_.leaf(here.side[i].data());
-        if (leaf == 0) continue;
+        if (leaf == 0 && (fillers ? empty(here.side[i].data(), in_.words()) : true)) continue;
         here.branch.push_back({&here.side[i], i, leaf, bound(here.side[i], layer + 1, here.budget - 1, leaf)});
     }
     here.rest.assign(here.branch.size() + 1, 0);

@@ -87,6 +87,7 @@ private:
     Counters& counters_;
     Trees trees_;
     int depth_;
+    bool plain_;                // no weights to be reached
     std::vector<std::vector<std::int64_t>> unrolled_;   // [layer][tests left below]: most tests of a tree below a node
     std::vector<Layer> layers_;
     Memory known_, old_;
@@ -101,6 +102,7 @@ private:
     void list_candidates(int layer, int part, Cost need);
     void list_feature(int layer, int part, int f, Cost mass, Cost need);
     bool enough(const Set& x) const;
+    Cost measure(const Set& x) const;
     bool reached(const Set& x) const;
     int passing(const Set& x);
     void choose_tests(int layer, int part, Cost lower);

@@ -1,0 +1,75 @@
+"""The least cost of tiny layered diagrams for every number of tests, by recursion over the parts of a layer.
+
+Independent of the native search: no bounds, and no order of tests. Unlike `layered_reference` a node may also hand all
+it gets to one node of the next layer, which the paper's formulation allows, and it knows costs and minimum weights.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import product
+
+import numpy as np
+from layered_reference import _ways
+
+from treeform.data import Dataset
+from treeform.dp import TreeTask
+
+NEVER = 10**12
+
+
+def least_costs(data: Dataset, task: TreeTask) -> list[int]:
+    """e(0), e(1), ...: the least cost with at most k tests; the widths (or the depth) bound k."""
+    points = data.points
+    cost = 1 - np.eye(data.n_classes, dtype=np.int64) if task.cost is None else task.cost
+    value = (points.weights @ cost).tolist()
+    weight = points.weights.sum(axis=1).tolist()
+    masks = {sum(1 << int(p) for p in np.flatnonzero(side)) for side in data.splits(None).left}
+    is_tree = task.widths is None
+    widths = tuple(2**level for level in range(task.depth)) if task.widths is None else task.widths
+
+    @cache
+    def weight_of(group: int) -> int:
+        return sum(w for p, w in enumerate(weight) if group >> p & 1)
+
+    @cache
+    def leaf(group: int) -> int:
+        rows = [value[p] for p in range(points.n_points) if group >> p & 1]
+        return min((sum(column) for column in zip(*rows, strict=True)), default=0)
+
+    @cache
+    def cuts(group: int) -> tuple[tuple[int, int], ...]:
+        sides = {(group & mask, group & ~mask) for mask in masks}
+        if task.min_support:
+            return tuple(pair for pair in sides if min(map(weight_of, pair)) >= task.min_support)
+        return tuple(pair for pair in sides if not is_tree or all(pair))
+
+    @cache
+    def best(layer: int, groups: tuple[int, ...], left: int) -> int:
+        """The parts of a layer, each of which makes a test; ``left`` tests for the layers below."""
+        least = NEVER
+        width = min(widths[layer + 1] if layer + 1 < len(widths) else 0, left)
+        for chosen in product(*(cuts(group) for group in groups)):
+            flows = [side for pair in chosen for side in pair]
+            for ways in _ways(len(flows), width):
+                paid = sum(leaf(f) for f, way in zip(flows, ways, strict=True) if way < 0)
+                below: dict[int, list[int]] = {}
+                for flow, way in zip(flows, ways, strict=True):
+                    if way >= 0:
+                        below.setdefault(way, []).append(flow)
+                if is_tree and any(len(into) > 1 for into in below.values()):
+                    continue
+                parts = tuple(sorted(sum(into) for into in below.values()))
+                if any(weight_of(part) < max(task.min_flow, 1) for part in parts) or paid >= least:
+                    continue
+                rest = best(layer + 1, parts, left - len(parts)) if parts else 0
+                least = min(least, paid + rest)
+        return least
+
+    everything = (1 << points.n_points) - 1
+    total = sum(widths) if task.max_nodes is None else min(task.max_nodes, sum(widths))
+    out = [leaf(everything) if weight_of(everything) >= task.min_support else NEVER]
+    for k in range(1, total + 1):
+        found = best(0, (everything,), k - 1) if weight_of(everything) >= task.min_flow else NEVER
+        out.append(min(out[-1], found))
+    return out

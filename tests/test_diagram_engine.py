@@ -1,0 +1,168 @@
+"""DiagramSearch against brute force: costs for every number of tests, limits, prices, and every aid switched off."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from diagram_reference import NEVER, least_costs
+from layered_reference import random_data
+
+import treeform as tf
+from treeform.data import Dataset
+from treeform.dp import DiagramSearch, EngineRun, TreeTask
+from treeform.dp.laying import admissible_diagram
+from treeform.graph import DecisionGraph
+
+WIDTHS = [(1,), (1, 2), (1, 2, 2), (1, 2, 3), (1, 1, 1), (1, 2, 1), (1, 2, 2, 2)]
+LIMIT = EngineRun(time_limit=20)
+
+
+def random_case(seed: int) -> tuple[Dataset, TreeTask]:
+    """Tiny data and a task with some of: costs, limits of weight, a bound on the tests, the shape of a tree."""
+    rng = np.random.default_rng(seed)
+    widths = WIDTHS[seed % len(WIDTHS)]
+    n, classes = int(rng.integers(5, 9 if len(widths) < 4 else 7)), int(rng.integers(2, 4))
+    data = random_data(seed, n, classes, weighted=bool(rng.integers(2)))
+    weight, is_tree = data.total_weight, rng.random() < 0.2
+    task = TreeTask(
+        depth=2 if is_tree else len(widths),
+        cost=rng.integers(0, 4, (classes, classes)) if rng.random() < 0.4 else None,
+        min_support=int(rng.integers(1, weight // 3 + 2)) if rng.random() < 0.3 else 0,
+        max_nodes=int(rng.integers(0, 5)) if rng.random() < 0.3 else None,
+        widths=None if is_tree else widths,
+        min_flow=int(rng.integers(1, weight + 3)) if rng.random() < 0.3 else 0,
+    )
+    return data, task
+
+
+def shape_of(task: TreeTask) -> tf.Shape:
+    return tf.Tree(task.depth) if task.widths is None else tf.Diagram(*task.widths)
+
+
+def limits_of(task: TreeTask) -> dict[str, Any]:
+    names = ("cost", "min_support", "min_flow", "max_nodes")
+    return {name: getattr(task, name) for name in names}
+
+
+def check(graph: DecisionGraph, data: Dataset, task: TreeTask, cost: int, most: int) -> None:
+    """The model is what the task asks for, and costs what it is said to."""
+    found = admissible_diagram(graph, data, task)
+    assert found is not None
+    assert found[0] <= most
+    assert found[1] == cost
+
+
+@pytest.mark.parametrize("seed", range(210))
+def test_least_costs(seed: int) -> None:
+    data, task = random_case(seed)
+    expected = least_costs(data, task)
+    ladder = DiagramSearch().ladder(data, shape_of(task), **limits_of(task))
+    assert ladder.reason is None
+    assert list(ladder.upper) == [None if e == NEVER else e for e in expected[: len(ladder.upper)]]
+    assert set(expected[len(ladder.upper) :]) <= {ladder.upper[-1]}
+    if ladder.upper[0] is not None:
+        assert ladder.lower == ladder.upper
+    for k, (graph, cost) in enumerate(zip(ladder.graphs, ladder.upper, strict=True)):
+        if graph is not None and cost is not None:
+            check(graph, data, task, cost, k)
+
+
+@pytest.mark.parametrize("free", [0, 1])
+@pytest.mark.parametrize("seed", range(20))
+def test_prices(seed: int, free: int) -> None:
+    data, task = random_case(7 * seed + 3)
+    task = TreeTask(task.depth, task.cost, widths=task.widths)
+    e = least_costs(data, task)
+    prices = [Fraction(2), Fraction(1, 3), Fraction(0), Fraction(7, 5)]
+    ladder = DiagramSearch().ladder(data, shape_of(task), prices, free=free, cost=task.cost)
+    for price in prices:
+        optimum = min(cost + price * max(k - free, 0) for k, cost in enumerate(e))
+        value, graph = ladder.best(price)
+        assert ladder.proved(price)
+        assert value == ladder.bound(price) == optimum
+        assert ladder.proved_at[price] is not None
+        assert graph is not None
+        assert graph.n_nodes < len(e)
+    assert list(ladder.proved_at) == sorted(prices, reverse=True)
+    assert all(low <= cost for low, cost in zip(ladder.lower, e, strict=False))
+
+
+@pytest.mark.parametrize("aids", [(), ("trees",), ("transpositions",)])
+def test_aids_change_the_time_alone(aids: tuple[str, ...]) -> None:
+    for seed in range(10):
+        data, task = random_case(seed)
+        whole = DiagramSearch().ladder(data, shape_of(task), **limits_of(task))
+        part = DiagramSearch(aids=aids).ladder(data, shape_of(task), **limits_of(task))
+        assert part.upper == whole.upper
+        assert part.lower == whole.lower
+
+
+def iris() -> Dataset:
+    from sklearn.datasets import load_iris
+
+    X, y = load_iris(return_X_y=True)
+    return Dataset.from_user(X, y)
+
+
+def runs_here(simd: str) -> bool:
+    try:
+        DiagramSearch(simd=simd)
+    except tf.SpecError:
+        return False
+    return True
+
+
+def test_paths_of_the_kernels_agree() -> None:
+    data = iris()
+    here = [simd for simd in ("auto", "avx512", "avx2", "plain") if runs_here(simd)]
+    assert {"auto", "plain"} <= set(here)
+    found = [DiagramSearch(simd=simd).ladder(data, tf.Diagram(1, 2, 3)) for simd in here]
+    assert len({one.upper for one in found}) == 1
+    assert len({one.counters["states"] for one in found}) == 1
+
+
+def test_a_start_and_an_upper_bound() -> None:
+    data = iris()
+    task = TreeTask(3, widths=(1, 2, 3), node_penalty=2)
+    best = DiagramSearch().run(data, task, LIMIT)
+    assert best.proved
+    assert best.graph is not None
+    assert best.upper is not None
+    check(best.graph, data, task, best.upper - 2 * best.graph.n_nodes, best.graph.n_nodes)
+    again = DiagramSearch().run(data, task, EngineRun(start=best.graph))
+    assert (again.upper, again.proved) == (best.upper, True)
+    none = DiagramSearch().run(data, task, EngineRun(upper=best.upper))
+    assert none.graph is None
+    assert none.proved
+    assert none.lower >= best.upper
+    one = DiagramSearch().run(data, task, EngineRun(upper=best.upper + 1))
+    assert one.upper == best.upper
+
+
+def test_models_to_begin_with_may_be_unusable() -> None:
+    """One is too deep, the other serves; they are not mixed up."""
+    data = iris()
+    deep = DiagramSearch().ladder(data, tf.Tree(4)).graphs[-1]
+    good = DiagramSearch().ladder(data, tf.Diagram(1, 2)).graphs[-1]
+    assert deep is not None
+    assert good is not None
+    ladder = DiagramSearch().ladder(data, tf.Diagram(1, 2), start=[deep, good])
+    for graph, cost, k in zip(ladder.graphs, ladder.upper, range(4), strict=True):
+        assert graph is not None
+        assert cost is not None
+        check(graph, data, TreeTask(2, widths=(1, 2)), cost, k)
+
+
+def test_incumbents_and_bounds_come_in_order() -> None:
+    seen: list[tuple[float, int, int]] = []
+    task = TreeTask(3, widths=(1, 2, 4))
+    run = EngineRun(on_incumbent=lambda at, upper, lower, graph: seen.append((at, upper, lower)))
+    outcome = DiagramSearch().run(iris(), task, run)
+    assert outcome.proved
+    uppers = [upper for _, upper, _ in seen]
+    assert uppers == sorted(uppers, reverse=True)
+    assert uppers[-1] == outcome.upper
+    assert all(lower <= upper for _, upper, lower in seen)
