@@ -29,6 +29,7 @@ LAYERS: list[list[str]] = [
     ["problem"],
     ["estimators"],
     ["report"],
+    ["bench"],
     ["cli"],
 ]
 # Within one line: who may import whom.

@@ -16,6 +16,7 @@ from rich.text import Text
 from treeform import __version__, report
 from treeform.cli import ladders, pareto
 from treeform.cli import options as opt
+from treeform.cli.bench import bench
 from treeform.cli.files import check_writable, write_text
 from treeform.cli.messages import Exit, command, err_console, exit_code, warn
 from treeform.cli.problems import How, choose_how, gather, load_problem
@@ -291,6 +292,7 @@ def report_model(
 
 app.command(name="ladder")(command(ladders.ladder))
 app.command(name="pareto")(command(pareto.pareto))
+app.add_typer(bench, name="bench")
 
 
 @app.command()

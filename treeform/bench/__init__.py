@@ -1,0 +1,1 @@
+"""Benchmark protocols of the papers, resumable and in parallel."""
