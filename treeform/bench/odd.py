@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import resource
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
@@ -19,11 +19,14 @@ import numpy as np
 import pandas as pd
 
 from treeform.data import Dataset
+from treeform.dp import DiagramHeuristic
 from treeform.errors import DataError, SpecError
 from treeform.graph import DecisionGraph
+from treeform.graph.evaluate import errors
+from treeform.objective import Error, Nodes
 from treeform.problem import Problem
 from treeform.requirements import Stability
-from treeform.shape import MULTIVARIATE, UNIVARIATE
+from treeform.shape import MULTIVARIATE, UNIVARIATE, Diagram, Tree
 from treeform.solve.sizes import price_of_alpha
 
 SKELETONS = {
@@ -80,6 +83,8 @@ def jobs_of(
 ) -> list[Job]:
     """All jobs of these choices; with ``sample``, so many of them, drawn with the seed ``draw``.
 
+    The first jobs of a draw are the draw of fewer.
+
     Raises
     ------
     SpecError
@@ -101,7 +106,7 @@ def jobs_of(
         return every
     if not 1 <= sample <= len(every):
         raise SpecError(f"{sample} jobs cannot be drawn", cause=f"there are {len(every)}")
-    return [every[i] for i in np.random.default_rng(draw).choice(len(every), sample, replace=False)]
+    return [every[i] for i in np.random.default_rng(draw).permutation(len(every))[:sample]]
 
 
 def parts(n: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -159,13 +164,17 @@ def run_job(
 
 def step_one(problem: Problem) -> dict[str, Fraction]:
     """The value of (18), in errors, of the paper's Step 1: the best of many greedy univariate diagrams, per alpha."""
-    from treeform.bench.step import greedy_diagrams
-
     question = problem.question
+    shape = replace(question.shape, splits=UNIVARIATE) if isinstance(question.shape, Tree) else None
+    shape = shape or Diagram(*question.shape.widths)
     out: dict[str, Fraction] = {}
-    for errors, tests in greedy_diagrams(question.data, question.shape, STEP_ONE_SECONDS):
-        for alpha in ALPHAS:
-            value = errors + price_of_alpha(question, alpha) * max(0, tests - 1)
+    for asked in ALPHAS:
+        price = price_of_alpha(question, asked)
+        greedy = Problem(question.data, None, shape=shape).minimize(Error() + price * Nodes())
+        graph = greedy.solve(DiagramHeuristic(seconds=STEP_ONE_SECONDS / len(ALPHAS))).graph
+        for alpha in ALPHAS if graph is not None else ():
+            each = price_of_alpha(question, alpha)
+            value = errors(graph, question.data) + each * max(0, graph.n_nodes - 1)
             out[alpha] = min(out.get(alpha, value), value)
     return out
 
