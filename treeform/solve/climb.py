@@ -25,6 +25,7 @@ from treeform.solve.sizes import Ladder, Table, checked_price, price_of_alpha
 SHARE = 0.4
 """Of what is left, the part that one rung may take before the next has its turn."""
 START_SHARE, START_SECONDS = 0.2, 10.0
+ONE_FEATURE_SHARE, ONE_FEATURE_SECONDS = 0.05, 2.0
 ENGINE_SHARE, ENGINE_SECONDS = 0.4, 60.0
 
 
@@ -107,6 +108,7 @@ class Climb:
         else:
             self.plan = choose(self.question, given, formulation or "odd", _without_engine(warm_start))
             self.notes = [*self.plan.notes, *([f"first: {self.engine.name}"] if self.engine else [])]
+        self.warm = isinstance(warm_start, str) and warm_start != "none"
         self.alone = isinstance(given, Engine) or (solver is None and formulation is None)
         self.limit: Any = None
         self.on_progress = on_progress
@@ -134,11 +136,29 @@ class Climb:
             self._by_engine(self.engine, wanted)
         if self.plan is None or self.plan.formulation is None:
             return
+        if self.question.shape.splits != UNIVARIATE and self.warm:
+            self._by_one_feature()
         part = self.budget.share(self._seconds(START_SHARE, START_SECONDS))
         for graph in self.plan.formulation.starts(self.question.data, self.question.shape):
             self.table.offer(graph)
             if part.stop() or not self._open(wanted):
                 break
+
+    def _by_one_feature(self) -> None:
+        """Models with tests of one feature are models with hyperplanes, where the margin allows them."""
+        shape = self.question.shape
+        single = Tree(shape.depth) if isinstance(shape, Tree) else Diagram(*shape.widths)
+        engine = DiagramSearch()
+        relaxation = relax(self.question.with_(shape=single), engine)
+        if relaxation is None:
+            return
+        seconds = self._seconds(ONE_FEATURE_SHARE, ONE_FEATURE_SECONDS)
+        found = engine.ladder(
+            self.question.data, single, cost=relaxation.task.cost, time_limit=seconds, stop=self.budget.stop
+        )
+        for graph in found.graphs:
+            if graph is not None:
+                self.table.offer(graph)
 
     def _by_engine(self, engine: DiagramSearch, wanted: Sequence[Price]) -> None:
         """What the exact search over tests of one feature proves, and the models that it finds."""
