@@ -166,19 +166,23 @@ class Climb:
         if relaxation is None:
             return
         exact = relaxation.exact and self.alone
-        prices = [p.each / relaxation.factor for p in wanted if p.each is not None] or None
-        # A free first test asks for a little more than its price does: what is left open is asked for in full.
-        for asked in (prices, None) if prices else (None,):
+        asked = [
+            ([p.each / relaxation.factor for p in some if p.each is not None], some[0].free)
+            for some in ([p for p in wanted if p.free == free] for free in (1, 0))
+            if some
+        ]
+        for prices, free in asked:
             left = self.budget.remaining if exact else self._seconds(ENGINE_SHARE, ENGINE_SECONDS)
             if self.budget.stop() or not self._open(wanted):
                 return
-            self._enter(engine, relaxation, asked, left)
+            self._enter(engine, relaxation, prices or None, free, left)
 
     def _enter(
         self,
         engine: DiagramSearch,
         relaxation: Relaxation,
         prices: list[Fraction] | None,
+        free: int,
         seconds: float | None,
     ) -> None:
         task = relaxation.task
@@ -186,6 +190,7 @@ class Climb:
             self.question.data,
             self.question.shape,
             prices,
+            free=free,
             cost=task.cost,
             min_support=task.min_support,
             min_flow=task.min_flow,
