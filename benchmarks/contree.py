@@ -8,7 +8,7 @@ Every measurement is a process of its own: ``fit`` from a NumPy array, short one
 taken. User CPU seconds, so that other work on the machine matters little; peak memory is what a process grew
 by during ``fit``. Measurements are kept in ``docs/benchmarks/contree_runs.csv``: what is there is not measured
 again unless ``--again`` is given, so a long comparison can be made in parts. The table of all of them is printed
-and written as ``contree.csv`` and ``contree.md`` beside it. The sets are read from the folder in
+and written as ``contree.csv``, ``.md`` and ``.inc`` beside it. The sets are read from the folder in
 TREEFORM_DATA (``../shared/data`` unless given). A line is marked when the errors are not the known optimum.
 """
 
@@ -30,7 +30,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from tables import DOCS, machine
+from tables import DOCS, machine, markdown, part
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = Path(os.environ.get("TREEFORM_DATA", ROOT / ".." / "shared" / "data")) / "continuous"
@@ -169,39 +169,46 @@ def table_of(runs: Runs) -> list[dict[str, str]]:
 
 
 def means(lines: list[dict[str, str]]) -> list[str]:
-    """Geometric means per depth; an unfinished reference counts with what it had used."""
+    """Geometric means per depth, without skin; an unfinished reference counts with what it had used."""
     text = []
     for depth in sorted({line["depth"] for line in lines}):
-        cells = [line["ratio"] for line in lines if line["depth"] == depth and line["ratio"]]
+        cells = [
+            line["ratio"]
+            for line in lines
+            if line["depth"] == depth and line["ratio"] and line["set"] != "skin"
+        ]
         ratios = [float(cell.removeprefix("> ")) for cell in cells]
         if not ratios:
             continue
         mean = math.exp(statistics.fmean(map(math.log, ratios)))
         word = "at least " if any(cell.startswith(">") for cell in cells) else ""
         text.append(
-            f"Depth {depth}: {word}{mean:.1f} times in geometric mean over {len(ratios)} sets, "
+            f"Depth {depth}: {word}{mean:.1f} times faster in geometric mean over {len(ratios)} sets (all but skin), "
             f"the least {min(ratios):.1f}."
         )
     return text
 
 
 def write_table(runs: Runs, folder: Path) -> list[dict[str, str]]:
-    """Print the table, and write it as CSV, as Markdown, and its summary as reStructuredText."""
+    """Print the table, and write it as CSV, as Markdown and as a part of the documentation."""
     lines = table_of(runs)
     if not lines:
         return lines
+    title, command = "ConTree beside pycontree 1.0.8", "python benchmarks/contree.py"
     head = list(lines[0])
-    write_lines(folder / "contree.csv", head, lines)
+    cells = [list(line.values()) for line in lines]
     days = sorted({str(run["date"]) for run in runs.values()})
-    facts = f"User CPU seconds of one thread, {machine()}, {days[0]}" + (
-        f" to {days[-1]}." if len(days) > 1 else "."
+    facts = f"user CPU seconds of one thread, {machine()}, {days[0]}" + (
+        f" to {days[-1]}" if len(days) > 1 else ""
     )
-    rows = [head, ["---"] * len(head), *(list(line.values()) for line in lines)]
-    grid = "\n".join("| " + " | ".join(row) + " |" for row in rows)
-    text = "\n\n".join(["# ConTree beside pycontree 1.0.8", "`python benchmarks/contree.py`", facts, grid])
-    (folder / "contree.md").write_text(text + "\n\n" + "\n".join(means(lines)) + "\n", encoding="utf-8")
-    (folder / "contree.inc").write_text("\n\n".join([facts, *means(lines)]) + "\n", encoding="utf-8")
-    print((folder / "contree.md").read_text(encoding="utf-8"))
+    note = "\n".join(means(lines))
+    write_lines(folder / "contree.csv", head, lines)
+    text = markdown(title, f"`{command}`, {facts}.", head, cells, note)
+    (folder / "contree.md").write_text(text, encoding="utf-8")
+    (folder / "contree.inc").write_text(
+        part(title, f"``{command}``, {facts}.", head, cells, note), encoding="utf-8"
+    )
+    print(text)
     return lines
 
 
@@ -234,7 +241,9 @@ def main() -> int:
                 if key in runs and not asked.again:
                     continue
                 runs[key] = in_a_process(solver, name, int(depth), asked.limit, threads)
-                print(*(f"{word}={runs[key][word]}" for word in (*KEY, "user", "errors", "proved")), flush=True)
+                print(
+                    *(f"{word}={runs[key][word]}" for word in (*KEY, "user", "errors", "proved")), flush=True
+                )
                 write_lines(store, FIELDS, list(runs.values()))
     return int(any("known" in line["errors"] for line in write_table(runs, asked.out)))
 

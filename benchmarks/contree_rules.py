@@ -1,90 +1,99 @@
-"""What each pruning rule of ConTree is worth: evaluated splits of depth-two searches, rule by rule.
+"""What each pruning rule of ConTree is worth: splits evaluated with it alone, and without it.
 
-    python benchmarks/contree_rules.py [--depth 2] [--sets avila,bank] [--plot]
+    python benchmarks/contree_rules.py                  # measure, write the tables, draw
+    python benchmarks/contree_rules.py --sets avila,bank --limit 20
 
-The measure of the paper's Figure 2: calls of its D2Split, here the counter ``splits``. Writes ``contree_rules.csv``,
-``contree_rules.md`` and, with ``--plot``, ``contree_rules.svg`` (needs matplotlib). The sets are read from the
-folder in TREEFORM_DATA (``../shared/data`` unless given).
+The measure of the paper's Figure 2: calls of its D2Split, here the counter ``splits``. Depth two has each rule
+alone, as there; depth three has all rules but one. The errors must be the same under every selection. Writes
+``contree_rules_2`` and ``contree_rules_3`` (CSV, Markdown, reStructuredText) and ``contree_rules.svg`` in
+``docs/benchmarks`` (the plot needs matplotlib). The sets are read from the folder in TREEFORM_DATA
+(``../shared/data`` unless given).
 """
 
 from __future__ import annotations
 
 import argparse
-import csv
 import sys
 from pathlib import Path
+from typing import Any
 
-from contree import OPTIMA, ROOT, load
+from contree import OPTIMA, load
+from tables import DOCS, write
 
-RULES: dict[str, tuple[str, ...]] = {
-    "none": (),
+PAPER = ("neighbourhood", "shrinking", "subinterval")
+ALL = (*PAPER, "features")
+ALONE: dict[str, tuple[str, ...]] = {
+    "no rule": (),
     "neighbourhood": ("neighbourhood",),
     "shrinking": ("shrinking",),
     "sub-interval": ("subinterval",),
-    "the paper's three": ("neighbourhood", "shrinking", "subinterval"),
-    "and features": ("neighbourhood", "shrinking", "subinterval", "features"),
+    "the paper's three": PAPER,
+    "and features": ALL,
 }
+WITHOUT: dict[str, tuple[str, ...]] = {
+    "all rules": ALL,
+    **{f"without {rule}": tuple(other for other in ALL if other != rule) for rule in ALL},
+}
+TABLES = {2: ("each rule alone", ALONE), 3: ("all rules but one", WITHOUT)}
 
 
-def count(name: str, depth: int, limit: float) -> dict[str, int | str]:
-    """Evaluated splits per selection of rules; the error must be the same under all."""
+def count(name: str, depth: int, choices: dict[str, tuple[str, ...]], limit: float) -> list[Any]:
+    """Evaluated splits per selection of rules; "-" when the limit came first."""
     from treeform.data import Dataset
     from treeform.dp import ConTree, EngineRun, TreeTask
 
     data = Dataset.from_user(*load(name))
-    line: dict[str, int | str] = {"set": name}
+    line: list[Any] = [name]
     errors = set()
-    for title, rules in RULES.items():
+    for rules in choices.values():
         outcome = ConTree(prune=rules).run(data, TreeTask(depth=depth), EngineRun(time_limit=limit))
-        line[title] = outcome.counters["splits"] if outcome.proved else "-"
+        line.append(outcome.counters["splits"] if outcome.proved else "-")
         if outcome.proved:
             errors.add(outcome.upper)
     if len(errors) > 1:
         raise SystemExit(f"{name}: the rules disagree, {sorted(map(str, errors))}")
+    print(*line, flush=True)
     return line
 
 
-def as_markdown(lines: list[dict[str, int | str]]) -> str:
-    head = ["set", *RULES]
-    rows = [head, ["---"] * len(head), *([str(line[key]) for key in head] for line in lines)]
-    return "\n".join("| " + " | ".join(row) + " |" for row in rows) + "\n"
-
-
-def plot(lines: list[dict[str, int | str]], path: Path) -> None:
+def draw(lines: dict[int, list[list[Any]]], path: Path) -> None:
     import matplotlib.pyplot as plt
 
-    figure, axes = plt.subplots(figsize=(8, 4))
-    width = 0.8 / len(RULES)
-    for k, title in enumerate(RULES):
-        heights = [line[title] if isinstance(line[title], int) else 0 for line in lines]
-        axes.bar([i + k * width for i in range(len(lines))], heights, width, label=title)
-    axes.set(yscale="log", ylabel="splits evaluated", xticks=range(len(lines)))
-    axes.set_xticklabels([str(line["set"]) for line in lines], rotation=45)
-    axes.legend(fontsize="small")
+    plt.rcParams.update({"svg.hashsalt": "treeform", "svg.fonttype": "none"})
+    figure, panels = plt.subplots(len(lines), 1, figsize=(9, 3.2 * len(lines)), squeeze=False)
+    for axes, (depth, rows) in zip(panels.flat, lines.items(), strict=True):
+        words, choices = TABLES[depth]
+        width = 0.84 / len(choices)
+        for k, title in enumerate(choices):
+            heights = [row[k + 1] if isinstance(row[k + 1], int) else 0 for row in rows]
+            axes.bar([i + k * width for i in range(len(rows))], heights, width, label=title)
+        axes.set(yscale="log", ylabel="splits evaluated", title=f"depth {depth}, {words}")
+        axes.set_xticks([i + 0.42 - width / 2 for i in range(len(rows))], [str(row[0]) for row in rows])
+        axes.legend(fontsize="x-small", ncols=3)
+        axes.set_ylim(top=axes.get_ylim()[1] * 10)  # room for the legend
     figure.tight_layout()
-    figure.savefig(path)
+    figure.savefig(path, metadata={"Date": None})
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--depth", type=int, default=2)
     parser.add_argument("--sets", default=",".join(OPTIMA))
     parser.add_argument("--limit", type=float, default=60.0, help="wall seconds per run")
-    parser.add_argument("--out", type=Path, default=ROOT / "benchmarks" / "out")
-    parser.add_argument("--plot", action="store_true")
     asked = parser.parse_args()
-    asked.out.mkdir(parents=True, exist_ok=True)
-    lines = [count(name, asked.depth, asked.limit) for name in asked.sets.split(",")]
-    with (asked.out / "contree_rules.csv").open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, ["set", *RULES])
-        writer.writeheader()
-        writer.writerows(lines)
-    (asked.out / "contree_rules.md").write_text(as_markdown(lines), encoding="utf-8")
-    if asked.plot:
-        plot(lines, asked.out / "contree_rules.svg")
-    print(as_markdown(lines))
+    lines = {}
+    for depth, (words, choices) in TABLES.items():
+        lines[depth] = [count(name, depth, choices, asked.limit) for name in filter(None, asked.sets.split(","))]
+        note = f"A dash: not finished in {asked.limit:g} seconds."
+        write(
+            f"contree_rules_{depth}",
+            f"Splits evaluated at depth {depth}, {words}",
+            ["set", *choices],
+            lines[depth],
+            note,
+        )
+    draw(lines, DOCS / "contree_rules.svg")
     return 0
 
 
