@@ -14,7 +14,9 @@ import treeform as tf
 from treeform.data import Dataset
 from treeform.dp import DiagramSearch, EngineRun, TreeTask
 from treeform.dp.laying import admissible_diagram
+from treeform.errors import SpecError
 from treeform.graph import DecisionGraph
+from treeform.shape import Shape
 
 WIDTHS = [(1,), (1, 2), (1, 2, 2), (1, 2, 3), (1, 1, 1), (1, 2, 1), (1, 2, 2, 2)]
 LIMIT = EngineRun(time_limit=20)
@@ -38,7 +40,7 @@ def random_case(seed: int) -> tuple[Dataset, TreeTask]:
     return data, task
 
 
-def shape_of(task: TreeTask) -> tf.Shape:
+def shape_of(task: TreeTask) -> Shape:
     return tf.Tree(task.depth) if task.widths is None else tf.Diagram(*task.widths)
 
 
@@ -110,7 +112,7 @@ def iris() -> Dataset:
 def runs_here(simd: str) -> bool:
     try:
         DiagramSearch(simd=simd)
-    except tf.SpecError:
+    except SpecError:
         return False
     return True
 

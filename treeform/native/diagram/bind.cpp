@@ -90,34 +90,43 @@ td::Points points_of(const Matrix& x, const Values& value, const Weights& weight
     td::Points points;
     points.x = x.data(), points.rows = x.shape(0), points.features = x.shape(1);
     points.value = value.data(), points.classes = int(value.shape(1)), points.weight = weight.data();
-    if (value.shape(0) != points.rows || weight.shape(0) != points.rows) throw std::invalid_argument("rows differ in number");
+    if (value.shape(0) != points.rows || weight.shape(0) != points.rows)
+        throw std::invalid_argument("rows differ in number");
     if (points.rows < 1) throw std::invalid_argument("there are no rows");
     if (points.classes < 1 || points.classes > td::kMostClasses) throw std::invalid_argument("too many classes");
     return points;
 }
 
-nb::dict diagram(const Matrix& x, const Values& value, const Weights& weight, const std::vector<int>& widths, bool is_tree,
-                 int max_nodes, std::int64_t min_support, std::int64_t min_flow, std::optional<std::int64_t> upper,
-                 const std::vector<std::int64_t>& rates,
-                 const std::vector<std::int64_t>& prices, int free_tests, const std::vector<std::int64_t>& known, std::uint64_t seed, double start_seconds,
-                 std::int64_t starts, std::int64_t memory,
-                 const std::vector<std::string>& use, const std::string& simd, double time_limit, const nb::object& poll) {
-    const td::Points points = points_of(x, value, weight);
+template <class T>
+T take(const nb::kwargs& asked, const char* name) {
+    if (!asked.contains(name)) throw std::invalid_argument(std::string("missing: ") + name);
+    return nb::cast<T>(asked[name]);
+}
+
+td::Settings settings_of(const nb::kwargs& asked) {
     td::Settings s;
-    s.widths = widths, s.is_tree = is_tree, s.max_nodes = max_nodes, s.min_support = min_support, s.min_flow = min_flow;
-    const bool wide = std::any_of(widths.begin(), widths.end(), [&](int w) { return std::min(w, max_nodes) > 64; });
-    if (widths.empty() || (wide && !is_tree)) throw std::invalid_argument("layers of at most 64 nodes are possible");
+    s.widths = take<std::vector<int>>(asked, "widths"), s.is_tree = take<bool>(asked, "is_tree");
+    s.max_nodes = take<int>(asked, "max_nodes");
+    s.min_support = take<std::int64_t>(asked, "min_support"), s.min_flow = take<std::int64_t>(asked, "min_flow");
+    const auto is_wide = [&](int width) { return std::min(width, s.max_nodes) > td::kMostParts; };
+    const bool wide = !s.is_tree && std::any_of(s.widths.begin(), s.widths.end(), is_wide);
+    if (s.widths.empty() || wide) throw std::invalid_argument("layers of at most 64 nodes are possible");
+    const auto rates = take<std::vector<std::int64_t>>(asked, "rates");
+    const auto prices = take<std::vector<std::int64_t>>(asked, "prices");
+    const int free = take<int>(asked, "free_tests");
     if (rates.size() != prices.size()) throw std::invalid_argument("rates and prices differ in number");
-    for (std::size_t i = 0; i < rates.size(); ++i) s.prices.push_back({rates[i], prices[i], free_tests});
-    s.seed = seed, s.start_seconds = start_seconds, s.starts = starts;
-    s.known = known, s.memory = std::size_t(memory), s.simd = simd;
+    for (std::size_t i = 0; i < rates.size(); ++i) s.prices.push_back({rates[i], prices[i], free});
+    s.seed = take<std::uint64_t>(asked, "seed"), s.start_seconds = take<double>(asked, "start_seconds");
+    s.starts = take<std::int64_t>(asked, "starts");
+    s.known = take<std::vector<std::int64_t>>(asked, "known");
+    s.memory = take<std::size_t>(asked, "memory"), s.simd = take<std::string>(asked, "simd");
+    const auto use = take<std::vector<std::string>>(asked, "use");
     const auto uses = [&](const char* what) { return std::find(use.begin(), use.end(), what) != use.end(); };
-    s.use_trees = uses("trees"), s.use_memory = uses("transpositions");
-    s.every_number = uses("every number");
-    td::Control control;
-    control.external = upper.value_or(td::kNever);
-    td::Outcome out;
-    run(control, time_limit, poll, [&] { out = td::solve(points, s, control); });
+    s.use_trees = uses("trees"), s.use_memory = uses("transpositions"), s.every_number = uses("every number");
+    return s;
+}
+
+nb::dict to_dict(const td::Outcome& out) {
     nb::dict result;
     nb::list diagrams;
     for (std::size_t k = 0; k < out.diagrams.size(); ++k)
@@ -129,11 +138,23 @@ nb::dict diagram(const Matrix& x, const Values& value, const Weights& weight, co
     return result;
 }
 
+nb::dict diagram(const Matrix& x, const Values& value, const Weights& weight, const nb::kwargs& asked) {
+    const td::Points points = points_of(x, value, weight);
+    const td::Settings settings = settings_of(asked);
+    const auto poll = take<nb::object>(asked, "poll");
+    td::Control control;
+    control.external = take<std::optional<std::int64_t>>(asked, "upper").value_or(td::kNever);
+    td::Outcome out;
+    run(control, take<double>(asked, "time_limit"), poll, [&] { out = td::solve(points, settings, control); });
+    return to_dict(out);
+}
+
 }  // namespace
 
 void bind_diagram(nb::module_& m) {
-    m.def("diagram", &diagram, nb::arg("x"), nb::arg("value"), nb::arg("weight"), nb::arg("widths"), nb::arg("is_tree"),
-          nb::arg("max_nodes"), nb::arg("min_support"), nb::arg("min_flow"), nb::arg("upper").none(), nb::arg("rates"), nb::arg("prices"), nb::arg("free_tests"), nb::arg("known"), nb::arg("seed"), nb::arg("start_seconds"), nb::arg("starts"),
-          nb::arg("memory"), nb::arg("use"), nb::arg("simd"), nb::arg("time_limit"), nb::arg("poll").none(),
-          "Solve for the cheapest decision diagram by number of tests; see treeform.dp.DiagramSearch.");
+    m.def(
+        "diagram", &diagram, nb::arg("x"), nb::arg("value"), nb::arg("weight"), nb::arg("asked"),
+        "Solve for the cheapest decision diagram by number of tests; see treeform.dp.DiagramSearch. Keywords: widths, "
+        "is_tree, max_nodes, min_support, min_flow, upper, rates, prices, free_tests, known, seed, start_seconds, "
+        "starts, memory, use, simd, time_limit, poll.");
 }

@@ -4,9 +4,15 @@
 
 namespace treeform::diagram {
 
-namespace plain { extern const Kernels kernels; }
-namespace avx2 { extern const Kernels kernels; }
-namespace avx512 { extern const Kernels kernels; }
+namespace plain {
+extern const Kernels kernels;
+}
+namespace avx2 {
+extern const Kernels kernels;
+}
+namespace avx512 {
+extern const Kernels kernels;
+}
 
 const Kernels& choose_kernels(const char* simd) {
 #if defined(__x86_64__)

@@ -55,9 +55,7 @@ bool Heuristic::chance(double share) {   // splitmix64
     return double((z ^ (z >> 31)) >> 11) * 0x1.0p-53 < share;
 }
 
-double Heuristic::x_log_x(Cost x) const {
-    return x < kTable ? table_[x] : double(x) * std::log2(double(x));
-}
+double Heuristic::x_log_x(Cost x) const { return x < kTable ? table_[x] : double(x) * std::log2(double(x)); }
 
 /// Minus the entropy times the weight: sum n_k log n_k - n log n. Splitting adds to it, merging takes away.
 double Heuristic::information(const Cost* count) const {
@@ -85,7 +83,8 @@ void Heuristic::choose_tests(int nodes) {
         const int u = node_[p];
         if (u < 0) continue;
         gathered_[u] += in_.weight[p];
-        for (int k = 0; k < classes_; ++k) total_[std::size_t(u) * classes_ + k] += benefit_[std::size_t(p) * classes_ + k];
+        for (int k = 0; k < classes_; ++k)
+            total_[std::size_t(u) * classes_ + k] += benefit_[std::size_t(p) * classes_ + k];
     }
     chosen_.assign(nodes, {});
     open_.assign(std::size_t(features_) * nodes, 0);
@@ -162,41 +161,44 @@ int Heuristic::send_flows(int layer, int nodes) {
     return groups;
 }
 
-/// While there are too many groups: unite the two that lose the least information. In a tree nothing is united: the
-/// flows that cost least end.
-int Heuristic::merge(Layer& here, std::vector<int>& group, int groups, int width) {
-    const int flows = int(group.size());
-    std::vector<std::vector<Cost>> count(groups, std::vector<Cost>(classes_, 0));
-    std::vector<std::uint64_t> parents(groups, 0);
-    for (int i = 0; i < flows; ++i) {
+/// The two groups that lose the least information when they are united; none where every two share a parent.
+std::pair<int, int> Heuristic::closest(const Flows& flows, int groups) const {
+    std::pair<int, int> found{-1, -1};
+    double least = 0;
+    std::vector<Cost> sum(classes_);
+    for (int i = 0; i < groups; ++i)
+        for (int j = i + 1; j < groups; ++j) {
+            if (flows.parents[i] & flows.parents[j]) continue;  // two sides of a node do not lead to one node
+            const auto &one = flows.count[i], &other = flows.count[j];
+            for (int k = 0; k < classes_; ++k) sum[k] = one[k] + other[k];
+            const double loss = information(one.data()) + information(other.data()) - information(sum.data());
+            if (found.first < 0 || loss < least) found = {i, j}, least = loss;
+        }
+    return found;
+}
+
+/// While there are too many groups: unite the two that lose the least information. In a tree nothing is united, and
+/// the last flows end.
+int Heuristic::merge(const Layer& here, std::vector<int>& group, int groups, int width) const {
+    Flows flows{{std::size_t(groups), std::vector<Cost>(classes_, 0)}, std::vector<std::uint64_t>(groups, 0)};
+    for (int i = 0; i < int(group.size()); ++i) {
         if (group[i] < 0) continue;
         const Cost most = *std::max_element(here.cost[i].begin(), here.cost[i].end());
-        for (int k = 0; k < classes_; ++k) count[group[i]][k] += most - here.cost[i][k];
-        parents[group[i]] |= std::uint64_t{1} << (i / 2 % 64);
+        for (int k = 0; k < classes_; ++k) flows.count[group[i]][k] += most - here.cost[i][k];
+        flows.parents[group[i]] |= std::uint64_t{1} << (i / 2 % 64);
     }
-    while (groups > width) {
-        int a = -1, b = -1;
-        double least = 0;
-        std::vector<Cost> sum(classes_);
-        for (int i = 0; i < groups && !settings_.is_tree; ++i)
-            for (int j = i + 1; j < groups; ++j) {
-                if (parents[i] & parents[j]) continue;      // two sides of a node do not lead to one node
-                for (int k = 0; k < classes_; ++k) sum[k] = count[i][k] + count[j][k];
-                const double loss = information(count[i].data()) + information(count[j].data()) - information(sum.data());
-                if (a < 0 || loss < least) a = i, b = j, least = loss;
-            }
-        if (a < 0) {    // the last group ends
-            for (int& g : group)
-                if (g == groups - 1) g = -1;
-            --groups;
+    for (; groups > width; --groups) {
+        const int last = groups - 1;
+        const auto [a, b] = settings_.is_tree ? std::pair{-1, -1} : closest(flows, groups);
+        if (a < 0) {
+            std::replace(group.begin(), group.end(), last, -1);
             continue;
         }
-        for (int k = 0; k < classes_; ++k) count[a][k] += count[b][k];
-        parents[a] |= parents[b];
-        count[b] = count[groups - 1], parents[b] = parents[groups - 1];
-        for (int& g : group) g = g == b ? a : g;
-        for (int& g : group) g = g == groups - 1 ? b : g;
-        --groups;
+        for (int k = 0; k < classes_; ++k) flows.count[a][k] += flows.count[b][k];
+        flows.parents[a] |= flows.parents[b];
+        flows.count[b] = flows.count[last], flows.parents[b] = flows.parents[last];
+        std::replace(group.begin(), group.end(), b, a);
+        std::replace(group.begin(), group.end(), last, b);
     }
     return groups;
 }

@@ -7,6 +7,7 @@
 // nodes that lead to terminals only, the one that costs least first, until none is left: so one start gives a diagram
 // for every number of tests up to its own, and for every price of a test the one that the paper's rule would keep.
 #include <functional>
+#include <utility>
 
 #include "search.hpp"
 
@@ -30,6 +31,10 @@ private:
         std::vector<int> target;                // 2 per node: node of the next layer, or -1
         std::vector<std::vector<Cost>> cost;    // per flow: cost by class
         std::vector<Cost> weight;               // per flow
+    };
+    struct Flows {  // groups of flows that may be united
+        std::vector<std::vector<Cost>> count;
+        std::vector<std::uint64_t> parents;
     };
     struct Best {
         double gain = -1;
@@ -60,7 +65,8 @@ private:
     void scan(int f, int nodes);
     void consider(int f, int u, std::int32_t right);
     int send_flows(int layer, int nodes);
-    int merge(Layer& here, std::vector<int>& group, int groups, int width);
+    std::pair<int, int> closest(const Flows& flows, int groups) const;
+    int merge(const Layer& here, std::vector<int>& group, int groups, int width) const;
     void prune(const Found& found);
     bool ends(int layer, int flow) const;
     Cost terminal_cost() const;

@@ -28,7 +28,8 @@ public:
     std::vector<Cost> weight;           // per point
     std::vector<Cost> cost;             // [point * classes + class], relative
 
-    void build(const Points& points, Cost min_support, std::size_t memory, const std::string& simd, const Control& control);
+    void build(const Points& points, Cost min_support, std::size_t memory, const std::string& simd,
+               const Control& control);
 
     int words() const { return view.words; }
     const Word* split(int s) const { return split_.data() + std::size_t(s) * view.words; }

@@ -103,8 +103,10 @@ static Stump stump(const View& v, const Word* x, Cost below, Word* xp, Cost* by_
     for (int f = 0; f < v.features; ++f) {
         const Stump one = of_feature(v, f, xp, total, whole, mass, by_feature ? below : best.value);
         if (one.split >= 0 && one.value < best.value) best = one;
-        if (by_feature) by_feature[f] = one.value;
-        else if (best.value <= 0) break;
+        if (by_feature)
+            by_feature[f] = one.value;
+        else if (best.value <= 0)
+            break;
     }
     return best;
 }

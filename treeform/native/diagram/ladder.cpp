@@ -1,6 +1,7 @@
 // For an objective rate * cost + price * tests with a model of value U in hand, e(k) matters only below
-// (U - price * k) / rate (less for tests that are free): the search for at most k tests gets that as its bound, and what it refutes is a lower bound of
-// e(k) that the next objective begins with. Objectives are taken in the order given; dear tests first is cheapest.
+// (U - price * k) / rate (less for tests that are free): the search for at most k tests gets that as its bound, and
+// what it refutes is a lower bound of e(k) that the next objective begins with. Objectives are taken in the order given;
+// dear tests first is cheapest.
 #include "ladder.hpp"
 
 #include <algorithm>
@@ -23,7 +24,7 @@ public:
         for (int k = 0; k <= most && k < int(settings.known.size()); ++k)
             if (settings.known[k] < kNever) lower_upper(k, settings.known[k] - in.offset, nullptr);
         const Cost weight = in.weight_of(in.all.data());
-        if (weight < std::max<Cost>(settings.min_support, settings.min_flow)) {     // no test has a root
+        if (weight < std::max<Cost>(settings.min_support, settings.min_flow)) {  // no test has a root
             const Cost only = weight < settings.min_support ? kNever : in.leaf(in.all.data());
             out.lower.assign(most + 1, only);
         }
@@ -58,11 +59,13 @@ private:
         const double many = 1e8 / (1 + heuristic.work());
         const auto usual = static_cast<std::int64_t>(std::clamp(many, 1.0, 300.0));
         const auto starts = settings_.starts < 0 ? usual : settings_.starts;
-        const auto made = heuristic.run(settings_.seed, settings_.start_seconds, starts, [&](int, Cost, const PlanPtr& plan) {
-            Cost cost = 0;
-            FlatDiagram found = flatten(in_, plan.get(), cost);
-            if (const int tests = int(found.feature.size()); tests <= settings_.max_nodes) lower_upper(tests, cost, &found);
-        });
+        const auto made =
+            heuristic.run(settings_.seed, settings_.start_seconds, starts, [&](int, Cost, const PlanPtr& plan) {
+                Cost cost = 0;
+                FlatDiagram found = flatten(in_, plan.get(), cost);
+                if (const int tests = int(found.feature.size()); tests <= settings_.max_nodes)
+                    lower_upper(tests, cost, &found);
+            });
         out_.counters.starts = std::uint64_t(made);
         control_.publish({shifted(out_.lower), shifted(out_.upper)});
     }

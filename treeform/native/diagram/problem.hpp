@@ -10,6 +10,9 @@
 
 namespace treeform::diagram {
 
+/// Most nodes of a layer, where nodes may share what is below them.
+constexpr int kMostParts = 64;
+
 /// Distinct rows. value[p * classes + k] is the cost of predicting k on all of row p.
 struct Points {
     const double* x = nullptr;  // row-major

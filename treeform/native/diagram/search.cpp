@@ -88,7 +88,8 @@ Answer Search::bottom(int layer, Cost need) {
         Stump one{leaf, -1};
         const Cost below = std::min(leaf, need - sum);
         if (leaf > 0 && below > 0) {
-            one = settings_.min_support > 0 ? supported_stump(here.part[j], below) : trees_.stump(here.part[j].data(), below);
+            one = settings_.min_support > 0 ? supported_stump(here.part[j], below)
+                                            : trees_.stump(here.part[j].data(), below);
         }
         sum += one.split >= 0 ? one.value : below < leaf ? std::max<Cost>(below, 0) : leaf;
         if (sum >= need) return {sum, nullptr};
@@ -102,13 +103,18 @@ Stump Search::supported_stump(const Set& x, Cost below) {
     Set left(in_.words()), right(in_.words());
     Stump best{below, -1};
     for (int s = 0; s < in_.view.splits; ++s) {
-        both(x.data(), in_.split(s), left.data(), in_.words()), without(x.data(), in_.split(s), right.data(), in_.words());
+        part_by(x, s, left, right);
         const Cost value = in_.leaf(left.data());
         if (value >= best.value || !enough(left) || !enough(right)) continue;
         const Cost sum = value + in_.leaf(right.data());
         if (sum < best.value) best = {sum, s};
     }
     return best;
+}
+
+void Search::part_by(const Set& x, int split, Set& left, Set& right) const {
+    both(x.data(), in_.split(split), left.data(), in_.words());
+    without(x.data(), in_.split(split), right.data(), in_.words());
 }
 
 /// Whether a node may get these points.
@@ -166,7 +172,7 @@ void Search::list_feature(int layer, int part, int f, Cost mass, Cost limit) {
         const Range r = stack[--top];
         if (r.hi - r.lo < 2 || r.left + r.right >= limit) continue;
         const int mid = r.lo + (r.hi - r.lo) / 2;
-        both(x.data(), in_.split(mid), here.left.data(), words), without(x.data(), in_.split(mid), here.right.data(), words);
+        part_by(x, mid, here.left, here.right);
         const Cost mass_mid = measure(here.left);
         if (mass_mid == r.mass_lo || mass_mid == r.mass_hi) {
             if (mass_mid < r.mass_hi) stack[top++] = {mid, r.hi, r.left, r.right, mass_mid, r.mass_hi};
@@ -207,8 +213,7 @@ void Search::choose_tests(int layer, int part, Cost lower) {
         const Cost with = lower - here.lower[part] + one.lower;
         if (with >= here.best.value) return;
         here.chosen[part] = one.split;
-        both(x.data(), in_.split(one.split), here.side[2 * part].data(), words);
-        without(x.data(), in_.split(one.split), here.side[2 * part + 1].data(), words);
+        part_by(x, one.split, here.side[2 * part], here.side[2 * part + 1]);
         choose_tests(layer, part + 1, with);
         if (here.best.value <= here.lower_sum) return;
     }
@@ -219,10 +224,10 @@ void Search::send_flows(int layer) {
     Layer& here = layers_[layer];
     here.branch.clear(), here.groups = 0;
     here.way.assign(2 * here.parts, Plan::kTerminal);
-    const bool fillers = !plain_ && !settings_.is_tree;     // a flow that costs nothing can still help a node to its weight
+    const bool fillers = !plain_ && !settings_.is_tree;  // what costs nothing can still help a node to its weight
     for (int i = 0; i < 2 * here.parts; ++i) {
         const Cost leaf = in_.leaf(here.side[i].data());
-        if (leaf == 0 && (fillers ? empty(here.side[i].data(), in_.words()) : true)) continue;
+        if (leaf == 0 && !(fillers && !empty(here.side[i].data(), in_.words()))) continue;
         here.branch.push_back({&here.side[i], i, leaf, bound(here.side[i], layer + 1, here.budget - 1, leaf)});
     }
     here.rest.assign(here.branch.size() + 1, 0);
@@ -274,7 +279,8 @@ void Search::join(int layer, std::size_t branch, int g, Cost paid, Cost grouped)
     const Set before = group.set;
     const Cost lower = group.lower;
     for (int w = 0; w < in_.words(); ++w) group.set[w] |= (*one.set)[w];
-    group.lower = std::max(lower + one.lower, bound(group.set, layer + 1, here.budget - here.groups, here.best.value - others));
+    group.lower =
+        std::max(lower + one.lower, bound(group.set, layer + 1, here.budget - here.groups, here.best.value - others));
     group.parts |= bit;
     here.way[one.part] = g;
     send(layer, branch + 1, paid, grouped - lower + group.lower);

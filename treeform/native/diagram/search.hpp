@@ -88,7 +88,7 @@ private:
     Trees trees_;
     int depth_;
     bool plain_;                // no weights to be reached
-    std::vector<std::vector<std::int64_t>> unrolled_;   // [layer][tests left below]: most tests of a tree below a node
+    std::vector<std::vector<std::int64_t>> unrolled_;  // [layer][tests left below]: most tests of a tree below a node
     std::vector<Layer> layers_;
     Memory known_, old_;
     std::size_t known_bytes_ = 0, old_bytes_ = 0, most_bytes_;
@@ -101,6 +101,7 @@ private:
     bool bound_parts(int layer, Cost need);
     void list_candidates(int layer, int part, Cost need);
     void list_feature(int layer, int part, int f, Cost mass, Cost need);
+    void part_by(const Set& x, int split, Set& left, Set& right) const;
     bool enough(const Set& x) const;
     Cost measure(const Set& x) const;
     bool reached(const Set& x) const;

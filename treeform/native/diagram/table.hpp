@@ -1,7 +1,7 @@
 #pragma once
-// What is known about sets of points: from a key of fixed length (a set and a number) to a lower bound. Keys are compared
-// in full, a hash only proposes. The table grows to half of its memory; then a fresh one begins and the old one
-// is kept for look-ups until the fresh one is full too. Forgetting costs time, never exactness.
+// What is known about sets of points: from a key of fixed length (a set and a number) to a lower bound. Keys are
+// compared in full, a hash only proposes. The table grows to half of its memory; then a fresh one begins and the old
+// one is kept for look-ups until the fresh one is full too. Forgetting costs time, never exactness.
 #include <cstring>
 #include <vector>
 
@@ -17,9 +17,9 @@ struct Known {
 
 class Table {
 public:
-    Table(int key_words, std::size_t memory, std::uint64_t& evictions)
-        : words_(key_words), evictions_(evictions) {
-        most_ = std::max<std::size_t>(64, memory / 2 / (key_words * sizeof(Word) + sizeof(Known) + sizeof(std::uint32_t) * 2));
+    Table(int key_words, std::size_t memory, std::uint64_t& evictions) : words_(key_words), evictions_(evictions) {
+        most_ = std::max<std::size_t>(
+            64, memory / 2 / (key_words * sizeof(Word) + sizeof(Known) + sizeof(std::uint32_t) * 2));
         now_.reset(64);
     }
 
@@ -57,7 +57,8 @@ private:
                 if (slot[i] == 0) return nullptr;
                 const std::size_t e = slot[i] - 1;
                 const Word* key = keys.data() + e * t.words_;
-                if (key[t.words_ - 1] == number && !std::memcmp(key, set, (t.words_ - 1) * sizeof(Word))) return &values[e];
+                if (key[t.words_ - 1] == number && !std::memcmp(key, set, (t.words_ - 1) * sizeof(Word)))
+                    return &values[e];
             }
         }
         Known& add(const Table& t, std::uint64_t hash, const Word* set, Word number, Known what) {
