@@ -205,7 +205,7 @@ def test_least_depth_is_that_of_brute_force(formulation):
             if (graph.predict_codes(case.data.X) == case.data.y).all()
         ]
         problem = tf.Problem(case.data, None, shape=tf.Tree(2)).minimize(tf.Depth()).add(tf.MaxErrors(0))
-        result = problem.solve(tf.SAT(), formulation=formulation)
+        result = problem.solve(tf.SAT(), formulation=formulation, warm_start=None)
         if consistent:
             assert (str(result.status), result.objective) == ("optimal", min(consistent)), case.code()
         else:
@@ -216,7 +216,7 @@ def test_mouse_needs_depth_four(benchmark_data):
     X, y = benchmark_data("sat/mouse-onehot")
     problem = tf.Problem(X, y, shape=tf.Tree(8)).minimize(tf.Depth()).add(tf.MaxErrors(0))
     for solver in ("glucose42", "minisat22", "cadical195"):
-        result = problem.solve(tf.SAT(solver), formulation=SatDepth(), time_limit=30)
+        result = problem.solve(tf.SAT(solver), formulation=SatDepth(), warm_start=None, time_limit=30)
         assert (str(result.status), result.objective, result.bound, result.errors) == ("optimal", 4, 4, 0)
         assert result.graph.depth == 4
 
@@ -340,7 +340,8 @@ def test_a_table_without_tests_has_a_constant_model(formulation):
     if formulation == "sat-depth":
         result = problem.solve("sat", formulation=formulation, warm_start=None)
         assert (str(result.status), result.errors, result.graph.n_nodes) == ("optimal", 1, 0)
-        shallow = problem.minimize(tf.Depth()).add(tf.MaxErrors(1)).solve("sat", formulation=formulation)
+        ladder = problem.minimize(tf.Depth()).add(tf.MaxErrors(1))
+        shallow = ladder.solve("sat", formulation=formulation, warm_start=None)
         assert (str(shallow.status), shallow.objective) == ("optimal", 0)
     with pytest.raises(Infeasible, match=r"rows 0, 1, 2.*\n.*minimise tf.Error"):
         problem.minimize(tf.Depth()).add(tf.MaxErrors(0))
@@ -366,10 +367,10 @@ def test_ordered_thresholds_are_the_default_for_real_numbers():
     codes = tf.Dataset.from_user(rng.integers(0, 4, (1000, 10)), rng.integers(0, 2, 1000))
     assert NodeFeatures().ordered(real)
     assert not NodeFeatures().ordered(codes)
-    start = time.perf_counter()
+    start = time.process_time()
     assert SatDepth().supports(tf.Tree(3), real, Objective.of(tf.Error())) is None
     assert "clauses for each" in EACH.supports(tf.Tree(8), real, Objective.of(tf.Error()))
-    assert time.perf_counter() - start < 1.0
+    assert time.process_time() - start < 1.0
 
 
 @pytest.mark.parametrize("wrong", [{"at_most_one": "some"}, {"tests": "none"}])
@@ -416,11 +417,11 @@ def test_bounds_change_no_answer(bounds):
     rows = list(product((0, 1), repeat=3))
     problem = tf.Problem(rows, [a ^ b ^ c for a, b, c in rows], shape=tf.Tree(3)).minimize(tf.Depth())
     problem += tf.MaxErrors(0)
-    result = problem.solve("sat", formulation=SatDepth(bounds=bounds))
+    result = problem.solve("sat", formulation=SatDepth(bounds=bounds), warm_start=None)
     assert (str(result.status), result.objective) == ("optimal", 3)
     small = tf.Problem(rows, [a ^ b ^ c for a, b, c in rows], shape=tf.Tree(2)).minimize(tf.Depth())
     small += tf.MaxErrors(0)
-    assert str(small.solve("sat", formulation=SatDepth(bounds=bounds)).status) == "infeasible"
+    assert str(small.solve("sat", formulation=SatDepth(bounds=bounds), warm_start=None).status) == "infeasible"
 
 
 def test_the_least_depth_with_some_errors():
@@ -431,7 +432,7 @@ def test_the_least_depth_with_some_errors():
     fewest = [tf.Problem(X, y, shape=tf.Tree(k)).solve("contree").errors for k in (1, 2, 3)]
     for allowed in (fewest[2], fewest[1], fewest[1] - 1):
         problem = tf.Problem(X, y, shape=tf.Tree(3)).minimize(tf.Depth()).add(tf.MaxErrors(int(allowed)))
-        result = problem.solve("sat", formulation="sat-depth")
+        result = problem.solve("sat", formulation="sat-depth", warm_start=None)
         assert result.objective == next(k for k, e in enumerate(fewest, 1) if e <= allowed)
         assert result.errors <= allowed
 

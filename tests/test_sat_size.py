@@ -43,7 +43,7 @@ def test_depth_first_then_size():
     for case in consistent_cases(6):
         trees = sorted((graph.depth, graph.n_nodes) for graph in consistent_trees(case))
         problem = tf.Problem(case.data, None, shape=case.shape).minimize(tf.Depth()).add(tf.MaxErrors(0))
-        result = problem.solve("glucose42", formulation=SatSize())
+        result = problem.solve("glucose42", formulation=SatSize(), warm_start=None)
         if trees:
             assert str(result.status) == "optimal"
             assert (result.graph.depth, result.graph.n_nodes) == trees[0], case.code()
@@ -68,7 +68,7 @@ def test_sizes_agree_with_unused_nodes_at_depth_three():
 def test_mouse_has_fifteen_nodes(benchmark_data):
     X, y = benchmark_data("sat/mouse-onehot")
     problem = tf.Problem(X, y, shape=tf.Tree(8)).minimize(tf.Depth()).add(tf.MaxErrors(0))
-    result = problem.solve(tf.SAT("glucose42"), formulation=SatSize(), time_limit=30)
+    result = problem.solve(tf.SAT("glucose42"), formulation=SatSize(), warm_start=None, time_limit=30)
     assert (str(result.status), result.objective) == ("optimal", 4)
     assert 2 * result.graph.n_nodes + 1 == 15  # the paper counts leaves too
     assert "nodes at depth 4: 7" in result.notes

@@ -136,8 +136,8 @@ class Problem:
         formulation : Formulation, class or str, optional
             How the problem is stated to a solver: ``ODD()``, ``SatDepth()``, or a name such as ``"odd"``.
         warm_start : "auto", None, Engine or DecisionGraph, optional
-            A native engine gives a bound and models to start from; a model is verified and used as
-            incumbent; None starts from nothing.
+            A native engine gives a bound and models to start from (for ``tf.Depth()`` it looks at each depth
+            first); a model is verified and used as incumbent; None leaves all to the solver.
         time_limit : float, optional
             Seconds for everything together.
         on_progress : callable, optional

@@ -13,7 +13,7 @@ from treeform.errors import SpecError
 from treeform.formulation import Compiled, Formulation
 from treeform.formulations.sat.bounds import greedy_tree, least_depth
 from treeform.formulations.sat.clauses import Ints, expected_per_example
-from treeform.formulations.sat.examples import choose
+from treeform.formulations.sat.examples import choose, refuse_contradictions
 from treeform.formulations.sat.formula import KEY, Formula
 from treeform.formulations.sat.leaves import LeafClasses
 from treeform.formulations.sat.nodes import NodeFeatures, one_of
@@ -208,11 +208,11 @@ class SatDepth(Formulation):
 
     def least_depth(self, data: Dataset, requirements: Sequence[Requirement], depth: int) -> int:
         """The least depth that is not ruled out; see `treeform.formulations.sat.bounds`."""
-        if self.bounds == "none":
-            return 1
         errors = [r.native(data) or {} for r in requirements]
         allowed = min((facts["max_errors"] for facts in errors if "max_errors" in facts), default=None)
-        if allowed is None:
+        if allowed == 0:
+            refuse_contradictions(data)
+        if allowed is None or self.bounds == "none":
             return 1
         return least_depth(data, allowed, depth, NATIVE_DEPTH if self.bounds == "native" else 0)
 

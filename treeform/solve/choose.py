@@ -23,6 +23,8 @@ from treeform.solve.relaxation import relax
 GROUP = "treeform.formulations"
 DEFAULT_BACKEND = "highs"
 DEFAULT_SAT = "sat"
+FEW_TESTS = 1000
+"""Distinct tests up to which the engine for binary tests is the one to ask about the least depth."""
 
 
 @dataclass(frozen=True)
@@ -127,7 +129,7 @@ def choose(question: Question, solver: Any, formulation: Any, warm_start: Any) -
         raise SpecError(
             f"{model.name} cannot state this problem", cause=reason, fix="choose another formulation or shape"
         )
-    warm = None if depth else _warm_engine(question, warm_start, notes)
+    warm = _warm_engine(question, warm_start, notes, depth)
     model = model.tuned_for(given.capabilities.forms)
     return Plan(None, given, model, warm, _start(warm_start), tuple(notes))
 
@@ -165,8 +167,8 @@ def _start(warm_start: Any) -> DecisionGraph | None:
     return warm_start if isinstance(warm_start, DecisionGraph) else None
 
 
-def _warm_engine(question: Question, warm_start: Any, notes: list[str]) -> Engine | None:
-    """The engine for bound and warm start: the one named, or when left open the one for the shape."""
+def _warm_engine(question: Question, warm_start: Any, notes: list[str], depth: bool) -> Engine | None:
+    """The engine for bound and warm start: the one named, or when left open the one for shape and objective."""
     if warm_start is None or warm_start is False or isinstance(warm_start, DecisionGraph):
         return None
     if isinstance(warm_start, str) and warm_start == "none":
@@ -174,8 +176,9 @@ def _warm_engine(question: Question, warm_start: Any, notes: list[str]) -> Engin
     if isinstance(warm_start, str) and warm_start == "auto" and question.shape.splits != UNIVARIATE:
         return None  # native engines search tests of one feature
     if isinstance(warm_start, str) and warm_start == "auto":
-        is_tree = isinstance(question.shape, Tree)
-        engine: Backend | Engine = dp.by_name("contree" if is_tree else "diagram-search")
+        usual = "contree" if isinstance(question.shape, Tree) else "diagram-search"
+        few = depth and question.data.n_tests <= FEW_TESTS
+        engine: Backend | Engine = dp.by_name("dl85" if few else usual)
         notes.append(f"warm start and bound: {engine.name}")
     else:
         engine = find_solver(warm_start)

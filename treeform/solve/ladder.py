@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from treeform.backends import Backend
+from treeform.dp import Engine
 from treeform.errors import SpecError
 from treeform.formulation import Formulation
 from treeform.graph import DecisionGraph
@@ -19,6 +20,7 @@ from treeform.solve.claims import Ledger
 from treeform.solve.compiled import CompiledSearch
 from treeform.solve.question import Question
 from treeform.solve.result import Limit, as_number
+from treeform.solve.rungs import RungEngine
 
 if TYPE_CHECKING:
     from treeform.solve.proofs import Proofs
@@ -49,10 +51,12 @@ def climb(
     ledger: Ledger,
     budget: Budget,
     proofs: Proofs | None = None,
+    engine: Engine | None = None,
 ) -> Limit | None:
     """Solve "is there a model of depth k?" for k = 0, 1, 2, ... up to the shape's depth.
 
-    With ``proofs``, the refutation of each depth is written there before the next is tried.
+    ``engine`` looks at each depth before the formulation. With ``proofs``, the refutation of each depth is
+    written there before the next is tried; then no engine takes part, since what it refutes has no such proof.
     """
     if not isinstance(question.shape, Tree):
         raise SpecError(
@@ -65,36 +69,63 @@ def climb(
         ledger.offer(DecisionGraph.leaf(label, question.data), "constant model")
     if not ledger.closed and ledger.upper is None:
         ledger.prove_lower(unit, "constant models")
-    first = 1
-    if proofs is None and not ledger.closed:
-        first = formulation.least_depth(question.data, question.requirements, question.shape.depth)
-    if first > 1 and not ledger.closed:
-        last = first > question.shape.depth
-        by = f"bounds of {formulation.name}"
-        ledger.prove_infeasible(by) if last else ledger.prove_lower(unit * first, by)
+    beside = None if engine is None or proofs is not None else RungEngine(engine, budget)
+    first = 1 if proofs is not None or ledger.closed else _skip(question, formulation, ledger, unit)
     for depth in range(first, question.shape.depth + 1):
         if ledger.stop():
             break
         rung = question.with_(shape=Tree(depth, question.shape.splits), objective=Objective(()))
         found = Ledger(rung, ledger.budget)
-        ledger.say(f"{formulation.name} on {backend.name}, depth {depth}")
-        search = CompiledSearch(rung, formulation, backend, found, budget, proofs)
-        search.run()
-        ledger.notes += found.notes
+        if beside is not None:
+            ledger.say(f"{beside.engine.name}, depth {depth}")
+            beside.look(found)
+            if found.impossible:
+                _refuse(ledger, found, question, depth, unit)
+                continue
+        if found.graph is None and not ledger.stop():
+            ledger.say(f"{formulation.name} on {backend.name}, depth {depth}")
+            search = CompiledSearch(rung, formulation, backend, found, budget, proofs)
+            search.run()
+            ledger.notes += found.notes
+            if found.graph is None and not found.impossible:
+                return search.limit
+            if found.impossible:
+                search.claim(ledger, unit * (depth + 1) if depth < question.shape.depth else None)
+                continue
         if found.graph is not None:
-            ledger.offer(found.graph, search.by)
-            return _break_tie(question, depth, formulation, backend, ledger, budget)
-        elif found.impossible and depth < question.shape.depth:
-            search.claim(ledger, unit * (depth + 1))
-        elif found.impossible:
-            search.claim(ledger, None)
-        else:
-            return search.limit
+            ledger.offer(found.graph, found.claims[-1].by)
+            return _break_tie(question, depth, formulation, backend, ledger, budget, beside)
     return None
 
 
+def _skip(question: Question, formulation: Formulation, ledger: Ledger, unit: int) -> int:
+    """The first depth that the formulation does not rule out without a call."""
+    first = formulation.least_depth(question.data, question.requirements, question.shape.depth)
+    by = f"bounds of {formulation.name}"
+    if first > question.shape.depth:
+        ledger.prove_infeasible(by)
+    elif first > 1:
+        ledger.prove_lower(unit * first, by)
+    return first
+
+
+def _refuse(ledger: Ledger, found: Ledger, question: Question, depth: int, unit: int) -> None:
+    """Enter what the engine refuted at ``depth``."""
+    claim = found.claims[-1]
+    if depth < question.shape.depth:
+        ledger.prove_lower(unit * (depth + 1), claim.by, claim.relaxation)
+    else:
+        ledger.prove_infeasible(claim.by, claim.relaxation)
+
+
 def _break_tie(
-    question: Question, depth: int, formulation: Formulation, backend: Backend, ledger: Ledger, budget: Budget
+    question: Question,
+    depth: int,
+    formulation: Formulation,
+    backend: Backend,
+    ledger: Ledger,
+    budget: Budget,
+    beside: RungEngine | None,
 ) -> Limit | None:
     """Among the models of least depth, the best by what the formulation minimises next (DT_size)."""
     next_goal = formulation.tie_break(question.objective)
@@ -104,11 +135,16 @@ def _break_tie(
     found = Ledger(rung, ledger.budget)
     found.offer(ledger.graph, "the ladder")
     ledger.say(f"{formulation.name} on {backend.name}, depth {depth}: {next_goal}")
-    search = CompiledSearch(rung, formulation, backend, found, budget)
-    search.run()
+    if beside is not None:
+        beside.fewest_tests(found)
+    limit = None
+    if not found.stop():
+        search = CompiledSearch(rung, formulation, backend, found, budget)
+        search.run()
+        limit = search.limit
     assert found.graph is not None
     assert found.upper is not None
     ledger.exchange(found.graph)
     lower = "" if found.closed else f", at least {as_number(rung.to_units(found.lower or 0))}"
     ledger.notes.append(f"{next_goal} at depth {depth}: {as_number(rung.to_units(found.upper))}{lower}")
-    return None if found.closed else search.limit
+    return None if found.closed else limit

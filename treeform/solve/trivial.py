@@ -39,7 +39,9 @@ def classes_bound(question: Question) -> int:
     The arcs of m tests in a tree or a diagram, but those into m - 1 tests, lead to at most m + 1 terminals. Of the
     objective, errors and the number of tests count; other terms are at least 0.
     """
-    return min(bound_with(question, m) for m in range(most_tests(question) + 1))
+    # With as many ends as classes nothing is missing, and further tests only cost.
+    last = min(most_tests(question), question.data.n_classes - 1)
+    return min(bound_with(question, m) for m in range(last + 1))
 
 
 def bound_with(question: Question, tests: int) -> int:
