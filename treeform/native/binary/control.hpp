@@ -2,29 +2,19 @@
 // Where the search and the outside meet: a stop flag that is read often, and the improvements found so far. The search
 // runs on a thread of its own; clocks, signals and Python are the business of the calling thread.
 #include <atomic>
-#include <chrono>
-#include <condition_variable>
 #include <mutex>
 #include <utility>
 #include <vector>
 
+#include "../watched.hpp"
 #include "problem.hpp"
 
 namespace treeform::binary {
 
-/// Thrown inside the search when it has been asked to stop; caught at its top.
-struct Stopped {};
-
-class Control {
+class Control : public Watched {
 public:
-    using Clock = std::chrono::steady_clock;
-    std::atomic<bool> stopping{false};
     std::atomic<Cost> external{kNever};  // an upper bound from outside: only trees below it are wanted
 
-    double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
-    void check() const {
-        if (stopping.load(std::memory_order_relaxed)) throw Stopped{};
-    }
     void publish(Cost upper, Cost lower, FlatTree tree) {
         const std::lock_guard lock(mutex_);
         pending_.push_back({seconds(), upper, lower, std::move(tree)});
@@ -33,25 +23,9 @@ public:
         const std::lock_guard lock(mutex_);
         return std::exchange(pending_, {});
     }
-    void finish() {
-        {
-            const std::lock_guard lock(mutex_);
-            finished_ = true;
-        }
-        changed_.notify_all();
-    }
-    /// Sleep for at most that long; true once the search has ended.
-    bool wait(double at_most) {
-        std::unique_lock lock(mutex_);
-        return changed_.wait_for(lock, std::chrono::duration<double>(at_most), [this] { return finished_; });
-    }
 
 private:
-    Clock::time_point start_ = Clock::now();
-    std::mutex mutex_;
-    std::condition_variable changed_;
     std::vector<Improvement> pending_;
-    bool finished_ = false;
 };
 
 }  // namespace treeform::binary

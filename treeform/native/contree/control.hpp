@@ -4,38 +4,27 @@
 // and Python are the business of the calling thread.
 #include <algorithm>
 #include <atomic>
-#include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <mutex>
 #include <utility>
 #include <vector>
 
+#include "../watched.hpp"
 #include "problem.hpp"
 
 namespace treeform::contree {
-
-/// Thrown inside the search when it has been asked to stop; caught at its top.
-struct Stopped {};
 
 struct Improvement {
     double seconds;
     std::int64_t upper, lower;
 };
 
-class Control {
+class Control : public Watched {
 public:
-    using Clock = std::chrono::steady_clock;
-
     explicit Control(std::int64_t upper, std::size_t memory_limit = 0)
-        : start_(Clock::now()), external_(upper), memory_limit_(memory_limit) {}
+        : external_(upper), memory_limit_(memory_limit) {}
 
-    double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
-    void check() const {
-        if (stop_.load(std::memory_order_relaxed)) throw Stopped{};
-    }
-    bool stopping() const { return stop_.load(std::memory_order_relaxed); }
-    void stop() { stop_.store(true, std::memory_order_relaxed); }
+    void stop() { stopping.store(true, std::memory_order_relaxed); }
     /// Stop if that many bytes are more than allowed.
     void check_memory(std::size_t bytes) {
         if (memory_limit_ == 0 || bytes <= memory_limit_) return;
@@ -85,30 +74,13 @@ public:
         return latest_;
     }
 
-    void finish() {
-        {
-            const std::lock_guard lock(mutex_);
-            finished_ = true;
-        }
-        changed_.notify_all();
-    }
-    /// Sleep for at most that long; true once the search has ended.
-    bool wait(double at_most) {
-        std::unique_lock lock(mutex_);
-        return changed_.wait_for(lock, std::chrono::duration<double>(at_most), [this] { return finished_; });
-    }
-
 private:
-    Clock::time_point start_;
-    std::atomic<bool> stop_{false}, out_of_memory_{false}, ready_{false};
+    std::atomic<bool> out_of_memory_{false}, ready_{false};
     std::atomic<std::int64_t> external_;
     std::size_t memory_limit_;   // bytes; 0: none
-    mutable std::mutex mutex_;
-    std::condition_variable changed_;
     std::vector<Improvement> pending_;
     PlanPtr latest_;
     std::int64_t latest_cost_ = kNone;
-    bool finished_ = false;
 };
 
 }  // namespace treeform::contree
