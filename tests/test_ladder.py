@@ -15,7 +15,10 @@ from treeform.cli.app import app
 from treeform.data import Dataset
 from treeform.errors import SpecError
 from treeform.formulations.odd import OneHyperplane, paper_objective
+from treeform.solve.budget import Budget
 from treeform.solve.climb import shrunk
+from treeform.solve.priced_trees import price_trees
+from treeform.solve.sizes import Table
 
 ALPHAS = ["0.01", "0.1", "0.2", "0.5", "1"]
 
@@ -48,6 +51,24 @@ def test_alphas_are_the_papers_objective() -> None:
         assert found.proved
         # (18) does not count the root; a constant model may be no better than a model with a free root
         assert Fraction(found.objective) / 8 <= Fraction(direct.objective) - root
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_priced_trees_bound_every_rung(seed: int) -> None:
+    data = random_data(seed, n=9, n_classes=2 + seed % 2, weighted=seed > 1)
+    problem = tf.Problem(data, None, shape=tf.Tree(3))
+    exact = problem.ladder(time_limit=30)
+    assert exact.proved
+    for price in (Fraction(1, 3), Fraction(1), Fraction(2)):
+        table = Table(problem.question)
+        price_trees(table, price * table.question.scale, Budget(20))
+        scale = table.question.scale
+        lower = [Fraction(low, scale) for low in table.lower]
+        assert all(low <= rung.upper for low, rung in zip(lower, exact.rungs, strict=True))
+        models = zip(table.upper, table.graph, strict=True)
+        best = min(Fraction(u, scale) + price * g.n_nodes for u, g in models if g is not None)
+        assert exact.at(price).objective == best
+        assert min(low + price * m for m, low in enumerate(lower)) == best
 
 
 @pytest.mark.parametrize("seed", [0, 1, 3])

@@ -17,6 +17,7 @@ from treeform.solve.budget import Budget, interruptible
 from treeform.solve.choose import Plan, choose, find_solver
 from treeform.solve.claims import Ledger
 from treeform.solve.compiled import CompiledSearch
+from treeform.solve.priced_trees import price_trees
 from treeform.solve.question import Question
 from treeform.solve.relaxation import Relaxation, relax
 from treeform.solve.result import Limit, Progress
@@ -27,6 +28,7 @@ SHARE = 0.4
 START_SHARE, START_SECONDS = 0.2, 10.0
 ONE_FEATURE_SHARE, ONE_FEATURE_SECONDS = 0.05, 2.0
 ENGINE_SHARE, ENGINE_SECONDS = 0.4, 60.0
+FIRST_SHARE, TREES_SHARE = 0.15, 0.15
 
 
 @dataclass(frozen=True)
@@ -166,16 +168,27 @@ class Climb:
         if relaxation is None:
             return
         exact = relaxation.exact and self.alone
-        asked = [
-            ([p.each / relaxation.factor for p in some if p.each is not None], some[0].free)
-            for some in ([p for p in wanted if p.free == free] for free in (1, 0))
-            if some
-        ]
-        for prices, free in asked:
-            left = self.budget.remaining if exact else self._seconds(ENGINE_SHARE, ENGINE_SECONDS)
-            if self.budget.stop() or not self._open(wanted):
-                return
-            self._enter(engine, relaxation, prices or None, free, left)
+        asked: list[tuple[list[Fraction] | None, int]] = []
+        for free in (1, 0):
+            prices = [p.each / relaxation.factor for p in wanted if p.each is not None and p.free == free]
+            asked += [(prices, free)] if prices else []
+        is_tree = isinstance(self.question.shape, Tree)
+        for turn in range(2 if is_tree and asked else 1):
+            for prices_, free in asked or [(None, 0)]:
+                left = self.budget.remaining if exact else self._seconds(ENGINE_SHARE, ENGINE_SECONDS)
+                if is_tree and asked and turn == 0:
+                    left = self._seconds(FIRST_SHARE)
+                if self.budget.stop() or not self._open(wanted):
+                    return
+                self._enter(engine, relaxation, prices_, free, left)
+            if is_tree and turn == 0:
+                self._by_priced_trees(wanted)
+
+    def _by_priced_trees(self, wanted: Sequence[Price]) -> None:
+        """For trees the tree search with a price per test; what it leaves open are free first tests."""
+        for price in wanted:
+            if price.each and not self.budget.stop() and self._open([price]):
+                price_trees(self.table, price.each, self.budget.share(self._seconds(TREES_SHARE)))
 
     def _enter(
         self,
