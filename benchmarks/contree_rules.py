@@ -84,7 +84,9 @@ def main() -> int:
     asked = parser.parse_args()
     lines = {}
     for depth, (words, choices) in TABLES.items():
-        lines[depth] = [count(name, depth, choices, asked.limit) for name in filter(None, asked.sets.split(","))]
+        lines[depth] = [
+            count(name, depth, choices, asked.limit) for name in filter(None, asked.sets.split(","))
+        ]
         note = f"A dash: not finished in {asked.limit:g} seconds."
         write(
             f"contree_rules_{depth}",

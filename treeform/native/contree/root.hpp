@@ -11,9 +11,10 @@
 //   * in a round of finishing, each feature uses the bound of the rounds before and of the features up to itself in the
 //     order, never of later ones. So the cost that each one attains is what it would attain if they ran one after the
 //     other, and the first to attain the least is the winner of the round;
-//   * if the winner ran by itself, with a bound that did not move under it, its tree is the one. Otherwise it is searched
-//     again from its state before the round, with the bound of the features before it, until that cost is met. This
-//     is rare: the winner is mostly the first in the order, whose bound is its own.
+//   * if the winner had run by itself until it found its tree, with a bound that had not moved under it, that is the tree.
+//     Otherwise it is searched again from its state before the round, with the bound of the features before it, until
+//     that cost is met. This is rare: the winner is mostly the first in the order, whose bound is its own, and finds
+//     its tree long before the others have time to help.
 //
 // A round of finishing takes every feature only so far that its lower bound reaches a goal, a growing part of the best
 // cost. The splits that a proof needs are the same in any order, but in this one the bound of the whole search rises
@@ -92,6 +93,7 @@ private:
         bool steady = true;             // that bound never moved
         const void* worker = nullptr;   // that ran it
         bool alone = true;              // without help
+        bool sure = false;              // the reply was found while it was steady and alone
     };
     std::vector<Finish> finish_;
     std::mutex best_lock_;
@@ -194,8 +196,8 @@ private:
             reply.found = true, reply.value = penalty_ + work.value, reply.plan = work.plan;
             {
                 const std::lock_guard lock(best_lock_);
-                auto& mine = finish_[position].reply;
-                if (reply.value < mine.value) mine = reply;
+                auto& mine = finish_[position];
+                if (reply.value < mine.reply.value) mine.reply = reply, mine.sure = mine.alone && mine.steady;
             }
             improve(reply);
         }
@@ -263,7 +265,7 @@ private:
         if (winner < 0) return;
         const auto& won = finish_[winner];
         best_ = won.reply;
-        if (!(won.alone && won.steady)) repeat(turn_[winner], before);
+        if (!won.sure) repeat(turn_[winner], before);
         control_.replace(best_.value + table_.losses.offset, best_.as_plan());
     }
     void repeat(int f, Cost upper) {
