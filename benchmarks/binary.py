@@ -1,235 +1,255 @@
-"""The binary engines side by side with pystreed and pydl8.5, in one run: proofs, and quality over time.
+"""The binary engines beside pystreed, pydl8.5 and pytrees-rs: proofs, best trees, and quality over time.
 
-    python benchmarks/binary.py proofs --depths 3,4,5 --limit 60
-    python benchmarks/binary.py best --depths 6,7 --limit 30
-    python benchmarks/binary.py anytime --depths 6,7 --limit 300 --checkpoints 15,30,60,120,240,300
+    python benchmarks/binary.py proofs  --depths 3,4,5 --limit 60
+    python benchmarks/binary.py best    --depths 6,7 --limit 30
+    python benchmarks/binary.py anytime --depths 6,7 --limit 30
+    python benchmarks/binary.py anytime --sets german-credit,letter --depths 7 --limit 300 --name binary_anytime_long
 
-Every measurement is a process of its own. `proofs` reports user CPU seconds of ``fit`` from a NumPy array
-(for treeform: `Dataset.from_user` and the engine), short ones repeated and the median taken. `anytime` reports
-the average primal integral P(T)/T in percent (Berthold 2013) over the sets, against the best error of all
-runs, strategies in rows, T in columns; sets that DL85 proves within a second are left out. Writes ``binary_*.csv``,
-and for `anytime` the curves as ``binary_anytime.svg``. The sets are read from the folder in TREEFORM_DATA
+Every measurement is a process of its own (see ``binary_runs.py``) and is kept in ``build/bench/binary.jsonl``: a
+job that was stopped goes on where it was, ``--minutes`` ends it in time, and ``--measured`` writes the tables from
+what is there. The tables go to ``docs/benchmarks``. The sets are read from the folder in TREEFORM_DATA
 (``../shared/data`` unless given).
+
+`proofs` reports user CPU seconds of ``fit``; the geometric mean takes the limit for what is still open then, which
+favours the slower solver. `best` compares the errors where DL85 has no proof within the limit (a proved optimum needs
+no comparison). `anytime` reports the average primal integral P(T)/T in percent (Berthold 2013), against the best error
+of all runs, and draws the curves.
 """
 
 from __future__ import annotations
 
 import argparse
-import csv
-import json
 import math
-import os
-import resource
 import statistics
-import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import pandas as pd
+from binary_runs import KEPT, RELAXATIONS, RELAXED, SETS, STRATEGIES, Record, Store, errors_at, proved_at
+from tables import DOCS, write
 
-ROOT = Path(__file__).resolve().parent.parent
-DATA = Path(os.environ.get("TREEFORM_DATA", ROOT / ".." / "shared" / "data")) / "binary"
-SETS = sorted(path.name.removesuffix(".csv.gz") for path in DATA.glob("*.csv.gz"))
-PEERS = ("pystreed", "pydl85")
-RELAXED = ("gain", "discrepancy", "top-k", "top-k*")
-STRATEGIES = {
-    "DL85": {},
-    "Blossom": {},
-    "Blossom, depth-two": {"exact_depth": 2},
-    "CA-purity": {"rule": "purity"},
-    **{
-        f"CA-{r} {x}": {"rule": r, "relaxation": x}
-        for r in RELAXED
-        for x in ("exponential", "luby", "monotonic")
-    },
-    "CA-discrepancy monotonic, depth-two": {"rule": "discrepancy", "exact_depth": 2},
-    "CA-gain+discrepancy monotonic": {"rule": ("gain", "discrepancy")},
-}
-ENOUGH = 0.3  # seconds of repetitions of a short fit
+PEERS = ("pystreed", "pydl85", "pytrees")
+LDS = "pytrees-lds"
+SHOWN = {"pystreed": "pystreed 1.4.0", "pydl85": "pydl8.5 0.1.8", "pytrees": "pytrees-rs 2.0.0, DL8.5"}
+SHOWN |= {LDS: "pytrees-rs 2.0.0, LDS"}
+MARKS = (15, 30, 60, 120, 240, 300)
+# The best errors known, from all runs so far: a run that gets there has shown all that this table asks.
+BEST = {
+    ("german-credit", 6): 101, ("letter", 6): 95, ("splice-1", 6): 62,
+    ("german-credit", 7): 38, ("kr-vs-kp", 7): 17, ("letter", 7): 33, ("splice-1", 7): 21,
+}  # fmt: skip
+LEFT_OUT = {("letter", 6)}  # of `anytime`, for the length of the run
+OPEN_SETS = ("german-credit", "kr-vs-kp", "letter", "splice-1")
 
 
-def load(name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Features (n, F) float64 of zeros and ones, and class codes (n,)."""
-    table = pd.read_csv(DATA / f"{name}.csv.gz")
-    y = np.unique(table["target"], return_inverse=True)[1]
-    return np.ascontiguousarray(table.drop(columns="target").to_numpy(float)), y
+class Bench:
+    """The store, and how much may still be measured.
+
+    Parameters
+    ----------
+    given : argparse.Namespace
+        The command line.
+    """
+
+    def __init__(self, given: argparse.Namespace) -> None:
+        self.store = Store(given.store)
+        self.until = time.monotonic() + 60 * given.minutes
+        self.measured = given.measured
+
+    def get(self, solver: str, name: str, depth: int, limit: float, **how: Any) -> Record | None:
+        """A record; None when it is not there and there is no time to measure it."""
+        known = self.store.find(solver, name, depth, limit)
+        if known is not None or self.measured or time.monotonic() + limit > self.until:
+            return known
+        return self.store.measure(solver, name, depth, limit, **how)
 
 
-def engine(strategy: str) -> Any:
-    import treeform as tf
-
-    made = tf.DL85 if strategy == "DL85" else tf.Blossom if strategy.startswith("Blossom") else tf.CADL85
-    return made(**STRATEGIES[strategy])
-
-
-def fit_treeform(strategy: str, X: Any, y: Any, depth: int, limit: float) -> dict[str, Any]:
-    from treeform.data import Dataset
-    from treeform.dp import EngineRun, TreeTask
-
-    trace: list[tuple[float, int]] = []
-    run = EngineRun(time_limit=limit, on_incumbent=lambda s, upper, *_: trace.append((s, upper)))
-    outcome = engine(strategy).run(Dataset.from_user(X, y), TreeTask(depth=depth), run)
-    return {"errors": outcome.upper, "proved": outcome.proved, "trace": trace}
-
-
-def fit_pystreed(X: Any, y: Any, depth: int, limit: float) -> dict[str, Any]:
-    from pystreed import STreeDClassifier
-
-    model = STreeDClassifier("accuracy", max_depth=depth, time_limit=limit)
-    model.fit(X.astype(np.int32), y.astype(np.int32))
-    errors = int((model.predict(X.astype(np.int32)) != y).sum())
-    return {"errors": errors, "proved": bool(model.fit_result.is_optimal()), "trace": []}
-
-
-def fit_pydl85(X: Any, y: Any, depth: int, limit: float) -> dict[str, Any]:
-    from pydl85 import DL85Classifier
-
-    model = DL85Classifier(max_depth=depth, time_limit=int(limit))
-    model.fit(X.astype(np.int32), y.astype(np.int32))
-    errors = None if model.tree_ is None else int((model.predict(X.astype(np.int32)) != y).sum())
-    return {"errors": errors, "proved": not model.timeout_, "trace": []}
-
-
-def child(solver: str, name: str, depth: int, limit: float, repeat: bool) -> None:
-    """One measurement; prints JSON."""
-    X, y = load(name)
-    peers = {"pystreed": fit_pystreed, "pydl85": fit_pydl85}
-    fit = peers.get(solver) or (lambda *given: fit_treeform(solver, *given))
-    fit(np.array([[0.0], [1.0]]), np.array([0, 1]), 1, 5.0)  # imports are not part of the measurement
-    seconds: list[float] = []
-    while not seconds or (repeat and sum(seconds) < ENOUGH and len(seconds) < 15):
-        before = resource.getrusage(resource.RUSAGE_SELF).ru_utime
-        answer = fit(X, y, depth, limit)
-        seconds.append(resource.getrusage(resource.RUSAGE_SELF).ru_utime - before)
-    answer["seconds"] = max(statistics.median(seconds), 1e-4)
-    answer["memory"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    print(json.dumps(answer))
-
-
-def measure(solver: str, name: str, depth: int, limit: float, repeat: bool = True) -> dict[str, Any]:
-    """Run a measurement in a process of its own."""
-    command = [sys.executable, __file__, "child", "--solvers", solver, "--sets", name, "--depths", str(depth)]
-    command += ["--limit", str(limit)] + (["--repeat"] if repeat else [])
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=4 * limit + 60, check=False)
-    except subprocess.TimeoutExpired:
-        return {"errors": None, "proved": False, "trace": [], "seconds": limit, "memory": None}
-    for line in reversed(done.stdout.splitlines()):
-        if line.startswith("{"):
-            return dict(json.loads(line))
-    sys.stderr.write(done.stderr[-800:])
-    return {"errors": None, "proved": False, "trace": [], "seconds": math.nan, "memory": None}
-
-
-def compare(mode: str, solvers: list[str], sets: list[str], depths: list[int], limit: float) -> None:
-    """`proofs` and `best`: one line per set, then the summary per solver."""
-    rows = []
+def proofs(bench: Bench, sets: list[str], depths: list[int], limit: float) -> None:
+    """How much is proved, and how fast: a line per depth and solver, and a line per depth and set."""
+    summary, lines = [], []
     for depth in depths:
-        found: dict[str, list[dict[str, Any]]] = {solver: [] for solver in solvers}
+        runs = {s: {n: bench.get(s, n, depth, limit) for n in sets} for s in ("DL85", *PEERS)}
         for name in sets:
-            cells = []
-            for solver in solvers:
-                answer = measure(solver, name, depth, limit, repeat=mode == "proofs")
-                found[solver].append(answer)
-                rows.append(
-                    [
-                        name,
-                        depth,
-                        solver,
-                        answer["seconds"],
-                        answer["errors"],
-                        answer["proved"],
-                        answer["memory"],
-                    ]
-                )
-                cells.append(
-                    f"{answer['seconds']:9.4f} s {answer['errors']!s:>5}{'' if answer['proved'] else ' open'}"
-                )
-            print(f"{name:18s} {depth} " + " | ".join(cells), flush=True)
-        for solver in solvers:
-            both = zip(found[solver], found[solvers[0]], strict=True)
-            ratio = [math.log(a["seconds"] / b["seconds"]) for a, b in both]
-            times = [math.log(a["seconds"]) for a in found[solver]]
-            proved = sum(bool(a["proved"]) for a in found[solver])
-            print(
-                f"depth {depth} {solver}: {proved} of {len(sets)} proved, geometric mean "
-                f"{math.exp(statistics.fmean(times)):.4f} s, {math.exp(statistics.fmean(ratio)):.1f} x {solvers[0]}",
-                flush=True,
-            )
-    with open(f"binary_{mode}.csv", "w", newline="") as file:
-        csv.writer(file).writerows(
-            [["set", "depth", "solver", "user_seconds", "errors", "proved", "peak_bytes"], *rows]
-        )
+            cells = [cell(runs[s][name], limit) for s in runs]
+            proved = [r[name] for r in runs.values() if r[name] is not None and r[name]["proved"]]
+            lines.append([name, depth, proved[0]["errors"] if proved else None, *cells])
+        for solver, found in runs.items():
+            summary.append([depth, *compared(solver, found, runs["DL85"], limit)])
+    note = (
+        f"All {len(sets)} sets of the folder; one thread; user CPU seconds from NumPy arrays to the tree, open runs "
+        f"counted with the limit of {limit:g} s. The last column is the geometric mean of the ratio to DL85 on the "
+        "sets of that line."
+    )
+    header = ["depth", "solver", "sets", "proved", "geometric mean, s", "times DL85"]
+    write("binary_proofs", "Proofs on binary features", header, summary, note)
+    titles = ["DL85", *(SHOWN[s] for s in PEERS)]
+    note = f"User CPU seconds to the proof; > {limit:g}: open then; nothing: not measured."
+    write("binary_sets", "Proofs, set by set", ["set", "depth", "errors", *titles], lines, note)
 
 
-def primal_integral(trace: list[list[float]], best: int, until: float) -> float:
-    """Mean primal gap |x - best| / |x| over [0, until] in percent; 1 before the first tree."""
+def cell(record: Record | None, limit: float) -> str | None:
+    """Seconds, or that it is open."""
+    if record is None:
+        return None
+    return f"{record['seconds']:.4f}" if proved_at(record, limit) else f"> {limit:g}"
+
+
+def compared(
+    solver: str, found: dict[str, Record | None], ours: dict[str, Record | None], limit: float
+) -> list[Any]:
+    """Name, sets measured, proved, geometric mean, ratio."""
+    both = [(found[n], ours[n]) for n in found if found[n] is not None and ours[n] is not None]
+    name = SHOWN.get(solver, solver)
+    if not both:
+        return [name, 0, None, None, None]
+    logs = [[math.log(r["seconds"] if proved_at(r, limit) else limit) for r in pair if r] for pair in both]
+    proved = sum(proved_at(r, limit) for r, _ in both if r)
+    mean = math.exp(statistics.fmean(log for log, _ in logs))
+    ratio = math.exp(statistics.fmean(log - own for log, own in logs))
+    return [name, len(both), proved, f"{mean:.4f}", f"{ratio:.1f}"]
+
+
+def best(bench: Bench, sets: list[str], depths: list[int], limit: float) -> None:
+    """Errors after the limit, where DL85 has no proof by then."""
+    rows, proved = [], dict.fromkeys(depths, 0)
+    peers = (*PEERS, LDS)
+    ours = ("CA-discrepancy luby", "Blossom")
+    for depth in depths:
+        for name in sets:
+            target = BEST.get((name, depth))
+            first = bench.get("DL85", name, depth, limit, repeat=False, target=target)
+            if first is None:
+                continue
+            if proved_at(first, limit):
+                proved[depth] += 1
+                continue
+            row: list[Any] = [name, depth, errors_at(first, limit)]
+            for solver in (*ours, *peers):
+                goal = target if solver in ours else None
+                other = bench.get(solver, name, depth, limit, repeat=False, target=goal)
+                row.append(None if other is None else errors_at(other, limit))
+            rows.append(row)
+    counts = ", ".join(f"{count} of {len(sets)} at depth {d}" for d, count in proved.items())
+    note = f"The best errors after {limit:g} CPU seconds. The sets that are not here are proved by then: {counts}."
+    header = ["set", "depth", "DL85", *ours, *(SHOWN[s] for s in peers)]
+    write("binary_best", "The best trees on deep problems", header, rows, note)
+
+
+def primal_integral(trace: list[list[float]], reference: int, until: float) -> float:
+    """Mean primal gap |x - x*| / |x| over [0, until] in percent; 1 before the first tree."""
     total, at, gap = 0.0, 0.0, 1.0
     for seconds, upper in trace:
         if seconds >= until:
             break
         total += gap * (seconds - at)
-        at, gap = seconds, (0.0 if upper == best else abs(upper - best) / abs(upper))
+        at, gap = seconds, (0.0 if upper <= reference else (upper - reference) / upper)
     return 100 * (total + gap * (until - at)) / until
 
 
+def strategy_rows() -> list[tuple[str, str, str]]:
+    """(strategy, relaxation, solver), in the order of the paper's table."""
+    rows = [("DL85: guides and proof in turns", "", "DL85")]
+    rows += [(f"CA, {r}", x, f"CA-{r} {x}") for r in (*RELAXED, "gain+discrepancy") for x in RELAXATIONS]
+    return [*rows, ("Blossom", "", "Blossom"), (SHOWN[LDS], "", LDS)]
+
+
 def anytime(
-    strategies: list[str], sets: list[str], depths: list[int], limit: float, marks: list[float]
+    bench: Bench, sets: list[str], depths: list[int], limit: float, name: str, only: list[str]
 ) -> None:
     """The table of the CA-DL8.5 paper, and the curves."""
-    rows, curves = [], {}
-    for depth in depths:
-        traces: dict[str, dict[str, list[list[float]]]] = {}
-        for name in sets:
-            if measure("DL85", name, depth, 1.0, repeat=False)["proved"]:
+    pairs = [(n, d) for d in depths for n in sets if (n, d) in BEST and (n, d) not in LEFT_OUT]
+    lines = [row for row in strategy_rows() if not only or row[2] in only]
+    runs: dict[str, dict[tuple[str, int], Record | None]] = {}
+    for _, _, solver in lines:
+        goal = BEST if solver in STRATEGIES else {}
+        runs[solver] = {p: bench.get(solver, *p, limit, repeat=False, target=goal.get(p)) for p in pairs}
+    # No reference is better than what some run has found.
+    reference = {p: BEST[p] for p in pairs}
+    for record in bench.store.records:
+        key = record["set"], record["depth"]
+        if key in reference and record["errors"] is not None:
+            reference[key] = min(reference[key], record["errors"])
+    marks = [m for m in MARKS if m <= limit]
+    rows: list[list[Any]] = []
+    for title, relaxation, solver in lines:
+        if any(runs[solver][p] is None for p in pairs):
+            continue
+        row: list[Any] = [title, relaxation]
+        for depth in depths:
+            traces = [(p, r["trace"]) for p, r in runs[solver].items() if r is not None and p[1] == depth]
+            row += [
+                f"{statistics.fmean(primal_integral(t, reference[p], m) for p, t in traces):.2f}"
+                for m in marks
+            ]
+        rows.append(row)
+    told = "; ".join(
+        f"depth {d}: " + ", ".join(f"{n} ({reference[n, d]})" for n, e in pairs if e == d) for d in depths
+    )
+    note = (
+        "Lower is better. Sets (reference error in brackets): "
+        + told
+        + ". These are the sets that DL85 does not prove within two seconds; CPU seconds of one thread. A run ends "
+        "when it reaches the reference, from where on its gap is zero."
+    )
+    header = ["strategy", "relaxation", *(f"depth {d}: {m} s" for d in depths for m in marks)]
+    write(name, "Average primal integral, percent", header, rows, note)
+    draw(runs, pairs, limit, DOCS / f"{name}.svg")
+
+
+def outline(trace: list[list[float]], top: int) -> tuple[list[float], list[float]]:
+    """Times and errors of a curve: what is above the picture, or too close together to be seen, is left out."""
+    kept: list[list[float]] = []
+    for seconds, errors in trace:
+        at = max(0.01, seconds)
+        if kept and kept[-1][1] > 1.5 * top:
+            kept.pop()
+        if kept and at < 1.03 * kept[-1][0]:
+            at = kept.pop()[0]
+        kept.append([at, errors])
+    return [at for at, _ in kept], [errors for _, errors in kept]
+
+
+def draw(
+    runs: dict[str, dict[tuple[str, int], Record | None]],
+    pairs: list[tuple[str, int]],
+    limit: float,
+    path: Path,
+) -> None:
+    """Errors over time, one panel per set and depth: a colour per rule, a dash per relaxation."""
+    import matplotlib
+
+    matplotlib.use("svg")
+    import matplotlib.pyplot as plt
+
+    plt.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "treeform", "font.size": 8})
+    dashes = dict(zip(RELAXATIONS, ("--", ":", "-"), strict=True))
+    rules = [*RELAXED, "gain+discrepancy"]
+    colours = {f"CA-{r}": f"C{i}" for i, r in enumerate(rules)}
+    colours |= {"DL85": "black", "Blossom": "C8", LDS: "C9"}
+    columns = 2
+    height = math.ceil(len(pairs) / columns)
+    figure, axes = plt.subplots(height, columns, figsize=(9, 2.6 * height), squeeze=False)
+    for axis in axes.ravel()[len(pairs) :]:
+        axis.set_visible(False)
+    for axis, (name, depth) in zip(axes.ravel(), pairs, strict=False):
+        for solver, found in runs.items():
+            record = found[name, depth]
+            if record is None or not record["trace"]:
                 continue
-            traces[name] = {s: measure(s, name, depth, limit, repeat=False)["trace"] for s in strategies}
-            best = min((t[-1][1] for t in traces[name].values() if t), default=0)
-            print(
-                f"{name} {depth}: best {best} "
-                + str({s: t[-1][1] if t else None for s, t in traces[name].items()}),
-                flush=True,
-            )
-        print(f"\nAverage primal integral, depth {depth}, {len(traces)} sets: {', '.join(traces)}")
-        print(f"{'':40s}" + "".join(f"{mark:>8g}" for mark in marks))
-        for strategy in strategies:
-            line = []
-            for mark in marks:
-                each = []
-                for of_set in traces.values():
-                    best = min(t[-1][1] for t in of_set.values() if t)
-                    each.append(primal_integral(of_set[strategy], int(best), mark))
-                line.append(statistics.fmean(each) if each else math.nan)
-            print(f"{strategy:40s}" + "".join(f"{value:8.2f}" for value in line), flush=True)
-            rows.append([depth, strategy, *line])
-        curves[depth] = traces
-    with open("binary_anytime.csv", "w", newline="") as file:
-        csv.writer(file).writerows([["depth", "strategy", *marks], *rows])
-    draw(curves, limit)
-
-
-def draw(curves: dict[int, dict[str, dict[str, list[list[float]]]]], limit: float) -> None:
-    """Errors over time, one panel per set and depth."""
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError:
-        return
-    panels = [(depth, name, t) for depth, of in curves.items() for name, t in of.items()]
-    if not panels:
-        return
-    figure, axes = plt.subplots(len(panels), 1, figsize=(7, 3 * len(panels)), squeeze=False)
-    for axis, (depth, name, of_set) in zip(axes[:, 0], panels, strict=True):
-        for strategy, trace in of_set.items():
-            if trace:
-                times, errors = zip(*trace, strict=True)
-                axis.step([*times, limit], [*errors, errors[-1]], where="post", label=strategy)
-        axis.set(title=f"{name}, depth {depth}", xlabel="seconds", ylabel="errors", xscale="log")
-    axes[0, 0].legend(fontsize=6)
-    figure.tight_layout()
-    figure.savefig("binary_anytime.svg")
+            plain, _, relaxation = solver.partition(" ")
+            times, errors = outline(record["trace"], 4 * BEST[name, depth])
+            axis.step(
+                [*times, limit], [*errors, errors[-1]], where="post", lw=1 + (solver == "DL85"),
+                color=colours.get(plain, "grey"), ls=dashes.get(relaxation, "-"), label=solver,
+                zorder=2 + (solver == "DL85"),
+            )  # fmt: skip
+        axis.set(title=f"{name}, depth {depth}", xlabel="CPU seconds", ylabel="errors", xscale="log")
+        axis.set_ylim(0.9 * BEST[name, depth], 4 * BEST[name, depth])
+    handles, labels = axes[0, 0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="lower center", ncols=5, fontsize=6.5, frameon=False)
+    figure.tight_layout(rect=(0, 0.35 / height, 1, 1))
+    figure.savefig(path, metadata={"Date": None})
+    plt.close(figure)
 
 
 def main() -> None:
@@ -237,31 +257,26 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("mode", choices=("proofs", "best", "anytime", "child"))
-    parser.add_argument("--solvers", default="")
-    parser.add_argument("--sets", default=",".join(SETS))
-    parser.add_argument("--depths", default="3,4")
-    parser.add_argument("--limit", type=float, default=60)
-    parser.add_argument("--checkpoints", default="15,30,60,120,240,300")
-    parser.add_argument("--repeat", action="store_true")
+    parser.add_argument("mode", choices=("proofs", "best", "anytime"))
+    parser.add_argument("--sets", default="")
+    parser.add_argument("--depths", default="")
+    parser.add_argument("--limit", type=float, default=0)
+    parser.add_argument("--only", default="", help="strategies of `anytime`, with semicolons between them")
+    parser.add_argument("--name", default="binary_anytime", help="of the table of `anytime`")
+    parser.add_argument("--minutes", type=float, default=math.inf)
+    parser.add_argument("--measured", action="store_true", help="measure nothing")
+    parser.add_argument("--store", type=Path, default=KEPT)
     given = parser.parse_args()
-    depths, sets = [int(d) for d in given.depths.split(",")], given.sets.split(",")
-    if given.mode == "child":
-        child(given.solvers, sets[0], depths[0], given.limit, given.repeat)
-        return
-    print(time.strftime("%Y-%m-%d"), os.cpu_count(), "cpus, load", os.getloadavg()[0])
+    shallow = given.mode == "proofs"
+    depths = [int(d) for d in (given.depths or ("3,4,5" if shallow else "6,7")).split(",")]
+    limit = given.limit or (60 if shallow else 30)
+    usual = OPEN_SETS if given.mode == "anytime" else SETS
+    sets = given.sets.split(",") if given.sets else list(usual)
+    bench = Bench(given)
     if given.mode == "anytime":
-        marks = [float(m) for m in given.checkpoints.split(",") if float(m) <= given.limit]
-        anytime(
-            given.solvers.split(";") if given.solvers else list(STRATEGIES), sets, depths, given.limit, marks
-        )
+        anytime(bench, sets, depths, limit, given.name, [s for s in given.only.split(";") if s])
     else:
-        usual = (
-            ["DL85", *PEERS]
-            if given.mode == "proofs"
-            else ["DL85", "CA-discrepancy monotonic", "Blossom", *PEERS]
-        )
-        compare(given.mode, given.solvers.split(";") if given.solvers else usual, sets, depths, given.limit)
+        {"proofs": proofs, "best": best}[given.mode](bench, sets, depths, limit)
 
 
 if __name__ == "__main__":

@@ -31,6 +31,7 @@ ROOT = Path(__file__).resolve().parent.parent
 DATA = Path(os.environ.get("TREEFORM_DATA", ROOT / ".." / "shared" / "data")) / "binary"
 SETS = sorted(path.name.removesuffix(".csv.gz") for path in DATA.glob("*.csv.gz"))
 RELAXATIONS = ("exponential", "luby", "monotonic")
+KEPT = ROOT / "build" / "bench" / "binary.jsonl"
 RELAXED = ("purity", "gain", "discrepancy", "top-k", "top-k*")
 STRATEGIES: dict[str, dict[str, Any]] = {
     "DL85": {},
@@ -170,6 +171,18 @@ def measure(solver: str, name: str, depth: int, limit: float, repeat: bool, targ
     return {**empty, "seconds": math.nan}
 
 
+def errors_at(record: Record, seconds: float) -> int | None:
+    """The errors of the best tree at that moment; of solvers that tell nothing before the end, those of the end."""
+    if record["seconds"] <= seconds or not record["trace"]:
+        return record["errors"]
+    return min((upper for at, upper in record["trace"] if at <= seconds), default=None)
+
+
+def proved_at(record: Record, seconds: float) -> bool:
+    """Whether it was proved by then."""
+    return bool(record["proved"]) and record["seconds"] <= seconds
+
+
 class Store:
     """Measurements in a file of JSON lines: what is there is not measured again.
 
@@ -184,16 +197,19 @@ class Store:
         self.records: list[Record] = [json.loads(line) for line in lines]
 
     def find(self, solver: str, name: str, depth: int, limit: float) -> Record | None:
-        """The last record of that run, or of one that a longer or shorter limit would not change.
+        """The last record of that run that tells what happened within `limit`.
 
-        An open run that got less than most of its limit in CPU seconds was disturbed, and does not count.
+        That is a run with that limit; a longer one with a trace; or any that ended before, with a proof or at its
+        target. An open run that got much less than its limit in CPU seconds was disturbed, and does not count.
         """
         for record in reversed(self.records):
             if (record["solver"], record["set"], record["depth"]) == (solver, name, depth):
-                settled = record["proved"] and record["seconds"] <= limit
-                reached = record["target"] is not None and record["errors"] == record["target"]
-                whole = record["seconds"] >= 0.85 * limit or record["proved"] or reached
-                if settled or (record["limit"] == limit and whole):
+                ended = record["proved"] or (
+                    record["target"] is not None and record["errors"] == record["target"]
+                )
+                whole = ended or record["seconds"] >= 0.85 * record["limit"]
+                reaches = record["limit"] >= limit or ended
+                if whole and reaches and (record["trace"] or record["limit"] == limit or ended):
                     return record
         return None
 
@@ -214,6 +230,7 @@ class Store:
         answer = measure(solver, name, depth, limit, repeat, target)
         record = {"solver": solver, "set": name, "depth": depth, "limit": limit, "target": target, **answer}
         self.records.append(record)
+        self.path.parent.mkdir(parents=True, exist_ok=True)
         with self.path.open("a") as file:
             file.write(json.dumps(record) + "\n")
         state = "" if record["proved"] else " open"

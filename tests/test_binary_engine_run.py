@@ -40,6 +40,17 @@ def test_time_limit_and_trace(engine: Any) -> None:
     assert all(lower <= outcome.upper for _, _, lower, _ in trace)
 
 
+@pytest.mark.parametrize("engine", [DL85(), CADL85(), Blossom(), DL85(threads=2)])
+def test_a_stop_at_any_moment(engine: Any) -> None:
+    """Also in the middle of the first subtree that is solved outright."""
+    data = hard(500, 90)
+    for step in range(12):
+        run = EngineRun(time_limit=0.004 * step, upper=200)
+        outcome = engine.run(data, TreeTask(depth=3), run)
+        assert outcome.upper is None or outcome.upper < 200
+        assert outcome.lower <= 200 or outcome.proved
+
+
 @pytest.mark.parametrize("engine", [DL85(), CADL85(rule="top-k*"), Blossom()])
 def test_stop_and_interrupt(engine: Any) -> None:
     data = hard()

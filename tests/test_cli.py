@@ -287,6 +287,8 @@ def test_no_model_in_time_is_code_4(tmp_path: Path) -> None:
         "max_errors:150",
         "--solver",
         "highs",
+        "--warm-start",
+        "contree",
         "--time-limit",
         "0.01",
         "--model",

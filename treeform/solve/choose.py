@@ -134,8 +134,16 @@ def choose(question: Question, solver: Any, formulation: Any, warm_start: Any) -
     return Plan(None, given, model, warm, _start(warm_start), tuple(notes))
 
 
+def _usual_engine(question: Question) -> Engine:
+    """The engine for the shape and the data; on columns of zeros and ones DL85 is the faster one."""
+    if not isinstance(question.shape, Tree):
+        return dp.by_name("diagram-search")
+    X = question.data.X
+    return dp.by_name("dl85" if ((X == 0) | (X == 1)).all() else "contree")
+
+
 def _engine_for(question: Question) -> Engine | None:
-    engine = dp.by_name("contree" if isinstance(question.shape, Tree) else "diagram-search")
+    engine = _usual_engine(question)
     relaxation = relax(question, engine)
     return engine if relaxation is not None and relaxation.exact else None
 
@@ -150,8 +158,15 @@ def _require_exact(question: Question, engine: Engine) -> None:
     raise SpecError(
         f"{engine.name} cannot honour {missing}",
         cause="a native engine solves the plain tree problem and the requirements built into it",
-        fix=f"solve with tf.HiGHS() or tf.CPSAT() and give warm_start={engine!r} for its bound and models",
+        fix=f"solve with {_able_engine(question)}tf.HiGHS() or tf.CPSAT() and give warm_start={engine!r} "
+        "for its bound and models",
     )
+
+
+def _able_engine(question: Question) -> str:
+    """Another engine that would do, as the beginning of an advice."""
+    other = None if is_depth(question.objective) else _engine_for(question)
+    return "" if other is None else f"tf.{type(other).__name__}(), or with "
 
 
 def _refuse_formulation(engine: Engine, model: Formulation | None) -> None:
@@ -176,9 +191,8 @@ def _warm_engine(question: Question, warm_start: Any, notes: list[str], depth: b
     if isinstance(warm_start, str) and warm_start == "auto" and question.shape.splits != UNIVARIATE:
         return None  # native engines search tests of one feature
     if isinstance(warm_start, str) and warm_start == "auto":
-        usual = "contree" if isinstance(question.shape, Tree) else "diagram-search"
-        few = depth and question.data.n_tests <= FEW_TESTS
-        engine: Backend | Engine = dp.by_name("dl85" if few else usual)
+        few = depth and isinstance(question.shape, Tree) and question.data.n_tests <= FEW_TESTS
+        engine: Backend | Engine = dp.by_name("dl85") if few else _usual_engine(question)
         notes.append(f"warm start and bound: {engine.name}")
     else:
         engine = find_solver(warm_start)

@@ -1,6 +1,7 @@
 #pragma once
 // Subtrees that need no search: the best tree of depth at most three from the counts that the substrate holds, for
 // any budget of tests and price per test.
+#include "control.hpp"
 #include "plan.hpp"
 #include "substrate.hpp"
 
@@ -53,6 +54,7 @@ inline Solved solve_two(Substrate& substrate, Node& n, std::int64_t tests, Cost 
 inline Solved solve_three(Substrate& substrate, Node& n, std::int64_t tests, Cost penalty, const std::atomic<bool>& stopping) {
     if (tests <= 1) return solve_one(n, tests, penalty);
     substrate.triples(n, stopping);
+    if (stopping.load(std::memory_order_relaxed)) throw Stopped{};  // its sums may be unfinished
     return best_root(n, 3, tests, penalty, [&](int s, int j, int t) { return side_cost(n, s, j, t, penalty); });
 }
 
