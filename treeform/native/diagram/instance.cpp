@@ -16,6 +16,7 @@ void Instance::build(const Points& points, Cost min_support, std::size_t memory,
     all.assign(view.words, 0);
     for (std::size_t p = 0; p < points.rows; ++p) all[p / 64] |= Word{1} << (p % 64);
     weight.assign(points.weight, points.weight + points.rows);
+    is_unit_ = std::all_of(weight.begin(), weight.end(), [](Cost one) { return one == 1; });
     make_costs(points);
     make_planes(points.classes);
     make_splits(points, min_support, memory, control);
@@ -95,6 +96,7 @@ void Instance::make_splits(const Points& points, Cost min_support, std::size_t m
 }
 
 Cost Instance::weight_of(const Word* x) const {
+    if (is_unit_) return kernels->count(x, view.words);
     Cost sum = 0;
     for (int w = 0; w < view.words; ++w)
         for (Word bits = x[w]; bits; bits &= bits - 1) sum += weight[std::size_t(w) * 64 + __builtin_ctzll(bits)];

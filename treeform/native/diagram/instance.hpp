@@ -46,6 +46,7 @@ private:
     std::vector<Word> split_, plane_;
     std::vector<int> plane_class_, shift_, first_;
     mutable Cost by_class_[kMostClasses];
+    bool is_unit_ = false;  // every point weighs 1
 
     void make_costs(const Points& points);
     void make_planes(int classes);

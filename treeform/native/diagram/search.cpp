@@ -103,6 +103,7 @@ Stump Search::supported_stump(const Set& x, Cost below) {
     Set left(in_.words()), right(in_.words());
     Stump best{below, -1};
     for (int s = 0; s < in_.view.splits; ++s) {
+        if (s % 64 == 0) control_.check();
         part_by(x, s, left, right);
         const Cost value = in_.leaf(left.data());
         if (value >= best.value || !enough(left) || !enough(right)) continue;
@@ -169,6 +170,7 @@ void Search::list_feature(int layer, int part, int f, Cost mass, Cost limit) {
     int top = 0;
     stack[top++] = {in_.view.first[f] - 1, in_.view.first[f + 1], 0, 0, 0, mass};
     while (top > 0) {
+        control_.check();
         const Range r = stack[--top];
         if (r.hi - r.lo < 2 || r.left + r.right >= limit) continue;
         const int mid = r.lo + (r.hi - r.lo) / 2;
