@@ -80,15 +80,17 @@ def test_gaps(depth: int) -> None:
 
 
 @pytest.mark.parametrize("path", ["avx512", "avx2"])
+@pytest.mark.parametrize("cost", [None, [[0, 3, 1], [2, 0, 5], [1, 1, 0]]])
 @pytest.mark.parametrize("factor", [1, 40_000])
-def test_children_are_the_same_on_all_paths(path: str, factor: int) -> None:
-    """Depth three divides nodes; the factor on the weights makes 32 bits of the 16."""
+def test_children_are_the_same_on_all_paths(path: str, factor: int, cost: Any) -> None:
+    """Depth three divides nodes; the factor on the weights makes 32 bits of the 16; costs take another scan."""
     if not _core.simd_available(path):
         pytest.skip(f"this processor has no {path}")
     for n, values in ((33, 5), (200, 1000), (500, 30)):
         x, y = random_data(n, n, 3, values, 3)
         data = Dataset.from_user(x, y, np.full(n, factor) + np.arange(n) % 2)
-        one, other = (ConTree(simd=simd).run(data, TreeTask(3), EngineRun()) for simd in (path, "plain"))
+        task = TreeTask(3, None if cost is None else np.array(cost))
+        one, other = (ConTree(simd=simd).run(data, task, EngineRun()) for simd in (path, "plain"))
         assert one.graph == other.graph and one.counters == other.counters
 
 
