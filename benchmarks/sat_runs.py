@@ -73,7 +73,7 @@ def measure(task: dict[str, Any]) -> dict[str, Any]:
         problem.minimize(tf.Depth()).add(tf.MaxErrors(0))
     result = problem.solve(
         task.get("solver", "sat"),
-        formulation=model,
+        formulation=None if task.get("native") else model,
         warm_start=task.get("engine"),
         time_limit=task.get("limit", 120),
     )

@@ -3,7 +3,8 @@ The least depth that makes no error
 ===================================
 
 Minimising the depth climbs a ladder: is there a tree of depth 1, 2, 3, … without errors? Each rung is a
-Boolean formula for a SAT solver (Avellaneda, AAAI 2020), which proves the smaller depths impossible.
+Boolean formula for a SAT solver (Avellaneda, AAAI 2020), which proves the smaller depths impossible. Left out,
+``warm_start`` has a native engine look at each depth before that.
 """
 
 import numpy as np
@@ -29,7 +30,7 @@ y = np.where((X["head"] == X["body"]) | (X["jacket"] == "red"), "friendly", "not
 problem = tf.Problem(X, y, shape=tf.Tree(depth=6))
 problem.minimize(tf.Depth())
 problem += tf.MaxErrors(0)
-result = problem.solve("cadical195", formulation="sat-depth", time_limit=20)
+result = problem.solve("cadical195", formulation="sat-depth", warm_start=None, time_limit=20)
 print(result)
 for claim in result.claims:
     print(claim)

@@ -99,3 +99,13 @@ def test_with_proofs_no_engine_takes_part(tmp_path):
 def test_a_warm_start_that_is_no_engine_is_refused():
     with pytest.raises(SpecError, match="no warm start"):
         ladder().solve("sat", warm_start="highs")
+
+
+def test_a_ladder_ends_before_a_formula_that_is_too_large(monkeypatch):
+    monkeypatch.setattr("treeform.formulations.sat.depth.MOST_CLAUSES", 100)
+    result = ladder().solve("sat", formulation="sat-depth", warm_start=None)
+    assert str(result.status) == "unknown"
+    assert str(result.limit) == "memory"
+    assert result.bound == 4
+    assert any("stopped before depth 4" in note and "clauses for each" in note for note in result.notes)
+    assert ladder().solve("sat").objective == 4  # the engine needs no formula

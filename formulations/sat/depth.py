@@ -100,8 +100,8 @@ class SatDepth(Formulation):
         counterexamples: int = 10,
         choice: str = "nearest",
         keep: bool = True,
-        phases: str = "none",
-        bounds: str = "classes",
+        phases: str | None = "none",
+        bounds: str | None = "classes",
         at_most_one: str | None = None,
         tests: str = "auto",
         symmetry: bool = False,
@@ -122,6 +122,7 @@ class SatDepth(Formulation):
                 fix="use counterexamples=10",
             )
         one_of(keep, (True, False), "keep")
+        phases, bounds = phases or "none", bounds or "none"  # "none" in a name means None
         for name, value in (("choice", choice), ("phases", phases), ("bounds", bounds)):
             one_of(value, KNOWN[name], name)
         self.counterexamples = counterexamples

@@ -83,19 +83,37 @@ def climb(
                 _refuse(ledger, found, question, depth, unit)
                 continue
         if found.graph is None and not ledger.stop():
-            ledger.say(f"{formulation.name} on {backend.name}, depth {depth}")
-            search = CompiledSearch(rung, formulation, backend, found, budget, proofs)
-            search.run()
-            ledger.notes += found.notes
-            if found.graph is None and not found.impossible:
-                return search.limit
+            reason = formulation.supports(rung.shape, rung.data, rung.objective)
+            if reason is not None:
+                ledger.notes.append(f"{formulation.name} stopped before depth {depth}: {reason}")
+                return Limit.MEMORY
+            search = _search(rung, formulation, backend, found, ledger, proofs)
             if found.impossible:
                 search.claim(ledger, unit * (depth + 1) if depth < question.shape.depth else None)
                 continue
+            if found.graph is None:
+                return search.limit
         if found.graph is not None:
             ledger.offer(found.graph, found.claims[-1].by)
             return _break_tie(question, depth, formulation, backend, ledger, budget, beside)
     return None
+
+
+def _search(
+    rung: Question,
+    formulation: Formulation,
+    backend: Backend,
+    found: Ledger,
+    ledger: Ledger,
+    proofs: Proofs | None,
+) -> CompiledSearch:
+    """Ask the solver about one depth."""
+    assert isinstance(rung.shape, Tree)
+    ledger.say(f"{formulation.name} on {backend.name}, depth {rung.shape.depth}")
+    search = CompiledSearch(rung, formulation, backend, found, ledger.budget, proofs)
+    search.run()
+    ledger.notes += found.notes
+    return search
 
 
 def _skip(question: Question, formulation: Formulation, ledger: Ledger, unit: int) -> int:
