@@ -199,6 +199,28 @@ def test_command_line_fit(table: Path) -> None:
     assert "transpositions" in done.output
 
 
+def test_command_line_requirements(table: Path) -> None:
+    arguments = [
+        "fit",
+        str(table),
+        "--target",
+        "target",
+        "--shape",
+        "diagram:1,2,2",
+        "--solver",
+        "diagram-search",
+    ]
+    limits = ["--require", "min_support:2", "--require", "max_nodes:3", "--minimize", "error + 1/4*nodes"]
+    done = CliRunner().invoke(app, [*arguments, *limits, "--quiet"])
+    assert done.exit_code == 0, done.output
+    frame = pd.read_csv(table)
+    data = Dataset.from_user(frame.drop(columns="target"), frame["target"])
+    e = least_costs(data, TreeTask(3, None, 0, 2, 3, (1, 2, 2)))
+    found = min(cost + Fraction(k, 4) for k, cost in enumerate(e))
+    done = CliRunner().invoke(app, [*arguments, *limits])
+    assert f"objective          {float(found):g}" in done.output
+
+
 def test_command_line_ladder(table: Path, tmp_path: Path) -> None:
     out = tmp_path / "ladder.json"
     arguments = [
