@@ -153,13 +153,15 @@ def _require_exact(question: Question, engine: Engine) -> None:
     if relaxation is not None and relaxation.exact:
         return
     missing = ", ".join(relaxation.dropped) if relaxation else f"the objective {question.objective}"
+    able = _able_engine(question)
+    fix = f"solve with {able}tf.HiGHS() or tf.CPSAT() and give warm_start={engine!r} for its bound and models"
     if question.shape.splits != UNIVARIATE:
         missing = f"{question.shape.splits} splits"
+        fix = "solve with tf.HiGHS() and formulation='odd', which states hyperplanes"
     raise SpecError(
         f"{engine.name} cannot honour {missing}",
         cause="a native engine solves the plain tree problem and the requirements built into it",
-        fix=f"solve with {_able_engine(question)}tf.HiGHS() or tf.CPSAT() and give warm_start={engine!r} "
-        "for its bound and models",
+        fix=fix,
     )
 
 

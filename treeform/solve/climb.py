@@ -140,6 +140,8 @@ class Climb:
             return
         if self.question.shape.splits != UNIVARIATE and self.warm:
             self._by_one_feature()
+        if self.budget.stop():
+            return
         part = self.budget.share(self._seconds(START_SHARE, START_SECONDS))
         for graph in self.plan.formulation.starts(self.question.data, self.question.shape):
             self.table.offer(graph)

@@ -1,0 +1,133 @@
+"""The paper's formulation on HiGHS without our help, on runs of the sample behind Table 1.
+
+Of the ladders of ``treeform bench odd --sample 60`` those with at most 150 training rows, one alpha each, in turn.
+Run: python benchmarks/odd_paper.py ROWS.csv [--seconds 20] [--runs 12], with the rows of that command; the tables are
+in the folder ``odd`` of TREEFORM_DATA (default ../shared/data). What docs/benchmarks/odd_paper_runs.csv has is not run
+again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import os
+import time
+from itertools import cycle
+from pathlib import Path
+from typing import Any
+
+import tables
+
+import treeform as tf
+from treeform.bench.odd import ALPHAS, SKELETONS, Job, cpu_seconds, job_of, read_parts, read_rows
+from treeform.data import Dataset
+from treeform.errors import TreeformError
+from treeform.formulations.odd import PaperODD, paper_objective
+from treeform.problem import Problem
+from treeform.shape import UNIVARIATE
+from treeform.solve.sizes import price_of_alpha
+
+DATA = Path(os.environ.get("TREEFORM_DATA", tables.HERE.parent.parent / "shared" / "data")) / "odd"
+RUNS = tables.DOCS / "odd_paper_runs.csv"
+FIELDS = ["set", "splits", "skeleton", "alpha", "n", "status", "value", "bound", "cpu", "wall", "limit"]
+MOST_ROWS = 150
+
+
+def one(job: Job, alpha: str, seconds: float) -> dict[str, Any]:
+    """A single solve of (17)-(18); its value and bound without the root, as in the ladder's rows."""
+    (X, y), *_ = read_parts(DATA, job.set, job.seed)
+    data = Dataset.from_user(X, y)
+    problem = Problem(
+        data, None, shape=SKELETONS[job.skeleton] + ("" if job.splits == UNIVARIATE else f":{job.splits}")
+    )
+    problem.minimize(paper_objective(alpha, data, problem.question.shape))
+    before, started = cpu_seconds(), time.perf_counter()
+    out: dict[str, Any] = {"set": job.set, "splits": job.splits, "skeleton": job.skeleton, "alpha": alpha,
+                           "n": data.n_samples, "limit": seconds}  # fmt: skip
+    try:
+        result = problem.solve(tf.HiGHS(), formulation=PaperODD(), warm_start=None, time_limit=seconds)
+    except TreeformError as error:
+        return {**out, "status": error.what}
+    free = (
+        float(price_of_alpha(problem.question, alpha)) / data.n_samples
+        if result.graph and result.graph.n_nodes
+        else 0
+    )
+    return {
+        **out, "status": str(result.status), "value": round(float(result.objective) - free, 8),
+        "bound": round(float(result.bound or 0), 8), "cpu": round(cpu_seconds() - before, 2),
+        "wall": round(time.perf_counter() - started, 2),
+    }  # fmt: skip
+
+
+def known() -> list[dict[str, str]]:
+    return read_rows(RUNS) if RUNS.exists() else []
+
+
+def write_table(ours: dict[tuple[str, ...], dict[str, str]]) -> None:
+    """Both sides of every run."""
+    lines, proved, seconds = [], [0, 0], [0.0, 0.0]
+    for row in known():
+        mine = ours[row["set"], row["splits"], row["skeleton"], row["alpha"]]
+        mark = "proved" if row["status"] == "optimal" else row["status"]
+        theirs = [row[what] for what in ("set", "n", "splits", "skeleton", "alpha")] + [
+            mark,
+            row["value"],
+            row["cpu"],
+        ]
+        lines.append([*theirs, "proved" if mine["proved"] == "1" else "open", mine["objective"], mine["cpu"]])
+        proved[0] += row["status"] == "optimal"
+        proved[1] += mine["proved"] == "1"
+        seconds[0] += float(row["cpu"] or 0)
+        seconds[1] += float(mine["cpu"])
+    lines.append(
+        ["all", "", "", "", "", proved[0], "", f"{seconds[0]:.1f}", proved[1], "", f"{seconds[1]:.1f}"]
+    )
+    header = [
+        "set",
+        "rows",
+        "splits",
+        "skeleton",
+        "alpha",
+        "paper's on HiGHS",
+        "value",
+        "CPU s",
+        "ladder",
+        "value",
+        "CPU s",
+    ]
+    note = (
+        f"Limits: {known()[0]['limit']} s for a run of the paper's formulation, {mine['limit']} s for a ladder, whose "
+        "seconds are those of all five alphas together. Values are (18) over the number of rows, without the price of "
+        "the root."
+    )
+    tables.write(
+        "odd_paper", "The paper's formulation on HiGHS, and the ladder, on the same runs", header, lines, note
+    )
+
+
+def main() -> None:
+    words = argparse.ArgumentParser(description=__doc__)
+    words.add_argument("rows", type=Path)
+    words.add_argument("--seconds", type=float, default=20)
+    words.add_argument("--runs", type=int, default=12)
+    given = words.parse_args()
+    rows = [row for row in read_rows(given.rows) if row["proved"] and int(row["n"]) <= MOST_ROWS]
+    jobs = list(dict.fromkeys(job_of(row) for row in rows))
+    have = {(row["set"], row["splits"], row["skeleton"], row["alpha"]) for row in known()}
+    for job, alpha in list(zip(jobs, cycle(ALPHAS), strict=False))[: given.runs]:
+        if (job.set, job.splits, job.skeleton, alpha) in have:
+            continue
+        row = one(job, alpha, given.seconds)
+        print(row, flush=True)
+        new = not RUNS.exists()
+        with RUNS.open("a", newline="") as file:
+            writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
+            if new:
+                writer.writeheader()
+            writer.writerow(row)
+    write_table({(r["set"], r["splits"], r["skeleton"], r["alpha"]): r for r in rows})
+
+
+if __name__ == "__main__":
+    main()
