@@ -12,7 +12,7 @@ from tables import write
 
 SETS = ["zoo-1", "hepatitis", "lymph", "audiology", "primary-tumor"]
 DEPTHS = [2, 3, 4]
-LIMIT = 40
+LIMIT = 20
 WAYS = [("dl85", None), ("glucose42", "sat-depth"), ("rc2", "sat-depth")]
 HEADER = [
     "data", "rows", "depth", "dl85: errors", "dl85: seconds", "SAT: errors", "SAT: seconds", "RC2: errors",

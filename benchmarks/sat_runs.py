@@ -1,4 +1,4 @@
-"""Runs behind the SAT tables: one process each, kept as lines of JSON, so that a stopped job goes on."""
+"""Runs behind the SAT tables, kept as lines of JSON, so that a stopped job goes on."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import json
 import os
 import resource
 import statistics
-import subprocess
 import sys
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -65,8 +65,7 @@ def measure(task: dict[str, Any]) -> dict[str, Any]:
     """One run, from the table to the tree; imports are not counted."""
     X, y = rows_of(task)
     model = formulation(task["kind"], task.get("options", {}))
-    warm = tf.Problem([[0], [1]], [0, 1], shape=tf.Tree(1)).minimize(tf.Depth()).add(tf.MaxErrors(0))
-    warm.solve(task.get("solver", "sat"), warm_start=task.get("engine"))
+    _ready(task)
     begin = user_seconds()
     problem = tf.Problem(X, y, shape=tf.Tree(task.get("depth", 10)))
     if task.get("goal", "depth") == "depth":
@@ -88,6 +87,21 @@ def measure(task: dict[str, Any]) -> dict[str, Any]:
         out |= {"depth": result.graph.depth, "nodes": result.graph.n_nodes}
         out["accuracy"] = accuracy(task, result.graph)
     return out
+
+
+@lru_cache
+def _imported(solver: str, engine: str | None, native: bool) -> None:
+    """Whatever is imported at the first run."""
+    problem = tf.Problem([[0, 1], [1, 0]], [0, 1], shape=tf.Tree(1))
+    problem.solve(solver, formulation=None if native else SatDepth(), warm_start=engine)
+    if not native:
+        problem.minimize(tf.Depth()).add(tf.MaxErrors(0)).solve(
+            solver, formulation=SatSize(), warm_start=engine
+        )
+
+
+def _ready(task: dict[str, Any]) -> None:
+    _imported(task.get("solver", "sat"), task.get("engine"), bool(task.get("native")))
 
 
 def again(task: dict[str, Any]) -> float:
@@ -113,39 +127,19 @@ def accuracy(task: dict[str, Any], graph: tf.DecisionGraph) -> float | None:
     return float((graph.predict(X) == y.to_numpy()).mean())
 
 
-def run(task: dict[str, Any], times: int = 1) -> dict[str, Any]:
-    """The result of a task, from file if it is there; the median of ``times`` runs."""
-    key = json.dumps({**task, "times": times}, sort_keys=True)
+def run(task: dict[str, Any]) -> dict[str, Any]:
+    """The result of a task, from file if it is there."""
+    key = json.dumps(task, sort_keys=True)
     KEPT.parent.mkdir(parents=True, exist_ok=True)
     lines = KEPT.read_text().splitlines() if KEPT.exists() else []
     for line in lines:
         if (kept := json.loads(line))["key"] == key:
             return dict(kept["result"])
-    results = [_process(task) for _ in range(times)]
-    result = results[-1]
-    if all("seconds" in r for r in results):
-        result["seconds"] = statistics.median(r["seconds"] for r in results)
+    result = measure(task)
     with KEPT.open("a") as file:
         file.write(json.dumps({"key": key, "result": result}) + "\n")
     print(task, {k: v for k, v in result.items() if k != "notes"}, flush=True)
     return result
-
-
-def _process(task: dict[str, Any]) -> dict[str, Any]:
-    limit = task.get("limit", 120) + 60
-    try:
-        done = subprocess.run(
-            [sys.executable, __file__, json.dumps(task)],
-            capture_output=True,
-            text=True,
-            timeout=limit,
-            check=True,
-        )
-    except subprocess.TimeoutExpired:
-        return {"status": "over time"}
-    except subprocess.CalledProcessError as error:
-        raise RuntimeError(error.stderr) from error
-    return dict(json.loads(done.stdout.splitlines()[-1]))
 
 
 if __name__ == "__main__":

@@ -27,6 +27,7 @@ NOT_ALONE = {
     ("balance-scale", "size", "whole set"),
     ("balance-scale", "depth", "whole set"),
     ("balance-scale", "size", "folds"),
+    ("balance-scale", "depth", "folds"),
 }
 """Rows that the SAT solver alone does not run for: minutes each."""
 SHORT = 0.5

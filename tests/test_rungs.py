@@ -12,6 +12,7 @@ import treeform as tf
 from treeform.dp import Engine, EngineOutcome
 from treeform.errors import Infeasible, SpecError
 from treeform.formulations.sat import SatDepth, SatSize
+from treeform.solve.certificate import digest_of
 
 
 def xor_table(noise: int = 0):
@@ -109,3 +110,17 @@ def test_a_ladder_ends_before_a_formula_that_is_too_large(monkeypatch):
     assert result.bound == 4
     assert any("stopped before depth 4" in note and "clauses for each" in note for note in result.notes)
     assert ladder().solve("sat").objective == 4  # the engine needs no formula
+
+
+def test_a_check_has_the_engine_refute_the_depth_again():
+    X, y = xor_table()
+    for depth in (5, 3):  # optimal, infeasible
+        body = ladder(depth=depth).solve("sat").certificate()
+        report = tf.check(body, X, y)
+        assert report.ok
+        assert all(row.ok for row in report.rows), str(report)
+    claim = [c for c in body["claims"] if c["recheck"]][-1]
+    for other in (2, 4):  # too weak, and not true
+        claim["recheck"]["refuted_depth"] = other
+        body["digest"] = digest_of(body)
+        assert not tf.check(body, X, y).ok

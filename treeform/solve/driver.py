@@ -76,9 +76,7 @@ def _work(
         return budget.reason or (Limit.MEMORY if outcome.reason == "memory" else None)
     assert plan.backend is not None and plan.formulation is not None
     if is_depth(question.objective):
-        limit = climb(
-            question, plan.formulation, plan.backend, ledger, budget, files, plan.warm_engine
-        )
+        limit = climb(question, plan.formulation, plan.backend, ledger, budget, files, plan.warm_engine)
         return budget.reason or limit
     constants(question, ledger)
     _first_models(question, plan, ledger, budget)

@@ -131,9 +131,9 @@ def _refuse(ledger: Ledger, found: Ledger, question: Question, depth: int, unit:
     """Enter what the engine refuted at ``depth``."""
     claim = found.claims[-1]
     if depth < question.shape.depth:
-        ledger.prove_lower(unit * (depth + 1), claim.by, claim.relaxation)
+        ledger.prove_lower(unit * (depth + 1), claim.by, claim.relaxation, claim.recheck)
     else:
-        ledger.prove_infeasible(claim.by, claim.relaxation)
+        ledger.prove_infeasible(claim.by, claim.relaxation, claim.recheck)
 
 
 def _break_tie(

@@ -11,10 +11,13 @@ import numpy as np
 from treeform import dp
 from treeform.dp import EngineRun, TreeTask
 from treeform.errors import CertificateError
+from treeform.shape import Tree
 from treeform.solve.budget import Budget
+from treeform.solve.ladder import is_depth
 from treeform.solve.lagrange import Lagrangian, rows_of
 from treeform.solve.question import Question
 from treeform.solve.relaxation import Relaxation, relax
+from treeform.solve.rungs import refute_again
 
 
 def prove_again(
@@ -28,9 +31,11 @@ def prove_again(
         If the task stated is no relaxation of the problem, so that its bound would prove nothing, or if it
         leaves out less than the claim's ``relaxation`` says.
     """
+    budget = Budget(time_limit)
+    if "refuted_depth" in recheck:
+        return _depth_again(recheck, relaxation, question, budget)
     engine = dp.by_name(str(recheck["engine"]))
     told = _relaxation(recheck)
-    budget = Budget(time_limit)
     own = relax(question, engine)
     if own is None or not _is_weaker(told, own):
         raise CertificateError(
@@ -54,6 +59,20 @@ def prove_again(
     run = EngineRun(time_limit=time_limit, stop=budget.stop, upper=None, start=None, on_incumbent=None)
     outcome = engine.run(question.data, told.task, run)
     return question.to_units(told.lower(outcome.lower)), outcome.proved
+
+
+def _depth_again(
+    recheck: dict[str, Any], relaxation: list[str], question: Question, budget: Budget
+) -> tuple[Fraction, bool]:
+    """What the depth is at least, once the engine refutes the depth that the claim is about."""
+    if not is_depth(question.objective) or not isinstance(question.shape, Tree):
+        raise CertificateError("a refuted depth bounds the depth only, and that is not the objective")
+    rung, finished = refute_again(recheck, question, budget)
+    if not rung.impossible:
+        return Fraction(0), finished
+    if not set(relaxation) <= set(rung.claims[-1].relaxation):
+        raise CertificateError("the claim names requirements that its proof does not leave out")
+    return question.objective.terms[0][0] * (int(recheck["refuted_depth"]) + 1), True
 
 
 def _relaxation(recheck: dict[str, Any]) -> Relaxation:

@@ -7,12 +7,15 @@ Its tree answers for the depth when exact evaluation finds nothing wrong with it
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
+from treeform import dp
 from treeform.dp import Engine, EngineRun, TreeTask
 from treeform.graph import DecisionGraph
 from treeform.objective import LARGEST_COST, Error, Nodes, Objective
+from treeform.shape import Tree
 from treeform.solve.budget import Budget
 from treeform.solve.claims import Ledger
 from treeform.solve.question import Question
@@ -21,6 +24,26 @@ from treeform.solve.trivial import allowed_errors
 
 SHARE, SECONDS = 0.1, 10.0
 """How much of the time one answer may take, and the most of it."""
+
+
+def refuted(engine: Engine, depth: int) -> dict[str, Any]:
+    """What `treeform.check` needs to refute a depth again."""
+    return {"engine": engine.name, "refuted_depth": depth}
+
+
+def refute_again(recheck: dict[str, Any], question: Question, budget: Budget) -> tuple[Ledger, bool]:
+    """Have the engine that a claim names look at the depth again; the rung, and whether it came to an end.
+
+    Raises
+    ------
+    SpecError
+        If there is no such engine.
+    """
+    depth = int(recheck["refuted_depth"])
+    rung = Ledger(question.with_(shape=Tree(depth), objective=Objective(())), budget)
+    engine = RungEngine(dp.by_name(str(recheck["engine"])), budget, alone=True)
+    engine.look(rung)
+    return rung, not engine.tired
 
 
 @dataclass
@@ -32,10 +55,13 @@ class RungEngine:
     engine : Engine
     budget : Budget
         Of the whole run. An engine that could not answer for a depth in its share is not asked again.
+    alone : bool
+        Whether all the time is the engine's, since nobody else is asked.
     """
 
     engine: Engine
     budget: Budget
+    alone: bool = False
     tired: bool = False
 
     def look(self, rung: Ledger) -> None:
@@ -60,7 +86,9 @@ class RungEngine:
         if outcome.graph is not None:
             rung.offer(outcome.graph, self.engine.name)
         if outcome.lower > allowed:
-            rung.prove_infeasible(self.engine.name, relaxation.dropped)
+            rung.prove_infeasible(
+                self.engine.name, relaxation.dropped, refuted(self.engine, relaxation.task.depth)
+            )
         self.tired = outcome.reason is not None and rung.graph is None
 
     def fewest_tests(self, ledger: Ledger) -> None:
@@ -109,5 +137,7 @@ class RungEngine:
         return replace(task, cost=cost, node_penalty=1)
 
     def _part(self) -> Budget:
+        if self.alone:
+            return self.budget
         left = self.budget.remaining
         return self.budget.share(SECONDS if left is None else min(SECONDS, SHARE * left))

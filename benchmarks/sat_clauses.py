@@ -1,0 +1,58 @@
+"""How fast clauses are generated, and what share of a refutation on Car goes to them.
+
+Usage: ``python benchmarks/sat_clauses.py``. Data: folder in ``TREEFORM_DATA``.
+"""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+from pysat.solvers import Solver
+from sat_runs import table, user_seconds
+from tables import write
+
+import treeform as tf
+from treeform.formulations.sat import SatDepth
+from treeform.model import Clause
+from treeform.objective import Objective
+
+HEADER = ["depth", "examples", "clauses", "generate", "clauses a second", "load", "solve", "answer"]
+NOTE = """\
+Car, user CPU seconds, one thread: all clauses of (1)-(6) for so many examples, generated in numpy; handed to glucose42
+through PySAT, clause by clause; and solved. Depth 7 is refuted with the examples that the search itself arrives at."""
+
+
+def main() -> None:
+    X, y = table("sat/car")
+    problem = tf.Problem(X, y, shape=tf.Tree(8)).minimize(tf.Depth()).add(tf.MaxErrors(0))
+    lazy = SatDepth()
+    shallow = tf.Problem(X, y, shape=tf.Tree(7)).minimize(tf.Depth()).add(tf.MaxErrors(0))
+    shallow.solve("sat", formulation=lazy, warm_start=None)
+    found = lazy.remembered(shallow.data)
+    rows = []
+    for depth, examples in ((7, found), (7, np.arange(300)), (8, np.arange(300))):
+        begin = user_seconds()
+        compiled = SatDepth(bounds="none").compile(
+            problem.data, tf.Tree(depth), Objective(()), problem.requirements, examples=examples
+        )
+        generate = user_seconds() - begin
+        begin, solver, count = user_seconds(), Solver("glucose42"), 0
+        for block in compiled.model.blocks:
+            assert isinstance(block, Clause)
+            ends, lits = block.indptr.tolist(), block.lits.tolist()
+            for start, end in itertools.pairwise(ends):
+                solver.add_clause(lits[start:end])
+            count += block.n_rows
+        load, begin = user_seconds() - begin, user_seconds()
+        answer = solver.solve() if depth == 7 and examples is found else None
+        solve = user_seconds() - begin
+        rows.append([
+            depth, len(examples), f"{count:,}", f"{generate:.3f}", f"{count / generate:,.0f}", f"{load:.2f}",
+            *([f"{solve:.2f}", "a tree" if answer else "none"] if answer is not None else ["", ""]),
+        ])  # fmt: skip
+    write("sat_clauses", "Generating clauses", HEADER, rows, NOTE)
+
+
+if __name__ == "__main__":
+    main()
