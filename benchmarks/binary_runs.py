@@ -178,6 +178,12 @@ def errors_at(record: Record, seconds: float) -> int | None:
     return min((upper for at, upper in record["trace"] if at <= seconds), default=None)
 
 
+def ended(record: Record, target: int | None) -> bool:
+    """Whether it ended by itself, with a proof or at the target: no longer run would tell more."""
+    reached = target is not None and record["errors"] is not None and record["errors"] <= target
+    return bool(record["proved"]) or reached
+
+
 def proved_at(record: Record, seconds: float) -> bool:
     """Whether it was proved by then."""
     return bool(record["proved"]) and record["seconds"] <= seconds
@@ -196,20 +202,20 @@ class Store:
         lines = path.read_text().splitlines() if path.exists() else []
         self.records: list[Record] = [json.loads(line) for line in lines]
 
-    def find(self, solver: str, name: str, depth: int, limit: float) -> Record | None:
+    def find(
+        self, solver: str, name: str, depth: int, limit: float, target: int | None = None
+    ) -> Record | None:
         """The last record of that run that tells what happened within `limit`.
 
-        That is a run with that limit; a longer one with a trace; or any that ended before, with a proof or at its
+        That is a run with that limit; a longer one with a trace; or any that ended before, with a proof or at the
         target. An open run that got much less than its limit in CPU seconds was disturbed, and does not count.
         """
         for record in reversed(self.records):
             if (record["solver"], record["set"], record["depth"]) == (solver, name, depth):
-                ended = record["proved"] or (
-                    record["target"] is not None and record["errors"] == record["target"]
-                )
-                whole = ended or record["seconds"] >= 0.85 * record["limit"]
-                reaches = record["limit"] >= limit or ended
-                if whole and reaches and (record["trace"] or record["limit"] == limit or ended):
+                over = ended(record, target)
+                whole = over or record["seconds"] >= 0.85 * record["limit"]
+                reaches = record["limit"] >= limit or over
+                if whole and reaches and (record["trace"] or record["limit"] == limit or over):
                     return record
         return None
 
@@ -224,7 +230,7 @@ class Store:
         target: int | None = None,
     ) -> Record:
         """Look it up, or measure it and write it down."""
-        known = self.find(solver, name, depth, limit)
+        known = self.find(solver, name, depth, limit, target)
         if known is not None:
             return known
         answer = measure(solver, name, depth, limit, repeat, target)

@@ -214,7 +214,7 @@ def test_bad_settings(make: Any) -> None:
 
 def test_names_and_values() -> None:
     assert {"dl85", "cadl85", "blossom"} <= set(names())
-    assert by_name("cadl85") == CADL85(rule="discrepancy", relaxation="monotonic")
+    assert by_name("cadl85") == CADL85(rule="discrepancy", relaxation="exponential")
     assert hash(CADL85(rule=["gain", "discrepancy"])) == hash(CADL85(rule=("gain", "discrepancy")))
     assert tf.DL85() == DL85()
 
