@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import re
 import statistics
 import time
 from pathlib import Path
@@ -267,8 +268,9 @@ def draw(
     handles, labels = axes[0, 0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="lower center", ncols=5, fontsize=6.5, frameon=False)
     figure.tight_layout(rect=(0, 0.35 / height, 1, 1))
-    figure.savefig(path, metadata={"Date": None})
+    figure.savefig(path, metadata={"Date": None, "Creator": None})
     plt.close(figure)
+    path.write_text(re.sub(r"(\d\.\d)\d+", r"\1", path.read_text()))  # a tenth of a point is enough
 
 
 def main() -> None:
