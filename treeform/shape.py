@@ -94,7 +94,7 @@ class Diagram:
             raise SpecError(
                 f"the first layer of a diagram has {self.widths[0]} nodes",
                 cause="layer 0 holds the root and nothing else",
-                fix=f"use tf.Diagram(1, {text})",
+                fix=f"use tf.Diagram({', '.join(map(str, (1, *self.widths)))})",
             )
         if len(self.widths) > MAX_DEPTH:
             raise SpecError(
