@@ -95,6 +95,7 @@ def test_with_proofs_no_engine_takes_part(tmp_path):
     assert result.objective == 4
     assert not any(claim.by == "dl85" for claim in result.claims)
     assert any("proof" in (claim.recheck or {}) for claim in result.claims)
+    assert "dl85 took no part: proofs are of what the solver refutes" in result.notes
 
 
 def test_a_warm_start_that_is_no_engine_is_refused():

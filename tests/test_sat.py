@@ -15,7 +15,6 @@ import treeform as tf
 from treeform.backends import Run, Verdict
 from treeform.errors import Infeasible, PortError, SpecError
 from treeform.formulations.sat import ExamplePaths, LeafClasses, NodeFeatures, SatDepth, contradictory_rows
-from treeform.formulations.sat.bounds import least_depth
 from treeform.formulations.sat.clauses import (
     equal_and,
     expected_per_example,
@@ -396,56 +395,3 @@ def test_options_by_name():
             find_formulation(wrong)
     with pytest.raises(SpecError, match="beside them"):
         SatDepth(NodeFeatures() + ExamplePaths() + LeafClasses(), tests="each")
-
-
-# -- bounds before and beside the search -----------------------------------------------------------------
-
-
-def test_depths_are_ruled_out_before_the_first_call():
-    X = np.arange(9)[:, None]
-    nine = tf.Dataset.from_user(X, list("abcdefghi"))
-    assert [least_depth(nine, allowed, 9, 0) for allowed in (0, 1, 5, 8)] == [4, 3, 2, 1]
-    xor = tf.Dataset.from_user(
-        list(product((0, 1), repeat=3)), [a ^ b ^ c for a, b, c in product((0, 1), repeat=3)]
-    )
-    assert (least_depth(xor, 0, 9, 0), least_depth(xor, 0, 9, 2)) == (1, 3)
-    assert least_depth(xor, 4, 9, 2) == 1
-
-
-@pytest.mark.parametrize("bounds", ["none", "classes", "native"])
-def test_bounds_change_no_answer(bounds):
-    rows = list(product((0, 1), repeat=3))
-    problem = tf.Problem(rows, [a ^ b ^ c for a, b, c in rows], shape=tf.Tree(3)).minimize(tf.Depth())
-    problem += tf.MaxErrors(0)
-    result = problem.solve("sat", formulation=SatDepth(bounds=bounds), warm_start=None)
-    assert (str(result.status), result.objective) == ("optimal", 3)
-    small = tf.Problem(rows, [a ^ b ^ c for a, b, c in rows], shape=tf.Tree(2)).minimize(tf.Depth())
-    small += tf.MaxErrors(0)
-    assert str(small.solve("sat", formulation=SatDepth(bounds=bounds), warm_start=None).status) == "infeasible"
-
-
-def test_the_least_depth_with_some_errors():
-    rng = np.random.default_rng(2)
-    X = rng.integers(0, 2, (40, 5))
-    y = (X[:, 0] & X[:, 1]) | (X[:, 2] & X[:, 3])
-    y[:3] ^= 1
-    fewest = [tf.Problem(X, y, shape=tf.Tree(k)).solve("contree").errors for k in (1, 2, 3)]
-    for allowed in (fewest[2], fewest[1], fewest[1] - 1):
-        problem = tf.Problem(X, y, shape=tf.Tree(3)).minimize(tf.Depth()).add(tf.MaxErrors(int(allowed)))
-        result = problem.solve("sat", formulation="sat-depth", warm_start=None)
-        assert result.objective == next(k for k, e in enumerate(fewest, 1) if e <= allowed)
-        assert result.errors <= allowed
-
-
-@pytest.mark.parametrize("solver", ["glucose42", "rc2"])
-def test_fewest_errors_and_bounds_from_cores(solver):
-    rng = np.random.default_rng(6)
-    X = rng.integers(0, 2, (30, 4))
-    y = rng.integers(0, 2, 30)
-    problem = tf.Problem(X, y, shape=tf.Tree(2), sample_weight=rng.integers(1, 4, 30))
-    result = problem.solve(solver, formulation="sat-depth", warm_start=None, time_limit=60)
-    assert str(result.status) == "optimal"
-    assert result.objective == problem.solve("contree").objective
-    if solver == "glucose42":  # bounds above the trivial one came before the last refutation
-        open_bounds = {lower for _, upper, lower in result.trace if lower != upper}
-        assert len(open_bounds) > 2

@@ -70,6 +70,8 @@ def climb(
     if not ledger.closed and ledger.upper is None:
         ledger.prove_lower(unit, "constant models")
     beside = None if engine is None or proofs is not None else RungEngine(engine, budget)
+    if engine is not None and proofs is not None:
+        ledger.notes.append(f"{engine.name} took no part: proofs are of what the solver refutes")
     first = 1 if proofs is not None or ledger.closed else _skip(question, formulation, ledger, unit)
     for depth in range(first, question.shape.depth + 1):
         if ledger.stop():
