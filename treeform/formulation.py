@@ -123,6 +123,10 @@ class Formulation:
         """The variant that suits a solver which takes rows of these forms (`Capabilities.forms`)."""
         return self
 
+    def usual_solver(self, shape: Shape) -> str | None:
+        """The backend that serves best when the user names none and every column is a whole number."""
+        return None
+
     def decode(self, compiled: Compiled, x: np.ndarray) -> DecisionGraph:
         """The model that a point (n_cols,) of the compiled model stands for."""
         raise SpecError(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import resource
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
@@ -165,14 +165,16 @@ def run_job(
 def step_one(problem: Problem) -> dict[str, Fraction]:
     """The value of (18), in errors, of the paper's Step 1: the best of many greedy univariate diagrams, per alpha."""
     question = problem.question
-    shape = replace(question.shape, splits=UNIVARIATE) if isinstance(question.shape, Tree) else None
-    shape = shape or Diagram(*question.shape.widths)
+    asked_for = question.shape
+    shape = Tree(asked_for.depth) if isinstance(asked_for, Tree) else Diagram(*asked_for.widths)
     out: dict[str, Fraction] = {}
     for asked in ALPHAS:
         price = price_of_alpha(question, asked)
         greedy = Problem(question.data, None, shape=shape).minimize(Error() + price * Nodes())
         graph = greedy.solve(DiagramHeuristic(seconds=STEP_ONE_SECONDS / len(ALPHAS))).graph
-        for alpha in ALPHAS if graph is not None else ():
+        if graph is None:
+            continue
+        for alpha in ALPHAS:
             each = price_of_alpha(question, alpha)
             value = errors(graph, question.data) + each * max(0, graph.n_nodes - 1)
             out[alpha] = min(out.get(alpha, value), value)

@@ -122,7 +122,7 @@ def choose(question: Question, solver: Any, formulation: Any, warm_start: Any) -
         model = find_formulation("sat-depth" if depth or sat else "odd")
         notes.append(f"formulation: {model.name}")
     if given is None:
-        given = backends.by_name(DEFAULT_SAT if depth else DEFAULT_BACKEND)
+        given = backends.by_name(DEFAULT_SAT if depth else _usual_solver(question, model))
         notes.append(f"solver: {given.name}")
     reason = model.supports(question.shape, question.data, question.objective)
     if reason is not None:
@@ -146,6 +146,15 @@ def _engine_for(question: Question) -> Engine | None:
     engine = _usual_engine(question)
     relaxation = relax(question, engine)
     return engine if relaxation is not None and relaxation.exact else None
+
+
+def _usual_solver(question: Question, model: Formulation) -> str:
+    """The backend for ``model`` when none is named; users' own requirements may have columns that are not whole."""
+    name = model.usual_solver(question.shape)
+    ours = all(type(requirement).__module__.startswith("treeform.") for requirement in question.requirements)
+    if name is None or not ours or not backends.by_name(name).availability().available:
+        return DEFAULT_BACKEND
+    return name
 
 
 def _require_exact(question: Question, engine: Engine) -> None:
