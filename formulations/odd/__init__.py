@@ -101,6 +101,10 @@ class ODD(Formulation):
         propagates = any(form.kind is Kind.CLAUSE for form in forms)
         return tuned._with_splits(UnivariateSplits(False)) if propagates else tuned
 
+    def usual_solver(self, shape: Shape) -> str | None:
+        """CP-SAT for tests of one feature, where all columns are whole numbers (``benchmarks/odd_solvers.py``)."""
+        return "cp-sat" if shape.splits == UNIVARIATE else None
+
     def _with_splits(self, splits: UnivariateSplits) -> ODD:
         """The same with ``splits``, where it was left open how the last layer is stated."""
         undecided = UnivariateSplits(None)
@@ -171,6 +175,9 @@ class PaperODD(ODD):
         splits = MultivariateSplits(paper_offsets=True, epsilon=epsilon)
         self.epsilon = epsilon
         self.components = (*self.replace(UnivariateSplits, splits).components, SideOrder())
+
+    def usual_solver(self, shape: Shape) -> str | None:
+        return None
 
     def supports(self, shape: Shape, data: Dataset, objective: Objective) -> str | None:
         fine = Cube.of(data).too_fine(self.epsilon) if shape.splits == UNIVARIATE else None

@@ -68,7 +68,7 @@ def paper_objective(alpha: float | Fraction | str, data: Dataset, shape: Shape) 
     -------
     Objective
         ``Error() / total weight + alpha / (|V_I| - 1) * Nodes()``. It counts the root, which (18) does not: a
-        model with a root has alpha / (|V_I| - 1) more here, and a constant model is comparable.
+        model with a root has ``alpha / (|V_I| - 1)`` more here, and a constant model is comparable.
     """
     price = as_fraction(alpha, "alpha")
     if price < 0:
