@@ -12,6 +12,7 @@ from treeform.data import Dataset
 from treeform.errors import Infeasible, SpecError
 from treeform.formulations.odd import ODD, paper_objective
 from treeform.shape import parse_shape
+from treeform.solve.choose import choose
 
 RNG = np.random.default_rng(0)
 X = RNG.integers(0, 3, (40, 2)).astype(float)
@@ -101,3 +102,34 @@ def test_the_command_line_says_the_same(tmp_path) -> None:
         assert done.exit_code in (2, 3)
         assert says in done.output
         assert "Traceback" not in done.output
+
+
+class Own(tf.Requirement):
+    """A requirement of a user, whose columns may be anything."""
+
+    needs = frozenset({"active"})
+
+    def build(self, m, t) -> None:
+        m.add(t.active.sum() <= 2, "own")
+
+    def violation(self, graph, data) -> int:
+        return max(0, graph.n_nodes - 2)
+
+
+@pytest.mark.parametrize(
+    ("shape", "formulation", "own", "name"),
+    [
+        ("diagram:1,2", "odd", False, "cp-sat"),
+        ("diagram:1,2", "odd", True, "highs"),
+        ("diagram:1,2:multivariate", "odd", False, "highs"),
+        ("diagram:1,2", "odd-paper", False, "highs"),
+    ],
+)
+def test_the_solver_when_none_is_named(shape: str, formulation: str, own: bool, name: str) -> None:
+    problem = tf.Problem([[0.0], [1.0], [2.0]], ["a", "b", "a"], shape=shape)
+    if own:
+        problem += Own()
+    plan = choose(problem.question, None, formulation, "auto")
+    assert plan.backend is not None
+    assert plan.backend.name == name
+    assert f"solver: {name}" in plan.notes
