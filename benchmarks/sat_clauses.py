@@ -37,8 +37,9 @@ def main() -> None:
             problem.data, tf.Tree(depth), Objective(()), problem.requirements, examples=examples
         )
         generate = user_seconds() - begin
+        session = tf.SAT().open(compiled.model)
         begin, solver, count = user_seconds(), Solver("glucose42"), 0
-        for block in compiled.model.blocks:
+        for block in session.lowered.blocks:
             assert isinstance(block, Clause)
             ends, lits = block.indptr.tolist(), block.lits.tolist()
             for start, end in itertools.pairwise(ends):
