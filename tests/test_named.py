@@ -49,6 +49,7 @@ def test_formulations() -> None:
         ("cp-sat:workers=many", ["workers"]),
         ("contre:max_gap=5", ["no solver 'contre'", "did you mean 'contree'"]),
         ("threads=2", ["after a colon"]),
+        ("sat-depth", ["no solver 'sat-depth'", "formulation='sat-depth'"]),
     ],
 )
 def test_refusals(text: str, parts: list[str]) -> None:

@@ -94,12 +94,13 @@ def _find_backend(name: str) -> Backend:
     try:
         return backends.by_name(name)
     except SpecError as error:
-        engines = dp.names()
-        close = difflib.get_close_matches(split(name)[0], engines, n=1)
+        engines, plain = dp.names(), split(name)[0]
+        close = difflib.get_close_matches(plain, engines, n=1)
+        fix = f"did you mean {close[0]!r}?" if close else error.fix
         raise SpecError(
             error.what,
             cause=f"{error.cause}; native engines: {', '.join(sorted(engines))}",
-            fix=f"did you mean {close[0]!r}?" if close else error.fix,
+            fix=f"it is a formulation: formulation={plain!r}" if plain in formulation_names() else fix,
         ) from None
 
 
