@@ -61,8 +61,8 @@ def table(rows: list[Row], origin: str) -> None:
     limit = max(float(r["limit"]) for r in rows)
     note = (
         f"{len(rows)} runs of {len(cpu)} ladders. Rows made by ``{origin}``. One thread, {limit:g} "
-        "seconds of wall clock for a ladder and all its alphas; the machine was busy with other work, and the ladders "
-        f"had {mean(cpu.values()):.0f} seconds of user CPU time each on average, at most {max(cpu.values()):.0f}."
+        "seconds of wall clock for a ladder and all its alphas; the ladders "
+        f"took {mean(cpu.values()):.0f} seconds of user CPU time each on average, at most {max(cpu.values()):.0f}."
     )
     tables.write("odd_table1", "Table 1: runs proved optimal, and improved over Step 1", header, lines, note)
 
