@@ -35,7 +35,9 @@ def values(pick: random.Random, n: int, features: int) -> Any:
 
 def disguise(pick: random.Random, array: Any) -> Any:
     """The same values in another layout: strides, order, alignment, read-only, one dimension more or less."""
-    way = pick.choice(["as is"] * 6 + ["fortran", "strided", "reversed", "unaligned", "frozen", "list", "flat", "cube"])
+    way = pick.choice(
+        ["as is"] * 6 + ["fortran", "strided", "reversed", "unaligned", "frozen", "list", "flat", "cube"]
+    )
     if way == "fortran":
         return np.asfortranarray(array)
     if way == "strided":
@@ -67,7 +69,11 @@ def check_call(pick: random.Random) -> bool:
     y = rng.integers(0, classes, n).astype(pick.choice(["int32"] * 6 + ["int64", "float64", "uint8"]))
     if n and pick.random() < 0.1:
         y[rng.integers(n)] = pick.choice([classes, 100, 255])
-    w = None if pick.random() < 0.6 else rng.integers(pick.choice([0, 1, 1, 1]), 10**6, n + pick.choice([0, 0, 0, 1]))
+    w = (
+        None
+        if pick.random() < 0.6
+        else rng.integers(pick.choice([0, 1, 1, 1]), 10**6, n + pick.choice([0, 0, 0, 1]))
+    )
     cost = None if pick.random() < 0.6 else rng.integers(0, 9, (classes, classes + pick.choice([0, 0, 0, 1])))
     given = disguise(pick, x), disguise(pick, y)
     try:

@@ -18,7 +18,9 @@ from treeform.dp import ConTree, EngineRun, TreeTask, by_name
 from treeform.errors import SpecError
 
 
-def random_data(seed: int, n: int = 40, classes: int = 2, values: int = 8, features: int = 2) -> tuple[Any, Any]:
+def random_data(
+    seed: int, n: int = 40, classes: int = 2, values: int = 8, features: int = 2
+) -> tuple[Any, Any]:
     rng = np.random.default_rng(seed)
     x = rng.integers(0, values, (n, features)).astype(float)
     return x, (x.sum(axis=1) + rng.integers(0, 4, n)).astype(int) % classes

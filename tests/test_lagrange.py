@@ -11,12 +11,15 @@ import pytest
 import treeform as tf
 from treeform import dp
 from treeform.errors import DataError, SpecError
+from treeform.graph.evaluate import weighted_errors
 from treeform.solve import Budget, Ledger
 from treeform.solve.driver import constants
 from treeform.solve.engines import run_engine
 from treeform.solve.lagrange import Lagrangian, rows_of, tighten
 from treeform.solve.relaxation import relax
+from treeform.solve.repair import relabel
 from treeform.solve.trivial import floor_bound
+from treeform.solve.verify import verify
 
 RATIOS = [Fraction(4, 5), Fraction(1, 2), Fraction(1), Fraction(1, 3)]
 DIFFERENCES = [Fraction(0), Fraction(1, 20), Fraction(1, 4)]
@@ -95,3 +98,18 @@ def _at_any_multipliers(question, engine, relaxation, optimum, seed):
         if dual.within_range(list(point)):
             bound, _, _ = dual.solve(point, Budget(30))
             assert bound <= optimum, (seed, point)
+
+
+def test_leaves_are_relabelled_only_towards_something_better() -> None:
+    # The tree without errors favours every third of group 0 and nobody of group 1.
+    X = np.array([[0, 0]] * 6 + [[1, 0]] * 3 + [[0, 1]] * 6 + [[2, 1]] * 3)
+    y, group = (X[:, 0] == 1).astype(int), X[:, 1]
+    problem = tf.Problem(X, y, shape=tf.Tree(2))
+    perfect = problem.solve("contree").graph
+    problem += tf.StatisticalParity(group, ratio=0.8, favourable=1)
+    question = problem.question
+    found = relabel(question, perfect, Budget())
+    assert verify(question, found).ok
+    assert weighted_errors(found, question.data) > weighted_errors(perfect, question.data) == 0
+    assert relabel(question, perfect, Budget(), better_than=perfect) is None
+    assert relabel(question, perfect, Budget(), better_than=found) == found

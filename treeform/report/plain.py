@@ -59,5 +59,7 @@ def _claim_lines(facts: Facts) -> list[str]:
         what = f"{claim.what} {claim.value}".rstrip()
         lines.append(f"  {what}{without}: {claim.by}, {claim.seconds:.2f} s; checked again {claim.rechecked}")
         if claim.counters:
-            lines.append("    " + ", ".join(f"{name.replace('_', ' ')} {count:,}" for name, count in claim.counters))
+            lines.append(
+                "    " + ", ".join(f"{name.replace('_', ' ')} {count:,}" for name, count in claim.counters)
+            )
     return lines

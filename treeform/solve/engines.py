@@ -13,17 +13,13 @@ from treeform.solve.repair import relabel
 
 
 def run_engine(engine: Engine, relaxation: Relaxation, ledger: Ledger, budget: Budget) -> EngineOutcome:
-    """Run the engine on its part of the question and enter its claims in the ledger.
-
-    Each improving tree is offered as it is; when a requirement that the engine does not know refuses it, its
-    leaves are relabelled at the least cost that satisfies all requirements.
-    """
+    """Run the engine on its part of the question and enter its claims in the ledger."""
 
     def offer(graph: DecisionGraph) -> None:
-        if not ledger.offer(graph, engine.name).ok and not relaxation.exact:
-            repaired = relabel(ledger.question, graph, budget)
-            if repaired is not None:
-                ledger.offer(repaired, f"{engine.name}, leaves relabelled")
+        if relaxation.exact:
+            ledger.offer(graph, engine.name)
+        else:
+            offer_repaired(ledger, graph, engine.name, budget)
 
     def on_incumbent(seconds: float, upper: int, lower: int, graph: DecisionGraph | None) -> None:
         if graph is not None:
@@ -53,6 +49,18 @@ def run_engine(engine: Engine, relaxation: Relaxation, ledger: Ledger, budget: B
         outcome.counters,
     )
     return outcome
+
+
+def offer_repaired(ledger: Ledger, graph: DecisionGraph, by: str, budget: Budget) -> None:
+    """Offer a tree as it is; where a requirement that its maker does not know refuses it, with other leaves.
+
+    They are relabelled at the least cost that satisfies all requirements.
+    """
+    if ledger.offer(graph, by).ok:
+        return
+    repaired = relabel(ledger.question, graph, budget, better_than=ledger.graph)
+    if repaired is not None:
+        ledger.offer(repaired, f"{by}, leaves relabelled")
 
 
 def recheck_of(engine: Engine, relaxation: Relaxation) -> dict[str, Any]:

@@ -28,7 +28,7 @@ from treeform.graph import DecisionGraph
 from treeform.objective import Cost, Error
 from treeform.solve.budget import Budget
 from treeform.solve.claims import Ledger
-from treeform.solve.engines import recheck_of
+from treeform.solve.engines import offer_repaired, recheck_of
 from treeform.solve.question import Question
 from treeform.solve.relaxation import Relaxation
 
@@ -193,7 +193,7 @@ def _ascend(
             break
         bound, graph, proved = dual.solve(tuple(point), budget)
         if graph is not None:
-            ledger.offer(graph, f"{dual.engine.name}, Lagrangian")
+            offer_repaired(ledger, graph, f"{dual.engine.name}, Lagrangian", budget)
         if graph is None or not proved:
             break
         if bound > ceiling(dual.question):  # L is unbounded: no model satisfies the row
