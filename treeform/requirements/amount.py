@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from numbers import Integral
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from treeform.errors import SpecError
 from treeform.objective import as_fraction
@@ -106,6 +106,27 @@ class Amount:
             return str(self.count)
         # A whole fraction needs its name: the bare number would be read as a count.
         return ("fraction=" if self.fraction.denominator == 1 else "") + decimal_text(self.fraction)
+
+
+class OfAmount:
+    """What requirements share whose only parameter is an amount; mixed in before `Requirement`."""
+
+    name: ClassVar[str]
+
+    def __init__(
+        self,
+        amount: int | Fraction | float | None = None,
+        *,
+        count: int | None = None,
+        fraction: Fraction | float | None = None,
+    ) -> None:
+        self.amount = Amount(type(self).__name__, amount, count, fraction)
+
+    def to_json(self) -> dict[str, Any]:
+        return {"name": self.name, "parameters": self.amount.to_json()}
+
+    def __str__(self) -> str:
+        return f"{self.name}:{self.amount}"
 
 
 def _is_whole(value: Any) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -11,7 +10,7 @@ import numpy as np
 from treeform.data import contradictions_text, contradictory_rows
 from treeform.errors import Infeasible
 from treeform.ports import Requirement
-from treeform.requirements.amount import Amount
+from treeform.requirements.amount import OfAmount
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from treeform.ports import Ports
 
 
-class MaxErrors(Requirement):
+class MaxErrors(OfAmount, Requirement):
     """At most this much training weight is misclassified.
 
     Parameters
@@ -34,15 +33,6 @@ class MaxErrors(Requirement):
 
     name: ClassVar[str] = "max_errors"
     needs = frozenset({"correct"})
-
-    def __init__(
-        self,
-        amount: int | Fraction | float | None = None,
-        *,
-        count: int | None = None,
-        fraction: Fraction | float | None = None,
-    ) -> None:
-        self.amount = Amount("MaxErrors", amount, count, fraction)
 
     def bind(self, data: Dataset, **context: Any) -> MaxErrors:
         per_class = data.points.weights
@@ -71,13 +61,3 @@ class MaxErrors(Requirement):
     def prediction_rows(self, data: Dataset) -> list[tuple[np.ndarray, int]]:
         wrong = 1 - np.eye(data.n_classes, dtype=np.int64)
         return [(wrong[np.asarray(data.y)], self.amount.at_most(data))]
-
-    def to_json(self) -> dict[str, Any]:
-        return {"name": self.name, "parameters": self.amount.to_json()}
-
-    @classmethod
-    def from_parameters(cls, parameters: Mapping[str, Any]) -> MaxErrors:
-        return cls(**parameters)
-
-    def __str__(self) -> str:
-        return f"{self.name}:{self.amount}"

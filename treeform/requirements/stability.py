@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -10,7 +9,7 @@ import numpy as np
 
 from treeform.errors import Infeasible
 from treeform.ports import Requirement
-from treeform.requirements.amount import Amount
+from treeform.requirements.amount import Amount, OfAmount
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from treeform.ports import Ports
 
 
-class MinSupport(Requirement):
+class MinSupport(OfAmount, Requirement):
     """Each side of every test gets at least this much training weight.
 
     In a tree that is a minimum support per leaf. A constant model satisfies it: all samples are in its leaf.
@@ -40,15 +39,6 @@ class MinSupport(Requirement):
 
     name: ClassVar[str] = "min_support"
     needs = frozenset({"side", "active"})
-
-    def __init__(
-        self,
-        amount: int | Fraction | float | None = None,
-        *,
-        count: int | None = None,
-        fraction: Fraction | float | None = None,
-    ) -> None:
-        self.amount = Amount("MinSupport", amount, count, fraction)
 
     def bind(self, data: Dataset, **context: Any) -> MinSupport:
         _within_total(str(self), "leaf", self.amount, data)
@@ -73,18 +63,8 @@ class MinSupport(Requirement):
     def native(self, data: Dataset) -> dict[str, int]:
         return {"min_support": self.amount.at_least(data)}
 
-    def to_json(self) -> dict[str, Any]:
-        return {"name": self.name, "parameters": self.amount.to_json()}
 
-    @classmethod
-    def from_parameters(cls, parameters: Mapping[str, Any]) -> MinSupport:
-        return cls(**parameters)
-
-    def __str__(self) -> str:
-        return f"{self.name}:{self.amount}"
-
-
-class Stability(Requirement):
+class Stability(OfAmount, Requirement):
     """Each test is reached by at least this much training weight.
 
     Weaker than `MinSupport`, which bounds what leaves a test on either side: here a leaf may be small. A constant
@@ -106,15 +86,6 @@ class Stability(Requirement):
     name: ClassVar[str] = "stability"
     needs = frozenset({"flow", "active"})
 
-    def __init__(
-        self,
-        amount: int | Fraction | float | None = None,
-        *,
-        count: int | None = None,
-        fraction: Fraction | float | None = None,
-    ) -> None:
-        self.amount = Amount("Stability", amount, count, fraction)
-
     def bind(self, data: Dataset, **context: Any) -> Stability:
         _within_total(str(self), "test", self.amount, data)
         return self
@@ -133,16 +104,6 @@ class Stability(Requirement):
 
     def native(self, data: Dataset) -> dict[str, int]:
         return {"min_flow": self.amount.at_least(data)}
-
-    def to_json(self) -> dict[str, Any]:
-        return {"name": self.name, "parameters": self.amount.to_json()}
-
-    @classmethod
-    def from_parameters(cls, parameters: Mapping[str, Any]) -> Stability:
-        return cls(**parameters)
-
-    def __str__(self) -> str:
-        return f"{self.name}:{self.amount}"
 
 
 def _within_total(label: str, part: str, amount: Amount, data: Dataset) -> None:
