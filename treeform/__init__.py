@@ -24,7 +24,7 @@ _HOMES = {
         "Monotone",
     ],
     "treeform.ports": ["Requirement", "Component"],
-    "treeform.backends": ["HiGHS", "CPSAT", "SAT", "MaxSAT", "MathOpt", "Pyomo"],
+    "treeform.backends": ["HiGHS", "CPSAT", "SAT", "MaxSAT", "MathOpt", "Pyomo", "Portfolio"],
     "treeform.dp": ["ConTree", "DL85", "CADL85", "Blossom", "DiagramSearch", "DiagramHeuristic"],
     "treeform.data": ["Dataset"],
     "treeform.graph": ["DecisionGraph"],

@@ -9,6 +9,7 @@ from treeform.backends.highs import HiGHS
 from treeform.backends.mathopt import MathOpt
 from treeform.backends.maxsat import MaxSAT
 from treeform.backends.packages import Availability
+from treeform.backends.portfolio import Portfolio
 from treeform.backends.pyomo import Pyomo
 from treeform.backends.registry import REGISTRY, SolverRow, SolverTable, by_name, solvers
 from treeform.backends.sat import SAT
@@ -27,6 +28,7 @@ __all__ = [
     "MathOpt",
     "MaxSAT",
     "Outcome",
+    "Portfolio",
     "Pyomo",
     "Run",
     "Session",

@@ -22,6 +22,7 @@ REGISTRY = [
     "treeform.backends.maxsat:MaxSAT",
     "treeform.backends.mathopt:MathOpt",
     "treeform.backends.pyomo:Pyomo",
+    "treeform.backends.portfolio:Portfolio",
 ]
 
 

@@ -257,6 +257,8 @@ class CompiledSearch:
 
     def _limit(self, outcome: Outcome) -> Limit | None:
         self.info = dict(outcome.info)
+        if "settled by" in self.info:
+            self.ledger.notes.append(f"{self.by}: settled by {self.info['settled by']}")
         if outcome.verdict in (Verdict.OPTIMAL, Verdict.INFEASIBLE) or outcome.reason is None:
             return None
         # A solver that was stopped says "interrupted"; the budget knows whether that was Ctrl-C or the clock.

@@ -290,7 +290,9 @@ def _applicable(
 
 def _backends(given: Iterable[Backend | str] | None) -> list[Backend]:
     if given is None:
-        return [cls.named(cls.variants()[0]) for cls in backend_classes() if cls.availability().available]
+        # What has no package of its own combines the others.
+        classes = [cls for cls in backend_classes() if cls.package and cls.availability().available]
+        return [cls.named(cls.variants()[0]) for cls in classes]
     return [by_name(b) if isinstance(b, str) else b for b in given]
 
 
