@@ -172,6 +172,7 @@ def test_threads_give_the_same_tree(seed: int) -> None:
     for threads in (2, 3):
         other = solve(x, y, None, cost, 3, threads=threads)
         assert other["lower"] == one["lower"] == one["tree"]["cost"]
+        assert other["counters"] == one["counters"]  # the same work, in the same order
         for field in ("feature", "low", "high", "label"):
             assert (other["tree"][field] == one["tree"][field]).all()
 

@@ -2,23 +2,18 @@
 // The root of the tree: the recursion of search.hpp once more, with threads, with news for the outside, and with a tree
 // that does not depend on timing.
 //
-// Tasks are root features in a fixed order; a worker that finds no feature left helps with the intervals of one that is
-// still in work. Which of several optimal trees comes out must not depend on timing, so the answer is defined as that of
-// one worker, and several workers reproduce it:
+// Tasks are single thresholds of root features. They form one sequence, the same for any number of workers: task k
+// is chosen, and gets its upper bound, from what the tasks up to k - D came to, where D is the number that may be in
+// flight (`room_for`). A result that is there earlier waits for its turn. So one worker and several do exactly the same
+// work; several wait only when one task takes longer than D - 1 others. One worker loses little by the delay: the intervals
+// that wait at the root are independent of each other but for the upper bound, which seldom moves after the
+// beginning, when D is small.
 //
-//   * the warm-up goes in rounds, and in a round a feature uses the bound of the rounds before and its own finds only;
-//     the order of the features and the best tree after the warm-up are therefore always the same;
-//   * in a round of finishing, each feature uses the bound of the rounds before and of the features up to itself in the
-//     order, never of later ones. So the cost that each one attains is what it would attain if they ran one after the
-//     other, and the first to attain the least is the winner of the round;
-//   * if the winner had run by itself until it found its tree, with a bound that had not moved under it, that is the tree.
-//     Otherwise it is searched again from its state before the round, with the bound of the features before it, until
-//     that cost is met. This is rare: the winner is mostly the first in the order, whose bound is its own, and finds
-//     its tree long before the others have time to help.
-//
-// A round of finishing takes every feature only so far that its lower bound reaches a goal, a growing part of the best
-// cost. The splits that a proof needs are the same in any order, but in this one the bound of the whole search rises
-// steadily, and a search that is stopped has one to show.
+// First come a few steps on every feature in turn ("warm-up"), then the features are put in the order of the least bound
+// met. From there on the features are taken in this order, but only so far that their lower bound reaches a goal, a growing
+// part of the best cost. The splits that a proof needs are the same in any order, but in this one the bound of the whole
+// search rises steadily, and a search that is stopped has one to show.
+#include <condition_variable>
 #include <exception>
 #include <mutex>
 #include <thread>
@@ -34,13 +29,13 @@ public:
     using Reply = Answer<Cost>;
     using Work = SplitWork<W>;
     static constexpr Cost kInf = IntervalSearch<W>::kInf;
-    static constexpr int kWarmUpRounds[] = {1, 1, 2, 4};
-    static constexpr int kBoundRounds[] = {2, 4, 6, 8, 10, 12, 13, 14, 15, 16};   // sixteenths of the best cost
+    static constexpr int kWarmUp = 8;   // thresholds per feature
+    static constexpr int kGoals[] = {2, 4, 6, 8, 10, 12, 13, 14, 15, 16};   // sixteenths of the best cost
 
     Root(const Table<W>& table, const Node<W>& node, const Settings& rules, Control& control,
          const ScanTable<typename W::Key, typename W::Sum>& scans)
         : table_(table), node_(node), rules_(rules), control_(control), penalty_(static_cast<Cost>(rules.node_penalty)),
-          features_(table.features), locks_(table.features), searches_(table.features), turn_(table.features) {
+          features_(table.features), searches_(table.features), turn_(table.features), seen_(table.features) {
         for (int t = 0; t < std::max(1, rules.threads); ++t) workers_.emplace_back(table, rules, control, scans);
     }
 
@@ -51,24 +46,28 @@ public:
         return solve(final_depth_, upper, by_feature);
     }
 
-    /// A true lower bound at any time, also after a stop; call with no worker running or from a worker.
+    /// A true lower bound at any time, also after a stop.
     Cost lower() {
-        if (!open_) return 0;
-        Cost low = best_.value;
-        for (int f = 0; f < features_; ++f) {
-            const std::lock_guard lock(locks_[f]);
-            low = std::min(low, searches_[f].open ? penalty_ + searches_[f].proven() : Cost{0});
-        }
-        return std::max(low, Cost{0});
+        const std::lock_guard guard(lock_);
+        return lower_now();
     }
 
     Counters counters() {
-        Counters sum;
+        Counters sum = counters_;
         for (auto& worker : workers_) sum.add(worker.counters());
         return sum;
     }
 
 private:
+    struct Task {   // one threshold of a root feature
+        int feature = -1;
+        Cost upper = 0, room = 0, cutoff = 0;   // a tree has to beat `upper`, the sum of its sides `room`
+        Work work;
+        bool done = false;
+
+        explicit Task(int features) : work(features) {}
+    };
+
     const Table<W>& table_;
     const Node<W>& node_;
     const Settings& rules_;
@@ -76,6 +75,7 @@ private:
     Cost penalty_;
     int features_, final_depth_ = 0;
     std::deque<Search<W>> workers_;
+    Counters counters_;
 
     // of the depth in work
     bool open_ = false;                 // the final depth: searches_ bound the answer
@@ -83,157 +83,165 @@ private:
     std::int64_t budget_ = 0;
     Cost gap_ = 0, whole_ = 0;
     std::vector<Cost> whole_by_;
-    std::deque<std::mutex> locks_;      // one per feature, for its search
+    std::mutex lock_;                   // for all that follows
+    std::condition_variable changed_;
+    bool failed_ = false;
+    Reply best_;
     std::vector<IntervalSearch<W>> searches_;
-    std::vector<int> turn_;             // position in the order -> feature
-    std::vector<IntervalSearch<W>> saved_;   // the searches before the round, if there are several workers
-    struct Finish {                     // what the feature at a position of the order attained in the round
-        Reply reply;
-        Cost bound = kInf;              // what the rounds before and the features before it attained
-        bool steady = true;             // that bound never moved
-        const void* worker = nullptr;   // that ran it
-        bool alone = true;              // without help
-        bool sure = false;              // the reply was found while it was steady and alone
-    };
-    std::vector<Finish> finish_;
-    std::mutex best_lock_;
-    Reply best_;                        // overall
-    Cost base_value_ = 0;               // best before the round
-    Cost goal_ = kInf;                  // the bound that the round aims at
-    std::atomic<int> next_{0};
+    std::vector<int> turn_;             // the features in order
+    std::vector<Cost> seen_;            // per feature: the least bound met
+    std::deque<Task*> flight_;          // in the order of the sequence
+    std::vector<std::unique_ptr<Task>> tasks_;
+    std::vector<Task*> idle_;
+    std::size_t chosen_ = 0;            // tasks so far
+    int round_ = 0, position_ = 0;      // of the warm-up
+    std::size_t goal_ = 0;              // after it
+    Test hint_;
 
     Reply solve(int depth, Cost upper, std::vector<Cost>& by_feature) {
         const std::int64_t budget = std::min(rules_.max_nodes, full_tree(depth));
         const Cost gap = depth == final_depth_ ? static_cast<Cost>(rules_.gap) : Cost{0};
         if (depth <= 2) {
             Reply reply = workers_[0].solve(0, {node_, depth, budget, upper, 0, nullptr, {}}, by_feature.data(), gap);
-            publish(reply);
+            publish(reply, 0);
             return reply;
         }
         std::vector<Cost> whole_by(features_);
         const Reply seed = solve(depth - 1, upper, whole_by);
         depth_ = depth, budget_ = budget, gap_ = gap, whole_ = seed.lower, whole_by_ = std::move(whole_by);
         best_ = seed;
-        if (seed.value > 0) search(seed.found ? seed.as_test() : Test{});
+        if (seed.value > 0) {
+            begin(seed.found ? seed.as_test() : Test{});
+            in_parallel([this](Search<W>& worker) { run(worker); });
+        }
         return conclude(by_feature);
     }
 
-    void search(Test hint) {
+    void begin(Test hint) {
+        const std::lock_guard guard(lock_);
         order_features<Cost>(turn_, nullptr, whole_by_, hint);
-        for (int f = 0; f < features_; ++f) begin(f);
+        for (int f = 0; f < features_; ++f) {
+            searches_[f].cuts.take(table_, node_, f);
+            searches_[f].begin(rules_, features_, node_.total_mass, whole_, whole_by_.data());
+        }
+        std::fill(seen_.begin(), seen_.end(), kInf);
+        chosen_ = goal_ = 0, round_ = position_ = 0, hint_ = hint;
         open_ = depth_ == final_depth_;
-        goal_ = kInf;
-        const std::vector<Reply> warm = warm_up(hint);
-        std::vector<int> order(features_);
-        std::iota(order.begin(), order.end(), 0);
-        std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return warm[a].lower < warm[b].lower; });
-        std::vector<int> turn;
-        for (const int position : order) turn.push_back(turn_[position]);
-        turn_ = std::move(turn);
-        for (const int part : kBoundRounds) {
-            finish_round(part < 16 ? best_.value / 16 * part : kInf);
-            if (open_) control_.publish_bound(std::min(lower(), best_.value) + table_.losses.offset);
+    }
+
+    /// What one worker does: take a task, evaluate it, and so on.
+    void run(Search<W>& worker) {
+        while (Task* task = take()) {
+            control_.check();
+            control_.check_memory(bytes(worker));
+            auto& work = task->work;
+            const Test test{task->feature, searches_[task->feature].cuts.key(work.pick.cut)};
+            worker.evaluate(0, {node_, depth_, budget_, task->upper, 0, nullptr, {}}, test, task->room, task->cutoff, work);
+            const std::lock_guard guard(lock_);
+            task->done = true;
+            if (work.found) publish(as_reply(work), lower_now());
+            changed_.notify_all();
         }
     }
 
-    /// Raise the bound of every feature to `goal`.
-    void finish_round(Cost goal) {
-        goal_ = goal;
-        base_value_ = best_.value;
-        saved_.clear();
-        if (workers_.size() > 1)
-            for (const auto& one : searches_) saved_.push_back(one.without_cuts());
-        finish_.assign(features_, {});
-        for (auto& one : finish_) one.reply.value = kInf;
-        next_ = 0;
-        in_parallel([this](Search<W>& worker) { finish(worker); });
-        choose_winner();
-    }
+    /// How many tasks may be in flight before task k: few while the upper bound still moves.
+    static std::size_t room_for(std::size_t k) { return std::min<std::size_t>(3 + k / 64, 32); }
 
-    void begin(int f) {
-        const std::lock_guard lock(locks_[f]);
-        searches_[f].cuts.take(table_, node_, f);
-        searches_[f].begin(rules_, features_, node_.total_mass, whole_, whole_by_.data());
-    }
-
-    /// A few steps on every feature, in rounds; a round starts from the best of the rounds before. Per position in the
-    /// order: the best tree, and in `lower` the least bound met.
-    std::vector<Reply> warm_up(Test hint) {
-        std::vector<Reply> warm(features_);
-        for (auto& mine : warm) mine.lower = kInf;
-        for (const int steps : kWarmUpRounds) {
-            for (auto& mine : warm) mine.value = best_.value;
-            next_ = 0;
-            in_parallel([&](Search<W>& worker) {
-                Work work(features_);
-                for (int position; (position = next_++) < features_;)
-                    warm_up(worker, turn_[position], steps, hint, warm[position], work);
-            });
-            for (const auto& mine : warm) improve(mine);
-            hint = {};
-        }
-        return warm;
-    }
-    void warm_up(Search<W>& worker, int f, int steps, Test hint, Reply& mine, Work& work) {
-        std::uint32_t wish = hint.feature == f ? hint.key : 0;
-        for (int k = 0; k < steps && step(worker, f, mine.value, work, wish); ++k, wish = 0) {
-            mine.lower = std::min(mine.lower, work.total);
-            if (work.found) mine.found = true, mine.value = penalty_ + work.value, mine.plan = work.plan;
-        }
-    }
-
-    /// Finish the features in their order; then help with those that are not finished yet.
-    void finish(Search<W>& worker) {
-        Work work(features_);
-        for (int position; (position = next_++) < features_;) finish_feature(worker, position, work);
-        if (workers_.size() == 1) return;
-        for (int position = 0; position < features_; ++position) finish_feature(worker, position, work);
-    }
-    void finish_feature(Search<W>& worker, int position, Work& work) {
-        while (step(worker, turn_[position], bound_at(position, &worker), work, 0)) {
-            if (!work.found) continue;
-            Reply reply;
-            reply.found = true, reply.value = penalty_ + work.value, reply.plan = work.plan;
-            {
-                const std::lock_guard lock(best_lock_);
-                auto& mine = finish_[position];
-                if (reply.value < mine.reply.value) mine.reply = reply, mine.sure = mine.alone && mine.steady;
+    /// The next task of the sequence; null when there is none any more.
+    Task* take() {
+        std::unique_lock guard(lock_);
+        for (;;) {
+            if (failed_) throw Stopped{};
+            if (flight_.size() < room_for(chosen_))
+                if (Task* task = choose()) {
+                    ++chosen_;
+                    flight_.push_back(task);
+                    return task;
+                }
+            if (flight_.empty()) {
+                changed_.notify_all();
+                return nullptr;
             }
-            improve(reply);
+            Task* first = flight_.front();
+            if (!first->done) {   // another worker has it, and may settle it before this one wakes up
+                changed_.wait(guard);
+                continue;
+            }
+            flight_.pop_front();
+            settle(*first);
+            idle_.push_back(first);
         }
-    }
-    /// What a tree of the feature at this position has to beat.
-    Cost bound_at(int position, const void* worker) {
-        const std::lock_guard lock(best_lock_);
-        auto& mine = finish_[position];
-        Cost others = base_value_;
-        for (int before = 0; before < position; ++before) others = std::min(others, finish_[before].reply.value);
-        if (!mine.worker) mine.worker = worker, mine.bound = others;
-        mine.steady &= mine.bound == others;
-        mine.alone &= mine.worker == worker;
-        const std::int64_t outside = control_.external_upper() == kNone ? kInf : control_.external_upper() - table_.losses.offset;
-        const Cost bound = std::min(others, mine.reply.value);
-        return static_cast<Cost>(std::max<std::int64_t>(0, std::min<std::int64_t>(bound, outside)));
     }
 
-    /// One threshold of feature f: pick, evaluate, settle. False when none is left that may cost less than `upper`.
-    bool step(Search<W>& worker, int f, Cost upper, Work& work, std::uint32_t wish) {
-        auto& one = searches_[f];
-        const Cost room = upper - penalty_, cutoff = room - gap_;
-        {
-            const std::lock_guard lock(locks_[f]);
-            if (one.front() >= goal_ && one.front() < cutoff) return false;   // enough for this round
-            if (!one.next(cutoff, work.pick, work.left.by.data(), work.right.by.data(), worker.counters(), wish)) return false;
+    /// The step that the state of the searches asks for; null when that depends on a task in flight, or at the end.
+    Task* choose() {
+        for (; round_ < kWarmUp; ++round_, position_ = 0, hint_ = {})
+            for (; position_ < features_; ++position_) {
+                const auto& one = searches_[turn_[position_]];
+                if (Task* task = step(turn_[position_], kInf)) {
+                    ++position_;
+                    return task;
+                }
+                if (!one.done()) return nullptr;
+            }
+        if (goal_ == 0) put_in_order();
+        for (std::size_t goal = goal_; goal <= std::size(kGoals); ++goal) {
+            const Cost bound = goal < std::size(kGoals) ? best_.value / 16 * kGoals[goal - 1] : kInf;
+            for (const int f : turn_)
+                if (Task* task = step(f, bound)) return task;
+            if (flight_.empty()) reach(goal + 1);
         }
-        control_.check();
-        control_.check_memory(bytes(worker));
-        const Test test{f, one.cuts.key(work.pick.cut)};
-        worker.evaluate(0, {node_, depth_, budget_, upper, 0, nullptr, {}}, test, room, cutoff, work);
-        const Cost after = work.found ? work.value - gap_ : cutoff;
-        const std::lock_guard lock(locks_[f]);
-        one.settle(work.pick, after, work.left.lower, work.right.lower, work.total, work.proven, work.left.by.data(),
-                   work.right.by.data(), work.left.hint, work.right.hint, worker.counters());
-        return true;
+        return nullptr;
+    }
+
+    void put_in_order() {
+        std::stable_sort(turn_.begin(), turn_.end(), [&](int a, int b) { return seen_[a] < seen_[b]; });
+        goal_ = 1;
+    }
+    void reach(std::size_t goal) {
+        goal_ = goal;
+        if (open_) control_.publish_bound(lower_now() + table_.losses.offset);
+    }
+
+    /// A task on feature f, if an interval is left that may cost less than the best tree and is bounded below `goal`.
+    Task* step(int f, Cost goal) {
+        auto& one = searches_[f];
+        const std::int64_t outside = control_.external_upper() == kNone ? kInf : control_.external_upper() - table_.losses.offset;
+        const Cost upper = static_cast<Cost>(std::max<std::int64_t>(0, std::min<std::int64_t>(best_.value, outside)));
+        const Cost cutoff = upper - penalty_ - gap_;
+        if (one.front() >= goal && one.front() < cutoff) return nullptr;   // enough for this round
+        if (idle_.empty()) idle_.push_back(tasks_.emplace_back(std::make_unique<Task>(features_)).get());
+        Task& task = *idle_.back();
+        auto& work = task.work;
+        if (!one.next(cutoff, work.pick, work.left.by.data(), work.right.by.data(), counters_, hint_.feature == f ? hint_.key : 0))
+            return nullptr;
+        idle_.pop_back();
+        task.feature = f, task.upper = upper, task.room = upper - penalty_, task.cutoff = cutoff, task.done = false;
+        return &task;
+    }
+
+    /// Take over the result of a task, in its turn.
+    void settle(Task& task) {
+        auto& work = task.work;
+        const Cost after = work.found ? work.value - gap_ : task.cutoff;
+        searches_[task.feature].settle(work.pick, after, work.left.lower, work.right.lower, work.total, work.proven,
+                                       work.left.by.data(), work.right.by.data(), work.left.hint, work.right.hint, counters_);
+        seen_[task.feature] = std::min(seen_[task.feature], work.total);
+        if (!work.found || penalty_ + work.value >= best_.value) return;
+        best_ = as_reply(work);
+        control_.replace(best_.value + table_.losses.offset, best_.plan);
+    }
+    Reply as_reply(const Work& work) const {
+        Reply reply;
+        reply.found = true, reply.value = penalty_ + work.value, reply.plan = work.plan;
+        return reply;
+    }
+
+    Cost lower_now() const {
+        if (!open_) return 0;
+        Cost low = best_.value;
+        for (const auto& one : searches_) low = std::min(low, penalty_ + one.proven());
+        return std::max(low, Cost{0});
     }
 
     /// About what the run holds, seen from one worker; the searches of other features count by their cuts alone.
@@ -242,45 +250,6 @@ private:
         std::size_t sum = table_.bytes() + node_.bytes() + worker.bytes() * workers_.size();
         for (const auto& one : searches_) sum += one.cuts.bytes();
         return sum;
-    }
-
-    void improve(const Reply& reply) {
-        {
-            const std::lock_guard lock(best_lock_);
-            if (!reply.found || reply.value >= best_.value) return;
-            best_ = reply;
-        }
-        publish(reply);
-    }
-
-    /// See the top.
-    void choose_winner() {
-        int winner = -1;
-        Cost least = base_value_, before = base_value_;
-        for (int position = 0; position < features_; ++position) {
-            if (finish_[position].reply.value >= least) continue;
-            before = least, least = finish_[position].reply.value;
-            winner = position;
-        }
-        if (winner < 0) return;
-        const auto& won = finish_[winner];
-        best_ = won.reply;
-        if (!won.sure) repeat(turn_[winner], before);
-        control_.replace(best_.value + table_.losses.offset, best_.as_plan());
-    }
-    void repeat(int f, Cost upper) {
-        const bool was_open = std::exchange(open_, false);   // the proof is done, and keeps its state
-        IntervalSearch<W> proof = std::move(searches_[f]);
-        searches_[f] = std::move(saved_[f]);
-        searches_[f].cuts = proof.cuts;
-        Work work(features_);
-        while (upper > best_.value && step(workers_[0], f, upper, work, 0)) {
-            if (!work.found) continue;
-            upper = penalty_ + work.value;
-            if (upper == best_.value) best_.plan = work.plan;
-        }
-        searches_[f] = std::move(proof);
-        open_ = was_open;
     }
 
     Reply conclude(std::vector<Cost>& by_feature) {
@@ -302,7 +271,6 @@ private:
     template <class Part>
     void in_parallel(const Part& part) {
         if (workers_.size() == 1) return part(workers_[0]);
-        std::mutex lock;
         std::exception_ptr failure;
         std::vector<std::thread> threads;
         for (auto& worker : workers_)
@@ -310,19 +278,21 @@ private:
                 try {
                     part(worker);
                 } catch (...) {
-                    const std::lock_guard guard(lock);
+                    const std::lock_guard guard(lock_);
                     if (!failure) failure = std::current_exception();
+                    failed_ = true;
                     control_.stop();
+                    changed_.notify_all();
                 }
             });
         for (auto& thread : threads) thread.join();
         if (failure) std::rethrow_exception(failure);
     }
 
-    void publish(const Reply& best) {
+    void publish(const Reply& best, Cost lower) {
         if (!best.found) return;
         const auto offset = table_.losses.offset;
-        control_.publish(best.value + offset, std::min(lower(), best.value) + offset, best.as_plan());
+        control_.publish(best.value + offset, std::min(lower, best.value) + offset, best.as_plan());
     }
 };
 
