@@ -266,6 +266,19 @@ def test_relaxed_columns_are_boolean_where_nothing_is_continuous() -> None:
             other.open(model)
 
 
+def test_a_search_that_cpsat_ends_before_its_first_bound_has_none() -> None:
+    rng = np.random.default_rng(1)
+    model = Model()
+    x = model.bool("x", 300)
+    for row in rng.integers(0, 300, (900, 3)):
+        model.add(x[row].sum() <= 2)
+    model.minimize(5000 - rng.integers(1, 9, 300) @ x)
+    for limit in (1e-4, 0.01):
+        outcome = CPSAT().open(model).solve(Run(time_limit=limit, hint=np.zeros(300), cutoff=5000.0))
+        assert outcome.verdict in (Verdict.UNKNOWN, Verdict.FEASIBLE)
+        assert outcome.bound is None or outcome.bound < 4900
+
+
 def test_ranges_that_rows_imply_are_enough_for_cp_sat() -> None:
     model = Model()
     k = model.integer("k", 2, lb=-math.inf)

@@ -125,22 +125,33 @@ class CpSatSession(Session):
         if watch.remaining is not None:
             solver.parameters.max_time_in_seconds = watch.remaining
         goal = bool(len(self.lowered.objective.cols))
+        bounds: list[float] = []
+
+        def on_bound(bound: float) -> None:
+            bounds.append(bound / scale + const)
+            watch.bound(bounds[-1])
+
         if goal:
-            solver.best_bound_callback = lambda bound: watch.bound(bound / scale + const)
+            solver.best_bound_callback = on_bound
         fixed = _fix(proto, run.assumptions)
         self._solver = solver
         try:
             if watch.ending or fixed is None:
                 return Answer(Verdict.UNKNOWN if watch.ending else Verdict.INFEASIBLE)
             status = solver.solve(self._model, _listener(watch))
-            return self._answer(solver, int(status), watch, scale, const, goal)
+            return self._answer(solver, int(status), watch, max(bounds, default=None), goal)
         finally:
             # A search that was left behind ends late, when the next one may be under way.
             self._solver = None if self._solver is solver else self._solver
             for domain, before in fixed or []:
                 _replace(domain, before)
 
-    def _answer(self, solver: Any, status: int, watch: Watch, scale: int, const: float, goal: bool) -> Answer:
+    def _answer(self, solver: Any, status: int, watch: Watch, reported: float | None, goal: bool) -> Answer:
+        """The answer of a finished search.
+
+        ``reported`` is the last bound of the callback. The bound in a response is no substitute: it reads 0 when
+        the search was stopped before it had one, which is no bound where values are negative.
+        """
         unknown, invalid, feasible, infeasible, optimal = range(5)
         response = _response(solver)
         info = {"branches": int(solver.num_branches), "conflicts": int(solver.num_conflicts)}
@@ -150,14 +161,13 @@ class CpSatSession(Session):
             )
         if status == infeasible:
             return Answer(Verdict.INFEASIBLE, info=info)
-        bound = solver.best_objective_bound / scale + const if goal else None
         x = None if status == unknown else np.array(response.solution, dtype=np.float64)
         if status == optimal:
-            return Answer(Verdict.OPTIMAL, x, bound if goal else None, None, info)
+            return Answer(Verdict.OPTIMAL, x, self.lowered.objective.value(x) if goal else None, None, info)
         left = watch.remaining
         reason = watch.reason or ("time" if left is not None and left < 0.05 else "solver")
         verdict = Verdict.FEASIBLE if status == feasible else Verdict.UNKNOWN
-        return Answer(verdict, x, bound, reason, info)
+        return Answer(verdict, x, reported, reason, info)
 
     def _cancel(self) -> None:
         solver = self._solver
