@@ -18,7 +18,7 @@ from treeform.errors import SpecError
 from treeform.graph import DecisionGraph
 from treeform.shape import Shape
 
-WIDTHS = [(1,), (1, 2), (1, 2, 2), (1, 2, 3), (1, 1, 1), (1, 2, 1), (1, 2, 2, 2)]
+WIDTHS = [(1,), (1, 2), (1, 2, 2), (1, 2, 3), (1, 1, 1), (1, 2, 1), (1, 1, 2), (1, 2, 1, 2), (1, 2, 2, 2)]
 LIMIT = EngineRun(time_limit=20)
 
 

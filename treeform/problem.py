@@ -179,6 +179,7 @@ class Problem:
         time_limit: float | None = None,
         prices: Sequence[Any] | None = None,
         alphas: Sequence[Any] | None = None,
+        start: Ladder | None = None,
         on_progress: Callable[[Progress], None] | None = None,
     ) -> Ladder:
         """The least error with at most m tests, for m = 0, 1, 2, ...: one table that answers every price of a test.
@@ -191,6 +192,8 @@ class Problem:
             Prices of a test in units of the objective. Then only what they need is proved, the highest first.
         alphas : sequence of numbers, optional
             The same in terms of alpha in (18) of Florio et al. (AAAI 2023); see `Ladder.at_alpha`.
+        start : Ladder, optional
+            An earlier ladder of this problem, whose models and bounds to go on from.
 
         Returns
         -------
@@ -201,7 +204,8 @@ class Problem:
         Raises
         ------
         SpecError
-            If a price is negative, or solver, formulation and problem do not fit together.
+            If a price is negative, ``start`` is of another problem, or solver, formulation and problem do not fit
+            together.
         """
         return climb_sizes(
             self.question,
@@ -211,6 +215,7 @@ class Problem:
             time_limit=time_limit,
             prices=prices,
             alphas=alphas,
+            start=start,
             on_progress=on_progress,
         )
 

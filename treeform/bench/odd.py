@@ -27,6 +27,7 @@ from treeform.objective import Error, Nodes
 from treeform.problem import Problem
 from treeform.requirements import Stability
 from treeform.shape import MULTIVARIATE, UNIVARIATE, Diagram, Tree
+from treeform.solve import Ladder, Priced
 from treeform.solve.sizes import price_of_alpha
 
 SKELETONS = {
@@ -124,9 +125,18 @@ def read_parts(folder: Path, name: str, seed: int) -> list[tuple[pd.DataFrame, n
 
 
 def run_job(
-    job: Job, folder: Path, time_limit: float, solver: Any = None, formulation: Any = None
+    job: Job,
+    folder: Path,
+    time_limit: float,
+    solver: Any = None,
+    formulation: Any = None,
+    each_run: bool = False,
 ) -> list[dict[str, Any]]:
-    """Climb one ladder and judge its models on the other parts; one row for each alpha."""
+    """Climb one ladder and judge its models on the other parts; one row for each alpha.
+
+    With ``each_run`` every alpha that the ladder left open gets the time limit once more, on its own, and goes on from
+    what is known by then; the columns that begin with ``own_`` say what is known after that.
+    """
     (X, y), validation, test = read_parts(folder, job.set, job.seed)
     shape = SKELETONS[job.skeleton] + ("" if job.splits == UNIVARIATE else f":{job.splits}")
     try:
@@ -137,11 +147,13 @@ def run_job(
     if job.stability:
         problem += Stability(fraction=Fraction(job.stability))
     started = cpu_seconds()
-    ladder = problem.ladder(
-        solver, formulation=formulation, alphas=ALPHAS, time_limit=time_limit,
-        warm_start="auto" if formulation is None else None,
-    )  # fmt: skip
+    how = {
+        "solver": solver, "formulation": formulation, "time_limit": time_limit,
+        "warm_start": "auto" if formulation is None else None,
+    }  # fmt: skip
+    ladder = problem.ladder(alphas=ALPHAS, **how)
     spent = cpu_seconds() - started
+    own = _each(problem, ladder, how) if each_run else {}
     first = {} if job.stability else step_one(problem)
     rows = []
     for alpha in ALPHAS:
@@ -158,8 +170,26 @@ def run_job(
         if found.graph is not None:
             row |= {"tests": found.graph.n_nodes, "train": _accuracy(found.graph, X, y)}
             row |= {"validation": _accuracy(found.graph, *validation), "test": _accuracy(found.graph, *test)}
+        if alpha in own:
+            later, seconds = own[alpha]
+            row |= {"own_proved": int(later.proved), "own_seconds": round(seconds, 2)}
+            row |= {"own_objective": _rate(later.objective, n), "own_bound": _rate(later.bound, n)}
+            if alpha in first and later.objective is not None:
+                row["own_improved"] = int(later.objective < first[alpha])
         rows.append(row)
     return rows
+
+
+def _each(problem: Problem, ladder: Ladder, how: dict[str, Any]) -> dict[str, tuple[Priced, float]]:
+    """What is known of each alpha when those that are open had their own time, the dearest first, and that time."""
+    own: dict[str, tuple[Priced, float]] = {}
+    for alpha in reversed(ALPHAS):
+        seconds = 0.0
+        if not ladder.at_alpha(alpha).proved:
+            ladder = problem.ladder(alphas=[alpha], start=ladder, **how)
+            seconds = ladder.seconds
+        own[alpha] = (ladder.at_alpha(alpha), seconds)
+    return own
 
 
 def step_one(problem: Problem) -> dict[str, Fraction]:
@@ -198,14 +228,19 @@ def run(
 COLUMNS = (
     "set", "splits", "skeleton", "seed", "stability", "alpha", "n", "features", "classes", "proved", "improved",
     "objective", "bound", "step1", "tests", "train", "validation", "test", "seconds", "cpu", "limit", "note",
+    "own_proved", "own_improved", "own_objective", "own_bound", "own_seconds",
 )  # fmt: skip
 
 
 def append(output: Path, rows: Sequence[dict[str, Any]]) -> None:
-    """Add rows to a table, with its head when it is new."""
+    """Add rows to a table, with its head when it is new; one that exists keeps its columns."""
     new = not output.exists()
+    columns: Sequence[str] = COLUMNS
+    if not new:
+        with output.open(newline="", encoding="utf-8") as file:
+            columns = next(csv.reader(file), COLUMNS)
     with output.open("a", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        writer = csv.DictWriter(file, columns, lineterminator="\n", extrasaction="ignore")
         if new:
             writer.writeheader()
         writer.writerows(rows)

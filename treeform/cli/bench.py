@@ -45,6 +45,9 @@ def odd(
     ] = "",
     sample: Annotated[int | None, typer.Option(help="Draw so many ladders at random.", min=1)] = None,
     draw: Annotated[int, typer.Option(help="Seed of that draw.")] = 0,
+    each_run: Annotated[
+        bool, typer.Option("--each-run", help="Then the time limit once more for each alpha left open.")
+    ] = False,
     formulation: opt.FormulationName = None,
     solver: opt.SolverName = None,
     quiet: opt.Quiet = False,
@@ -66,9 +69,8 @@ def odd(
         sample=sample,
         draw=draw,
     )
-    done = protocol.run(
-        wanted, folder, output, time_limit=time_limit, parallel=jobs, formulation=formulation, solver=solver
-    )
+    how = {"formulation": formulation, "solver": solver, "each_run": each_run}
+    done = protocol.run(wanted, folder, output, time_limit=time_limit, parallel=jobs, **how)
     for number, job in enumerate(done, 1):
         if not quiet:
             err_console().print(f"{number}: {' '.join(job.key)}", highlight=False)

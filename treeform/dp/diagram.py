@@ -119,6 +119,7 @@ class DiagramSearch(Engine):
         min_flow: int = 0,
         max_nodes: int | None = None,
         start: Sequence[DecisionGraph] = (),
+        lower: Sequence[int] = (),
         time_limit: float | None = None,
         stop: Callable[[], bool] = lambda: False,
     ) -> NodeLadder:
@@ -140,6 +141,8 @@ class DiagramSearch(Engine):
             As in `TreeTask`.
         start : sequence of DecisionGraph
             Models to begin with.
+        lower : sequence of int
+            What is proved already: no model of at most k tests costs less than ``lower[k]``.
         time_limit : float, optional
             Seconds for all together.
         stop : callable
@@ -170,6 +173,7 @@ class DiagramSearch(Engine):
             prices=[(price.denominator, price.numerator) for price in wanted],
             free=free,
             known=known_costs([(tests, cost) for _, tests, cost in begin], task, data),
+            refuted=lower,
             every_number=prices is None,
         )
         native = call.run(data, task, time_limit, session.poll)

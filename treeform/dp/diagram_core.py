@@ -38,6 +38,8 @@ class CoreCall:
         Prove the least cost for every number of tests as well.
     known : list of int
         The least cost in hand, by number of tests.
+    refuted : sequence of int
+        Lower bounds known already, by number of tests.
     upper : int or None
         With one objective: only models below this are wanted.
     use : tuple of str
@@ -50,6 +52,7 @@ class CoreCall:
     free: int = 0
     every_number: bool = False
     known: Sequence[int] = ()
+    refuted: Sequence[int] = ()
     upper: int | None = None
     use: tuple[str, ...] = ()
     memory: int | None = None
@@ -78,6 +81,7 @@ class CoreCall:
             prices=[price for _, price in self.prices],
             free_tests=self.free,
             known=list(self.known)[: most + 1],
+            refuted=list(self.refuted)[: most + 1],
             seed=self.seed,
             start_seconds=self.start_seconds,
             starts=self.starts,

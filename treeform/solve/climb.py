@@ -65,6 +65,7 @@ def climb_sizes(
     time_limit: float | None = None,
     prices: Sequence[Any] | None = None,
     alphas: Sequence[Any] | None = None,
+    start: Ladder | None = None,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> Ladder:
     """Fill the table of `Ladder`; see `treeform.Problem.ladder`."""
@@ -76,6 +77,8 @@ def climb_sizes(
         )
     budget = Budget(time_limit)
     climb = Climb(question, solver, formulation, warm_start, budget, on_progress)
+    if start is not None:
+        climb.table.take(start)
     wanted = climb.prices(prices, alphas)
     with interruptible(budget):
         climb.start(wanted)
@@ -211,6 +214,7 @@ class Climb:
             min_flow=task.min_flow,
             max_nodes=task.max_nodes,
             start=list({id(graph): graph for graph in self.table.graph if graph is not None}.values()),
+            lower=self._refuted(relaxation),
             time_limit=seconds,
             stop=self.budget.stop,
         )
@@ -224,6 +228,12 @@ class Climb:
             self.table.raise_lower(m, relaxation.lower(lower), by)
         if found.reason == "memory":
             self.limit = Limit.MEMORY
+
+    def _refuted(self, relaxation: Relaxation) -> list[int]:
+        """What the table has proved, in the engine's units; a bound with requirements says nothing without them."""
+        if not relaxation.exact:
+            return []
+        return [0 if lower is None else relaxation.at_least(lower) for lower in self.table.lower]
 
     def _seconds(self, share: float, most: float | None = None) -> float | None:
         left = self.budget.remaining

@@ -47,6 +47,10 @@ class Relaxation:
         """A proved lower bound in the question's scaled units."""
         return math.ceil(self.factor * engine_value + self.offset)
 
+    def at_least(self, scaled: int) -> int:
+        """The engine value below which no model of scaled value ``scaled`` or more can be, if nothing is dropped."""
+        return math.ceil((scaled - self.offset) / self.factor)
+
     def upper(self, scaled: int) -> int:
         """The largest engine value that a model of scaled value ``scaled`` can have."""
         return math.floor((scaled - self.offset) / self.factor)

@@ -186,6 +186,30 @@ class Table:
         self.graph: list[DecisionGraph | None] = [None] * (self.most + 1)
         self.by = ["identical rows and few terminals"] * (self.most + 1)
 
+    def take(self, ladder: Ladder) -> None:
+        """Enter what an earlier ladder of the same question knows.
+
+        Raises
+        ------
+        SpecError
+            If it is of another question.
+        """
+        theirs, ours = ladder.question, self.question
+        if (
+            any(getattr(theirs, what) != getattr(ours, what) for what in ("shape", "objective", "labels"))
+            or theirs.data.digest != ours.data.digest
+        ):
+            raise SpecError(
+                "a ladder cannot go on from a ladder of another problem",
+                cause="data, shape, objective and requirements have to be the same",
+                fix="leave out start",
+            )
+        for graph in {id(rung.graph): rung.graph for rung in ladder.rungs if rung.graph is not None}.values():
+            self.offer(graph)
+        for rung in ladder.rungs:
+            lower = None if rung.lower is None else math.ceil(Fraction(rung.lower) * ours.scale)
+            self.raise_lower(rung.tests, lower, rung.by)
+
     def offer(self, graph: DecisionGraph) -> bool:
         """Enter a model where it is the best; True when it was somewhere."""
         for candidate in (graph.simplified(self.question.data), graph):

@@ -119,6 +119,7 @@ td::Settings settings_of(const nb::kwargs& asked) {
     s.seed = take<std::uint64_t>(asked, "seed"), s.start_seconds = take<double>(asked, "start_seconds");
     s.starts = take<std::int64_t>(asked, "starts");
     s.known = take<std::vector<std::int64_t>>(asked, "known");
+    s.refuted = take<std::vector<std::int64_t>>(asked, "refuted");
     s.memory = take<std::size_t>(asked, "memory"), s.simd = take<std::string>(asked, "simd");
     const auto use = take<std::vector<std::string>>(asked, "use");
     const auto uses = [&](const char* what) { return std::find(use.begin(), use.end(), what) != use.end(); };

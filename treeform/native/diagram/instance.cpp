@@ -19,6 +19,7 @@ void Instance::build(const Points& points, Cost min_support, std::size_t memory,
     is_unit_ = std::all_of(weight.begin(), weight.end(), [](Cost one) { return one == 1; });
     make_costs(points);
     make_planes(points.classes);
+    make_most(points.classes);
     make_splits(points, min_support, memory, control);
     view.plane = plane_.data(), view.plane_class = plane_class_.data(), view.shift = shift_.data();
     view.split = split_.data(), view.first = first_.data();
@@ -52,6 +53,36 @@ void Instance::make_planes(int classes) {
                 if (cost[p * classes + c] >> b & 1) plane[p / 64] |= Word{1} << (p % 64);
         }
     }
+}
+
+void Instance::make_most(int classes) {
+    const std::size_t n = weight.size();
+    std::vector<Cost> most(n);
+    Cost bits = 0;
+    for (std::size_t p = 0; p < n; ++p) {
+        most[p] = *std::max_element(cost.data() + p * classes, cost.data() + (p + 1) * classes);
+        bits |= most[p];
+    }
+    for (int b = 0; b < 62; ++b) {
+        if (!(bits >> b & 1)) continue;
+        most_shift_.push_back(b);
+        most_plane_.resize(most_plane_.size() + view.words, 0);
+        Word* plane = most_plane_.data() + most_plane_.size() - view.words;
+        for (std::size_t p = 0; p < n; ++p)
+            if (most[p] >> b & 1) plane[p / 64] |= Word{1} << (p % 64);
+    }
+}
+
+Cost Instance::few_classes(const Word* x, std::int64_t leaves) const {
+    if (leaves >= view.classes) return 0;
+    Cost most = 0;
+    for (std::size_t i = 0; i < most_shift_.size(); ++i)
+        most += kernels->count_both(x, most_plane_.data() + i * view.words, view.words) << most_shift_[i];
+    std::copy_n(by_class_, view.classes, sorted_);
+    std::nth_element(sorted_, sorted_ + leaves, sorted_ + view.classes);
+    Cost lower = most;
+    for (std::int64_t i = 0; i < leaves; ++i) lower -= most - sorted_[i];
+    return std::max<Cost>(lower, 0);
 }
 
 void Instance::make_splits(const Points& points, Cost min_support, std::size_t memory, const Control& control) {

@@ -36,6 +36,10 @@ public:
     /// Weight of the points of a set.
     Cost weight_of(const Word* x) const;
     Cost leaf(const Word* x) const { return kernels->leaf(view, x, by_class_); }
+    /// A lower bound of the cost of any model with at most `leaves` leaves on the set: it predicts no more classes.
+    /// What a class saves on a point is its row's largest cost less its own, and a point saves by one class at a time:
+    /// cost >= (sum of the largest costs) - (what the best classes save, each where it likes). After `leaf`.
+    Cost few_classes(const Word* x, std::int64_t leaves) const;
     /// Cost per class, and the cheapest class.
     int label(const Word* x, Cost& value) const;
     /// Sum over classes of the costs: 0 exactly when every prediction is free on the set.
@@ -44,12 +48,15 @@ public:
 
 private:
     std::vector<Word> split_, plane_;
+    std::vector<Word> most_plane_;      // of the largest cost of every point, bit by bit
+    std::vector<int> most_shift_;
     std::vector<int> plane_class_, shift_, first_;
-    mutable Cost by_class_[kMostClasses];
+    mutable Cost by_class_[kMostClasses], sorted_[kMostClasses];
     bool is_unit_ = false;  // every point weighs 1
 
     void make_costs(const Points& points);
     void make_planes(int classes);
+    void make_most(int classes);
     void make_splits(const Points& points, Cost min_support, std::size_t memory, const Control& control);
 };
 

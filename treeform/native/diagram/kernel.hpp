@@ -38,6 +38,7 @@ struct Kernels {
     /// least cost of a test of its own below `below`, else `below`.
     Stump (*stump)(const View&, const Word* x, Cost below, Word* scratch, Cost* by_feature);
     int (*count)(const Word* a, int words);
+    Cost (*count_both)(const Word* a, const Word* b, int words);
 };
 
 const Kernels& choose_kernels(const char* simd);

@@ -114,6 +114,6 @@ static Stump stump(const View& v, const Word* x, Cost below, Word* xp, Cost* by_
 static int points(const Word* a, int words) { return int(count(a, words)); }
 
 extern const Kernels kernels;
-const Kernels kernels = {TREEFORM_NAME, &leaf, &stump, &points};
+const Kernels kernels = {TREEFORM_NAME, &leaf, &stump, &points, &count_and};
 
 }  // namespace treeform::diagram::TREEFORM_ISA

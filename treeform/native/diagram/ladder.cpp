@@ -13,6 +13,9 @@
 namespace treeform::diagram {
 namespace {
 
+/// Seconds after which models are looked for once more.
+constexpr double kPatience = 0.5;
+
 class Ladder {
 public:
     Ladder(const Instance& in, const Settings& settings, Control& control, Outcome& out)
@@ -33,16 +36,18 @@ public:
         FlatDiagram constant = flatten(in, nullptr, cost);
         lower_upper(0, cost, &constant);
         out.lower[0] = cost;
+        for (int k = 0; k <= most && k < int(settings.refuted.size()); ++k)
+            for (int j = k; j >= 0; --j) out.lower[j] = std::max(out.lower[j], settings.refuted[k] - in.offset);
     }
 
     void run() {
-        if (settings_.starts != 0 && out_.lower.back() < out_.upper.back()) build();
+        if (settings_.starts != 0 && out_.lower.back() < out_.upper.back()) build(1e8, 300);
         for (std::size_t i = 0; i < settings_.prices.size(); ++i) {
             prove(settings_.prices[i]);
             out_.proved_at[i] = control_.seconds();
         }
         for (int k = 1; settings_.every_number && k <= settings_.max_nodes; ++k)
-            if (out_.lower[k] < out_.upper[k]) rung(k, out_.upper[k]);
+            while (out_.lower[k] < out_.upper[k]) rung(k, out_.upper[k]);
         out_.complete = true;
     }
 
@@ -52,21 +57,22 @@ private:
     Control& control_;
     Outcome& out_;
     Search search_;
+    bool again_ = false;
 
-    /// Models to begin with.
-    void build() {
+    /// Models to begin with: so many, or fewer where one of them takes much of so many elementary steps.
+    void build(double work, double most) {
         Heuristic heuristic(in_, settings_, control_);
-        const double many = 1e8 / (1 + heuristic.work());
-        const auto usual = static_cast<std::int64_t>(std::clamp(many, 1.0, 300.0));
+        const double many = work / (1 + heuristic.work());
+        const auto usual = static_cast<std::int64_t>(std::clamp(many, 1.0, most));
         const auto starts = settings_.starts < 0 ? usual : settings_.starts;
         const auto made =
-            heuristic.run(settings_.seed, settings_.start_seconds, starts, [&](int, Cost, const PlanPtr& plan) {
+            heuristic.run(settings_.seed + (most > 300), settings_.start_seconds, starts, [&](int, Cost, const PlanPtr& plan) {
                 Cost cost = 0;
                 FlatDiagram found = flatten(in_, plan.get(), cost);
                 if (const int tests = int(found.feature.size()); tests <= settings_.max_nodes)
                     lower_upper(tests, cost, &found);
             });
-        out_.counters.starts = std::uint64_t(made);
+        out_.counters.starts += std::uint64_t(made);
         control_.publish({shifted(out_.lower), shifted(out_.upper)});
     }
 
@@ -96,6 +102,11 @@ private:
 
     /// e(k), if it is below `need`.
     void rung(int k, Cost need) {
+        if (!again_ && settings_.starts < 0 && control_.seconds() > kPatience) {
+            again_ = true;      // it takes its time: better models are worth some of it
+            build(2e9, 6000);
+            return;
+        }
         const Answer answer = search_.solve(k, need);
         if (answer.value < need) {
             Cost cost = 0;

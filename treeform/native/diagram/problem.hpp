@@ -39,6 +39,7 @@ struct Settings {
     std::vector<Price> prices;      // objectives to be proved, one after the other
     bool every_number = false;      // and e(k) for every k
     std::vector<Cost> known;        // known[k]: somebody has a model of at most k tests that costs this much
+    std::vector<Cost> refuted;      // refuted[k]: no model of at most k tests costs less, as is known already
     std::uint64_t seed = 0;
     double start_seconds = 0;       // for diagrams built by information gain, before the search
     std::int64_t starts = 0;        // at most so many of them; -1: a number that takes a fraction of a second

@@ -7,7 +7,7 @@ namespace treeform::diagram {
 namespace {
 
 /// Searches for single tests that one bound may cost.
-constexpr std::int64_t kWork = 20000;
+constexpr std::int64_t kWork = 2000000;
 
 }  // namespace
 
@@ -15,27 +15,8 @@ Search::Search(const Instance& in, const Settings& settings, const Control& cont
     : in_(in), settings_(settings), control_(control), counters_(counters),
       trees_(in, control, counters, settings.memory / 2), depth_(int(settings.widths.size())), layers_(depth_),
       plain_(settings.min_support == 0 && settings.min_flow == 0), most_bytes_(settings.memory / 4) {
-    count_unrolled();
+    trees_.unroll(settings.widths);
     for (auto& one : layers_) one.left.resize(in.words()), one.right.resize(in.words()), one.joined.resize(in.words());
-}
-
-/// A node of a layer with c nodes has at most min(c, 2) of them as children: g(l, b) = max over c >= 1 of
-/// min(c, 2) (1 + g(l + 1, b - c)) tests in the tree that b tests in the layers from l on unroll to. In a tree
-/// nothing is shared.
-void Search::count_unrolled() {
-    const int most = settings_.max_nodes;
-    unrolled_.assign(depth_ + 1, std::vector<std::int64_t>(most + 1, 0));
-    if (settings_.is_tree) {
-        for (auto& row : unrolled_) std::iota(row.begin(), row.end(), 0);
-        return;
-    }
-    const std::int64_t large = std::int64_t{1} << 40;
-    for (int l = depth_ - 1; l >= 1; --l)
-        for (int b = 1; b <= most; ++b)
-            for (int c = 1; c <= std::min(b, std::min(2, settings_.widths[l])); ++c) {
-                const std::int64_t below = l + 1 < depth_ ? unrolled_[l][b - c] : 0;
-                unrolled_[l - 1][b] = std::min(large, std::max(unrolled_[l - 1][b], c * (1 + below)));
-            }
 }
 
 Answer Search::solve(int tests, Cost need) {
@@ -49,7 +30,8 @@ Answer Search::solve(int tests, Cost need) {
 /// A lower bound for what happens to the points of a node of that layer, if `budget` tests are left below it.
 Cost Search::bound(const Set& x, int layer, int budget, Cost need) {
     if (!settings_.use_trees) return 0;
-    return trees_.bound(x.data(), depth_ - layer, 1 + unrolled_[layer][budget], need, kWork);
+    if (settings_.is_tree) return trees_.bound(x.data(), depth_ - layer, 1 + budget, need, kWork);
+    return trees_.bound_unrolled(x.data(), layer, budget, need, kWork);
 }
 
 Answer Search::state(int layer, int budget, Cost need) {
@@ -185,11 +167,25 @@ void Search::list_feature(int layer, int part, int f, Cost mass, Cost limit) {
         Cost left = std::max(r.left, bound(here.left, layer + 1, here.budget - 1, limit - r.right));
         Cost right = r.right;
         if (left + right < limit) right = std::max(right, bound(here.right, layer + 1, here.budget - 1, limit - left));
-        if (left + right < limit && left_ok && right_ok && mass_mid > 0 && mass_mid < mass)
-            here.candidates[part].push_back({mid, std::max(left + right, here.lower[part])});
+        if (left + right < limit && left_ok && right_ok && mass_mid > 0 && mass_mid < mass) {
+            const Cost lower = settings_.is_tree ? left + right : sides_bound(layer, left, right, limit);
+            if (lower < limit) here.candidates[part].push_back({mid, std::max(lower, here.lower[part])});
+        }
         if (right_ok) stack[top++] = {mid, r.hi, left, r.right, mass_mid, r.mass_hi};
         if (left_ok) stack[top++] = {r.lo, mid, r.left, right, r.mass_lo, mass_mid};
     }
+}
+
+/// A bound for the two sides of a test, which share the tests below: one of them ends, or both take a node each.
+/// `left`, `right`: their bounds when each has all but one of the tests to itself.
+Cost Search::sides_bound(int layer, Cost left, Cost right, Cost limit) {
+    if (!settings_.use_trees) return left + right;
+    Layer& here = layers_[layer];
+    const Cost one_ends = std::min(left + in_.leaf(here.right.data()), in_.leaf(here.left.data()) + right);
+    if (here.budget < 2 || settings_.widths[layer + 1] < 2) return one_ends;
+    left = std::max(left, bound(here.left, layer + 1, here.budget - 2, limit - right));
+    if (left + right < limit) right = std::max(right, bound(here.right, layer + 1, here.budget - 2, limit - left));
+    return std::min(one_ends, left + right);
 }
 
 /// A test that sends all of `x` one way, or -1: it hands the part on to the next layer as it is.

@@ -88,12 +88,10 @@ private:
     Trees trees_;
     int depth_;
     bool plain_;                // no weights to be reached
-    std::vector<std::vector<std::int64_t>> unrolled_;  // [layer][tests left below]: most tests of a tree below a node
     std::vector<Layer> layers_;
     Memory known_, old_;
     std::size_t known_bytes_ = 0, old_bytes_ = 0, most_bytes_;
 
-    void count_unrolled();
     Cost bound(const Set& x, int layer, int budget, Cost need);
     Answer state(int layer, int budget, Cost need);
     Answer bottom(int layer, Cost need);
@@ -101,6 +99,7 @@ private:
     bool bound_parts(int layer, Cost need);
     void list_candidates(int layer, int part, Cost need);
     void list_feature(int layer, int part, int f, Cost mass, Cost need);
+    Cost sides_bound(int layer, Cost left, Cost right, Cost limit);
     void part_by(const Set& x, int split, Set& left, Set& right) const;
     bool enough(const Set& x) const;
     Cost measure(const Set& x) const;

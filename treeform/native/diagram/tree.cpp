@@ -9,9 +9,6 @@ namespace {
 /// Tests of a full tree.
 std::int64_t full(int depth) { return depth >= 40 ? kNever : (std::int64_t{1} << depth) - 1; }
 
-/// Thrown when a bound takes more work than it may.
-struct TooLong {};
-
 }  // namespace
 
 Trees::Frame& Trees::frame(int level) {
@@ -24,32 +21,12 @@ Trees::Frame& Trees::frame(int level) {
     return *frames_[level];
 }
 
-Cost Trees::bound(const Word* x, int depth, std::int64_t tests, Cost need, std::int64_t work, bool* exact) {
-    if (exact) *exact = true;
+Cost Trees::bound(const Word* x, int depth, std::int64_t tests, Cost need, std::int64_t work) {
     if (need <= 0) return 0;
     depth = int(std::min<std::int64_t>(depth, tests)), tests = std::min(tests, full(depth));
     if (depth <= 0) return in_.leaf(x);
     const Word number = Word(depth) << 48 | Word(tests);
-    if (const Known* known = known_.find(x, number)) {
-        const bool whole = known->tried == Known::kWhole;
-        if (exact) *exact = whole;
-        if (whole || known->lower >= need || known->tried >= work) {
-            ++counters_.tree_hits;
-            return known->lower;
-        }
-    }
-    work_ = work;
-    try {
-        return solve(0, x, depth, tests, need);
-    } catch (const TooLong&) {
-        ++counters_.given_up;
-        if (exact) *exact = false;
-        Known* known = known_.find(x, number);
-        Known what = known ? *known : Known{};
-        if (what.tried != Known::kWhole) what.tried = std::max(what.tried, work);
-        known_.put(x, number, what);
-        return what.lower;
-    }
+    return limited(x, number, need, work, [&](Cost below) { return solve(0, x, depth, tests, below); });
 }
 
 /// At least the returned value; exactly that if it is below `need`.
@@ -75,27 +52,37 @@ Cost Trees::solve(int level, const Word* x, int depth, std::int64_t tests, Cost 
         branch(level, x, depth, tests, best);
     }
     // `best` is what a tree attains, or `need`, or the cost of a leaf; nothing below it was left out.
-    const bool whole = best < need || leaf == best;
-    Known what{best, whole ? Known::kWhole : 0};
+    return note(x, number, best, best < need || leaf == best);
+}
+
+/// Enter what was proved; the best that is known now.
+Cost Trees::note(const Word* x, Word number, Cost proved, bool whole) {
+    Known what{proved, whole ? Known::kWhole : 0};
     if (!whole)
-        if (const Known* known = known_.find(x, number)) what = {std::max(best, known->lower), known->tried};
+        if (const Known* known = known_.find(x, number)) what = {std::max(proved, known->lower), known->tried};
     known_.put(x, number, what);
     return what.lower;
 }
 
 void Trees::branch(int level, const Word* x, int depth, std::int64_t tests, Cost& best) {
+    if (!order_features(level, x, best)) return;
+    Frame& here = frame(level);
+    const Cost mass = in_.mass(x);
+    for (int i = 0; i < in_.view.features && best > 0; ++i) feature(level, here.turn[i], x, mass, depth, tests, best);
+}
+
+/// The features in the frame, those with a good single test first; false when such a test is as good as can be.
+bool Trees::order_features(int level, const Word* x, Cost& best) {
     Frame& here = frame(level);
     if (work_ <= 0) throw TooLong{};
     ++counters_.stumps, --work_;
     const Stump one = in_.kernels->stump(in_.view, x, kNever, scratch_.data(), here.by_feature.data());
     best = std::min(best, one.value);
-    if (best <= 0) return;
     std::iota(here.turn.begin(), here.turn.end(), 0);
     std::sort(here.turn.begin(), here.turn.end(), [&](int a, int b) {
         return here.by_feature[a] != here.by_feature[b] ? here.by_feature[a] < here.by_feature[b] : a < b;
     });
-    const Cost mass = in_.mass(x);
-    for (int i = 0; i < in_.view.features && best > 0; ++i) feature(level, here.turn[i], x, mass, depth, tests, best);
+    return best > 0;
 }
 
 void Trees::feature(int level, int f, const Word* x, Cost mass, int depth, std::int64_t tests, Cost& best) {

@@ -20,9 +20,14 @@ public:
         : in_(in), control_(control), counters_(counters), known_(in.words() + 1, memory, counters.evictions),
           scratch_(std::size_t(in.view.planes) * in.words() + 1) {}
 
-    /// A lower bound of the cost of trees of at most `depth` levels and `tests` tests on `x`. It is exact if it is
-    /// below `need` and `exact` is set. At most `work` searches for single tests are spent on it.
-    Cost bound(const Word* x, int depth, std::int64_t tests, Cost need, std::int64_t work, bool* exact = nullptr);
+    /// A lower bound of the cost of trees of at most `depth` levels and `tests` tests on `x`; exact if it is below
+    /// `need` and took no more work than it may. At most `work` searches for single tests are spent on it.
+    Cost bound(const Word* x, int depth, std::int64_t tests, Cost need, std::int64_t work);
+    /// The skeleton for `bound_unrolled`.
+    void unroll(const std::vector<int>& widths);
+    /// A lower bound of what a diagram costs on the points of a node of `layer` with `tests` tests in the layers below
+    /// it: the least cost of the trees that it can unroll to (unrolled.cpp).
+    Cost bound_unrolled(const Word* x, int layer, int tests, Cost need, std::int64_t work);
     /// The best tree of at most one test; exact if below `need`.
     Stump stump(const Word* x, Cost need) {
         ++counters_.stumps, --work_;
@@ -39,6 +44,11 @@ private:
         int lo, hi;
         Cost left, right, mass_lo, mass_hi;
     };
+    /// Thrown when a bound takes more work than it may.
+    struct TooLong {};
+    /// Which sides of a test go on to the next layer.
+    enum class Sides { both, left, right };
+
     const Instance& in_;
     const Control& control_;
     Counters& counters_;
@@ -46,12 +56,44 @@ private:
     std::vector<Word> scratch_;
     std::vector<std::unique_ptr<Frame>> frames_;
     std::int64_t work_ = 0;
+    std::vector<int> widths_;
+    int pairs_from_ = 0;        // the first layer from which on every layer holds two nodes
 
     Frame& frame(int level);
     Cost solve(int level, const Word* x, int depth, std::int64_t tests, Cost need);
     void branch(int level, const Word* x, int depth, std::int64_t tests, Cost& best);
     void feature(int level, int f, const Word* x, Cost mass, int depth, std::int64_t tests, Cost& best);
     Cost divide(int level, int depth, std::int64_t tests, Cost best);
+    bool order_features(int level, const Word* x, Cost& best);
+    Cost note(const Word* x, Word number, Cost proved, bool whole);
+    Word number_of(int layer, int& tests) const;
+    std::int64_t leaves_of(int tests) const;
+    Cost unrolled(int level, const Word* x, int layer, int tests, Cost need);
+    void grow(int level, const Word* x, int layer, int tests, Cost& best);
+    void send_on(int level, int f, const Word* x, Cost mass, int layer, int tests, Sides sides, Cost& best);
+
+    /// What is known about `x`, or what `prove` finds within the work it may spend.
+    template <class Prove>
+    Cost limited(const Word* x, Word number, Cost need, std::int64_t work, const Prove& prove) {
+        if (const Known* known = known_.find(x, number)) {
+            const bool whole = known->tried == Known::kWhole;
+            if (whole || known->lower >= need || known->tried >= work) {
+                ++counters_.tree_hits;
+                return known->lower;
+            }
+        }
+        work_ = work;
+        try {
+            return prove(need);
+        } catch (const TooLong&) {
+            ++counters_.given_up;
+            const Known* known = known_.find(x, number);
+            Known what = known ? *known : Known{};
+            if (what.tried != Known::kWhole) what.tried = std::max(what.tried, work);
+            known_.put(x, number, what);
+            return what.lower;
+        }
+    }
 };
 
 }  // namespace treeform::diagram

@@ -1,0 +1,119 @@
+// Below a node of a layer, a layer with c nodes offers it at most min(c, 2) of them as children, and leaves the rest of
+// the tests for the layers further down. What a diagram unrolls to is therefore a tree in which every node either sends
+// one side on, which takes one test from the layers below, or both sides, which takes two:
+//
+//     T(x, b) = min over tests of x of { leaf + leaf, T(left, b - 1) + leaf, leaf + T(right, b - 1),
+//                                        T(left, b - 2) + T(right, b - 2) },
+//
+// the last where the next layer has two nodes. T bounds what a diagram with b tests below that node does with x.
+#include <algorithm>
+#include <utility>
+
+#include "tree.hpp"
+
+namespace treeform::diagram {
+
+void Trees::unroll(const std::vector<int>& widths) {
+    widths_ = widths;
+    pairs_from_ = int(widths.size());
+    while (pairs_from_ > 0 && widths[pairs_from_ - 1] >= 2) --pairs_from_;
+}
+
+/// What tells T of two nodes apart. Where all layers below hold two nodes, only their number counts.
+Word Trees::number_of(int layer, int& tests) const {
+    const int levels = int(widths_.size()) - 1 - layer;
+    tests = std::min(tests, 2 * levels);
+    const bool pairs = layer + 1 >= pairs_from_;
+    const int name = pairs ? std::min(levels, tests) : 1024 + layer;
+    return Word{1} << 62 | Word(name) << 32 | Word(tests);
+}
+
+/// Most leaves of the trees of T: a(b) = max(a(b - 1) + 1, 2 a(b - 2)), a(0) = 2.
+std::int64_t Trees::leaves_of(int tests) const {
+    std::int64_t before = 1, now = 2;
+    for (int b = 1; b <= std::min(tests, 60); ++b) before = std::exchange(now, std::max(now + 1, 2 * before));
+    return now;
+}
+
+Cost Trees::bound_unrolled(const Word* x, int layer, int tests, Cost need, std::int64_t work) {
+    if (need <= 0) return 0;
+    const Word number = number_of(layer, tests);
+    return limited(x, number, need, work, [&](Cost below) { return unrolled(0, x, layer, tests, below); });
+}
+
+/// At least the returned value; exactly that if it is below `need`.
+Cost Trees::unrolled(int level, const Word* x, int layer, int tests, Cost need) {
+    if (need <= 0) return 0;
+    const Cost leaf = in_.leaf(x);
+    if (leaf == 0) return 0;
+    const Word number = number_of(layer, tests);
+    if (const Known* known = known_.find(x, number)) {
+        if (known->tried == Known::kWhole || known->lower >= need) {
+            ++counters_.tree_hits;
+            return known->lower;
+        }
+    }
+    if (in_.view.classes > 2) {
+        if (const Cost few = in_.few_classes(x, leaves_of(tests)); few >= need) return few;
+    }
+    ++counters_.trees;
+    Cost best = std::min(leaf, need);
+    if (work_ <= 0) throw TooLong{};
+    if (tests == 0) {
+        best = std::min(best, stump(x, best).value);
+    } else {
+        control_.check();
+        grow(level, x, layer, tests, best);
+    }
+    return note(x, number, best, best < need || leaf == best);
+}
+
+void Trees::grow(int level, const Word* x, int layer, int tests, Cost& best) {
+    if (!order_features(level, x, best)) return;
+    Frame& here = frame(level);
+    const Cost mass = in_.mass(x);
+    // A node may hand on all that it gets, which is of use only where a wider layer follows a narrower one.
+    if (layer + 1 < pairs_from_) best = std::min(best, unrolled(level + 1, x, layer + 1, tests - 1, best));
+    for (int i = 0; i < in_.view.features && best > 0; ++i) {
+        const int f = here.turn[i];
+        if (tests >= 2 && widths_[layer + 1] >= 2) send_on(level, f, x, mass, layer, tests - 2, Sides::both, best);
+        send_on(level, f, x, mass, layer, tests - 1, Sides::left, best);
+        send_on(level, f, x, mass, layer, tests - 1, Sides::right, best);
+    }
+}
+
+/// The tests of a feature; the sides named go on to the next layer, the other ends.
+void Trees::send_on(int level, int f, const Word* x, Cost mass, int layer, int tests, Sides sides, Cost& best) {
+    Frame& here = frame(level);
+    const int words = in_.words();
+    const bool left_on = sides != Sides::right, right_on = sides != Sides::left;
+    Range stack[80];
+    int top = 0;
+    stack[top++] = {in_.view.first[f] - 1, in_.view.first[f + 1], 0, 0, 0, mass};
+    while (top > 0 && best > 0) {
+        const Range r = stack[--top];
+        if (r.hi - r.lo < 2 || r.left + r.right >= best) continue;
+        const int mid = r.lo + (r.hi - r.lo) / 2;
+        Word *left = here.left.data(), *right = here.right.data();
+        both(x, in_.split(mid), left, words), without(x, in_.split(mid), right, words);
+        const Cost mass_mid = in_.mass(left);
+        if (mass_mid == r.mass_lo || mass_mid == r.mass_hi) {
+            if (mass_mid < r.mass_hi) stack[top++] = {mid, r.hi, r.left, r.right, mass_mid, r.mass_hi};
+            if (mass_mid > r.mass_lo) stack[top++] = {r.lo, mid, r.left, r.right, r.mass_lo, mass_mid};
+            continue;
+        }
+        Cost low_left = r.left, low_right = r.right;
+        if (!left_on) low_left = std::max(low_left, in_.leaf(left));
+        if (!right_on) low_right = std::max(low_right, in_.leaf(right));
+        const auto below = [&](const Word* side, Cost need) {
+            return unrolled(level + 1, side, layer + 1, tests, need);
+        };
+        if (left_on && low_left + low_right < best) low_left = std::max(low_left, below(left, best - low_right));
+        if (right_on && low_left + low_right < best) low_right = std::max(low_right, below(right, best - low_left));
+        if (low_left + low_right < best) best = low_left + low_right;
+        stack[top++] = {mid, r.hi, low_left, r.right, mass_mid, r.mass_hi};
+        stack[top++] = {r.lo, mid, r.left, low_right, r.mass_lo, mass_mid};
+    }
+}
+
+}  // namespace treeform::diagram
