@@ -20,7 +20,7 @@ import numpy as np
 import tables
 
 import treeform as tf
-from treeform.bench.odd import ALPHAS, SKELETONS, Job, cpu_seconds, job_of, read_parts, read_rows
+from treeform.bench.odd import SKELETONS, Job, cpu_seconds, job_of, read_parts, read_rows
 from treeform.data import Dataset
 from treeform.errors import TreeformError
 from treeform.formulations.odd import PaperODD, paper_objective

@@ -113,3 +113,16 @@ def test_leaves_are_relabelled_only_towards_something_better() -> None:
     assert weighted_errors(found, question.data) > weighted_errors(perfect, question.data) == 0
     assert relabel(question, perfect, Budget(), better_than=perfect) is None
     assert relabel(question, perfect, Budget(), better_than=found) == found
+
+
+def test_arcs_of_a_diagram_are_relabelled_one_by_one() -> None:
+    """Its branches share two leaves, which no relabelling of leaves could make fair without giving up the tests."""
+    X = np.array([[0, 0]] * 6 + [[1, 0]] * 3 + [[0, 1]] * 6 + [[2, 1]] * 3)
+    y, group = (X[:, 0] == 1).astype(int), X[:, 1]
+    problem = tf.Problem(X, y, shape=tf.Diagram(1, 2))
+    perfect = problem.solve("diagram-search").graph
+    assert perfect.n_leaves == 2
+    problem += tf.StatisticalParity(group, ratio=0.8, favourable=1)
+    found = relabel(problem.question, perfect, Budget())
+    assert verify(problem.question, found).ok
+    assert weighted_errors(found, problem.data) == 3

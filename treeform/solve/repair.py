@@ -24,11 +24,15 @@ def relabel(
 ) -> DecisionGraph | None:
     """The cheapest relabelling of ``graph``'s leaves that satisfies every requirement.
 
+    In a diagram, whose branches share the leaf of a class, every arc into a leaf gets a label of its own.
+
     Assignments are tried in order of training errors; where errors are the objective, no further than those of
     ``better_than``. None when none of the first thousand satisfies all, or when the requirements that fail do
     not depend on labels.
     """
     data = question.data
+    if not graph.is_tree and not graph.forms:
+        graph = with_own_leaves(graph, question)
     leaves = np.flatnonzero(graph.feature < 0)
     classes = data.n_classes
     if classes ** len(leaves) > MAX_ASSIGNMENTS:
@@ -46,7 +50,30 @@ def relabel(
         if budget.stop() or (limit is not None and total[choice] > limit):
             return None
         candidate = graph.with_labels(dict(zip(leaves.tolist(), labels[choice].tolist(), strict=True)))
-        candidate = candidate.simplified(data)
-        if verify(question, candidate).ok:
-            return candidate
+        for form in (candidate.simplified(data).canonical(), candidate.canonical()):
+            if verify(question, form).ok:
+                return form
     return None
+
+
+def with_own_leaves(graph: DecisionGraph, question: Question) -> DecisionGraph:
+    """The diagram with a leaf of its own for every arc that ends; leaves of equal label are equal nodes later on."""
+    tests = np.flatnonzero(graph.feature >= 0)
+    if not len(tests):
+        return graph
+    place = np.full(len(graph.feature), -1)
+    place[tests] = np.arange(len(tests))
+    heads = np.array([graph.left[tests], graph.right[tests]], dtype=np.int64)
+    ends = graph.feature[heads] < 0
+    leaves = int(ends.sum())
+    arcs = place[heads]
+    arcs[ends] = len(tests) + np.arange(leaves)
+    none = np.full(leaves, -1)
+    return DecisionGraph.from_arrays(
+        feature=np.concatenate([graph.feature[tests], none]),
+        threshold=np.concatenate([graph.threshold[tests], np.full(leaves, np.nan)]),
+        left=np.concatenate([arcs[0], none]),
+        right=np.concatenate([arcs[1], none]),
+        label=np.concatenate([np.full(len(tests), -1), graph.label[heads[ends]]]),
+        data=question.data,
+    )
