@@ -70,6 +70,7 @@ void run(td::Control& control, double time_limit, const nb::object& poll, const 
             done = control.wait(std::min(0.05, std::max(0.0, time_limit - control.seconds())));
         }
         if (control.seconds() >= time_limit) control.stopping = true;
+        if (control.seconds() >= td::Control::kPatience) control.late = true;
         if (poll.is_none() || from_poll) continue;
         try {
             if (report(control, poll)) control.stopping = true;

@@ -16,8 +16,19 @@ struct Bounds {
     std::vector<Cost> lower, upper;
 };
 
+/// Thrown when a search that asked for it has gone on for a while; nothing that it knows is lost.
+struct Late {};
+
 class Control : public Watched {
 public:
+    static constexpr double kPatience = 1.0;    // seconds until it is late
+    std::atomic<bool> late{false};
+    bool heeds_late = false;                    // of the worker alone
+
+    void check() const {
+        Watched::check();
+        if (heeds_late && late.load(std::memory_order_relaxed)) throw Late{};
+    }
     std::atomic<Cost> external{kNever};   // with one objective: only models whose value is below this are wanted
 
     void publish(Improvement news) {

@@ -13,9 +13,6 @@
 namespace treeform::diagram {
 namespace {
 
-/// Seconds after which models are looked for once more.
-constexpr double kPatience = 0.5;
-
 class Ladder {
 public:
     Ladder(const Instance& in, const Settings& settings, Control& control, Outcome& out)
@@ -102,12 +99,14 @@ private:
 
     /// e(k), if it is below `need`.
     void rung(int k, Cost need) {
-        if (!again_ && settings_.starts < 0 && control_.seconds() > kPatience) {
-            again_ = true;      // it takes its time: better models are worth some of it
-            build(2e9, 6000);
-            return;
+        Answer answer;
+        control_.heeds_late = !again_ && settings_.starts < 0;
+        try {
+            answer = search_.solve(k, need);
+        } catch (const Late&) {  // it takes its time: better models are worth some of it
+            control_.heeds_late = false, again_ = true;
+            return build(2e9, 6000);
         }
-        const Answer answer = search_.solve(k, need);
         if (answer.value < need) {
             Cost cost = 0;
             FlatDiagram found = flatten(in_, answer.plan.get(), cost);
