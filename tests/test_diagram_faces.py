@@ -176,20 +176,14 @@ def table(tmp_path: Path) -> Path:
     return tmp_path / "table.csv"
 
 
+def command(name: str, table: Path, shape: str, solver: str = "diagram-search") -> list[str]:
+    return [name, str(table), "--target", "target", "--shape", shape, "--solver", solver]
+
+
 def test_command_line_fit(table: Path) -> None:
     solver = f"diagram-search:memory_limit={2**22},aids=trees+transpositions"
-    arguments = [
-        "fit",
-        str(table),
-        "--target",
-        "target",
-        "--shape",
-        "diagram:1,2,3",
-        "--solver",
-        solver,
-        "-v",
-    ]
-    done = CliRunner().invoke(app, [*arguments, "--time-limit", "20"])
+    arguments = command("fit", table, "diagram:1,2,3", solver)
+    done = CliRunner().invoke(app, [*arguments, "-v", "--time-limit", "20"])
     assert done.exit_code == 0, done.output
     assert "optimal" in done.output
     frame = pd.read_csv(table)
@@ -200,16 +194,7 @@ def test_command_line_fit(table: Path) -> None:
 
 
 def test_command_line_requirements(table: Path) -> None:
-    arguments = [
-        "fit",
-        str(table),
-        "--target",
-        "target",
-        "--shape",
-        "diagram:1,2,2",
-        "--solver",
-        "diagram-search",
-    ]
+    arguments = command("fit", table, "diagram:1,2,2")
     limits = ["--require", "min_support:2", "--require", "max_nodes:3", "--minimize", "error + 1/4*nodes"]
     done = CliRunner().invoke(app, [*arguments, *limits, "--quiet"])
     assert done.exit_code == 0, done.output
@@ -223,16 +208,7 @@ def test_command_line_requirements(table: Path) -> None:
 
 def test_command_line_ladder(table: Path, tmp_path: Path) -> None:
     out = tmp_path / "ladder.json"
-    arguments = [
-        "ladder",
-        str(table),
-        "--target",
-        "target",
-        "--shape",
-        "diagram:1,2,3",
-        "--solver",
-        "diagram-search",
-    ]
+    arguments = command("ladder", table, "diagram:1,2,3")
     done = CliRunner().invoke(app, [*arguments, "--output", str(out), "--quiet"])
     assert done.exit_code == 0, done.output
     frame = pd.read_csv(table)

@@ -53,9 +53,15 @@ def test_the_command(tmp_path: Path) -> None:
     path, out = tmp_path / "table.csv", tmp_path / "curve.json"
     X.assign(y=y).to_csv(path, index=False)
     done = CliRunner().invoke(
-        app, ["pareto", str(path), "--target", "y", "--shape", "tree:2", "-q", "-o", str(out)]
+        app,
+        ["pareto", str(path), "--target", "y", "--shape", "tree:2", "-q", "-o", str(out)],
     )
     assert done.exit_code == 0, done.output
     points = json.loads(out.read_text())["points"]
     assert [p["tests"] for p in points] == sorted(p["tests"] for p in points)
     assert done.stdout.count("\n") == len(points) + 1
+    refused = CliRunner().invoke(
+        app, ["pareto", str(path), "--target", "y", "--shape", "tree:2", "--threads", "2"]
+    )
+    assert refused.exit_code == 2
+    assert "--solver" in refused.output

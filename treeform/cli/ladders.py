@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -14,6 +15,8 @@ from treeform.cli.messages import Exit, err_console
 from treeform.cli.problems import choose_how, gather, load_problem
 from treeform.cli.progress import ProgressDisplay
 from treeform.cli.spec import Settings
+from treeform.errors import SpecError
+from treeform.problem import Problem
 from treeform.solve import Ladder
 
 
@@ -53,26 +56,52 @@ def ladder(
         minimize=minimize, formulation=formulation, solver=solver, warm_start=warm_start, time_limit=time_limit,
         threads=threads,
     )  # fmt: skip
+    table: Ladder = climb(Problem.ladder, spec, given, require, output, quiet, prices=price, alphas=alpha)
+    print(table)
+    _show_prices(table, alpha or [], price or [])
+    return Exit.NO_MODEL if table.rungs[-1].graph is None and table.rungs[-1].lower is not None else Exit.DONE
+
+
+def climb(
+    way: Callable[..., Any],
+    spec: Path | None,
+    given: Settings,
+    require: Sequence[str] | None,
+    output: Path | None,
+    quiet: bool,
+    **more: Any,
+) -> Any:
+    """What a way of `Problem` to a table of models finds; it is written as JSON if a file is given.
+
+    Raises
+    ------
+    SpecError
+        If threads are asked for and no solver is named.
+    """
     settings = gather(spec, given, require or [])
+    if settings.threads is not None and settings.solver is None:
+        raise SpecError(
+            "--threads needs --solver here",
+            cause="several solvers share the work when none is named",
+            fix=f"name one, such as --solver cp-sat --threads {settings.threads}",
+        )
     if output is not None:
         check_writable([output], inputs=[path for path in (settings.data, spec) if path is not None])
     problem = load_problem(settings)
     how = choose_how(problem, settings)
     with ProgressDisplay(err_console(), enabled=not quiet) as display:
-        table = problem.ladder(
+        found = way(
+            problem,
             how.solver,
             formulation=how.formulation,
             warm_start=how.warm_start,
             time_limit=settings.time_limit,
-            prices=price,
-            alphas=alpha,
             on_progress=display,
+            **more,
         )
-    print(table)
-    _show_prices(table, alpha or [], price or [])
     if output is not None:
-        write_text(output, json.dumps(table.to_json(), indent=1) + "\n")
-    return Exit.NO_MODEL if table.rungs[-1].graph is None and table.rungs[-1].lower is not None else Exit.DONE
+        write_text(output, json.dumps(found.to_json(), indent=1) + "\n")
+    return found
 
 
 def _show_prices(table: Ladder, alphas: list[str], prices: list[str]) -> None:
