@@ -73,11 +73,16 @@ void Instance::make_most(int classes) {
     }
 }
 
+Cost Instance::most(const Word* x) const {
+    Cost sum = 0;
+    for (std::size_t i = 0; i < most_shift_.size(); ++i)
+        sum += kernels->count_both(x, most_plane_.data() + i * view.words, view.words) << most_shift_[i];
+    return sum;
+}
+
 Cost Instance::few_classes(const Word* x, std::int64_t leaves) const {
     if (leaves >= view.classes) return 0;
-    Cost most = 0;
-    for (std::size_t i = 0; i < most_shift_.size(); ++i)
-        most += kernels->count_both(x, most_plane_.data() + i * view.words, view.words) << most_shift_[i];
+    const Cost most = this->most(x);
     std::copy_n(by_class_, view.classes, sorted_);
     std::nth_element(sorted_, sorted_ + leaves, sorted_ + view.classes);
     Cost lower = most;

@@ -40,6 +40,8 @@ public:
     /// What a class saves on a point is its row's largest cost less its own, and a point saves by one class at a time:
     /// cost >= (sum of the largest costs) - (what the best classes save, each where it likes). After `leaf`.
     Cost few_classes(const Word* x, std::int64_t leaves) const;
+    /// Sum of the largest costs of the points: what a set can cost more than one without them.
+    Cost most(const Word* x) const;
     /// Cost per class, and the cheapest class.
     int label(const Word* x, Cost& value) const;
     /// Sum over classes of the costs: 0 exactly when every prediction is free on the set.

@@ -1,20 +1,26 @@
 #include "search.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 namespace treeform::diagram {
 namespace {
 
-/// Searches for single tests that one bound may cost.
-constexpr std::int64_t kWork = 2000000;
+/// Searches for single tests that one bound may cost, and about how many elementary steps.
+constexpr double kWork = 2e6, kSteps = 6e9;
+
+std::int64_t work_of(const View& v) {
+    const double of_feature = double(v.words) * v.planes * std::log2(2 + double(v.splits) / std::max(v.features, 1));
+    return std::int64_t(std::min(kWork, kSteps / (1 + v.features * of_feature)));
+}
 
 }  // namespace
 
 Search::Search(const Instance& in, const Settings& settings, const Control& control, Counters& counters)
     : in_(in), settings_(settings), control_(control), counters_(counters),
       trees_(in, control, counters, settings.memory / 2), depth_(int(settings.widths.size())), layers_(depth_),
-      plain_(settings.min_support == 0 && settings.min_flow == 0), most_bytes_(settings.memory / 4) {
+      plain_(settings.min_support == 0 && settings.min_flow == 0), most_bytes_(settings.memory / 4), work_(work_of(in.view)) {
     trees_.unroll(settings.widths);
     for (auto& one : layers_) one.left.resize(in.words()), one.right.resize(in.words()), one.joined.resize(in.words());
 }
@@ -30,8 +36,8 @@ Answer Search::solve(int tests, Cost need) {
 /// A lower bound for what happens to the points of a node of that layer, if `budget` tests are left below it.
 Cost Search::bound(const Set& x, int layer, int budget, Cost need) {
     if (!settings_.use_trees) return 0;
-    if (settings_.is_tree) return trees_.bound(x.data(), depth_ - layer, 1 + budget, need, kWork);
-    return trees_.bound_unrolled(x.data(), layer, budget, need, kWork);
+    if (settings_.is_tree) return trees_.bound(x.data(), depth_ - layer, 1 + budget, need, work_);
+    return trees_.bound_unrolled(x.data(), layer, budget, need, work_);
 }
 
 Answer Search::state(int layer, int budget, Cost need) {

@@ -91,6 +91,7 @@ private:
     std::vector<Layer> layers_;
     Memory known_, old_;
     std::size_t known_bytes_ = 0, old_bytes_ = 0, most_bytes_;
+    std::int64_t work_;         // for one bound
 
     Cost bound(const Set& x, int layer, int budget, Cost need);
     Answer state(int layer, int budget, Cost need);

@@ -39,6 +39,7 @@ private:
         Set left, right;
         std::vector<Cost> by_feature;
         std::vector<int> turn;
+        std::vector<Cost> floor;    // bounds of T by number of tests, for the points of this level
     };
     struct Range {
         int lo, hi;
@@ -49,6 +50,10 @@ private:
     /// Which sides of a test go on to the next layer.
     enum class Sides { both, left, right };
 
+    /// A span with bounds from its other ends, and the largest costs of the left sides at them.
+    struct Near : Range {
+        Cost left_hi, right_lo, most_lo, most_hi;
+    };
     const Instance& in_;
     const Control& control_;
     Counters& counters_;
@@ -70,6 +75,7 @@ private:
     std::int64_t leaves_of(int tests) const;
     Cost unrolled(int level, const Word* x, int layer, int tests, Cost need);
     void grow(int level, const Word* x, int layer, int tests, Cost& best);
+    Cost side(int level, const Word* points, Cost taken_out, int layer, int tests, Cost need);
     void send_on(int level, int f, const Word* x, Cost mass, int layer, int tests, Sides sides, Cost& best);
 
     /// What is known about `x`, or what `prove` finds within the work it may spend.

@@ -38,6 +38,13 @@ std::int64_t Trees::leaves_of(int tests) const {
 Cost Trees::bound_unrolled(const Word* x, int layer, int tests, Cost need, std::int64_t work) {
     if (need <= 0) return 0;
     const Word number = number_of(layer, tests);
+    auto& floor = frame(0).floor;
+    floor.assign(tests + 1, 0);
+    for (int b = tests; b >= 0 && layer + 1 >= pairs_from_; --b) {
+        int fewer = b;
+        const Known* known = known_.find(x, number_of(layer, fewer));
+        floor[b] = std::max(b < tests ? floor[b + 1] : 0, known ? known->lower : 0);
+    }
     return limited(x, number, need, work, [&](Cost below) { return unrolled(0, x, layer, tests, below); });
 }
 
@@ -53,6 +60,7 @@ Cost Trees::unrolled(int level, const Word* x, int layer, int tests, Cost need) 
             return known->lower;
         }
     }
+    if (const Cost floor = frame(level).floor[tests]; floor >= need) return floor;
     if (in_.view.classes > 2) {
         if (const Cost few = in_.few_classes(x, leaves_of(tests)); few >= need) return few;
     }
@@ -73,7 +81,10 @@ void Trees::grow(int level, const Word* x, int layer, int tests, Cost& best) {
     Frame& here = frame(level);
     const Cost mass = in_.mass(x);
     // A node may hand on all that it gets, which is of use only where a wider layer follows a narrower one.
-    if (layer + 1 < pairs_from_) best = std::min(best, unrolled(level + 1, x, layer + 1, tests - 1, best));
+    if (layer + 1 < pairs_from_) {
+        frame(level + 1).floor.assign(tests, 0);
+        best = std::min(best, unrolled(level + 1, x, layer + 1, tests - 1, best));
+    }
     for (int i = 0; i < in_.view.features && best > 0; ++i) {
         const int f = here.turn[i];
         if (tests >= 2 && widths_[layer + 1] >= 2) send_on(level, f, x, mass, layer, tests - 2, Sides::both, best);
@@ -82,37 +93,53 @@ void Trees::grow(int level, const Word* x, int layer, int tests, Cost& best) {
     }
 }
 
-/// The tests of a feature; the sides named go on to the next layer, the other ends.
+/// T of a side with so many tests, where a bound of T of a larger set says something of every number of tests: what is
+/// taken out of a set saves at most its largest costs.
+Cost Trees::side(int level, const Word* points, Cost taken_out, int layer, int tests, Cost need) {
+    const auto& above = frame(level).floor;
+    auto& floor = frame(level + 1).floor;
+    floor.resize(tests + 1);
+    for (int b = 0; b <= tests; ++b) floor[b] = std::max<Cost>(0, above[b] - taken_out);
+    return unrolled(level + 1, points, layer + 1, tests, need);
+}
+
+/// The tests of a feature; the sides named go on to the next layer, the other ends. Along the feature the left side
+/// grows, so what bounds it at one test bounds it at later ones, and, less the points between, at earlier ones.
 void Trees::send_on(int level, int f, const Word* x, Cost mass, int layer, int tests, Sides sides, Cost& best) {
     Frame& here = frame(level);
     const int words = in_.words();
     const bool left_on = sides != Sides::right, right_on = sides != Sides::left;
-    Range stack[80];
+    const Cost whole = here.floor[tests], leaf = in_.leaf(x), most = in_.most(x);
+    Near stack[80];
     int top = 0;
-    stack[top++] = {in_.view.first[f] - 1, in_.view.first[f + 1], 0, 0, 0, mass};
+    stack[top++] = {{in_.view.first[f] - 1, in_.view.first[f + 1], 0, 0, 0, mass},
+                    left_on ? whole : leaf, right_on ? whole : leaf, 0, most};
     while (top > 0 && best > 0) {
-        const Range r = stack[--top];
-        if (r.hi - r.lo < 2 || r.left + r.right >= best) continue;
+        const Near r = stack[--top];
+        const Cost between = r.most_hi - r.most_lo;
+        if (r.hi - r.lo < 2 || r.left + r.right >= best || r.left_hi + r.right_lo - between >= best) continue;
         const int mid = r.lo + (r.hi - r.lo) / 2;
         Word *left = here.left.data(), *right = here.right.data();
         both(x, in_.split(mid), left, words), without(x, in_.split(mid), right, words);
-        const Cost mass_mid = in_.mass(left);
+        const Cost mass_mid = in_.mass(left), most_mid = in_.most(left);
         if (mass_mid == r.mass_lo || mass_mid == r.mass_hi) {
-            if (mass_mid < r.mass_hi) stack[top++] = {mid, r.hi, r.left, r.right, mass_mid, r.mass_hi};
-            if (mass_mid > r.mass_lo) stack[top++] = {r.lo, mid, r.left, r.right, r.mass_lo, mass_mid};
+            Near one = r;
+            if (one.lo = mid, one.mass_lo = mass_mid; mass_mid < r.mass_hi) stack[top++] = one;
+            one = r;
+            if (one.hi = mid, one.mass_hi = mass_mid; mass_mid > r.mass_lo) stack[top++] = one;
             continue;
         }
-        Cost low_left = r.left, low_right = r.right;
+        Cost low_left = std::max(r.left, r.left_hi - (r.most_hi - most_mid));
+        Cost low_right = std::max(r.right, r.right_lo - (most_mid - r.most_lo));
         if (!left_on) low_left = std::max(low_left, in_.leaf(left));
         if (!right_on) low_right = std::max(low_right, in_.leaf(right));
-        const auto below = [&](const Word* side, Cost need) {
-            return unrolled(level + 1, side, layer + 1, tests, need);
-        };
-        if (left_on && low_left + low_right < best) low_left = std::max(low_left, below(left, best - low_right));
-        if (right_on && low_left + low_right < best) low_right = std::max(low_right, below(right, best - low_left));
+        if (left_on && low_left + low_right < best)
+            low_left = std::max(low_left, side(level, left, most - most_mid, layer, tests, best - low_right));
+        if (right_on && low_left + low_right < best)
+            low_right = std::max(low_right, side(level, right, most_mid, layer, tests, best - low_left));
         if (low_left + low_right < best) best = low_left + low_right;
-        stack[top++] = {mid, r.hi, low_left, r.right, mass_mid, r.mass_hi};
-        stack[top++] = {r.lo, mid, r.left, low_right, r.mass_lo, mass_mid};
+        stack[top++] = {{mid, r.hi, low_left, r.right, mass_mid, r.mass_hi}, r.left_hi, low_right, most_mid, r.most_hi};
+        stack[top++] = {{r.lo, mid, r.left, low_right, r.mass_lo, mass_mid}, low_left, r.right_lo, r.most_lo, most_mid};
     }
 }
 
