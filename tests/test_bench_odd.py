@@ -94,6 +94,17 @@ def test_one_ladder_answers_every_alpha_as_single_solves_do(folder: Path) -> Non
         assert 0 <= row["test"] <= 1
 
 
+def test_each_run_can_have_its_own_time(folder: Path) -> None:
+    job = protocol.Job("three", "univariate", "II")
+    for limit in (1e-4, 30):
+        rows = protocol.run_job(job, folder, limit, each_run=True)
+        for row in rows:
+            assert row["proved"] <= row["own_proved"]
+            assert row["bound"] <= row["own_bound"] <= row["own_objective"] <= row["objective"]
+            assert (row["own_seconds"] == 0) or not row["proved"]
+    assert all(row["own_proved"] for row in rows)
+
+
 def test_a_run_is_taken_up_where_it_stopped(folder: Path, tmp_path: Path) -> None:
     output = tmp_path / "out.csv"
     jobs = protocol.jobs_of(folder, sets=("two",), splits=("univariate",), skeletons=("I", "tree"))

@@ -165,3 +165,19 @@ def test_the_command(tmp_path) -> None:
     bad = CliRunner().invoke(app, ["ladder", str(table), "--target", "y", "--alpha", "-1"])
     assert bad.exit_code == 2
     assert "alpha" in bad.output
+
+
+def test_a_ladder_goes_on_from_an_earlier_one() -> None:
+    rng = np.random.default_rng(3)
+    X, y = rng.integers(0, 4, (60, 3)), rng.integers(0, 3, 60)
+    problem = tf.Problem(X, y, shape=tf.Diagram(1, 2, 3))
+    whole = problem.ladder(time_limit=60)
+    assert whole.proved
+    again = problem.ladder(start=whole, time_limit=1e-6)
+    assert [(r.lower, r.upper, r.by) for r in again.rungs] == [(r.lower, r.upper, r.by) for r in whole.rungs]
+    short = problem.ladder(alphas=["1"], time_limit=60)
+    longer = problem.ladder(start=short, time_limit=60)
+    assert [(r.lower, r.upper) for r in longer.rungs] == [(r.lower, r.upper) for r in whole.rungs]
+    for other in (tf.Problem(X, y, shape=tf.Diagram(1, 2)), tf.Problem(X, y[::-1], shape=tf.Diagram(1, 2, 3))):
+        with pytest.raises(SpecError, match="another problem"):
+            other.ladder(start=whole)

@@ -13,11 +13,11 @@ from treeform import dp
 from treeform.errors import DataError, SpecError
 from treeform.graph.evaluate import weighted_errors
 from treeform.solve import Budget, Ledger
-from treeform.solve.driver import constants
+from treeform.solve.driver import _by_trees, constants
 from treeform.solve.engines import run_engine
 from treeform.solve.lagrange import Lagrangian, rows_of, tighten
 from treeform.solve.relaxation import relax
-from treeform.solve.repair import relabel
+from treeform.solve.repair import narrowed, relabel
 from treeform.solve.trivial import floor_bound
 from treeform.solve.verify import verify
 
@@ -126,3 +126,34 @@ def test_arcs_of_a_diagram_are_relabelled_one_by_one() -> None:
     found = relabel(problem.question, perfect, Budget())
     assert verify(problem.question, found).ok
     assert weighted_errors(found, problem.data) == 3
+
+
+def test_a_tree_is_pruned_to_the_widths_of_a_diagram() -> None:
+    rng = np.random.default_rng(5)
+    X, y = rng.integers(0, 6, (80, 3)), rng.integers(0, 2, 80)
+    tree = tf.Problem(X, y, shape=tf.Tree(3)).solve("contree").graph
+    assert tree.n_nodes == 7
+    narrow = tf.Problem(X, y, shape=tf.Diagram(1, 2, 3)).question
+    pruned = narrowed(tree, narrow)
+    assert verify(narrow, pruned).ok
+    assert pruned.n_nodes == 6
+    assert weighted_errors(pruned, narrow.data) >= weighted_errors(tree, narrow.data)
+    wide = tf.Problem(X, y, shape=tf.Diagram(1, 2, 4)).question
+    assert narrowed(tree, wide) is tree
+    assert narrowed(tree, narrow.with_(shape=tf.Diagram(1, 1, 1))).n_nodes <= 3
+
+
+def test_a_fair_diagram_is_no_worse_than_a_fair_tree_in_it() -> None:
+    rng = np.random.default_rng(6)
+    X, group = rng.integers(0, 5, (150, 4)), rng.integers(0, 2, 150)
+    y = ((X[:, 0] + X[:, 1] + 2 * group + rng.integers(0, 3, 150)) > 6).astype(int)
+    X = np.column_stack([X, group])
+    found = {}
+    for shape in (tf.Tree(2), tf.Diagram(1, 2)):
+        problem = tf.Problem(X, y, shape=shape)
+        problem += tf.StatisticalParity(group, ratio=0.8, favourable=1)
+        ledger, budget = Ledger(problem.question, Budget(10)), Budget(10)
+        constants(problem.question, ledger)
+        _by_trees(problem.question, ledger, budget)
+        found[str(shape)] = weighted_errors(ledger.graph, problem.data)
+    assert len(set(found.values())) == 1

@@ -132,9 +132,9 @@ class Climb:
 
     def start(self, wanted: Sequence[Price]) -> None:
         """Constant models, a model in hand, native engines, and the formulation's own models."""
-        constants = [DecisionGraph.leaf(k, self.question.data) for k in range(self.question.data.n_classes)]
-        admissible = [graph for graph in constants if self.table.offer(graph)]
-        self.table.raise_lower(0, self.table.upper[0] if admissible else None, "constant models")
+        for k in range(self.question.data.n_classes):
+            self.table.offer(DecisionGraph.leaf(k, self.question.data))
+        self.table.raise_lower(0, self.table.upper[0], "constant models")
         if self.plan is not None and self.plan.start is not None:
             self.table.offer(self.plan.start)
         if self.engine is not None:

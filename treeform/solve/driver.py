@@ -6,15 +6,17 @@ import os
 from collections.abc import Callable
 from typing import Any
 
+from treeform.dp import ConTree
 from treeform.graph import DecisionGraph
 from treeform.graph.evaluate import errors
+from treeform.shape import Tree
 from treeform.solve.budget import Budget, interruptible
 from treeform.solve.choose import Plan, choose
 from treeform.solve.claims import Ledger
 from treeform.solve.compiled import CompiledSearch
 from treeform.solve.engines import run_engine
 from treeform.solve.ladder import climb, is_depth
-from treeform.solve.lagrange import tighten
+from treeform.solve.lagrange import rows_of, tighten
 from treeform.solve.proofs import Proofs
 from treeform.solve.question import Question
 from treeform.solve.relaxation import relax
@@ -118,9 +120,25 @@ def _warm_up(question: Question, plan: Plan, ledger: Ledger, budget: Budget) -> 
     left = budget.remaining
     share = WARM_SECONDS if left is None else WARM_SHARE * left
     ledger.say(f"warm start: {plan.warm_engine.name}")
+    if relaxation.dropped and not isinstance(question.shape, Tree):
+        _by_trees(question, ledger, budget.share(share))
+        if ledger.stop():
+            return
     part = budget.share(share)
     outcome = run_engine(plan.warm_engine, relaxation, ledger, part)
     tighten(question, plan.warm_engine, relaxation, outcome, ledger, part)
+
+
+def _by_trees(question: Question, ledger: Ledger, part: Budget) -> None:
+    """Models and bounds for a diagram from trees of its depth, where requirements are priced into predictions.
+
+    A diagram unrolls to a tree, so trees bound it; and a tree that fits the widths, or is pruned to them, is a diagram.
+    """
+    engine = ConTree()
+    relaxation = relax(question, engine)
+    if relaxation is not None and rows_of(question, relaxation.dropped):
+        outcome = run_engine(engine, relaxation, ledger, part)
+        tighten(question, engine, relaxation, outcome, ledger, part)
 
 
 def _refuted(question: Question, ledger: Ledger) -> list[str]:

@@ -9,7 +9,7 @@ from treeform.graph import DecisionGraph
 from treeform.solve.budget import Budget
 from treeform.solve.claims import Ledger
 from treeform.solve.relaxation import Relaxation
-from treeform.solve.repair import relabel
+from treeform.solve.repair import narrowed, relabel
 
 
 def run_engine(engine: Engine, relaxation: Relaxation, ledger: Ledger, budget: Budget) -> EngineOutcome:
@@ -54,8 +54,9 @@ def run_engine(engine: Engine, relaxation: Relaxation, ledger: Ledger, budget: B
 def offer_repaired(ledger: Ledger, graph: DecisionGraph, by: str, budget: Budget) -> None:
     """Offer a tree as it is; where a requirement that its maker does not know refuses it, with other leaves.
 
-    They are relabelled at the least cost that satisfies all requirements.
+    They are relabelled at the least cost that satisfies all requirements. A tree for a diagram is pruned to its widths.
     """
+    graph = narrowed(graph, ledger.question)
     if ledger.offer(graph, by).ok:
         return
     repaired = relabel(ledger.question, graph, budget, better_than=ledger.graph)

@@ -11,6 +11,7 @@ import numpy as np
 from treeform.graph import DecisionGraph
 from treeform.graph.evaluate import weighted_errors
 from treeform.objective import Error
+from treeform.shape import Tree
 from treeform.solve.budget import Budget
 from treeform.solve.question import Question
 from treeform.solve.verify import verify
@@ -54,6 +55,29 @@ def relabel(
             if verify(question, form).ok:
                 return form
     return None
+
+
+def narrowed(graph: DecisionGraph, question: Question) -> DecisionGraph:
+    """A tree pruned to the widths of a diagram: in a layer of too many tests those go that save the least weight."""
+    shape = question.shape
+    if isinstance(shape, Tree) or not graph.is_tree or graph.depth > shape.depth:
+        return graph
+    counts = np.asarray(graph.counts, dtype=float)
+    wrong = counts.sum(axis=1) - counts.max(axis=1)
+    below = wrong.copy()
+    for u in np.flatnonzero(graph.feature >= 0)[::-1]:  # children have larger numbers than their parents
+        below[u] = below[graph.left[u]] + below[graph.right[u]]
+    arrays = {name: getattr(graph, name).copy() for name in ("feature", "threshold", "left", "right", "label")}
+    layer = [0]
+    for width in shape.widths:
+        tests = sorted((u for u in layer if graph.feature[u] >= 0), key=lambda u: below[u] - wrong[u])
+        for u in tests[width:]:
+            arrays["feature"][u] = arrays["left"][u] = arrays["right"][u] = -1
+            arrays["threshold"][u], arrays["label"][u] = np.nan, counts[u].argmax()
+        layer = [int(v) for u in tests[:width] for v in (graph.left[u], graph.right[u])]
+    if (arrays["feature"] == graph.feature).all():
+        return graph
+    return DecisionGraph.from_arrays(**arrays, data=question.data).simplified()
 
 
 def with_own_leaves(graph: DecisionGraph, question: Question) -> DecisionGraph:
