@@ -77,6 +77,7 @@ bool Trees::order_features(int level, const Word* x, Cost& best) {
     if (work_ <= 0) throw TooLong{};
     ++counters_.stumps, --work_;
     const Stump one = in_.kernels->stump(in_.view, x, kNever, scratch_.data(), here.by_feature.data());
+    here.stump = one.value;
     best = std::min(best, one.value);
     std::iota(here.turn.begin(), here.turn.end(), 0);
     std::sort(here.turn.begin(), here.turn.end(), [&](int a, int b) {

@@ -39,6 +39,7 @@ private:
         Set left, right;
         std::vector<Cost> by_feature;
         std::vector<int> turn;
+        Cost stump = 0;             // the least cost of a single test
         std::vector<Cost> floor;    // bounds of T by number of tests, for the points of this level
     };
     struct Range {

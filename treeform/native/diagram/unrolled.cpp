@@ -79,6 +79,7 @@ Cost Trees::unrolled(int level, const Word* x, int layer, int tests, Cost need) 
 void Trees::grow(int level, const Word* x, int layer, int tests, Cost& best) {
     if (!order_features(level, x, best)) return;
     Frame& here = frame(level);
+    here.floor[0] = std::max(here.floor[0], std::min(in_.leaf(x), here.stump));
     const Cost mass = in_.mass(x);
     // A node may hand on all that it gets, which is of use only where a wider layer follows a narrower one.
     if (layer + 1 < pairs_from_) {
@@ -133,10 +134,11 @@ void Trees::send_on(int level, int f, const Word* x, Cost mass, int layer, int t
         Cost low_right = std::max(r.right, r.right_lo - (most_mid - r.most_lo));
         if (!left_on) low_left = std::max(low_left, in_.leaf(left));
         if (!right_on) low_right = std::max(low_right, in_.leaf(right));
+        // More than this test needs is asked of a side: what then holds of it rules out the rest of the span.
         if (left_on && low_left + low_right < best)
-            low_left = std::max(low_left, side(level, left, most - most_mid, layer, tests, best - low_right));
+            low_left = std::max(low_left, side(level, left, most - most_mid, layer, tests, best - r.right));
         if (right_on && low_left + low_right < best)
-            low_right = std::max(low_right, side(level, right, most_mid, layer, tests, best - low_left));
+            low_right = std::max(low_right, side(level, right, most_mid, layer, tests, best - r.left));
         if (low_left + low_right < best) best = low_left + low_right;
         stack[top++] = {{mid, r.hi, low_left, r.right, mass_mid, r.mass_hi}, r.left_hi, low_right, most_mid, r.most_hi};
         stack[top++] = {{r.lo, mid, r.left, low_right, r.mass_lo, mass_mid}, low_left, r.right_lo, r.most_lo, most_mid};
