@@ -26,11 +26,17 @@ from treeform.problem import Problem
 
 SETS = [
     "acute-inflammations-nephritis",
-    "iris",
-    "soybean-small",
+    "balance-scale",
+    "congressional-voting",
     "fertility-diagnosis",
     "hayes-roth",
+    "hepatitis",
+    "iris",
+    "monks1",
     "seeds",
+    "soybean-small",
+    "spect-heart",
+    "teaching-assistant-evaluation",
 ]
 SHAPE = tf.Diagram(1, 2, 2)
 ALPHA = "0.2"
@@ -86,11 +92,13 @@ def main() -> None:
     words = argparse.ArgumentParser(description=__doc__)
     words.add_argument("--seconds", type=float, default=20)
     words.add_argument("--only-table", action="store_true")
+    words.add_argument("--minutes", type=float, default=1e9, help="end a session early")
     given = words.parse_args()
     have = {(row["set"], row["way"]): row for row in known()}
+    until = time.perf_counter() + 60 * given.minutes
     for name in SETS:
         for way in WAYS:
-            if given.only_table or (name, way) in have:
+            if given.only_table or (name, way) in have or time.perf_counter() > until:
                 continue
             row = one(DATA, name, way, given.seconds)
             print(row, flush=True)

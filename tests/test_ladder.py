@@ -178,6 +178,9 @@ def test_a_ladder_goes_on_from_an_earlier_one() -> None:
     short = problem.ladder(alphas=["1"], time_limit=60)
     longer = problem.ladder(start=short, time_limit=60)
     assert [(r.lower, r.upper) for r in longer.rungs] == [(r.lower, r.upper) for r in whole.rungs]
-    for other in (tf.Problem(X, y, shape=tf.Diagram(1, 2)), tf.Problem(X, y[::-1], shape=tf.Diagram(1, 2, 3))):
+    for other in (
+        tf.Problem(X, y, shape=tf.Diagram(1, 2)),
+        tf.Problem(X, y[::-1], shape=tf.Diagram(1, 2, 3)),
+    ):
         with pytest.raises(SpecError, match="another problem"):
             other.ladder(start=whole)

@@ -67,7 +67,9 @@ def narrowed(graph: DecisionGraph, question: Question) -> DecisionGraph:
     below = wrong.copy()
     for u in np.flatnonzero(graph.feature >= 0)[::-1]:  # children have larger numbers than their parents
         below[u] = below[graph.left[u]] + below[graph.right[u]]
-    arrays = {name: getattr(graph, name).copy() for name in ("feature", "threshold", "left", "right", "label")}
+    arrays = {
+        name: getattr(graph, name).copy() for name in ("feature", "threshold", "left", "right", "label")
+    }
     layer = [0]
     for width in shape.widths:
         tests = sorted((u for u in layer if graph.feature[u] >= 0), key=lambda u: below[u] - wrong[u])
