@@ -110,10 +110,11 @@ def write_table(ours: dict[tuple[str, ...], dict[str, str]]) -> None:
     both = [(t, m) for t, m in every if t["status"] == "optimal" and m["proved"] == "1"]
     apart = [sum(float(t["wall"]) for t, _ in both), sum(float(m["seconds"]) for _, m in both)]
     note = (
-        f"Limits: {limit:g} s of wall clock for a run of the paper's formulation, {limit:g} s for a ladder, which answers "
-        "five of these runs at once; its seconds are those of the whole ladder, and whatever is not proved counts as "
-        f"{limit:g}. The {len(both)} runs that both prove take {apart[0]:.0f} and {apart[1]:.0f} s. *Not stated*: two values of a feature are closer than the solver's tolerance, so that (15)-(16) have no "
-        "epsilon. The paper's formulation starts from nothing but treeform's bound from identical rows and few terminals. "
+        f"Limits: {limit:g} s of wall clock for a run of the paper's formulation, {limit:g} s for a ladder, which "
+        "answers five of these runs at once; its seconds are those of the whole ladder, and whatever is not proved "
+        f"counts as {limit:g}. The {len(both)} runs that both prove take {apart[0]:.0f} and {apart[1]:.0f} s. *Not "
+        "stated*: two values of a feature are closer than the solver's tolerance, so that (15)-(16) have no epsilon. "
+        "The paper's formulation starts from nothing but treeform's bound from identical rows and few terminals. "
         "Every run is in ``odd_paper_runs.csv``."
     )
     tables.write(

@@ -55,8 +55,8 @@ def test_a_memory_limit_forgets_and_stays_exact() -> None:
         whole = DiagramSearch().ladder(data, shape)
         assert DiagramSearch(memory_limit=20_000).ladder(data, shape).upper == whole.upper
     X, y = hard()
-    small = DiagramSearch(memory_limit=2_000_000)
-    outcome = small.run(Dataset.from_user(X, y), TreeTask(3, widths=(1, 2, 3)), EngineRun(time_limit=1.0))
+    small = DiagramSearch(memory_limit=700_000)
+    outcome = small.run(Dataset.from_user(X, y), TreeTask(3, widths=(1, 2, 3)), EngineRun(time_limit=3.0))
     assert outcome.counters["evictions"] > 0
     assert outcome.graph is not None
 
