@@ -127,6 +127,31 @@ def test_brute_force(block: int) -> None:
         assert (found["tree"]["feature"] >= 0).sum() <= tests, seed
 
 
+@pytest.mark.parametrize("block", range(10))
+def test_minimum_support(block: int) -> None:
+    """Supports that bind, on more rows than above: whole intervals of thresholds are settled at once."""
+    for seed in range(40 * block, 40 * block + 40):
+        depth, x, y, w, cost, limits, prune, pick = problem(10_000 + seed)
+        if depth == 2:
+            rng = np.random.default_rng(seed)
+            x = rng.integers(0, 30, (22, 2)) + 0.0
+            y, w = rng.integers(0, len(cost), 22).astype(np.int32), rng.integers(1, 4, 22)
+        if pick.random() < 0.5:
+            w = np.ones(len(y), dtype=np.int64)
+        support = pick.randint(1, max(1, int(w.sum()) // pick.choice([2, 3, 4, 8])))
+        limits |= {"min_support": support, "node_penalty": pick.choice([0, 0, 1])}
+        tests = min(limits["max_nodes"], 2**depth - 1)
+        best = brute_force(x, y, w, cost, depth, tests, support, limits["node_penalty"])
+        weights = None if (w == 1).all() else w
+        found = solve(x, y, weights, cost, depth, **limits, prune=prune, threads=pick.choice([1, 2]))
+        assert found["complete"], seed
+        if best == NOTHING:
+            assert found["tree"] is None, seed
+            continue
+        assert found["tree"]["cost"] == found["lower"] == best, seed
+        assert walk(found["tree"], x, y, w, cost, support, limits["node_penalty"]) == best, seed
+
+
 def random_table(n: int, features: int, classes: int, values: int, seed: int) -> tuple[Any, Any]:
     rng = np.random.default_rng(seed)
     x = rng.integers(0, values, (n, features)).astype(np.float64)
@@ -236,6 +261,29 @@ def test_prefers_fewer_tests() -> None:
     assert graph.n_nodes == 1
 
 
+@pytest.mark.parametrize("seed", range(30))
+def test_fewest_tests(seed: int) -> None:
+    """Compared with brute force over all trees, in costs that count a test as a fraction of an error."""
+    depth, x, y, w, cost, limits, _, _ = problem(seed)
+    y, cost = np.unique(y, return_inverse=True)[1], cost[: len(np.unique(y)), : len(np.unique(y))]
+    if len(cost) < 2:
+        return
+    data = Dataset.from_user(x, y, w)
+    w = data.weights
+    task = TreeTask(depth, cost=cost, min_support=limits["min_support"], max_nodes=limits["max_nodes"])
+    plain = ConTree().run(data, task, EngineRun())
+    found = ConTree(fewest_tests=True).run(data, task, EngineRun(time_limit=30.0))
+    assert (found.upper, found.lower, found.proved) == (plain.upper, plain.lower, plain.proved)
+    if plain.graph is None:
+        return
+    tests = min(limits["max_nodes"], 2**depth - 1)
+    best = brute_force(data.X, data.y, w, 16 * cost, depth, tests, limits["min_support"], 1)
+    assert found.counters["fewest_tests"] == 1
+    assert 16 * found.upper + found.graph.n_nodes == best
+    stopped = ConTree(fewest_tests=True, max_gap=10**6).run(data, task, EngineRun())
+    assert stopped.counters["fewest_tests"] == 0 or stopped.proved
+
+
 def test_stops() -> None:
     x, y = random_table(4000, 12, 2, 4000, 2)
     y = np.random.default_rng(0).integers(0, 2, len(y))
@@ -273,6 +321,19 @@ def test_memory_limit() -> None:
     assert ConTree(memory_limit=2**28).run(data, TreeTask(depth=2), EngineRun()).proved
 
 
+@pytest.mark.parametrize("threads", [1, 3])
+def test_little_memory_suffices(threads: int) -> None:
+    """Workers leave and scratch is given back before a solve is stopped; the tree stays the same."""
+    x, y = random_table(3000, 6, 2, 3000, 2)
+    data = Dataset.from_user(x, y)
+    free = ConTree(threads=threads).run(data, TreeTask(depth=3), EngineRun())
+    tight = ConTree(threads=threads, memory_limit=4 * data.X.nbytes)
+    outcome = tight.run(data, TreeTask(depth=3), EngineRun())
+    assert outcome.proved
+    assert outcome.graph == free.graph
+    assert outcome.counters == free.counters
+
+
 @pytest.mark.parametrize("gap", [0, 1, 5, 0.01, 0.1])
 def test_gap(gap: float) -> None:
     x, y = random_table(300, 3, 3, 100, 7)
@@ -295,7 +356,7 @@ def test_upper_bound_may_tighten() -> None:
     "settings",
     [
         {"threads": 0}, {"threads": 1.5}, {"max_gap": -1}, {"max_gap": 1.5}, {"max_gap": "a"},
-        {"memory_limit": 0}, {"prune": ("magic",)}, {"simd": "mmx"},
+        {"memory_limit": 0}, {"prune": ("magic",)}, {"simd": "mmx"}, {"fewest_tests": 2},
     ],
 )  # fmt: skip
 def test_bad_settings(settings: dict[str, Any]) -> None:

@@ -140,6 +140,7 @@ def test_settings_by_name() -> None:
     expected = ConTree(threads=2, max_gap=0.01, prune=("shrinking", "features"), simd="plain")
     assert by_name(text) == expected
     assert by_name("contree:prune=none") == ConTree(prune=())
+    assert by_name("contree:fewest_tests=true") == ConTree(fewest_tests=True)
     for wrong in ("contree:speed=9", "contree:max_gap", "contree:threads=0", "contree:simd=mmx"):
         with pytest.raises(SpecError):
             by_name(wrong)

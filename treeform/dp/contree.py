@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from treeform.dp.base import Engine, EngineOutcome, EngineRun, TreeTask
+from treeform.dp.fewest import with_fewest_tests
 from treeform.errors import SpecError
 
 if TYPE_CHECKING:
@@ -38,12 +39,16 @@ class ConTree(Engine):
         Stop improving once the tree is provably this close to the optimum: an int in units of cost (of the
         data set's integer weights), a float in (0, 1) as a fraction of the total weight; 0 for the optimum.
     memory_limit : int or None
-        Bytes that the engine may use; it stops with its best tree beyond that.
+        Bytes that the engine may use. Beyond that it goes on with fewer threads and less scratch, and stops with
+        its best tree if that does not suffice.
     prune : tuple of str
         The pruning rules in use: the paper's ``neighbourhood``, ``shrinking`` and ``subinterval``, and
         ``features`` (bounds per second feature). All are exact; leave some out only to study their effect.
     simd : str
         ``auto``, ``avx512``, ``avx2`` or ``plain``: the same tree at different speeds.
+    fewest_tests : bool
+        Once the optimum is proved, search for the fewest tests among the optimal trees; takes about as long again
+        with two classes, and up to twelve times as long with several.
 
     Raises
     ------
@@ -61,6 +66,7 @@ class ConTree(Engine):
     memory_limit: int | None = None
     prune: tuple[str, ...] = RULES
     simd: str = "auto"
+    fewest_tests: bool = False
 
     name: ClassVar[str] = "contree"
     understands: ClassVar[frozenset[str]] = frozenset(
@@ -82,6 +88,12 @@ class ConTree(Engine):
                 fix="leave it out",
             )
         _check_path(self.simd)
+        if not isinstance(self.fewest_tests, bool):
+            raise SpecError(
+                f"ConTree(fewest_tests={self.fewest_tests!r}) is not possible",
+                cause="it is said or not",
+                fix="use fewest_tests=True",
+            )
 
     def run(self, data: Dataset, task: TreeTask, run: EngineRun) -> EngineOutcome:
         """Solve `task` on `data`; see `Engine.run`.
@@ -91,6 +103,11 @@ class ConTree(Engine):
         SpecError
             If the task is not possible, or its costs exceed 2**60.
         """
+        if self.fewest_tests:
+            return with_fewest_tests(self._solve, data, task, run)
+        return self._solve(data, task, run)
+
+    def _solve(self, data: Dataset, task: TreeTask, run: EngineRun) -> EngineOutcome:
         from treeform import _core
 
         _check_task(data, task)

@@ -16,16 +16,17 @@ public:
     using Key = typename W::Key;
     using Id = typename W::Id;
 
-    /// The cuts of `feature` in `node`, which must stay as it is.
-    void take(const Table<W>& table, const Node<W>& node, int feature) {
+    /// The cuts of `feature` in `node`, which must stay as it is; only those with a weight of `support` on both sides.
+    void take(const Table<W>& table, const Node<W>& node, int feature, Cost support) {
         key_ = node.key(feature);
         first_ = 1, last_ = 0;
         if (node.n < 2) return;
         first_ = static_cast<int>(std::upper_bound(key_, key_ + node.n, key_[0]) - key_);
         last_ = static_cast<int>(std::lower_bound(key_, key_ + node.n, key_[node.n - 1]) - key_);
         plain_ = table.plain;
-        if (plain_) return;
         const Id* rows = node.order(feature);
+        if (support > 0) leave(table, rows, static_cast<int>(node.n), support);
+        if (plain_) return;
         z_.resize(node.n + 1);
         Cost z = 0;
         for (std::size_t k = 0; k < node.n; ++k) z_[k] = z, z += table.mass[rows[k]];
@@ -80,6 +81,14 @@ private:
     std::vector<Cost> z_;   // only if rows differ in mass
     int first_ = 1, last_ = 0;
     bool plain_ = true;
+
+    void leave(const Table<W>& table, const Id* rows, int n, Cost support) {
+        int low = 0, high = n;
+        for (Cost sum = 0; low < n && sum < support; ++low) sum += table.weight_of(rows[low]);
+        for (Cost sum = 0; high > 0 && sum < support; --high) sum += table.weight_of(rows[high - 1]);
+        first_ = after(std::max(first_, low), last_);
+        last_ = before(std::min(last_, high), first_);
+    }
 };
 
 }  // namespace treeform::contree

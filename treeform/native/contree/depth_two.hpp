@@ -17,29 +17,10 @@
 #include "lanes.hpp"
 #include "prefixes.hpp"
 #include "sides.hpp"
-#include "stump.hpp"
+#include "subproblem.hpp"
 #include "table.hpp"
 
 namespace treeform::contree {
-
-/// The result on one subproblem.
-template <class Cost>
-struct Answer {
-    bool found = false;
-    Cost value = 0;             // of the tree found, else the bound that it had to beat
-    Cost lower = 0;             // no tree without requirements costs less
-    Cost proven = 0;            // no admissible tree costs less
-    Plan::Kind kind = Plan::leaf, left = Plan::leaf, right = Plan::leaf;
-    Test test;
-    PlanPtr plan;               // set by the deeper search
-
-    Test as_test() const { return plan ? plan->test : kind == Plan::split ? test : Test{}; }
-    PlanPtr as_plan() const {
-        if (plan) return plan;
-        if (kind != Plan::split) return Plan::of(kind);
-        return std::make_shared<const Plan>(Plan{Plan::split, test, Plan::of(left), Plan::of(right)});
-    }
-};
 
 template <class W>
 class DepthTwo {
@@ -48,8 +29,15 @@ public:
     using Key = typename W::Key;
     using Sum = typename W::Sum;
     using Cost = typename W::Cost;
-    using Lane = typename Lanes<W>::Lane;
+    using In = ScanInput<Key, Sum>;
+    using Task = Subproblem<W>;
+    using Found = typename IntervalSearch<W>::Found;
     static constexpr Cost kInf = IntervalSearch<W>::kInf;
+    struct Keys {    // what is left and right of a split; and where the weight of their leaves is counted
+        Key left, left_weight, right, right_weight;
+        explicit Keys(Key at) : left(at), left_weight(at), right(at), right_weight(at) {}
+        Keys(Key l, Key lw, Key r, Key rw) : left(l), left_weight(lw), right(r), right_weight(rw) {}
+    };
     struct Place {   // a cut of the root feature in work
         std::size_t rows;
         Key key;
@@ -57,56 +45,33 @@ public:
 
     DepthTwo(const Table<W>& table, const Settings& rules, Control& control, Counters& counters,
              const ScanTable<Key, Sum>& scans)
-        : table_(table), rules_(rules), control_(control), counters_(counters), scans_(scans), stump_(table),
-          penalty_(static_cast<Cost>(rules.node_penalty)), support_(static_cast<Cost>(rules.min_support)),
+        : table_(table), rules_(rules), control_(control), counters_(counters), scans_(scans),
+          penalty_(static_cast<Cost>(rules.node_penalty)),
           lanes_(table, scans_), prefixes_(table), by_left_(table.features), by_right_(table.features), whole_(table.features),
-          open_left_(table.features), open_right_(table.features), turn_(table.features) {
+          loose_by_(table.features), unused_(table.features), open_left_(table.features), open_right_(table.features), turn_(table.features) {
         left_.weight.resize(table.classes), right_.weight.resize(table.classes);
     }
 
-    /// The best tree of depth at most two and at most `budget` tests that costs less than `upper`. `lower` is a known
-    /// lower bound, `inherited` one per root feature (or null). `by_feature` receives lower bounds per root feature.
-    Answer<Cost> solve(const Node<W>& node, std::int64_t budget, Cost upper, Cost lower, const Cost* inherited,
-                       Test hint, Cost gap, Cost* by_feature) {
-        ++counters_.nodes;
-        control_.check();
-        Answer<Cost> best;
-        best.value = upper;
-        const Cost leaf = stump_leaf(node);
-        improve(best, leaf, Plan::leaf);
-        if (best.value <= lower || node.n <= 1 || budget < 1 || leaf == 0) {
-            std::fill_n(by_feature, table_.features, lower);
-            return settled(best, budget < 1 ? leaf : lower);
-        }
-        lanes_.lay_out(node, control_);
-        const Cost whole = whole_node(node, leaf, best);
-        if (budget < 2) {
-            std::copy(whole_.begin(), whole_.end(), by_feature);
-            best.lower = whole, best.proven = best.value;
-            return best;
-        }
-        order_features(inherited, hint);
-        Cost low = whole, proven = kInf;
-        for (const int f : turn_) {
-            const Cost known = inherited ? inherited[f] : Cost{0};
-            by_feature[f] = std::max(known, lower);
-            if (best.value > lower && by_feature[f] < best.value - gap) {
-                search_feature(node, f, budget, whole, hint, gap, best);
-                const Cost here = std::min<Cost>(whole, penalty_ + search_.lower());
-                by_feature[f] = std::max(by_feature[f], here);
-                proven = std::min(proven, std::max(by_feature[f], penalty_ + search_.proven()));
-            } else {
-                ++counters_.pruned_features;
-                proven = std::min(proven, by_feature[f]);
-            }
-            low = std::min(low, by_feature[f]);
-        }
-        best.lower = std::max(lower, low);
-        best.proven = std::max(lower, std::min(best.value, proven));
-        if (support_ == 0 && best.found) best.lower = std::min(best.lower, best.value);
-        return best;
+    /// The best tree of depth at most two and at most task.budget tests that costs less than task.upper.
+    /// `by_feature` receives lower bounds per root feature, whatever the support.
+    Answer<Cost> solve(const Task& task, Cost gap, Cost* by_feature) {
+        laid_out_ = false;
+        if (task.support == 0) return search(task, gap, by_feature);
+        Task loose = task;
+        loose.support = loose.held = 0;
+        Answer<Cost> reply = search(loose, gap, loose_by_.data());
+        std::copy(loose_by_.begin(), loose_by_.end(), by_feature);
+        if (!reply.found) return reply;
+        Task held = task;
+        held.inherited = loose_by_.data(), held.lower = reply.lower, held.held = std::max(task.held, reply.lower);
+        if (reply.kind == Plan::split) held.hint = reply.test;
+        const Cost lower = reply.lower;
+        reply = search(held, gap, unused_.data());
+        reply.lower = lower;
+        return reply;
     }
 
+    void release() { lanes_.release(); }
     std::size_t bytes() const { return lanes_.bytes() + search_.bytes(); }
 
 private:
@@ -115,18 +80,61 @@ private:
     Control& control_;
     Counters& counters_;
     ScanTable<Key, Sum> scans_;
-    StumpScan<W> stump_;
-    Cost penalty_, support_;
+    Cost penalty_, support_ = 0, held_whole_ = 0;
+    bool laid_out_ = false;         // the node is in the lanes
     Lanes<W> lanes_;
     Prefixes<W> prefixes_;
     std::vector<Cost> by_left_, by_right_, whole_;
+    std::vector<Cost> loose_by_, unused_;
     std::vector<Cost> open_left_, open_right_;   // bounds of the features not scanned yet on a split, else kInf
     std::vector<int> turn_;
     std::vector<Sum> scratch_;
+    std::vector<std::uint32_t> confined_;
     Side<W> left_, right_;
     IntervalSearch<W> search_;
 
-    Cost stump_leaf(const Node<W>& node) const { return stump_.leaf(node.weight); }
+    Answer<Cost> search(const Task& task, Cost gap, Cost* by_feature) {
+        ++counters_.nodes;
+        control_.check();
+        support_ = task.support;
+        const auto& node = task.node;
+        left_.weight = node.weight;
+        left_.prepare(table_);
+        const Cost leaf = left_.leaf, known = std::max(task.lower, task.held);
+        Answer<Cost> best;
+        best.value = task.upper;
+        improve(best, leaf, Plan::leaf);
+        if (best.value <= known || node.n <= 1 || task.budget < 1 || leaf == 0 || node.total_weight < 2 * support_) {
+            std::fill_n(by_feature, table_.features, task.lower);
+            return settled(best, task.budget < 1 || node.total_weight < 2 * support_ ? leaf : known);
+        }
+        if (!laid_out_) lanes_.lay_out(node, control_), laid_out_ = true;
+        const Cost whole = whole_node(leaf, best);
+        if (task.budget < 2) {
+            std::copy(whole_.begin(), whole_.end(), by_feature);
+            best.lower = whole, best.proven = best.value;
+            return best;
+        }
+        order_features(task.inherited, task.hint);
+        Cost low = whole, proven = kInf;
+        for (const int f : turn_) {
+            const Cost inherited = task.inherited ? task.inherited[f] : Cost{0};
+            by_feature[f] = std::max(inherited, task.lower);
+            if (best.value > known && std::max(by_feature[f], known) < best.value - gap) {
+                search_feature(task, f, whole, gap, best);
+                by_feature[f] = std::max(by_feature[f], std::min<Cost>(whole, penalty_ + search_.lower()));
+                proven = std::min(proven, std::max(by_feature[f], penalty_ + search_.proven()));
+            } else {
+                ++counters_.pruned_features;
+                proven = std::min(proven, by_feature[f]);
+            }
+            low = std::min(low, by_feature[f]);
+        }
+        best.lower = std::max(task.lower, low);
+        best.proven = std::max(known, std::min(best.value, proven));
+        if (support_ == 0 && best.found) best.lower = std::min(best.lower, best.value);
+        return best;
+    }
 
     static void improve(Answer<Cost>& best, Cost value, Plan::Kind kind) {
         if (value >= best.value) return;
@@ -138,23 +146,23 @@ private:
         return best;
     }
 
-    /// Trees of one test on the whole node; returns a lower bound, and per feature in `whole_`.
-    Cost whole_node(const Node<W>& node, Cost leaf, Answer<Cost>& best) {
-        left_.weight = node.weight;
-        left_.prepare(table_);
+    /// Trees of one test on the whole node, which is in left_; returns a lower bound, in `whole_` per
+    /// feature, in held_whole_ with the support.
+    Cost whole_node(Cost leaf, Answer<Cost>& best) {
+        const auto everything = static_cast<Key>(~Key{0});
         Cost low = leaf;
+        held_whole_ = leaf;
         for (int g = 0; g < table_.features; ++g) {
-            Cost value_left = leaf, lower_left = 0, ignored = 0;
-            scan(lanes_[g], static_cast<Key>(~Key{0}), true, false, kInf, kInf, value_left, lower_left, ignored, ignored);
-            whole_[g] = std::min<Cost>(leaf, penalty_ + lower_left);
+            Cost value = leaf, lower = 0, ignored = 0;
+            scan(lanes_.input(lanes_[g], everything, true, false), kInf, kInf, value, lower, ignored, ignored);
+            whole_[g] = std::min<Cost>(leaf, penalty_ + lower);
             low = std::min(low, whole_[g]);
-            if (support_ == 0) improve(best, penalty_ + value_left, Plan::best_stump);
-        }
-        if (support_ > 0 && low < best.value) {
-            Stump<Cost> stump;
-            for (int g = 0; g < table_.features; ++g)
-                if (whole_[g] < best.value) stump_.improve(node, g, {}, true, node.weight, support_, stump);
-            improve(best, penalty_ + stump.cost, Plan::best_stump);
+            if (support_ > 0) {
+                value = whole_[g] < best.value ? leaf : kInf;
+                if (value == leaf) held_scan(g, everything, everything, true, kInf, value);
+            }
+            held_whole_ = std::min(held_whole_, std::max<Cost>(whole_[g], value == kInf ? 0 : penalty_ + value));
+            improve(best, penalty_ + value, Plan::best_stump);
         }
         return low;
     }
@@ -170,20 +178,45 @@ private:
         std::rotate(turn_.begin(), it, it + 1);
     }
 
-    void search_feature(const Node<W>& node, int f, std::int64_t budget, Cost whole, Test hint, Cost gap,
-                        Answer<Cost>& best) {
-        search_.cuts.take(table_, node, f);
-        search_.begin(rules_, table_.features, node.total_mass, whole, whole_.data());
+    void search_feature(const Task& task, int f, Cost whole, Cost gap, Answer<Cost>& best) {
+        search_.cuts.take(table_, task.node, f, support_);
+        search_.begin(rules_, table_.features, task.node.total_mass, whole, held_whole_, whole_.data());
         if (search_.cuts.empty()) return;
         lanes_.forget_keys();
-        prefixes_.begin(node, f);
+        prefixes_.begin(task.node, f);
         typename IntervalSearch<W>::Pick pick;
-        std::uint32_t wish = hint.feature == f ? hint.key : 0;
+        std::uint32_t wish = task.hint.feature == f ? task.hint.key : 0;
         while (search_.next(best.value - penalty_ - gap, pick, by_left_.data(), by_right_.data(), counters_, wish)) {
             wish = 0;
             control_.check();
-            evaluate(node, f, budget, gap, pick, best);
+            if (support_ > 0 && task.budget > 2 && drop_interval(task, f, gap, pick, best)) continue;
+            const Found found = evaluate(task, f, gap, pick, best);
+            search_.settle(pick, best.value - penalty_ - gap, found, by_left_.data(), by_right_.data(), counters_);
         }
+    }
+
+    /// Try to settle a whole interval of splits at once. Its trees cost at least what they cost on the rows that are on the
+    /// same side in all of these splits; and a leaf of enough weight in one of them has it, too, when the rows in between
+    /// are counted on both sides. The best trees in this sense bound all: the sub-interval rule with a support.
+    bool drop_interval(const Task& task, int f, Cost gap, const typename IntervalSearch<W>::Pick& pick,
+                       const Answer<Cost>& best) {
+        const auto& cuts = search_.cuts;
+        const int from = pick.interval.from, to = pick.interval.to;
+        if (from == to) return false;
+        prefixes_.below(static_cast<std::size_t>(from), left_.weight);
+        prefixes_.below(static_cast<std::size_t>(to), right_.weight);
+        for (int y = 0; y < table_.classes; ++y) right_.weight[y] = task.node.weight[y] - right_.weight[y];
+        left_.prepare(table_), right_.prepare(table_);
+        search_.common(pick, open_left_.data(), open_right_.data());
+        const Cost cutoff = best.value - penalty_ - gap;
+        Cost low_left = left_.leaf, low_right = right_.leaf;
+        const Keys keys{static_cast<Key>(cuts.key(from)), static_cast<Key>(cuts.key(to)),
+                        static_cast<Key>(cuts.key(to)), static_cast<Key>(cuts.key(from))};
+        if (!scan_features(f, keys, true, cutoff, 0, low_left, low_right, true)) return false;
+        low_left = rest(low_left, open_left_), low_right = rest(low_right, open_right_);
+        if (low_left + low_right < cutoff) return false;
+        search_.drop(pick, low_left + low_right, counters_);
+        return true;
     }
 
     void weigh_sides(const Node<W>& node, const Place& cut) {
@@ -193,36 +226,40 @@ private:
     }
 
     /// One split {rank_f < key}: bounds for both sides, and a tree if it is good.
-    void evaluate(const Node<W>& node, int f, std::int64_t budget, Cost gap,
-                  const typename IntervalSearch<W>::Pick& pick, Answer<Cost>& best) {
+    Found evaluate(const Task& task, int f, Cost gap, const typename IntervalSearch<W>::Pick& pick, Answer<Cost>& best) {
         const Place cut{static_cast<std::size_t>(pick.cut), search_.cuts.key(pick.cut)};
         const Cost cutoff = best.value - penalty_ - gap;
-        Cost low_left = pick.left, low_right = pick.right;
-        if (low_left + low_right >= cutoff) {
+        Found out{pick.left, pick.right, pick.left + pick.right, pick.held_left, pick.held_right,
+                  pick.held_left + pick.held_right, {}, {}};
+        if (std::max(out.total, out.held_total) >= cutoff) {
             ++counters_.bounded;
-            search_.settle(pick, cutoff, low_left, low_right, low_left + low_right, low_left + low_right,
-                           by_left_.data(), by_right_.data(), {}, {}, counters_);
-            return;
+            return out;
         }
         ++counters_.splits;
-        weigh_sides(node, cut);
+        weigh_sides(task.node, cut);
         Cost best_left = left_.leaf, best_right = right_.leaf;
-        scan_features(f, static_cast<Key>(cut.key), cutoff, pick.reach, best_left, best_right);
-        Cost rest_left = best_left, rest_right = best_right;
-        for (int g = 0; g < table_.features; ++g)
-            rest_left = std::min(rest_left, open_left_[g]), rest_right = std::min(rest_right, open_right_[g]);
-        low_left = std::max(low_left, rest_left), low_right = std::max(low_right, rest_right);
-        Cost total = low_left + low_right;
-        if (budget < 3) total = std::min(left_.leaf + low_right, low_left + right_.leaf);
-        Cost proven = total;
-        if (left_.total < support_ || right_.total < support_) {
-            proven = kInf;
-        } else if (total < best.value - penalty_) {
-            if (support_ > 0) proven = supported_split(node, f, cut, budget, best_left, best_right);
-            take(f, cut, budget, best_left, best_right, best);
+        const Keys keys(static_cast<Key>(cut.key));
+        open_left_ = by_left_, open_right_ = by_right_;
+        scan_features(f, keys, false, cutoff, pick.reach, best_left, best_right);
+        out.left = std::max(out.left, rest(best_left, open_left_)), out.right = std::max(out.right, rest(best_right, open_right_));
+        out.total = task.budget < 3 ? std::min(left_.leaf + out.right, out.left + right_.leaf) : out.left + out.right;
+        out.held_left = std::max(out.left, out.held_left), out.held_right = std::max(out.right, out.held_right);
+        const bool hold = support_ > 0 && out.held_left + out.held_right - pick.reach < cutoff;
+        if (hold) {
+            best_left = left_.leaf, best_right = right_.leaf;
+            open_left_ = by_left_, open_right_ = by_right_;
+            scan_features(f, keys, true, cutoff, pick.reach, best_left, best_right);
+            out.held_left = std::max(out.held_left, rest(best_left, open_left_));
+            out.held_right = std::max(out.held_right, rest(best_right, open_right_));
         }
-        search_.settle(pick, best.value - penalty_ - gap, low_left, low_right, total, proven, by_left_.data(),
-                       by_right_.data(), {}, {}, counters_);
+        out.held_total = task.budget < 3 ? std::min(left_.leaf + out.held_right, out.held_left + right_.leaf)
+                                         : out.held_left + out.held_right;
+        if (support_ == 0 || hold) take(f, cut, task.budget, best_left, best_right, best);
+        return out;
+    }
+    static Cost rest(Cost low, const std::vector<Cost>& open) {
+        for (const Cost bound : open) low = std::min(low, bound);
+        return low;
     }
 
     void take(int f, const Place& cut, std::int64_t budget, Cost best_left, Cost best_right, Answer<Cost>& best) {
@@ -240,28 +277,12 @@ private:
         best.right = test_right && best_right < right_.leaf ? Plan::best_stump : Plan::leaf;
     }
 
-    /// The same split with the minimum support on all leaves; overwrites the bests, returns the constrained total.
-    Cost supported_split(const Node<W>& node, int f, const Place& cut, std::int64_t budget, Cost& best_left,
-                         Cost& best_right) {
-        const Test outer{f, cut.key};
-        Stump<Cost> stump_left, stump_right;
-        for (int g = 0; g < table_.features; ++g) {
-            if (by_left_[g] < std::min<Cost>(left_.leaf, penalty_ + stump_left.cost))
-                stump_.improve(node, g, outer, true, left_.weight, support_, stump_left);
-            if (by_right_[g] < std::min<Cost>(right_.leaf, penalty_ + stump_right.cost))
-                stump_.improve(node, g, outer, false, right_.weight, support_, stump_right);
-        }
-        best_left = std::min<Cost>(left_.leaf, penalty_ + stump_left.cost);
-        best_right = std::min<Cost>(right_.leaf, penalty_ + stump_right.cost);
-        if (budget < 3) return std::min(left_.leaf + best_right, best_left + right_.leaf);
-        return best_left + best_right;
-    }
-
-    /// Scan second features, most promising first, until no side can gain or the split is hopeless.
-    void scan_features(int f, Key key, Cost cutoff, Cost reach, Cost& best_left, Cost& best_right) {
+    /// Scan second features, most promising first, until no side can gain or the split is hopeless. With `held` the
+    /// trees of the sides keep the minimum support. With `doubt` it ends, and says no, once the sides may sum up to less
+    /// than the cutoff.
+    bool scan_features(int f, const Keys& keys, bool held, Cost cutoff, Cost reach, Cost& best_left, Cost& best_right,
+                       bool doubt = false) {
         const int features = table_.features;
-        std::copy(by_left_.begin(), by_left_.end(), open_left_.begin());
-        std::copy(by_right_.begin(), by_right_.end(), open_right_.begin());
         for (;;) {
             Cost low_left = kInf, low_right = kInf;
             int at_left = -1, at_right = -1;
@@ -270,22 +291,41 @@ private:
                 if (open_right_[g] < low_right) low_right = open_right_[g], at_right = g;
             }
             const bool want_left = low_left < best_left, want_right = low_right < best_right;
-            if (!want_left && !want_right) return;
-            if (std::min(best_left, low_left) + std::min(best_right, low_right) - reach >= cutoff) return;
+            if (doubt && best_left + best_right < cutoff) return false;
+            if (!want_left && !want_right) return true;
+            if (std::min(best_left, low_left) + std::min(best_right, low_right) - reach >= cutoff) return true;
             const bool by_left = want_left && (!want_right || best_left - low_left >= best_right - low_right);
             const int g = by_left ? at_left : at_right;
-            scan_feature(f, g, key, best_left, best_right);
-            open_left_[g] = open_right_[g] = kInf;
+            lanes_.need_keys(f, g, counters_);
+            if (held) {
+                auto& best = by_left ? best_left : best_right;
+                Cost value = kInf;
+                held_scan(g, by_left ? keys.left : keys.right, by_left ? keys.left_weight : keys.right_weight, by_left,
+                          best - penalty_, value);
+                best = std::min<Cost>(best, penalty_ + value);
+                (by_left ? open_left_ : open_right_)[g] = kInf;
+            } else {
+                scan_feature(g, keys.left, best_left, best_right);
+                open_left_[g] = open_right_[g] = kInf;
+            }
         }
     }
 
-    void scan_feature(int f, int g, Key key, Cost& best_left, Cost& best_right) {
-        lanes_.need_keys(f, g, counters_);
-        const auto& lane = lanes_[g];
+    /// The best single test on feature g for one side of the split, with the minimum support, which is counted
+    /// on the side of `weight_key`; nothing to find leaves `value`.
+    void held_scan(int g, Key key, Key weight_key, bool left, Cost beat, Cost& value) {
+        if (!lanes_.confine(lanes_[g], weight_key, left, support_, confined_)) return;
+        auto in = lanes_.input(lanes_[g], key, left, !left);
+        in.valid = confined_.data();
+        Cost lower = 0, ignored = 0;
+        scan(in, beat, beat, left ? value : ignored, lower, left ? ignored : value, lower);
+    }
+
+    void scan_feature(int g, Key key, Cost& best_left, Cost& best_right) {
         const bool want_left = by_left_[g] < best_left, want_right = by_right_[g] < best_right;
         Cost value_left = kInf, value_right = kInf, lower_left = 0, lower_right = 0;
-        scan(lane, key, want_left, want_right, best_left - penalty_, best_right - penalty_, value_left, lower_left,
-             value_right, lower_right);
+        scan(lanes_.input(lanes_[g], key, want_left, want_right), best_left - penalty_, best_right - penalty_, value_left,
+             lower_left, value_right, lower_right);
         if (want_left) {
             by_left_[g] = std::max(by_left_[g], std::min<Cost>(left_.leaf, penalty_ + lower_left));
             best_left = std::min<Cost>(best_left, penalty_ + value_left);
@@ -296,14 +336,14 @@ private:
         }
     }
 
-    /// The best single test on the lane's feature for the wanted sides: what was found, and a lower bound. Pairs of
-    /// predictions that cannot beat `beat_*` are left out.
-    void scan(const Lane& lane, Key key, bool want_left, bool want_right, Cost beat_left, Cost beat_right,
-              Cost& value_left, Cost& lower_left, Cost& value_right, Cost& lower_right) {
+    /// The best single test for the sides in `in`: what was found, and a lower bound. Pairs of predictions that cannot
+    /// beat `beat_*` are left out.
+    void scan(In in, Cost beat_left, Cost beat_right, Cost& value_left, Cost& lower_left, Cost& value_right,
+              Cost& lower_right) {
+        const bool want_left = in.sides & kLeft, want_right = in.sides & kRight;
         Extremes d;
         if (table_.classes == 2) {
             ++counters_.scans;
-            const auto in = lanes_.input(lane, key, want_left, want_right);
             scans_.delta(in, d);
             if (want_left) lower_left = value_left = pair_value(left_, 0, 1, d.most_left, d.least_left);
             if (want_right) lower_right = value_right = pair_value(right_, 0, 1, d.most_right, d.least_right);
@@ -317,7 +357,8 @@ private:
             const bool r = want_right && right_.next(std::min(beat_right, value_right), q);
             if (!l && !r) break;
             ++counters_.scans;
-            scan_pairs(lane, key, l, r, p, q, d);
+            in.sides = (l ? kLeft : 0) | (r ? kRight : 0);
+            scan_pairs(in, p, q, d);
             if (l) value_left = std::min(value_left, pair_value(left_, p.a, p.b, d.most_left, d.least_left));
             if (r) value_right = std::min(value_right, pair_value(right_, q.a, q.b, d.most_right, d.least_right));
         }
@@ -329,29 +370,26 @@ private:
         return std::min(static_cast<Cost>(side.as_leaf[b] + least), static_cast<Cost>(side.as_leaf[a] - most));
     }
 
-    void scan_pairs(const Lane& lane, Key key, bool l, bool r, const typename Side<W>::Pair& p,
-                    const typename Side<W>::Pair& q, Extremes& d) {
+    void scan_pairs(In& in, const typename Side<W>::Pair& p, const typename Side<W>::Pair& q, Extremes& d) {
         if (table_.plain) {
-            auto in = lanes_.input(lane, key, l, r);
             in.pairs[0] = p.a, in.pairs[1] = p.b, in.pairs[2] = q.a, in.pairs[3] = q.b;
             scans_.pair(in, d);
             return;
         }
-        if (l) weighted_pair(lane, key, p, kLeft, d);
-        if (r) weighted_pair(lane, key, q, kRight, d);
+        if (in.sides & kLeft) weighted_pair(in, p, kLeft, d);
+        if (in.sides & kRight) weighted_pair(in, q, kRight, d);
     }
-    void weighted_pair(const Lane& lane, Key key, const typename Side<W>::Pair& p, int side, Extremes& d) {
+    void weighted_pair(In in, const typename Side<W>::Pair& p, int side, Extremes& d) {
         const int k = table_.classes;
         const std::size_t size = lanes_.size();
         scratch_.resize(size);
         for (std::size_t i = 0; i < size; ++i) {
-            const auto y = lane.label[i];
+            const auto y = in.label[i];
             const Cost* row = table_.cost.data() + (y == kNoLabel ? 0 : static_cast<std::size_t>(y) * k);
-            scratch_[i] = static_cast<Sum>(lane.step[i] * static_cast<Sum>(row[p.a] - row[p.b]));
+            scratch_[i] = static_cast<Sum>(in.step[i] * static_cast<Sum>(row[p.a] - row[p.b]));
         }
         Extremes one;
-        auto in = lanes_.input(lane, key, side == kLeft, side == kRight);
-        in.step = scratch_.data();
+        in.step = scratch_.data(), in.sides = side;
         scans_.delta(in, one);
         if (side == kLeft) d.most_left = one.most_left, d.least_left = one.least_left;
         else d.most_right = one.most_right, d.least_right = one.least_right;

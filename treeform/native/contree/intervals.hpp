@@ -15,10 +15,15 @@
 // its upper bound still prunes. Two virtual records stand at the ends: nothing on the left (L = 0, R = whole node at
 // one level less), and nothing on the right.
 //
-// Requirements on the leaves (a minimum support) make none of these true for the *constrained* costs: taking one row
-// away may empty a leaf below its minimum, and cost as much as that whole leaf. They remain true for the costs
-// without the requirement, which bound the constrained ones from below. So in that case Records hold unconstrained
-// bounds, and only the incumbent is constrained.
+// Requirements on the leaves (a minimum support) take away what is inferred from subsets: taking one row away may empty a
+// leaf below its minimum, and cost as much as that whole leaf. A tree that is admissible stays so when rows are added. So
+// with L', R' the constrained costs of the sides (and L, R, without the requirement, below them) for u < w < v
+//
+//   R'(w) >= R'(u) - (z(w) - z(u)),   L'(w) >= L'(v) - (z(v) - z(w)),   L'(w) >= L(u),   R'(w) >= R(v)
+//
+// and what follows by adding a bound for either side: half of the neighbourhood rule in each direction, the
+// sub-interval rule for L and R, the crossed one for L' and R'. Records hold both kinds of costs; without requirements
+// the two are the same.
 //
 // Intervals of cuts not yet settled wait in a heap, the lowest bound first. The middle (by mass) of the best interval is
 // evaluated next. With second-feature bounds a Record also holds, for every feature g, lower bounds of the sides' best
@@ -39,11 +44,12 @@ public:
     static constexpr Cost kInf = std::numeric_limits<Cost>::max() / 4;
 
     struct Record {
-        Cost z, left, right, total;
+        Cost z, left, right, total;    // without requirements
+        Cost held_left, held_right;    // with them
         Test hint_left, hint_right;
     };
     struct Interval {
-        Cost lower;
+        Cost lower, loose;   // bounds of a split in it, with requirements and without
         int u, v;      // records at its ends
         int from, to;  // its cuts
     };
@@ -52,27 +58,38 @@ public:
         int cut = -1;
         Interval interval{};
         Cost reach = 0;           // mass to the farther end of the interval: the slack worth solving with
-        Cost left = 0, right = 0; // lower bounds of the sides
+        Cost left = 0, right = 0; // lower bounds of the sides without requirements
+        Cost held_left = 0, held_right = 0;   // and with them
         Test hint_left, hint_right;   // root tests of the sides of the nearest evaluated cut
+        std::uint32_t first = 0, last = 0;         // keys of the first and the last cut of the interval
+        Cost common_left = 0, common_right = 0;    // bounds of the sides, without requirements, that all its cuts share
+        Cost burden_left = 0, burden_right = 0;    // by how much requirements raised those of the nearest cuts
+    };
+
+    /// What an evaluated cut came to, in lower bounds.
+    struct Found {
+        Cost left = 0, right = 0, total = 0;                  // without requirements
+        Cost held_left = 0, held_right = 0, held_total = 0;   // with them
+        Test hint_left, hint_right;
     };
 
     Cuts<W> cuts;
     bool open = false;
 
     /// Start on `cuts`. `whole` is a lower bound of the node without this split (which is also what a split that sends
-    /// all rows one way costs), `whole_by` the same per feature (size F).
-    void begin(const Settings& rules, int features, Cost mass, Cost whole, const Cost* whole_by) {
+    /// all rows one way costs), `held` one with requirements, `whole_by` as `whole` per feature (size F).
+    void begin(const Settings& rules, int features, Cost mass, Cost whole, Cost held, const Cost* whole_by) {
         rules_ = &rules, features_ = features, open = true;
         in_flight_.clear();
         proven_ = kInf, closed_ = whole;
         records_.clear(), arena_.clear(), heap_.clear();
         const Test none{};
-        records_.push_back({0, 0, whole, whole, none, none});
-        records_.push_back({mass, whole, 0, whole, none, none});
+        records_.push_back({0, 0, whole, whole, 0, held, none, none});
+        records_.push_back({mass, whole, 0, whole, held, 0, none, none});
         arena_.assign(4 * static_cast<std::size_t>(features), 0);
         std::copy(whole_by, whole_by + features, arena_.begin() + features);
         std::copy(whole_by, whole_by + features, arena_.begin() + 2 * features);
-        if (!cuts.empty()) heap_.push_back({bound(0, 1), 0, 1, cuts.first(), cuts.last()});
+        if (!cuts.empty()) heap_.push_back({bound(0, 1), loose_bound(0, 1), 0, 1, cuts.first(), cuts.last()});
     }
 
     /// The next cut that may cost less than `cutoff`; false when there is none. Several may be out at a time.
@@ -83,7 +100,7 @@ public:
             Interval iv = heap_.back();
             heap_.pop_back();
             if (iv.lower >= cutoff) {
-                forgo(iv.lower);
+                forgo(iv);
                 if (!rules_->subinterval) continue;
                 close_all(iv, counters);
                 return false;
@@ -93,6 +110,10 @@ public:
             pick.interval = iv;
             pick.cut = wish ? cuts.nearest(wish, iv.from, iv.to) : cuts.middle(iv.from, iv.to);
             wish = 0;
+            pick.first = cuts.key(iv.from), pick.last = cuts.key(iv.to);
+            pick.common_left = records_[iv.u].left, pick.common_right = records_[iv.v].right;
+            pick.burden_left = records_[iv.v].held_left - records_[iv.v].left;
+            pick.burden_right = records_[iv.u].held_right - records_[iv.u].right;
             foresee(pick, by_left, by_right);
             in_flight_.push_back(iv.lower);
             return true;
@@ -100,36 +121,47 @@ public:
         return false;
     }
 
-    /// Settle a picked cut: `left`, `right`, `total` are lower bounds without requirements, `proven` one with them.
-    void settle(const Pick& pick, Cost cutoff, Cost left, Cost right, Cost total, Cost proven, const Cost* by_left,
-                const Cost* by_right, Test hint_left, Test hint_right, Counters& counters) {
+    /// Settle a picked cut.
+    void settle(const Pick& pick, Cost cutoff, const Found& found, const Cost* by_left, const Cost* by_right,
+                Counters& counters) {
         const int id = static_cast<int>(records_.size());
-        records_.push_back({cuts.z(pick.cut), left, right, total, hint_left, hint_right});
+        records_.push_back({cuts.z(pick.cut), found.left, found.right, found.total, std::max(found.left, found.held_left),
+                            std::max(found.right, found.held_right), found.hint_left, found.hint_right});
         arena_.insert(arena_.end(), by_left, by_left + features_);
         arena_.insert(arena_.end(), by_right, by_right + features_);
-        closed_ = std::min(closed_, total);
-        proven_ = std::min(proven_, proven);
+        closed_ = std::min(closed_, found.total);
+        proven_ = std::min(proven_, std::max(found.total, found.held_total));
         const auto& iv = pick.interval;
         in_flight_.erase(std::find(in_flight_.begin(), in_flight_.end(), iv.lower));
-        push({std::max(iv.lower, bound(iv.u, id)), iv.u, id, iv.from, cuts.before(pick.cut - 1, iv.from)}, cutoff, counters);
-        push({std::max(iv.lower, bound(id, iv.v)), id, iv.v, cuts.after(pick.cut + 1, iv.to), iv.to}, cutoff, counters);
+        push(part(iv, iv.u, id, iv.from, cuts.before(pick.cut - 1, iv.from)), cutoff, counters);
+        push(part(iv, id, iv.v, cuts.after(pick.cut + 1, iv.to), iv.to), cutoff, counters);
+    }
+
+    /// Settle the whole interval of a pick: no split in it costs less than `proven`.
+    void drop(const Pick& pick, Cost proven, Counters& counters) {
+        const auto& iv = pick.interval;
+        in_flight_.erase(std::find(in_flight_.begin(), in_flight_.end(), iv.lower));
+        counters.pruned_subinterval += static_cast<std::uint64_t>(iv.to - iv.from + 1);
+        closed_ = std::min(closed_, iv.loose), proven_ = std::min(proven_, proven);
+    }
+    /// Per second feature, bounds of the sides that all splits of the pick's interval share, whatever the support.
+    void common(const Pick& pick, Cost* by_left, Cost* by_right) const {
+        const Cost* p = arena_.data() + 2 * static_cast<std::size_t>(features_) * pick.interval.u;
+        const Cost* q = arena_.data() + 2 * static_cast<std::size_t>(features_) * pick.interval.v + features_;
+        std::copy(p, p + features_, by_left), std::copy(q, q + features_, by_right);
     }
 
     /// No tree with this root feature costs less, requirements aside; nor on any larger set of rows.
-    Cost lower() const { return std::min(closed_, waiting()); }
+    Cost lower() const {
+        Cost low = closed_;
+        for (const auto& iv : heap_) low = std::min(low, iv.loose);
+        return low;
+    }
     /// No admissible tree with this root feature, other than those found, costs less.
     Cost proven() const { return std::min(proven_, waiting()); }
     bool done() const { return heap_.empty() && in_flight_.empty(); }
     /// The bound of the interval that `next` would take; kInf if there is none.
     Cost front() const { return heap_.empty() ? kInf : heap_.front().lower; }
-    /// A copy of the state; the cuts themselves can be found again.
-    IntervalSearch without_cuts() const {
-        IntervalSearch copy;
-        copy.open = open, copy.rules_ = rules_, copy.features_ = features_;
-        copy.records_ = records_, copy.arena_ = arena_, copy.heap_ = heap_, copy.in_flight_ = in_flight_;
-        copy.closed_ = closed_, copy.proven_ = proven_;
-        return copy;
-    }
     std::size_t bytes() const {
         return cuts.bytes() + records_.capacity() * sizeof(Record) +
                arena_.capacity() * sizeof(Cost) + heap_.capacity() * sizeof(Interval);
@@ -150,13 +182,22 @@ private:
         for (const auto& iv : heap_) low = std::min(low, iv.lower);
         return low;
     }
-    void forgo(Cost lower) { closed_ = std::min(closed_, lower), proven_ = std::min(proven_, lower); }
+    void forgo(const Interval& iv) { closed_ = std::min(closed_, iv.loose), proven_ = std::min(proven_, iv.lower); }
 
     static bool later(const Interval& a, const Interval& b) {
         return a.lower != b.lower ? a.lower > b.lower : a.from > b.from;
     }
 
+    Interval part(const Interval& of, int u, int v, int from, int to) const {
+        return {std::max(of.lower, bound(u, v)), std::max(of.loose, loose_bound(u, v)), u, v, from, to};
+    }
     Cost bound(int u, int v) const {
+        const auto &a = records_[u], &b = records_[v];
+        Cost low = loose_bound(u, v);
+        if (rules_->subinterval && rules_->neighbourhood) low = std::max(low, b.held_left + a.held_right - (b.z - a.z));
+        return low;
+    }
+    Cost loose_bound(int u, int v) const {
         const auto &a = records_[u], &b = records_[v];
         Cost low = 0;
         if (rules_->subinterval) {
@@ -171,7 +212,7 @@ private:
         if (rules_->neighbourhood && !rules_->shrinking) shrink(iv, cutoff, counters.pruned_neighbourhood);
         if (iv.from > iv.to) return;
         if (iv.lower >= cutoff) {
-            forgo(iv.lower);
+            forgo(iv);
             counters.pruned_subinterval += static_cast<std::uint64_t>(iv.to - iv.from + 1);
             return;
         }
@@ -189,12 +230,14 @@ private:
     void shrink(Interval& iv, Cost cutoff, std::uint64_t& pruned) {
         const auto &a = records_[iv.u], &b = records_[iv.v];
         const int before = iv.to - iv.from + 1;
-        if (a.total >= cutoff) iv.from = cuts.above(a.z + (a.total - cutoff), iv.from, iv.to);
-        if (b.total >= cutoff && iv.from <= iv.to) iv.to = cuts.below(b.z - (b.total - cutoff), iv.from, iv.to);
+        const Cost rightwards = std::max(a.total, a.left + a.held_right), leftwards = std::max(b.total, b.held_left + b.right);
+        if (rightwards >= cutoff) iv.from = cuts.above(a.z + (rightwards - cutoff), iv.from, iv.to);
+        if (leftwards >= cutoff && iv.from <= iv.to) iv.to = cuts.below(b.z - (leftwards - cutoff), iv.from, iv.to);
         const int gone = before - std::max(0, iv.to - iv.from + 1);
         if (gone > 0) {
             pruned += static_cast<std::uint64_t>(gone);
-            forgo(cutoff);
+            const Cost extra = std::max(rightwards - a.total, leftwards - b.total);
+            closed_ = std::min(closed_, std::max(iv.loose, cutoff - extra)), proven_ = std::min(proven_, cutoff);
         }
     }
 
@@ -206,7 +249,7 @@ private:
         pick.reach = std::max(z - cuts.z(iv.from), cuts.z(iv.to) - z);
         const auto& near = from_a <= to_b ? a : b;
         pick.hint_left = near.hint_left, pick.hint_right = near.hint_right;
-        pick.left = pick.right = 0;
+        pick.left = pick.right = pick.held_left = pick.held_right = 0;
         if (!rules_->features) {
             std::fill_n(by_left, features_, 0), std::fill_n(by_right, features_, 0);
             return;
@@ -221,6 +264,8 @@ private:
             left = std::min(left, l), right = std::min(right, r);
         }
         pick.left = std::max(left, Cost{0}), pick.right = std::max(right, Cost{0});
+        pick.held_left = std::max<Cost>(pick.left, b.held_left - to_b);
+        pick.held_right = std::max<Cost>(pick.right, a.held_right - from_a);
     }
 };
 

@@ -17,6 +17,7 @@ public:
     using Id = typename W::Id;
     using Key = typename W::Key;
     using Sum = typename W::Sum;
+    using Cost = typename W::Cost;
 
     struct Lane {                        // one feature's order
         std::vector<Id> order;
@@ -30,6 +31,7 @@ public:
     Lanes(const Table<W>& table, const ScanTable<Key, Sum>& scans)
         : table_(table), scans_(scans), lanes_(table.features) {}
 
+    void release() { std::vector<Lane>(lanes_.size()).swap(lanes_); }
     std::size_t bytes() const {
         std::size_t sum = 0;
         for (const auto& lane : lanes_)
@@ -41,7 +43,7 @@ public:
     const Lane& operator[](int feature) const { return lanes_[feature]; }
 
     void lay_out(const Node<W>& node, const Control& control) {
-        rows_ = (node.n + kLanes - 1) / kLanes;
+        n_ = node.n, rows_ = (node.n + kLanes - 1) / kLanes;
         small_total_ = static_cast<std::int64_t>(node.n) * table_.losses.max_step <= 16000;
         for (int f = 0; f < table_.features; ++f) {
             control.check();
@@ -80,13 +82,44 @@ public:
         return in;
     }
 
+    /// The cuts of `lane` that leave a weight of `support` on both sides of them, counting only the rows that are on one
+    /// side of the split {rank < key}; false if there is none. An interval of places, as bits in the manner of `valid`.
+    bool confine(const Lane& lane, Key key, bool left, Cost support, std::vector<std::uint32_t>& valid) const {
+        std::size_t first = 0, last = n_;
+        if (!walk<1>(lane, key, left, support, first) || !walk<-1>(lane, key, left, support, last) || last <= first - 1) return false;
+        --first, --last;   // a cut is named by the place before it
+        valid.resize(rows_);
+        const std::size_t first_lane = first / rows_, last_lane = last / rows_;
+        for (std::size_t s = 0; s < rows_; ++s) {
+            const std::size_t from = first_lane + (s < first % rows_), to = last_lane + (s <= last % rows_);   // lanes
+            const std::uint64_t bits = to > from ? ((std::uint64_t{1} << to) - 1) & ~((std::uint64_t{1} << from) - 1) : 0;
+            valid[s] = static_cast<std::uint32_t>(bits) & (lane.ties ? lane.valid[s] : ~std::uint32_t{0});
+        }
+        return true;
+    }
+
 private:
     const Table<W>& table_;
     const ScanTable<Key, Sum>& scans_;
     std::vector<Lane> lanes_;
-    std::size_t rows_ = 0;
+    std::size_t n_ = 0, rows_ = 0;
     bool small_total_ = false;
 
+    /// Move `place` forwards (over rows place, place + 1, ...) or backwards (place - 1, ...) until the rows of one side of the
+    /// split have a weight of `support`; false if they never do.
+    template <int Step>
+    bool walk(const Lane& lane, Key key, bool left, Cost support, std::size_t& place) const {
+        std::size_t row = Step > 0 ? 0 : (place - 1) % rows_, column = Step > 0 ? 0 : (place - 1) / rows_;
+        for (Cost sum = 0; sum < support;) {
+            if (place == (Step > 0 ? n_ : 0)) return false;
+            const std::size_t at = row * kLanes + column;
+            const Cost weight = table_.weight.empty() ? Cost{1} : table_.weight[lane.order[at]];
+            sum += (lane.key[at] < key) == left ? weight : Cost{0};
+            place += Step, row += Step;
+            if (row >= rows_) row = Step > 0 ? 0 : rows_ - 1, column += Step;
+        }
+        return true;
+    }
     bool has_ties(const Node<W>& node, int f) const {
         if (table_.values[f].size() == table_.n) return false;
         const Key* key = node.key(f);
@@ -110,6 +143,9 @@ private:
             if (lane.label.size() < size) lane.label.resize(size);
             spread(node.label(f), node.n, rows_, kNoLabel, lane.label.data());
         }
+        if (node.silent_weight > 0 && !lane.step.empty() && (two || !table_.plain))
+            for (std::size_t k = 0; k < node.n; ++k)
+                if (node.label(f)[k] == kNoLabel) lane.step[k % rows_ * kLanes + k / rows_] = 0;
     }
     /// -1 for class 0, +1 for class 1, nothing for the padding.
     void step_from_label(const Node<W>& node, int f, Lane& lane) {

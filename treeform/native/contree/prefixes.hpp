@@ -18,7 +18,8 @@ public:
     void begin(const Node<W>& node, int feature) {
         rows_ = node.order(feature), labels_ = node.label(feature), n_ = node.n;
         const int k = table_.classes;
-        if (table_.plain && k == 2) {
+        quick_ = table_.plain && node.silent_weight == 0;
+        if (quick_ && k == 2) {
             ones_ = node.weight[1];
             return;
         }
@@ -26,7 +27,7 @@ public:
         const std::size_t blocks = node.n / block_;
         if (sums_.size() < (blocks + 1) * k) sums_.resize((blocks + 1) * k);
         std::fill_n(sums_.data(), k, Cost{0});
-        if (table_.plain) return count_blocks(blocks);
+        if (quick_) return count_blocks(blocks);
         for (std::size_t b = 1; b <= blocks; ++b) {
             Cost* here = sums_.data() + b * k;
             std::copy_n(here - k, k, here);
@@ -37,7 +38,7 @@ public:
     /// Weight per class of the first `rows` rows.
     void below(std::size_t rows, std::vector<Cost>& weight) const {
         const int k = table_.classes;
-        if (table_.plain && k == 2) {
+        if (quick_ && k == 2) {
             weight[1] = 2 * rows <= n_ ? ones(0, rows) : ones_ - ones(rows, n_);
             weight[0] = static_cast<Cost>(rows) - weight[1];
             return;
@@ -52,11 +53,13 @@ private:
     const Id* rows_ = nullptr;
     const std::uint16_t* labels_ = nullptr;
     std::size_t n_ = 0, block_ = 4;
+    bool quick_ = true;   // unit weights, no silent rows
     Cost ones_ = 0;
     std::vector<Cost> sums_, four_;
 
     void add(std::size_t from, std::size_t to, Cost* into) const {
-        for (std::size_t i = from; i < to; ++i) into[labels_[i]] += table_.weight_of(rows_[i]);
+        for (std::size_t i = from; i < to; ++i)
+            if (labels_[i] != kNoLabel) into[labels_[i]] += table_.weight_of(rows_[i]);
     }
     Cost ones(std::size_t from, std::size_t to) const {
         std::uint32_t sum = 0;

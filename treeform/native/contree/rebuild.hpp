@@ -2,7 +2,7 @@
 // From a plan to the tree that is handed out. The lowest tests are found again by plain scans, every leaf is labelled
 // by its own rows, and the cost is summed from the leaves: the answer does not lean on what the fast scans said.
 // Thresholds are given as the two neighbouring values that occur in the node.
-#include "depth_two.hpp"
+#include "stump.hpp"
 
 namespace treeform::contree {
 

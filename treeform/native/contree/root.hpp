@@ -35,7 +35,7 @@ public:
     Root(const Table<W>& table, const Node<W>& node, const Settings& rules, Control& control,
          const ScanTable<typename W::Key, typename W::Sum>& scans)
         : table_(table), node_(node), rules_(rules), control_(control), penalty_(static_cast<Cost>(rules.node_penalty)),
-          features_(table.features), searches_(table.features), turn_(table.features), seen_(table.features) {
+          support_(static_cast<Cost>(rules.min_support)), features_(table.features), searches_(table.features), turn_(table.features), seen_(table.features) {
         for (int t = 0; t < std::max(1, rules.threads); ++t) workers_.emplace_back(table, rules, control, scans);
     }
 
@@ -72,7 +72,7 @@ private:
     const Node<W>& node_;
     const Settings& rules_;
     Control& control_;
-    Cost penalty_;
+    Cost penalty_, support_;
     int features_, final_depth_ = 0;
     std::deque<Search<W>> workers_;
     Counters counters_;
@@ -81,11 +81,13 @@ private:
     bool open_ = false;                 // the final depth: searches_ bound the answer
     int depth_ = 0;
     std::int64_t budget_ = 0;
-    Cost gap_ = 0, whole_ = 0;
+    Cost gap_ = 0, whole_ = 0, held_whole_ = 0;   // bounds of the depth before, whatever the support and with it
     std::vector<Cost> whole_by_;
     std::mutex lock_;                   // for all that follows
     std::condition_variable changed_;
     bool failed_ = false;
+    std::size_t active_ = 0;            // workers that have not left
+    bool tight_ = false;                // the last worker has just given up its scratch
     Reply best_;
     std::vector<IntervalSearch<W>> searches_;
     std::vector<int> turn_;             // the features in order
@@ -102,13 +104,13 @@ private:
         const std::int64_t budget = std::min(rules_.max_nodes, full_tree(depth));
         const Cost gap = depth == final_depth_ ? static_cast<Cost>(rules_.gap) : Cost{0};
         if (depth <= 2) {
-            Reply reply = workers_[0].solve(0, {node_, depth, budget, upper, 0, nullptr, {}}, by_feature.data(), gap);
+            Reply reply = workers_[0].solve(0, {node_, depth, budget, upper, support_, 0, 0, nullptr, {}}, by_feature.data(), gap);
             publish(reply, 0);
             return reply;
         }
         std::vector<Cost> whole_by(features_);
         const Reply seed = solve(depth - 1, upper, whole_by);
-        depth_ = depth, budget_ = budget, gap_ = gap, whole_ = seed.lower, whole_by_ = std::move(whole_by);
+        depth_ = depth, budget_ = budget, gap_ = gap, whole_ = seed.lower, held_whole_ = seed.proven, whole_by_ = std::move(whole_by);
         best_ = seed;
         if (seed.value > 0) {
             begin(seed.found ? seed.as_test() : Test{});
@@ -121,22 +123,23 @@ private:
         const std::lock_guard guard(lock_);
         order_features<Cost>(turn_, nullptr, whole_by_, hint);
         for (int f = 0; f < features_; ++f) {
-            searches_[f].cuts.take(table_, node_, f);
-            searches_[f].begin(rules_, features_, node_.total_mass, whole_, whole_by_.data());
+            searches_[f].cuts.take(table_, node_, f, support_);
+            searches_[f].begin(rules_, features_, node_.total_mass, whole_, held_whole_, whole_by_.data());
         }
         std::fill(seen_.begin(), seen_.end(), kInf);
         chosen_ = goal_ = 0, round_ = position_ = 0, hint_ = hint;
-        open_ = depth_ == final_depth_;
+        open_ = depth_ == final_depth_, active_ = workers_.size(), tight_ = false;
     }
 
     /// What one worker does: take a task, evaluate it, and so on.
     void run(Search<W>& worker) {
-        while (Task* task = take()) {
+        while (fits(worker)) {
+            Task* task = take();
+            if (!task) return;
             control_.check();
-            control_.check_memory(bytes(worker));
             auto& work = task->work;
             const Test test{task->feature, searches_[task->feature].cuts.key(work.pick.cut)};
-            worker.evaluate(0, {node_, depth_, budget_, task->upper, 0, nullptr, {}}, test, task->room, task->cutoff, work);
+            worker.evaluate(0, {node_, depth_, budget_, task->upper, support_, 0, 0, nullptr, {}}, test, task->room, task->cutoff, work);
             const std::lock_guard guard(lock_);
             task->done = true;
             if (work.found) publish(as_reply(work), lower_now());
@@ -224,9 +227,8 @@ private:
     void settle(Task& task) {
         auto& work = task.work;
         const Cost after = work.found ? work.value - gap_ : task.cutoff;
-        searches_[task.feature].settle(work.pick, after, work.left.lower, work.right.lower, work.total, work.proven,
-                                       work.left.by.data(), work.right.by.data(), work.left.hint, work.right.hint, counters_);
-        seen_[task.feature] = std::min(seen_[task.feature], work.total);
+        Search<W>::settle(searches_[task.feature], after, work, counters_);
+        seen_[task.feature] = std::min(seen_[task.feature], work.proven);
         if (!work.found || penalty_ + work.value >= best_.value) return;
         best_ = as_reply(work);
         control_.replace(best_.value + table_.losses.offset, best_.plan);
@@ -244,10 +246,30 @@ private:
         return std::max(low, Cost{0});
     }
 
+    /// Whether the worker may go on. Over the memory limit it leaves if there are others, who can do its share of the
+    /// sequence; the last one gives up its scratch, and stops only if its next task exceeds the limit, too.
+    bool fits(Search<W>& worker) {
+        if (rules_.memory_limit == 0) return true;
+        const std::lock_guard guard(lock_);
+        if (bytes(worker) <= rules_.memory_limit) {
+            tight_ = false;
+            return true;
+        }
+        worker.release();
+        if (active_ > 1) {
+            --active_;
+            return false;
+        }
+        if (std::exchange(tight_, true)) {
+            control_.stop_for_memory();
+            throw Stopped{};
+        }
+        return true;
+    }
+
     /// About what the run holds, seen from one worker; the searches of other features count by their cuts alone.
     std::size_t bytes(const Search<W>& worker) const {
-        if (rules_.memory_limit == 0) return 0;
-        std::size_t sum = table_.bytes() + node_.bytes() + worker.bytes() * workers_.size();
+        std::size_t sum = table_.bytes() + node_.bytes() + worker.bytes() * active_;
         for (const auto& one : searches_) sum += one.cuts.bytes();
         return sum;
     }
@@ -262,7 +284,7 @@ private:
             }
             low = std::min(low, by_feature[f]);
         }
-        best_.lower = rules_.min_support == 0 && best_.found ? std::min(low, best_.value) : low;
+        best_.lower = support_ == 0 && best_.found ? std::min(low, best_.value) : low;
         best_.proven = std::min(best_.value, proven);
         return best_;
     }

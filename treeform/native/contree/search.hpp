@@ -14,10 +14,9 @@
 #include <deque>
 
 #include "depth_two.hpp"
+#include "stump.hpp"
 
 namespace treeform::contree {
-
-inline std::int64_t full_tree(int depth) { return depth >= 40 ? kNone : (std::int64_t{1} << depth) - 1; }
 
 /// The order in which features are taken: by inherited bound, then by the bound one level less, the hinted one first.
 template <class Cost>
@@ -32,19 +31,6 @@ void order_features(std::vector<int>& turn, const Cost* inherited, const std::ve
     std::rotate(turn.begin(), it, it + 1);
 }
 
-/// A subproblem, and what is known about it.
-template <class W>
-struct Subproblem {
-    using Cost = typename W::Cost;
-    const Node<W>& node;
-    int depth;
-    std::int64_t budget;                // tests
-    Cost upper;                         // only trees that cost less are wanted
-    Cost lower = 0;
-    const Cost* inherited = nullptr;    // lower bounds per root feature
-    Test hint;                          // a root test worth trying first
-};
-
 /// One split in work: what was known, and what came out.
 template <class W>
 struct SplitWork {
@@ -53,17 +39,22 @@ struct SplitWork {
         const Node<W>* node = nullptr;
         std::int64_t budget = 0;
         Cost lower = 0;                 // of the side, requirements aside
+        Cost held = 0;                  // and with them
         std::vector<Cost> by;           // the same per root feature
         Test hint;
         Answer<Cost> reply;
     };
     typename IntervalSearch<W>::Pick pick;
     Part left, right;
-    Cost total = 0, proven = 0;         // lower bounds of the sum: requirements aside, and with them
+    Cost total = 0, proven = 0;         // lower bounds of the sum: whatever the support, and with it
+    bool dropped = false;               // `proven` holds for the whole interval of the pick
     bool found = false;
     Cost value = 0;                     // of the sum, if found
     PlanPtr plan;
 
+    typename IntervalSearch<W>::Found bounds() const {
+        return {left.lower, right.lower, total, left.held, right.held, proven, left.hint, right.hint};
+    }
     explicit SplitWork(int features) { left.by.resize(features), right.by.resize(features); }
 };
 
@@ -80,7 +71,7 @@ public:
     Search(const Table<W>& table, const Settings& rules, Control& control,
            const ScanTable<typename W::Key, typename W::Sum>& scans)
         : table_(table), rules_(rules), control_(control), penalty_(static_cast<Cost>(rules.node_penalty)),
-          support_(static_cast<Cost>(rules.min_support)), two_(table, rules, control, counters_, scans), stump_(table),
+          two_(table, rules, control, counters_, scans), stump_(table),
           divider_(choose_divider(rules.simd.c_str())) {}
 
     Counters& counters() { return counters_; }
@@ -94,26 +85,26 @@ public:
         return sum;
     }
 
-    /// Solve a subproblem; `by_feature` receives lower bounds per root feature.
+    /// Give the scratch back.
+    void release() { frames_.clear(), two_.release(); }
+
+    /// Solve a subproblem; `by_feature` receives lower bounds per root feature, whatever the support. With a minimum support
+    /// the problem is first solved without (see depth_two.hpp).
     Reply solve(int level, Task task, Cost* by_feature, Cost gap = 0) {
         task.depth = static_cast<int>(std::min<std::int64_t>(task.depth, task.budget));
         task.budget = std::min(task.budget, full_tree(task.depth));
-        if (task.depth <= 2)
-            return two_.solve(task.node, task.budget, task.upper, task.lower, task.inherited, task.hint, gap, by_feature);
-        ++counters_.nodes;
-        control_.check();
-        Reply best;
-        const Cost leaf = stump_.leaf(task.node.weight);
-        best.value = task.upper;
-        if (leaf < best.value) best.found = true, best.value = leaf;
-        if (best.value <= task.lower || task.node.n <= 1 || leaf == 0) {
-            std::fill_n(by_feature, table_.features, task.lower);
-            best.lower = task.lower, best.proven = std::min(task.lower, best.value);
-            return best;
-        }
-        Frame& here = frame(level);
-        const Cost whole = seed(level, here, task, leaf, best);
-        return search(level, here, task, whole, best, by_feature);
+        if (task.depth <= 2) return two_.solve(task, gap, by_feature);
+        if (task.support == 0) return solve_one(level, task, by_feature);
+        Task loose = task;
+        loose.support = loose.held = 0;
+        Reply reply = solve_one(level, loose, by_feature);
+        if (!reply.found) return reply;
+        task.inherited = by_feature, task.lower = reply.lower, task.held = std::max(task.held, reply.lower);
+        if (reply.as_test().feature >= 0) task.hint = reply.as_test();
+        const Cost lower = reply.lower;
+        reply = solve_one(level, task, frame(level).unused_by.data());
+        reply.lower = lower;
+        return reply;
     }
 
     /// Solve both sides of the split `work.pick` of task.node into less than `room`; `cutoff` (at most room) is what
@@ -121,43 +112,48 @@ public:
     void evaluate(int level, const Task& task, Test test, Cost room, Cost cutoff, Work& work) {
         auto &left = work.left, &right = work.right;
         left.lower = work.pick.left, right.lower = work.pick.right;
+        left.held = work.pick.held_left, right.held = work.pick.held_right;
         left.hint = work.pick.hint_left, right.hint = work.pick.hint_right;
         left.reply = right.reply = Reply{};
-        work.found = false, work.value = room;
-        work.total = work.proven = left.lower + right.lower;
-        if (work.total >= cutoff) {
+        work.found = work.dropped = false, work.value = room;
+        work.total = left.lower + right.lower, work.proven = left.held + right.held;
+        if (work.proven >= cutoff) {
             ++counters_.bounded;
             return;
         }
+        if (task.support > 0 && drop_interval(level, task, test.feature, cutoff, work)) return;
         Frame& here = frame(level);
         partition(table_, task.node, test, here.outer, divider_, here.left, here.right, &control_);
         left.node = &here.left, right.node = &here.right;
         solve_sides(level, task, work, cutoff);
         work.total = left.lower + right.lower;
-        work.proven = kInf;
-        if (here.left.total_weight < support_ || here.right.total_weight < support_) return;
-        work.proven = std::max(work.total, proven_of(left) + proven_of(right));
+        work.proven = left.held + right.held;
         combine(level, task, test, work);
+    }
+
+    static void settle(IntervalSearch<W>& one, Cost cutoff, const Work& work, Counters& counters) {
+        if (work.dropped) one.drop(work.pick, work.proven, counters);
+        else one.settle(work.pick, cutoff, work.bounds(), work.left.by.data(), work.right.by.data(), counters);
     }
 
 private:
     struct Frame {   // the scratch of one level of the recursion
         std::vector<IntervalSearch<W>> searches;
-        std::vector<Cost> whole_by, child_by, seen;
+        std::vector<Cost> whole_by, child_by, unused_by, seen;
         std::vector<int> turn;
         Outer<W> outer;
         Node<W> left, right;
         Work work;
 
         explicit Frame(int features)
-            : searches(features), whole_by(features), child_by(features), seen(features), turn(features), work(features) {}
+            : searches(features), whole_by(features), child_by(features), unused_by(features), seen(features), turn(features), work(features) {}
     };
 
     const Table<W>& table_;
     const Settings& rules_;
     Control& control_;
     Counters counters_;
-    Cost penalty_, support_;
+    Cost penalty_;
     DepthTwo<W> two_;
     StumpScan<W> stump_;
     Divider divider_;
@@ -168,9 +164,27 @@ private:
         return frames_[level];
     }
 
-    /// Solve the node at one level less. Returns a lower bound of that.
-    Cost seed(int level, Frame& here, Task& task, Cost leaf, Reply& best) {
-        Task below{task.node, task.depth - 1, task.budget, leaf + 1, task.lower, nullptr, task.hint};
+    Reply solve_one(int level, Task task, Cost* by_feature) {
+        ++counters_.nodes;
+        control_.check();
+        Reply best;
+        const Cost leaf = stump_.leaf(task.node.weight), known = std::max(task.lower, task.held);
+        best.value = task.upper;
+        if (leaf < best.value) best.found = true, best.value = leaf;
+        const bool only_leaf = task.node.n <= 1 || leaf == 0 || task.node.total_weight < 2 * task.support;
+        if (best.value <= known || only_leaf) {
+            std::fill_n(by_feature, table_.features, task.lower);
+            best.lower = task.lower, best.proven = std::min(only_leaf ? leaf : known, best.value);
+            return best;
+        }
+        Frame& here = frame(level);
+        const Reply whole = seed(level, here, task, leaf, best);
+        return search(level, here, task, whole, best, by_feature);
+    }
+
+    /// Solve the node at one level less. Returns its bounds.
+    Reply seed(int level, Frame& here, Task& task, Cost leaf, Reply& best) {
+        Task below{task.node, task.depth - 1, task.budget, leaf + 1, task.support, task.lower, task.held, nullptr, task.hint};
         Reply reply = solve(level + 1, below, here.whole_by.data());
         for (auto& bound : here.whole_by) bound = std::min(bound, leaf);
         if (reply.found && reply.value < best.value) {
@@ -178,10 +192,11 @@ private:
             best.plan = reply.as_plan();
             if (task.hint.feature < 0) task.hint = best.plan->test;
         }
-        return std::min(reply.lower, leaf);
+        reply.lower = std::min(reply.lower, leaf), reply.proven = std::min(std::max(reply.proven, reply.lower), leaf);
+        return reply;
     }
 
-    Reply search(int level, Frame& here, const Task& task, Cost whole, Reply& best, Cost* by_feature) {
+    Reply search(int level, Frame& here, const Task& task, const Reply& whole, Reply& best, Cost* by_feature) {
         order_features(here.turn, task.inherited, here.whole_by, task.hint);
         for (auto& one : here.searches) one.open = false;
         here.outer.forget();
@@ -192,17 +207,17 @@ private:
                 std::stable_sort(here.turn.begin(), here.turn.end(),
                                  [&](int a, int b) { return here.seen[a] < here.seen[b]; });
             for (const int f : here.turn) {
-                if (best.value <= task.lower) break;
+                if (best.value <= std::max(task.lower, task.held)) break;
                 if (known(f) >= best.value) continue;
                 run_feature(level, here, task, f, whole, phase == 0 ? kWarmUp : std::numeric_limits<int>::max(), best);
             }
         }
-        Cost low = whole, proven = kInf;
+        Cost low = whole.lower, proven = kInf;
         for (int f = 0; f < table_.features; ++f) {
             const auto& one = here.searches[f];
             by_feature[f] = known(f);
             if (one.open && one.done()) {
-                by_feature[f] = std::max(by_feature[f], std::min<Cost>(whole, penalty_ + one.lower()));
+                by_feature[f] = std::max(by_feature[f], std::min<Cost>(whole.lower, penalty_ + one.lower()));
                 proven = std::min(proven, std::max(known(f), penalty_ + one.proven()));
             } else {
                 ++counters_.pruned_features;
@@ -210,18 +225,18 @@ private:
             }
             low = std::min(low, by_feature[f]);
         }
-        best.lower = support_ == 0 && best.found ? std::min(low, best.value) : low;
-        best.proven = std::min(best.value, proven);
+        best.lower = task.support == 0 && best.found ? std::min(low, best.value) : low;
+        best.proven = std::min(best.value, std::max(task.held, proven));
         return best;
     }
 
     /// At most `steps` thresholds of root feature f.
-    void run_feature(int level, Frame& here, const Task& task, int f, Cost whole, int steps, Reply& best) {
+    void run_feature(int level, Frame& here, const Task& task, int f, const Reply& whole, int steps, Reply& best) {
         auto& one = here.searches[f];
         std::uint32_t wish = 0;
         if (!one.open) {
-            one.cuts.take(table_, task.node, f);
-            one.begin(rules_, table_.features, task.node.total_mass, whole, here.whole_by.data());
+            one.cuts.take(table_, task.node, f, task.support);
+            one.begin(rules_, table_.features, task.node.total_mass, whole.lower, whole.proven, here.whole_by.data());
             if (task.hint.feature == f) wish = task.hint.key;
         }
         Work& work = here.work;
@@ -236,12 +251,35 @@ private:
                 best.plan = std::move(work.plan);
             }
             here.seen[f] = std::min(here.seen[f], work.total);
-            one.settle(work.pick, best.value - penalty_, work.left.lower, work.right.lower, work.total, work.proven,
-                       work.left.by.data(), work.right.by.data(), work.left.hint, work.right.hint, counters_);
+            settle(one, best.value - penalty_, work, counters_);
         }
     }
 
-    static Cost proven_of(const typename Work::Part& side) { return std::max(side.lower, side.reply.proven); }
+    /// Settle all splits of the pick's interval at once, if their common sides cost enough; see DepthTwo::drop_interval. The
+    /// rows in between are silent on both sides.
+    bool drop_interval(int level, const Task& task, int f, Cost cutoff, Work& work) {
+        const auto& pick = work.pick;
+        if (pick.first == pick.last || pick.burden_left + pick.burden_right <= 0) return false;
+        Cost left = pick.common_left, right = pick.common_right;
+        const bool left_first = pick.burden_left >= pick.burden_right;
+        for (const bool at_left : {left_first, !left_first}) {
+            Frame& here = frame(level);
+            partition(table_, task.node, {f, at_left ? pick.last : pick.first}, here.outer, divider_, here.left, here.right,
+                      &control_);
+            auto& side = at_left ? here.left : here.right;
+            auto& low = at_left ? left : right;
+            silence(table_, side, f, pick.first, pick.last);
+            const std::int64_t budget = std::min(full_tree(task.depth - 1), task.budget - 1);
+            const Cost cap = cutoff - (at_left ? right : left);
+            const Reply reply = solve(level + 1, {side, task.depth - 1, budget, cap, task.support, low, low, nullptr,
+                                                  at_left ? pick.hint_left : pick.hint_right}, here.child_by.data());
+            low = std::max(low, reply.proven);
+            if (left + right >= cutoff) break;
+        }
+        work.dropped = left + right >= cutoff;
+        if (work.dropped) work.proven = left + right;
+        return work.dropped;
+    }
 
     void solve_sides(int level, const Task& task, Work& work, Cost cutoff) {
         auto &left = work.left, &right = work.right;
@@ -249,18 +287,19 @@ private:
         auto& first = left.node->n >= right.node->n ? left : right;
         auto& second = &first == &left ? right : left;
         const Cost reach = work.pick.reach;
-        solve_side(level, task, first, cutoff - second.lower + reach);
-        if (left.lower + right.lower - reach >= cutoff) return;
-        solve_side(level, task, second, cutoff - first.lower + reach);
+        solve_side(level, task, first, cutoff - second.held + reach);
+        if (left.held + right.held - reach >= cutoff) return;
+        solve_side(level, task, second, cutoff - first.held + reach);
     }
 
     /// Solve one side against `cap`, and improve its bounds.
     void solve_side(int level, const Task& task, typename Work::Part& side, Cost cap) {
-        if (cap <= side.lower) return;
+        if (cap <= side.held) return;
         auto& by = frame(level).child_by;
-        side.reply = solve(level + 1, {*side.node, task.depth - 1, side.budget, cap, side.lower, side.by.data(), side.hint},
-                           by.data());
+        side.reply = solve(level + 1, {*side.node, task.depth - 1, side.budget, cap, task.support, side.lower, side.held,
+                                       side.by.data(), side.hint}, by.data());
         side.lower = std::max(side.lower, side.reply.lower);
+        side.held = std::max({side.held, side.lower, side.reply.proven});
         for (int f = 0; f < table_.features; ++f) side.by[f] = std::max(side.by[f], by[f]);
         const Test root = side.reply.as_test();
         if (side.reply.found && root.feature >= 0) side.hint = root;
@@ -274,24 +313,24 @@ private:
             if (left.reply.found && right.reply.found) take(test, left.reply, right.reply, work);
             return;
         }
-        if (work.total >= work.value) return;
+        if (work.proven >= work.value) return;
         Cost shared = kInf;
         for (std::int64_t l = std::min(left.budget, rest); l >= 0 && rest - l <= right.budget; --l) {
-            const Reply a = with_budget(level, task, left, l, work.value - right.lower);
-            const Reply b = with_budget(level, task, right, rest - l, work.value - left.lower);
+            const Reply a = with_budget(level, task, left, l, work.value - right.held);
+            const Reply b = with_budget(level, task, right, rest - l, work.value - left.held);
             if (a.found && b.found) take(test, a, b, work);
-            shared = std::min(shared, std::max(left.lower, a.proven) + std::max(right.lower, b.proven));
+            shared = std::min(shared, std::max(left.held, a.proven) + std::max(right.held, b.proven));
         }
-        if (support_ == 0) work.total = std::max(work.total, shared);
+        if (task.support == 0) work.total = std::max(work.total, shared);
         work.proven = std::max(work.proven, shared);
     }
     Reply with_budget(int level, const Task& task, typename Work::Part& side, std::int64_t budget, Cost cap) {
         if (budget == side.budget && side.reply.found) return side.reply;
         Reply none;
-        none.value = cap, none.proven = side.lower;
-        if (cap <= side.lower) return none;
-        return solve(level + 1, {*side.node, task.depth - 1, budget, cap, side.lower, side.by.data(), side.hint},
-                     frame(level).child_by.data());
+        none.value = cap, none.proven = side.held;
+        if (cap <= side.held) return none;
+        return solve(level + 1, {*side.node, task.depth - 1, budget, cap, task.support, side.lower, side.held, side.by.data(),
+                                 side.hint}, frame(level).child_by.data());
     }
 
     static void take(Test test, const Reply& left, const Reply& right, Work& work) {

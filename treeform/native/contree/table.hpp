@@ -82,7 +82,7 @@ struct Table {
 };
 
 /// The rows of a subproblem: for every feature the same rows, sorted by that feature, with their ranks in it and their
-/// labels.
+/// labels. Rows without a label (kNoLabel) are silent: they cost nothing, but count for a minimum support.
 template <class W>
 struct Node {
     using Id = typename W::Id;
@@ -94,7 +94,8 @@ struct Node {
     std::vector<Key> keys;
     std::vector<std::uint16_t> labels;
     std::vector<Cost> weight;     // per class
-    Cost total_weight = 0, total_mass = 0;
+    Cost total_weight = 0, total_mass = 0;     // silent rows included
+    Cost silent_weight = 0, silent_mass = 0;
 
     const Id* order(int feature) const { return rows.data() + stride * feature; }
     const Key* key(int feature) const { return keys.data() + stride * feature; }
@@ -113,11 +114,35 @@ struct Node {
 
 template <class W>
 void add_totals(const Table<W>& table, Node<W>& node) {
-    node.total_weight = node.total_mass = 0;
+    node.total_weight = node.silent_weight, node.total_mass = node.silent_mass;
     for (int y = 0; y < table.classes; ++y) {
         node.total_weight += node.weight[y];
         node.total_mass += node.weight[y] * static_cast<typename W::Cost>(table.losses.worst[y]);
     }
+}
+
+/// Add a row to the sums of a node.
+template <class W>
+void weigh(const Table<W>& table, Node<W>& node, typename W::Id row, std::uint16_t label) {
+    if (label != kNoLabel) node.weight[label] += table.weight_of(row);
+    else node.silent_weight += table.weight_of(row), node.silent_mass += table.mass_of(row);
+}
+
+/// Take their labels from the rows with from <= rank(feature) < to.
+template <class W>
+void silence(const Table<W>& table, Node<W>& node, int feature, std::uint32_t from, std::uint32_t to) {
+    const auto* rank = table.rank[feature].data();
+    node.weight.assign(table.classes, 0);
+    node.silent_weight = node.silent_mass = 0;
+    for (int f = 0; f < table.features; ++f) {
+        const auto* rows = node.order(f);
+        auto* labels = node.label(f);
+        for (std::size_t k = 0; k < node.n; ++k) {
+            if (rank[rows[k]] >= from && rank[rows[k]] < to) labels[k] = kNoLabel;
+            if (f == 0) weigh(table, node, rows[k], labels[k]);
+        }
+    }
+    add_totals(table, node);
 }
 
 /// Ranks of one feature in the orders of all others, in one node: what it takes to divide the node at any of its cuts.
@@ -163,8 +188,9 @@ void partition(const Table<W>& table, const Node<W>& node, Test test, Outer<W>& 
     right.n = node.n - left.n;
     left.weight.assign(table.classes, 0);
     right.weight.resize(table.classes);
-    for (std::size_t k = 0; k < left.n; ++k)
-        left.weight[node.label(test.feature)[k]] += table.weight_of(node.order(test.feature)[k]);
+    left.silent_weight = left.silent_mass = 0;
+    for (std::size_t k = 0; k < left.n; ++k) weigh(table, left, node.order(test.feature)[k], node.label(test.feature)[k]);
+    right.silent_weight = node.silent_weight - left.silent_weight, right.silent_mass = node.silent_mass - left.silent_mass;
     for (int y = 0; y < table.classes; ++y) right.weight[y] = node.weight[y] - left.weight[y];
     left.reserve(left.n, table.features), right.reserve(right.n, table.features);
     if (outer.goes_left.size() < node.n / 32 + 1) outer.goes_left.resize(node.n / 32 + 1);
