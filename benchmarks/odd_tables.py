@@ -128,7 +128,8 @@ def figures(rows: list[Row], folder: Path) -> None:
     shares = ", ".join(f"{100 * mean(of):.0f} % of the {splits} runs" for splits, of in proved.items())
     note = (
         f"Sets: {', '.join(names)}. Skeletons {', '.join(skeletons)}, alpha in {{{', '.join(ALPHAS)}}}, both chosen on "
-        "the validation part (ties: fewer tests); CART has depth 4 and its pruning chosen the same way. Proved "
+        "the validation part (ties: fewer tests); CART has depth 4 and its pruning chosen the same way. Seeds "
+        f"{', '.join(sorted({r['seed'] for r in rows}))}; {float(rows[0]['limit']):g} s for a ladder, one thread. Proved "
         f"optimal: {shares}."
     )
     header = ["splits", "model", "instances", "least", "first quartile", "median", "third quartile", "mean"]
