@@ -129,8 +129,8 @@ def figures(rows: list[Row], folder: Path) -> None:
     note = (
         f"Sets: {', '.join(names)}. Skeletons {', '.join(skeletons)}, alpha in {{{', '.join(ALPHAS)}}}, both chosen on "
         "the validation part (ties: fewer tests); CART has depth 4 and its pruning chosen the same way. Seeds "
-        f"{', '.join(sorted({r['seed'] for r in rows}))}; {float(rows[0]['limit']):g} s for a ladder, one thread. Proved "
-        f"optimal: {shares}."
+        f"{', '.join(sorted({r['seed'] for r in rows}))}; {float(rows[0]['limit']):g} s for a ladder, one thread. "
+        f"Proved optimal: {shares}."
     )
     header = ["splits", "model", "instances", "least", "first quartile", "median", "third quartile", "mean"]
     tables.write("odd_accuracy", "Accuracy on the test part", header, lines, note)
