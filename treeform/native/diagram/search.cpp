@@ -9,6 +9,8 @@ namespace {
 
 /// Searches for single tests that one bound may cost, and about how many elementary steps.
 constexpr double kWork = 2e6, kSteps = 6e9;
+/// And in trees, where the search itself gets further than its bounds.
+constexpr std::int64_t kTreeWork = 20000;
 
 std::int64_t work_of(const View& v) {
     const double of_feature = double(v.words) * v.planes * std::log2(2 + double(v.splits) / std::max(v.features, 1));
@@ -20,7 +22,7 @@ std::int64_t work_of(const View& v) {
 Search::Search(const Instance& in, const Settings& settings, const Control& control, Counters& counters)
     : in_(in), settings_(settings), control_(control), counters_(counters),
       trees_(in, control, counters, settings.memory / 2), depth_(int(settings.widths.size())), layers_(depth_),
-      plain_(settings.min_support == 0 && settings.min_flow == 0), most_bytes_(settings.memory / 4), work_(work_of(in.view)) {
+      plain_(settings.min_support == 0 && settings.min_flow == 0), most_bytes_(settings.memory / 4), work_(settings.is_tree ? kTreeWork : work_of(in.view)) {
     trees_.unroll(settings.widths);
     for (auto& one : layers_) one.left.resize(in.words()), one.right.resize(in.words()), one.joined.resize(in.words());
 }
