@@ -9,7 +9,6 @@ docs/benchmarks/odd_paper_runs.csv has is not run again, and ``--minutes`` ends 
 from __future__ import annotations
 
 import argparse
-import csv
 import os
 import time
 from collections.abc import Iterator
@@ -20,7 +19,7 @@ import numpy as np
 import tables
 
 import treeform as tf
-from treeform.bench.odd import SKELETONS, SPLITS, Job, cpu_seconds, job_of, read_parts, read_rows
+from treeform.bench.odd import SKELETONS, SPLITS, Job, append, cpu_seconds, job_of, read_parts, read_rows
 from treeform.data import Dataset
 from treeform.errors import TreeformError
 from treeform.formulations.odd import PaperODD, paper_objective
@@ -145,12 +144,7 @@ def main() -> None:
             continue
         row = one(job, alpha, given.seconds)
         print(row, flush=True)
-        new = not RUNS.exists()
-        with RUNS.open("a", newline="") as file:
-            writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
-            if new:
-                writer.writeheader()
-            writer.writerow(row)
+        append(RUNS, [row], FIELDS)
     write_table({(r["set"], r["splits"], r["skeleton"], r["alpha"]): r for r in rows})
 
 

@@ -9,7 +9,6 @@ table from them.
 from __future__ import annotations
 
 import argparse
-import csv
 import os
 import time
 from collections.abc import Callable
@@ -19,7 +18,7 @@ from typing import Any
 import tables
 
 import treeform as tf
-from treeform.bench.odd import cpu_seconds, read_parts
+from treeform.bench.odd import append, cpu_seconds, read_parts, read_rows
 from treeform.data import Dataset
 from treeform.formulations.odd import ODD, PaperODD, paper_objective
 from treeform.problem import Problem
@@ -73,10 +72,7 @@ def one(folder: Path, name: str, way: str, seconds: float) -> dict[str, Any]:
 
 def known() -> list[dict[str, str]]:
     """What has been run."""
-    if not RUNS.exists():
-        return []
-    with RUNS.open(newline="") as file:
-        return list(csv.DictReader(file))
+    return read_rows(RUNS) if RUNS.exists() else []
 
 
 def cell(row: dict[str, str] | None) -> str:
@@ -103,12 +99,7 @@ def main() -> None:
                 continue
             row = one(DATA, name, way, given.seconds)
             print(row, flush=True)
-            new = not RUNS.exists()
-            with RUNS.open("a", newline="") as file:
-                writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
-                if new:
-                    writer.writeheader()
-                writer.writerow(row)
+            append(RUNS, [row], FIELDS)
     have = {(row["set"], row["way"]): row for row in known()}
     rows = [[name, have[name, "HiGHS"]["n"], *[cell(have.get((name, way))) for way in WAYS]] for name in SETS
             if (name, "HiGHS") in have]  # fmt: skip

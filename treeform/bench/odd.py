@@ -232,13 +232,12 @@ COLUMNS = (
 )  # fmt: skip
 
 
-def append(output: Path, rows: Sequence[dict[str, Any]]) -> None:
+def append(output: Path, rows: Sequence[dict[str, Any]], columns: Sequence[str] = COLUMNS) -> None:
     """Add rows to a table, with its head when it is new; one that exists keeps its columns."""
     new = not output.exists()
-    columns: Sequence[str] = COLUMNS
     if not new:
         with output.open(newline="", encoding="utf-8") as file:
-            columns = next(csv.reader(file), COLUMNS)
+            columns = next(csv.reader(file), columns)
     with output.open("a", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, columns, lineterminator="\n", extrasaction="ignore")
         if new:
