@@ -5,7 +5,25 @@
 
 from __future__ import annotations
 
-from treeform.testing.differential.cases import Bundle, Case, bundle_of, case_from_json, draw_bundle, draw_case
-from treeform.testing.differential.drive import Verdict, World, run
+from treeform.testing.differential.cases import (
+    Bundle,
+    Case,
+    bundle_of,
+    case_from_json,
+    draw_bundle,
+    draw_case,
+)
+from treeform.testing.differential.drive import Verdict, run
+from treeform.testing.differential.world import World
 
-__all__ = ["Bundle", "Case", "Verdict", "World", "bundle_of", "case_from_json", "draw_bundle", "draw_case", "run"]
+__all__ = [
+    "Bundle",
+    "Case",
+    "Verdict",
+    "World",
+    "bundle_of",
+    "case_from_json",
+    "draw_bundle",
+    "draw_case",
+    "run",
+]

@@ -17,6 +17,7 @@ from treeform.testing.differential.models import draw_model
 from treeform.testing.differential.questions import Answer, Goal, Spec
 from treeform.testing.differential.reference import Reference, TooLarge
 from treeform.testing.differential.roads import Road, draw_road
+from treeform.testing.differential.shapes import Shape
 from treeform.testing.differential.table import Table
 
 BUNDLE = 40
@@ -36,21 +37,6 @@ DIAGRAMS = (
     ((1, 2, 1, 2), 2),
     ((1, 1, 2, 1), 1),
 )
-
-
-@dataclass(frozen=True)
-class Shape:
-    """The shape of a question: widths of a diagram, or None for a tree."""
-
-    depth: int
-    widths: tuple[int, ...] | None = None
-    hyperplanes: bool = False
-
-    @property
-    def text(self) -> str:
-        """As treeform reads it."""
-        plain = f"tree:{self.depth}" if self.widths is None else "diagram:" + ",".join(map(str, self.widths))
-        return plain + (":multivariate" if self.hyperplanes else "")
 
 
 @dataclass(frozen=True)
@@ -169,7 +155,7 @@ def draw_case(seed: int, number: int, bundle: Bundle | None = None) -> Case:
 
 
 def _draw_shape(rng: random.Random) -> Shape:
-    if rng.random() < 0.06:
+    if rng.random() < 0.04:
         if rng.random() < 0.6:
             return Shape(rng.choice((1, 1, 2)), None, True)
         widths = rng.choice(((1,), (1, 1), (1, 2)))
@@ -195,13 +181,23 @@ def _draw_table(rng: random.Random, shape: Shape) -> Table:
         columns[name] = _draw_column(rng, kind, n, large)
     classes = rng.choices(([0, 1], ["no", "yes"], [0, 1, 2]), (5, 3, 2 if not large else 1))[0]
     rows = list(zip(*columns.values(), strict=True))
-    if rng.random() < 0.5:  # labels that follow the columns: few or no contradictions
+    style = rng.random()
+    if style < 0.35:  # labels that follow the columns: no contradictions
         label = {row: rng.choice(classes) for row in dict.fromkeys(rows)}
         labels = [label[row] for row in rows]
+    elif style < 0.6:  # parities of columns, which need many tests
+        cuts = [sorted(set(values))[len(set(values)) // 2] for values in columns.values()]
+        ones = [sum(v >= cut for v, cut in zip(row, cuts, strict=True)) for row in rows]
+        labels = [classes[k % len(classes)] for k in ones]
     else:
         labels = [rng.choice(classes) for _ in rows]
     weights = rng.choices(
-        (None, [rng.randint(1, 3) for _ in rows], [rng.choice(("1/2", "1", "3/2", "2.25")) for _ in rows], [rng.choice((0, 1, 2)) for _ in rows]),
+        (
+            None,
+            [rng.randint(1, 3) for _ in rows],
+            [rng.choice(("1/2", "1", "3/2", "2.25")) for _ in rows],
+            [rng.choice((0, 1, 2)) for _ in rows],
+        ),
         (6, 2, 1, 1),
     )[0]
     groups = tuple(rng.choice("pq") for _ in rows)
@@ -260,10 +256,7 @@ def _draw_requirement(rng: random.Random, kind: str, table: Table, shape: Shape)
         return {"kind": kind, "column": rng.choice(numeric), "direction": direction, "favourable": label}
     if kind == "parity":
         by = ["array"] if table.groups and len({table.groups[i] for i in table.kept}) > 1 else []
-        by += [
-            name for c, name in enumerate(table.columns)
-            if 1 < len({p[c] for p in table.points}) <= 2
-        ]
+        by += [name for c, name in enumerate(table.columns) if 1 < len({p[c] for p in table.points}) <= 2]
         if not by:
             return None
         spec: dict[str, Any] = {"kind": kind, "groups": rng.choice(by), "favourable": label}
@@ -287,7 +280,10 @@ def _draw_goals(rng: random.Random, table: Table, shape: Shape) -> tuple[Goal, .
     price = rng.choice(("1/10", "1/2", "1", "3/10", "2"))
     k = len(table.classes)
     matrix = tuple(
-        tuple("0" if a == b and rng.random() < 0.9 else rng.choice(("1", "2", "5", "1/2", "0")) for b in range(k))
+        tuple(
+            "0" if a == b and rng.random() < 0.9 else rng.choice(("1", "2", "5", "1/2", "0"))
+            for b in range(k)
+        )
         for a in range(k)
     )
     choices = [
@@ -301,4 +297,4 @@ def _draw_goals(rng: random.Random, table: Table, shape: Shape) -> tuple[Goal, .
     ]
     if shape.widths is None:
         choices += [Goal(leaves=price), Goal(error="0", leaves="1"), Goal(error="0", depth="1")]
-    return tuple([Goal(), *rng.sample(choices, 2)])
+    return (Goal(), *rng.sample(choices, 2))

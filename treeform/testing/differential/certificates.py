@@ -6,14 +6,13 @@ import copy
 import random
 from collections.abc import Callable
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import treeform as tf
+from treeform.certify.certificate import digest_of
 from treeform.errors import TreeformError
-
-if TYPE_CHECKING:
-    from treeform.testing.differential.cases import Case
-    from treeform.testing.differential.drive import World
+from treeform.testing.differential.cases import Case
+from treeform.testing.differential.world import World
 
 Body = dict[str, Any]
 
@@ -55,17 +54,9 @@ def _forge(rng: random.Random, case: Case, body: Body) -> tuple[str, Body | None
     for name in names:
         forged = copy.deepcopy(body)
         if FORGERIES[name](forged):
-            forged["digest"] = _digest_of(forged)
+            forged["digest"] = digest_of(forged)
             return name, forged
     return "", None
-
-
-def _digest_of(body: Body) -> str:
-    try:
-        from treeform.certify.certificate import digest_of
-    except ImportError:
-        from treeform.solve.certificate import digest_of  # type: ignore[no-redef]
-    return str(digest_of(body))
 
 
 def _better_value(body: Body) -> bool:
@@ -100,7 +91,14 @@ def _infeasible(body: Body) -> bool:
     body["model"] = None
     body["answer"] = {"status": "infeasible", "limit": None, "objective": None, "bound": None}
     body["claims"] = [
-        {"kind": "infeasible", "value": None, "by": "contree", "seconds": 0.1, "relaxation": [], "recheck": None}
+        {
+            "kind": "infeasible",
+            "value": None,
+            "by": "contree",
+            "seconds": 0.1,
+            "relaxation": [],
+            "recheck": None,
+        }
     ]
     return True
 

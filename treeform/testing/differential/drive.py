@@ -11,8 +11,6 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-import pandas as pd
-
 import treeform as tf
 from treeform.errors import ContradictionError, SolverFailed, TreeformError
 from treeform.testing.differential import certificates, questions
@@ -20,6 +18,7 @@ from treeform.testing.differential.cases import Bundle, Case
 from treeform.testing.differential.judge import judge
 from treeform.testing.differential.questions import Answer, Goal
 from treeform.testing.differential.reference import Outcome
+from treeform.testing.differential.world import World
 
 Number = Fraction | int
 
@@ -48,33 +47,6 @@ class Verdict:
     checked: str | None = None
 
 
-class World:
-    """The data set of a bundle, made once."""
-
-    def __init__(self, bundle: Bundle) -> None:
-        self.bundle = bundle
-        table = bundle.table
-        self.frame = pd.DataFrame({name: list(values) for name, values in table.columns.items()})
-        self.labels = list(table.labels)
-        self.weights = None if table.weights is None else [float(Fraction(w)) for w in table.weights]
-        self.groups = None if table.groups is None else list(table.groups)
-        self.data = tf.Dataset.from_user(self.frame, self.labels, self.weights)
-
-    def problem(self, case: Case, groups: Any = None) -> tf.Problem:
-        """The problem of a case, stated as a user would.
-
-        Raises
-        ------
-        TreeformError
-            If treeform refuses to state it.
-        """
-        groups = self.groups if groups is None else groups
-        problem = tf.Problem(self.data, None, shape=case.shape.text, sensitive_features=groups)
-        problem.minimize(case.goal.text)
-        problem += [questions.make(spec, groups) for spec in case.requirements]
-        return problem
-
-
 def run(case: Case, world: World) -> Verdict:
     """Run a case; nothing is raised but KeyboardInterrupt outside of the run itself."""
     verdict = Verdict()
@@ -95,7 +67,9 @@ def run(case: Case, world: World) -> Verdict:
         verdict.wrong.append(f"solver failed: {error}")
     except TreeformError as error:
         verdict.status = "refused"
-        verdict.refusal = f"{type(error).__name__}: {error.what}" + (f" ({error.cause})" if error.cause else "")
+        verdict.refusal = f"{type(error).__name__}: {error.what}" + (
+            f" ({error.cause})" if error.cause else ""
+        )
     except KeyboardInterrupt:
         if not case.road.interrupt:
             raise
@@ -103,7 +77,9 @@ def run(case: Case, world: World) -> Verdict:
     except Exception as error:
         verdict.status = "raised"
         where = traceback.extract_tb(error.__traceback__)[-1]
-        verdict.wrong.append(f"{type(error).__name__}: {error} at {where.filename.rpartition('/')[2]}:{where.name}")
+        verdict.wrong.append(
+            f"{type(error).__name__}: {error} at {where.filename.rpartition('/')[2]}:{where.name}"
+        )
     verdict.seconds = time.perf_counter() - started
     return verdict
 
@@ -123,7 +99,7 @@ def _solve(case: Case, world: World, truth: Answer, verdict: Verdict) -> None:
     options: dict[str, Any] = {"warm_start": _warm(case, world), "time_limit": road.limit}
     if road.formulation is not None:
         options["formulation"] = road.formulation
-    pressed = []
+    pressed: list[bool] = []
 
     def press(progress: Any) -> None:
         if not pressed:
@@ -277,7 +253,13 @@ def _sizes(case: Case, world: World, truth: Answer, verdict: Verdict) -> None:
             verdict.wrong.append(f"price {price}: bound {bound} above {best}")
         if objective is not None and (best is None or objective < best):
             verdict.wrong.append(f"price {price}: a model worth {objective}, and {best} is the least")
-        if "prices" in more and road.limit is None and not at.proved and best is not None and table.limit is None:
+        if (
+            "prices" in more
+            and road.limit is None
+            and not at.proved
+            and best is not None
+            and table.limit is None
+        ):
             verdict.wrong.append(f"price {price} was asked for and stays open without a reason")
 
 
@@ -306,7 +288,9 @@ def _pareto(case: Case, world: World, truth: Answer, verdict: Verdict) -> None:
         verdict.wrong += compare_model(case, world.bundle, goal, p.graph, Fraction(p.value))
         best = truth.least(p.tests, most_depth=p.depth)
         if best is None or Fraction(p.value) < best or (p.proved and Fraction(p.value) != best):
-            verdict.wrong.append(f"point {p.depth, p.tests, p.value}, proved {p.proved}, and {best} is the least")
+            verdict.wrong.append(
+                f"point {p.depth, p.tests, p.value}, proved {p.proved}, and {best} is the least"
+            )
     if curve.proved and points != (front := _front(truth)):
         verdict.wrong.append(f"the curve {sorted(points)} is called proved, and it is {sorted(front)}")
     if not curve.proved and case.road.limit is None and case.road.solver is None:
@@ -316,7 +300,9 @@ def _pareto(case: Case, world: World, truth: Answer, verdict: Verdict) -> None:
 def _front(truth: Answer) -> set[tuple[int, int, Fraction]]:
     """What no other model beats in depth, tests and value."""
     keys = {(outcome.depth, outcome.tests, value) for value, outcome in truth.ranked}
-    return {k for k in keys if not any(o != k and o[0] <= k[0] and o[1] <= k[1] and o[2] <= k[2] for o in keys)}
+    return {
+        k for k in keys if not any(o != k and o[0] <= k[0] and o[1] <= k[1] and o[2] <= k[2] for o in keys)
+    }
 
 
 _VERBS = {"solve": _solve, "sizes": _sizes, "pareto": _pareto}

@@ -7,7 +7,18 @@ from typing import Any
 
 from treeform.testing.differential.table import Table
 
-KINDS = ("plain", "plain", "shared leaves", "pass", "pass", "one head", "skips", "wide", "deep", "shared tests")
+KINDS = (
+    "plain",
+    "plain",
+    "shared leaves",
+    "pass",
+    "pass",
+    "one head",
+    "skips",
+    "wide",
+    "deep",
+    "shared tests",
+)
 OUTSIDE = 1e300
 
 
@@ -24,7 +35,9 @@ def encoded_tests(table: Table) -> list[list[float]]:
     return out
 
 
-def draw_model(rng: random.Random, table: Table, depth: int, widths: tuple[int, ...] | None) -> list[dict[str, Any]]:
+def draw_model(
+    rng: random.Random, table: Table, depth: int, widths: tuple[int, ...] | None
+) -> list[dict[str, Any]]:
     """Nodes for `DecisionGraph.build`, most of them a model of the shape, some of them not.
 
     A pass-through is written as a test that every value passes, or as one whose two arcs lead to one head: what
@@ -59,7 +72,9 @@ def draw_model(rng: random.Random, table: Table, depth: int, widths: tuple[int, 
         above = [(u, side) for u in made for side in ("left", "right")]
         if not made:
             break
-    _close(rng, nodes, n_classes, shared=kind == "shared leaves" or (widths is not None and rng.random() < 0.5))
+    _close(
+        rng, nodes, n_classes, shared=kind == "shared leaves" or (widths is not None and rng.random() < 0.5)
+    )
     if kind == "one head" and nodes:
         u = rng.choice([i for i, node in enumerate(nodes) if "left" in node])
         side = rng.choice(("left", "right"))

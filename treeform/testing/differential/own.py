@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-import treeform as tf
+from treeform.language.requirement import Requirement
 
 
-class AtLeastTests(tf.Requirement):
+class AtLeastTests(Requirement):
     """At least ``k`` tests. No model of few tests will do, so that pass-throughs and useless tests matter."""
 
     name: ClassVar[str] = "at_least_tests"
@@ -23,7 +23,7 @@ class AtLeastTests(tf.Requirement):
         return max(0, self.k - int(graph.n_nodes))
 
 
-class FewFavourable(tf.Requirement):
+class FewFavourable(Requirement):
     """At most this much weight is predicted a class."""
 
     name: ClassVar[str] = "few_favourable"
@@ -34,7 +34,9 @@ class FewFavourable(tf.Requirement):
         self.favourable = favourable
 
     def _code(self, data: Any) -> int:
-        return data.n_classes - 1 if self.favourable is None else data.classes.tolist().index(self.favourable)
+        return int(
+            data.n_classes - 1 if self.favourable is None else data.classes.tolist().index(self.favourable)
+        )
 
     def _most(self, data: Any) -> int:
         return int(self.amount // data.weight_unit)
@@ -47,7 +49,7 @@ class FewFavourable(tf.Requirement):
         return max(0, int(data.weights[favoured].sum()) - self._most(data))
 
 
-class Apart(tf.Requirement):
+class Apart(Requirement):
     """Two columns are not both tested."""
 
     name: ClassVar[str] = "apart"

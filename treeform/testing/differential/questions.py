@@ -53,7 +53,7 @@ def holds(spec: Spec, outcome: Outcome, reference: Reference) -> bool:
     """Whether a model with this outcome satisfies a requirement."""
     table, kind = reference.table, spec["kind"]
     if kind == "max_nodes":
-        return outcome.tests <= spec["k"]
+        return bool(outcome.tests <= spec["k"])
     if kind == "min_support":
         return outcome.side >= amount(table, spec)
     if kind == "stability":
@@ -61,14 +61,14 @@ def holds(spec: Spec, outcome: Outcome, reference: Reference) -> bool:
     if kind == "max_errors":
         return error_of(outcome, reference) <= amount(table, spec)
     if kind == "feature_budget":
-        return outcome.columns.bit_count() <= spec["k"]
+        return bool(outcome.columns.bit_count() <= spec["k"])
     if kind == "monotone":
         watch = watch_of(table, spec)
         return not outcome.broken >> reference.tracked.watches.index(watch) & 1
     if kind == "parity":
         return _parity(spec, outcome, table)
     if kind == "at_least_tests":
-        return outcome.tests >= spec["k"]
+        return bool(outcome.tests >= spec["k"])
     if kind == "few_favourable":
         favoured = _mask_of(outcome, _label(table, spec), table)
         return table.weight_of[favoured] <= amount(table, spec)
@@ -154,7 +154,12 @@ class Goal:
     def text(self) -> str:
         """As treeform reads it."""
         parts = []
-        for price, name in ((self.error, "error"), (self.nodes, "nodes"), (self.leaves, "leaves"), (self.depth, "depth")):
+        for price, name in (
+            (self.error, "error"),
+            (self.nodes, "nodes"),
+            (self.leaves, "leaves"),
+            (self.depth, "depth"),
+        ):
             if Fraction(price):
                 parts.append(name if price == "1" else f"{price}*{name}")
         if self.matrix is not None:
@@ -216,7 +221,9 @@ class Answer:
         """The least value; None when no model satisfies all requirements."""
         return self.ranked[0][0] if self.ranked else None
 
-    def least(self, most_tests: int, price: Fraction = Fraction(0), most_depth: int | None = None) -> Fraction | None:
+    def least(
+        self, most_tests: int, price: Fraction = Fraction(0), most_depth: int | None = None
+    ) -> Fraction | None:
         """The least value with at most so many tests, each at a price."""
         values = [
             value + price * outcome.tests

@@ -275,7 +275,9 @@ class Reference:
     ]:
         """Tests and arcs for all nodes of a layer: the rows at the next layer, and what the tests add."""
 
-        def arcs(parts: tuple[int, ...], below: tuple[int, ...], ended: int) -> Iterator[tuple[tuple[int, ...], int]]:
+        def arcs(
+            parts: tuple[int, ...], below: tuple[int, ...], ended: int
+        ) -> Iterator[tuple[tuple[int, ...], int]]:
             """Different heads for the parts: nodes of the next layer (new ones in order), or terminals."""
 
             def heads(

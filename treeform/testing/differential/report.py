@@ -60,9 +60,9 @@ def summary(records: Iterable[Record]) -> str:
         kinds: dict[tuple[str, str], list[int]] = {}
         for r in wrong:
             kinds.setdefault((who(r), kind_of(r["wrong"][0])), []).append(r["case"])
-        for (name, text), cases in sorted(kinds.items(), key=lambda item: -len(item[1])):
-            some = ", ".join(map(str, sorted(cases)[:5]))
-            lines.append(f"{len(cases):>7,}  {name}: {text}  (cases {some})")
+        for (name, what), cases in sorted(kinds.items(), key=lambda item: -len(item[1])):
+            examples = ", ".join(map(str, sorted(cases)[:5]))
+            lines.append(f"{len(cases):>7,}  {name}: {what}  (cases {examples})")
     return "\n".join(lines)
 
 

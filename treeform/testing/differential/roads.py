@@ -12,33 +12,66 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from treeform.testing.differential.cases import Shape
     from treeform.testing.differential.questions import Goal, Spec
+    from treeform.testing.differential.shapes import Shape
     from treeform.testing.differential.table import Table
 
 TREE_ENGINES = (("contree", 8), ("dl85", 6), ("cadl85", 5), ("blossom", 5), ("diagram-search", 5))
+DIAGRAM_ENGINES = (("diagram-search", 30), ("diagram-heuristic", 1))
+HYPERPLANE_SOLVERS = (("highs", 10), ("mathopt:scip", 4), ("cp-sat", 0.2))
 SETTINGS = {
     "contree": ("", "", "", "fewest_tests=true", "prune=none", "prune=neighbourhood", "simd=plain"),
-    "dl85": ("", "", "fewest_tests=true"),
-    "cadl85": ("", ""),
-    "blossom": ("", ""),
+    "dl85": ("", "", "exact_depth=3", "cache=none", "warm_up=none"),
+    "cadl85": ("",),
+    "blossom": ("",),
     "diagram-search": ("", "", "", "aids=none", "aids=trees", "aids=transpositions"),
 }
 HONOURED = {
-    "contree": {"max_nodes", "min_support", "stability", "max_errors"},
-    "dl85": {"max_nodes", "min_support", "stability", "max_errors"},
-    "cadl85": {"max_nodes", "min_support", "stability", "max_errors"},
-    "blossom": {"max_nodes", "min_support", "stability", "max_errors"},
-    "diagram-search": {"max_nodes", "min_support", "stability", "max_errors"},
+    "contree": {"max_nodes", "min_support"},
+    "dl85": {"max_nodes", "min_support"},
+    "cadl85": {"max_nodes", "min_support"},
+    "blossom": {"min_support"},
+    "diagram-search": {"max_nodes", "min_support", "stability"},
+    "diagram-heuristic": {"max_nodes", "min_support", "stability"},
 }
-SAT_SOLVERS = ("cadical195", "glucose42", "minicard", "cadical153", "glucose4", "maplechrono", "minisat22", "gluecard4")
+SAT_SOLVERS = (
+    "cadical195",
+    "glucose42",
+    "minicard",
+    "cadical153",
+    "glucose4",
+    "maplechrono",
+    "minisat22",
+    "gluecard4",
+)
 ODD_SOLVERS = (
-    ("cp-sat", 36), ("highs", 14), ("cadical195", 8), ("glucose42", 8), ("minicard", 6), ("mathopt:scip", 6), ("rc2", 1), ("pyomo:appsi_highs", 0.3),
-)  # fmt: skip
+    ("cp-sat", 36),
+    ("highs", 14),
+    ("cadical195", 8),
+    ("glucose42", 8),
+    ("minicard", 6),
+    ("mathopt:scip", 6),
+    ("rc2", 1),
+    ("pyomo:appsi_highs", 0.3),
+)
 PAPER_SOLVERS = (("highs", 10), ("mathopt:scip", 10), ("pyomo:appsi_highs", 0.2))
 DEPTH_SOLVERS = (
-    *((name, 8) for name in SAT_SOLVERS), ("cp-sat", 20), ("highs", 2), ("mathopt:scip", 3), ("rc2", 1), ("lingeling", 0.5), ("kissat404", 0.5),
-)  # fmt: skip
+    *((name, 8) for name in SAT_SOLVERS),
+    ("cp-sat", 20),
+    ("highs", 2),
+    ("mathopt:scip", 3),
+    ("rc2", 1),
+    ("lingeling", 0.5),
+    ("kissat404", 0.5),
+)
+SIZES_SOLVERS = (
+    (None, None, 10),
+    ("diagram-search", None, 6),
+    ("cp-sat", None, 2),
+    ("highs", None, 0.5),
+    ("highs", "odd-paper", 0.5),
+    ("cp-sat", "odd", 2),
+)
 LIMITS = (0.002, 0.01, 0.02, 0.05, 0.1, 0.5)
 
 
@@ -113,60 +146,60 @@ def draw_road(
         return _sizes(rng, shape, draw_model, table)
     if verb == "pareto":
         solver = rng.choices((None, "cp-sat", "highs", "cadical195"), (10, 2, 1, 1))[0]
-        return Road("pareto", solver, limit=_limit(rng, 0.1))
+        return Road("pareto", solver, limit=2.0 if shape.hyperplanes else _limit(rng, 0.1))
     solver, formulation = _who(rng, shape, goal, kinds)
     warm: Any = rng.choices(("auto", None, "engine", "model"), (50, 22, 8, 20))[0]
     if warm == "engine":
         warm = _engine(rng, shape)
     elif warm == "model":
         warm = {"nodes": draw_model(rng, table, shape.depth, shape.widths)}
+    limit = _limit(rng, 0.15)
+    if shape.hyperplanes and limit is None and rng.random() < 0.9:
+        limit = 2.0  # first models take a tenth of it, and five seconds without a limit
     slow = solver is not None and ("pyomo" in solver or solver in ("rc2", "lingeling", "kissat404"))
     interrupt = not slow and rng.random() < 0.02
     after = None
     if rng.random() < 0.15 and not kinds & {"at_least_tests", "few_favourable", "apart"}:
         after = rng.choices(("check", "mutate"), (1, 1))[0]
-    return Road("solve", solver, formulation, warm, _limit(rng, 0.15), interrupt, after)
+    return Road("solve", solver, formulation, warm, limit, interrupt, after)
 
 
 def _limit(rng: random.Random, often: float) -> float | None:
     return rng.choice(LIMITS) if rng.random() < often else None
 
 
-def _engine(rng: random.Random, shape: Shape) -> str:
-    if shape.widths is not None:
-        name = rng.choices(("diagram-search", "contree", "diagram-heuristic"), (8, 2, 1))[0]
-    else:
-        names, often = zip(*TREE_ENGINES, strict=True)
-        name = rng.choices(names, often)[0]
+def _engine(rng: random.Random, shape: Shape, kinds: set[str] | None = None) -> str | None:
+    """A native engine that honours these requirements, with some setting; None where there is none."""
+    table = DIAGRAM_ENGINES if shape.widths is not None else TREE_ENGINES
+    able = [(name, often) for name, often in table if kinds is None or kinds <= HONOURED[name]]
+    if not able:
+        return None
+    name = rng.choices([a for a, _ in able], [b for _, b in able])[0]
     setting = rng.choice(SETTINGS.get(name, ("",)))
     return f"{name}:{setting}" if setting else name
 
 
-def _who(
-    rng: random.Random, shape: Shape, goal: Goal, kinds: set[str]
-) -> tuple[str | None, str | None]:
+def _who(rng: random.Random, shape: Shape, goal: Goal, kinds: set[str]) -> tuple[str | None, str | None]:
     """Solver and formulation."""
-    native = not shape.hyperplanes and goal.depth == "0" and not kinds - HONOURED["contree"]
-    if "max_errors" in kinds and goal.text != "error":
-        native = False
-    if native and rng.random() < 0.72:
-        if rng.random() < 0.18:
-            return None, None
-        if shape.widths is not None and rng.random() < 0.95:
-            setting = rng.choice(SETTINGS["diagram-search"])
-            return ("diagram-search:" + setting if setting else "diagram-search"), None
-        return _engine(rng, shape), None
-    if rng.random() < 0.02:  # what the engine cannot honour it has to refuse
+    # A bound on the errors is honoured where they are the objective.
+    left = kinds - ({"max_errors"} if goal.text == "error" else set())
+    plain = not shape.hyperplanes and goal.depth == "0"
+    if plain and rng.random() < 0.72 and (engine := _engine(rng, shape, left)) is not None:
+        return (None if rng.random() < 0.15 else engine), None
+    if rng.random() < 0.02:  # what an engine cannot honour it has to refuse
         return _engine(rng, shape), None
     if rng.random() < 0.15:
         return None, None
-    ways: list[tuple[str, tuple[tuple[str, float], ...], float]] = [("odd", ODD_SOLVERS, 10), ("odd-paper", PAPER_SOLVERS, 1.5)]
+    ways: list[tuple[str, tuple[tuple[str, float], ...], float]] = [
+        ("odd", ODD_SOLVERS, 10),
+        ("odd-paper", PAPER_SOLVERS, 1.5),
+    ]
     if shape.hyperplanes:
-        ways = [("odd", (("highs", 10), ("mathopt:scip", 4), ("cp-sat", 0.2)), 10), ("odd-paper", PAPER_SOLVERS, 1)]
+        ways = [("odd", HYPERPLANE_SOLVERS, 10), ("odd-paper", PAPER_SOLVERS, 2)]
     elif shape.widths is None:
         ways.append(("sat-depth", DEPTH_SOLVERS, 14))
         if goal.error == "0" and goal.matrix is None:
-            ways += [("sat-depth", DEPTH_SOLVERS, 14), ("sat-size", DEPTH_SOLVERS, 14)]
+            ways.append(("sat-size", DEPTH_SOLVERS, 14))
         if goal.depth != "0":
             ways = ways[2:]
     formulation, solvers, _ = rng.choices(ways, [w[2] for w in ways])[0]
@@ -178,12 +211,7 @@ def _sizes(rng: random.Random, shape: Shape, draw_model: DrawModel, table: Table
     if shape.hyperplanes:
         solver, formulation = rng.choice((("highs", "odd"), (None, None)))
     else:
-        solver, formulation = rng.choices(
-            (
-                (None, None), ("diagram-search", None), ("cp-sat", None), ("highs", None), ("highs", "odd-paper"), ("cp-sat", "odd"),
-            ),
-            (10, 6, 2, 0.5, 0.5, 2),
-        )[0]  # fmt: skip
+        solver, formulation, _ = rng.choices(SIZES_SOLVERS, [often for *_, often in SIZES_SOLVERS])[0]
     more: dict[str, Any] = {}
     kind = rng.random()
     if kind < 0.25:
@@ -195,4 +223,5 @@ def _sizes(rng: random.Random, shape: Shape, draw_model: DrawModel, table: Table
     warm: Any = rng.choices(("auto", None, "model"), (8, 1, 2))[0]
     if warm == "model":
         warm = {"nodes": draw_model(rng, table, shape.depth, shape.widths)}
-    return Road("sizes", solver, formulation, warm, _limit(rng, 0.15), more=more)
+    limit = 2.0 if shape.hyperplanes else _limit(rng, 0.15)
+    return Road("sizes", solver, formulation, warm, limit, more=more)

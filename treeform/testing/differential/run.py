@@ -9,13 +9,15 @@ import json
 import multiprocessing
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any
 
 from treeform.testing.differential.cases import BUNDLE, draw_bundle, draw_case
-from treeform.testing.differential.drive import World, run
+from treeform.testing.differential.drive import run
+from treeform.testing.differential.world import World
 
 PATIENCE = 180.0
 """Seconds without news after which a worker is given up."""
@@ -101,10 +103,8 @@ class _Worker:
 
     def stop(self) -> None:
         """End the process, kindly if it listens."""
-        try:
+        with suppress(OSError):
             self.connection.send(None)
-        except OSError:
-            pass
         self.process.join(2)
         if self.process.is_alive():
             self.process.kill()
@@ -169,7 +169,9 @@ def attack(
                     if worker.open_cases and worker.process.is_alive():
                         continue
                     over = seconds is not None and time.monotonic() - started > seconds
-                    if worker.open_cases and not over:  # it died or was given up: go on behind the case it was at
+                    if (
+                        worker.open_cases and not over
+                    ):  # it died or was given up: go on behind the case it was at
                         left, jobs_left = worker.open_cases, iter([worker.open_cases])
                         worker.stop()
                         fresh = _Worker.start(seed)

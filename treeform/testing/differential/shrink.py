@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import pairwise
+from typing import Any
 
-from treeform.testing.differential.cases import Case, Shape, bundle_of
-from treeform.testing.differential.drive import World, run
+from treeform.testing.differential.cases import Case, bundle_of
+from treeform.testing.differential.drive import run
 from treeform.testing.differential.questions import Goal
 from treeform.testing.differential.reference import TooLarge
 from treeform.testing.differential.report import kind_of
+from treeform.testing.differential.shapes import Shape
 from treeform.testing.differential.table import Table
+from treeform.testing.differential.world import World
 
 
 def complaints(case: Case) -> list[str]:
@@ -22,7 +26,9 @@ def complaints(case: Case) -> list[str]:
         return []
 
 
-def shrink(case: Case, most_runs: int = 300, wrong: Callable[[Case], list[str]] = complaints) -> tuple[Case, list[str]]:
+def shrink(
+    case: Case, most_runs: int = 300, wrong: Callable[[Case], list[str]] = complaints
+) -> tuple[Case, list[str]]:
     """The smallest case found that is wrong in the same way, and its complaints.
 
     Parameters
@@ -69,9 +75,10 @@ def _smaller(case: Case) -> Iterator[Case]:
     yield from (replace(case, shape=shape) for shape in _smaller_shapes(case.shape))
     if case.goal != Goal():
         yield replace(case, goal=Goal())
-    for change in ({"after": None}, {"limit": None}, {"warm": None}, {"more": {}}):
+    changes: tuple[dict[str, Any], ...] = ({"after": None}, {"limit": None}, {"warm": None}, {"more": {}})
+    for change in changes:
         if any(getattr(case.road, key) != value for key, value in change.items()):
-            yield replace(case, road=replace(case.road, **change))  # type: ignore[arg-type]
+            yield replace(case, road=replace(case.road, **change))
 
 
 def _only(table: Table, rows: list[int]) -> Table:
@@ -91,7 +98,7 @@ def _smaller_shapes(shape: Shape) -> Iterator[Shape]:
         if width > 1:
             assert shape.widths is not None
             widths = (*shape.widths[:layer], width - 1, *shape.widths[layer + 1 :])
-            if all(b <= 2 * a for a, b in zip(widths, widths[1:], strict=False)):
+            if all(b <= 2 * a for a, b in pairwise(widths)):
                 yield Shape(shape.depth, widths, shape.hyperplanes)
 
 

@@ -169,12 +169,9 @@ def _directions_in_the_plane(points: list[tuple[int, int]]) -> list[tuple[int, .
     around = sorted(critical, key=_Angle)
     distinct = [d for i, d in enumerate(around) if i == 0 or _Angle(around[i - 1]) < _Angle(d)]
     between = [
-        (p[0] + q[0], p[1] + q[1])
-        for p, q in zip(distinct, [*distinct[1:], distinct[0]], strict=True)
+        (p[0] + q[0], p[1] + q[1]) for p, q in zip(distinct, [*distinct[1:], distinct[0]], strict=True)
     ]
     return [(1, 0), (-1, 0), (0, 1), (0, -1), *between]
-
-
 
 
 class _Angle:
