@@ -39,10 +39,15 @@ def public_names(module: ModuleType) -> list[str]:
     return [name for name, value in found if value.__module__ == module.__name__ and name[0] != "_"]
 
 
-def page(name: str, summary: str) -> str:
-    """The page of one package as reStructuredText: its classes and functions, each linked to a page of its own."""
+def page(name: str, summary: str, listed: set[int]) -> str:
+    """The page of one package as reStructuredText: its classes and functions, each linked to a page of its own.
+
+    What an earlier page lists (``listed``, by identity) is left out, since an object is described once.
+    """
     module = import_module(name)
-    names = [n for n in public_names(module) if callable(getattr(module, n))]
+    found = {n: getattr(module, n) for n in public_names(module)}
+    names = [n for n, value in found.items() if callable(value) and id(value) not in listed]
+    listed.update(id(found[n]) for n in names)
     lines = [name, "=" * len(name), "", summary, "", f".. currentmodule:: {name}", ""]
     lines += [".. autosummary::", "   :toctree: ../generated", "", *(f"   {n}" for n in names), ""]
     return "\n".join(lines)
@@ -51,7 +56,8 @@ def page(name: str, summary: str) -> str:
 def write_pages(folder: Path) -> None:
     """Write what has changed, so that Sphinx reads only that again."""
     folder.mkdir(parents=True, exist_ok=True)
-    wanted = {folder / f"{name}.rst": page(name, summary) for name, summary in PACKAGES.items()}
+    listed: set[int] = set()
+    wanted = {folder / f"{name}.rst": page(name, summary, listed) for name, summary in PACKAGES.items()}
     for old in set(folder.glob("*.rst")) - set(wanted):
         old.unlink()
     for path, text in wanted.items():
