@@ -34,12 +34,13 @@ XOR = Table({"a": (0, 0, 1, 1), "b": (0, 1, 0, 1)}, (0, 1, 1, 0))
 AND = Table({"a": (0, 0, 1, 1), "b": (0, 1, 0, 1)}, (0, 0, 0, 1))
 SLICE, SECONDS = 1200, 100.0
 
-# Disagreements that are known and not mended yet, by requirement, road and text: none may be left at a release.
-OPEN: list[tuple[str, str, str]] = [
-    ("at_least_tests", "", ""),
-    ("", "sizes, diagram-search", "without a reason"),
-    ("", "pareto", "is called proved"),
-    ("feature_budget", "", "IndexError"),
+# Disagreements that are known and not mended yet, by shape, requirement, road and text: none may be left at a release.
+OPEN: list[tuple[str, str, str, str]] = [
+    ("diagram", "", "", "the optimum is"),  # searches without pass-throughs
+    ("", "at_least_tests", "", ""),
+    ("", "", "sizes, diagram-search", "without a reason"),
+    ("", "", "pareto", "is called proved"),
+    ("", "feature_budget", "", "IndexError"),
 ]
 
 
@@ -194,8 +195,8 @@ def test_a_missed_model_of_an_engine_is_found(monkeypatch):
 
 def test_a_requirement_that_is_not_kept_is_found(monkeypatch):
     monkeypatch.setattr(tf.MaxNodes, "violation", lambda self, graph, data: 0)
-    monkeypatch.setattr(tf.MaxNodes, "native", lambda self, data: {"max_nodes": self.k + 1})
-    case = by_hand(AND, Shape(2), Road("solve", "dl85"), {"kind": "max_nodes", "k": 1})
+    monkeypatch.setattr(tf.MaxNodes, "build", lambda self, m, t: None)
+    case = by_hand(AND, Shape(2), Road("solve", "cp-sat", "odd", None), {"kind": "max_nodes", "k": 1})
     wrong = run(case, World(bundle_of(case))).wrong
     assert any("violates" in text for text in wrong)
 
@@ -245,8 +246,11 @@ def disagreements(seed, cases, seconds):
             record = run_case(seed, number, bundle, world)
             done += 1
             if "wrong" in record and not any(
-                what in record["requirements"] and road in record["road"] and text in record["wrong"][0]
-                for what, road, text in OPEN
+                shape in record["shape"]
+                and what in record["requirements"]
+                and road in record["road"]
+                and text in record["wrong"][0]
+                for shape, what, road, text in OPEN
             ):
                 found.append((seed, number, record["road"], record["wrong"]))
     return found, done
