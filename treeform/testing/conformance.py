@@ -11,11 +11,14 @@ import numpy as np
 
 from treeform.backends import Backend, by_name
 from treeform.backends.registry import backend_classes
+from treeform.catalogue.formulations import find_formulation, formulation_names
 from treeform.errors import DataError, Infeasible, RouteError, SpecError
-from treeform.formulation import Formulation
 from treeform.graph import DecisionGraph
-from treeform.ports import Requirement, derivable
-from treeform.solve import Question, Result, Status, find_formulation, formulation_names, misfit
+from treeform.language.formulation import Formulation
+from treeform.language.ports import derivable
+from treeform.language.question import Question
+from treeform.language.requirement import Requirement
+from treeform.solve import Result, Status, misfit
 from treeform.solve import solve as solve_question
 from treeform.testing.brute import all_models, brute_force
 from treeform.testing.cases import GROUP, Case, draw_cases
@@ -291,9 +294,14 @@ def _applicable(
 def _backends(given: Iterable[Backend | str] | None) -> list[Backend]:
     if given is None:
         # What has no package of its own combines the others.
-        classes = [cls for cls in backend_classes() if cls.package and cls.availability().available]
-        return [cls.named(cls.variants()[0]) for cls in classes]
+        found = ((cls, _variant(cls)) for cls in backend_classes() if cls.package)
+        return [cls.named(variant) for cls, variant in found if variant is not None]
     return [by_name(b) if isinstance(b, str) else b for b in given]
+
+
+def _variant(cls: type[Backend]) -> str | None:
+    """The preferred one of a backend's variants that can be used here."""
+    return next((name for name in cls.variants() if cls.availability(name).available), None)
 
 
 def _judge(formulation: Formulation, solvers: Sequence[Backend]) -> Backend:
