@@ -16,6 +16,10 @@ _HOMES = {
     "treeform.language.objective": ["Error", "Cost", "Nodes", "Leaves", "Depth"],
     "treeform.requirements": [
         "StatisticalParity",
+        "EqualOpportunity",
+        "PredictiveEquality",
+        "EqualizedOdds",
+        "ConditionalParity",
         "MinSupport",
         "Stability",
         "MaxNodes",
@@ -25,8 +29,17 @@ _HOMES = {
     ],
     "treeform.language.component": ["Component"],
     "treeform.language.requirement": ["Requirement"],
+    "treeform.language.totals": ["Totals", "TotalRow"],
     "treeform.backends": ["HiGHS", "CPSAT", "SAT", "MaxSAT", "MathOpt", "Pyomo", "Portfolio"],
-    "treeform.engines": ["ConTree", "DL85", "CADL85", "Blossom", "DiagramSearch", "DiagramHeuristic"],
+    "treeform.engines": [
+        "ConTree",
+        "DL85",
+        "CADL85",
+        "Blossom",
+        "DiagramSearch",
+        "DiagramHeuristic",
+        "TotalsSearch",
+    ],
     "treeform.data": ["Dataset"],
     "treeform.graph": ["DecisionGraph"],
     "treeform.catalogue": ["solvers"],
@@ -38,7 +51,17 @@ _HOMES = {
     "treeform.errors": ["TreeformError"],
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
-_SUBMODULES = {"testing", "errors", "model", "bridges", "backends", "report", "requirements", "catalogue", "engines"}
+_SUBMODULES = {
+    "testing",
+    "errors",
+    "model",
+    "bridges",
+    "backends",
+    "report",
+    "requirements",
+    "catalogue",
+    "engines",
+}
 
 __all__ = sorted([*_HOME_OF, "testing"])
 

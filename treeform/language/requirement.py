@@ -6,6 +6,7 @@ Every class derived from :class:`Requirement` is kept under its name; :func:`reg
 from __future__ import annotations
 
 import copy
+import inspect
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -16,6 +17,7 @@ import numpy as np
 
 from treeform.errors import SpecError
 from treeform.language.component import Component, parameters_of
+from treeform.language.totals import Totals, of_prediction_rows
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -81,7 +83,9 @@ class Requirement(Component, ABC):
         """This requirement in the words of the native engines, when they honour it exactly; else None.
 
         ``{"min_support": w}``: every leaf of a tree gets at least weight ``w`` (in weight units);
-        ``{"max_nodes": k}``: at most ``k`` tests; ``{"max_errors": w}``: at most weight ``w`` misclassified.
+        ``{"max_nodes": k}``: at most ``k`` tests; ``{"max_errors": w}``: at most weight ``w`` misclassified;
+        ``{"min_flow": w}``: every test is reached by at least weight ``w``; ``{"max_features": k}``: tests of at most
+        ``k`` columns of the table.
         """
         return None
 
@@ -92,6 +96,14 @@ class Requirement(Component, ABC):
         ``coef[i, class predicted for i]`` is at most ``rhs``. Used for Lagrangian bounds.
         """
         return []
+
+    def totals(self, data: Dataset) -> Totals | None:
+        """This requirement as rows over totals, when it is nothing else; else None.
+
+        What says so is honoured by `treeform.engines.TotalsSearch`, which proves optima under it. The default derives
+        it from `prediction_rows`; override it where fewer totals than rows will do, or where tests add to them.
+        """
+        return of_prediction_rows(self.prediction_rows(data), str(self))
 
     def to_json(self) -> dict[str, Any]:
         """``{"name": ..., "parameters": {...}}``; `from_json` rebuilds it."""
@@ -135,7 +147,7 @@ _REGISTRY: dict[str, type[Requirement]] = {}
 
 def registered() -> dict[str, type[Requirement]]:
     """The requirements known in this process, by name."""
-    return dict(sorted(_REGISTRY.items()))
+    return {name: kind for name, kind in sorted(_REGISTRY.items()) if not inspect.isabstract(kind)}
 
 
 def _plain(value: Any) -> Any:

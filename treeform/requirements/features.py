@@ -58,6 +58,9 @@ class FeatureBudget(Requirement):
         tested = {data.columns[int(f)].source for f in graph.feature if f >= 0}
         return max(0, len(tested) - self.k)
 
+    def native(self, data: Dataset) -> dict[str, int]:
+        return {"max_features": self.k}
+
     def __str__(self) -> str:
         return f"{self.name}:{self.k}"
 

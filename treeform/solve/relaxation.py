@@ -16,6 +16,8 @@ import numpy as np
 from treeform.engines import Engine, TreeTask
 from treeform.language.objective import LARGEST_COST, Cost, Error, Leaves, Nodes
 from treeform.language.question import Question
+from treeform.language.requirement import Requirement
+from treeform.language.totals import Totals, joined
 from treeform.shape import UNIVARIATE, Tree
 from treeform.solve.simple_bounds import allowed_errors
 
@@ -66,6 +68,7 @@ def relax(question: Question, engine: Engine, depth: int | None = None) -> Relax
         return None  # an engine over single features says nothing about hyperplanes
     dropped: list[str] = []
     limits: dict[str, Any] = {}
+    totals: list[Totals] = []
     is_tree = isinstance(question.shape, Tree)
     fits = is_tree or "widths" in engine.understands
     for label, requirement in zip(question.labels, question.requirements, strict=True):
@@ -74,8 +77,10 @@ def relax(question: Question, engine: Engine, depth: int | None = None) -> Relax
             continue  # a bound on the objective itself: an optimum above it is a proof of infeasibility
         if fits and native and set(native) <= engine.understands:
             for key, value in native.items():
-                pick = min if key == "max_nodes" else max
+                pick = min if key in ("max_nodes", "max_features") else max
                 limits[key] = pick(limits[key], value) if key in limits else value
+        elif (own := _totals(requirement, question, engine, fits)) is not None:
+            totals.append(own)
         else:
             dropped.append(label)
     if not fits:
@@ -86,8 +91,21 @@ def relax(question: Question, engine: Engine, depth: int | None = None) -> Relax
     cost, penalty, factor, offset = priced
     if fits and not is_tree:
         limits["widths"] = question.shape.widths
+    if totals:
+        limits["totals"] = joined(totals)
     task = TreeTask(depth=depth or question.shape.depth, cost=cost, node_penalty=penalty, **limits)
     return Relaxation(task, factor, offset, tuple(dropped))
+
+
+def _totals(requirement: Requirement, question: Question, engine: Engine, fits: bool) -> Totals | None:
+    """The requirement as rows over totals, where the engine honours these.
+
+    A diagram's predictions are those of the tree that it unrolls to, its tests are fewer.
+    """
+    if "totals" not in engine.understands:
+        return None
+    own = requirement.totals(question.data)
+    return own if own is not None and (fits or own.per_test is None) else None
 
 
 def _price(
