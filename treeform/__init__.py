@@ -28,6 +28,7 @@ _HOMES = {
         "Monotone",
     ],
     "treeform.language.component": ["Component"],
+    "treeform.language.limits": ["Limits"],
     "treeform.language.requirement": ["Requirement"],
     "treeform.language.totals": ["Totals", "TotalRow"],
     "treeform.backends": ["HiGHS", "CPSAT", "SAT", "MaxSAT", "MathOpt", "Pyomo", "Portfolio"],

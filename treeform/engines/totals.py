@@ -127,7 +127,7 @@ class TotalsSearch(Engine):
                 depth=task.depth,
                 min_support=task.min_support,
                 min_flow=task.min_flow,
-                max_features=task.max_features or 0,
+                max_features=_binding_features(data, task) or 0,
                 upper=session.asked_upper(),
                 multipliers=[],
                 multiplier_unit=1,
@@ -158,9 +158,15 @@ def reason_against(data: Dataset, task: TreeTask) -> str | None:
     if int(data.weights.astype(object).sum()) >= LARGEST_WEIGHT:
         return "the samples weigh 2**28 units or more together"
     sources = len({column.source for column in data.columns})
-    if task.max_features is not None and sources > MOST_FEATURES:
+    if _binding_features(data, task) and sources > MOST_FEATURES:
         return f"it counts tested columns among {MOST_FEATURES}, not {sources}"
     return None
+
+
+def _binding_features(data: Dataset, task: TreeTask) -> int | None:
+    """The most columns that tests may use, where the table has more; 0 (no test at all) is a limit on tests."""
+    sources = len({column.source for column in data.columns})
+    return None if task.max_features is None or task.max_features >= sources else task.max_features
 
 
 class _Session:

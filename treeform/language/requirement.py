@@ -22,6 +22,7 @@ from treeform.language.totals import Totals, of_prediction_rows
 if TYPE_CHECKING:
     from treeform.data import Dataset
     from treeform.graph import DecisionGraph
+    from treeform.language.limits import Limits
     from treeform.language.ports import Ports
     from treeform.model import Model
 
@@ -79,14 +80,8 @@ class Requirement(Component, ABC):
         """
         return self
 
-    def native(self, data: Dataset) -> dict[str, int] | None:
-        """This requirement in the words of the native engines, when they honour it exactly; else None.
-
-        ``{"min_support": w}``: every leaf of a tree gets at least weight ``w`` (in weight units);
-        ``{"max_nodes": k}``: at most ``k`` tests; ``{"max_errors": w}``: at most weight ``w`` misclassified;
-        ``{"min_flow": w}``: every test is reached by at least weight ``w``; ``{"max_features": k}``: tests of at most
-        ``k`` columns of the table.
-        """
+    def limits(self, data: Dataset) -> Limits | None:
+        """This requirement as plain bounds, which native engines honour, when it is nothing else; else None."""
         return None
 
     def prediction_rows(self, data: Dataset) -> list[tuple[np.ndarray, int]]:
