@@ -14,7 +14,7 @@ import treeform as tf
 from treeform.formulations import ODD, SatDepth
 
 TABLE = Path(__file__).resolve().parent.parent / "examples" / "data" / "german-credit.csv"
-COLUMNS = ["account_balance", "credit_amount", "age_years", "savings"]
+COLUMNS = ["checking_account", "credit_amount", "age_years", "savings"]
 WAYS = [
     ("ODD / HiGHS", tf.HiGHS(), ODD()),
     ("ODD / CP-SAT", tf.CPSAT(), ODD()),

@@ -4,7 +4,7 @@ The source is the binarised German Credit table of the pystreed repository (see 
 
     python make_german_credit.py german-credit-binarized.csv german-credit-binarized-names.txt
 
-Nothing is invented: every group of 0/1 columns must have exactly one 1 in each row, the rows keep their
+Codes become the words of the code table that UCI publishes with the data. Every group of 0/1 columns must have exactly one 1 in each row, the rows keep their
 order, and at the end the table is encoded again and must give the same set of yes/no questions.
 """
 
@@ -15,21 +15,81 @@ from pathlib import Path
 
 import pandas as pd
 
-# source attribute -> our column; levels "name=3" become "code 3" (the source gives codes, not meanings).
-CODED = {
-    "Account Balance": "account_balance",
-    "Payment Status of Previous Credit": "payment_history",
-    "Purpose": "purpose",
-    "Value Savings/Stocks": "savings",
-    "Length of current employment": "employment",
-    "Instalment per cent": "instalment",
-    "Guarantors": "guarantors",
-    "Duration in Current address": "residence",
-    "Most valuable available asset": "asset",
-    "Concurrent Credits": "other_credits",
-    "Type of apartment": "apartment",
-    "No of Credits at this Bank": "credits_here",
-    "Occupation": "occupation",
+# Source attribute -> our column, and the words of UCI's code table (german.doc) for its codes.
+CODED: dict[str, tuple[str, dict[str, str]]] = {
+    "Account Balance": (
+        "checking_account",
+        {"1": "below 0 DM", "2": "0 to 200 DM", "3": "200 DM or more", "4": "no account"},
+    ),
+    "Payment Status of Previous Credit": (
+        "credit_history",
+        {
+            "0": "no credits or all paid back",
+            "1": "all credits here paid back",
+            "2": "credits paid back so far",
+            "3": "delays in the past",
+            "4": "critical or credits elsewhere",
+        },
+    ),
+    "Purpose": (
+        "purpose",
+        {
+            "0": "new car",
+            "1": "used car",
+            "2": "furniture",
+            "3": "radio or television",
+            "4": "appliances",
+            "5": "repairs",
+            "6": "education",
+            "8": "retraining",
+            "9": "business",
+            "10": "other",
+        },
+    ),
+    "Value Savings/Stocks": (
+        "savings",
+        {
+            "1": "below 100 DM",
+            "2": "100 to 500 DM",
+            "3": "500 to 1000 DM",
+            "4": "1000 DM or more",
+            "5": "unknown or none",
+        },
+    ),
+    "Length of current employment": (
+        "employed_for",
+        {
+            "1": "unemployed",
+            "2": "below 1 year",
+            "3": "1 to 4 years",
+            "4": "4 to 7 years",
+            "5": "7 years or more",
+        },
+    ),
+    "Instalment per cent": ("instalment_rate", {code: f"rate {code}" for code in "1234"}),
+    "Guarantors": ("guarantors", {"1": "none", "2": "co-applicant", "3": "guarantor"}),
+    "Duration in Current address": ("residence_since", {code: f"level {code}" for code in "1234"}),
+    "Most valuable available asset": (
+        "property",
+        {
+            "1": "real estate",
+            "2": "savings agreement or life insurance",
+            "3": "car or other",
+            "4": "unknown or none",
+        },
+    ),
+    "Concurrent Credits": ("other_instalments", {"1": "bank", "2": "stores", "3": "none"}),
+    "Type of apartment": ("housing", {"1": "rent", "2": "own", "3": "for free"}),
+    "No of Credits at this Bank": ("credits_here", {"1": "one", "2": "two", "3": "three", "4": "four"}),
+    "Occupation": (
+        "occupation",
+        {
+            "1": "unskilled non-resident",
+            "2": "unskilled resident",
+            "3": "skilled",
+            "4": "manager or highly qualified",
+        },
+    ),
 }
 # Ordered bins; their text is the source's.
 BINNED = {
@@ -41,9 +101,9 @@ SINGLE = {
     "Gender=Male": ("sex", "male", "female"),
     "Married": ("married", "yes", "no"),
     "Age (years)<26": ("age_years", "<26", ">=26"),
-    "No of dependents=1": ("dependents", "code 1", "other code"),
-    "Telephone=1": ("telephone", "code 1", "other code"),
-    "Foreign Worker=1": ("foreign_worker", "code 1", "other code"),
+    "No of dependents=1": ("dependents", "one", "two"),
+    "Telephone=1": ("telephone", "none", "yes"),
+    "Foreign Worker=1": ("foreign_worker", "yes", "no"),
 }
 TARGET = "creditworthy"
 
@@ -73,8 +133,8 @@ def regroup(source: pd.DataFrame) -> pd.DataFrame:
             columns[column] = source[name].map({1: one, 0: zero})
             continue
         attribute, level = attribute_of(name)
-        column = CODED.get(attribute) or BINNED[attribute][0]
-        text = f"code {level}" if attribute in CODED else level
+        column, words = CODED.get(attribute) or (BINNED[attribute][0], {})
+        text = words[level] if attribute in CODED else level
         groups.setdefault(column, {})[name] = text
         columns.setdefault(column, pd.Series(dtype=str))
     for column, levels in groups.items():
