@@ -1,7 +1,7 @@
 """The least cost of tiny layered diagrams for every number of tests, by recursion over the parts of a layer.
 
-Independent of the native search: no bounds, and no order of tests. Unlike `layered_reference` a node may also hand all
-it gets to one node of the next layer, which the paper's formulation allows, and it knows costs and minimum weights.
+Independent of the native search: no bounds, and no order of tests. Unlike `layered_reference` it has pass-throughs (tests
+without a column, all samples of which leave by one arc), and it knows costs and minimum weights.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ def least_costs(data: Dataset, task: TreeTask) -> list[int]:
     @cache
     def cuts(group: int) -> tuple[tuple[int, int], ...]:
         sides = {(group & mask, group & ~mask) for mask in masks}
-        if task.min_support:
-            return tuple(pair for pair in sides if min(map(weight_of, pair)) >= task.min_support)
-        return tuple(pair for pair in sides if not is_tree or all(pair))
+        parting = tuple(pair for pair in sides if all(pair) and min(map(weight_of, pair)) >= task.min_support)
+        passing = () if is_tree or task.min_support else ((group, 0),)
+        return (*parting, *passing)
 
     @cache
     def best(layer: int, groups: tuple[int, ...], left: int) -> int:
