@@ -35,7 +35,7 @@ def child(engine: str, name: str, depth: int, limit: int, seconds: float) -> Non
     """One measurement; prints JSON."""
     import treeform as tf
     from treeform.data import Dataset
-    from treeform.dp import EngineRun, TreeTask
+    from treeform.engines import EngineRun, TreeTask
 
     X, y = load(name)
     data = Dataset.from_user(X, y)

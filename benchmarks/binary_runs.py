@@ -65,7 +65,7 @@ def engine(strategy: str) -> Any:
 def fit_treeform(strategy: str, X: Any, y: Any, depth: int, limit: float, target: int | None) -> Record:
     """Run an engine; incumbents are stamped with CPU seconds, interpolated between polls."""
     from treeform.data import Dataset
-    from treeform.dp import EngineRun, TreeTask
+    from treeform.engines import EngineRun, TreeTask
 
     trace: list[tuple[float, int]] = []
     began, began_cpu = time.perf_counter(), user_seconds()

@@ -72,7 +72,7 @@ def peak_megabytes() -> float:
 
 def fit_treeform(x: np.ndarray, y: np.ndarray, depth: int, limit: float, threads: int) -> dict[str, Any]:
     from treeform.data import Dataset
-    from treeform.dp import ConTree, EngineRun, TreeTask
+    from treeform.engines import ConTree, EngineRun, TreeTask
 
     data = Dataset.from_user(x, y)
     outcome = ConTree(threads=threads).run(data, TreeTask(depth=depth), EngineRun(time_limit=limit))

@@ -40,7 +40,7 @@ TABLES = {2: ("each rule alone", ALONE), 3: ("all rules but one", WITHOUT)}
 def count(name: str, depth: int, choices: dict[str, tuple[str, ...]], limit: float) -> list[Any]:
     """Evaluated splits per selection of rules; "-" when the limit came first."""
     from treeform.data import Dataset
-    from treeform.dp import ConTree, EngineRun, TreeTask
+    from treeform.engines import ConTree, EngineRun, TreeTask
 
     data = Dataset.from_user(*load(name))
     line: list[Any] = [name]

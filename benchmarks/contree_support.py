@@ -20,7 +20,7 @@ from tables import write
 
 def measure(name: str, depth: int, share: Fraction, limit: float) -> list[Any]:
     from treeform.data import Dataset
-    from treeform.dp import ConTree, EngineRun, TreeTask
+    from treeform.engines import ConTree, EngineRun, TreeTask
 
     data = Dataset.from_user(*load(name))
     support = ceil(share * int(data.weights.sum()))

@@ -22,7 +22,7 @@ from tables import write
 
 def measure(name: str, depth: int, repeat: int) -> list[Any]:
     from treeform.data import Dataset
-    from treeform.dp import ConTree, EngineRun, TreeTask
+    from treeform.engines import ConTree, EngineRun, TreeTask
 
     data = Dataset.from_user(*load(name))
     best: dict[int, tuple[float, float]] = {1: (math.inf, 0.0), 2: (math.inf, 0.0)}

@@ -26,10 +26,10 @@ from tables import HERE, write
 import treeform as tf
 from treeform.bench.odd import ALPHAS, SKELETONS, read_parts
 from treeform.data import Dataset
-from treeform.dp import DiagramHeuristic, EngineRun, TreeTask
-from treeform.dp.diagram import AIDS
+from treeform.engines import DiagramHeuristic, EngineRun, TreeTask
+from treeform.engines.diagram import AIDS
 from treeform.shape import parse_shape
-from treeform.solve.sizes import price_of_alpha
+from treeform.tradeoff.sizes import price_of_alpha
 
 DATA = Path(os.environ.get("TREEFORM_DATA", HERE.parent.parent / "shared" / "data")) / "odd"
 STUDIED = (

@@ -18,7 +18,7 @@ import pandas as pd
 from tables import HERE, write
 
 import treeform as tf
-from treeform.solve.proofs import Proofs, verify_proof
+from treeform.certify.proofs import Proofs, verify_proof
 
 DATA = Path(os.environ.get("TREEFORM_DATA", HERE.parent.parent / "shared" / "data")) / "sat"
 SOLVER = "glucose42"

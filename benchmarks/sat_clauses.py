@@ -14,8 +14,8 @@ from tables import write
 
 import treeform as tf
 from treeform.formulations.sat import SatDepth
+from treeform.language.objective import Objective
 from treeform.model import Clause
-from treeform.objective import Objective
 
 HEADER = ["depth", "examples", "clauses", "generate", "clauses a second", "load", "solve", "answer"]
 NOTE = """\

@@ -13,7 +13,7 @@ import numpy as np
 from layered_reference import _ways
 
 from treeform.data import Dataset
-from treeform.dp import TreeTask
+from treeform.engines import TreeTask
 
 NEVER = 10**12
 

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from treeform.data import Dataset
-from treeform.dp import CADL85, DL85, Blossom, ConTree, EngineRun, TreeTask
-from treeform.dp.binary import RELAXATIONS, rule_names
+from treeform.engines import CADL85, DL85, Blossom, ConTree, EngineRun, TreeTask
+from treeform.engines.binary import RELAXATIONS, rule_names
 from treeform.graph import DecisionGraph
 
 LIMIT = EngineRun(time_limit=20)

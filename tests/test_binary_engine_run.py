@@ -11,10 +11,11 @@ import pytest
 from typer.testing import CliRunner
 
 import treeform as tf
+from treeform.catalogue.engines import engine_names, find_engine
 from treeform.cli.app import app
 from treeform.data import Dataset
-from treeform.dp import CADL85, DL85, Blossom, EngineRun, TreeTask, by_name, names
-from treeform.dp.binary import binarise
+from treeform.engines import CADL85, DL85, Blossom, EngineRun, TreeTask
+from treeform.engines.binary import binarise
 from treeform.errors import SpecError
 
 
@@ -138,19 +139,19 @@ def test_cutoff_from_outside_ends_blossom_too() -> None:
 
 
 def test_settings_in_a_name() -> None:
-    assert by_name("dl85:binarize=10,memory_limit=268435456,threads=2") == DL85(
+    assert find_engine("dl85:binarize=10,memory_limit=268435456,threads=2") == DL85(
         binarize=10, memory_limit=2**28, threads=2
     )
-    assert by_name("cadl85:rule=gain+discrepancy,relaxation=luby") == CADL85(
+    assert find_engine("cadl85:rule=gain+discrepancy,relaxation=luby") == CADL85(
         rule=("gain", "discrepancy"), relaxation="luby"
     )
-    assert by_name("cadl85:rule=top-k*").rule == "top-k*"
-    assert by_name("blossom:exact_depth=2,binarize=age@30+50.5+job income@2e3") == Blossom(
+    assert find_engine("cadl85:rule=top-k*").rule == "top-k*"
+    assert find_engine("blossom:exact_depth=2,binarize=age@30+50.5+job income@2e3") == Blossom(
         exact_depth=2, binarize={"age": [30, 50.5], "job income": [2000]}
     )
     for wrong in ("dl85:10", "dl85:binarize=ab", "dl85:binarize=age@old", "dl85:colour=1", "dl86:binarize=1"):
         with pytest.raises(SpecError):
-            by_name(wrong)
+            find_engine(wrong)
 
 
 def test_result_says_what_the_binarisation_is_worth(tmp_path: Any) -> None:
@@ -213,8 +214,8 @@ def test_bad_settings(make: Any) -> None:
 
 
 def test_names_and_values() -> None:
-    assert {"dl85", "cadl85", "blossom"} <= set(names())
-    assert by_name("cadl85") == CADL85(rule="discrepancy", relaxation="exponential")
+    assert {"dl85", "cadl85", "blossom"} <= set(engine_names())
+    assert find_engine("cadl85") == CADL85(rule="discrepancy", relaxation="exponential")
     assert hash(CADL85(rule=["gain", "discrepancy"])) == hash(CADL85(rule=("gain", "discrepancy")))
     assert tf.DL85() == DL85()
 

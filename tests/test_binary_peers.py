@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from treeform.data import Dataset
-from treeform.dp import CADL85, DL85, Blossom, EngineRun, TreeTask
+from treeform.engines import CADL85, DL85, Blossom, EngineRun, TreeTask
 
 
 def need(name: str) -> Any:

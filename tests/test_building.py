@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 import treeform as tf
-from treeform.components import Component
 from treeform.errors import SpecError
 from treeform.formulations import ODD
+from treeform.language.component import Component
+from treeform.language.ports import Ports
 from treeform.model import Model
 from treeform.model.stopping import BuildingStopped, stop_building_when
-from treeform.ports import Ports
 from treeform.solve.building import build_beside
 
 X = np.arange(12.0).reshape(6, 2)

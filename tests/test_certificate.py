@@ -11,9 +11,9 @@ import pandas as pd
 import pytest
 
 import treeform as tf
+from treeform.certify.certificate import digest_of
 from treeform.errors import CertificateError
 from treeform.graph.jsonio import digest as model_digest
-from treeform.solve.certificate import digest_of
 
 
 @pytest.fixture(scope="module")

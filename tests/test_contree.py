@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from treeform import _core
+from treeform.catalogue.engines import engine_names, find_engine
 from treeform.data import Dataset
-from treeform.dp import ConTree, EngineRun, TreeTask, by_name, names
+from treeform.engines import ConTree, EngineRun, TreeTask
 from treeform.errors import SpecError
 from treeform.graph import DecisionGraph, evaluate
 
@@ -365,12 +366,12 @@ def test_bad_settings(settings: dict[str, Any]) -> None:
 
 
 def test_is_a_value() -> None:
-    assert ConTree() == by_name("contree")
+    assert ConTree() == find_engine("contree")
     assert ConTree(threads=2) != ConTree()
     assert hash(ConTree()) == hash(ConTree())
-    assert "contree" in names()
+    assert "contree" in engine_names()
     with pytest.raises(SpecError):
-        by_name("oak")
+        find_engine("oak")
 
 
 def test_costs_beyond_64_bits() -> None:

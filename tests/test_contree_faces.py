@@ -12,9 +12,10 @@ from typer.testing import CliRunner
 
 import treeform as tf
 from treeform import _core
+from treeform.catalogue.engines import find_engine
 from treeform.cli.app import app
 from treeform.data import Dataset
-from treeform.dp import ConTree, EngineRun, TreeTask, by_name
+from treeform.engines import ConTree, EngineRun, TreeTask
 from treeform.errors import SpecError
 
 
@@ -138,12 +139,12 @@ def test_an_upper_bound_that_tightens_while_it_runs() -> None:
 def test_settings_by_name() -> None:
     text = "contree:max_gap=0.01,prune=shrinking+features,simd=plain,memory_limit=none,threads=2"
     expected = ConTree(threads=2, max_gap=0.01, prune=("shrinking", "features"), simd="plain")
-    assert by_name(text) == expected
-    assert by_name("contree:prune=none") == ConTree(prune=())
-    assert by_name("contree:fewest_tests=true") == ConTree(fewest_tests=True)
+    assert find_engine(text) == expected
+    assert find_engine("contree:prune=none") == ConTree(prune=())
+    assert find_engine("contree:fewest_tests=true") == ConTree(fewest_tests=True)
     for wrong in ("contree:speed=9", "contree:max_gap", "contree:threads=0", "contree:simd=mmx"):
         with pytest.raises(SpecError):
-            by_name(wrong)
+            find_engine(wrong)
 
 
 def test_counters_on_the_command_line(tmp_path: Any) -> None:

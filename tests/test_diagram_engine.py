@@ -12,8 +12,8 @@ from layered_reference import random_data
 
 import treeform as tf
 from treeform.data import Dataset
-from treeform.dp import DiagramSearch, EngineRun, TreeTask
-from treeform.dp.laying import admissible_diagram
+from treeform.engines import DiagramSearch, EngineRun, TreeTask
+from treeform.engines.laying import admissible_diagram
 from treeform.errors import SpecError
 from treeform.graph import DecisionGraph
 from treeform.shape import Shape

@@ -20,8 +20,8 @@ from typer.testing import CliRunner
 import treeform as tf
 from treeform.cli.app import app
 from treeform.data import Dataset
-from treeform.dp import DiagramHeuristic, DiagramSearch, EngineRun, TreeTask
-from treeform.dp.laying import admissible_diagram
+from treeform.engines import DiagramHeuristic, DiagramSearch, EngineRun, TreeTask
+from treeform.engines.laying import admissible_diagram
 from treeform.errors import SpecError
 
 SHAPE = tf.Diagram(1, 2, 4, 4, 4)

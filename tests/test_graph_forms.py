@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import treeform as tf
+from treeform.certify.statements import walk
 from treeform.data import Dataset
 from treeform.errors import CertificateError, SpecError
 from treeform.graph import DecisionGraph, LinearForm, evaluate
-from treeform.solve.statements import walk
 
 DATA = Dataset.from_user(
     np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0], [3.0, 1.0]]),

@@ -16,9 +16,9 @@ from treeform.data import Dataset
 from treeform.errors import SpecError
 from treeform.formulations.odd import OneHyperplane, paper_objective
 from treeform.solve.budget import Budget
-from treeform.solve.climb import shrunk
-from treeform.solve.priced_trees import price_trees
-from treeform.solve.sizes import Table
+from treeform.tradeoff.climb import shrunk
+from treeform.tradeoff.priced_trees import price_trees
+from treeform.tradeoff.sizes import Table
 
 ALPHAS = ["0.01", "0.1", "0.2", "0.5", "1"]
 

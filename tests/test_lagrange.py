@@ -9,17 +9,17 @@ import numpy as np
 import pytest
 
 import treeform as tf
-from treeform import dp
+from treeform.catalogue.engines import find_engine
 from treeform.errors import DataError, SpecError
 from treeform.graph.evaluate import weighted_errors
 from treeform.solve import Budget, Ledger
 from treeform.solve.driver import _by_trees, constants
 from treeform.solve.engines import run_engine
-from treeform.solve.lagrange import Lagrangian, rows_of, tighten
+from treeform.solve.lagrangian import Lagrangian, rows_of, tighten
 from treeform.solve.relaxation import relax
 from treeform.solve.repair import narrowed, relabel
-from treeform.solve.trivial import floor_bound
-from treeform.solve.verify import verify
+from treeform.solve.simple_bounds import floor_bound
+from treeform.solve.verification import verify
 
 RATIOS = [Fraction(4, 5), Fraction(1, 2), Fraction(1), Fraction(1, 3)]
 DIFFERENCES = [Fraction(0), Fraction(1, 20), Fraction(1, 4)]
@@ -65,7 +65,7 @@ def test_no_bound_exceeds_the_optimum(block):
             problem = draw(seed)
         except (DataError, SpecError):  # one class or group only, or infeasible at sight
             continue
-        question, engine = problem.question, dp.by_name("contree")
+        question, engine = problem.question, find_engine("contree")
         best = tf.testing.brute_force(problem.data, problem.shape, problem.objective, problem.requirements)
         ledger = Ledger(question, Budget(30))
         ledger.prove_lower(floor_bound(question), "identical rows")

@@ -11,12 +11,14 @@ from layered_reference import optimum, random_data
 import treeform as tf
 from treeform.backends.base import Run, Verdict
 from treeform.data import Dataset
-from treeform.formulation import Compiled
 from treeform.formulations.odd import ODD, Flow, SymmetryBreaking, Topology, UnivariateSplits
 from treeform.graph import DecisionGraph
+from treeform.language.component import Component
+from treeform.language.formulation import Compiled
+from treeform.language.objective import Objective
+from treeform.language.ports import PORTS, Ports
+from treeform.language.requirement import Requirement
 from treeform.model import Model
-from treeform.objective import Objective
-from treeform.ports import PORTS, Component, Ports, Requirement
 from treeform.testing import brute_force
 
 BACKENDS = {"highs": tf.HiGHS, "cpsat": tf.CPSAT}

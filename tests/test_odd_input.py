@@ -12,7 +12,7 @@ from treeform.data import Dataset
 from treeform.errors import Infeasible, SpecError
 from treeform.formulations.odd import ODD, paper_objective
 from treeform.shape import parse_shape
-from treeform.solve.choose import choose
+from treeform.solve.choice import choose
 
 RNG = np.random.default_rng(0)
 X = RNG.integers(0, 3, (40, 2)).astype(float)

@@ -8,11 +8,13 @@ import pytest
 import treeform as tf
 from treeform.data import Dataset
 from treeform.errors import PortError, SpecError
-from treeform.formulation import Formulation, in_order
 from treeform.formulations.odd import ODD, Accuracy, Flow, SymmetryBreaking, Topology, UnivariateSplits
+from treeform.language.component import Component, Sum
+from treeform.language.formulation import Formulation, in_order
+from treeform.language.objective import Objective
+from treeform.language.ports import PORTS, Ports
+from treeform.language.requirement import Requirement, registered
 from treeform.model import Model
-from treeform.objective import Objective
-from treeform.ports import PORTS, Component, Ports, Requirement, Sum, registered
 
 X = [[0.0, 1.0], [1.0, 0.0], [1.0, 1.0], [0.0, 0.0]]
 

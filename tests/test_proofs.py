@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from treeform.backends.drat import BINARY, trace
+from treeform.certify.proofs import Cnf, Verification, verify_rup
 from treeform.errors import SpecError
-from treeform.solve.proofs import Cnf, Verification, verify_rup
 
 Clauses = list[list[int]]
 

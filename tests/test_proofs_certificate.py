@@ -15,15 +15,15 @@ import pytest
 from typer.testing import CliRunner
 
 import treeform as tf
+from treeform.catalogue.formulations import find_formulation
+from treeform.certify.certificate import digest_of
+from treeform.certify.proofs import Proofs, Statement, derive
+from treeform.certify.proofs.write import digest_of_file
 from treeform.cli.app import app
 from treeform.errors import SolverNotAvailable, SpecError
 from treeform.formulations.sat import SatDepth
 from treeform.shape import Tree
 from treeform.solve.budget import Budget
-from treeform.solve.certificate import digest_of
-from treeform.solve.choose import find_formulation
-from treeform.solve.proofs import Proofs, Statement, derive
-from treeform.solve.proofs.write import digest_of_file
 
 
 def table(n: int = 40, seed: int = 5) -> tuple[np.ndarray, np.ndarray]:
@@ -101,7 +101,7 @@ def test_the_clauses_are_the_same_every_time(proved):
     # Also in another process, where hashes of strings differ.
     code = (
         "import sys; sys.path.insert(0, sys.argv[1]); import test_proofs_certificate as t\n"
-        "from treeform.solve.proofs import Statement, derive\n"
+        "from treeform.certify.proofs import Statement, derive\n"
         "q = t.least_depth(*t.table()).question\n"
         "s = Statement(t.Tree(2), None, t.np.array(eval(sys.argv[2])))\n"
         "print(derive(q, t.find_formulation('sat-depth'), s).digest)"

@@ -12,7 +12,7 @@ import treeform as tf
 from treeform.data import Dataset
 from treeform.errors import DataError, Infeasible, SpecError
 from treeform.graph import DecisionGraph
-from treeform.ports import Requirement
+from treeform.language.requirement import Requirement
 from treeform.requirements import Groups
 
 AGE = [20, 30, 40, 50, 60, 70]

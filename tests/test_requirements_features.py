@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 import treeform as tf
+from treeform.catalogue.requirements import from_json, parse
 from treeform.errors import DataError, SpecError
-from treeform.requirements import from_json, parse
 
 
 @pytest.fixture

@@ -7,9 +7,9 @@ from fractions import Fraction
 import pytest
 
 import treeform as tf
+from treeform.catalogue.requirements import make, names, parse
 from treeform.errors import SpecError
-from treeform.ports import Requirement
-from treeform.requirements import make, names, parse
+from treeform.language.requirement import Requirement
 
 
 def test_parity() -> None:

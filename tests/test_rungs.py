@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import treeform as tf
-from treeform.dp import Engine, EngineOutcome
+from treeform.certify.certificate import digest_of
+from treeform.engines import Engine, EngineOutcome
 from treeform.errors import Infeasible, SpecError
 from treeform.formulations.sat import SatDepth, SatSize
-from treeform.solve.certificate import digest_of
 
 
 def xor_table(noise: int = 0):

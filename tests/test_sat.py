@@ -13,6 +13,7 @@ import pytest
 
 import treeform as tf
 from treeform.backends import Run, Verdict
+from treeform.catalogue.formulations import find_formulation
 from treeform.errors import Infeasible, PortError, SpecError
 from treeform.formulations.sat import ExamplePaths, LeafClasses, NodeFeatures, SatDepth, contradictory_rows
 from treeform.formulations.sat.clauses import (
@@ -24,8 +25,7 @@ from treeform.formulations.sat.clauses import (
     split_clauses,
 )
 from treeform.formulations.sat.examples import distances, first_examples, nearest
-from treeform.objective import Objective
-from treeform.solve import find_formulation
+from treeform.language.objective import Objective
 from treeform.testing import all_models, draw_cases
 
 

@@ -12,7 +12,7 @@ import treeform as tf
 from treeform.backends import Run, Verdict
 from treeform.errors import SpecError
 from treeform.formulations.sat import LabelledLeaves, LeafClasses, SatDepth, SatSize, contradictory_rows
-from treeform.objective import Objective
+from treeform.language.objective import Objective
 from treeform.testing import all_models, brute_force, draw_cases
 
 

@@ -13,7 +13,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "treeform.problem": ["Problem"],
     "treeform.shape": ["Tree", "Diagram"],
-    "treeform.objective": ["Error", "Cost", "Nodes", "Leaves", "Depth"],
+    "treeform.language.objective": ["Error", "Cost", "Nodes", "Leaves", "Depth"],
     "treeform.requirements": [
         "StatisticalParity",
         "MinSupport",
@@ -23,18 +23,22 @@ _HOMES = {
         "FeatureBudget",
         "Monotone",
     ],
-    "treeform.ports": ["Requirement", "Component"],
+    "treeform.language.component": ["Component"],
+    "treeform.language.requirement": ["Requirement"],
     "treeform.backends": ["HiGHS", "CPSAT", "SAT", "MaxSAT", "MathOpt", "Pyomo", "Portfolio"],
-    "treeform.dp": ["ConTree", "DL85", "CADL85", "Blossom", "DiagramSearch", "DiagramHeuristic"],
+    "treeform.engines": ["ConTree", "DL85", "CADL85", "Blossom", "DiagramSearch", "DiagramHeuristic"],
     "treeform.data": ["Dataset"],
     "treeform.graph": ["DecisionGraph"],
-    "treeform.solve": ["Result", "Status", "Limit", "Ladder", "check", "solvers"],
+    "treeform.catalogue": ["solvers"],
+    "treeform.solve": ["Result", "Status", "Limit"],
+    "treeform.tradeoff": ["Ladder"],
+    "treeform.certify": ["check"],
     "treeform.estimators": ["OptimalTreeClassifier", "OptimalDiagramClassifier"],
     "treeform.model": ["Model", "Expr", "any_of", "at_most", "at_least", "exactly"],
     "treeform.errors": ["TreeformError"],
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
-_SUBMODULES = {"testing", "errors", "model", "bridges", "backends", "report", "requirements"}
+_SUBMODULES = {"testing", "errors", "model", "bridges", "backends", "report", "requirements", "catalogue", "engines"}
 
 __all__ = sorted([*_HOME_OF, "testing"])
 

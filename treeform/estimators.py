@@ -13,8 +13,8 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from treeform.data import Dataset
 from treeform.errors import SpecError
 from treeform.graph import DecisionGraph
-from treeform.objective import Error
-from treeform.ports import Requirement
+from treeform.language.objective import Error
+from treeform.language.requirement import Requirement
 from treeform.problem import Problem
 from treeform.shape import Diagram, Shape, Tree
 from treeform.solve import Result, Status

@@ -6,18 +6,20 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from treeform.certify.proofs import Proofs
 from treeform.data import Dataset
 from treeform.errors import SpecError
-from treeform.objective import Error, Objective
-from treeform.ports import Requirement
+from treeform.language.objective import Error, Objective
+from treeform.language.question import Question
+from treeform.language.requirement import Requirement
 from treeform.shape import Diagram, Shape, Tree, parse_shape
-from treeform.solve import Ladder, Progress, Question, Result
+from treeform.solve import Progress, Result
 from treeform.solve import solve as solve_question
-from treeform.solve.choose import choose
-from treeform.solve.climb import climb_sizes
+from treeform.solve.choice import choose
 from treeform.solve.explain import Explanation, explain_plan
-from treeform.solve.pareto import Pareto, curve
-from treeform.solve.proofs import Proofs
+from treeform.tradeoff.climb import climb_sizes
+from treeform.tradeoff.pareto import Pareto, curve
+from treeform.tradeoff.sizes import Ladder
 
 
 class Problem:
@@ -167,7 +169,7 @@ class Problem:
             warm_start=warm_start,
             time_limit=time_limit,
             on_progress=on_progress,
-            proofs=proofs,
+            proofs=Proofs(proofs) if isinstance(proofs, str | os.PathLike) else proofs,
         )
 
     def ladder(

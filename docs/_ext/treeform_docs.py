@@ -71,8 +71,8 @@ class RequirementNames(Directive):
     """Every built-in requirement with its parameters."""
 
     def run(self) -> list[nodes.Node]:
-        from treeform.ports import registered
-        from treeform.requirements import names
+        from treeform.catalogue.requirements import names
+        from treeform.language.requirement import registered
 
         rows = [("name", "parameters", "class")]
         for name, parameters in names().items():

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from treeform.formulation import Compiled, Formulation
 from treeform.formulations.odd import coding
 from treeform.formulations.odd.flow import Flow
 from treeform.formulations.odd.hyperplanes import MultivariateSplits, OneFeature
@@ -23,14 +22,15 @@ from treeform.formulations.odd.splits import UnivariateSplits
 from treeform.formulations.odd.starts import grown
 from treeform.formulations.odd.symmetry import SideOrder, SymmetryBreaking
 from treeform.formulations.odd.topology import Topology
+from treeform.language.formulation import Compiled, Formulation
 from treeform.model import Form, Kind
 from treeform.shape import MARGIN, MULTIVARIATE, UNIVARIATE
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
     from treeform.graph import DecisionGraph
-    from treeform.objective import Objective
-    from treeform.ports import Requirement
+    from treeform.language.objective import Objective
+    from treeform.language.requirement import Requirement
     from treeform.shape import Shape
 
 __all__ = [

@@ -14,7 +14,7 @@ from treeform.formulations.odd.thresholds import Tests
 from treeform.graph import DecisionGraph
 
 if TYPE_CHECKING:
-    from treeform.formulation import Compiled
+    from treeform.language.formulation import Compiled
     from treeform.model import Expr
 
 Floats = NDArray[np.float64]

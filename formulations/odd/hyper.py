@@ -11,9 +11,9 @@ from treeform.data import midpoint
 from treeform.formulations.odd.separate import Cube
 
 if TYPE_CHECKING:
-    from treeform.formulation import Compiled
     from treeform.formulations.odd.coding import Plan
     from treeform.graph import DecisionGraph
+    from treeform.language.formulation import Compiled
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 
 from treeform.formulations.odd.separate import Cube
 from treeform.formulations.odd.skeleton import Skeleton, keep
+from treeform.language.component import Component
 from treeform.model import concatenate
-from treeform.ports import Component
 from treeform.shape import MARGIN
 
 if TYPE_CHECKING:
+    from treeform.language.ports import Ports
     from treeform.model import Expr, Model
-    from treeform.ports import Ports
 
 Floats = NDArray[np.float64]
 

@@ -9,14 +9,14 @@ import numpy as np
 
 from treeform.errors import SpecError
 from treeform.formulations.odd.skeleton import keep
+from treeform.language.component import Component
+from treeform.language.objective import Error, Nodes, Objective, as_fraction
 from treeform.model import concatenate, constant
-from treeform.objective import Error, Nodes, Objective, as_fraction
-from treeform.ports import Component
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
+    from treeform.language.ports import Ports
     from treeform.model import Model
-    from treeform.ports import Ports
     from treeform.shape import Shape
 
 

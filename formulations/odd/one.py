@@ -10,19 +10,20 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
-from treeform.formulation import Compiled, Formulation
 from treeform.formulations.odd.separate import ENOUGH, Cube, widest
 from treeform.graph import DecisionGraph
+from treeform.language.component import Component
+from treeform.language.formulation import Compiled, Formulation
+from treeform.language.objective import Error
 from treeform.model import any_of
-from treeform.objective import Error
-from treeform.ports import Component
 from treeform.shape import MARGIN, MULTIVARIATE
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
+    from treeform.language.objective import Objective
+    from treeform.language.ports import Ports
+    from treeform.language.requirement import Requirement
     from treeform.model import Model
-    from treeform.objective import Objective
-    from treeform.ports import Ports, Requirement
     from treeform.shape import Shape
 
 Floats = NDArray[np.float64]

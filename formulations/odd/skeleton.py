@@ -13,8 +13,8 @@ from scipy import sparse
 from treeform.shape import Shape, Tree
 
 if TYPE_CHECKING:
+    from treeform.language.ports import Ports
     from treeform.model import Expr
-    from treeform.ports import Ports
 
 Ints = NDArray[np.int64]
 

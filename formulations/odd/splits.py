@@ -8,12 +8,12 @@ import numpy as np
 
 from treeform.formulations.odd.skeleton import Ints, Skeleton, keep
 from treeform.formulations.odd.thresholds import Tests
+from treeform.language.component import Component
 from treeform.model import concatenate
-from treeform.ports import Component
 
 if TYPE_CHECKING:
+    from treeform.language.ports import Ports
     from treeform.model import Expr, Model
-    from treeform.ports import Ports
 
 
 class UnivariateSplits(Component):

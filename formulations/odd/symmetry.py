@@ -9,11 +9,11 @@ import numpy as np
 from treeform.errors import SpecError
 from treeform.formulations.odd.skeleton import Skeleton
 from treeform.formulations.odd.topology import arcs_by_side
-from treeform.ports import Component
+from treeform.language.component import Component
 
 if TYPE_CHECKING:
+    from treeform.language.ports import Ports
     from treeform.model import Expr, Model
-    from treeform.ports import Ports
 
 RULES = ("first_arc", "in_degree")
 

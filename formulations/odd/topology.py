@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from treeform.formulations.odd.skeleton import Skeleton, keep
+from treeform.language.component import Component
 from treeform.model import concatenate
-from treeform.ports import Component
 
 if TYPE_CHECKING:
+    from treeform.language.ports import Ports
     from treeform.model import Expr, Model
-    from treeform.ports import Ports
 
 
 class Topology(Component):

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from treeform.data import Dataset
-from treeform.dp import ConTree, EngineRun, TreeTask
+from treeform.engines import ConTree, EngineRun, TreeTask
 from treeform.graph import DecisionGraph
 
 

@@ -10,7 +10,6 @@ import numpy as np
 
 from treeform.data import Dataset
 from treeform.errors import SpecError
-from treeform.formulation import Compiled, Formulation
 from treeform.formulations.sat.bounds import greedy_tree, least_depth
 from treeform.formulations.sat.clauses import Ints, expected_per_example
 from treeform.formulations.sat.examples import choose, refuse_contradictions
@@ -20,8 +19,10 @@ from treeform.formulations.sat.nodes import NodeFeatures, one_of
 from treeform.formulations.sat.paths import ExamplePaths
 from treeform.formulations.sat.read import place, read_tree
 from treeform.graph import DecisionGraph
-from treeform.objective import Depth, Objective
-from treeform.ports import Component, Requirement, Sum
+from treeform.language.component import Component, Sum
+from treeform.language.formulation import Compiled, Formulation
+from treeform.language.objective import Depth, Objective
+from treeform.language.requirement import Requirement
 from treeform.shape import Shape, Tree
 
 MOST_CLAUSES = 2**20

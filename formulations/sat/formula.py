@@ -12,7 +12,7 @@ from treeform.formulations.sat.examples import refuse_contradictions
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
-    from treeform.ports import Ports
+    from treeform.language.ports import Ports
 
 KEY = "sat"
 ORDERED = "sat ordered"

@@ -8,12 +8,12 @@ import numpy as np
 
 from treeform.formulations.sat.clauses import Ints, leaf_clauses, same_class_clauses
 from treeform.formulations.sat.formula import Formula, formula_of
+from treeform.language.component import Component
 from treeform.model import Expr, at_most, clauses, constant, exactly, stack
-from treeform.ports import Component
 
 if TYPE_CHECKING:
+    from treeform.language.ports import Ports
     from treeform.model import Model
-    from treeform.ports import Ports
 
 
 class LeafClasses(Component):

@@ -10,13 +10,13 @@ import numpy as np
 from treeform.errors import SpecError
 from treeform.formulations.sat.clauses import Ints
 from treeform.formulations.sat.formula import ORDERED, Formula, Order, formula_of
+from treeform.language.component import Component
 from treeform.model import Expr, any_of, at_most, clauses, concatenate, constant
-from treeform.ports import Component
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
+    from treeform.language.ports import Ports
     from treeform.model import Model
-    from treeform.ports import Ports
 
 
 AT_MOST_ONE = ("none", "pairwise", "sequential", "auto")

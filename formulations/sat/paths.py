@@ -17,12 +17,12 @@ from treeform.formulations.sat.clauses import (
 )
 from treeform.formulations.sat.examples import first_examples
 from treeform.formulations.sat.formula import Formula, formula_of
+from treeform.language.component import Component
 from treeform.model import Expr, clauses
-from treeform.ports import Component
 
 if TYPE_CHECKING:
+    from treeform.language.ports import Ports
     from treeform.model import Model
-    from treeform.ports import Ports
 
 MOST_CLAUSES = 2**24
 """Clauses at once beyond which memory would not do."""

@@ -10,19 +10,20 @@ import numpy as np
 
 from treeform.data import Dataset
 from treeform.errors import SpecError
-from treeform.formulation import Compiled
 from treeform.formulations.sat.clauses import Ints
 from treeform.formulations.sat.depth import SatDepth
 from treeform.formulations.sat.formula import KEY, Formula, formula_of
 from treeform.formulations.sat.leaves import LeafClasses
+from treeform.language.component import Component
+from treeform.language.formulation import Compiled
+from treeform.language.objective import Depth, Nodes, Objective
+from treeform.language.requirement import Requirement
 from treeform.model import Expr, any_of, clauses
-from treeform.objective import Depth, Nodes, Objective
-from treeform.ports import Component, Requirement
 from treeform.shape import Shape
 
 if TYPE_CHECKING:
+    from treeform.language.ports import Ports
     from treeform.model import Model
-    from treeform.ports import Ports
 
 COUNTER = "sat labelled leaves"
 

@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from treeform.errors import SpecError
-from treeform.named import build, split
+from treeform.settings import construct, parse_name
 
 if TYPE_CHECKING:
     from treeform.backends.base import Backend
@@ -110,7 +110,7 @@ def by_name(name: str) -> Backend:
     SolverNotAvailable
         If it cannot be used here; the message says what to install.
     """
-    plain, settings = split(name)
+    plain, settings = parse_name(name)
     wanted = plain.lower().replace("_", "-")
     known = []
     for cls in backend_classes():
@@ -125,7 +125,7 @@ def by_name(name: str) -> Backend:
 
 
 def _configured(cls: type[Backend], variant: str, settings: str) -> Backend:
-    return build(partial(cls.named, variant), variant, settings, among=cls)
+    return construct(partial(cls.named, variant), variant, settings, among=cls)
 
 
 def unknown_name(name: object, known: Sequence[str], what: str) -> SpecError:

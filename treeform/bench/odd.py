@@ -19,16 +19,15 @@ import numpy as np
 import pandas as pd
 
 from treeform.data import Dataset
-from treeform.dp import DiagramHeuristic
+from treeform.engines import DiagramHeuristic
 from treeform.errors import DataError, SpecError
 from treeform.graph import DecisionGraph
 from treeform.graph.evaluate import errors
-from treeform.objective import Error, Nodes
+from treeform.language.objective import Error, Nodes
 from treeform.problem import Problem
 from treeform.requirements import Stability
 from treeform.shape import MULTIVARIATE, UNIVARIATE, Diagram, Tree
-from treeform.solve import Ladder, Priced
-from treeform.solve.sizes import price_of_alpha
+from treeform.tradeoff.sizes import Ladder, Priced, price_of_alpha
 
 SKELETONS = {
     "I": "diagram:1,2,4,8",

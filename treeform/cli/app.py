@@ -14,6 +14,9 @@ from rich.console import Console
 from rich.text import Text
 
 from treeform import __version__, report
+from treeform.catalogue.solvers import solvers as tf_solvers
+from treeform.certify.certificate import digest_of
+from treeform.certify.check import CheckReport, check
 from treeform.cli import ladders, pareto
 from treeform.cli import options as opt
 from treeform.cli.bench import bench
@@ -25,10 +28,7 @@ from treeform.cli.spec import Settings
 from treeform.cli.stored import data_of, features_of, load_model, question_for, read_certificate
 from treeform.problem import Problem
 from treeform.report.facts import Facts
-from treeform.solve import Result, check
-from treeform.solve import solvers as tf_solvers
-from treeform.solve.certificate import digest_of
-from treeform.solve.check import CheckReport
+from treeform.solve import Result
 
 app = typer.Typer(
     name="treeform",

@@ -17,7 +17,7 @@ from treeform.cli.progress import ProgressDisplay
 from treeform.cli.spec import Settings
 from treeform.errors import SpecError
 from treeform.problem import Problem
-from treeform.solve import Ladder
+from treeform.tradeoff.sizes import Ladder
 
 
 def ladder(

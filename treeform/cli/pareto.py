@@ -12,7 +12,7 @@ from treeform.cli.ladders import climb
 from treeform.cli.messages import Exit
 from treeform.cli.spec import Settings
 from treeform.problem import Problem
-from treeform.solve import Pareto
+from treeform.tradeoff.pareto import Pareto
 
 
 def pareto(

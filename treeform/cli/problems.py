@@ -8,14 +8,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from treeform.catalogue.requirements import parse
+from treeform.catalogue.solvers import find_solver
 from treeform.cli.spec import Settings, merge, read_spec, relocate
 from treeform.cli.stored import load_model
 from treeform.cli.table import read_table, split
 from treeform.errors import SpecError, TreeformError
 from treeform.problem import Problem
-from treeform.requirements import parse
-from treeform.solve import Budget, find_solver
-from treeform.solve.choose import choose
+from treeform.solve import Budget
+from treeform.solve.choice import choose
 
 DEFAULT_SHAPE = "tree:3"
 

@@ -10,11 +10,11 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictStr, ValidationError
 
+from treeform.catalogue.requirements import make, parse
 from treeform.cli.table import suggestion
 from treeform.errors import SpecError, TreeformError
-from treeform.objective import Objective
-from treeform.ports import Requirement
-from treeform.requirements import make, parse
+from treeform.language.objective import Objective
+from treeform.language.requirement import Requirement
 from treeform.shape import parse_shape
 
 

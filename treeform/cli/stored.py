@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from treeform.certify.certificate import validate
+from treeform.certify.check import question_of
 from treeform.cli.table import listing, read_table, split
 from treeform.data import Dataset
 from treeform.errors import CertificateError, DataError, SpecError
 from treeform.graph import DecisionGraph
-from treeform.objective import Error, Objective
+from treeform.language.objective import Error, Objective
+from treeform.language.question import Question
 from treeform.shape import Diagram, Shape, Tree
-from treeform.solve import Question
-from treeform.solve.certificate import validate
-from treeform.solve.check import question_of
 
 
 def load_model(path: Path) -> DecisionGraph:

@@ -131,7 +131,7 @@ NB_MODULE(_core, m) {
           nb::arg("cost").none(), nb::arg("depth"), nb::arg("max_nodes"), nb::arg("min_support"),
           nb::arg("node_penalty"), nb::arg("upper").none(), nb::arg("gap"), nb::arg("prune"), nb::arg("threads"),
           nb::arg("simd"), nb::arg("memory_limit"), nb::arg("time_limit"), nb::arg("poll").none(),
-          "Solve for the cheapest decision tree over continuous features; see treeform.dp.ConTree.");
+          "Solve for the cheapest decision tree over continuous features; see treeform.engines.ConTree.");
     m.def("simd_available", [](const std::string& simd) { return ct::simd_available(simd.c_str()); }, nb::arg("simd"),
           "Whether the scans of that instruction set run on this processor.");
 }

@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 from treeform import __version__
 from treeform.graph.evaluate import confusion, errors
+from treeform.language.question import Question
 from treeform.report.plot import trace_svg
-from treeform.solve import Question, Result, Status
+from treeform.solve import Result, Status
 from treeform.solve.result import Number, relative_gap
-from treeform.solve.trivial import floor_bound
+from treeform.solve.simple_bounds import floor_bound
 
 if TYPE_CHECKING:
     from treeform.graph import DecisionGraph
-    from treeform.ports import Requirement
+    from treeform.language.requirement import Requirement
 
 
 @dataclass(frozen=True)

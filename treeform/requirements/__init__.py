@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from treeform.requirements.base import from_json, make, names, parse
 from treeform.requirements.fairness import StatisticalParity
 from treeform.requirements.features import FeatureBudget, Monotone
 from treeform.requirements.groups import Groups
@@ -19,8 +18,4 @@ __all__ = [
     "Monotone",
     "Stability",
     "StatisticalParity",
-    "from_json",
-    "make",
-    "names",
-    "parse",
 ]

@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from treeform.errors import SpecError
-from treeform.objective import LARGEST, as_fraction
-from treeform.ports import Requirement
+from treeform.language.objective import LARGEST, as_fraction
+from treeform.language.requirement import Requirement
 from treeform.requirements.amount import decimal_text
 from treeform.requirements.groups import Groups, class_code
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
     from treeform.graph import DecisionGraph
+    from treeform.language.ports import Ports
     from treeform.model import Model
-    from treeform.ports import Ports
 
 
 @dataclass(frozen=True)

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from treeform.errors import DataError, SpecError
+from treeform.language.requirement import Requirement
 from treeform.model import any_of
-from treeform.ports import Requirement
 from treeform.requirements.groups import class_code
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
     from treeform.graph import DecisionGraph
+    from treeform.language.ports import Ports
     from treeform.model import Model
-    from treeform.ports import Ports
 
 DIRECTIONS = ("increasing", "decreasing")
 

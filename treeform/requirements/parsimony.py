@@ -6,13 +6,13 @@ from numbers import Integral
 from typing import TYPE_CHECKING, ClassVar
 
 from treeform.errors import SpecError
-from treeform.ports import Requirement
+from treeform.language.requirement import Requirement
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
     from treeform.graph import DecisionGraph
+    from treeform.language.ports import Ports
     from treeform.model import Model
-    from treeform.ports import Ports
 
 
 class MaxNodes(Requirement):

@@ -9,14 +9,14 @@ import numpy as np
 
 from treeform.data import contradictions_text, contradictory_rows
 from treeform.errors import Infeasible
-from treeform.ports import Requirement
+from treeform.language.requirement import Requirement
 from treeform.requirements.amount import OfAmount
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
     from treeform.graph import DecisionGraph
+    from treeform.language.ports import Ports
     from treeform.model import Model
-    from treeform.ports import Ports
 
 
 class MaxErrors(OfAmount, Requirement):

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from treeform.errors import Infeasible
-from treeform.ports import Requirement
+from treeform.language.requirement import Requirement
 from treeform.requirements.amount import Amount, OfAmount
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
     from treeform.graph import DecisionGraph
+    from treeform.language.ports import Ports
     from treeform.model import Model
-    from treeform.ports import Ports
 
 
 class MinSupport(OfAmount, Requirement):

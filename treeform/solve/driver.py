@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from typing import Any
 
-from treeform.dp import ConTree
+from treeform.engines import ConTree
 from treeform.graph import DecisionGraph
 from treeform.graph.evaluate import errors
+from treeform.language.question import Question
 from treeform.shape import Tree
 from treeform.solve.budget import Budget, interruptible
-from treeform.solve.choose import Plan, choose
-from treeform.solve.claims import Ledger
-from treeform.solve.compiled import CompiledSearch
+from treeform.solve.choice import Plan, choose
+from treeform.solve.depth import climb, is_depth
 from treeform.solve.engines import run_engine
-from treeform.solve.ladder import climb, is_depth
-from treeform.solve.lagrange import rows_of, tighten
-from treeform.solve.proofs import Proofs
-from treeform.solve.question import Question
+from treeform.solve.lagrangian import rows_of, tighten
+from treeform.solve.ledger import Ledger
+from treeform.solve.proof_writer import ProofWriter
 from treeform.solve.relaxation import relax
 from treeform.solve.result import Limit, Progress, Result, Status, as_number
-from treeform.solve.trivial import PROVER, PROVER_OF_CLASSES, classes_bound, floor_bound, out_of_reach
-from treeform.solve.verify import verify
+from treeform.solve.search import CompiledSearch
+from treeform.solve.simple_bounds import PROVER, PROVER_OF_CLASSES, classes_bound, floor_bound, out_of_reach
+from treeform.solve.verification import verify
 
 WARM_SHARE = 0.3
 WARM_SECONDS = 60.0
@@ -37,21 +36,20 @@ def solve(
     warm_start: Any = "auto",
     time_limit: float | None = None,
     on_progress: Callable[[Progress], None] | None = None,
-    proofs: str | os.PathLike[str] | Proofs | None = None,
+    proofs: ProofWriter | None = None,
 ) -> Result:
     """Answer ``question``; see `treeform.Problem.solve` for the parameters."""
     plan = choose(question, solver, formulation, warm_start)
-    files = Proofs(proofs) if isinstance(proofs, str | os.PathLike) else proofs
     budget = Budget(time_limit)
     ledger = Ledger(question, budget, on_progress)
     with interruptible(budget):
-        limit = _work(question, plan, ledger, budget, files)
-    if files is not None:
-        _tidy(files, plan, ledger)
+        limit = _work(question, plan, ledger, budget, proofs)
+    if proofs is not None:
+        _tidy(proofs, plan, ledger)
     return _result(question, plan, ledger, limit)
 
 
-def _tidy(files: Proofs, plan: Plan, ledger: Ledger) -> None:
+def _tidy(files: ProofWriter, plan: Plan, ledger: Ledger) -> None:
     files.tidy(ledger.claims)
     if plan.engine is not None:
         ledger.notes.append(f"no proof was written: a check has {plan.engine.name} prove its bound again")
@@ -62,7 +60,7 @@ def _tidy(files: Proofs, plan: Plan, ledger: Ledger) -> None:
 
 
 def _work(
-    question: Question, plan: Plan, ledger: Ledger, budget: Budget, files: Proofs | None
+    question: Question, plan: Plan, ledger: Ledger, budget: Budget, files: ProofWriter | None
 ) -> Limit | None:
     ledger.prove_lower(floor_bound(question), PROVER)
     ledger.prove_lower(classes_bound(question), PROVER_OF_CLASSES)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from treeform.dp import Engine, EngineOutcome, EngineRun
+from treeform.engines import Engine, EngineOutcome, EngineRun
 from treeform.graph import DecisionGraph
 from treeform.solve.budget import Budget
-from treeform.solve.claims import Ledger
+from treeform.solve.ledger import Ledger
 from treeform.solve.relaxation import Relaxation
 from treeform.solve.repair import narrowed, relabel
 

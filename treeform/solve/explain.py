@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from treeform.bridges import route
-from treeform.solve.choose import Plan
-from treeform.solve.question import Question
+from treeform.language.question import Question
+from treeform.solve.choice import Plan
 
 
 @dataclass(frozen=True)

@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from treeform.dp import Engine, TreeTask
-from treeform.objective import LARGEST_COST, Cost, Error, Leaves, Nodes
+from treeform.engines import Engine, TreeTask
+from treeform.language.objective import LARGEST_COST, Cost, Error, Leaves, Nodes
+from treeform.language.question import Question
 from treeform.shape import UNIVARIATE, Tree
-from treeform.solve.question import Question
-from treeform.solve.trivial import allowed_errors
+from treeform.solve.simple_bounds import allowed_errors
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,11 @@ import numpy as np
 
 from treeform.graph import DecisionGraph
 from treeform.graph.evaluate import weighted_errors
-from treeform.objective import Error
+from treeform.language.objective import Error
+from treeform.language.question import Question
 from treeform.shape import Tree
 from treeform.solve.budget import Budget
-from treeform.solve.question import Question
-from treeform.solve.verify import verify
+from treeform.solve.verification import verify
 
 MAX_ASSIGNMENTS = 65_536
 MAX_TRIALS = 1_000

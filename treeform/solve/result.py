@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from treeform.graph import DecisionGraph
-    from treeform.solve.claims import Claim
-    from treeform.solve.question import Question
+    from treeform.language.question import Question
+    from treeform.solve.ledger import Claim
 
 Number = int | Fraction
 
@@ -132,7 +132,7 @@ class Result:
         --------
         treeform.check : verify a certificate against data.
         """
-        from treeform.solve.certificate import make_certificate
+        from treeform.certify.certificate import make_certificate
 
         return make_certificate(self)
 

@@ -18,8 +18,8 @@ import numpy as np
 from treeform.data import Dataset
 from treeform.errors import Infeasible, SpecError
 from treeform.graph import DecisionGraph
-from treeform.objective import Cost, Error, Leaves, Nodes, Objective
-from treeform.ports import Requirement
+from treeform.language.objective import Cost, Error, Leaves, Nodes, Objective
+from treeform.language.requirement import Requirement
 from treeform.shape import Shape, Tree
 
 LARGEST = 3_000_000

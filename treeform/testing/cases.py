@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 
 from treeform.data import Dataset
-from treeform.objective import Objective
-from treeform.ports import Requirement
+from treeform.language.objective import Objective
+from treeform.language.requirement import Requirement
 from treeform.shape import Diagram, Shape, Tree
 
 GROUP = "group"
@@ -66,7 +66,7 @@ class Case:
             f"problem = tf.Problem(X, y, shape={shape}, sample_weight={self.weights!r}, exclude=({GROUP!r},),",
             f"                     sensitive_features=X[{GROUP!r}])",
             f"problem.minimize({self.objective!r})",
-            *(f"problem += tf.requirements.from_json({r.to_json()!r})" for r in requirements),
+            *(f"problem += tf.Requirement.from_json({r.to_json()!r})" for r in requirements),
         ]
         return "\n".join(lines)
 

@@ -11,11 +11,14 @@ import numpy as np
 
 from treeform.backends import Backend, by_name
 from treeform.backends.registry import backend_classes
+from treeform.catalogue.formulations import find_formulation, formulation_names
 from treeform.errors import DataError, Infeasible, RouteError, SpecError
-from treeform.formulation import Formulation
 from treeform.graph import DecisionGraph
-from treeform.ports import Requirement, derivable
-from treeform.solve import Question, Result, Status, find_formulation, formulation_names, misfit
+from treeform.language.formulation import Formulation
+from treeform.language.ports import derivable
+from treeform.language.question import Question
+from treeform.language.requirement import Requirement
+from treeform.solve import Result, Status, misfit
 from treeform.solve import solve as solve_question
 from treeform.testing.brute import all_models, brute_force
 from treeform.testing.cases import GROUP, Case, draw_cases

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from treeform.backends import Backend, Run, Session, Verdict
-from treeform.formulation import Compiled, Formulation
 from treeform.graph import DecisionGraph
-from treeform.objective import Objective
-from treeform.ports import Requirement
+from treeform.language.formulation import Compiled, Formulation
+from treeform.language.objective import Objective
+from treeform.language.requirement import Requirement
 from treeform.testing.cases import Case
 
 

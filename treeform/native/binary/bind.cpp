@@ -140,6 +140,6 @@ void bind_binary(nb::module_& m) {
           nb::arg("min_support"), nb::arg("node_penalty"), nb::arg("upper").none(), nb::arg("strategy"), nb::arg("rules"),
           nb::arg("relaxation"), nb::arg("step"), nb::arg("order"), nb::arg("exact_depth"), nb::arg("memory"), nb::arg("use"),
           nb::arg("simd"), nb::arg("threads"), nb::arg("start").none(), nb::arg("time_limit"), nb::arg("poll").none(),
-          "Solve for the cheapest decision tree over binary features; see treeform.dp.DL85.");
+          "Solve for the cheapest decision tree over binary features; see treeform.engines.DL85.");
     m.def("binary_rules", &tb::rule_names, "Names of the rules of CA-DL8.5 that were compiled in.");
 }

@@ -83,7 +83,7 @@ nb::dict rup_check(const Starts& starts, const Literals& literals, std::int32_t 
 void bind(nb::module_& m) {
     m.def("rup_check", &rup_check, nb::arg("starts"), nb::arg("literals"), nb::arg("variables"), nb::arg("read"),
           nb::arg("write").none(), nb::arg("binary"), nb::arg("memory"), nb::arg("poll").none(),
-          "Whether a proof refutes clauses by unit propagation; see treeform.solve.proofs.");
+          "Whether a proof refutes clauses by unit propagation; see treeform.certify.proofs.");
 }
 
 }  // namespace treeform::rup

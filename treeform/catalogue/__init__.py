@@ -1,0 +1,16 @@
+"""Look-up by name: solvers, native engines, formulations, requirements."""
+
+from __future__ import annotations
+
+from treeform.catalogue.engines import engine_names, find_engine
+from treeform.catalogue.formulations import find_formulation, formulation_names
+from treeform.catalogue.solvers import find_solver, solvers
+
+__all__ = [
+    "engine_names",
+    "find_engine",
+    "find_formulation",
+    "find_solver",
+    "formulation_names",
+    "solvers",
+]

@@ -1,0 +1,19 @@
+"""Refutations on file: written with a claim, verified from the data without any solver."""
+
+from treeform.certify.proofs.cnf import Cnf, Statement, derive
+from treeform.certify.proofs.read import verify_proof
+from treeform.certify.proofs.rup import Verification, verify_drat_trim, verify_rup
+from treeform.certify.proofs.write import Proofs
+from treeform.solve.proof_writer import Written
+
+__all__ = [
+    "Cnf",
+    "Proofs",
+    "Statement",
+    "Verification",
+    "Written",
+    "derive",
+    "verify_drat_trim",
+    "verify_proof",
+    "verify_rup",
+]

@@ -1,0 +1,110 @@
+"""The proof checker: reverse unit propagation, in `treeform._core`; and drat-trim, where somebody wants it too."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from treeform import _core
+from treeform.certify.proofs.cnf import Cnf
+from treeform.errors import SolverNotAvailable
+
+PIECE = 1 << 20
+MEMORY = 4 << 30
+"""Bytes that the checker may hold."""
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What became of a proof.
+
+    Attributes
+    ----------
+    verdict : str
+        "verified", "no refutation" (it ends without a contradiction), "not implied" (a step does not follow),
+        "malformed", "stopped" or "memory".
+    detail : str
+        Which step, and what is wrong with it.
+    counters : dict of str to int
+        Steps and lemmas read, lemmas and clauses that the refutation needs, propagations, bytes held.
+    """
+
+    verdict: str
+    detail: str
+    counters: dict[str, int]
+
+    @property
+    def ok(self) -> bool:
+        return self.verdict == "verified"
+
+
+def verify_rup(
+    cnf: Cnf,
+    read: Callable[[], bytes],
+    *,
+    binary: bool = False,
+    write: Callable[[bytes], Any] | None = None,
+    stop: Callable[[], bool] | None = None,
+    memory: int = MEMORY,
+) -> Verification:
+    """Check that a proof refutes clauses, by unit propagation alone.
+
+    Each lemma that the refutation needs has to follow from the clauses and the lemmas before it by reverse unit
+    propagation. Steps that rest on the RAT property are refused, as every lemma that does not follow.
+
+    Parameters
+    ----------
+    cnf : Cnf
+    read : callable
+        Gives the next piece of the proof, ``b""`` at its end.
+    binary : bool
+        Whether the proof is in the binary DRAT format, else in text: lemmas ``1 -2 0``, deletions ``d 1 -2 0``.
+    write : callable, optional
+        Takes the part of the proof that is needed, as text, once all of it is verified.
+    stop : callable, optional
+        Asked about ten times a second.
+    memory : int
+        Bytes that may be held.
+    """
+    found = _core.rup_check(cnf.starts, cnf.literals, cnf.variables, read, write, binary, memory, stop)
+    counters = {key: int(value) for key, value in found.items() if key not in ("verdict", "detail")}
+    return Verification(found["verdict"], found["detail"], counters)
+
+
+def verify_drat_trim(
+    cnf: Cnf, read: Callable[[], bytes], *, time_limit: float | None = None, program: str = "drat-trim"
+) -> Verification:
+    """Check a proof in text form with drat-trim (Wetzler, Heule and Hunt, SAT 2014) from the PATH.
+
+    Raises
+    ------
+    SolverNotAvailable
+        If it is not installed.
+    """
+    found = shutil.which(program)
+    if found is None:
+        raise SolverNotAvailable(
+            f"{program} is not installed",
+            cause="there is no such program on the PATH",
+            fix="build it from its one C file, or use the checker of treeform",
+        )
+    with tempfile.TemporaryDirectory(prefix="treeform-") as folder:
+        formula, proof = Path(folder, "formula.cnf"), Path(folder, "proof.drat")
+        with formula.open("wb") as stream:
+            stream.writelines(cnf.dimacs())
+        with proof.open("wb") as stream:
+            stream.writelines(iter(read, b""))
+        command = [found, str(formula), str(proof)]
+        command += [] if time_limit is None else ["-t", str(max(1, round(time_limit)))]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    lines = [line.strip() for line in done.stdout.splitlines()]
+    if "s VERIFIED" in lines:
+        return Verification("verified", program, {})
+    if "s TIMEOUT" in lines or any("time out" in line.lower() for line in lines):
+        return Verification("stopped", f"{program} did not finish", {})
+    return Verification("not implied", f"{program}: {(lines or [done.stderr.strip()])[-1]}", {})

@@ -1,0 +1,220 @@
+"""Writing a proof next to the certificate: solve once more from scratch, check, trim, compress."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import os
+import re
+import tempfile
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from treeform import __version__
+from treeform.backends.drat import DEFAULT_PROVER, check_prover, trace
+from treeform.backends.packages import installed_version
+from treeform.catalogue.formulations import find_formulation, formulation_names
+from treeform.certify.proofs.cnf import Cnf, Statement, derive
+from treeform.certify.proofs.rup import PIECE, verify_rup
+from treeform.errors import SpecError, TreeformError
+from treeform.language.formulation import Formulation
+from treeform.language.question import Question
+from treeform.solve.budget import Budget
+from treeform.solve.ledger import Claim
+from treeform.solve.proof_writer import Written
+
+ENCODER = "python-sat"
+
+
+class Proofs:
+    """A folder for proofs that no model exists, or none below a bound.
+
+    Parameters
+    ----------
+    folder : path
+        Made when it does not exist.
+    solver : str
+        The SAT solver that writes them: "glucose42", "glucose4", "glucose3", "cadical195" or "cadical153".
+
+    Raises
+    ------
+    SpecError
+        If nothing can be written there, or the solver writes no proofs.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str], *, solver: str = DEFAULT_PROVER) -> None:
+        check_prover(solver)
+        self.folder = Path(folder)
+        self.solver = solver
+        self._mine: set[str] = set()
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.NamedTemporaryFile(dir=self.folder, prefix=".treeform-"):
+                pass
+        except OSError as error:
+            raise SpecError(
+                f"proofs cannot be written to {self.folder}",
+                cause=error.strerror or str(error),
+                fix="name a folder that can be written to, or one that does not exist yet",
+            ) from error
+
+    def __repr__(self) -> str:
+        return f"Proofs({str(self.folder)!r}, solver={self.solver!r})"
+
+    def refute(
+        self,
+        question: Question,
+        formulation: Formulation,
+        at_most: int | None,
+        examples: np.ndarray | None,
+        budget: Budget,
+    ) -> Written | str:
+        """Prove once more what a search has refuted, and write it down; or say why there is no proof.
+
+        The formula is the one that `treeform.check` will derive: of the formulation as installed, whatever
+        settings the search used. Nothing is written unless the proof has passed our own checker.
+
+        Parameters
+        ----------
+        question : Question
+            Whose shape and requirements no model satisfies.
+        formulation : Formulation
+        at_most : int or None
+            ... with an objective of at most this, in the question's whole units.
+        examples : ndarray of int64 or None
+            The points that the refuted formula speaks of, see `Formulation.examples`.
+        budget : Budget
+        """
+        statement = Statement(question.shape, at_most, examples)
+        standard = _as_installed(formulation)
+        if standard is None:
+            return f"{formulation.name} is not installed under that name, so that nobody could derive its formula"
+        if budget.stop():
+            return _why_not(None, formulation)
+        start = budget.seconds
+        try:
+            cnf = derive(question, standard, statement)
+        except TreeformError as error:
+            return f"{formulation.name} cannot be stated in clauses: {error.what}"
+        derived = budget.seconds
+        with trace(cnf.starts, cnf.literals, self.solver, budget.stop) as told:
+            if told.proof is None:
+                return _why_not(told.satisfiable, formulation)
+            name = _name(formulation, statement, cnf)
+            solved = budget.seconds
+            sizes = {"clauses": cnf.n_clauses, "literals": len(cnf.literals), "variables": cnf.variables}
+            sizes["raw bytes"] = told.size
+            read = partial(told.proof.read, PIECE)
+            digest, verdict = self._write(name, cnf, read, told.binary, budget.stop, sizes)
+            if verdict is not None:
+                return verdict
+        times = {"derive": derived - start, "solve": solved - derived, "check": budget.seconds - solved}
+        sizes |= {f"{what} ms": round(1000 * seconds) for what, seconds in times.items()}
+        return Written(self._recheck(name, digest, question, standard, statement, cnf), sizes)
+
+    def _write(
+        self,
+        name: str,
+        cnf: Cnf,
+        read: Callable[[], bytes],
+        binary: bool,
+        stop: Callable[[], bool],
+        sizes: dict[str, int],
+    ) -> tuple[str, str | None]:
+        """Check and write; the digest of the file, and why there is none."""
+        handle, temporary = tempfile.mkstemp(dir=self.folder, prefix=".treeform-")
+        try:
+            with os.fdopen(handle, "wb") as stream:
+                # Without name and time inside, so that equal proofs are equal files.
+                with gzip.GzipFile("", "wb", compresslevel=6, fileobj=stream, mtime=0) as packed:
+                    found = verify_rup(cnf, read, binary=binary, write=packed.write, stop=stop)
+                    sizes["bytes"] = packed.tell()
+                sizes["packed bytes"] = stream.tell()
+            if not found.ok:
+                return "", f"{self.solver}'s proof was not verified: {found.detail}"
+            os.chmod(temporary, 0o644)
+            os.replace(temporary, self.folder / name)
+        finally:
+            with suppress(FileNotFoundError):
+                os.unlink(temporary)
+        self._mine.add(name)
+        sizes |= {key: found.counters[key] for key in ("lemmas", "core_lemmas", "core_clauses")}
+        return digest_of_file(self.folder / name), None
+
+    def _recheck(
+        self,
+        name: str,
+        digest: str,
+        question: Question,
+        formulation: Formulation,
+        statement: Statement,
+        cnf: Cnf,
+    ) -> dict[str, Any]:
+        at_most = None if statement.at_most is None else str(question.to_units(statement.at_most))
+        return {
+            "proof": name,
+            "sha256": digest,
+            "format": "drup, text, gzip",
+            "shape": statement.shape.to_json(),
+            "at_most": at_most,
+            "formulation": formulation.name,
+            "rows": rows_of(question, statement.examples),
+            "solver": self.solver,
+            "cnf": {"variables": cnf.variables, "clauses": cnf.n_clauses, "sha256": cnf.digest},
+            "versions": versions(),
+        }
+
+    def tidy(self, claims: Iterable[Claim]) -> None:
+        """Delete the proofs of this run that no claim rests on any more."""
+        needed = {claim.recheck.get("proof") for claim in claims if claim.recheck}
+        for name in self._mine - needed:
+            with suppress(OSError):
+                (self.folder / name).unlink()
+        self._mine &= {str(name) for name in needed}
+
+
+def versions() -> dict[str, str | None]:
+    """What the clauses depend on beside the data."""
+    return {"treeform": __version__, ENCODER: installed_version(ENCODER)}
+
+
+def rows_of(question: Question, examples: np.ndarray | None) -> list[int] | None:
+    """Examples as rows of the user's table: the first row with each feature vector."""
+    if examples is None:
+        return None
+    data = question.data
+    _, first = np.unique(data.points.index, return_index=True)
+    return [int(row) for row in np.sort(np.asarray(data.kept_rows)[first[np.asarray(examples)]])]
+
+
+def digest_of_file(path: Path) -> str:
+    """SHA-256 of a file."""
+    found = hashlib.sha256()
+    with path.open("rb") as stream:
+        _pour(stream, found.update)
+    return found.hexdigest()
+
+
+def _pour(stream: IO[bytes], into: Callable[[bytes], Any]) -> None:
+    while piece := stream.read(PIECE):
+        into(piece)
+
+
+def _as_installed(formulation: Formulation) -> Formulation | None:
+    return find_formulation(formulation.name) if formulation.name in formulation_names() else None
+
+
+def _why_not(satisfiable: bool | None, formulation: Formulation) -> str:
+    if satisfiable is None:
+        return "the solve was stopped before it was found"
+    return f"{formulation.name} as installed, without your changes to it, does not refute it"
+
+
+def _name(formulation: Formulation, statement: Statement, cnf: Cnf) -> str:
+    words = re.findall(r"[a-z0-9]+", f"{formulation.name} {statement.shape}".lower())
+    return f"{'-'.join(words)}-{cnf.digest[:12]}.drup.gz"

@@ -1,0 +1,23 @@
+"""The native engines: exact algorithms for trees, as plain values."""
+
+from __future__ import annotations
+
+from treeform.engines.binary import CADL85, DL85, Blossom
+from treeform.engines.contree import ConTree
+from treeform.engines.diagram import DiagramHeuristic, DiagramSearch
+from treeform.engines.node_limits import NodeLadder
+from treeform.engines.task import Engine, EngineOutcome, EngineRun, TreeTask
+
+__all__ = [
+    "CADL85",
+    "DL85",
+    "Blossom",
+    "ConTree",
+    "DiagramHeuristic",
+    "DiagramSearch",
+    "Engine",
+    "EngineOutcome",
+    "EngineRun",
+    "NodeLadder",
+    "TreeTask",
+]

@@ -1,0 +1,153 @@
+"""The strategies of the binary engine as values: DL85, CADL85, Blossom."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from treeform.engines.binary.engine import BinaryEngine, one_of
+from treeform.errors import SpecError
+
+RELAXATIONS = ("monotonic", "exponential", "luby")
+
+
+def rule_names() -> tuple[str, ...]:
+    """The rules that CA-DL8.5 offers: all files of ``treeform/native/binary/rules``."""
+    from treeform import _core
+
+    return tuple(_core.binary_rules())
+
+
+@dataclass(frozen=True, kw_only=True)
+class DL85(BinaryEngine):
+    """DL8.5: depth-first search over subproblems with a cache, and the depth-three solver below it.
+
+    Source: Aglin, Nijssen and Schaus, Learning optimal decision trees using caching branch-and-bound search,
+    AAAI 2020.
+
+    Parameters
+    ----------
+    cache, similarity, warm_up : bool
+        Keep solved subproblems; use the similarity bound; find a good tree with a few rule-guided restarts
+        before the proof. All exact; switch them off only to study their effect.
+    **common
+        See `BinaryEngine`.
+
+    Raises
+    ------
+    SpecError
+        If a setting is not possible.
+
+    Examples
+    --------
+    >>> DL85(memory_limit=2**28).name
+    'dl85'
+    """
+
+    cache: bool = True
+    similarity: bool = True
+    warm_up: bool = True
+
+    name: ClassVar[str] = "dl85"
+    strategy: ClassVar[str] = "dl85"
+
+    def _choices(self) -> dict[str, Any]:
+        parts = {"cache": self.cache, "similarity": self.similarity, "warm-up": self.warm_up}
+        return super()._choices() | {"use": [part for part, on in parts.items() if on]}
+
+
+@dataclass(frozen=True, kw_only=True)
+class CADL85(BinaryEngine):
+    """CA-DL8.5: complete anytime beam search, restarts under ever weaker rules until the proof is complete.
+
+    Source: Kiossou, Nijssen and Schaus, A generic complete anytime beam search for optimal decision tree,
+    Algorithm 2 and Table 1.
+
+    Parameters
+    ----------
+    rule : str or tuple of str
+        ``discrepancy``, ``gain``, ``purity``, ``top-k`` or ``top-k*``, or a rule of your own (one file in
+        ``treeform/native/binary/rules``); several act together.
+    relaxation : str
+        ``exponential`` (doubling), ``monotonic`` (a fixed step) or ``luby``. With the default rule, doubling has
+        the best average primal integral on the published sets (``benchmarks/binary.py anytime``).
+    step : float or None
+        The step of the relaxation; None for the rule's own.
+    **common
+        See `BinaryEngine`.
+
+    Raises
+    ------
+    SpecError
+        If a setting is not possible.
+
+    Examples
+    --------
+    >>> CADL85(rule=("gain", "discrepancy")).rule
+    ('gain', 'discrepancy')
+    """
+
+    rule: str | tuple[str, ...] = "discrepancy"
+    relaxation: str = "exponential"
+    step: float | None = None
+
+    name: ClassVar[str] = "cadl85"
+    strategy: ClassVar[str] = "beam"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        rules = (self.rule,) if isinstance(self.rule, str) else tuple(self.rule)
+        if not 1 <= len(rules) <= 4:
+            raise SpecError(
+                f"CADL85(rule={self.rule!r}) is not possible",
+                cause="one to four rules act together",
+                fix="use for example rule='discrepancy'",
+            )
+        for rule in rules:
+            one_of("CADL85", "rule", rule, rule_names())
+        object.__setattr__(self, "rule", rules[0] if len(rules) == 1 else rules)
+        one_of("CADL85", "relaxation", self.relaxation, RELAXATIONS)
+        step = self.step
+        number = isinstance(step, int | float) and not isinstance(step, bool)
+        if step is not None and not (number and 0 < step < float("inf")):
+            raise SpecError(
+                f"CADL85(step={step!r}) is not possible",
+                cause="the step of a relaxation is a positive number",
+                fix="leave it out for the rule's own step",
+            )
+
+    def _choices(self) -> dict[str, Any]:
+        rules = [self.rule] if isinstance(self.rule, str) else list(self.rule)
+        return super()._choices() | {
+            "rules": rules,
+            "relaxation": self.relaxation,
+            "step": float(self.step or 0.0),
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Blossom(BinaryEngine):
+    """Blossom: depth-first search over whole trees; no cache, memory linear in the data.
+
+    Source: Demirovic, Hebrard and Jean, Blossom: an anytime algorithm for computing optimal decision trees,
+    ICML 2023, Algorithm 1. Candidates are in Gini order.
+
+    Parameters
+    ----------
+    **common
+        See `BinaryEngine`; `order` and `memory_limit` have no effect.
+
+    Raises
+    ------
+    SpecError
+        If a setting is not possible.
+
+    Examples
+    --------
+    >>> Blossom(exact_depth=2).name
+    'blossom'
+    """
+
+    name: ClassVar[str] = "blossom"
+    strategy: ClassVar[str] = "blossom"
+    understands: ClassVar[frozenset[str]] = frozenset({"cost", "node_penalty", "min_support", "weights"})

@@ -1,0 +1,277 @@
+"""DiagramSearch: exact layered decision diagrams by branch and bound, layer by layer.
+
+Diagrams are those of Florio, Martins, Schiffer, Serra and Vidal, Optimal Decision Diagrams for Classification,
+AAAI 2023: a skeleton of layers, arcs from one layer to the next and from every layer to one terminal per class,
+here with univariate tests. The search itself is in ``treeform/native/diagram``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from treeform.engines.contree import _check_path
+from treeform.engines.diagram_core import CoreCall, Session, known_costs
+from treeform.engines.laying import admissible_diagram
+from treeform.engines.node_limits import NodeLadder
+from treeform.engines.task import Engine, EngineOutcome, EngineRun, TreeTask, check_task
+from treeform.errors import SpecError
+from treeform.shape import UNIVARIATE, Shape, Tree
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from treeform.data import Dataset
+    from treeform.graph import DecisionGraph
+
+AIDS = ("trees", "transpositions")
+
+
+@dataclass(frozen=True)
+class DiagramSearch(Engine):
+    """The exact engine for layered decision diagrams with univariate tests; it takes tree shapes as well.
+
+    Parameters
+    ----------
+    threads : int
+        1; the search runs on one thread.
+    memory_limit : int or None
+        Bytes for the tables of what is known; the engine forgets beyond that, and stays exact. None for 1 GiB.
+    aids : tuple of str
+        What speeds the search up: bounds by ``trees``, and ``transpositions`` (partitions met before). Both
+        are exact; leave one out only to study its effect.
+    simd : str
+        ``auto``, ``avx512``, ``avx2`` or ``plain``: the same diagram at different speeds.
+
+    Raises
+    ------
+    SpecError
+        If a setting is not possible, or this processor lacks the instruction set.
+
+    Examples
+    --------
+    >>> import treeform as tf
+    >>> problem = tf.Problem([[0.0], [1.0], [2.0]], ["a", "b", "a"], shape=tf.Diagram(1, 2))
+    >>> problem.solve(tf.DiagramSearch()).errors
+    0
+    """
+
+    threads: int = 1
+    memory_limit: int | None = None
+    aids: tuple[str, ...] = AIDS
+    simd: str = "auto"
+
+    name: ClassVar[str] = "diagram-search"
+    understands: ClassVar[frozenset[str]] = frozenset(
+        {"cost", "node_penalty", "min_support", "min_flow", "max_nodes", "weights", "widths"}
+    )
+
+    def __post_init__(self) -> None:
+        if self.threads != 1 or isinstance(self.threads, bool):
+            raise SpecError(
+                f"DiagramSearch(threads={self.threads!r}) is not possible",
+                cause="the search runs on one thread",
+                fix="leave out threads",
+            )
+        limit = self.memory_limit
+        if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int) or limit < 1):
+            raise SpecError(
+                f"DiagramSearch(memory_limit={limit!r}) is not possible",
+                cause="it is a whole number of bytes",
+                fix="give bytes, for example 2**30, or None",
+            )
+        aids = (self.aids,) if isinstance(self.aids, str) else tuple(self.aids)
+        unknown = [aid for aid in aids if aid not in AIDS]
+        if unknown:
+            raise SpecError(
+                f"DiagramSearch knows no aid {unknown[0]!r}",
+                cause=f"the aids are {', '.join(AIDS)}",
+                fix="leave it out",
+            )
+        object.__setattr__(self, "aids", tuple(aid for aid in AIDS if aid in aids))
+        _check_path(self.simd)
+
+    def run(self, data: Dataset, task: TreeTask, run: EngineRun) -> EngineOutcome:
+        """Solve `task` on `data`; see `Engine.run`.
+
+        Raises
+        ------
+        SpecError
+            If the task is not possible, or its costs exceed 2**60.
+        """
+        check_task(data, task)
+        session = Session(data, task, run)
+        call = self._call(prices=[(1, task.node_penalty)], known=session.known, upper=session.upper)
+        return session.outcome(call.run(data, task, run.time_limit, session.poll))
+
+    def ladder(
+        self,
+        data: Dataset,
+        shape: Shape,
+        prices: Sequence[Fraction | int] | None = None,
+        *,
+        free: int = 0,
+        cost: np.ndarray | None = None,
+        min_support: int = 0,
+        min_flow: int = 0,
+        max_nodes: int | None = None,
+        start: Sequence[DecisionGraph] = (),
+        lower: Sequence[int] = (),
+        time_limit: float | None = None,
+        stop: Callable[[], bool] = lambda: False,
+    ) -> NodeLadder:
+        """The least cost with at most k tests, for every k: one run that answers every price of a test.
+
+        Parameters
+        ----------
+        data : Dataset
+        shape : Diagram or Tree
+            With univariate splits.
+        prices : sequence of Fraction or int, optional
+            Prices of a test in weight units, to be proved one after the other in descending order: a number of
+            tests is looked at only as far as it matters for one of them. Left out, every number is solved.
+        free : int
+            So many tests have no price; 1 for the objective (18) of the paper, which prices all but the root.
+        cost : (K, K) int64 array, optional
+            ``cost[true, predicted]``; left out, errors count.
+        min_support, min_flow, max_nodes : int
+            As in `TreeTask`.
+        start : sequence of DecisionGraph
+            Models to begin with.
+        lower : sequence of int
+            What is proved already: no model of at most k tests costs less than ``lower[k]``.
+        time_limit : float, optional
+            Seconds for all together.
+        stop : callable
+            Asked about twenty times a second; true ends the run.
+
+        Returns
+        -------
+        NodeLadder
+
+        Raises
+        ------
+        SpecError
+            If splits read several features, a price is negative, or the task is not possible.
+        """
+        if shape.splits != UNIVARIATE:
+            raise SpecError(
+                "DiagramSearch makes univariate tests only",
+                cause=f"the shape is {shape}",
+                fix="use a shape with splits='univariate', or the formulation ODD",
+            )
+        widths = None if isinstance(shape, Tree) else shape.widths
+        task = TreeTask(shape.depth, cost, 0, min_support, max_nodes, widths, min_flow)
+        check_task(data, task)
+        wanted = _checked_prices(prices or (), free)
+        begin = [(graph, *found) for graph in start if (found := admissible_diagram(graph, data, task))]
+        session = Session(data, task, EngineRun(stop=stop))
+        call = self._call(
+            prices=[(price.denominator, price.numerator) for price in wanted],
+            free=free,
+            known=known_costs([(tests, cost) for _, tests, cost in begin], task, data),
+            refuted=lower,
+            every_number=prices is None,
+        )
+        native = call.run(data, task, time_limit, session.poll)
+        begin.sort(key=lambda one: -one[2])  # of equally many tests the cheapest counts
+        models = {tests: graph for graph, tests, _ in begin}
+        return NodeLadder.of(native, data, task.widths is None, wanted, models, session.interrupted, free)
+
+    def _call(self, **what: Any) -> CoreCall:
+        return CoreCall(use=self.aids, memory=self.memory_limit, simd=self.simd, **what)
+
+
+@dataclass(frozen=True)
+class DiagramHeuristic(Engine):
+    """Quick diagrams without a proof: Step 1 of Florio et al. (AAAI 2023), a warm start for solvers and searches.
+
+    Many starts, each from the top down: every node gets the test of the largest information gain over a random
+    60 % of the features, flows are merged to the width of the next layer where that loses the least
+    information, and what is left at the end goes to the terminal of its most frequent class. From the bottom up
+    nodes are taken out again where that improves the objective. Tests read one feature each, as in the paper,
+    for shapes with multivariate splits too.
+
+    Parameters
+    ----------
+    seconds : float
+        How long to go on.
+    seed : int
+        Of the random choices, at least 0.
+    starts : int or None
+        Stop after so many starts; with a time long enough the result depends on the seed alone.
+
+    Examples
+    --------
+    >>> import treeform as tf
+    >>> problem = tf.Problem([[0.0], [1.0], [2.0]], ["a", "b", "a"], shape=tf.Diagram(1, 2))
+    >>> problem.solve(tf.HiGHS(), warm_start=tf.DiagramHeuristic(seconds=0.1, seed=1)).errors
+    0
+    """
+
+    seconds: float = 1.0
+    seed: int = 0
+    starts: int | None = None
+
+    name: ClassVar[str] = "diagram-heuristic"
+    understands: ClassVar[frozenset[str]] = DiagramSearch.understands
+
+    def __post_init__(self) -> None:
+        for name, value, ok, cause in (
+            (
+                "seconds",
+                self.seconds,
+                _is_number(self.seconds) and 0 < self.seconds < math.inf,
+                "it is positive",
+            ),
+            ("seed", self.seed, _is_whole(self.seed, 0), "it is a whole number, at least 0"),
+            (
+                "starts",
+                self.starts,
+                self.starts is None or _is_whole(self.starts, 1),
+                "it is at least 1, or None",
+            ),
+        ):
+            if not ok:
+                raise SpecError(
+                    f"DiagramHeuristic({name}={value!r}) is not possible",
+                    cause=cause,
+                    fix="use for example tf.DiagramHeuristic(seconds=1.0, seed=0)",
+                )
+
+    def run(self, data: Dataset, task: TreeTask, run: EngineRun) -> EngineOutcome:
+        """Build diagrams for `task` until the time is up; nothing is proved. See `Engine.run`."""
+        check_task(data, task)
+        session = Session(data, task, run)
+        call = CoreCall(
+            known=session.known,
+            seed=self.seed,
+            start_seconds=self.seconds,
+            starts=self.starts or 2**62,
+        )
+        outcome = session.outcome(call.run(data, task, run.time_limit, session.poll))
+        proved = outcome.upper is not None and outcome.lower >= outcome.upper
+        return replace(outcome, proved=proved, reason=outcome.reason or (None if proved else "time"))
+
+
+def _checked_prices(prices: Sequence[Fraction | int], free: int) -> list[Fraction]:
+    """Each once, dear tests first."""
+    wanted = sorted({Fraction(price) for price in prices}, reverse=True)
+    if wanted and wanted[-1] < 0:
+        raise SpecError(f"a test cannot cost {wanted[-1]}", fix="give prices of 0 or more")
+    if not _is_whole(free, 0):
+        raise SpecError(
+            f"free={free!r} is not possible", fix="give the number of tests without a price, 0 or 1"
+        )
+    return wanted
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _is_whole(value: object, least: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and least <= value < 2**63

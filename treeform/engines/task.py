@@ -1,0 +1,169 @@
+"""What every native engine is given and what it answers, in whole numbers."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treeform.errors import SpecError
+
+if TYPE_CHECKING:
+    from treeform.data import Dataset
+    from treeform.graph import DecisionGraph
+
+_LARGEST_COST = 2**60
+OnIncumbent = Callable[[float, int, int, "DecisionGraph | None"], None]
+
+
+@dataclass(frozen=True)
+class TreeTask:
+    """The part of a problem that an engine solves: the cheapest tree within limits.
+
+    The cost of a tree is ``sum(weights[i] * cost[y[i], predicted[i]]) + node_penalty * tests``, an integer,
+    over the weights of the data set.
+
+    Attributes
+    ----------
+    depth : int
+        Most tests on a path from the root to a leaf.
+    cost : (K, K) int64 array or None
+        ``cost[true, predicted]``, not negative; None counts errors.
+    node_penalty : int
+        Price of a test.
+    min_support : int
+        Least weight of a leaf.
+    max_nodes : int or None
+        Most tests in the tree.
+    widths : tuple of int or None
+        The widths of a layered diagram's skeleton, root first; None for a tree.
+    min_flow : int
+        Least weight that reaches a test.
+    """
+
+    depth: int
+    cost: NDArray[np.int64] | None = None
+    node_penalty: int = 0
+    min_support: int = 0
+    max_nodes: int | None = None
+    widths: tuple[int, ...] | None = None
+    min_flow: int = 0
+
+
+@dataclass
+class EngineRun:
+    """The circumstances of one run.
+
+    Attributes
+    ----------
+    time_limit : float or None
+        Wall seconds.
+    stop : callable
+        Asked about twenty times a second; true ends the run with the best tree so far.
+    upper : int, callable or None
+        Only trees that cost less are wanted. A callable is asked again while the engine runs.
+    start : DecisionGraph or None
+        A tree to begin with; ignored when it does not satisfy the task.
+    on_incumbent : callable or None
+        ``on_incumbent(seconds, upper, lower, graph)`` after improvements; `graph` is None for all but the
+        last of a batch.
+    """
+
+    time_limit: float | None = None
+    stop: Callable[[], bool] = lambda: False
+    upper: int | Callable[[], int | None] | None = None
+    start: DecisionGraph | None = None
+    on_incumbent: OnIncumbent | None = None
+
+
+@dataclass(frozen=True)
+class EngineOutcome:
+    """The answer of an engine.
+
+    Attributes
+    ----------
+    graph : DecisionGraph or None
+        The best tree found; None when none costs less than the bound that was given.
+    upper : int or None
+        Its cost.
+    lower : int
+        No admissible tree costs less.
+    proved : bool
+        The question is settled: the tree is the cheapest, or none costs less than the bound that was given.
+    reason : str or None
+        Why the run ended early: ``"time"``, ``"interrupted"`` or ``"memory"``.
+    seconds : float
+        Wall time.
+    counters : dict
+        What the search did.
+    notes : tuple of str
+        What the reader of the answer has to know about it.
+    """
+
+    graph: DecisionGraph | None
+    upper: int | None
+    lower: int
+    proved: bool
+    reason: str | None = None
+    seconds: float = 0.0
+    counters: dict[str, int] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+class Engine(ABC):
+    """An exact algorithm of the native core.
+
+    Attributes
+    ----------
+    name : str
+        What it is called in results and on the command line.
+    understands : frozenset of str
+        The parts of a `TreeTask` beyond depth that it honours: ``cost``, ``node_penalty``, ``min_support``,
+        ``max_nodes``, ``weights``, ``widths`` (layered diagrams), ``min_flow``.
+    """
+
+    name: ClassVar[str]
+    understands: ClassVar[frozenset[str]]
+
+    @abstractmethod
+    def run(self, data: Dataset, task: TreeTask, run: EngineRun) -> EngineOutcome:
+        """Solve `task` on `data`."""
+
+
+def check_task(data: Dataset, task: TreeTask) -> None:
+    """Refuse a task that no engine can carry out exactly on ``data``.
+
+    Raises
+    ------
+    SpecError
+        If a limit is negative, the costs are no whole, non-negative (K, K) matrix, or sums could leave 64 bits.
+    """
+    if (
+        task.depth < 1
+        or task.node_penalty < 0
+        or min(task.min_support, task.min_flow, task.max_nodes or 0) < 0
+    ):
+        raise SpecError(
+            "the task of the engine is not possible",
+            cause="the depth is at least 1; penalty, support and number of tests are not negative",
+            fix="correct the shape, the objective or the requirement",
+        )
+    cost = task.cost
+    square = (data.n_classes, data.n_classes)
+    if cost is not None and (cost.shape != square or cost.dtype.kind not in "iu" or cost.min() < 0):
+        raise SpecError(
+            "the cost matrix of the engine is not usable",
+            cause=f"it has shape ({data.n_classes}, {data.n_classes}) and whole, non-negative entries",
+            fix="scale the costs to whole numbers",
+        )
+    largest = int(data.weights.astype(object).sum()) * (1 if cost is None else max(1, int(cost.max())))
+    if largest + task.node_penalty >= _LARGEST_COST:
+        raise SpecError(
+            "the costs are too large for exact 64-bit arithmetic",
+            cause=f"all samples at their worst cost {largest}, the limit is 2**60",
+            fix="use weights or costs with fewer digits",
+        )

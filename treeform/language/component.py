@@ -1,0 +1,113 @@
+"""Components: what formulations and requirements are made of.
+
+A :class:`Component` needs some ports, offers some, and adds rows to a model; a :class:`Sum` is several of them.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator, Set
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from treeform.errors import SpecError
+
+if TYPE_CHECKING:
+    from treeform.language.ports import Ports
+    from treeform.model import Model
+
+
+class Component:
+    """The smallest piece of a formulation: it reads ports, publishes ports, and adds rows to a model.
+
+    Attributes
+    ----------
+    needs : set of str
+        Ports that :meth:`build` reads.
+    offers : set of str
+        Ports that :meth:`build` publishes.
+    """
+
+    needs: Set[str] = frozenset()
+    offers: Set[str] = frozenset()
+
+    def build(self, m: Model, t: Ports) -> None:
+        """Add this component's columns and rows to ``m``, reading and publishing ports of ``t``."""
+
+    def __add__(self, other: Component | Sum) -> Sum:
+        return Sum((self,)) + other
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and _same(vars(self), vars(other))
+
+    def __hash__(self) -> int:
+        return hash(type(self))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in parameters_of(self).items())})"
+
+
+@dataclass(frozen=True)
+class Sum:
+    """Several components, in the order in which they were added. Immutable; ``+`` and ``-`` give new sums."""
+
+    components: tuple[Component, ...]
+
+    def __add__(self, other: Component | Sum) -> Sum:
+        if isinstance(other, Sum):
+            return Sum(self.components + other.components)
+        return Sum((*self.components, _as_component(other)))
+
+    def __sub__(self, other: Component | type[Component]) -> Sum:
+        kept = tuple(c for c in self.components if not _is(c, other))
+        if len(kept) == len(self.components):
+            raise SpecError(
+                f"there is no {_name_of(other)} to leave out",
+                cause=f"the components are {', '.join(type(c).__name__ for c in self.components)}",
+            )
+        return Sum(kept)
+
+    def replace(self, old: Component | type[Component], new: Component) -> Sum:
+        """The same sum with ``new`` in the place of ``old``."""
+        self.__sub__(old)  # raises when there is none
+        return Sum(tuple(_as_component(new) if _is(c, old) else c for c in self.components))
+
+    def __iter__(self) -> Iterator[Component]:
+        return iter(self.components)
+
+
+def parameters_of(component: Component) -> dict[str, Any]:
+    """The constructor's arguments as kept in attributes of the same name."""
+    init = type(component).__init__
+    if init is object.__init__:
+        return {}
+    named = list(inspect.signature(init).parameters)[1:]
+    return {n: getattr(component, n) for n in named if hasattr(component, n)}
+
+
+def _same(a: Any, b: Any) -> bool:
+    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
+        return type(a) is type(b) and np.array_equal(a, b)
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(_same(a[k], b[k]) for k in a)
+    return bool(a == b)
+
+
+def _is(component: Component, wanted: Component | type[Component]) -> bool:
+    return isinstance(component, wanted) if isinstance(wanted, type) else component == wanted
+
+
+def _name_of(component: Component | type[Component]) -> str:
+    return component.__name__ if isinstance(component, type) else type(component).__name__
+
+
+def _as_component(value: Any) -> Component:
+    if isinstance(value, type) and issubclass(value, Component):
+        return value()
+    if not isinstance(value, Component):
+        raise SpecError(
+            f"{value!r} is no component", cause="formulations are sums of treeform.Component objects"
+        )
+    return value

@@ -1,0 +1,302 @@
+"""Formulations: sums of components that state "a model of this shape" in rows, and read the answer back."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Iterator, Sequence, Set
+from dataclasses import dataclass, field
+from importlib.metadata import entry_points
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+import numpy as np
+
+from treeform.errors import PortError, SpecError
+from treeform.language.component import Component, Sum
+from treeform.language.objective import Depth, Objective
+from treeform.language.ports import PORTS, Ports, derivable
+from treeform.language.requirement import Requirement
+from treeform.model import Expr, Form, Model
+from treeform.shape import UNIVARIATE
+
+if TYPE_CHECKING:
+    from treeform.data import Dataset
+    from treeform.graph import DecisionGraph
+    from treeform.shape import Shape
+
+GROUP = "treeform.formulations"
+EXAMPLES = "examples"
+"""Where `compile` leaves the examples it was given in ``ports.state``."""
+F = TypeVar("F", bound="Formulation")
+
+
+@dataclass
+class Compiled:
+    """A problem as a model, with what is needed to read its points.
+
+    Attributes
+    ----------
+    model : Model
+        Columns, rows and the objective, ``scale`` times the stated one.
+    ports : Ports
+        Everything that was published.
+    objective_expr : Expr
+        The objective as a scalar expression with whole coefficients.
+    scale : int
+        Model value = ``scale`` times the objective in the user's units.
+    state : dict
+        What the formulation's components keep for `decode` and `encode`.
+    """
+
+    model: Model
+    ports: Ports
+    data: Dataset
+    shape: Shape
+    objective: Objective
+    requirements: tuple[Requirement, ...]
+    objective_expr: Expr
+    scale: int
+    state: dict[str, Any] = field(default_factory=dict)
+
+
+class Formulation:
+    """A sum of components, with ways to turn a solver's point into a model and back.
+
+    A published formulation is a subclass that sets ``name`` and its components and implements `decode` and
+    `encode`. ``+`` adds a component, ``-`` leaves one out, `replace` exchanges one; each gives a new
+    formulation of the same class.
+
+    Parameters
+    ----------
+    components : Sum or iterable of Component
+    """
+
+    name: ClassVar[str] = "formulation"
+    splits: ClassVar[frozenset[str]] = frozenset({UNIVARIATE})
+    """The splits of shapes that it can state."""
+
+    def __init__(self, components: Sum | Iterable[Component] = ()) -> None:
+        self.components: tuple[Component, ...] = tuple(components)
+
+    # -- composing --------------------------------------------------------------------------------
+
+    def __add__(self: F, other: Component | Sum) -> F:
+        return self._with(Sum(self.components) + other)
+
+    def __sub__(self: F, other: Component | type[Component]) -> F:
+        return self._with(Sum(self.components) - other)
+
+    def replace(self: F, old: Component | type[Component], new: Component) -> F:
+        """The same formulation with ``new`` in the place of the component ``old``."""
+        return self._with(Sum(self.components).replace(old, new))
+
+    def _with(self: F, components: Sum) -> F:
+        new = copy.copy(self)
+        new.components = components.components
+        return new
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Sum):
+            return self.components == other.components
+        return type(self) is type(other) and vars(self) == vars(other)
+
+    def __hash__(self) -> int:
+        return hash((type(self), self.components))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({' + '.join(map(repr, self.components))})"
+
+    @property
+    def offers(self) -> frozenset[str]:
+        """The ports that some component publishes."""
+        return frozenset().union(*(c.offers for c in self.components))
+
+    # -- what a subclass states ---------------------------------------------------------------------
+
+    def supports(self, shape: Shape, data: Dataset, objective: Objective) -> str | None:
+        """Why this formulation cannot state the problem, or None when it can."""
+        if any(isinstance(term, Depth) for _, term in objective.terms) and len(objective.terms) > 1:
+            return "the depth is minimised by a ladder of its own, not as one of several terms"
+        if shape.splits not in self.splits:
+            return f"it states {' and '.join(sorted(self.splits))} splits, and the shape asks for {shape.splits} ones"
+        missing = objective.needs - derivable(self.offers)
+        return f"it offers no port {', '.join(sorted(missing))}" if missing else None
+
+    def tuned_for(self: F, forms: Set[Form]) -> F:
+        """The variant that suits a solver which takes rows of these forms (`Capabilities.forms`)."""
+        return self
+
+    def usual_solver(self, shape: Shape) -> str | None:
+        """The backend that serves best when the user names none and every column is a whole number."""
+        return None
+
+    def decode(self, compiled: Compiled, x: np.ndarray) -> DecisionGraph:
+        """The model that a point (n_cols,) of the compiled model stands for."""
+        raise SpecError(
+            f"{type(self).__name__} cannot read a model from a solver's point",
+            cause="a bare sum of components has no decode()",
+            fix="derive a class from Formulation and implement decode(compiled, x)",
+        )
+
+    def encode(self, compiled: Compiled, graph: DecisionGraph) -> np.ndarray | None:
+        """A start (n_cols,) for solvers, nan where unknown; None when ``graph`` does not fit the shape."""
+        return None
+
+    def guess(self, compiled: Compiled) -> DecisionGraph | None:
+        """A model to try first, right or wrong, where there is no better one."""
+        return None
+
+    def least_depth(self, data: Dataset, requirements: Sequence[Requirement], depth: int) -> int:
+        """A depth, at most ``depth`` + 1, below which no tree satisfies the requirements; found without search."""
+        return 1
+
+    def examples(self, compiled: Compiled) -> np.ndarray | None:
+        """The points of ``data.points`` that the rows of a lazy formulation speak of; None when of all."""
+        return None
+
+    def refine(self, compiled: Compiled, graph: DecisionGraph) -> bool:
+        """Add rows that refute a wrong candidate (lazy formulations); True when some were added."""
+        return False
+
+    def at_most(self, compiled: Compiled, value: int) -> int | None:
+        """A literal under which the compiled objective is at most ``value``; None where rows have to say it.
+
+        Solvers without an objective then search on one formula, with the literal as assumption.
+        """
+        return None
+
+    def tie_break(self, objective: Objective) -> Objective | None:
+        """What this formulation minimises next among the models of least depth, or None."""
+        return None
+
+    def starts(self, data: Dataset, shape: Shape) -> Iterator[DecisionGraph]:
+        """Models to start from where no native engine has any, one after the other; the caller watches the clock."""
+        return iter(())
+
+    def for_rung(
+        self, shape: Shape, objective: Objective, requirements: Sequence[Requirement]
+    ) -> Formulation:
+        """What states one rung of a ladder best; itself unless a special case is known."""
+        return self
+
+    # -- compiling ------------------------------------------------------------------------------------
+
+    def compile(
+        self,
+        data: Dataset,
+        shape: Shape,
+        objective: Objective,
+        requirements: Sequence[Requirement] = (),
+        *,
+        examples: np.ndarray | None = None,
+    ) -> Compiled:
+        """Build the model: components, then requirements, then the objective.
+
+        The same arguments give the same model: columns and rows in the same order.
+
+        Parameters
+        ----------
+        data, shape, objective, requirements
+            The problem.
+        examples : ndarray of int64, optional
+            What a lazy formulation may confine itself to, as `examples` gave it; None leaves it the choice.
+
+        Raises
+        ------
+        SpecError
+            If the formulation, the objective or a requirement cannot be stated on this shape and data.
+        PortError
+            If some component reads a port that none offers; found before anything is built.
+        """
+        bound = tuple(requirement.bind(data) for requirement in requirements)
+        objective.check(data, shape)
+        self._check_ports(bound, objective)
+        reason = self.supports(shape, data, objective)
+        if reason is not None:
+            raise SpecError(f"{self.name} cannot state this problem", cause=reason)
+        readers = (*self.components, *bound)
+        wanted = frozenset(objective.needs).union(*(reader.needs for reader in readers))
+        ports = Ports(data, shape, wanted, _facts(bound, data, shape))
+        if examples is not None:
+            ports.state[EXAMPLES] = np.asarray(examples, dtype=np.int64)
+        model = Model(self.name)
+        for component in (*in_order(self.components), *bound):
+            with ports.used_by(component):
+                component.build(model, ports)
+        value = objective.build(model, ports)
+        if objective.terms:
+            model.minimize(value)
+        return Compiled(
+            model, ports, data, shape, objective, bound, value, objective.scale(data), state=ports.state
+        )
+
+    def _check_ports(self, requirements: Sequence[Requirement], objective: Objective) -> None:
+        offered = derivable(self.offers)
+        readers = [(type(c).__name__, c.needs) for c in (*self.components, *requirements)]
+        for reader, needs in (*readers, ("the objective", objective.needs)):
+            missing = sorted(needs - offered)
+            if missing:
+                raise _missing(self, reader, missing)
+
+
+def in_order(components: Sequence[Component]) -> list[Component]:
+    """Components such that each comes after those that publish what it reads; else in the order given.
+
+    Raises
+    ------
+    PortError
+        If components wait for each other in a circle.
+    """
+    waiting, done, out = list(components), set[str](), list[Component]()
+    offered = frozenset().union(*(c.offers for c in components))
+    while waiting:
+        ready = next((c for c in waiting if derivable(done) >= (c.needs & offered) - c.offers), None)
+        if ready is None:
+            names = ", ".join(type(c).__name__ for c in waiting)
+            raise PortError(f"{names} wait for each other's ports", fix="split one of them in two")
+        waiting = [c for c in waiting if c is not ready]
+        done |= ready.offers
+        out.append(ready)
+    return out
+
+
+def _facts(requirements: Sequence[Requirement], data: Dataset, shape: Shape) -> dict[str, int]:
+    """The strongest of what requirements promise in engine terms."""
+    facts: dict[str, int] = {}
+    for requirement in requirements:
+        for key, value in (requirement.native(data) or {}).items():
+            strongest = max if key == "min_support" else min
+            facts[key] = strongest(facts[key], value) if key in facts else value
+    return facts
+
+
+def _missing(formulation: Formulation, reader: str, missing: list[str]) -> PortError:
+    """Who reads what is missing, and which installed formulations offer it."""
+    unknown = [name for name in missing if name not in PORTS]
+    makers = [name for name, offers in _offers_of_all().items() if derivable(offers) >= set(missing)]
+    if unknown and not makers:
+        fix = f"check the spelling of {', '.join(unknown)}; the ports are {', '.join(PORTS)}"
+    elif makers:
+        fix = f"use a formulation that offers it: {', '.join(makers)}"
+    else:
+        fix = "no installed formulation offers it; add a component that does"
+    what = ", ".join(repr(name) for name in missing)
+    return PortError(
+        f"{reader} reads {what}, which {formulation.name} does not offer",
+        cause=f"{formulation.name} offers {', '.join(sorted(derivable(formulation.offers))) or 'no ports'}",
+        fix=fix,
+    )
+
+
+def _offers_of_all() -> dict[str, frozenset[str]]:
+    """The ports of every formulation that is installed and can be made without arguments."""
+    out = {}
+    for point in entry_points(group=GROUP):
+        try:
+            out[point.name] = point.load()().offers
+        except (
+            ImportError,
+            AttributeError,
+            TypeError,
+        ):  # a broken or partial plug-in must not hide the error
+            continue
+    return out

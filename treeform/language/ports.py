@@ -1,0 +1,221 @@
+"""Ports: the words in which formulations and requirements speak of a model that is not known yet.
+
+A *formulation* publishes arrays of expressions under agreed names ("sample i is predicted class k",
+"node v tests feature f"); a *requirement* reads them and adds rows. Neither sees the other, so any
+requirement works on any formulation that offers what it reads. This module holds
+
+* the table of ports, with their axes (:data:`PORTS`);
+* :class:`Ports`, what a component is handed when it builds.
+
+
+A component declares the ports that it reads in ``needs``. The declaration is binding: it tells the
+formulation, before anything is built, which parts must be expressible, so reading an undeclared port raises.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Set
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from treeform.errors import PortError
+
+if TYPE_CHECKING:
+    from treeform.data import Dataset, Points
+    from treeform.language.component import Component
+    from treeform.model import Expr
+    from treeform.shape import Shape
+
+
+@dataclass(frozen=True)
+class PortSpec:
+    """Axes and meaning of one port.
+
+    Attributes
+    ----------
+    axes : tuple of str or int
+        ``"n"`` samples (rows kept), ``"K"`` classes, ``"F"`` encoded features, ``"V"`` test nodes and ``"L"``
+        leaves or terminals of the skeleton (each formulation has its own count), a number for a fixed size.
+    meaning : str
+        When an entry is 1.
+    """
+
+    axes: tuple[str | int, ...]
+    meaning: str
+
+
+PORTS: dict[str, PortSpec] = {
+    "predicted": PortSpec(("n", "K"), "sample i is predicted class k"),
+    "correct": PortSpec(("n",), "sample i is predicted its own class (derived from `predicted`)"),
+    "flow": PortSpec(("n", "V"), "sample i passes test node v"),
+    "side": PortSpec(("n", "V", 2), "sample i leaves test node v to the left (0) or to the right (1)"),
+    "active": PortSpec(("V",), "test node v is used"),
+    "feature": PortSpec(("V", "F"), "test node v tests feature f (0 when v is not used)"),
+    "sink": PortSpec(("n", "L"), "sample i ends in leaf or terminal l"),
+    "label": PortSpec(("L", "K"), "leaf or terminal l predicts class k"),
+    "arc": PortSpec(("V", 2, "N"), "side s of test v leads to node w; N = V test nodes, then L terminals"),
+}
+"""The agreed ports. A formulation may publish further ones under names of its own, whose shape is free."""
+
+DERIVED: dict[str, str] = {"correct": "predicted"}
+"""Ports that are derived here, once, from another one when the formulation does not offer them."""
+
+
+def derivable(offered: Set[str]) -> frozenset[str]:
+    """All ports that can be read when ``offered`` are published."""
+    return frozenset(offered) | {name for name, source in DERIVED.items() if source in offered}
+
+
+class Ports:
+    """What a component sees while it builds: the data, the shape, and the ports published so far.
+
+    A port is read as an attribute (``t.predicted``) and published with :meth:`publish`.
+
+    Parameters
+    ----------
+    data : Dataset
+    shape : Tree or Diagram
+    wanted : set of str
+        The ports that some component reads. Known before anything is built, so that a formulation may leave
+        out, or merge, what nobody asks for.
+    facts : mapping of str to int
+        What requirements promise of every admissible model in engine terms (`Requirement.native`), such as
+        ``{"min_support": 50}``; a formulation may use them to leave out what cannot occur.
+    """
+
+    def __init__(
+        self,
+        data: Dataset,
+        shape: Shape,
+        wanted: Iterable[str] = (),
+        facts: Mapping[str, int] | None = None,
+    ) -> None:
+        self.data = data
+        self.shape = shape
+        self.wanted = frozenset(wanted)
+        self.facts = dict(facts or {})
+        self.state: dict[str, Any] = {}
+        """Anything that is no expression and that components share: thresholds, node numbering, …"""
+        self._exprs: dict[str, Expr] = {}
+        self._sizes: dict[str, int] = {"n": data.n_samples, "K": data.n_classes, "F": data.n_features}
+        self._reader: Component | None = None
+
+    @property
+    def n_samples(self) -> int:
+        """Number of rows of the data set (rows of weight 0 dropped)."""
+        return int(self.data.n_samples)
+
+    @property
+    def n_features(self) -> int:
+        """Number of encoded features."""
+        return int(self.data.n_features)
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return int(self.data.n_classes)
+
+    @property
+    def weights(self) -> np.ndarray:
+        """(n,) int64 weight of every sample, in units of ``data.weight_unit``."""
+        return np.asarray(self.data.weights)
+
+    @property
+    def points(self) -> Points:
+        """The distinct feature vectors; ``points.index`` maps a sample to its point."""
+        return self.data.points
+
+    @property
+    def published(self) -> frozenset[str]:
+        """The ports published so far, with those that can be derived from them."""
+        return derivable(self._exprs.keys())
+
+    def publish(self, name: str, expr: Expr) -> None:
+        """Offer ``expr`` under ``name``.
+
+        Raises
+        ------
+        PortError
+            If the port was published before, the publisher does not list it in ``offers``, or its shape
+            contradicts the table or a port published earlier.
+        """
+        if name in self._exprs:
+            raise PortError(f"the port {name!r} is published twice", fix="drop one of the two components")
+        if self._reader is not None and name not in self._reader.offers:
+            raise PortError(
+                f"{type(self._reader).__name__} publishes {name!r} without listing it in `offers`",
+                fix=f"add {name!r} to {type(self._reader).__name__}.offers",
+            )
+        if name in PORTS:
+            self._check_shape(name, tuple(expr.shape))
+        self._exprs[name] = expr
+
+    def _check_shape(self, name: str, shape: tuple[int, ...]) -> None:
+        axes = PORTS[name].axes
+        sizes = dict(self._sizes)
+        fits = len(axes) == len(shape)
+        for axis, size in zip(axes, shape, strict=False):
+            fits &= (axis if isinstance(axis, int) else sizes.setdefault(axis, size)) == size
+        if not fits:
+            known = ", ".join(f"{axis} = {size}" for axis, size in self._sizes.items())
+            raise PortError(
+                f"the port {name!r} has shape {shape}, expected ({', '.join(map(str, axes))})",
+                cause=f"here {known}; an entry says: {PORTS[name].meaning}",
+                fix="publish point-level expressions as expr[t.points.index]" if "n" in axes else None,
+            )
+        self._sizes = sizes
+
+    def __getattr__(self, name: str) -> Expr:
+        if name.startswith("_") or "_exprs" not in self.__dict__:
+            raise AttributeError(name)
+        return self.read(name)
+
+    def read(self, name: str) -> Expr:
+        """The port ``name``, derived if need be.
+
+        Raises
+        ------
+        PortError
+            If nobody publishes it, or the component that is building does not declare it in ``needs``.
+        """
+        reader = self._reader
+        if reader is not None and name not in reader.needs and name not in reader.offers:
+            raise _undeclared(reader, name, known=name in PORTS or name in self._exprs)
+        if name not in self._exprs and name in DERIVED and DERIVED[name] in self._exprs:
+            self._exprs[name] = self._derive(name)
+        if name not in self._exprs:
+            raise PortError(
+                f"nothing publishes the port {name!r}",
+                cause=f"published here: {', '.join(sorted(self._exprs)) or 'nothing yet'}",
+                fix="choose a formulation that offers it",
+            )
+        return self._exprs[name]
+
+    def _derive(self, name: str) -> Expr:
+        assert name == "correct"
+        predicted = self._exprs["predicted"]
+        return predicted[np.arange(self.n_samples), np.asarray(self.data.y)]
+
+    @contextmanager
+    def used_by(self, component: Component) -> Iterator[Ports]:
+        """Within the block, only what ``component`` declares may be read and published."""
+        before, self._reader = self._reader, component
+        try:
+            yield self
+        finally:
+            self._reader = before
+
+
+def _undeclared(reader: Component, name: str, known: bool) -> PortError:
+    what = f"{type(reader).__name__} reads {name!r}, which it does not declare"
+    if not known:
+        return PortError(what, cause=f"there is no port of that name; ports are {', '.join(PORTS)}")
+    declared = ", ".join(map(repr, sorted({*reader.needs, name})))
+    return PortError(
+        what,
+        cause="formulations are told before they build which ports are read",
+        fix=f"declare it: needs = {{{declared}}}",
+    )

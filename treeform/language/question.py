@@ -1,0 +1,50 @@
+"""The question that engines and solvers answer: a frozen snapshot of a Problem."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+from treeform.data import Dataset
+from treeform.language.objective import Objective
+from treeform.language.requirement import Requirement
+from treeform.shape import Shape
+
+
+@dataclass(frozen=True)
+class Question:
+    """Data, shape, objective and bound requirements: all that defines the optimum.
+
+    Values inside the search are integers: the objective times ``scale``.
+    """
+
+    data: Dataset
+    shape: Shape
+    objective: Objective
+    requirements: tuple[Requirement, ...] = ()
+
+    @cached_property
+    def scale(self) -> int:
+        """The integer that makes ``scale * objective`` whole for every model."""
+        return int(self.objective.scale(self.data))
+
+    @cached_property
+    def labels(self) -> tuple[str, ...]:
+        """One distinct name per requirement, for reports and certificates."""
+        seen: dict[str, int] = {}
+        names = []
+        for requirement in self.requirements:
+            text = str(requirement)
+            seen[text] = seen.get(text, 0) + 1
+            names.append(text if seen[text] == 1 else f"{text} #{seen[text]}")
+        return tuple(names)
+
+    def to_units(self, scaled: int) -> Fraction:
+        """A scaled integer value in the user's units."""
+        return Fraction(scaled, self.scale)
+
+    def with_(self, **changes: Any) -> Question:
+        """A copy with other data, shape, objective or requirements."""
+        return replace(self, **changes)

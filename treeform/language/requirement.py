@@ -1,0 +1,153 @@
+"""Requirements: components with a second, semantic face that judges a finished model exactly.
+
+Every class derived from :class:`Requirement` is kept under its name; :func:`registered` lists them.
+"""
+
+from __future__ import annotations
+
+import copy
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+import numpy as np
+
+from treeform.errors import SpecError
+from treeform.language.component import Component, parameters_of
+
+if TYPE_CHECKING:
+    from treeform.data import Dataset
+    from treeform.graph import DecisionGraph
+    from treeform.language.ports import Ports
+    from treeform.model import Model
+
+R = TypeVar("R", bound="Requirement")
+
+
+class Requirement(Component, ABC):
+    """Something that every admissible model satisfies; it has two faces.
+
+    ``build`` is the symbolic face: rows over ports, for solvers. ``violation`` is the semantic face: what a
+    finished model lacks, computed from the model and the data alone. Every answer is judged by the second
+    face, and the conformance kit (``treeform.testing.check_requirement``) checks one against the other.
+
+    Subclasses are registered under ``name`` (the class name in snake case unless they set it), which is what
+    the command line, specification files and certificates use.
+    """
+
+    name: ClassVar[str] = ""
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "name" not in cls.__dict__:
+            cls.name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", cls.__name__).lower()
+        held = _REGISTRY.get(cls.name)
+        ours = "treeform.requirements"
+        if held is not None and held.__module__.startswith(ours) and not cls.__module__.startswith(ours):
+            raise SpecError(
+                f"a requirement named {cls.name!r} exists already",
+                cause=f"it is {held.__module__}.{held.__name__}",
+                fix=f"rename the class, or set another `name` in {cls.__name__}",
+            )
+        _REGISTRY[cls.name] = cls
+
+    @abstractmethod
+    def build(self, m: Model, t: Ports) -> None:
+        """Add the rows that state this requirement."""
+
+    @abstractmethod
+    def violation(self, graph: DecisionGraph, data: Dataset) -> int | Fraction:
+        """By how much ``graph`` misses the requirement on ``data``, exactly; 0 when it is satisfied."""
+
+    def bind(self, data: Dataset, **context: Any) -> Requirement:
+        """Resolve what depends on the data (column names, fractions) and check it.
+
+        Parameters
+        ----------
+        data : Dataset
+        **context
+            What else is known, such as ``sensitive_features`` given to an estimator's ``fit``.
+
+        Raises
+        ------
+        DataError, SpecError
+            If the requirement cannot be stated on these data.
+        """
+        return self
+
+    def native(self, data: Dataset) -> dict[str, int] | None:
+        """This requirement in the words of the native engines, when they honour it exactly; else None.
+
+        ``{"min_support": w}``: every leaf of a tree gets at least weight ``w`` (in weight units);
+        ``{"max_nodes": k}``: at most ``k`` tests; ``{"max_errors": w}``: at most weight ``w`` misclassified.
+        """
+        return None
+
+    def prediction_rows(self, data: Dataset) -> list[tuple[np.ndarray, int]]:
+        """This requirement as linear rows over predictions, when it is nothing else; else no rows.
+
+        Each pair ``(coef, rhs)``, ``coef`` of shape (n, K) int64, says: the sum over samples of weight times
+        ``coef[i, class predicted for i]`` is at most ``rhs``. Used for Lagrangian bounds.
+        """
+        return []
+
+    def to_json(self) -> dict[str, Any]:
+        """``{"name": ..., "parameters": {...}}``; `from_json` rebuilds it."""
+        return {"name": self.name, "parameters": {k: _plain(v) for k, v in parameters_of(self).items()}}
+
+    @staticmethod
+    def from_json(value: Mapping[str, Any]) -> Requirement:
+        """Rebuild a requirement of any registered class from what its :meth:`to_json` gave.
+
+        Raises
+        ------
+        SpecError
+            If no class of that name is known in this process.
+        """
+        kind = _REGISTRY.get(str(value.get("name")))
+        if kind is None:
+            raise SpecError(
+                f"there is no requirement named {value.get('name')!r}",
+                cause=f"known here: {', '.join(sorted(_REGISTRY))}",
+                fix="import the module that defines it first",
+            )
+        return kind.from_parameters(value.get("parameters", {}))
+
+    @classmethod
+    def from_parameters(cls, parameters: Mapping[str, Any]) -> Requirement:
+        """Rebuild from the ``parameters`` of :meth:`to_json`."""
+        return cls(**parameters)
+
+    def __str__(self) -> str:
+        given = {k: v for k, v in parameters_of(self).items() if v is not None}
+        return self.name + (":" + ",".join(f"{k}={v}" for k, v in given.items()) if given else "")
+
+    def _copy(self: R, **changes: Any) -> R:
+        new = copy.copy(self)
+        new.__dict__.update(changes)
+        return new
+
+
+_REGISTRY: dict[str, type[Requirement]] = {}
+
+
+def registered() -> dict[str, type[Requirement]]:
+    """The requirements known in this process, by name."""
+    return dict(sorted(_REGISTRY.items()))
+
+
+def _plain(value: Any) -> Any:
+    """``value`` as JSON has it; fractions as text, NumPy values as Python's."""
+    if isinstance(value, Fraction):
+        return str(value)
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, dict):
+        return {str(k): _plain(v) for k, v in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_plain(v) for v in value]
+    return value

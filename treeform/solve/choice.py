@@ -1,0 +1,152 @@
+"""From what the user named to what runs: solver, formulation and warm start."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from treeform import backends
+from treeform.backends import Backend
+from treeform.backends.base import LINEAR
+from treeform.catalogue.engines import find_engine
+from treeform.catalogue.formulations import find_formulation
+from treeform.catalogue.solvers import find_solver
+from treeform.engines import Engine
+from treeform.errors import SpecError
+from treeform.graph import DecisionGraph
+from treeform.language.formulation import Formulation
+from treeform.language.question import Question
+from treeform.shape import UNIVARIATE, Tree
+from treeform.solve.depth import is_depth
+from treeform.solve.relaxation import relax
+
+DEFAULT_BACKEND = "highs"
+DEFAULT_SAT = "sat"
+FEW_TESTS = 1000
+"""Distinct tests up to which the engine for binary tests is the one to ask about the least depth."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What will run, and why."""
+
+    engine: Engine | None
+    """Solves outright; then ``backend`` is None."""
+    backend: Backend | None
+    formulation: Formulation | None
+    warm_engine: Engine | None
+    start: DecisionGraph | None
+    notes: tuple[str, ...]
+
+
+def choose(question: Question, solver: Any, formulation: Any, warm_start: Any) -> Plan:
+    """Fill in what the user left open, and say so in the plan's notes."""
+    notes: list[str] = []
+    given = None if solver is None else find_solver(solver)
+    model = None if formulation is None else find_formulation(formulation)
+    if isinstance(given, Engine):
+        _refuse_formulation(given, model)
+        _require_exact(question, given)
+        start = _start(warm_start)
+        return Plan(given, None, None, None, start, ())
+    depth = is_depth(question.objective)
+    if given is None and model is None and not depth and (engine := _engine_for(question)) is not None:
+        notes.append(f"solver: {engine.name}, a native engine that honours all of the problem")
+        return Plan(engine, None, None, None, _start(warm_start), tuple(notes))
+    if model is None:
+        sat = given is not None and LINEAR not in given.capabilities.forms
+        model = find_formulation("sat-depth" if depth or sat else "odd")
+        notes.append(f"formulation: {model.name}")
+    if given is None:
+        given = backends.by_name(DEFAULT_SAT if depth else _usual_solver(question, model))
+        notes.append(f"solver: {given.name}")
+    reason = model.supports(question.shape, question.data, question.objective)
+    if reason is not None:
+        raise SpecError(
+            f"{model.name} cannot state this problem", cause=reason, fix="choose another formulation or shape"
+        )
+    warm = _warm_engine(question, warm_start, notes, depth)
+    model = model.tuned_for(given.capabilities.forms)
+    return Plan(None, given, model, warm, _start(warm_start), tuple(notes))
+
+
+def _usual_engine(question: Question) -> Engine:
+    """The engine for the shape and the data; on columns of zeros and ones DL85 is the faster one."""
+    if not isinstance(question.shape, Tree):
+        return find_engine("diagram-search")
+    X = question.data.X
+    return find_engine("dl85" if ((X == 0) | (X == 1)).all() else "contree")
+
+
+def _engine_for(question: Question) -> Engine | None:
+    engine = _usual_engine(question)
+    relaxation = relax(question, engine)
+    return engine if relaxation is not None and relaxation.exact else None
+
+
+def _usual_solver(question: Question, model: Formulation) -> str:
+    """The backend for ``model`` when none is named; users' own requirements may have columns that are not whole."""
+    name = model.usual_solver(question.shape)
+    ours = all(type(requirement).__module__.startswith("treeform.") for requirement in question.requirements)
+    if name is None or not ours or not backends.by_name(name).availability().available:
+        return DEFAULT_BACKEND
+    return name
+
+
+def _require_exact(question: Question, engine: Engine) -> None:
+    relaxation = None if is_depth(question.objective) else relax(question, engine)
+    if relaxation is not None and relaxation.exact:
+        return
+    missing = ", ".join(relaxation.dropped) if relaxation else f"the objective {question.objective}"
+    able = _able_engine(question)
+    fix = f"solve with {able}tf.HiGHS() or tf.CPSAT() and give warm_start={engine!r} for its bound and models"
+    if question.shape.splits != UNIVARIATE:
+        missing = f"{question.shape.splits} splits"
+        fix = "solve with tf.HiGHS() and formulation='odd', which states hyperplanes"
+    raise SpecError(
+        f"{engine.name} cannot honour {missing}",
+        cause="a native engine solves the plain tree problem and the requirements built into it",
+        fix=fix,
+    )
+
+
+def _able_engine(question: Question) -> str:
+    """Another engine that would do, as the beginning of an advice."""
+    other = None if is_depth(question.objective) else _engine_for(question)
+    return "" if other is None else f"tf.{type(other).__name__}(), or with "
+
+
+def _refuse_formulation(engine: Engine, model: Formulation | None) -> None:
+    if model is not None:
+        raise SpecError(
+            f"{engine.name} takes no formulation",
+            cause=f"it searches trees directly, and {model.name} is stated to a solver",
+            fix=f"leave out formulation, or use {model.name} with tf.HiGHS() and warm_start={engine!r}",
+        )
+
+
+def _start(warm_start: Any) -> DecisionGraph | None:
+    return warm_start if isinstance(warm_start, DecisionGraph) else None
+
+
+def _warm_engine(question: Question, warm_start: Any, notes: list[str], depth: bool) -> Engine | None:
+    """The engine for bound and warm start: the one named, or when left open the one for shape and objective."""
+    if warm_start is None or warm_start is False or isinstance(warm_start, DecisionGraph):
+        return None
+    if isinstance(warm_start, str) and warm_start == "none":
+        return None
+    if isinstance(warm_start, str) and warm_start == "auto" and question.shape.splits != UNIVARIATE:
+        return None  # native engines search tests of one feature
+    if isinstance(warm_start, str) and warm_start == "auto":
+        few = depth and isinstance(question.shape, Tree) and question.data.n_tests <= FEW_TESTS
+        engine: Backend | Engine = find_engine("dl85") if few else _usual_engine(question)
+        notes.append(f"warm start and bound: {engine.name}")
+    else:
+        engine = find_solver(warm_start)
+    if not isinstance(engine, Engine):
+        raise SpecError(
+            f"{warm_start!r} gives no warm start",
+            cause="warm starts come from native engines or from a model in hand",
+            fix="use warm_start=tf.ConTree(), warm_start='none', or a DecisionGraph",
+        )
+    return engine

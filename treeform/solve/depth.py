@@ -1,0 +1,170 @@
+"""Minimum depth by a ladder: depth 1, 2, 3, ... until a model exists.
+
+Each refuted rung is a lower claim on the depth, the first rung with a model is the optimum (Avellaneda,
+AAAI 2020, DT_depth; here for any formulation and any requirements).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from treeform.backends import Backend
+from treeform.engines import Engine
+from treeform.errors import SpecError
+from treeform.graph import DecisionGraph
+from treeform.language.formulation import Formulation
+from treeform.language.objective import Depth, Objective
+from treeform.language.question import Question
+from treeform.shape import Tree
+from treeform.solve.budget import Budget
+from treeform.solve.depth_engine import RungEngine
+from treeform.solve.ledger import Ledger
+from treeform.solve.result import Limit, as_number
+from treeform.solve.search import CompiledSearch
+
+if TYPE_CHECKING:
+    from treeform.solve.proof_writer import ProofWriter
+
+
+def is_depth(objective: Objective) -> bool:
+    """Whether the objective is the depth; a sum of the depth and something else is refused.
+
+    Raises
+    ------
+    SpecError
+        If the depth is one of several terms.
+    """
+    depths = [term for _, term in objective.terms if isinstance(term, Depth)]
+    if depths and len(objective.terms) > 1:
+        raise SpecError(
+            f"the objective {objective} mixes the depth with other terms",
+            cause="the depth is minimised by a ladder of its own, one depth after the other",
+            fix="minimise tf.Depth() under requirements such as tf.MaxErrors(0), or bound the depth by the shape",
+        )
+    return bool(depths)
+
+
+def climb(
+    question: Question,
+    formulation: Formulation,
+    backend: Backend,
+    ledger: Ledger,
+    budget: Budget,
+    proofs: ProofWriter | None = None,
+    engine: Engine | None = None,
+) -> Limit | None:
+    """Solve "is there a model of depth k?" for k = 0, 1, 2, ... up to the shape's depth.
+
+    ``engine`` looks at each depth before the formulation. With ``proofs``, the refutation of each depth is
+    written there before the next is tried; then no engine takes part, since what it refutes has no such proof.
+    """
+    if not isinstance(question.shape, Tree):
+        raise SpecError(
+            f"the depth cannot be minimised over {question.shape}",
+            cause="the ladder goes over trees of depth 1, 2, 3, ...",
+            fix="use shape=tf.Tree(depth=k), where k is the largest depth allowed",
+        )
+    unit = int(question.scale * question.objective.terms[0][0])
+    for label in range(question.data.n_classes):
+        ledger.offer(DecisionGraph.leaf(label, question.data), "constant model")
+    if not ledger.closed and ledger.upper is None:
+        ledger.prove_lower(unit, "constant models")
+    beside = None if engine is None or proofs is not None else RungEngine(engine, budget)
+    if engine is not None and proofs is not None:
+        ledger.notes.append(f"{engine.name} took no part: proofs are of what the solver refutes")
+    first = 1 if proofs is not None or ledger.closed else _skip(question, formulation, ledger, unit)
+    for depth in range(first, question.shape.depth + 1):
+        if ledger.stop():
+            break
+        rung = question.with_(shape=Tree(depth, question.shape.splits), objective=Objective(()))
+        found = Ledger(rung, ledger.budget)
+        if beside is not None:
+            ledger.say(f"{beside.engine.name}, depth {depth}")
+            beside.look(found)
+            if found.impossible:
+                _refuse(ledger, found, question, depth, unit)
+                continue
+        if found.graph is None and not ledger.stop():
+            reason = formulation.supports(rung.shape, rung.data, rung.objective)
+            if reason is not None:
+                ledger.notes.append(f"{formulation.name} stopped before depth {depth}: {reason}")
+                return Limit.MEMORY
+            search = _search(rung, formulation, backend, found, ledger, proofs)
+            if found.impossible:
+                search.claim(ledger, unit * (depth + 1) if depth < question.shape.depth else None)
+                continue
+            if found.graph is None:
+                return search.limit
+        if found.graph is not None:
+            ledger.offer(found.graph, found.claims[-1].by)
+            return _break_tie(question, depth, formulation, backend, ledger, budget, beside)
+    return None
+
+
+def _search(
+    rung: Question,
+    formulation: Formulation,
+    backend: Backend,
+    found: Ledger,
+    ledger: Ledger,
+    proofs: ProofWriter | None,
+) -> CompiledSearch:
+    """Ask the solver about one depth."""
+    assert isinstance(rung.shape, Tree)
+    ledger.say(f"{formulation.name} on {backend.name}, depth {rung.shape.depth}")
+    search = CompiledSearch(rung, formulation, backend, found, ledger.budget, proofs)
+    search.run()
+    ledger.notes += found.notes
+    return search
+
+
+def _skip(question: Question, formulation: Formulation, ledger: Ledger, unit: int) -> int:
+    """The first depth that the formulation does not rule out without a call."""
+    first = formulation.least_depth(question.data, question.requirements, question.shape.depth)
+    by = f"bounds of {formulation.name}"
+    if first > question.shape.depth:
+        ledger.prove_infeasible(by)
+    elif first > 1:
+        ledger.prove_lower(unit * first, by)
+    return first
+
+
+def _refuse(ledger: Ledger, found: Ledger, question: Question, depth: int, unit: int) -> None:
+    """Enter what the engine refuted at ``depth``."""
+    claim = found.claims[-1]
+    if depth < question.shape.depth:
+        ledger.prove_lower(unit * (depth + 1), claim.by, claim.relaxation, claim.recheck)
+    else:
+        ledger.prove_infeasible(claim.by, claim.relaxation, claim.recheck)
+
+
+def _break_tie(
+    question: Question,
+    depth: int,
+    formulation: Formulation,
+    backend: Backend,
+    ledger: Ledger,
+    budget: Budget,
+    beside: RungEngine | None,
+) -> Limit | None:
+    """Among the models of least depth, the best by what the formulation minimises next (DT_size)."""
+    next_goal = formulation.tie_break(question.objective)
+    if next_goal is None or ledger.graph is None:
+        return None
+    rung = question.with_(shape=Tree(depth, question.shape.splits), objective=next_goal)
+    found = Ledger(rung, ledger.budget)
+    found.offer(ledger.graph, "the ladder")
+    ledger.say(f"{formulation.name} on {backend.name}, depth {depth}: {next_goal}")
+    if beside is not None:
+        beside.fewest_tests(found)
+    limit = None
+    if not found.stop():
+        search = CompiledSearch(rung, formulation, backend, found, budget)
+        search.run()
+        limit = search.limit
+    assert found.graph is not None
+    assert found.upper is not None
+    ledger.exchange(found.graph)
+    lower = "" if found.closed else f", at least {as_number(rung.to_units(found.lower or 0))}"
+    ledger.notes.append(f"{next_goal} at depth {depth}: {as_number(rung.to_units(found.upper))}{lower}")
+    return None if found.closed else limit

@@ -1,0 +1,245 @@
+r"""Bounds for side constraints from the unconstrained engine: Lagrangian relaxation.
+
+A requirement such as statistical parity is a few linear rows over predictions,
+:math:`\sum_i a_r[i, \hat y_i] \le b_r`. Pricing them into the objective gives, for every multiplier
+:math:`\lambda \ge 0`, a lower bound on the constrained optimum,
+
+.. math:: L(\lambda) = \min_T \; \mathrm{cost}(T) + \sum_r \lambda_r \Big(\sum_i a_r[i, \hat y_i(T)] - b_r\Big),
+
+and the minimisation is a plain tree problem whose misclassification costs depend on the sample's class
+*and* on its coefficients: the engine solves it with one artificial class per kind of sample. Trees found on
+the way that satisfy the requirements are incumbents, often optimal ones. Multipliers are rationals, so the
+bound is exact. L is concave and piecewise linear; along one row the maximum is found by intersecting the
+two lines that bracket it, which ends after finitely many trees.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from treeform.data import Dataset
+from treeform.engines import Engine, EngineOutcome, EngineRun
+from treeform.graph import DecisionGraph
+from treeform.language.objective import Cost, Error
+from treeform.language.question import Question
+from treeform.solve.budget import Budget
+from treeform.solve.engines import offer_repaired, recheck_of
+from treeform.solve.ledger import Ledger
+from treeform.solve.relaxation import Relaxation
+
+MAX_TREES = 60
+LARGEST_COST = 2**58
+"""Priced costs of all samples together stay below this; a larger multiplier is not tried."""
+DENOMINATOR = 4_096
+"""Multipliers are rounded to fractions with this denominator (relative to the row's largest coefficient)."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One linear row over predictions: ``sum_i weight_i * coef[i, predicted_i] <= rhs``."""
+
+    label: str
+    coef: np.ndarray
+    """(n, K) int64, per unit of weight."""
+    rhs: int
+
+    def slack(self, graph: DecisionGraph, data: Dataset) -> int:
+        """``sum - rhs`` on a model: positive when the row is violated."""
+        guess = graph.predict_codes(data.X)
+        terms = self.coef[np.arange(data.n_samples), guess]
+        return int((terms.astype(object) * data.weights).sum()) - self.rhs
+
+
+def rows_of(question: Question, dropped: tuple[str, ...]) -> list[Row]:
+    """The rows of those requirements that the engine does not honour, where they have that form."""
+    rows = []
+    for label, requirement in zip(question.labels, question.requirements, strict=True):
+        if label in dropped:
+            for coef, rhs in requirement.prediction_rows(question.data):
+                step = math.gcd(int(rhs), *(int(v) for v in np.unique(coef)))
+                rows.append(Row(label, coef // max(step, 1), rhs // max(step, 1)))
+    return rows
+
+
+class Lagrangian:
+    """L(lambda) for one question and engine, evaluated exactly.
+
+    Parameters
+    ----------
+    relaxation : Relaxation
+        The engine's task without the rows; its price per error and per test are kept.
+    """
+
+    def __init__(self, question: Question, engine: Engine, relaxation: Relaxation, rows: list[Row]) -> None:
+        self.question = question
+        self.engine = engine
+        self.relaxation = relaxation
+        self.rows = rows
+        priced = {row.label for row in rows}
+        self.ignored = tuple(name for name in relaxation.dropped if name not in priced)
+        data = question.data
+        key = np.column_stack([data.y, *(row.coef for row in rows)])
+        self._kinds, self._kind_of = np.unique(key, axis=0, return_inverse=True)
+        self._kind_of = self._kind_of.reshape(-1)
+        self._kind_weight = np.zeros(len(self._kinds), dtype=np.int64)
+        np.add.at(self._kind_weight, self._kind_of, data.weights)
+
+    def solve(
+        self, multipliers: tuple[Fraction, ...], budget: Budget
+    ) -> tuple[Fraction, DecisionGraph | None, bool]:
+        """(lower bound in the question's scaled units, minimising tree, proved)."""
+        price, base, step = self._price(multipliers)
+        task = replace(
+            self.relaxation.task, cost=price, node_penalty=self.relaxation.task.node_penalty * step
+        )
+        kinds = len(self._kinds)
+        data = self.question.data.relabelled(self._kind_of, kinds)
+        run = EngineRun(
+            time_limit=budget.remaining, stop=budget.stop, upper=None, start=None, on_incumbent=None
+        )
+        outcome = self.engine.run(data, task, run)
+        value = Fraction(outcome.lower + base, step) - sum(
+            (m * row.rhs for m, row in zip(multipliers, self.rows, strict=True)), Fraction(0)
+        )
+        bound = self.relaxation.factor * value + self.relaxation.offset
+        graph = None if outcome.graph is None else outcome.graph.reclassified(self.question.data)
+        return bound, graph, outcome.proved
+
+    def _whole(self, multipliers: tuple[Fraction, ...]) -> tuple[np.ndarray, int, int]:
+        step = math.lcm(*(m.denominator for m in multipliers))
+        classes = self.question.data.n_classes
+        own = self.relaxation.task.cost
+        if own is None:
+            own = 1 - np.eye(classes, dtype=np.int64)
+        cost = own[self._kinds[:, 0]].astype(object) * step
+        for index, multiplier in enumerate(multipliers):
+            block = self._kinds[:, 1 + index * classes : 1 + (index + 1) * classes].astype(object)
+            cost = cost + block * int(multiplier * step)
+        floor = cost.min(axis=1)
+        base = int((floor * self._kind_weight.astype(object)).sum())
+        cost = cost - floor[:, None]
+        return cost, base, step
+
+    def within_range(self, multipliers: list[Fraction]) -> bool:
+        """Whether the priced costs stay in the engine's 64-bit arithmetic."""
+        cost, _, _ = self._whole(tuple(multipliers))
+        return (int(cost.max()) + 1) * int(self._kind_weight.sum()) < LARGEST_COST
+
+    def _price(self, multipliers: tuple[Fraction, ...]) -> tuple[np.ndarray, int, int]:
+        """Costs per kind of sample and prediction, whole and not negative: (matrix, constant, scale)."""
+        cost, base, step = self._whole(multipliers)
+        kinds, classes = cost.shape
+        forbidden = int(cost.max()) + 1
+        square = np.full((kinds, kinds), forbidden, dtype=object)
+        square[:, :classes] = cost
+        return square.astype(np.int64), base, step
+
+
+def tighten(
+    question: Question,
+    engine: Engine,
+    relaxation: Relaxation,
+    plain: EngineOutcome,
+    ledger: Ledger,
+    budget: Budget,
+) -> None:
+    """Raise the lower bound, and find models that satisfy the requirements, one row after the other.
+
+    Parameters
+    ----------
+    plain : EngineOutcome
+        The engine's proved optimum without the rows: L(0).
+    """
+    rows = rows_of(question, relaxation.dropped)
+    if not rows or not plain.proved or plain.graph is None or "cost" not in engine.understands:
+        return
+    ledger.say(f"Lagrangian bound: {engine.name}")
+    dual = Lagrangian(question, engine, relaxation, rows)
+    point = [Fraction(0)] * len(rows)
+    slack = [row.slack(plain.graph, question.data) for row in rows]
+    start = Fraction(relaxation.factor * plain.lower + relaxation.offset)
+    for index in sorted(range(len(rows)), key=lambda i: -slack[i]):
+        if slack[index] > 0 and not ledger.stop():
+            line = Line(Fraction(0), start, slack[index])
+            best = _ascend(dual, point, index, line, ledger, budget)
+            point[index], start = best.multiplier, best.bound
+
+
+@dataclass(frozen=True)
+class Line:
+    """L and one of its supporting lines, along one multiplier: the slope is ``factor * slack``."""
+
+    multiplier: Fraction
+    bound: Fraction
+    slack: int
+
+
+def _ascend(
+    dual: Lagrangian, fixed: list[Fraction], index: int, low: Line, ledger: Ledger, budget: Budget
+) -> Line:
+    """Maximise L along one multiplier; ``low`` is the line where the row is violated."""
+    row, data = dual.rows[index], dual.question.data
+    unit = Fraction(1, max(1, int(np.abs(row.coef).max())) * DENOMINATOR)
+    best, high = low, None
+    value = low.multiplier + unit * (DENOMINATOR // 8)
+    for _ in range(MAX_TREES):
+        point = [*fixed[:index], value, *fixed[index + 1 :]]
+        if not dual.within_range(point):
+            break
+        bound, graph, proved = dual.solve(tuple(point), budget)
+        if graph is not None:
+            offer_repaired(ledger, graph, f"{dual.engine.name}, Lagrangian", budget)
+        if graph is None or not proved:
+            break
+        if bound > ceiling(dual.question):  # L is unbounded: no model satisfies the row
+            ledger.prove_infeasible(f"{dual.engine.name}, Lagrangian", dual.ignored)
+            break
+        line = Line(value, bound, row.slack(graph, data))
+        if line.bound > best.bound:
+            best = line
+            ledger.prove_lower(
+                math.ceil(bound), f"{dual.engine.name}, Lagrangian", dual.ignored, _recheck(dual, point)
+            )
+        low, high = (line, high) if line.slack > 0 else (low, line)
+        if ledger.stop() or budget.stop():
+            break
+        if high is None:
+            value = low.multiplier + 4 * (value - fixed[index])
+            continue
+        value = _meet(low, high, dual.relaxation.factor, unit)
+        if not low.multiplier < value < high.multiplier:
+            break
+    return best
+
+
+def ceiling(question: Question) -> Fraction:
+    """A scaled value that no model of the shape exceeds, whatever its labels."""
+    data, tests = question.data, sum(question.shape.widths)
+    total = Fraction(0)
+    for weight, term in question.objective.terms:
+        if isinstance(term, Error | Cost):
+            dearest = max(map(max, term.matrix)) if isinstance(term, Cost) else 1
+            total += weight * dearest * data.total_weight * data.weight_unit
+        else:  # tests, leaves and depth
+            total += weight * (tests + 1)
+    return total * question.scale
+
+
+def _meet(low: Line, high: Line, factor: Fraction, unit: Fraction) -> Fraction:
+    """Where two supporting lines intersect, rounded to the grid of multipliers."""
+    rise, fall = factor * low.slack, factor * high.slack
+    meet = (high.bound - low.bound + rise * low.multiplier - fall * high.multiplier) / (rise - fall)
+    return round(meet / unit) * unit
+
+
+def _recheck(dual: Lagrangian, point: list[Fraction]) -> dict[str, Any]:
+    pairs = zip(dual.rows, point, strict=True)
+    return {
+        **recheck_of(dual.engine, dual.relaxation),
+        "multipliers": [[row.label, str(multiplier)] for row, multiplier in pairs],
+    }

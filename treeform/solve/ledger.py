@@ -1,0 +1,203 @@
+"""Claims and the ledger that merges them.
+
+An *upper* claim carries a model and counts only after exact verification. A *lower* claim says who
+proved it and which requirements were left out of what was solved: a bound without side constraints is
+valid with them. Status, bound and gap are derived from the claims. Claims that contradict each other
+raise: then a solver, a formulation or treeform is wrong, and an answer would be worth nothing.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from treeform.errors import ContradictionError
+from treeform.graph import DecisionGraph
+from treeform.language.question import Question
+from treeform.solve.budget import Budget
+from treeform.solve.result import Progress, Status, as_number
+from treeform.solve.simple_bounds import ceiling
+from treeform.solve.verification import Verified, verify
+
+BOUND_TOLERANCE = 1e-6
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One statement about the optimum.
+
+    Attributes
+    ----------
+    kind : {"upper", "lower", "infeasible"}
+    value : Fraction or None
+        In the user's units.
+    by : str
+        Who makes the claim, with version where known.
+    relaxation : tuple of str
+        Requirements (and objective terms) that the prover ignored; empty for the problem itself.
+    recheck : dict or None
+        How `treeform.check` can prove the claim again; None when it cannot.
+    """
+
+    kind: str
+    value: Fraction | None
+    by: str
+    seconds: float
+    relaxation: tuple[str, ...] = ()
+    recheck: dict[str, Any] | None = None
+    counters: dict[str, int] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        what = {"upper": "a model of value", "lower": "no model is below", "infeasible": "no model exists"}[
+            self.kind
+        ]
+        number = "" if self.value is None else f" {as_number(self.value)}"
+        without = f" (even without {', '.join(self.relaxation)})" if self.relaxation else ""
+        return f"{what}{number}{without}, by {self.by} after {self.seconds:.2f} s"
+
+
+class Ledger:
+    """Merges claims live; thread-safe, since solvers call back from their own threads."""
+
+    def __init__(
+        self, question: Question, budget: Budget, on_progress: Callable[[Progress], None] | None = None
+    ) -> None:
+        self.question = question
+        self.budget = budget
+        self.claims: list[Claim] = []
+        self.graph: DecisionGraph | None = None
+        self.upper: int | None = None
+        self.lower: int | None = None
+        self.impossible = False
+        self.phase = ""
+        self.notes: list[str] = []
+        self.trace: list[tuple[float, Any, Any]] = []
+        self._on_progress = on_progress
+        self._lock = threading.RLock()
+        self._ceiling = ceiling(question)
+
+    # -- claims ---------------------------------------------------------------------------------
+
+    def offer(self, graph: DecisionGraph, by: str) -> Verified:
+        """Verify a candidate; keep it when it is the best that satisfies everything."""
+        given, graph = graph, graph.simplified(self.question.data)
+        judged = verify(self.question, graph)
+        if not judged.ok:
+            # A requirement, or the layers of a diagram, may need a test that changes no prediction.
+            as_given = verify(self.question, given)
+            if as_given.ok:
+                graph, judged = given.with_counts(self.question.data), as_given
+        with self._lock:
+            if judged.ok and (self.upper is None or judged.value < self.upper):
+                self.graph, self.upper = graph, judged.value
+                self._record(Claim("upper", self.question.to_units(judged.value), by, self.budget.seconds))
+        return judged
+
+    def exchange(self, graph: DecisionGraph) -> None:
+        """Keep another model of the same value in place of the incumbent."""
+        judged = verify(self.question, graph)
+        with self._lock:
+            if judged.ok and judged.value == self.upper:
+                self.graph = graph
+
+    def prove_lower(
+        self,
+        value: int,
+        by: str,
+        relaxation: tuple[str, ...] = (),
+        recheck: dict[str, Any] | None = None,
+        counters: dict[str, int] | None = None,
+    ) -> None:
+        """No model that satisfies the requirements has a scaled value below ``value``."""
+        with self._lock:
+            if self.lower is not None and (value < self.lower or (value == self.lower and recheck is None)):
+                return
+            self.lower = value
+            units = self.question.to_units(value)
+            seconds = self.budget.seconds
+            self._record(Claim("lower", units, by, seconds, relaxation, recheck, counters or {}))
+            if value > self._ceiling and not self.impossible:
+                self.prove_infeasible(by, relaxation, recheck)
+
+    def prove_lower_float(self, value: float, by: str) -> None:
+        """As `prove_lower`, from a floating-point bound: rounded up to the next attainable integer.
+
+        A solver's bound carries its numerical tolerance; a millionth of it is forgiven before rounding.
+        """
+        if math.isfinite(value):
+            self.prove_lower(math.ceil(value - BOUND_TOLERANCE * max(1.0, abs(value))), by)
+
+    def prove_infeasible(
+        self, by: str, relaxation: tuple[str, ...] = (), recheck: dict[str, Any] | None = None
+    ) -> None:
+        """No model of the shape satisfies the requirements."""
+        with self._lock:
+            self.impossible = True
+            self._record(Claim("infeasible", None, by, self.budget.seconds, relaxation, recheck))
+
+    # -- what follows from them -----------------------------------------------------------------
+
+    @property
+    def closed(self) -> bool:
+        """Whether nothing is left to prove."""
+        met = self.upper is not None and self.lower is not None and self.lower >= self.upper
+        return met or self.impossible
+
+    @property
+    def status(self) -> Status:
+        """The status that the claims imply."""
+        if self.upper is not None:
+            return Status.OPTIMAL if self.closed else Status.FEASIBLE
+        return Status.INFEASIBLE if self.impossible else Status.UNKNOWN
+
+    @property
+    def cutoff(self) -> int | None:
+        """The largest scaled value of a model that is still wanted; None when any is."""
+        return self.upper
+
+    def stop(self) -> bool:
+        """Whether everybody should stop: the proof is complete, or the budget is spent."""
+        return self.closed or self.budget.stop()
+
+    def say(self, phase: str) -> None:
+        """Announce a new phase of the work to whoever watches."""
+        self.phase = phase
+        self._report()
+
+    # -- inside ---------------------------------------------------------------------------------
+
+    def _record(self, claim: Claim) -> None:
+        # One claim per prover and kind: its latest is its strongest; the history is in the trace.
+        key = (claim.kind, claim.by, claim.relaxation)
+        self.claims = [c for c in self.claims if (c.kind, c.by, c.relaxation) != key]
+        self.claims.append(claim)
+        self._check(claim)
+        self.trace.append((claim.seconds, self._units(self.upper), self._units(self.lower)))
+        self._report()
+
+    def _check(self, claim: Claim) -> None:
+        contradiction = self.upper is not None and (
+            self.impossible or (self.lower is not None and self.lower > self.upper)
+        )
+        if contradiction:
+            model = next(c for c in reversed(self.claims) if c.kind == "upper")
+            proof = next(c for c in reversed(self.claims) if c.kind != "upper")
+            raise ContradictionError(
+                "two claims contradict each other, so no answer is given",
+                cause=f"{proof}; yet {model}, and treeform re-evaluated that model exactly",
+                fix="report this with the data: a solver, a formulation or a requirement is wrong; "
+                "solving with another solver shows which",
+            )
+
+    def _units(self, value: int | None) -> Any:
+        return None if value is None else as_number(self.question.to_units(value))
+
+    def _report(self) -> None:
+        if self._on_progress is not None:
+            self._on_progress(
+                Progress(self.budget.seconds, self._units(self.upper), self._units(self.lower), self.phase)
+            )

@@ -1,0 +1,270 @@
+"""A formulation compiled to a backend: optimise, or descend where the solver has no objective."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from treeform.backends import Backend, Outcome, Run, Session, Verdict
+from treeform.errors import ContradictionError
+from treeform.language.formulation import Formulation
+from treeform.language.question import Question
+from treeform.solve.budget import Budget
+from treeform.solve.building import build_beside
+from treeform.solve.cores import raise_bound, terms_of
+from treeform.solve.ledger import Ledger
+from treeform.solve.result import Limit
+
+if TYPE_CHECKING:
+    from treeform.solve.proof_writer import ProofWriter, Written
+
+REASONS = {
+    "time": Limit.TIME,
+    "memory": Limit.MEMORY,
+    "interrupted": Limit.INTERRUPTED,
+    "solver": Limit.NODES,
+}
+
+CORE_SHARE = 0.1
+CORE_SECONDS = 10.0
+"""How much of the time goes to lower bounds from cores, and the most of it."""
+
+
+class CompiledSearch:
+    """One formulation on one solver, entering claims in a ledger.
+
+    Parameters
+    ----------
+    question : Question
+        What is asked; its scale is the unit of the ledger.
+    formulation, backend
+        Who states it, and who searches.
+    ledger : Ledger
+        Where claims go; its incumbent is the MIP start and the cutoff.
+    proofs : ProofWriter, optional
+        Where a proof of what the solver refuted goes.
+    """
+
+    def __init__(
+        self,
+        question: Question,
+        formulation: Formulation,
+        backend: Backend,
+        ledger: Ledger,
+        budget: Budget,
+        proofs: ProofWriter | None = None,
+    ) -> None:
+        self.question = question
+        self.formulation = formulation
+        self.backend = backend
+        self.ledger = ledger
+        self.budget = budget
+        self.by = f"{formulation.name} on {backend.name}"
+        self.limit: Limit | None = None
+        self.info: dict[str, Any] = {}
+        self.proofs = proofs
+        self.written: Written | None = None
+        self._refuted: tuple[int | None] | None = None
+
+    def run(self) -> None:
+        """Compile, solve to the end or to the budget, and enter what follows."""
+        self.ledger.say(f"building {self.formulation.name}")
+        session = build_beside(self._open, self.budget.stop)
+        if session is None:
+            self.limit = self.budget.reason
+            self.ledger.notes.append(f"{self.by}: the time was spent while the model was built")
+            return
+        try:
+            self.ledger.say(self.by)
+            if self.backend.capabilities.objective:
+                self._optimise(session)
+            else:
+                self._descend(session)
+        finally:
+            session.close()
+        if self.proofs is not None and self._refuted is not None:
+            self._write_proof(self.proofs, self._refuted[0])
+
+    def _open(self) -> Session:
+        q = self.question
+        self.compiled = self.formulation.compile(q.data, q.shape, q.objective, q.requirements)
+        return self.backend.open(self.compiled.model)
+
+    # -- with an objective ----------------------------------------------------------------------
+
+    def _optimise(self, session: Any) -> None:
+        while not self.ledger.stop():
+            cutoff = self.ledger.cutoff
+            outcome = session.solve(self._ask(cutoff, on_bound=True))
+            self.limit = self._limit(outcome)
+            if outcome.verdict is Verdict.INFEASIBLE:
+                self._nothing_within(cutoff)
+                return
+            refined = self._take(outcome.x, final=outcome.verdict is Verdict.OPTIMAL)
+            if refined:
+                if outcome.verdict is Verdict.OPTIMAL:  # of a relaxation
+                    self.ledger.prove_lower_float(self._value(outcome), self.by)
+                session.extend()
+                continue
+            if outcome.verdict is Verdict.OPTIMAL:
+                self.ledger.prove_lower_float(self._value(outcome), self.by)
+            elif outcome.bound is not None:
+                self.ledger.prove_lower_float(outcome.bound, self.by)
+            return
+
+    def _value(self, outcome: Outcome) -> float:
+        """The proved value of an optimal outcome: its bound, never more than what its point is worth."""
+        assert outcome.x is not None
+        worth = self._worth(outcome.x)
+        return worth if outcome.bound is None else min(worth, outcome.bound)
+
+    # -- without ----------------------------------------------------------------------------------
+
+    def _descend(self, session: Any) -> None:
+        """Ask for something strictly better until there is nothing.
+
+        Linear search from above with rows; dichotomic search where the formulation has literals for bounds.
+        """
+        model, objective = self.compiled.model, self.compiled.objective_expr
+        asked: int | None = None
+        self._from_below(session)
+        while not self.ledger.stop():
+            target = (
+                None if self.ledger.upper is None else min(self.ledger.upper - 1, self.ledger.cutoff or 0)
+            )
+            middle, literal = self._halfway(target)
+            if target is not None and literal is None and target != asked:
+                model.add(objective <= target, f"objective at most {target}")
+                session.extend()
+                asked = target
+            outcome = session.solve(self._ask(None, on_bound=False, literal=literal))
+            self.limit = self._limit(outcome)
+            if outcome.verdict is Verdict.INFEASIBLE:
+                self._nothing_within(asked if literal is None else middle)
+                if literal is not None:
+                    continue
+                return
+            if outcome.x is None:
+                return
+            before = self.ledger.upper
+            if self._take(outcome.x, final=True):
+                session.extend()
+            elif self.ledger.upper == before:
+                return
+
+    def _from_below(self, session: Any) -> None:
+        """A lower bound from cores, in a share of the time; see `treeform.solve.cores`."""
+        terms = terms_of(self.compiled.model)
+        if not self.backend.capabilities.cores or terms is None or self.ledger.stop():
+            return
+        left = self.budget.remaining
+        part = self.budget.share(CORE_SECONDS if left is None else min(CORE_SECONDS, CORE_SHARE * left))
+
+        def ask(literals: Sequence[int]) -> Outcome:
+            run = self._ask(None, on_bound=False)
+            outcome: Outcome = session.solve(replace(run, time_limit=part.remaining, assumptions=literals))
+            return outcome
+
+        x = raise_bound(
+            terms,
+            ask,
+            lambda bound: self.ledger.prove_lower(bound, self.by),
+            lambda: self.ledger.stop() or part.stop(),
+        )
+        if x is not None and self._take(x, final=True):
+            session.extend()
+
+    def _halfway(self, target: int | None) -> tuple[int | None, int | None]:
+        """A value between the bounds, and the literal that asks for at most that much; None where there is none."""
+        if target is None:
+            return None, None
+        middle = (max(0, self.ledger.lower or 0) + target) // 2
+        return middle, self.formulation.at_most(self.compiled, middle)
+
+    # -- shared -------------------------------------------------------------------------------------
+
+    def _ask(self, cutoff: int | None, on_bound: bool, literal: int | None = None) -> Run:
+        hint, graph = None, self.ledger.graph
+        if graph is None:
+            graph = self.formulation.guess(self.compiled)
+        wanted = cutoff is None or self.ledger.upper is None or self.ledger.upper <= cutoff
+        if graph is not None and wanted:
+            hint = self.formulation.encode(self.compiled, graph)
+        return Run(
+            time_limit=self.budget.remaining,
+            stop=lambda: self.budget.stop() or self.ledger.closed,
+            hint=hint,
+            cutoff=None if cutoff is None else float(cutoff),
+            assumptions=() if literal is None else (literal,),
+            on_solution=self._offer,
+            on_bound=(lambda b: self.ledger.prove_lower_float(b, self.by)) if on_bound else None,
+        )
+
+    def _offer(self, x: np.ndarray) -> None:
+        self.ledger.offer(self.formulation.decode(self.compiled, x), self.by)
+
+    def _take(self, x: np.ndarray | None, final: bool) -> bool:
+        """Enter a solver's point; True when a lazy formulation refuted it with new rows."""
+        if x is None:
+            return False
+        graph = self.formulation.decode(self.compiled, x)
+        judged = self.ledger.offer(graph, self.by)
+        if self.formulation.refine(self.compiled, graph):
+            return True
+        worth = self._worth(x)
+        if final and (not judged.ok or judged.value > worth + 0.5):
+            raise ContradictionError(
+                f"{self.by} returned a model that exact evaluation refuses",
+                cause=judged.misfit
+                or f"violations { ({k: v for k, v in judged.violations.items() if v}) }, exact value {judged.value} "
+                f"against {worth} in the solver's model (scaled by {self.question.scale})",
+                fix="when the requirement is your own, its build() and violation() disagree: "
+                "tf.testing.check_requirement shows a small case",
+            )
+        return False
+
+    def _worth(self, x: np.ndarray) -> float:
+        return float(np.asarray(self.compiled.objective_expr.value(x)))
+
+    def _nothing_within(self, cutoff: int | None) -> None:
+        self._refuted = (cutoff,)
+        self.claim(self.ledger, None if cutoff is None else cutoff + 1)
+
+    def claim(self, ledger: Ledger, value: int | None) -> None:
+        """Enter that nothing is below ``value``, or that there is no model (None); with the proof, if on file."""
+        recheck = None if self.written is None else self.written.recheck
+        told = {} if self.written is None else self.written.counters
+        if value is None:
+            ledger.prove_infeasible(self.by, recheck=recheck)
+        else:
+            counters = {f"proof {what}": number for what, number in told.items()}
+            ledger.prove_lower(value, self.by, recheck=recheck, counters=counters)
+
+    def _write_proof(self, proofs: ProofWriter, cutoff: int | None) -> None:
+        """Refute once more, with a proof, what the search has refuted last."""
+        self.ledger.say(f"{self.by}: writing a proof")
+        examples = self.formulation.examples(self.compiled)
+        written = proofs.refute(self.question, self.formulation, cutoff, examples, self.budget)
+        if isinstance(written, str):
+            self.ledger.notes.append(f"no proof was written for {self.question.shape}: {written}")
+            return
+        self.written = written
+        self.claim(self.ledger, None if cutoff is None else cutoff + 1)
+
+    def _limit(self, outcome: Outcome) -> Limit | None:
+        self.info = dict(outcome.info)
+        if "settled by" in self.info:
+            self.ledger.notes.append(f"{self.by}: settled by {self.info['settled by']}")
+        if outcome.verdict in (Verdict.OPTIMAL, Verdict.INFEASIBLE) or outcome.reason is None:
+            return None
+        # A solver that was stopped says "interrupted"; the budget knows whether that was Ctrl-C or the clock.
+        return self.budget.reason or REASONS.get(outcome.reason, Limit.NODES)
+
+
+def finite(value: float | None) -> bool:
+    """Whether a solver's bound says anything."""
+    return value is not None and math.isfinite(value)

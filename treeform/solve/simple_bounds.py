@@ -1,0 +1,106 @@
+"""The range of the objective that needs no search to be known."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+
+from treeform.language.objective import Cost, Depth, Error, Leaves, Nodes
+from treeform.language.question import Question
+
+PROVER = "identical rows"
+PROVER_OF_CLASSES = "few terminals"
+
+
+def floor_bound(question: Question) -> int:
+    """A scaled lower bound: rows that agree on every feature share one prediction.
+
+    Each distinct feature vector pays at least for its cheapest class; other terms are at least 0.
+    """
+    data = question.data
+    at_point = data.points.weights
+    total = Fraction(0)
+    for weight, term in question.objective.terms:
+        if isinstance(term, Error):
+            cheapest = at_point.sum(axis=1) - at_point.max(axis=1)
+        elif isinstance(term, Cost):  # its whole costs of all samples together stay below 2**60
+            cheapest = (at_point @ term.whole(data)).min(axis=1)
+        else:
+            continue
+        total += weight * term.unit(data) * int(cheapest.sum())
+    return math.ceil(total * question.scale)
+
+
+def classes_bound(question: Question) -> int:
+    """A scaled lower bound: a model of m tests ends in at most m + 1 classes, and all others are errors.
+
+    The arcs of m tests in a tree or a diagram, but those into m - 1 tests, lead to at most m + 1 terminals. Of the
+    objective, errors and the number of tests count; other terms are at least 0.
+    """
+    # With as many ends as classes nothing is missing, and further tests only cost.
+    last = min(most_tests(question), question.data.n_classes - 1)
+    return min(bound_with(question, m) for m in range(last + 1))
+
+
+def bound_with(question: Question, tests: int) -> int:
+    """The scaled lower bound of `classes_bound` for models of exactly so many tests, identical rows included."""
+    lightest = np.sort(question.data.class_weights)[: max(0, question.data.n_classes - tests - 1)]
+    identical, missing = Fraction(floor_bound(question), question.scale), Fraction(0)
+    price = Fraction(0)
+    for weight, term in question.objective.terms:
+        if isinstance(term, Error):
+            missing += weight * term.unit(question.data) * int(lightest.sum())
+        elif isinstance(term, Nodes):
+            price += weight
+    return math.ceil((max(identical, missing) + price * tests) * question.scale)
+
+
+def most_tests(question: Question) -> int:
+    """The largest number of tests that shape and requirements allow."""
+    limits = [(r.native(question.data) or {}).get("max_nodes") for r in question.requirements]
+    return min([sum(question.shape.widths), *(limit for limit in limits if limit is not None)])
+
+
+def out_of_reach(question: Question) -> str | None:
+    """A note when the shape has fewer ends than there are classes, or None."""
+    ends, classes = most_tests(question) + 1, question.data.n_classes
+    if ends >= classes:
+        return None
+    return f"{ends - 1} tests lead to at most {ends} of the {classes} classes: the others are always errors"
+
+
+def ceiling(question: Question) -> int:
+    """No admissible model has a scaled value above this: a lower bound beyond it proves infeasibility."""
+    data, shape = question.data, question.shape
+    tests = sum(shape.widths)
+    total = Fraction(0)
+    for weight, term in question.objective.terms:
+        if isinstance(term, Error | Cost):
+            classes = range(data.n_classes)
+            worst = max(_price(term, question, k, g) for k in classes for g in classes)
+            total += weight * data.weight_unit * data.total_weight * worst
+        elif isinstance(term, Depth):
+            total += weight * shape.depth
+        else:
+            total += weight * (tests + isinstance(term, Leaves))
+    allowed = allowed_errors(question)
+    if allowed is not None:
+        total = min(total, question.objective.terms[0][0] * data.weight_unit * allowed)
+    return math.floor(total * question.scale)
+
+
+def allowed_errors(question: Question) -> int | None:
+    """The least bound on errors (in weight units) among the requirements, when errors are the objective."""
+    terms = question.objective.terms
+    if len(terms) != 1 or not isinstance(terms[0][1], Error):
+        return None
+    bounds = [(r.native(question.data) or {}).get("max_errors") for r in question.requirements]
+    return min((bound for bound in bounds if bound is not None), default=None)
+
+
+def _price(term: Error | Cost, question: Question, truth: int, guess: int) -> Fraction:
+    return (
+        Fraction(int(truth != guess)) if isinstance(term, Error) else term.entry(question.data, truth, guess)
+    )

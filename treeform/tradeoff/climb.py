@@ -1,0 +1,354 @@
+"""Climbing the ladder over numbers of tests: what fills its table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from treeform.catalogue.solvers import find_solver
+from treeform.engines import DiagramSearch, Engine
+from treeform.errors import ContradictionError, SpecError
+from treeform.graph import DecisionGraph
+from treeform.language.objective import Cost, Error, Nodes
+from treeform.language.question import Question
+from treeform.requirements import MaxNodes
+from treeform.shape import UNIVARIATE, Diagram, Shape, Tree
+from treeform.solve.budget import Budget, interruptible
+from treeform.solve.choice import Plan, choose
+from treeform.solve.ledger import Ledger
+from treeform.solve.relaxation import Relaxation, relax
+from treeform.solve.result import Limit, Progress
+from treeform.solve.search import CompiledSearch
+from treeform.tradeoff.priced_trees import price_trees
+from treeform.tradeoff.sizes import Ladder, Table, checked_price, price_of_alpha
+
+SHARE = 0.4
+"""Of what is left, the part that one rung may take before the next has its turn."""
+START_SHARE, START_SECONDS = 0.2, 10.0
+ONE_FEATURE_SHARE, ONE_FEATURE_SECONDS = 0.05, 2.0
+ENGINE_SHARE, ENGINE_SECONDS = 0.4, 60.0
+FIRST_SHARE, TREES_SHARE = 0.15, 0.15
+
+
+@dataclass(frozen=True)
+class Price:
+    """A price per test in scaled units, and how many tests are free."""
+
+    each: Fraction | None
+    free: int
+
+
+class RungLedger(Ledger):
+    """A ledger that is content with a lower bound of ``target``, and looks for models below it only."""
+
+    target: int | None = None
+
+    @property
+    def cutoff(self) -> int | None:
+        if self.target is None:
+            return self.upper
+        return self.target - 1 if self.upper is None else min(self.upper, self.target - 1)
+
+    @property
+    def closed(self) -> bool:
+        enough = self.target is not None and self.lower is not None and self.lower >= self.target
+        return enough or super().closed
+
+
+def climb_sizes(
+    question: Question,
+    solver: Any = None,
+    *,
+    formulation: Any = None,
+    warm_start: Any = "auto",
+    time_limit: float | None = None,
+    prices: Sequence[Any] | None = None,
+    alphas: Sequence[Any] | None = None,
+    start: Ladder | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> Ladder:
+    """Fill the table of `Ladder`; see `treeform.Problem.ladder`."""
+    if not all(isinstance(term, Error | Cost | Nodes) for _, term in question.objective.terms):
+        raise SpecError(
+            f"{question.objective} has no ladder over numbers of tests",
+            cause="the ladder minimises errors or costs, and prices on tests come afterwards",
+            fix="minimise tf.Error() or tf.Cost(...)",
+        )
+    budget = Budget(time_limit)
+    climb = Climb(question, solver, formulation, warm_start, budget, on_progress)
+    if start is not None:
+        climb.table.take(start)
+    wanted = climb.prices(prices, alphas)
+    with interruptible(budget):
+        climb.start(wanted)
+        climb.run(wanted)
+    done = all(
+        climb.table.target(m, p.each, p.free) is None for p in wanted for m in range(climb.table.most + 1)
+    )
+    limit = None if done else budget.reason or climb.limit
+    return Ladder(climb.table.question, climb.table.rungs(), budget.seconds, limit, tuple(climb.notes))
+
+
+class Climb:
+    """One climb: the table, and who works on it."""
+
+    def __init__(
+        self,
+        question: Question,
+        solver: Any,
+        formulation: Any,
+        warm_start: Any,
+        budget: Budget,
+        on_progress: Callable[[Progress], None] | None,
+    ) -> None:
+        self.table = Table(question)
+        self.question = self.table.question
+        self.budget = budget
+        self.engine = _engine(self.question, solver, formulation, warm_start)
+        given = None if solver is None else find_solver(solver)
+        self.plan: Plan | None = None
+        if isinstance(given, Engine):
+            self.notes = [f"solver: {given.name}"]
+        else:
+            self.plan = choose(self.question, given, formulation or "odd", _without_engine(warm_start))
+            self.notes = [*self.plan.notes, *([f"first: {self.engine.name}"] if self.engine else [])]
+        self.warm = isinstance(warm_start, str) and warm_start != "none"
+        self.alone = isinstance(given, Engine) or (solver is None and formulation is None)
+        self.limit: Any = None
+        self.on_progress = on_progress
+        self._spent: dict[int, int] = {}
+
+    def prices(self, prices: Sequence[Any] | None, alphas: Sequence[Any] | None) -> list[Price]:
+        """What has to be proved, the most expensive price first; without any, every rung."""
+        scale = self.question.scale
+        wanted = [Price(checked_price(p) * scale, 0) for p in prices or ()]
+        wanted += [Price(price_of_alpha(self.question, a) * scale, 1) for a in alphas or ()]
+        if prices is None and alphas is None:
+            return [Price(None, 0)]
+        return sorted(wanted, key=lambda price: -(price.each or 0))
+
+    # -- what is cheap ----------------------------------------------------------------------------
+
+    def start(self, wanted: Sequence[Price]) -> None:
+        """Constant models, a model in hand, native engines, and the formulation's own models."""
+        for k in range(self.question.data.n_classes):
+            self.table.offer(DecisionGraph.leaf(k, self.question.data))
+        self.table.raise_lower(0, self.table.upper[0], "constant models")
+        if self.plan is not None and self.plan.start is not None:
+            self.table.offer(self.plan.start)
+        if self.engine is not None:
+            self._by_engine(self.engine, wanted)
+        if self.plan is None or self.plan.formulation is None:
+            return
+        if self.question.shape.splits != UNIVARIATE and self.warm:
+            self._by_one_feature()
+        if self.budget.stop():
+            return
+        part = self.budget.share(self._seconds(START_SHARE, START_SECONDS))
+        for graph in self.plan.formulation.starts(self.question.data, self.question.shape):
+            self.table.offer(graph)
+            if part.stop() or not self._open(wanted):
+                break
+
+    def _by_one_feature(self) -> None:
+        """Models with tests of one feature are models with hyperplanes, where the margin allows them."""
+        shape = self.question.shape
+        single = Tree(shape.depth) if isinstance(shape, Tree) else Diagram(*shape.widths)
+        engine = DiagramSearch()
+        relaxation = relax(self.question.with_(shape=single), engine)
+        if relaxation is None:
+            return
+        seconds = self._seconds(ONE_FEATURE_SHARE, ONE_FEATURE_SECONDS)
+        found = engine.ladder(
+            self.question.data, single, cost=relaxation.task.cost, time_limit=seconds, stop=self.budget.stop
+        )
+        for graph in found.graphs:
+            if graph is not None:
+                self.table.offer(graph)
+
+    def _by_engine(self, engine: DiagramSearch, wanted: Sequence[Price]) -> None:
+        """What the exact search over tests of one feature proves, and the models that it finds."""
+        relaxation = relax(self.question, engine)
+        if relaxation is None:
+            return
+        exact = relaxation.exact and self.alone
+        asked: list[tuple[list[Fraction] | None, int]] = []
+        for free in (1, 0):
+            prices = [p.each / relaxation.factor for p in wanted if p.each is not None and p.free == free]
+            asked += [(prices, free)] if prices else []
+        is_tree = isinstance(self.question.shape, Tree)
+        for turn in range(2 if is_tree and asked else 1):
+            for prices_, free in asked or [(None, 0)]:
+                left = self.budget.remaining if exact else self._seconds(ENGINE_SHARE, ENGINE_SECONDS)
+                if is_tree and asked and turn == 0:
+                    left = self._seconds(FIRST_SHARE)
+                if self.budget.stop() or not self._open(wanted):
+                    return
+                self._enter(engine, relaxation, prices_, free, left)
+            if is_tree and turn == 0:
+                self._by_priced_trees(wanted)
+
+    def _by_priced_trees(self, wanted: Sequence[Price]) -> None:
+        """For trees the tree search with a price per test; what it leaves open are free first tests."""
+        for price in wanted:
+            if price.each and not self.budget.stop() and self._open([price]):
+                price_trees(self.table, price.each, self.budget.share(self._seconds(TREES_SHARE)))
+
+    def _enter(
+        self,
+        engine: DiagramSearch,
+        relaxation: Relaxation,
+        prices: list[Fraction] | None,
+        free: int,
+        seconds: float | None,
+    ) -> None:
+        task = relaxation.task
+        found = engine.ladder(
+            self.question.data,
+            self.question.shape,
+            prices,
+            free=free,
+            cost=task.cost,
+            min_support=task.min_support,
+            min_flow=task.min_flow,
+            max_nodes=task.max_nodes,
+            start=list({id(graph): graph for graph in self.table.graph if graph is not None}.values()),
+            lower=self._refuted(relaxation),
+            time_limit=seconds,
+            stop=self.budget.stop,
+        )
+        for graph in found.graphs:
+            if graph is not None:
+                self.table.offer(graph)
+        by = engine.name
+        if not relaxation.exact:
+            by += f" (even without {', '.join(relaxation.dropped)})"
+        for m, lower in enumerate(found.lower[: self.table.most + 1]):
+            self.table.raise_lower(m, relaxation.lower(lower), by)
+        if found.reason == "memory":
+            self.limit = Limit.MEMORY
+
+    def _refuted(self, relaxation: Relaxation) -> list[int]:
+        """What the table has proved, in the engine's units; a bound with requirements says nothing without them."""
+        if not relaxation.exact:
+            return []
+        return [0 if lower is None else relaxation.at_least(lower) for lower in self.table.lower]
+
+    def _seconds(self, share: float, most: float | None = None) -> float | None:
+        left = self.budget.remaining
+        part = None if left is None else max(share * left, 0.1)
+        return part if most is None else most if part is None else min(part, most)
+
+    # -- rung by rung -------------------------------------------------------------------------------
+
+    def _open(self, wanted: Sequence[Price]) -> list[tuple[int, int]]:
+        """The rungs that the first price with something left to prove still needs, and their targets."""
+        for price in wanted:
+            left = [(m, self.table.target(m, price.each, price.free)) for m in range(self.table.most + 1)]
+            found = [(m, target) for m, target in left if target is not None]
+            if found:
+                return found
+        return []
+
+    def run(self, wanted: Sequence[Price]) -> None:
+        """Work on the smallest open rung; one that took its time waits until it is asked for less."""
+        while self.plan is not None and not self.budget.stop():
+            for price in wanted:
+                jobs = [
+                    (m, target)
+                    for m, target in self._open([price])
+                    if m not in self._spent or target < self._spent[m]
+                ]
+                if jobs:
+                    break
+            else:
+                return
+            self._climb(*jobs[0])
+
+    def _climb(self, m: int, target: int) -> None:
+        question = self._rung(m)
+        ledger = RungLedger(question, self.budget, self.on_progress)
+        graph, lower = self.table.graph[m], self.table.lower[m]
+        ledger.target = target
+        if graph is not None:
+            ledger.offer(graph, "the ladder")
+        if lower is not None:
+            ledger.prove_lower(lower, self.table.by[m])
+        assert self.plan is not None and self.plan.formulation is not None and self.plan.backend is not None
+        stated = self.plan.formulation.for_rung(question.shape, question.objective, question.requirements)
+        stated = stated.tuned_for(self.plan.backend.capabilities.forms)
+        part = self.budget.share(self._seconds(SHARE))
+        ledger.budget = part
+        search = CompiledSearch(question, stated, self.plan.backend, ledger, part)
+        try:
+            search.run()
+        except (
+            ContradictionError
+        ) as error:  # tolerances of big-M rows: this rung is given up, and nothing claimed
+            self.notes.append(f"{m} tests: {error.what} ({error.cause})")
+            self._spent[m] = 0
+            return
+        if ledger.graph is not None:
+            self.table.offer(ledger.graph)
+        if ledger.impossible:
+            self.table.raise_lower(m, None, search.by)
+        elif ledger.lower is not None:
+            self.table.raise_lower(m, ledger.lower, search.by)
+        if not ledger.closed:
+            self.limit = search.limit
+            self._spent[m] = target
+
+    def _rung(self, m: int) -> Question:
+        """The question with at most ``m`` tests, on the part of the skeleton that so few can use."""
+        shape = shrunk(self.question.shape, m)
+        requirements = self.question.requirements
+        if m < sum(shape.widths):
+            requirements = (*requirements, MaxNodes(m))
+        return self.question.with_(shape=shape, requirements=requirements)
+
+
+def _engine(question: Question, solver: Any, formulation: Any, warm_start: Any) -> DiagramSearch | None:
+    """The native ladder that comes first; None where tests are hyperplanes, or another start is given."""
+    given = None if solver is None else find_solver(solver)
+    if isinstance(given, Engine):
+        if formulation is not None or not isinstance(given, DiagramSearch):
+            raise SpecError(
+                f"{given.name} climbs no ladder" + (" with a formulation" if formulation else ""),
+                cause="of the native engines DiagramSearch has a ladder over numbers of tests, on its own",
+                fix="use tf.DiagramSearch(), or a solver such as tf.HiGHS()",
+            )
+        return given
+    if question.shape.splits != UNIVARIATE or warm_start in (None, False, "none"):
+        return None
+    if isinstance(warm_start, DecisionGraph):
+        return None
+    named = DiagramSearch() if warm_start == "auto" else find_solver(warm_start)
+    return named if isinstance(named, DiagramSearch) else None
+
+
+def _without_engine(warm_start: Any) -> Any:
+    return warm_start if isinstance(warm_start, DecisionGraph) else None
+
+
+def shrunk(shape: Shape, tests: int) -> Shape:
+    """The part of a skeleton that ``tests`` tests can use; every test of a layer needs half a test above it."""
+    if isinstance(shape, Tree):
+        return Tree(max(1, min(shape.depth, tests)), shape.splits)
+    widths = []
+    for layer, width in enumerate(shape.widths):
+        fitting = [w for w in range(1, width + 1) if w + above(w, layer) <= max(tests, 1)]
+        if not fitting:
+            break
+        widths.append(max(fitting))
+    return Diagram(*widths, splits=shape.splits)
+
+
+def above(width: int, layer: int) -> int:
+    """The least number of tests in the layers above ``layer`` when it holds ``width`` of them."""
+    total = 0
+    for _ in range(layer):
+        width = -(-width // 2)
+        total += width
+    return total
