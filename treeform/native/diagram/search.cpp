@@ -1,3 +1,26 @@
+// Which pass-throughs are candidates. A pass-through has no column, and all that gets to it leaves by its one arc. It
+// is a test in every count, and of use where a wider layer follows a narrower one, or where an arc has to get to a
+// node further down that others share. With a minimum support there are none, as one side is empty; in a tree none is
+// needed, as what hangs below one can hang in its place. Else one is a candidate at every part of every layer, the
+// root included, with the bound of its head: T of the same points, one layer further down, with one test less.
+//
+// Of the diagrams of least cost with at most k tests look at one with the fewest tests. In such a diagram
+//
+// (a) no pass-through leads to a terminal. The arcs into it could end there as well, for the same class or cheaper
+//     ones. A test both arcs of which then lead to one terminal could be left out the same way, and so on up to the
+//     root, the constant model: there would be fewer tests.
+// (b) no two pass-throughs lead to one node. The arcs into both could lead to one of them, which takes less room in
+//     the layer. A test that had one arc to each becomes a pass-through in its own place. There would be one test less.
+// (c) no layer consists of m pass-throughs alone, unless what lies below does not fit one layer higher. Below it are
+//     at most m nodes in the next layer, 2 m in the one after that, and so on, and nowhere more than are left of k. If
+//     the layer above each of these has that much room (`moves_up`), the row can be taken out: arcs into it lead to the
+//     heads of its nodes, and if it is the root, its head is the root. Tests whose arcs then lead to one node become
+//     pass-throughs as in (b). There would be fewer tests.
+//
+// None of the three takes weight away from a node that stays, so they hold with a minimum flow too. Hence the search
+// leaves out pass-throughs that end (`send`), two that meet (`join`), and rows of them that can move up
+// (`choose_tests`, and `may_pass` for a single part), and still finds the least cost for every k. Widths that double
+// never need a row of them; in 1-1-2 the root may pass.
 #include "search.hpp"
 
 #include <algorithm>
@@ -200,15 +223,12 @@ Cost Search::sides_bound(int layer, Cost left, Cost right, Cost limit) {
     return std::min(one_ends, left + right);
 }
 
-/// Whether pass-throughs are candidates in the state: the side of one that gets nothing has no support, and in a tree
-/// what hangs below one could hang in its place. Where they would all be pass-throughs, see `moves_up`.
+/// Whether pass-throughs are candidates in the state; see above, (c) for a single part.
 bool Search::may_pass(int layer) const {
     return !settings_.is_tree && settings_.min_support == 0 && !(layers_[layer].parts == 1 && moves_up(layer));
 }
 
-/// Whether all that can lie below the state fits one layer higher: a layer can then do without a row of pass-throughs
-/// alone. Below m of them there are at most m nodes in the next layer, 2 m in the one after it, and so on, and in none
-/// more than tests are left.
+/// Whether all that can lie below the state's parts, if all of them pass, fits one layer higher: (c).
 bool Search::moves_up(int layer) const {
     const Layer& here = layers_[layer];
     std::int64_t most = std::min(here.parts, here.budget);
