@@ -225,8 +225,8 @@ class Climb:
         by = engine.name
         if not relaxation.exact:
             by += f" (even without {', '.join(relaxation.dropped)})"
-        for m, lower in enumerate(found.lower[: self.table.most + 1]):
-            self.table.raise_lower(m, relaxation.lower(lower), by)
+        for m in range(self.table.most + 1):
+            self.table.raise_lower(m, relaxation.lower(found.lower_of(m)), by)
         if found.reason == "memory":
             self.limit = Limit.MEMORY
 
