@@ -13,7 +13,7 @@ formulation, before anything is built, which parts must be expressible, so readi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Set
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from treeform.errors import PortError
+from treeform.language.limits import Limits
 
 if TYPE_CHECKING:
     from treeform.data import Dataset, Points
@@ -86,9 +87,9 @@ class Ports:
     wanted : set of str
         The ports that some component reads. Known before anything is built, so that a formulation may leave
         out, or merge, what nobody asks for.
-    facts : mapping of str to int
-        What requirements promise of every admissible model in engine terms (`Requirement.native`), such as
-        ``{"min_support": 50}``; a formulation may use them to leave out what cannot occur.
+    limits : Limits
+        The bounds that requirements put on every admissible model (`Requirement.limits`), tightened to one.
+        A formulation may use them to leave out what cannot occur.
     """
 
     def __init__(
@@ -96,12 +97,12 @@ class Ports:
         data: Dataset,
         shape: Shape,
         wanted: Iterable[str] = (),
-        facts: Mapping[str, int] | None = None,
+        limits: Limits | None = None,
     ) -> None:
         self.data = data
         self.shape = shape
         self.wanted = frozenset(wanted)
-        self.facts = dict(facts or {})
+        self.limits = limits or Limits()
         self.state: dict[str, Any] = {}
         """Anything that is no expression and that components share: thresholds, node numbering, …"""
         self._exprs: dict[str, Expr] = {}
