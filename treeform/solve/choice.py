@@ -49,7 +49,7 @@ def choose(question: Question, solver: Any, formulation: Any, warm_start: Any) -
     model = None if formulation is None else find_formulation(formulation)
     if isinstance(given, Engine):
         _refuse_formulation(given, model)
-        _require_exact(question, given)
+        require_exact(question, given)
         start = _start(warm_start)
         return Plan(given, None, None, None, start, ())
     depth = is_depth(question.objective)
@@ -124,7 +124,14 @@ def _usual_solver(question: Question, model: Formulation) -> str:
     return name
 
 
-def _require_exact(question: Question, engine: Engine) -> None:
+def require_exact(question: Question, engine: Engine) -> None:
+    """Refuse a question that the engine cannot settle by itself.
+
+    Raises
+    ------
+    SpecError
+        Naming what the engine does not know, and who does.
+    """
     relaxation = None if is_depth(question.objective) else relax(question, engine)
     if relaxation is not None and relaxation.exact:
         return
