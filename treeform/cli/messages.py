@@ -14,6 +14,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from treeform.data.rows import BY_LINE, rows_named
 from treeform.errors import Infeasible, TreeformError
 from treeform.solve import Limit, Result, Status
 
@@ -63,7 +64,8 @@ def command(function: Callable[..., Exit | None]) -> Callable[..., None]:
     @functools.wraps(function)
     def run(*args: Any, debug: bool = False, **kwargs: Any) -> None:
         try:
-            code = function(*args, **kwargs) or Exit.DONE
+            with rows_named(BY_LINE):
+                code = function(*args, **kwargs) or Exit.DONE
             sys.stdout.flush()
         except TreeformError as error:
             if debug:
