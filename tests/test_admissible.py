@@ -19,6 +19,7 @@ from treeform.graph import DecisionGraph, normalised
 from treeform.graph.routing import sides_taken
 from treeform.language.objective import Objective
 from treeform.language.question import Question
+from treeform.shape import MARGIN
 from treeform.solve import judge_candidate, misfit, verify
 from treeform.testing import all_models, brute_force
 
@@ -255,6 +256,24 @@ def test_hyperplanes_and_pass_throughs_in_univariate_shapes() -> None:
     passing = DecisionGraph.build([{"pass": 1}, {"label": 0}], XOR)
     for shape in (tf.Tree(1), tf.Diagram(1), tf.Tree(1, "multivariate")):
         assert misfit(passing, shape, XOR) is None
+
+
+@pytest.mark.parametrize("weight", [1.0, -3.0])
+def test_margins_in_multivariate_shapes(weight: float) -> None:
+    """A margin is a share of the range of the values, whatever their offset and the size of the weights."""
+    low = 5.5 * weight
+    for share, ok in ((0.95, False), (0.98, True)):
+        high = 5.5 + share * float(MARGIN)
+        data = Dataset.from_user([[5.0], [5.5], [high], [6.0]], [0, 0, 1, 1])
+        test = {"weights": {0: weight}, "threshold": (low + high * weight) / 2, "left": 1, "right": 2}
+        graph = DecisionGraph.build([test, {"label": 0}, {"label": 1}], data)
+        fault = misfit(graph, tf.Tree(1, "multivariate"), data)
+        assert (fault is None) == ok
+        assert ok or "less than the margin" in fault
+    column = DecisionGraph.from_nested((0, 5.5, 0, 1), data)
+    assert misfit(column, tf.Tree(1), data) is None
+    passing = DecisionGraph.build([{"pass": 1}, {"label": 0}], data)
+    assert misfit(passing, tf.Tree(1, "multivariate"), data) is None
 
 
 # -- W3: requirements on columns, and hyperplanes ---------------------------------------------------------
