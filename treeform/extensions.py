@@ -42,6 +42,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "blossom": "treeform.engines.binary:Blossom",
         "diagram-search": "treeform.engines.diagram:DiagramSearch",
         "diagram-heuristic": "treeform.engines.diagram:DiagramHeuristic",
+        "totals-search": "treeform.engines.totals:TotalsSearch",
     },
     FORMULATIONS: {},
     REQUIREMENTS: {},  # importing treeform.requirements enters them

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from treeform.errors import DataError, SpecError
+from treeform.language.limits import Limits
 from treeform.language.requirement import Requirement
 from treeform.model import any_of
 from treeform.requirements.groups import class_code
@@ -57,6 +58,9 @@ class FeatureBudget(Requirement):
     def violation(self, graph: DecisionGraph, data: Dataset) -> int:
         tested = {data.columns[f].source for f in graph.features_used()}
         return max(0, len(tested) - self.k)
+
+    def limits(self, data: Dataset) -> Limits:
+        return Limits(max_features=self.k)
 
     def __str__(self) -> str:
         return f"{self.name}:{self.k}"

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from treeform.engines import ConTree
 from treeform.graph import DecisionGraph
 from treeform.graph.evaluate import errors
@@ -18,7 +20,7 @@ from treeform.solve.lagrangian import rows_of, tighten
 from treeform.solve.ledger import Ledger
 from treeform.solve.proof_writer import ProofWriter
 from treeform.solve.relaxation import relax
-from treeform.solve.result import Limit, Progress, Result, Status, as_number
+from treeform.solve.result import Limit, Progress, Result, Status, as_number, why_stopped
 from treeform.solve.search import CompiledSearch
 from treeform.solve.simple_bounds import PROVER, PROVER_OF_CLASSES, classes_bound, floor_bound, out_of_reach
 from treeform.solve.verification import verify
@@ -62,6 +64,7 @@ def _tidy(files: ProofWriter, plan: Plan, ledger: Ledger) -> None:
 def _work(
     question: Question, plan: Plan, ledger: Ledger, budget: Budget, files: ProofWriter | None
 ) -> Limit | None:
+    constants(question, ledger)
     ledger.prove_lower(floor_bound(question), PROVER)
     ledger.prove_lower(classes_bound(question), PROVER_OF_CLASSES)
     if (note := out_of_reach(question)) is not None:
@@ -78,7 +81,6 @@ def _work(
     if is_depth(question.objective):
         limit = climb(question, plan.formulation, plan.backend, ledger, budget, files, plan.warm_engine)
         return budget.reason or limit
-    constants(question, ledger)
     _first_models(question, plan, ledger, budget)
     if plan.warm_engine is not None:
         _warm_up(question, plan, ledger, budget)
@@ -101,13 +103,18 @@ def _first_models(question: Question, plan: Plan, ledger: Ledger, budget: Budget
 
 
 def _why(ledger: Ledger) -> str:
-    return "the answer was proved before" if ledger.closed else "the time was spent before"
+    return f"{'the answer was proved' if ledger.closed else why_stopped(ledger.budget.reason)} before"
 
 
 def constants(question: Question, ledger: Ledger) -> None:
-    """The models without a test: always allowed by the shape, and often the only fair ones at first."""
-    for label in range(question.data.n_classes):
+    """The models without a test: of every shape, and often the only fair ones at first.
+
+    They come before everything that can take time: no limit is too short for an admissible one.
+    """
+    for label in np.argsort(-question.data.class_weights, kind="stable").tolist():
         ledger.offer(DecisionGraph.leaf(label, question.data), "constant model")
+        if ledger.graph is not None and ledger.budget.stop():
+            return
 
 
 def _warm_up(question: Question, plan: Plan, ledger: Ledger, budget: Budget) -> None:
@@ -149,6 +156,16 @@ def _refuted(question: Question, ledger: Ledger) -> list[str]:
     return [f"no model of shape {question.shape} satisfies {' together with '.join(names)}"] if names else []
 
 
+def _who_answered(plan: Plan, ledger: Ledger) -> tuple[str, str | None]:
+    """The solver and its formulation; where the solver was never started, the engines that ran."""
+    if plan.engine is not None:
+        return plan.engine.name, None
+    assert plan.backend is not None and plan.formulation is not None
+    if plan.backend.name in ledger.runners:
+        return plan.backend.name, plan.formulation.name
+    return ", ".join(dict.fromkeys(ledger.runners)) or "none", None
+
+
 def _result(question: Question, plan: Plan, ledger: Ledger, limit: Limit | None) -> Result:
     graph, status = ledger.graph, ledger.status
     units = question.to_units
@@ -157,8 +174,7 @@ def _result(question: Question, plan: Plan, ledger: Ledger, limit: Limit | None)
     counters: dict[str, int] = {}
     for claim in ledger.claims:
         counters.update({f"{claim.by}: {name}": value for name, value in claim.counters.items()})
-    runner = plan.engine or plan.backend
-    assert runner is not None
+    solver, formulation = _who_answered(plan, ledger)
     return Result(
         graph=graph,
         status=status,
@@ -171,8 +187,8 @@ def _result(question: Question, plan: Plan, ledger: Ledger, limit: Limit | None)
         trace=tuple(ledger.trace),
         seconds=ledger.budget.seconds,
         notes=(*plan.notes, *ledger.notes, *_refuted(question, ledger), *question.data.notes),
-        solver=runner.name,
-        formulation=plan.formulation.name if plan.formulation is not None else None,
+        solver=solver,
+        formulation=formulation,
         counters=counters,
         question=question,
     )
