@@ -272,6 +272,9 @@ def test_margins_in_multivariate_shapes(weight: float) -> None:
         assert ok or "less than the margin" in fault
     column = DecisionGraph.from_nested((0, 5.5, 0, 1), data)
     assert misfit(column, tf.Tree(1), data) is None
+    near = Dataset.from_user([[5.0], [5.5], [5.5 + 0.5 * float(MARGIN)], [6.0]], [0, 0, 1, 1])
+    assert "less than the margin" in misfit(column, tf.Tree(1, "multivariate"), near)
+    assert misfit(column, tf.Tree(1), near) is None
     passing = DecisionGraph.build([{"pass": 1}, {"label": 0}], data)
     assert misfit(passing, tf.Tree(1, "multivariate"), data) is None
 
