@@ -19,6 +19,7 @@ from treeform.graph import DecisionGraph, normalised
 from treeform.graph.routing import sides_taken
 from treeform.language.objective import Objective
 from treeform.language.question import Question
+from treeform.language.totals import Totals
 from treeform.shape import MARGIN
 from treeform.solve import judge_candidate, misfit, verify
 from treeform.testing import all_models, brute_force
@@ -445,3 +446,15 @@ def test_brute_force_looks_at_every_tree_and_no_other(depth: int) -> None:
         expected.add(normalised(DecisionGraph.build(nodes, data), data, own_leaves=True))
     assert set(listed) == expected
     assert len(listed) == len(expected)
+
+
+def test_totals_over_tests_with_hyperplanes_and_pass_throughs() -> None:
+    nodes = [
+        {"pass": 1},
+        {"weights": {0: 1.0, 1: -1.0}, "threshold": 0.5, "left": 2, "right": 3},
+        {**A, "left": 3, "right": 4},
+        {"label": 0},
+        {"label": 1},
+    ]
+    totals = Totals(("tests",), np.zeros((4, 2, 1), dtype=np.int64), (), np.array([[1], [10]]))
+    assert totals.values(DecisionGraph.build(nodes, XOR), XOR) == [12]
