@@ -132,17 +132,6 @@ def test_two_arcs_to_one_node_do_not_meet_a_minimum_support() -> None:
     assert judged.violations == {"min_support:2": 2}
 
 
-@pytest.mark.parametrize("solver", [tf.DiagramSearch(), "cp-sat", "highs"])
-def test_warm_starts_with_two_arcs_to_one_node_are_refused(solver: Any) -> None:
-    assert brute_force(LATE, tf.Diagram(1, 2, 1), "error", [tf.MinSupport(2)])[0] == 1
-    for start in (handed_on_late(), None):
-        problem = tf.Problem(LATE, None, shape=tf.Diagram(1, 2, 1))
-        problem.minimize("error")
-        problem += tf.MinSupport(2)
-        result = problem.solve(solver, warm_start=start)
-        assert (str(result.status), result.objective) == ("optimal", 1)
-
-
 def test_equal_leaves_are_one_terminal_of_a_diagram_and_two_leaves_of_a_tree() -> None:
     nodes = [{**A, "left": 1, "right": 2}, {"label": 0}, {"label": 0}]
     graph = DecisionGraph.build(nodes, XOR)
@@ -166,18 +155,6 @@ def test_leaves_are_counted_by_arcs_and_not_by_nodes_of_the_arrays() -> None:
     kept, judged = judge_candidate(asked, shared)
     assert kept == own
     assert judged.value == 4
-
-
-@pytest.mark.parametrize("solver", ["cadical195", "cp-sat"])
-def test_warm_starts_with_shared_leaves_cost_as_much_as_with_their_own(solver: str) -> None:
-    nodes = {"root": {**A, "left": "b0", "right": "b1"}, **LEAVES}
-    nodes["b0"] = {**B, "left": "no", "right": "yes"}
-    nodes["b1"] = {**B, "left": "yes", "right": "no"}
-    for start in (DecisionGraph.build(nodes, XOR), None):
-        problem = tf.Problem(XOR, None, shape=tf.Tree(2))
-        problem.minimize("error + 1/5*leaves")
-        result = problem.solve(solver, formulation="sat-depth", warm_start=start)
-        assert (str(result.status), result.objective) == ("optimal", Fraction(4, 5))
 
 
 # -- the judge, condition by condition -------------------------------------------------------------------
