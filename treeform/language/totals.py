@@ -68,8 +68,8 @@ class Totals:
         What a unit of weight of sample i adds when it is predicted class c.
     rows : tuple of TotalRow
     per_test : (F, K) int64 or None
-        What a test of encoded feature f adds; None: nothing. A multivariate test adds this for each feature that it
-        reads, a pass-through nothing.
+        What a test of encoded feature f adds; None: nothing. A pass-through adds nothing, a multivariate test what each
+        of its columns adds.
 
     Raises
     ------
@@ -116,7 +116,7 @@ class Totals:
         sums = (own * data.weights.astype(object)[:, None]).sum(axis=0) if self.n_totals else []
         values = [int(v) for v in sums]
         if self.per_test is not None:
-            for f in (f for test in graph.tests() for f in test.columns):
+            for f in (column for test in graph.tests() for column in test.columns):
                 values = [v + int(t) for v, t in zip(values, self.per_test[f], strict=True)]
         return values
 
