@@ -83,6 +83,7 @@ def fit(
     ] = None,
     verbose: opt.Verbose = False,
     quiet: opt.Quiet = False,
+    import_: opt.Import = None,
     debug: opt.Debug = False,
 ) -> Exit:
     """Learn the best model, print its rules, and write model, certificate and report.
@@ -183,6 +184,7 @@ def explain(
     exclude: opt.Exclude = None,
     weight: opt.Weight = None,
     spec: opt.SpecFile = None,
+    import_: opt.Import = None,
     debug: opt.Debug = False,
 ) -> None:
     """Show how the problem would reach the solver: route and size of every block. Nothing is solved."""
@@ -246,6 +248,7 @@ def check_certificate(
     drat_trim: Annotated[
         bool, typer.Option("--drat-trim", help="Have proofs verified by drat-trim from the PATH.")
     ] = False,
+    import_: opt.Import = None,
     debug: opt.Debug = False,
 ) -> Exit:
     """Verify a certificate from scratch; exit code 0 only when every claim that can be re-checked holds."""
@@ -282,6 +285,7 @@ def report_model(
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the page.")] = Path(
         "report.html"
     ),
+    import_: opt.Import = None,
     debug: opt.Debug = False,
 ) -> None:
     """Write a self-contained HTML report of a model on a table."""
@@ -302,6 +306,6 @@ app.add_typer(bench, name="bench")
 
 @app.command()
 @command
-def solvers(debug: opt.Debug = False) -> None:
+def solvers(import_: opt.Import = None, debug: opt.Debug = False) -> None:
     """List solvers: what is installed, what is not and why."""
     print(tf_solvers())
