@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 import pytest
 from layered_reference import optimum, random_data
 from typer.testing import CliRunner
@@ -184,3 +186,46 @@ def test_a_ladder_goes_on_from_an_earlier_one() -> None:
     ):
         with pytest.raises(SpecError, match="another problem"):
             other.ladder(start=whole)
+
+
+def test_a_ladder_of_a_problem_with_other_groups_is_refused() -> None:
+    rng = np.random.default_rng(5)
+    X, y = rng.integers(0, 4, (40, 2)), rng.integers(0, 2, 40)
+    groups = np.arange(40) % 2
+
+    def problem(*requirements: tf.Requirement) -> tf.Problem:
+        made = tf.Problem(X, y, shape=tf.Tree(2))
+        made += list(requirements)
+        return made
+
+    def parity(codes: np.ndarray) -> tf.Requirement:
+        return tf.StatisticalParity(groups=codes, difference=0.1, favourable=1)
+
+    whole = problem(parity(groups)).ladder(time_limit=60)
+    again = problem(parity(groups.copy())).ladder(start=whole, time_limit=1e-6)
+    assert [(r.lower, r.upper) for r in again.rungs] == [(r.lower, r.upper) for r in whole.rungs]
+    for other in ([parity((y + groups) % 2)], [], [parity(groups), tf.MaxErrors(30)]):
+        with pytest.raises(SpecError, match="another problem"):
+            problem(*other).ladder(start=whole)
+
+
+@pytest.mark.parametrize("values", [pd.Series([1, 2]), [np.array([1, 2])], {"a": (1, np.array([2]))}])
+def test_requirements_are_compared_by_content(values: object) -> None:
+    class Holds(tf.Requirement):
+        """Any content."""
+
+        name = "holds_in_test_ladder"
+
+        def __init__(self, values: object) -> None:
+            self.values = values
+
+        def build(self, m, t) -> None:
+            pass
+
+        def violation(self, graph, data) -> int:
+            return 0
+
+    assert Holds(values) == Holds(copy.deepcopy(values))
+    assert Holds(values) != Holds(3)
+    assert Holds(True) != Holds(1)
+    assert Holds(pd.Series([1, 2])) != Holds(pd.Series([1, 3]))

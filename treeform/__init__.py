@@ -24,6 +24,7 @@ _HOMES = {
         "Monotone",
     ],
     "treeform.language.component": ["Component"],
+    "treeform.language.limits": ["Limits"],
     "treeform.language.requirement": ["Requirement"],
     "treeform.backends": ["HiGHS", "CPSAT", "SAT", "MaxSAT", "MathOpt", "Pyomo", "Portfolio"],
     "treeform.engines": ["ConTree", "DL85", "CADL85", "Blossom", "DiagramSearch", "DiagramHeuristic"],
@@ -38,7 +39,17 @@ _HOMES = {
     "treeform.errors": ["TreeformError"],
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
-_SUBMODULES = {"testing", "errors", "model", "bridges", "backends", "report", "requirements", "catalogue", "engines"}
+_SUBMODULES = {
+    "testing",
+    "errors",
+    "model",
+    "bridges",
+    "backends",
+    "report",
+    "requirements",
+    "catalogue",
+    "engines",
+}
 
 __all__ = sorted([*_HOME_OF, "testing"])
 

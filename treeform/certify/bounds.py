@@ -7,7 +7,6 @@ from fractions import Fraction
 from pathlib import Path
 
 from treeform.backends import Backend
-from treeform.catalogue.engines import engine_names
 from treeform.certify.certificate import with_version
 from treeform.certify.proofs import verify_proof
 from treeform.certify.provers import (
@@ -18,7 +17,7 @@ from treeform.certify.provers import (
     is_least_depth,
 )
 from treeform.certify.reference import OutOfReach, Stopped, least_value
-from treeform.certify.schema import ClaimPart, EngineRoute, LagrangianRoute, ProofRoute
+from treeform.certify.schema import ClaimPart, LagrangianRoute, ProofRoute
 from treeform.certify.verdicts import CheckRow, Verdict, false, holds, on_trust
 from treeform.errors import SolverNotAvailable, TreeformError
 from treeform.graph import DecisionGraph
@@ -81,7 +80,6 @@ class _Court:
     def __init__(self, question: Question, graph: DecisionGraph | None, means: Means) -> None:
         self.question = question
         self.means = means
-        self.engines = frozenset(engine_names())
         self.graph: DecisionGraph | None = None
         self.least: Fraction | None = None
         """The value of the best admissible model known."""
@@ -116,9 +114,6 @@ class _Court:
     def _bound(self, what: str, claim: ClaimPart, value: Fraction | None) -> CheckRow:
         if self.least is not None and (value is None or value > self.least):
             return false(what, f"refuted by a model that is worth {self.least}")
-        maker = _maker(claim.route)
-        if maker is not None and maker not in self.engines:
-            return false(what, f"there is no native engine {maker!r}")
         counted = self._by_counting(value)
         if counted is not None:
             return holds(what, counted, "counting")
@@ -220,7 +215,7 @@ class _Court:
         self, what: str, claim: ClaimPart, value: Fraction | None, notes: list[str]
     ) -> CheckRow | None:
         route, budget = claim.route, Budget(self.means.time_limit)
-        maker = _maker(route)
+        maker = claim.metadata.details.get("engine")
         strongest: Bound | None = None
         try:
             if isinstance(route, LagrangianRoute):
@@ -242,8 +237,6 @@ class _Court:
             return false(what, f"cannot be proved again: {error}")
         if strongest is None:
             return None
-        if strongest.finished and isinstance(route, EngineRoute):
-            return false(what, f"{strongest.by} proves only {strongest.lower}")
         within = "" if strongest.finished else f" within {self.means.time_limit} s"
         notes.append(f"{strongest.by} proves only {strongest.lower}{within}")
         return None
@@ -285,11 +278,6 @@ class _Court:
             return None, None
         notes.append(f"confirmed by {result.solver}")
         return None, with_version(result.solver)
-
-
-def _maker(route: EngineRoute | LagrangianRoute | ProofRoute | None) -> str | None:
-    """The native engine that a route names."""
-    return route.engine if isinstance(route, EngineRoute | LagrangianRoute) else None
 
 
 def _verdict(what: str, value: Fraction | None, found: Bound) -> CheckRow | None:

@@ -16,8 +16,7 @@ from treeform.certify.schema import FORMAT, CertificatePart
 from treeform.errors import CertificateError, TreeformError
 from treeform.graph.evaluate import confusion, weighted_errors
 from treeform.graph.jsonio import digest as model_digest
-from treeform.solve.ledger import Claim
-from treeform.solve.result import Number, Result
+from treeform.solve.result import Claim, Number, Result
 
 
 def make_certificate(result: Result) -> dict[str, Any]:
@@ -107,19 +106,19 @@ def _claim(claim: Claim) -> dict[str, Any]:
 
 
 _WITNESS = {
-    "engine": ("engine",),
-    "lagrangian": ("engine", "multipliers"),
+    "engine": (),
+    "lagrangian": ("multipliers",),
     "proof": ("file", "sha256", "formulation", "at_most", "rows"),
 }
 
 
 def _route(recheck: dict[str, Any] | None) -> tuple[dict[str, Any] | None, dict[str, Any]]:
-    """How the claim can be proved again, and what else is known of its proof."""
+    """The witness from which the claim can be proved again, and what else is known of its proof."""
     if recheck is None:
         return None, {}
-    kind = recheck["kind"]
-    route = {key: recheck[key] for key in _WITNESS[kind]}
-    return {"kind": kind, **route}, {k: v for k, v in recheck.items() if k != "kind" and k not in route}
+    witness = {key: recheck[key] for key in _WITNESS[recheck["kind"]]}
+    details = {key: value for key, value in recheck.items() if key != "kind" and key not in witness}
+    return {"kind": recheck["kind"], **witness} if witness else None, details
 
 
 def with_version(by: str) -> str:

@@ -19,7 +19,7 @@ from treeform.language.objective import Depth, Objective
 from treeform.language.question import Question
 from treeform.shape import UNIVARIATE, Tree
 from treeform.solve.budget import Budget
-from treeform.solve.depth_engine import RungEngine
+from treeform.solve.depth_engine import DepthEngine
 from treeform.solve.engines import run_engine
 from treeform.solve.lagrangian import Lagrangian, rows_of, tighten
 from treeform.solve.ledger import Ledger
@@ -69,7 +69,7 @@ class Bound:
         return self.best is not None and (value is None or self.best < value)
 
 
-def provers(question: Question, maker: str | None) -> list[Engine]:
+def provers(question: Question, maker: object) -> list[Engine]:
     """The engines that can prove a bound of the question again; first one that shares no code with the maker."""
     if question.shape.splits != UNIVARIATE:
         return []
@@ -79,7 +79,7 @@ def provers(question: Question, maker: str | None) -> list[Engine]:
     engines: list[Engine] = [tree]
     if question.data.n_tests <= FEW_TESTS:
         engines.append(DL85())
-    if maker is not None and FAMILIES.get(maker) == FAMILIES[tree.name]:
+    if FAMILIES.get(str(maker)) == FAMILIES[tree.name]:
         engines.reverse()
     return engines
 
@@ -87,7 +87,7 @@ def provers(question: Question, maker: str | None) -> list[Engine]:
 def by_engines(
     question: Question,
     value: Fraction | None,
-    maker: str | None,
+    maker: object,
     budget: Budget,
     graph: DecisionGraph | None = None,
 ) -> Iterator[Bound]:
@@ -98,8 +98,8 @@ def by_engines(
     question : Question
     value : Fraction or None
         The bound that is claimed, in the user's units; None: that there is no admissible model.
-    maker : str or None
-        The engine that claims it.
+    maker : object
+        The name of the engine that claims it, as far as it is known.
     budget : Budget
     graph : DecisionGraph, optional
         A model in hand: engines look for better ones only.
@@ -181,18 +181,18 @@ def _by_depth(engine: Engine, question: Question, value: Fraction | None, budget
     if depth < 1:  # constant models are judged before
         return None
     ledger = Ledger(at_depth(question, depth), budget)
-    search = RungEngine(engine, budget, alone=True)
-    search.look(ledger)
+    search = DepthEngine(engine, budget, alone=True)
+    search.try_depth(ledger)
     each = question.objective.terms[0][0]
     if ledger.impossible:
         lower = None if depth >= question.shape.depth else each * (depth + 1)
         return Bound(engine.name, lower, None, True)
     best = None if ledger.graph is None else each * ledger.graph.depth
-    return Bound(engine.name, Fraction(0), best, not search.tired)
+    return Bound(engine.name, Fraction(0), best, not search.gave_up)
 
 
 def by_multipliers(
-    question: Question, multipliers: Sequence[Multiplier], maker: str | None, budget: Budget
+    question: Question, multipliers: Sequence[Multiplier], maker: object, budget: Budget
 ) -> Bound:
     """The Lagrangian bound at stated multipliers; see `treeform.solve.lagrangian`.
 

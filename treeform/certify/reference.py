@@ -268,6 +268,8 @@ def _one_layer(
 
     choices: list[tuple[dict[str, Any], tuple[np.ndarray, ...]]] = []
     here = rows[index]
+    for head, after in heads(here, below):
+        choices.append(({"pass": head}, after))
     for f, threshold, goes_right in tests:
         low, high = here & ~goes_right, here & goes_right
         if low.any() and high.any():

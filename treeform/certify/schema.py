@@ -88,13 +88,6 @@ class AnswerPart(_Part):
     violations: dict[str, Exact] | None = None
 
 
-class EngineRoute(_Part):
-    """A native engine made the bound. The check makes the task from the problem again, and chooses the settings."""
-
-    kind: Literal["engine"]
-    engine: str
-
-
 class Multiplier(_Part):
     """The price of one row of a requirement."""
 
@@ -106,7 +99,6 @@ class LagrangianRoute(_Part):
     """Multipliers that price rows of requirements into predictions."""
 
     kind: Literal["lagrangian"]
-    engine: str
     multipliers: list[Multiplier] = Field(description="one for each row of the requirements named, in order")
 
 
@@ -121,7 +113,7 @@ class ProofRoute(_Part):
     rows: list[Count] | None = Field(description="rows of the table that the clauses speak of; null: all")
 
 
-Route = Annotated[EngineRoute | LagrangianRoute | ProofRoute, Field(discriminator="kind")]
+Route = Annotated[LagrangianRoute | ProofRoute, Field(discriminator="kind")]
 
 
 class ClaimMetadata(_Part):
@@ -132,7 +124,9 @@ class ClaimMetadata(_Part):
     relaxation: list[str] = Field(
         default_factory=list, description="what the prover left out, as it says itself"
     )
-    details: dict[str, Any] = Field(default_factory=dict)
+    details: dict[str, Any] = Field(
+        default_factory=dict, description="such as the engine that made it: another one proves it again first"
+    )
 
 
 class ClaimPart(_Part):
@@ -140,7 +134,9 @@ class ClaimPart(_Part):
 
     kind: Literal["upper", "lower", "infeasible"]
     value: Exact | None
-    route: Route | None = Field(description="how it can be proved again; null: by no witness")
+    route: Route | None = Field(
+        description="a witness from which it can be proved again; null: there is none"
+    )
     metadata: ClaimMetadata
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from treeform.errors import PortError, SpecError
 from treeform.language.component import Component, Sum
+from treeform.language.limits import Limits
 from treeform.language.objective import Depth, Objective
 from treeform.language.ports import PORTS, Ports, derivable
 from treeform.language.requirement import Requirement
@@ -215,7 +216,8 @@ class Formulation:
             raise SpecError(f"{self.name} cannot state this problem", cause=reason)
         readers = (*self.components, *bound)
         wanted = frozenset(objective.needs).union(*(reader.needs for reader in readers))
-        ports = Ports(data, shape, wanted, _facts(bound, data, shape))
+        limits = Limits.all_of(requirement.limits(data) for requirement in bound)
+        ports = Ports(data, shape, wanted, limits)
         if examples is not None:
             ports.state[EXAMPLES] = np.asarray(examples, dtype=np.int64)
         model = Model(self.name)
@@ -257,16 +259,6 @@ def in_order(components: Sequence[Component]) -> list[Component]:
         done |= ready.offers
         out.append(ready)
     return out
-
-
-def _facts(requirements: Sequence[Requirement], data: Dataset, shape: Shape) -> dict[str, int]:
-    """The strongest of what requirements promise in engine terms."""
-    facts: dict[str, int] = {}
-    for requirement in requirements:
-        for key, value in (requirement.native(data) or {}).items():
-            strongest = max if key == "min_support" else min
-            facts[key] = strongest(facts[key], value) if key in facts else value
-    return facts
 
 
 def _missing(formulation: Formulation, reader: str, missing: list[str]) -> PortError:

@@ -20,6 +20,7 @@ from treeform.language.component import Component, parameters_of
 if TYPE_CHECKING:
     from treeform.data import Dataset
     from treeform.graph import DecisionGraph
+    from treeform.language.limits import Limits
     from treeform.language.ports import Ports
     from treeform.model import Model
 
@@ -77,12 +78,8 @@ class Requirement(Component, ABC):
         """
         return self
 
-    def native(self, data: Dataset) -> dict[str, int] | None:
-        """This requirement in the words of the native engines, when they honour it exactly; else None.
-
-        ``{"min_support": w}``: every leaf of a tree gets at least weight ``w`` (in weight units);
-        ``{"max_nodes": k}``: at most ``k`` tests; ``{"max_errors": w}``: at most weight ``w`` misclassified.
-        """
+    def limits(self, data: Dataset) -> Limits | None:
+        """This requirement as plain bounds, which native engines honour, when it is nothing else; else None."""
         return None
 
     def prediction_rows(self, data: Dataset) -> list[tuple[np.ndarray, int]]:

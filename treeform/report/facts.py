@@ -184,7 +184,7 @@ def of_model(
                     **claim["metadata"],
                     "kind": claim["kind"],
                     "value": _number(claim["value"]),
-                    "recheck": claim["route"],
+                    "recheck": claim["route"] or _engine(claim["metadata"]),
                 },
                 floor,
             )
@@ -304,6 +304,11 @@ def _measured(rates: tuple[Rate, ...]) -> str:
     ratio = "-" if high == 0 else f"{low / high:.3f}"
     each = ", ".join(f"{rate.group} {100 * rate.share:.1f} %" for rate in rates)
     return f"{each}; ratio {ratio}, difference {high - low:.3f}"
+
+
+def _engine(metadata: Mapping[str, Any]) -> dict[str, Any] | None:
+    """An engine's claim has no witness: it is solved again."""
+    return {"kind": "engine"} if "engine" in metadata["details"] else None
 
 
 def _claim(claim: Mapping[str, Any], floor: Fraction) -> ClaimFact:

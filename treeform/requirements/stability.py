@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from treeform.errors import Infeasible
+from treeform.language.limits import Limits
 from treeform.language.requirement import Requirement
 from treeform.requirements.amount import Amount, OfAmount
 
@@ -60,8 +61,8 @@ class MinSupport(OfAmount, Requirement):
         smallest = min(int((weight @ (visits & left)).min()), int((weight @ (visits & ~left)).min()))
         return data.weight_unit * max(0, least - smallest)
 
-    def native(self, data: Dataset) -> dict[str, int]:
-        return {"min_support": self.amount.at_least(data)}
+    def limits(self, data: Dataset) -> Limits:
+        return Limits(min_support=self.amount.at_least(data))
 
 
 class Stability(OfAmount, Requirement):
@@ -102,8 +103,8 @@ class Stability(OfAmount, Requirement):
         smallest = int(reaching.min()) if len(tests) else data.total_weight
         return data.weight_unit * max(0, least - smallest)
 
-    def native(self, data: Dataset) -> dict[str, int]:
-        return {"min_flow": self.amount.at_least(data)}
+    def limits(self, data: Dataset) -> Limits:
+        return Limits(min_flow=self.amount.at_least(data))
 
 
 def _within_total(label: str, part: str, amount: Amount, data: Dataset) -> None:

@@ -25,8 +25,8 @@ SHARE, SECONDS = 0.1, 10.0
 
 
 @dataclass
-class RungEngine:
-    """A native engine beside the ladder.
+class DepthEngine:
+    """A native engine that is asked about each depth first.
 
     Parameters
     ----------
@@ -40,12 +40,12 @@ class RungEngine:
     engine: Engine
     budget: Budget
     alone: bool = False
-    tired: bool = False
+    gave_up: bool = False
 
-    def look(self, rung: Ledger) -> None:
+    def try_depth(self, rung: Ledger) -> None:
         """Enter a model of the rung's depth, or that there is none, or nothing."""
         told = self._task(rung.question)
-        if self.tired or told is None:
+        if self.gave_up or told is None:
             return
         relaxation, allowed = told
         part = self._part()
@@ -65,7 +65,7 @@ class RungEngine:
             rung.offer(outcome.graph, self.engine.name)
         if outcome.lower > allowed:
             rung.prove_infeasible(self.engine.name, relaxation.dropped, recheck_of(self.engine))
-        self.tired = outcome.reason is not None and rung.graph is None
+        self.gave_up = outcome.reason is not None and rung.graph is None
 
     def fewest_tests(self, ledger: Ledger) -> None:
         """Bounds and models for the fewest tests without training errors, at the depth of the ledger's shape.

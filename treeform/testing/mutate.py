@@ -23,7 +23,7 @@ _WORDS = (
     ("tree", "diagram"),
     ("optimal", "feasible", "infeasible", "unknown"),
     ("upper", "lower", "infeasible"),
-    ("engine", "lagrangian", "proof"),
+    ("lagrangian", "proof"),
     ("contree", "dl85", "diagram-search", "diagram-heuristic", "contree:max_gap=5"),
     ("sat-depth", "sat-size", "odd", "paper-odd"),
     ("increasing", "decreasing"),
