@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, ClassVar
@@ -24,6 +25,8 @@ from treeform.testing import brute_force
 from treeform.testing.mutate import mutations
 
 ROWS = 9
+STEP = int(os.environ.get("TREEFORM_MUTATIONS_STEP", "9"))
+"""Every so many mutations are tried, of each kind others; 1 for all of them, which takes minutes."""
 
 
 def table(seed: int) -> tuple[pd.DataFrame, np.ndarray]:
@@ -67,7 +70,8 @@ class Case:
     certificate: dict[str, Any]
     args: tuple[Any, ...]
     more: dict[str, Any]
-    status: str
+    optima: dict[str, Fraction | None] = field(default_factory=dict)
+    """By problem, as they are found by enumeration."""
 
 
 def solved(
@@ -75,7 +79,7 @@ def solved(
 ) -> Case:
     result = problem.solve(solver, time_limit=30, **how)
     certificate = json.loads(json.dumps(result.certificate()))
-    return Case(certificate, args, more or {}, str(result.status))
+    return Case(certificate, args, more or {})
 
 
 def native(_: Path) -> Case:
@@ -99,7 +103,7 @@ def infeasible(_: Path) -> Case:
 
 def least_depth(folder: Path) -> Case:
     X, y = table(4)
-    problem = tf.Problem(X, y, shape=tf.Tree(3)).minimize(tf.Depth())
+    problem = tf.Problem(X, y, shape=tf.Tree(2)).minimize(tf.Depth())
     problem += tf.MaxErrors(1)
     return solved(problem, (X, y), "sat", {"proofs": folder}, proofs=folder)
 
@@ -109,7 +113,7 @@ def lagrangian(_: Path) -> Case:
     X = X.drop(columns="age")
     problem = tf.Problem(X, y, shape=tf.Tree(2))
     problem += tf.StatisticalParity(groups="debt", difference=0.05, favourable="good")
-    return solved(problem, (X, y), "highs")
+    return solved(problem, (X, y), "highs", warm_start="contree")
 
 
 def diagram(_: Path) -> Case:
@@ -161,7 +165,9 @@ def test_no_mutation_that_is_called_verified_is_false(kind, tmp_path):
     wanted = Verdict.ON_TRUST if kind is on_trust else Verdict.VERIFIED
     assert first.verdict is wanted, str(first)
     seen: Counter[str] = Counter()
-    for mutation in mutations(case.certificate):
+    for number, mutation in enumerate(mutations(case.certificate)):
+        if number % STEP != KINDS.index(kind) % STEP:
+            continue
         try:
             report = tf.check(mutation.certificate, *case.args, **more)
         except TreeformError:
@@ -176,8 +182,7 @@ def test_no_mutation_that_is_called_verified_is_false(kind, tmp_path):
         assert fault is None, f"{mutation}\n{fault}\n{report}"
     kinds = {claim["route"]["kind"] for claim in case.certificate["claims"] if claim["route"]}
     assert kinds == {lagrangian: {"lagrangian"}, least_depth: {"proof"}}.get(kind, set())
-    assert seen["refused"] > 20
-    assert seen["false"] > 10
+    assert min(seen["refused"], seen["false"]) > 40 // STEP
 
 
 def untrue(certificate: dict[str, Any], case: Case) -> str | None:
@@ -186,9 +191,11 @@ def untrue(certificate: dict[str, Any], case: Case) -> str | None:
     X, y, *w = case.args
     data = Dataset.from_user(X, y, *w, exclude=tuple(body.data.exclude))
     question = question_from(body, data, case.more.get("sensitive_features"))
-    found = brute_force(data, question.shape, question.objective, question.requirements)
-    least = None if found is None else found[0]
-    answer = body.answer
+    asked = json.dumps(certificate["problem"], sort_keys=True)
+    if asked not in case.optima:
+        found = brute_force(data, question.shape, question.objective, question.requirements)
+        case.optima[asked] = None if found is None else found[0]
+    least, answer = case.optima[asked], body.answer
     for claim in body.claims:
         if claim.kind == "infeasible" and least is not None:
             return f"a model is worth {least}"

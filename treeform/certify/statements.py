@@ -18,7 +18,7 @@ from treeform.language.objective import Objective
 from treeform.language.question import Question
 from treeform.requirements.groups import Groups
 from treeform.shape import shape_from_json
-from treeform.solve.verification import misfit, verify
+from treeform.solve.verification import verify
 
 FIGURES = ("errors", "weighted_errors", "confusion", "leaf_of_sample", "violations")
 
@@ -130,8 +130,7 @@ def _of_model(answer: AnswerPart, question: Question, graph: DecisionGraph) -> l
         rows.append(false("weighted errors", f"{weighted_errors(graph, data)} counted"))
     if answer.confusion != confusion(graph, data).tolist():
         rows.append(false("confusion", "not the table that is counted"))
-    unfit = misfit(graph, question.shape, data)
-    rows.append(judged("shape", unfit is None, unfit or f"fits {question.shape}"))
+    rows.append(judged("shape", found.misfit is None, found.misfit or f"fits {question.shape}"))
     value = question.to_units(found.value)
     same = answer.objective is not None and value == Fraction(answer.objective)
     rows.append(judged("objective", same, f"{value} evaluated, {answer.objective} stated"))

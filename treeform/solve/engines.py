@@ -45,7 +45,7 @@ def run_engine(engine: Engine, relaxation: Relaxation, ledger: Ledger, budget: B
         relaxation.lower(outcome.lower),
         engine.name,
         relaxation.dropped,
-        recheck_of(engine),
+        recheck_of(engine) | ({} if outcome.witness is None else {"witness": outcome.witness}),
         outcome.counters,
     )
     return outcome
