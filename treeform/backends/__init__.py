@@ -11,13 +11,12 @@ from treeform.backends.maxsat import MaxSAT
 from treeform.backends.packages import Availability
 from treeform.backends.portfolio import Portfolio
 from treeform.backends.pyomo import Pyomo
-from treeform.backends.registry import REGISTRY, SolverRow, SolverTable, by_name, solvers
+from treeform.backends.registry import backend_classes, by_name
 from treeform.backends.sat import SAT
 from treeform.backends.watch import Watch
 
 __all__ = [
     "CPSAT",
-    "REGISTRY",
     "SAT",
     "Answer",
     "Availability",
@@ -32,11 +31,9 @@ __all__ = [
     "Pyomo",
     "Run",
     "Session",
-    "SolverRow",
-    "SolverTable",
     "Verdict",
     "Watch",
+    "backend_classes",
     "by_name",
     "check_backend",
-    "solvers",
 ]

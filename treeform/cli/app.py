@@ -82,6 +82,7 @@ def fit(
     ] = None,
     verbose: opt.Verbose = False,
     quiet: opt.Quiet = False,
+    import_: opt.Import = None,
     debug: opt.Debug = False,
 ) -> Exit:
     """Learn the best model, print its rules, and write model, certificate and report.
@@ -181,6 +182,7 @@ def explain(
     exclude: opt.Exclude = None,
     weight: opt.Weight = None,
     spec: opt.SpecFile = None,
+    import_: opt.Import = None,
     debug: opt.Debug = False,
 ) -> None:
     """Show how the problem would reach the solver: route and size of every block. Nothing is solved."""
@@ -239,6 +241,7 @@ def report_model(
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the page.")] = Path(
         "report.html"
     ),
+    import_: opt.Import = None,
     debug: opt.Debug = False,
 ) -> None:
     """Write a self-contained HTML report of a model on a table."""
@@ -259,6 +262,6 @@ app.add_typer(bench, name="bench")
 
 @app.command()
 @command
-def solvers(debug: opt.Debug = False) -> None:
+def solvers(import_: opt.Import = None, debug: opt.Debug = False) -> None:
     """List solvers: what is installed, what is not and why."""
     print(tf_solvers())

@@ -6,14 +6,16 @@ import functools
 import os
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import IntEnum
+from pathlib import Path
 from typing import Any
 
 import typer
 from rich.console import Console
 from rich.text import Text
 
+from treeform.cli.modules import import_modules
 from treeform.errors import Infeasible, TreeformError
 from treeform.solve import Limit, Result, Status
 
@@ -60,11 +62,15 @@ def warn(text: str) -> None:
 
 
 def command(function: Callable[..., Exit | None]) -> Callable[..., None]:
-    """Run a command: our own errors become messages and exit codes, never tracebacks (unless ``--debug``)."""
+    """Run a command: our own errors become messages and exit codes, never tracebacks (unless ``--debug``).
+
+    Modules named with ``--import`` are imported before the command begins.
+    """
 
     @functools.wraps(function)
-    def run(*args: Any, debug: bool = False, **kwargs: Any) -> None:
+    def run(*args: Any, debug: bool = False, import_: Sequence[str] | None = None, **kwargs: Any) -> None:
         try:
+            import_modules(import_ or (), Path.cwd())
             code = function(*args, **kwargs) or Exit.DONE
             sys.stdout.flush()
         except TreeformError as error:

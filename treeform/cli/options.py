@@ -55,6 +55,14 @@ Require = Annotated[
         metavar="NAME:KEY=VALUE,…",
     ),
 ]
+Import = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--import",
+        help="Import this module or file first, so that its requirements and solvers have names. Repeatable.",
+        metavar="MODULE",
+    ),
+]
 Minimize = Annotated[str | None, typer.Option(help="Objective, such as 'error + 2*nodes' (default error).")]
 SpecFile = Annotated[
     Path | None,
