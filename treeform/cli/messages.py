@@ -25,10 +25,12 @@ class Exit(IntEnum):
     """Exit codes, as promised to scripts."""
 
     DONE = 0
-    FAILED = 1  #: ``check`` found a claim that does not hold; or treeform itself broke down
+    FAILED = 1  #: treeform itself broke down
     BAD_INPUT = 2
     INFEASIBLE = 3
     NO_MODEL = 4
+    ON_TRUST = 5  #: ``check``: nothing is false, and something rests on somebody's word
+    FALSE = 6  #: ``check``: something does not hold
     INTERRUPTED = 130
 
 
