@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeform.backends import Capabilities
-from treeform.backends.base import CLAUSE
+from treeform.backends.run import CLAUSE
 from treeform.bridges import route
 from treeform.errors import CertificateError, SpecError
 from treeform.language.formulation import Formulation
