@@ -23,12 +23,15 @@ class Limits:
         Most tests; None is no bound.
     max_errors : int or None
         Most weight that is misclassified; None is no bound.
+    max_features : int or None
+        Most columns of the table that tests use; None is no bound.
     """
 
     min_support: int = 0
     min_flow: int = 0
     max_nodes: int | None = None
     max_errors: int | None = None
+    max_features: int | None = None
 
     @property
     def names(self) -> frozenset[str]:
@@ -42,6 +45,7 @@ class Limits:
             min_flow=max(self.min_flow, other.min_flow),
             max_nodes=_smaller(self.max_nodes, other.max_nodes),
             max_errors=_smaller(self.max_errors, other.max_errors),
+            max_features=_smaller(self.max_features, other.max_features),
         )
 
     @classmethod

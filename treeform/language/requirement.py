@@ -6,6 +6,7 @@ Every class derived from :class:`Requirement` is kept under its name; :func:`reg
 from __future__ import annotations
 
 import copy
+import inspect
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -16,6 +17,7 @@ import numpy as np
 
 from treeform.errors import SpecError
 from treeform.language.component import Component, parameters_of
+from treeform.language.totals import Totals, of_prediction_rows
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -90,6 +92,14 @@ class Requirement(Component, ABC):
         """
         return []
 
+    def totals(self, data: Dataset) -> Totals | None:
+        """This requirement as rows over totals, when it is nothing else; else None.
+
+        What says so is honoured by `treeform.engines.TotalsSearch`, which proves optima under it. The default derives
+        it from `prediction_rows`; override it where fewer totals than rows will do, or where tests add to them.
+        """
+        return of_prediction_rows(self.prediction_rows(data), str(self))
+
     def to_json(self) -> dict[str, Any]:
         """``{"name": ..., "parameters": {...}}``; `from_json` rebuilds it."""
         return {"name": self.name, "parameters": {k: _plain(v) for k, v in parameters_of(self).items()}}
@@ -132,7 +142,7 @@ _REGISTRY: dict[str, type[Requirement]] = {}
 
 def registered() -> dict[str, type[Requirement]]:
     """The requirements known in this process, by name."""
-    return dict(sorted(_REGISTRY.items()))
+    return {name: kind for name, kind in sorted(_REGISTRY.items()) if not inspect.isabstract(kind)}
 
 
 def _plain(value: Any) -> Any:

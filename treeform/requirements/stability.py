@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 class MinSupport(OfAmount, Requirement):
     """Each side of every test gets at least this much training weight.
 
-    In a tree that is a minimum support per leaf. A constant model satisfies it: all samples are in its leaf.
+    In a tree that is a minimum support per leaf. A constant model satisfies it: all samples are in its leaf. A
+    pass-through has an empty side, so no model with one satisfies it (unless the amount is 0).
 
     Parameters
     ----------
@@ -57,7 +58,7 @@ class MinSupport(OfAmount, Requirement):
             return data.weight_unit * max(0, least - data.total_weight)
         weight = data.points.weights.sum(axis=1)
         visits = graph.route(data.points.X)[:, tests]
-        left = graph.tested(data.points.X)[:, graph.feature[tests]] <= graph.threshold[tests]
+        left = graph.goes_left(data.points.X)[:, tests]
         smallest = min(int((weight @ (visits & left)).min()), int((weight @ (visits & ~left)).min()))
         return data.weight_unit * max(0, least - smallest)
 
@@ -69,7 +70,7 @@ class Stability(OfAmount, Requirement):
     """Each test is reached by at least this much training weight.
 
     Weaker than `MinSupport`, which bounds what leaves a test on either side: here a leaf may be small. A constant
-    model satisfies it.
+    model satisfies it. Pass-throughs are tests: they have to be reached by as much.
 
     Parameters
     ----------

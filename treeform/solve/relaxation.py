@@ -16,6 +16,8 @@ from treeform.engines import Engine, TreeTask
 from treeform.language.limits import Limits
 from treeform.language.objective import LARGEST_COST, Cost, Error, Leaves, Nodes
 from treeform.language.question import Question
+from treeform.language.requirement import Requirement
+from treeform.language.totals import Totals, joined
 from treeform.shape import UNIVARIATE, Tree
 from treeform.solve.simple_bounds import allowed_errors
 
@@ -66,6 +68,7 @@ def relax(question: Question, engine: Engine, depth: int | None = None) -> Relax
         return None  # an engine over single features says nothing about hyperplanes
     dropped: list[str] = []
     limits = Limits()
+    totals: list[Totals] = []
     is_tree = isinstance(question.shape, Tree)
     fits = is_tree or "widths" in engine.understands
     for label, requirement in zip(question.labels, question.requirements, strict=True):
@@ -74,6 +77,8 @@ def relax(question: Question, engine: Engine, depth: int | None = None) -> Relax
             continue  # a bound on the objective itself: an optimum above it is a proof of infeasibility
         if fits and own is not None and own.names <= engine.understands:
             limits = limits.tighten(own)
+        elif (rows := _totals(requirement, question, engine, fits)) is not None:
+            totals.append(rows)
         else:
             dropped.append(label)
     if not fits:
@@ -90,6 +95,8 @@ def relax(question: Question, engine: Engine, depth: int | None = None) -> Relax
         max_nodes=_binding(limits.max_nodes, question),
         widths=question.shape.widths if fits and not is_tree else None,
         min_flow=limits.min_flow,
+        max_features=limits.max_features,
+        totals=joined(totals),
     )
     return Relaxation(task, factor, offset, tuple(dropped))
 
@@ -97,6 +104,17 @@ def relax(question: Question, engine: Engine, depth: int | None = None) -> Relax
 def _binding(max_nodes: int | None, question: Question) -> int | None:
     """The most tests, where that is less than what the shape allows anyway."""
     return None if max_nodes is None or max_nodes >= sum(question.shape.widths) else max_nodes
+
+
+def _totals(requirement: Requirement, question: Question, engine: Engine, fits: bool) -> Totals | None:
+    """The requirement as rows over totals, where the engine honours these.
+
+    A diagram's predictions are those of the tree that it unrolls to, its tests are fewer.
+    """
+    if "totals" not in engine.understands:
+        return None
+    own = requirement.totals(question.data)
+    return own if own is not None and (fits or own.per_test is None) else None
 
 
 def _price(
