@@ -67,7 +67,7 @@ def test_fit_prints_rules_and_summary(fitted: Path) -> None:
         "training errors",
         "proved bound",
         "gap",
-        "highs, odd formulation",
+        "odd on highs was not started",
         f"{PARITY}: satisfied",
         "female ",
     ):

@@ -222,8 +222,11 @@ class Formulation:
             ports.state[EXAMPLES] = np.asarray(examples, dtype=np.int64)
         model = Model(self.name)
         for component in (*in_order(self.components), *bound):
+            before = model.n_cols
             with ports.used_by(component):
                 component.build(model, ports)
+            if isinstance(component, Requirement):
+                _check_columns(component, model, before)
         value = objective.build(model, ports)
         if objective.terms:
             model.minimize(value)
@@ -238,6 +241,19 @@ class Formulation:
             missing = sorted(needs - offered)
             if missing:
                 raise _missing(self, reader, missing)
+
+
+def _check_columns(requirement: Requirement, model: Model, before: int) -> None:
+    """Refuse continuous columns that a requirement does not declare: the usual solver depends on them."""
+    whole = model.is_integer[before:] | model.is_relaxed[before:]
+    if requirement.continuous or bool(whole.all()):
+        return
+    kind = type(requirement).__name__
+    raise SpecError(
+        f"{kind} adds continuous columns, which it does not declare",
+        cause="the solver is chosen before anything is built, and some take whole numbers only",
+        fix=f"set continuous = True in {kind}",
+    )
 
 
 def in_order(components: Sequence[Component]) -> list[Component]:

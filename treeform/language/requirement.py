@@ -38,9 +38,17 @@ class Requirement(Component, ABC):
 
     Subclasses are registered under ``name`` (the class name in snake case unless they set it), which is what
     the command line, specification files and certificates use.
+
+    Attributes
+    ----------
+    name : str
+    continuous : bool
+        Whether ``build`` adds columns that are not whole numbers. Where no solver is named, one that takes them
+        is chosen then; columns that are not declared are refused.
     """
 
     name: ClassVar[str] = ""
+    continuous: ClassVar[bool] = False
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)

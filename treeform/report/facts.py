@@ -11,7 +11,7 @@ from treeform import __version__
 from treeform.graph.evaluate import confusion, errors
 from treeform.language.question import Question
 from treeform.report.plot import trace_svg
-from treeform.solve import Result, Status
+from treeform.solve import Limit, Result, Status
 from treeform.solve.result import Number, relative_gap
 from treeform.solve.simple_bounds import floor_bound
 
@@ -113,7 +113,9 @@ def of_result(
         ("gap", gap_text(result.gap)),
     ]
     if result.limit is not None:
-        outcome.insert(1, ("stopped by", str(result.limit)))
+        by_itself = result.limit is Limit.SOLVER
+        stopped = f"{result.solver}, by itself and without a proof" if by_itself else str(result.limit)
+        outcome.insert(1, ("stopped by", stopped))
     solver = result.solver + (f", {result.formulation} formulation" if result.formulation else "")
     outcome += [("solver", solver), ("time", f"{result.seconds:.2f} s")]
     floor = result.question.to_units(floor_bound(result.question))

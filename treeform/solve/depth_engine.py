@@ -82,6 +82,7 @@ class DepthEngine:
             upper=allowed + 1,
             on_incumbent=on_incumbent,
         )
+        rung.runners.append(self.engine.name)
         outcome = self.engine.run(rung.question.data, relaxation.task, run)
         if outcome.graph is not None:
             rung.offer(outcome.graph, self.engine.name)

@@ -20,7 +20,7 @@ from treeform.solve.lagrangian import rows_of, tighten
 from treeform.solve.ledger import Ledger
 from treeform.solve.proof_writer import ProofWriter
 from treeform.solve.relaxation import relax
-from treeform.solve.result import Limit, Progress, Result, Status, as_number
+from treeform.solve.result import Limit, Progress, Result, Status, as_number, why_stopped
 from treeform.solve.search import CompiledSearch
 from treeform.solve.simple_bounds import PROVER, PROVER_OF_CLASSES, classes_bound, floor_bound, out_of_reach
 from treeform.solve.verification import verify
@@ -103,7 +103,7 @@ def _first_models(question: Question, plan: Plan, ledger: Ledger, budget: Budget
 
 
 def _why(ledger: Ledger) -> str:
-    return "the answer was proved before" if ledger.closed else "the time was spent before"
+    return f"{'the answer was proved' if ledger.closed else why_stopped(ledger.budget.reason)} before"
 
 
 def constants(question: Question, ledger: Ledger) -> None:
@@ -156,6 +156,16 @@ def _refuted(question: Question, ledger: Ledger) -> list[str]:
     return [f"no model of shape {question.shape} satisfies {' together with '.join(names)}"] if names else []
 
 
+def _who_answered(plan: Plan, ledger: Ledger) -> tuple[str, str | None]:
+    """The solver and its formulation; where the solver was never started, the engines that ran."""
+    if plan.engine is not None:
+        return plan.engine.name, None
+    assert plan.backend is not None and plan.formulation is not None
+    if plan.backend.name in ledger.runners:
+        return plan.backend.name, plan.formulation.name
+    return ", ".join(dict.fromkeys(ledger.runners)) or "none", None
+
+
 def _result(question: Question, plan: Plan, ledger: Ledger, limit: Limit | None) -> Result:
     graph, status = ledger.graph, ledger.status
     units = question.to_units
@@ -164,8 +174,7 @@ def _result(question: Question, plan: Plan, ledger: Ledger, limit: Limit | None)
     counters: dict[str, int] = {}
     for claim in ledger.claims:
         counters.update({f"{claim.by}: {name}": value for name, value in claim.counters.items()})
-    runner = plan.engine or plan.backend
-    assert runner is not None
+    solver, formulation = _who_answered(plan, ledger)
     return Result(
         graph=graph,
         status=status,
@@ -178,8 +187,8 @@ def _result(question: Question, plan: Plan, ledger: Ledger, limit: Limit | None)
         trace=tuple(ledger.trace),
         seconds=ledger.budget.seconds,
         notes=(*plan.notes, *ledger.notes, *_refuted(question, ledger), *question.data.notes),
-        solver=runner.name,
-        formulation=plan.formulation.name if plan.formulation is not None else None,
+        solver=solver,
+        formulation=formulation,
         counters=counters,
         question=question,
     )

@@ -37,6 +37,7 @@ def run_engine(engine: Engine, relaxation: Relaxation, ledger: Ledger, budget: B
         start=ledger.graph if relaxation.exact else None,
         on_incumbent=on_incumbent,
     )
+    ledger.runners.append(engine.name)
     outcome = engine.run(ledger.question.data, relaxation.task, run)
     ledger.notes += outcome.notes
     if outcome.graph is not None:
