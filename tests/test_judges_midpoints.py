@@ -123,7 +123,7 @@ def test_drawn_thresholds_follow_the_rule_and_part_the_two_values():
     [(1.0, 1.0), (2.0, 1.0), (math.nan, 1.0), (0.0, math.nan), (-math.inf, 0.0), (0.0, math.inf)],
 )
 def test_no_threshold_between_values_that_are_not_in_order(lo, hi):
-    with pytest.raises(DataError, match="^there is no threshold between two values that") as caught:
+    with pytest.raises(DataError, match=r"^there is no threshold between two values that") as caught:
         midpoint(lo, hi)
     assert caught.value.fix == "pass finite values with lo < hi"
     with pytest.raises(DataError):
