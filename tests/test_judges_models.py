@@ -290,7 +290,10 @@ def test_a_scale_that_leaves_a_fraction_is_a_bug():
     data = World(Bundle(XOR, Shape(2), (), (Goal(),))).data
     halves = replace(drawn()[0][2], data=data, objective=tf.Error() * Fraction(1, 2), requirements=())
     halves.__dict__["scale"] = 1
-    one_wrong = [{"feature": 0, "threshold": 0.5, "left": 1, "right": 2}, {"feature": 1, "threshold": 0.5, "left": 2, "right": 3}]
+    one_wrong = [
+        {"feature": 0, "threshold": 0.5, "left": 1, "right": 2},
+        {"feature": 1, "threshold": 0.5, "left": 2, "right": 3},
+    ]
     graph = DecisionGraph.build([*one_wrong, *LEAVES], data)
     assert evaluate.errors(graph, data) == 1
     with pytest.raises(AssertionError, match=r"^objective scale 1 leaves 1/2: Objective.scale is wrong$"):
@@ -319,7 +322,7 @@ def test_tests_are_kept_where_the_layers_need_them():
         {"feature": 1, "threshold": 0.5, "left": 5, "right": 4},
         *LEAVES,
     ]
-    graph, data = xor_graph(nodes)
+    graph, _ = xor_graph(nodes)
     narrow = question("diagram:1,1,2", goal="error + 1/10*nodes")
     kept, judged = judge_candidate(narrow, graph)
     assert judged.ok and kept.n_nodes == 4 and Fraction(judged.value, narrow.scale) == Fraction(2, 5)
@@ -348,7 +351,7 @@ def test_shared_tests_on_the_first_feature_are_seen():
         {"feature": 0, "threshold": 0.5, "left": 2, "right": 3},
         *LEAVES,
     ]
-    graph, data = xor_graph(nodes)
+    graph, _ = xor_graph(nodes)
     assert misfit(graph, tf.Tree(2)) == "two branches share test 1, so it is not a tree"
 
 
@@ -370,7 +373,10 @@ def test_counts_and_sides_by_node():
         data = world.data
         members = evaluate.members(graph, data)
         counted = [
-            [int(data.weights[rows][data.y[rows] == k].sum()) * data.weight_unit for k in range(data.n_classes)]
+            [
+                int(data.weights[rows][data.y[rows] == k].sum()) * data.weight_unit
+                for k in range(data.n_classes)
+            ]
             for rows in members
         ]
         assert graph.counts.tolist() == counted, bundle
@@ -378,14 +384,20 @@ def test_counts_and_sides_by_node():
         assert left.shape == (data.n_samples, len(graph.feature))
         matrix = graph.tested(data.X)
         for node, feature in enumerate(graph.feature.tolist()):
-            expected = matrix[:, feature] <= graph.threshold[node] if feature >= 0 else np.zeros(data.n_samples, bool)
+            expected = (
+                matrix[:, feature] <= graph.threshold[node]
+                if feature >= 0
+                else np.zeros(data.n_samples, bool)
+            )
             assert left[:, node].tolist() == expected.tolist()
 
 
 def test_nodes_that_no_arc_leads_to_have_no_members():
     data = World(Bundle(XOR, Shape(2), (), (Goal(),))).data
     nan = np.nan
-    graph = DecisionGraph.from_arrays([0, 1, -1, -1], [0.5, 0.5, nan, nan], [2, 2, -1, -1], [3, 3, -1, -1], [-1, -1, 0, 1], data)
+    graph = DecisionGraph.from_arrays(
+        [0, 1, -1, -1], [0.5, 0.5, nan, nan], [2, 2, -1, -1], [3, 3, -1, -1], [-1, -1, 0, 1], data
+    )
     assert [rows.tolist() for rows in evaluate.members(graph, data)] == [[0, 1, 2, 3], [], [0, 1], [2, 3]]
     assert misfit(graph, tf.Tree(2), data) == "no arc leads to test 1"
     assert evaluate.support(graph, data).tolist() == [4, 0, 2, 2]

@@ -7,7 +7,7 @@ from typing import Any
 
 from treeform import backends
 from treeform.backends import Backend
-from treeform.backends.base import LINEAR
+from treeform.backends.run import LINEAR
 from treeform.catalogue.engines import find_engine
 from treeform.catalogue.formulations import find_formulation
 from treeform.catalogue.solvers import find_solver
@@ -79,7 +79,7 @@ def _usual_engine(question: Question) -> Engine:
     """The engine for the shape and the data; on columns of zeros and ones DL85 is the faster one."""
     if not isinstance(question.shape, Tree):
         return find_engine("diagram-search")
-    totals = _totals_engine(question)
+    totals = totals_engine(question)
     return _plain_engine(question) if totals is None else totals
 
 
@@ -88,7 +88,7 @@ def _plain_engine(question: Question) -> Engine:
     return find_engine("dl85" if ((X == 0) | (X == 1)).all() else "contree")
 
 
-def _totals_engine(question: Question) -> Engine | None:
+def totals_engine(question: Question) -> Engine | None:
     """The search for totals, when it honours more than the plain engine does and the table has few tests."""
     engine, plain = TotalsSearch(), relax(question, _plain_engine(question))
     if plain is None or plain.exact:

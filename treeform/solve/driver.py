@@ -13,7 +13,7 @@ from treeform.graph.evaluate import errors
 from treeform.language.question import Question
 from treeform.shape import Tree
 from treeform.solve.budget import Budget, interruptible
-from treeform.solve.choice import Plan, choose
+from treeform.solve.choice import Plan, choose, totals_engine
 from treeform.solve.depth import climb, is_depth
 from treeform.solve.engines import run_engine
 from treeform.solve.lagrangian import rows_of, tighten
@@ -55,7 +55,7 @@ def _tidy(files: ProofWriter, plan: Plan, ledger: Ledger) -> None:
     files.tidy(ledger.claims)
     if plan.engine is not None:
         ledger.notes.append(f"no proof was written: a check has {plan.engine.name} prove its bound again")
-    elif not any("proof" in (claim.recheck or {}) for claim in ledger.claims) and not any(
+    elif not any((claim.recheck or {}).get("kind") == "proof" for claim in ledger.claims) and not any(
         note.startswith("no proof was written") for note in ledger.notes
     ):
         ledger.notes.append("no proof was written: nothing was refuted by a solver that answers yes or no")
@@ -135,13 +135,15 @@ def _warm_up(question: Question, plan: Plan, ledger: Ledger, budget: Budget) -> 
 
 
 def _by_trees(question: Question, ledger: Ledger, part: Budget) -> None:
-    """Models and bounds for a diagram from trees of its depth, where requirements are priced into predictions.
+    """Models and bounds for a diagram from trees of its depth, where requirements are rows over predictions.
 
     A diagram unrolls to a tree, so trees bound it; and a tree that fits the widths, or is pruned to them, is a diagram.
+    Where the table has few tests, the best tree under these rows; else their prices in the costs.
     """
-    engine = ConTree()
+    totals = totals_engine(question)
+    engine = ConTree() if totals is None else totals
     relaxation = relax(question, engine)
-    if relaxation is not None and rows_of(question, relaxation.dropped):
+    if relaxation is not None and (totals is not None or rows_of(question, relaxation.dropped)):
         outcome = run_engine(engine, relaxation, ledger, part)
         tighten(question, engine, relaxation, outcome, ledger, part)
 
