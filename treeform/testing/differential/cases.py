@@ -261,6 +261,7 @@ def _draw_requirement(rng: random.Random, kind: str, table: Table, shape: Shape)
             return None
         spec: dict[str, Any] = {"kind": kind, "groups": rng.choice(by), "favourable": label}
         spec["given"] = rng.choice(("problem", "directly"))
+        spec["rate"] = rng.choice(("statistical", "statistical", "opportunity", "predictive", "odds"))
         if rng.random() < 0.5:
             spec["ratio"] = rng.choice(("4/5", "1/2", "1", "0.9"))
         else:

@@ -105,11 +105,25 @@ def holds(spec: Spec, outcome: Outcome, reference: Reference) -> bool:
 
 
 def _parity(spec: Spec, favoured: int, table: Table) -> bool:
+    truth = table.classes[_label(table, spec)]
+    sets = {
+        "statistical": [set(table.classes)],
+        "opportunity": [{truth}],
+        "predictive": [set(table.classes) - {truth}],
+        "odds": [{label} for label in table.classes],
+    }
+    return all(_similar(spec, favoured, table, labels) for labels in sets[spec.get("rate", "statistical")])
+
+
+def _similar(spec: Spec, favoured: int, table: Table, labels: set[Any]) -> bool:
+    """Whether groups have similar rates among the rows of these labels."""
     values = table.groups if spec["groups"] == "array" else table.columns[spec["groups"]]
     assert values is not None
     weight: dict[Any, Fraction] = {}
     good: dict[Any, Fraction] = {}
     for i in table.kept:
+        if table.labels[i] not in labels:
+            continue
         weight[values[i]] = weight.get(values[i], Fraction(0)) + table.weight(i)
         good.setdefault(values[i], Fraction(0))
         if favoured >> table.point_of[i] & 1:
@@ -127,7 +141,7 @@ def _mask_of(outcome: Outcome, label: int, table: Table) -> int:
     return outcome.predicted >> label * len(table.points) & table.everything
 
 
-def make(spec: Spec, groups: Any) -> tf.Requirement:
+def make(spec: Spec, groups: Any) -> Any:
     """The requirement of treeform that a specification stands for; ``groups`` are those of the problem."""
     kind = spec["kind"]
     if kind in ("max_nodes", "feature_budget"):
@@ -143,7 +157,13 @@ def make(spec: Spec, groups: Any) -> tf.Requirement:
         where = None if spec["groups"] == "array" else spec["groups"]
         if spec["groups"] == "array" and spec.get("given") == "directly":
             where = groups
-        return tf.StatisticalParity(groups=where, **named)
+        classes: dict[str, Any] = {
+            "statistical": tf.StatisticalParity,
+            "opportunity": tf.EqualOpportunity,
+            "predictive": tf.PredictiveEquality,
+            "odds": tf.EqualizedOdds,
+        }
+        return classes[spec.get("rate", "statistical")](groups=where, **named)
     if kind == "at_least_tests":
         return own.AtLeastTests(spec["k"])
     if kind == "few_favourable":
