@@ -17,7 +17,8 @@ import itertools
 
 import numpy as np
 
-from treeform.backends.base import ALL_FORMS, Answer, Backend, Capabilities, Run, Session, Verdict
+from treeform.backends.base import Backend, Session
+from treeform.backends.run import ALL_FORMS, Answer, Capabilities, Run, Verdict
 from treeform.backends.watch import Watch
 from treeform.errors import RouteError
 from treeform.model import Model

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from treeform.backends.base import Answer, Backend, Capabilities, Outcome, Run, Session, Verdict
+from treeform.backends.base import Backend, Session
 from treeform.backends.conformance import ConformanceReport, check_backend
 from treeform.backends.cpsat import CPSAT
 from treeform.backends.highs import HiGHS
@@ -12,6 +12,7 @@ from treeform.backends.packages import Availability
 from treeform.backends.portfolio import Portfolio
 from treeform.backends.pyomo import Pyomo
 from treeform.backends.registry import backend_classes, by_name
+from treeform.backends.run import Answer, Capabilities, Outcome, Run, Verdict
 from treeform.backends.sat import SAT
 from treeform.backends.watch import Watch
 

@@ -16,6 +16,7 @@ from rich.console import Console
 from rich.text import Text
 
 from treeform.cli.modules import import_modules
+from treeform.data.rows import BY_LINE, rows_named
 from treeform.errors import Infeasible, TreeformError
 from treeform.solve import Limit, Result, Status
 
@@ -24,10 +25,12 @@ class Exit(IntEnum):
     """Exit codes, as promised to scripts."""
 
     DONE = 0
-    FAILED = 1  #: ``check`` found a claim that does not hold; or treeform itself broke down
+    FAILED = 1  #: treeform itself broke down
     BAD_INPUT = 2
     INFEASIBLE = 3
     NO_MODEL = 4
+    ON_TRUST = 5  #: ``check``: nothing is false, and something rests on somebody's word
+    FALSE = 6  #: ``check``: something does not hold
     INTERRUPTED = 130
 
 
@@ -69,7 +72,8 @@ def command(function: Callable[..., Exit | None]) -> Callable[..., None]:
     def run(*args: Any, debug: bool = False, import_: Sequence[str] | None = None, **kwargs: Any) -> None:
         try:
             import_modules(import_ or (), Path.cwd())
-            code = function(*args, **kwargs) or Exit.DONE
+            with rows_named(BY_LINE):
+                code = function(*args, **kwargs) or Exit.DONE
             sys.stdout.flush()
         except TreeformError as error:
             if debug:

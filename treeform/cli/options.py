@@ -69,6 +69,15 @@ SpecFile = Annotated[
     typer.Option("--spec", help="Problem file (TOML); options given here override it.", metavar="FILE"),
 ]
 Threads = Annotated[int | None, typer.Option(help="Threads of the solver.", min=1)]
+Groups = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Groups that were given to the problem as an array: a column of the table, or a file with one row "
+        "for each sample. With several, NAME=COLUMN. Repeatable.",
+        metavar="COLUMN or FILE",
+        show_default=False,
+    ),
+]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Say more: claims, notes, confusion matrix.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no summary, only the rules.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks of errors.")]
