@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import treeform as tf
-from treeform.backends.base import Outcome, Run, Session, Verdict
+from treeform.backends.base import Session
+from treeform.backends.run import Outcome, Run, Verdict
 from treeform.engines import Engine, EngineOutcome, EngineRun, TreeTask
 from treeform.report.facts import of_result
 

@@ -14,12 +14,13 @@ from typing import IO, Any
 
 import pandas as pd
 
-from treeform.errors import DataError, SpecError
+from treeform.data.rows import BY_LINE
+from treeform.errors import DataError, SpecError, did_you_mean
 
 SUFFIXES = (".csv", ".csv.gz", ".parquet")
 # Text that stands for "no value" in a column that otherwise holds numbers only.
 MISSING = {"NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", "?", "-", "."}
-WHERE = "data line"
+WHERE = BY_LINE.word
 # From pandas 3.1 on, numbers are read exactly anyway and asking for it is deprecated.
 _EXACT_BY_DEFAULT = [int(part) for part in pd.__version__.split(".")[:2]] >= [3, 1]
 EXACT_FLOATS: dict[str, Any] = {} if _EXACT_BY_DEFAULT else {"float_precision": "round_trip"}
@@ -217,15 +218,8 @@ def take_column(frame: pd.DataFrame, column: str, role: str, source: Path) -> pd
     raise DataError(
         f"{source} has no column {column!r}",
         cause=f"it was named as the {role}; the columns are {listing(frame.columns)}",
-        fix=suggestion(column, frame.columns) or f"name the {role} column as the header spells it",
+        fix=did_you_mean(column, frame.columns, others=2) or f"name the {role} column as the header spells it",
     )
-
-
-def suggestion(name: str, known: Iterable[str]) -> str | None:
-    """``did you mean …?`` for a misspelt name, ignoring case; None when nothing is close."""
-    by_lower = {str(item).lower(): str(item) for item in known}
-    close = difflib.get_close_matches(name.lower(), by_lower, n=3, cutoff=0.6)
-    return f"did you mean {' or '.join(repr(by_lower[item]) for item in close)}?" if close else None
 
 
 def listing(names: Iterable[Any], limit: int = 12) -> str:

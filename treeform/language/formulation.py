@@ -5,12 +5,12 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
-from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 
 from treeform.errors import PortError, SpecError
+from treeform.extensions import FORMULATIONS, extensions
 from treeform.language.component import Component, Sum
 from treeform.language.limits import Limits
 from treeform.language.objective import Depth, Objective
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from treeform.graph import DecisionGraph
     from treeform.shape import Shape
 
-GROUP = "treeform.formulations"
 EXAMPLES = "examples"
 """Where `compile` leaves the examples it was given in ``ports.state``."""
 F = TypeVar("F", bound="Formulation")
@@ -298,13 +297,9 @@ def _missing(formulation: Formulation, reader: str, missing: list[str]) -> PortE
 def _offers_of_all() -> dict[str, frozenset[str]]:
     """The ports of every formulation that is installed and can be made without arguments."""
     out = {}
-    for point in entry_points(group=GROUP):
+    for point in extensions(FORMULATIONS):
         try:
             out[point.name] = point.load()().offers
-        except (
-            ImportError,
-            AttributeError,
-            TypeError,
-        ):  # a broken or partial plug-in must not hide the error
+        except Exception:  # a broken or partial extension must not hide the error
             continue
     return out

@@ -72,6 +72,7 @@ class Facts:
     model_size: str | None
     svg: str | None
     rules: tuple[str, ...]
+    rows: str
     classes: tuple[str, ...]
     confusion: tuple[tuple[int, ...], ...]
     requirements: tuple[RequirementFact, ...]
@@ -87,6 +88,12 @@ VERDICTS = {
     "feasible": "The model satisfies every requirement; whether a better one exists is not settled.",
     "infeasible": "Proved: no model of this shape satisfies the requirements.",
     "unknown": "The search ended with neither a model nor a proof.",
+}
+_AGAIN = {
+    "engine": "by solving again",
+    "lagrangian": "by its multipliers",
+    "proof": "by its proof on file",
+    None: "no witness: as far as treeform check can solve it again",
 }
 KINDS = {"upper": "a model of value", "lower": "no model is below", "infeasible": "no model exists"}
 
@@ -113,9 +120,7 @@ def of_result(
         ("gap", gap_text(result.gap)),
     ]
     if result.limit is not None:
-        by_itself = result.limit is Limit.SOLVER
-        stopped = f"{result.solver}, by itself and without a proof" if by_itself else str(result.limit)
-        outcome.insert(1, ("stopped by", stopped))
+        outcome.insert(1, ("stopped by", _stopped(str(result.limit), result.solver)))
     solver = result.solver + (f", {result.formulation} formulation" if result.formulation else "")
     outcome += [("solver", solver), ("time", f"{result.seconds:.2f} s")]
     floor = result.question.to_units(floor_bound(result.question))
@@ -138,13 +143,14 @@ def of_result(
         result.question,
         result.graph,
         status=result.status,
-        limit=None if result.limit is None else str(result.limit),
+        limit=None if result.limit is None else _stopped(str(result.limit), result.solver),
         outcome=outcome,
         trace=trace_svg(result.trace, result.seconds),
         claims=claims,
         notes=result.notes,
         certificate=certificate,
         source=source,
+        training=True,
     )
 
 
@@ -155,26 +161,41 @@ def of_model(
     certificate: Mapping[str, Any] | None = None,
     source: str | None = None,
 ) -> Facts:
-    """The facts of a model on data, with what its certificate says about it when there is one."""
+    """The facts of a model on data, with what its certificate says about it when there is one.
+
+    Without a certificate these may be other rows than those it was fitted on: everything is counted on them.
+    """
     outcome: list[tuple[str, str]] = []
     claims: tuple[ClaimFact, ...] = ()
     status = None
     limit = None
     if certificate is not None:
         answer = certificate["answer"]
-        status, limit = Status(answer["status"]), answer["limit"]
+        run = certificate["metadata"]
+        status, limit = Status(answer["status"]), run["limit"]
+        if limit is not None:
+            limit = _stopped(limit, str(run.get("solver")))
         objective, bound = (_number(answer[key]) for key in ("objective", "bound"))
         outcome = [
             ("status", answer["status"]),
             ("objective", value_text(objective)),
             ("proved bound", value_text(bound)),
             ("gap", gap_text(relative_gap(objective, bound))),
-            ("solver", ", ".join(filter(None, [certificate.get("solver"), certificate.get("formulation")]))),
-            ("time", f"{certificate.get('seconds', 0):.2f} s"),
+            ("solver", ", ".join(filter(None, [run["solver"], run["formulation"]]))),
+            ("time", f"{run['seconds']:.2f} s"),
         ]
         floor = question.to_units(floor_bound(question))
         claims = tuple(
-            _claim({**claim, "value": _number(claim["value"])}, floor) for claim in certificate["claims"]
+            _claim(
+                {
+                    **claim["metadata"],
+                    "kind": claim["kind"],
+                    "value": _number(claim["value"]),
+                    "recheck": claim["route"] or _engine(claim["metadata"]),
+                },
+                floor,
+            )
+            for claim in certificate["claims"]
         )
     return _facts(
         question,
@@ -187,6 +208,7 @@ def of_model(
         notes=question.data.notes,
         certificate=certificate,
         source=source,
+        training=certificate is not None,
     )
 
 
@@ -202,6 +224,7 @@ def _facts(
     notes: tuple[str, ...],
     certificate: Mapping[str, Any] | None,
     source: str | None,
+    training: bool,
 ) -> Facts:
     data = question.data
     what = "decision tree" if question.shape.to_json()["type"] == "tree" else "decision diagram"
@@ -210,7 +233,8 @@ def _facts(
         digests.append(("certificate", str(certificate["digest"])))
     if graph is not None:
         digests.append(("model", str(graph.to_json()["digest"])))
-        outcome = [*_accuracy(graph, question), *outcome]
+        graph = graph.with_counts(data)
+        outcome = [*_accuracy(graph, question, training), *outcome]
     return Facts(
         headline=f"A {what} for {data.target}" if data.target else f"A {what}",
         verdict=VERDICTS[str(status)] if status is not None else "A model, judged on these data.",
@@ -221,6 +245,7 @@ def _facts(
         model_size=None if graph is None else size_text(graph),
         svg=None if graph is None else graph.to_svg(),
         rules=() if graph is None else tuple(graph.rules()),
+        rows="the training data" if training else "these rows",
         classes=tuple(map(str, data.classes)),
         confusion=() if graph is None else tuple(tuple(map(int, row)) for row in confusion(graph, data)),
         requirements=() if graph is None else requirement_facts(graph, question),
@@ -229,6 +254,11 @@ def _facts(
         notes=notes,
         digests=tuple(digests),
     )
+
+
+def _stopped(limit: str, solver: str) -> str:
+    """What ended the search, for people."""
+    return f"{solver}, by itself and without a proof" if limit == str(Limit.SOLVER) else limit
 
 
 def _problem(question: Question, source: str | None) -> tuple[tuple[str, str], ...]:
@@ -251,13 +281,13 @@ def _problem(question: Question, source: str | None) -> tuple[tuple[str, str], .
     return tuple(rows)
 
 
-def _accuracy(graph: DecisionGraph, question: Question) -> list[tuple[str, str]]:
-    data = question.data
+def _accuracy(graph: DecisionGraph, question: Question, training: bool) -> list[tuple[str, str]]:
+    data, word = question.data, "training " if training else ""
     wrong = int(errors(graph, data))
     share = (data.n_samples - wrong) / data.n_samples
     return [
-        ("training errors", f"{wrong} of {data.n_samples}"),
-        ("training accuracy", f"{100 * share:.2f} %"),
+        (f"{word}errors", f"{wrong} of {data.n_samples}{'' if training else ' rows given here'}"),
+        (f"{word}accuracy", f"{100 * share:.2f} %"),
     ]
 
 
@@ -292,13 +322,18 @@ def _measured(rates: tuple[Rate, ...]) -> str:
     return f"{each}; ratio {ratio}, difference {high - low:.3f}"
 
 
+def _engine(metadata: Mapping[str, Any]) -> dict[str, Any] | None:
+    """An engine's claim has no witness: it is solved again."""
+    return {"kind": "engine"} if "engine" in metadata["details"] else None
+
+
 def _claim(claim: Mapping[str, Any], floor: Fraction) -> ClaimFact:
     """``floor`` is what rows that agree on every feature cost anyway: bounds up to it are a matter of counting."""
     kind, value = claim["kind"], claim["value"]
     if kind == "upper" or (value is not None and value <= floor):
         rechecked = "by counting"
     else:
-        rechecked = "by solving again" if claim["recheck"] else "not here: trust the prover, or run it again"
+        rechecked = _AGAIN[None if claim["recheck"] is None else claim["recheck"]["kind"]]
     return ClaimFact(
         kind=kind,
         what=KINDS[kind],

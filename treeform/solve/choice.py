@@ -7,7 +7,7 @@ from typing import Any
 
 from treeform import backends
 from treeform.backends import Backend
-from treeform.backends.base import LINEAR
+from treeform.backends.run import LINEAR
 from treeform.catalogue.engines import find_engine
 from treeform.catalogue.formulations import find_formulation
 from treeform.catalogue.solvers import find_solver

@@ -89,7 +89,8 @@ class Claim:
     relaxation : tuple of str
         Requirements (and objective terms) that the prover ignored; empty for the problem itself.
     recheck : dict or None
-        How `treeform.check` can prove the claim again; None when it cannot.
+        How `treeform.check` can prove the claim again: ``kind`` is "engine", "lagrangian" or "proof", and
+        the rest is the witness; None without one. See `treeform.certify.schema`.
     """
 
     kind: str
