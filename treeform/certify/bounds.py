@@ -10,6 +10,7 @@ from treeform.backends import Backend
 from treeform.certify.certificate import with_version
 from treeform.certify.proofs import verify_proof
 from treeform.certify.provers import (
+    FRONTS,
     Bound,
     by_engines,
     by_multipliers,
@@ -244,7 +245,8 @@ class _Court:
     def _settled(self, what: str, value: Fraction | None, found: Bound, notes: list[str]) -> CheckRow | None:
         """The verdict when the bound settles the claim; an engine's word alone where that is not enough."""
         row = _verdict(what, value, found)
-        if row is not None and row.verdict is Verdict.VERIFIED and self.means.independent:
+        native = found.by != FRONTS
+        if row is not None and row.verdict is Verdict.VERIFIED and self.means.independent and native:
             detail = "; ".join([*notes, row.detail])
             return on_trust(what, detail, f"the native engine {found.by}")
         return row

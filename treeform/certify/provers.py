@@ -11,25 +11,30 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from treeform.certify.fronts import nothing_below
 from treeform.certify.schema import Multiplier
-from treeform.engines import DL85, ConTree, DiagramSearch, Engine
+from treeform.engines import DL85, ConTree, DiagramSearch, Engine, EngineRun
+from treeform.engines.table_of_totals import TableOfTotals
 from treeform.errors import CertificateError
 from treeform.graph import DecisionGraph
 from treeform.language.objective import Depth, Objective
 from treeform.language.question import Question
 from treeform.shape import UNIVARIATE, Tree
 from treeform.solve.budget import Budget
+from treeform.solve.choice import totals_engine
 from treeform.solve.depth_engine import DepthEngine
 from treeform.solve.engines import run_engine
 from treeform.solve.lagrangian import Lagrangian, rows_of, tighten
 from treeform.solve.ledger import Ledger
 from treeform.solve.relaxation import relax
 from treeform.solve.simple_bounds import ceiling
+from treeform.solve.verification import verify
 
 FEW_TESTS = 300
 """Tests up to which the search over binary tests is the second opinion on trees."""
 FIRST_SHARE, FIRST_SECONDS = 0.3, 10.0
 """How much of the time the first of two provers may take, and the most of it."""
+FRONTS = "the search of fronts in NumPy"
 FAMILIES = {
     "contree": "trees",
     "dl85": "binary",
@@ -104,12 +109,38 @@ def by_engines(
     graph : DecisionGraph, optional
         A model in hand: engines look for better ones only.
     """
+    yield from by_totals(question, value, budget)
     engines = provers(question, maker)
     for index, engine in enumerate(engines):
         part = _part(budget, last=index + 1 == len(engines))
         found = _by_engine(engine, question, value, part, graph)
         if found is not None:
             yield found
+
+
+def by_totals(question: Question, value: Fraction | None, budget: Budget) -> Iterator[Bound]:
+    """Under rows over totals: the search in NumPy, with hints of the native one; where it gives up, the native search.
+
+    With any hints, what `treeform.certify.fronts` finds to be empty is empty, so it rests on nobody.
+    """
+    engine = None if is_least_depth(question.objective) else totals_engine(question)
+    relaxation = None if engine is None else relax(question, engine)
+    if engine is None or relaxation is None:
+        return
+    part = _part(budget, last=False)
+    run = EngineRun(time_limit=part.remaining, stop=part.stop)
+    outcome = engine.run(question.data, relaxation.task, run)
+    if value is not None and outcome.witness is not None:
+        target = relaxation.at_least(math.ceil(value * question.scale))
+        table = TableOfTotals(question.data, relaxation.task)
+        if nothing_below(table, relaxation.task, target, outcome.witness, _part(budget, last=False).stop):
+            yield Bound(FRONTS, value, None, True)
+            return
+    lower = question.to_units(relaxation.lower(outcome.lower))
+    best = None
+    if outcome.graph is not None and (judged := verify(question, outcome.graph)).ok:
+        best = question.to_units(judged.value)
+    yield Bound(engine.name, None if beyond(question, lower) else lower, best, outcome.proved)
 
 
 def _by_engine(
