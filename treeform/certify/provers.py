@@ -13,27 +13,29 @@ from fractions import Fraction
 
 from treeform.certify.fronts import nothing_below
 from treeform.certify.schema import Multiplier
-from treeform.engines import DL85, ConTree, DiagramSearch, Engine, EngineRun
+from treeform.engines import DL85, ConTree, DiagramSearch, Engine, EngineRun, TotalsSearch
 from treeform.engines.table_of_totals import TableOfTotals
+from treeform.engines.totals import reason_against
 from treeform.errors import CertificateError
 from treeform.graph import DecisionGraph
 from treeform.language.objective import Depth, Objective
 from treeform.language.question import Question
 from treeform.shape import UNIVARIATE, Tree
+from treeform.solve import schedule
 from treeform.solve.budget import Budget
-from treeform.solve.choice import totals_engine
 from treeform.solve.depth_engine import DepthEngine
 from treeform.solve.engines import run_engine
 from treeform.solve.lagrangian import Lagrangian, rows_of, tighten
 from treeform.solve.ledger import Ledger
 from treeform.solve.relaxation import relax
 from treeform.solve.simple_bounds import ceiling
-from treeform.solve.verification import verify
 
 FEW_TESTS = 300
 """Tests up to which the search over binary tests is the second opinion on trees."""
-FIRST_SHARE, FIRST_SECONDS = 0.3, 10.0
-"""How much of the time the first of two provers may take, and the most of it."""
+FEW_FOR_TOTALS = 1000
+"""Tests up to which the search for totals is tried."""
+SIMPLE_TOTALS = TotalsSearch(parts=("multipliers",))
+"""Without lazy rows, guesses, similarity and dominance: the parts of the search that are hardest to get right."""
 FRONTS = "the search of fronts in NumPy"
 FAMILIES = {
     "contree": "trees",
@@ -41,6 +43,7 @@ FAMILIES = {
     "cadl85": "binary",
     "blossom": "binary",
     "diagram-search": "diagrams",
+    "totals-search": "totals",
 }
 """Engines that share code are of one family."""
 
@@ -86,7 +89,27 @@ def provers(question: Question, maker: object) -> list[Engine]:
         engines.append(DL85())
     if FAMILIES.get(str(maker)) == FAMILIES[tree.name]:
         engines.reverse()
-    return engines
+    # Rows over totals are more than the other engines honour.
+    return [*_for_totals(question, tree), *engines]
+
+
+def _for_totals(question: Question, plain: Engine) -> list[Engine]:
+    """The search for totals, where it honours more of the question than the plain engines and takes its table.
+
+    First with little more than its enumeration, then with everything that makes it fast.
+    """
+    engine, other = TotalsSearch(), relax(question, plain)
+    if is_least_depth(question.objective) or other is None or other.exact:
+        return []
+    own = relax(question, engine)
+    if own is None or len(own.dropped) >= len(other.dropped) or question.data.n_tests > FEW_FOR_TOTALS:
+        return []
+    return [SIMPLE_TOTALS, engine] if reason_against(question.data, own.task) is None else []
+
+
+def name_of(engine: Engine) -> str:
+    """The engine's name, with what is left out of it."""
+    return f"{engine.name} with multipliers only" if engine is SIMPLE_TOTALS else engine.name
 
 
 def by_engines(
@@ -109,7 +132,9 @@ def by_engines(
     graph : DecisionGraph, optional
         A model in hand: engines look for better ones only.
     """
-    yield from by_totals(question, value, budget)
+    shown = by_fronts(question, value, budget)
+    if shown is not None:
+        yield shown
     engines = provers(question, maker)
     for index, engine in enumerate(engines):
         part = _part(budget, last=index + 1 == len(engines))
@@ -118,29 +143,25 @@ def by_engines(
             yield found
 
 
-def by_totals(question: Question, value: Fraction | None, budget: Budget) -> Iterator[Bound]:
-    """Under rows over totals: the search in NumPy, with hints of the native one; where it gives up, the native search.
+def by_fronts(question: Question, value: Fraction | None, budget: Budget) -> Bound | None:
+    """The search in NumPy, under rows over totals, with hints of the native one; None where it proves nothing.
 
     With any hints, what `treeform.certify.fronts` finds to be empty is empty, so it rests on nobody.
     """
-    engine = None if is_least_depth(question.objective) else totals_engine(question)
-    relaxation = None if engine is None else relax(question, engine)
-    if engine is None or relaxation is None:
-        return
+    engines = [] if question.shape.splits != UNIVARIATE else _for_totals(question, ConTree())
+    relaxation = relax(question, engines[-1]) if engines and value is not None else None
+    if relaxation is None or value is None:
+        return None
     part = _part(budget, last=False)
     run = EngineRun(time_limit=part.remaining, stop=part.stop)
-    outcome = engine.run(question.data, relaxation.task, run)
-    if value is not None and outcome.witness is not None:
-        target = relaxation.at_least(math.ceil(value * question.scale))
-        table = TableOfTotals(question.data, relaxation.task)
-        if nothing_below(table, relaxation.task, target, outcome.witness, _part(budget, last=False).stop):
-            yield Bound(FRONTS, value, None, True)
-            return
-    lower = question.to_units(relaxation.lower(outcome.lower))
-    best = None
-    if outcome.graph is not None and (judged := verify(question, outcome.graph)).ok:
-        best = question.to_units(judged.value)
-    yield Bound(engine.name, None if beyond(question, lower) else lower, best, outcome.proved)
+    outcome = engines[-1].run(question.data, relaxation.task, run)
+    if outcome.witness is None:
+        return None
+    target = relaxation.at_least(math.ceil(value * question.scale))
+    table = TableOfTotals(question.data, relaxation.task)
+    stop = _part(budget, last=False).stop
+    shown = nothing_below(table, relaxation.task, target, outcome.witness, stop)
+    return Bound(FRONTS, value, None, True) if shown else None
 
 
 def _by_engine(
@@ -156,9 +177,9 @@ def _by_engine(
     if graph is not None:
         ledger.offer(graph, "the certificate")
     outcome = run_engine(engine, relaxation, ledger, budget)
-    if not ledger.closed:
+    if not ledger.closed and not isinstance(engine, TotalsSearch):
         tighten(question, engine, relaxation, outcome, ledger, budget)
-    return _bound(engine.name, ledger, not budget.stop())
+    return _bound(name_of(engine), ledger, not budget.stop())
 
 
 class _Target(Ledger):
@@ -234,7 +255,7 @@ def by_multipliers(
     """
     priced = {one.requirement for one in multipliers}
     point = [Fraction(one.value) for one in multipliers]
-    engines = [engine for engine in provers(question, maker) if "cost" in engine.understands]
+    engines = [engine for engine in provers(question, maker) if not isinstance(engine, TotalsSearch)]
     found: Bound | None = None
     for index, engine in enumerate(engines):
         relaxation = relax(question, engine)
@@ -271,10 +292,7 @@ def beyond(question: Question, lower: Fraction) -> bool:
 
 def _part(budget: Budget, *, last: bool) -> Budget:
     """The time of one of several provers."""
-    if last:
-        return budget
-    left = budget.remaining
-    return budget.share(FIRST_SECONDS if left is None else min(FIRST_SECONDS, FIRST_SHARE * left))
+    return budget if last else schedule.FIRST_PROVER.of(budget)
 
 
 def constant_models(question: Question) -> Iterator[DecisionGraph]:
