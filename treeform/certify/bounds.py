@@ -46,7 +46,7 @@ class Means:
         Whether drat-trim verifies them.
     independent : bool
         Whether engines do not count.
-    confirm : Backend, str or None
+    confirm : Backend or None
         Another solver to solve again with.
     """
 
@@ -54,7 +54,7 @@ class Means:
     proofs: Path | None = None
     drat_trim: bool = False
     independent: bool = False
-    confirm: Backend | str | None = None
+    confirm: Backend | None = None
 
 
 def claim_rows(
