@@ -26,6 +26,7 @@ from treeform.graph import DecisionGraph
 from treeform.language.question import Question
 from treeform.solve.budget import Budget
 from treeform.solve.driver import solve
+from treeform.solve.options import SolveOptions
 from treeform.solve.simple_bounds import ceiling, classes_bound, floor_bound
 from treeform.solve.verification import verify
 
@@ -273,12 +274,10 @@ class _Court:
     ) -> tuple[CheckRow | None, str | None]:
         """Solve again with another solver: a model may refute the claim; else the solver's name, if it confirms."""
         try:
-            result = solve(
-                self.question,
-                self.means.confirm,
-                warm_start=self.graph,
-                time_limit=self.means.time_limit,
+            options = SolveOptions(
+                self.means.confirm, warm_start=self.graph, time_limit=self.means.time_limit
             )
+            result = solve(self.question, options)
         except SolverNotAvailable:
             raise
         except TreeformError as error:

@@ -20,6 +20,7 @@ from treeform.graph import DecisionGraph
 from treeform.language.objective import Depth, Objective
 from treeform.language.question import Question
 from treeform.shape import UNIVARIATE, Tree
+from treeform.solve import schedule
 from treeform.solve.budget import Budget
 from treeform.solve.depth_engine import DepthEngine
 from treeform.solve.engines import run_engine
@@ -35,8 +36,6 @@ FEW_FOR_TOTALS = 1000
 """Tests up to which the search for totals is tried."""
 SIMPLE_TOTALS = TotalsSearch(parts=("multipliers",))
 """Without lazy rows, guesses, similarity and dominance: the parts of the search that are hardest to get right."""
-FIRST_SHARE, FIRST_SECONDS = 0.3, 10.0
-"""How much of the time the first of two provers may take, and the most of it."""
 FAMILIES = {
     "contree": "trees",
     "dl85": "binary",
@@ -306,10 +305,7 @@ def beyond(question: Question, lower: Fraction) -> bool:
 
 def _part(budget: Budget, *, last: bool) -> Budget:
     """The time of one of several provers."""
-    if last:
-        return budget
-    left = budget.remaining
-    return budget.share(FIRST_SECONDS if left is None else min(FIRST_SECONDS, FIRST_SHARE * left))
+    return budget if last else schedule.FIRST_PROVER.of(budget)
 
 
 def constant_models(question: Question) -> Iterator[DecisionGraph]:
