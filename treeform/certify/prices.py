@@ -61,7 +61,7 @@ def cheapest(
     ----------
     data : Dataset
     task : TreeTask
-        A tree without a limit on features.
+        A tree. A limit on the columns that it tests is left out: what no tree does without it, none does with it.
     most : int
     multipliers : sequence of int
         One for each row of the task's totals, and one for the number of tests where that is limited. Others than
@@ -76,8 +76,8 @@ def cheapest(
     OutOfReach
         If numbers would leave the exact range, the list would be too long, or the task is of another kind.
     """
-    if task.widths is not None or task.max_features is not None:
-        raise _out_of_reach("it lists trees, without a limit on columns")
+    if task.widths is not None:
+        raise _out_of_reach("it lists trees")
     table = _Table(data, task)
     priced = _Prices(table, task, multipliers, unit, stop)
     limit = priced.limit(most)

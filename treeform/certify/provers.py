@@ -205,7 +205,8 @@ def by_prices(
     if found.least is None:
         return Bound(BY_PRICES, None if target > ceiling(question) else question.to_units(target), None, True)
     lower = question.to_units(relaxation.lower(found.least))
-    return Bound(BY_PRICES, lower, lower if relaxation.exact else None, True)
+    attained = relaxation.exact and relaxation.task.max_features is None
+    return Bound(BY_PRICES, lower, lower if attained else None, True)
 
 
 def _multipliers(hint: object) -> tuple[list[int], int]:
