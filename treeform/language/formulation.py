@@ -14,7 +14,7 @@ from treeform.errors import PortError, SpecError
 from treeform.language.component import Component, Sum
 from treeform.language.objective import Depth, Objective
 from treeform.language.ports import PORTS, Ports, derivable
-from treeform.language.requirement import Requirement
+from treeform.language.requirement import Requirement, asks_for_tests
 from treeform.model import Expr, Form, Model
 from treeform.shape import UNIVARIATE
 
@@ -215,7 +215,7 @@ class Formulation:
             raise SpecError(f"{self.name} cannot state this problem", cause=reason)
         readers = (*self.components, *bound)
         wanted = frozenset(objective.needs).union(*(reader.needs for reader in readers))
-        ports = Ports(data, shape, wanted, _facts(bound, data, shape))
+        ports = Ports(data, shape, wanted, _facts(bound, data, shape), asks_for_tests(bound))
         if examples is not None:
             ports.state[EXAMPLES] = np.asarray(examples, dtype=np.int64)
         model = Model(self.name)

@@ -52,16 +52,24 @@ PORTS: dict[str, PortSpec] = {
     "correct": PortSpec(("n",), "sample i is predicted its own class (derived from `predicted`)"),
     "flow": PortSpec(("n", "V"), "sample i passes test node v"),
     "side": PortSpec(("n", "V", 2), "sample i leaves test node v to the left (0) or to the right (1)"),
-    "active": PortSpec(("V",), "test node v is used"),
-    "feature": PortSpec(("V", "F"), "test node v tests feature f (0 when v is not used)"),
+    "active": PortSpec(("V",), "test node v is used, as a test or as a pass-through"),
+    "feature": PortSpec(("V", "F"), "test node v reads feature f (0 when v is not used, or is a pass-through)"),
+    "falling": PortSpec(("V", "F"), "test node v reads f with a weight below 0: greater values lead to the left"),
     "sink": PortSpec(("n", "L"), "sample i ends in leaf or terminal l"),
     "label": PortSpec(("L", "K"), "leaf or terminal l predicts class k"),
     "arc": PortSpec(("V", 2, "N"), "side s of test v leads to node w; N = V test nodes, then L terminals"),
 }
-"""The agreed ports. A formulation may publish further ones under names of its own, whose shape is free."""
+"""The agreed ports. A formulation may publish further ones under names of its own, whose shape is free.
 
-DERIVED: dict[str, str] = {"correct": "predicted"}
-"""Ports that are derived here, once, from another one when the formulation does not offer them."""
+A requirement that tells the left side from the right one reads `feature` beside `side`: otherwise a formulation may
+state a test with its sides swapped. A pass-through sends everything to the left and has no arc on its right.
+"""
+
+DERIVED: dict[str, str] = {"correct": "predicted", "falling": "feature"}
+"""Ports that are derived here, once, from another one when the formulation does not offer them.
+
+A test of one column sends small values to the left, so nothing is `falling` in univariate shapes.
+"""
 
 
 def derivable(offered: Set[str]) -> frozenset[str]:
@@ -84,6 +92,9 @@ class Ports:
     facts : mapping of str to int
         What requirements promise of every admissible model in engine terms (`Requirement.native`), such as
         ``{"min_support": 50}``; a formulation may use them to leave out what cannot occur.
+    asks_for_tests : bool
+        Whether some requirement may need tests that decide nothing (`Requirement.demands_tests`). Otherwise they may
+        be left out wherever they gain nothing.
     """
 
     def __init__(
@@ -92,11 +103,13 @@ class Ports:
         shape: Shape,
         wanted: Iterable[str] = (),
         facts: Mapping[str, int] | None = None,
+        asks_for_tests: bool = False,
     ) -> None:
         self.data = data
         self.shape = shape
         self.wanted = frozenset(wanted)
         self.facts = dict(facts or {})
+        self.asks_for_tests = asks_for_tests
         self.state: dict[str, Any] = {}
         """Anything that is no expression and that components share: thresholds, node numbering, …"""
         self._exprs: dict[str, Expr] = {}
@@ -195,7 +208,14 @@ class Ports:
         return self._exprs[name]
 
     def _derive(self, name: str) -> Expr:
-        assert name == "correct"
+        if name == "falling":
+            if self.shape.splits != UNIVARIATE:
+                raise PortError(
+                    "nothing publishes the port 'falling'",
+                    cause="weights of hyperplanes have signs, which only the formulation knows",
+                    fix="publish it beside 'feature'",
+                )
+            return self._exprs["feature"] * 0
         predicted = self._exprs["predicted"]
         return predicted[np.arange(self.n_samples), np.asarray(self.data.y)]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import copy
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
@@ -38,6 +38,9 @@ class Requirement(Component, ABC):
     """
 
     name: ClassVar[str] = ""
+    demands_tests: ClassVar[bool] = True
+    """Whether it may need tests that decide nothing, as "at least five tests" does. False promises that a model which
+    satisfies it still does when such a test is left out or made a pass-through; formulations then state less."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -131,6 +134,13 @@ class Requirement(Component, ABC):
 
 
 _REGISTRY: dict[str, type[Requirement]] = {}
+_READ_OFF_TESTS = frozenset({"active", "arc", "falling", "feature", "flow", "side"})
+"""Ports through which a requirement can ask for tests."""
+
+
+def asks_for_tests(requirements: Iterable[Requirement]) -> bool:
+    """Whether some of them could be satisfied by a test that decides nothing, so that these have to be stated."""
+    return any(r.demands_tests and bool(_READ_OFF_TESTS & frozenset(r.needs)) for r in requirements)
 
 
 def registered() -> dict[str, type[Requirement]]:

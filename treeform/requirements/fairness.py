@@ -73,6 +73,7 @@ class StatisticalParity(Requirement):
     """
 
     name: ClassVar[str] = "statistical_parity"
+    demands_tests: ClassVar[bool] = False
     needs = frozenset({"predicted"})
 
     def __init__(

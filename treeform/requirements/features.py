@@ -33,6 +33,7 @@ class FeatureBudget(Requirement):
     """
 
     name: ClassVar[str] = "feature_budget"
+    demands_tests: ClassVar[bool] = False
     needs = frozenset({"feature"})
 
     def __init__(self, k: int) -> None:
@@ -88,6 +89,7 @@ class Monotone(Requirement):
     """
 
     name: ClassVar[str] = "monotone"
+    demands_tests: ClassVar[bool] = False
     needs = frozenset({"feature", "side", "predicted"})
 
     def __init__(self, column: str, direction: str = "increasing", favourable: Any = None) -> None:

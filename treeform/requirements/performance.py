@@ -32,6 +32,7 @@ class MaxErrors(OfAmount, Requirement):
     """
 
     name: ClassVar[str] = "max_errors"
+    demands_tests: ClassVar[bool] = False
     needs = frozenset({"correct"})
 
     def bind(self, data: Dataset, **context: Any) -> MaxErrors:

@@ -38,6 +38,7 @@ class MinSupport(OfAmount, Requirement):
     """
 
     name: ClassVar[str] = "min_support"
+    demands_tests: ClassVar[bool] = False
     needs = frozenset({"side", "active"})
 
     def bind(self, data: Dataset, **context: Any) -> MinSupport:
@@ -84,6 +85,7 @@ class Stability(OfAmount, Requirement):
     """
 
     name: ClassVar[str] = "stability"
+    demands_tests: ClassVar[bool] = False
     needs = frozenset({"flow", "active"})
 
     def bind(self, data: Dataset, **context: Any) -> Stability:
