@@ -2,17 +2,33 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from importlib.metadata import version
+from pathlib import Path
 
 import pytest
 
 import treeform as tf
-from treeform.backends import CPSAT, SAT, HiGHS, MathOpt, MaxSAT, Pyomo, by_name, packages, registry, solvers
+from treeform.backends import (
+    CPSAT,
+    SAT,
+    HiGHS,
+    MathOpt,
+    MaxSAT,
+    Pyomo,
+    by_name,
+    packages,
+    programs,
+    registry,
+    solvers,
+)
+from treeform.backends.programs import find_program
 from treeform.backends.TEMPLATE import Enumeration
 from treeform.errors import SolverNotAvailable, SpecError
 from treeform.model import Model
+from treeform.testing.conformance import _backends
 
 
 @pytest.mark.parametrize(
@@ -93,9 +109,59 @@ def test_a_missing_package_says_what_to_install(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_missing_program_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("treeform.backends.pyomo.shutil.which", lambda program: None)
+    monkeypatch.setattr("treeform.backends.pyomo.find_program", lambda program: None)
     with pytest.raises(SolverNotAvailable, match="coinor-cbc"):
         by_name("pyomo:cbc")
+
+
+def test_a_program_is_found_on_the_path_beside_the_interpreter_and_in_a_package(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def program(folder: Path) -> str:
+        folder.mkdir(parents=True, exist_ok=True)
+        made = folder / "cbc"
+        made.write_text("#!/bin/sh\n")
+        made.chmod(0o755)
+        return str(made)
+
+    on_path, beside = program(tmp_path / "path"), program(tmp_path / "venv")
+    monkeypatch.setenv("PATH", str(tmp_path / "path"))
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "venv" / "python"))
+    assert find_program("cbc") == on_path
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert find_program("cbc") == beside
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
+    monkeypatch.setitem(programs.SHIPPED, "cbc", lambda: "/shipped/cbc")
+    assert find_program("cbc") == "/shipped/cbc"
+    monkeypatch.setattr(programs, "SHIPPED", {})
+    assert find_program("cbc") is None
+
+
+def test_the_kits_take_only_variants_that_are_available(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("treeform.backends.pyomo.find_program", lambda program: None)
+    names = [backend.name for backend in _backends(None)]
+    assert "pyomo:appsi_highs" in names
+    assert not any(name.startswith("pyomo:cbc") for name in names)
+
+
+#: What the extra "test" brings; a machine without it would leave tests out in silence.
+BROUGHT = (
+    "highs",
+    "cp-sat",
+    "cadical195",
+    "glucose42",
+    "rc2",
+    "mathopt:scip",
+    "pyomo:cbc",
+    "pyomo:appsi_highs",
+)
+
+
+@pytest.mark.skipif(os.environ.get("CI") != "true", reason="a developer's machine may have fewer solvers")
+@pytest.mark.parametrize("name", BROUGHT)
+def test_every_solver_that_the_tests_need_is_here_in_ci(name: str) -> None:
+    row = next(row for row in solvers() if row.name == name)
+    assert row.available, row.reason
 
 
 def test_libraries_that_clash_are_named(monkeypatch: pytest.MonkeyPatch) -> None:

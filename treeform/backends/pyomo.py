@@ -16,6 +16,7 @@ import numpy as np
 from treeform.backends.base import LINEAR, Answer, Backend, Capabilities, Reason, Run, Session, Verdict
 from treeform.backends.child import Child
 from treeform.backends.packages import Availability, load, probe
+from treeform.backends.programs import find_program
 from treeform.backends.rows import narrowed, with_cutoff
 from treeform.backends.watch import Watch
 from treeform.errors import SolverFailed, SpecError
@@ -26,7 +27,7 @@ PROGRAMS = {"cbc": "cbc", "glpk": "glpsol", "scip": "scip", "gurobi": "gurobi_cl
 #: Solver names of Pyomo, and the Python package and module that each one needs.
 PACKAGES = {"appsi_highs": ("highspy", "highspy")}
 HOW = {
-    "cbc": "install COIN-OR CBC, for example: apt-get install coinor-cbc",
+    "cbc": "install COIN-OR CBC, for example: apt-get install coinor-cbc, or pip install 'pulp>=3,<4', which ships it",
     "glpk": "install GLPK, for example: apt-get install glpk-utils",
     "scip": "install SCIP with its AMPL interface (scipopt.org), or use tf.MathOpt('scip')",
     "gurobi": "install Gurobi and a licence (gurobi.com)",
@@ -74,14 +75,14 @@ class Pyomo(Backend):
 
     @classmethod
     def availability(cls, variant: str = "") -> Availability:
-        """As for any backend; a program is looked for on the path, and names that treeform does not know pass."""
+        """As for any backend; a program is looked for by `find_program`, and names that treeform does not know pass."""
         found = probe(cls.package, cls.module)
         solver = variant.partition(":")[2]
         if not found.available or not solver:
             return found
         if solver in PACKAGES and not probe(*PACKAGES[solver]).available:
             return Availability(False, found.version, f"the package {PACKAGES[solver][0]} is not installed")
-        if solver in PROGRAMS and shutil.which(PROGRAMS[solver]) is None:
+        if solver in PROGRAMS and find_program(PROGRAMS[solver]) is None:
             return Availability(False, found.version, f"the program {PROGRAMS[solver]} is not on the path")
         return found
 
@@ -138,7 +139,7 @@ class PyomoSession(Session):
 def solve_in_child(task: dict[str, Any]) -> tuple[str, Reason | None, np.ndarray | None]:
     """What a child process does: build the Pyomo model, solve it once, and read the point."""
     pyo = load("pyomo.environ", "pyomo", Pyomo.install)
-    solver = pyo.SolverFactory(task["solver"])
+    solver = pyo.SolverFactory(task["solver"], **_program(task["solver"]))
     if not solver.available(exception_flag=False):
         raise SolverFailed(
             f"Pyomo cannot use the solver {task['solver']!r}",
@@ -159,6 +160,15 @@ def solve_in_child(task: dict[str, Any]) -> tuple[str, Reason | None, np.ndarray
     # Not all of them say why they stopped.
     late = task["deadline"] is not None and time.time() > task["deadline"] - 0.1
     return verdict, "time" if reason == "solver" and late else reason, x
+
+
+def _program(solver: str) -> dict[str, str]:
+    """Where the program is, for Pyomo, which looks on the path only."""
+    name = PROGRAMS.get(solver)
+    if name is None or shutil.which(name) is not None:
+        return {}
+    found = find_program(name)
+    return {} if found is None else {"executable": found}
 
 
 def _limit(solver: str, seconds: float, options: dict[str, Any]) -> None:

@@ -11,8 +11,7 @@ from typing import Any
 from treeform import __version__
 from treeform.errors import CertificateError
 from treeform.graph.evaluate import confusion, weighted_errors
-from treeform.solve.ledger import Claim
-from treeform.solve.result import Number, Result
+from treeform.solve.result import Claim, Number, Result
 
 FORMAT = "treeform.certificate/1"
 

@@ -7,7 +7,6 @@ requirement works on any formulation that offers what it reads. This module hold
 * the table of ports, with their axes (:data:`PORTS`);
 * :class:`Ports`, what a component is handed when it builds.
 
-
 A component declares the ports that it reads in ``needs``. The declaration is binding: it tells the
 formulation, before anything is built, which parts must be expressible, so reading an undeclared port raises.
 """
@@ -17,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Set
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -25,7 +24,6 @@ from treeform.errors import PortError
 
 if TYPE_CHECKING:
     from treeform.data import Dataset, Points
-    from treeform.language.component import Component
     from treeform.model import Expr
     from treeform.shape import Shape
 
@@ -77,6 +75,13 @@ def derivable(offered: Set[str]) -> frozenset[str]:
     return frozenset(offered) | {name for name, source in DERIVED.items() if source in offered}
 
 
+class Reader(Protocol):
+    """What ports have to know of a component: the ports that it reads and those that it publishes."""
+
+    needs: Set[str]
+    offers: Set[str]
+
+
 class Ports:
     """What a component sees while it builds: the data, the shape, and the ports published so far.
 
@@ -114,7 +119,7 @@ class Ports:
         """Anything that is no expression and that components share: thresholds, node numbering, …"""
         self._exprs: dict[str, Expr] = {}
         self._sizes: dict[str, int] = {"n": data.n_samples, "K": data.n_classes, "F": data.n_features}
-        self._reader: Component | None = None
+        self._reader: Reader | None = None
 
     @property
     def n_samples(self) -> int:
@@ -220,7 +225,7 @@ class Ports:
         return predicted[np.arange(self.n_samples), np.asarray(self.data.y)]
 
     @contextmanager
-    def used_by(self, component: Component) -> Iterator[Ports]:
+    def used_by(self, component: Reader) -> Iterator[Ports]:
         """Within the block, only what ``component`` declares may be read and published."""
         before, self._reader = self._reader, component
         try:
@@ -229,7 +234,7 @@ class Ports:
             self._reader = before
 
 
-def _undeclared(reader: Component, name: str, known: bool) -> PortError:
+def _undeclared(reader: Reader, name: str, known: bool) -> PortError:
     what = f"{type(reader).__name__} reads {name!r}, which it does not declare"
     if not known:
         return PortError(what, cause=f"there is no port of that name; ports are {', '.join(PORTS)}")

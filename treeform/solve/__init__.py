@@ -2,8 +2,8 @@
 
 from treeform.solve.budget import Budget
 from treeform.solve.driver import solve
-from treeform.solve.ledger import Claim, Ledger
-from treeform.solve.result import Limit, Progress, Result, Status
+from treeform.solve.ledger import Ledger
+from treeform.solve.result import Claim, Limit, Progress, Result, Status
 from treeform.solve.verification import Verified, misfit, verify
 
 __all__ = [

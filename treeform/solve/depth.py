@@ -17,7 +17,7 @@ from treeform.language.objective import Depth, Objective
 from treeform.language.question import Question
 from treeform.shape import Tree
 from treeform.solve.budget import Budget
-from treeform.solve.depth_engine import RungEngine
+from treeform.solve.depth_engine import DepthEngine
 from treeform.solve.ledger import Ledger
 from treeform.solve.result import Limit, as_number
 from treeform.solve.search import CompiledSearch
@@ -69,7 +69,7 @@ def climb(
         ledger.offer(DecisionGraph.leaf(label, question.data), "constant model")
     if not ledger.closed and ledger.upper is None:
         ledger.prove_lower(unit, "constant models")
-    beside = None if engine is None or proofs is not None else RungEngine(engine, budget)
+    beside = None if engine is None or proofs is not None else DepthEngine(engine, budget)
     if engine is not None and proofs is not None:
         ledger.notes.append(f"{engine.name} took no part: proofs are of what the solver refutes")
     first = 1 if proofs is not None or ledger.closed else _skip(question, formulation, ledger, unit)
@@ -80,7 +80,7 @@ def climb(
         found = Ledger(rung, ledger.budget)
         if beside is not None:
             ledger.say(f"{beside.engine.name}, depth {depth}")
-            beside.look(found)
+            beside.try_depth(found)
             if found.impossible:
                 _refuse(ledger, found, question, depth, unit)
                 continue
@@ -145,7 +145,7 @@ def _break_tie(
     backend: Backend,
     ledger: Ledger,
     budget: Budget,
-    beside: RungEngine | None,
+    beside: DepthEngine | None,
 ) -> Limit | None:
     """Among the models of least depth, the best by what the formulation minimises next (DT_size)."""
     next_goal = formulation.tie_break(question.objective)

@@ -41,14 +41,14 @@ def refute_again(recheck: dict[str, Any], question: Question, budget: Budget) ->
     """
     depth = int(recheck["refuted_depth"])
     rung = Ledger(question.with_(shape=Tree(depth), objective=Objective(())), budget)
-    engine = RungEngine(find_engine(str(recheck["engine"])), budget, alone=True)
-    engine.look(rung)
-    return rung, not engine.tired
+    engine = DepthEngine(find_engine(str(recheck["engine"])), budget, alone=True)
+    engine.try_depth(rung)
+    return rung, not engine.gave_up
 
 
 @dataclass
-class RungEngine:
-    """A native engine beside the ladder.
+class DepthEngine:
+    """A native engine that is asked about each depth first.
 
     Parameters
     ----------
@@ -62,12 +62,12 @@ class RungEngine:
     engine: Engine
     budget: Budget
     alone: bool = False
-    tired: bool = False
+    gave_up: bool = False
 
-    def look(self, rung: Ledger) -> None:
+    def try_depth(self, rung: Ledger) -> None:
         """Enter a model of the rung's depth, or that there is none, or nothing."""
         told = self._task(rung.question)
-        if self.tired or told is None:
+        if self.gave_up or told is None:
             return
         relaxation, allowed = told
         part = self._part()
@@ -89,7 +89,7 @@ class RungEngine:
             rung.prove_infeasible(
                 self.engine.name, relaxation.dropped, refuted(self.engine, relaxation.task.depth)
             )
-        self.tired = outcome.reason is not None and rung.graph is None
+        self.gave_up = outcome.reason is not None and rung.graph is None
 
     def fewest_tests(self, ledger: Ledger) -> None:
         """Bounds and models for the fewest tests without training errors, at the depth of the ledger's shape.

@@ -11,53 +11,17 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from fractions import Fraction
 from typing import Any
 
 from treeform.errors import ContradictionError
 from treeform.graph import DecisionGraph
 from treeform.language.question import Question
 from treeform.solve.budget import Budget
-from treeform.solve.result import Progress, Status, as_number
+from treeform.solve.result import Claim, Progress, Status, as_number
 from treeform.solve.simple_bounds import ceiling
 from treeform.solve.verification import Verified, verify
 
 BOUND_TOLERANCE = 1e-6
-
-
-@dataclass(frozen=True)
-class Claim:
-    """One statement about the optimum.
-
-    Attributes
-    ----------
-    kind : {"upper", "lower", "infeasible"}
-    value : Fraction or None
-        In the user's units.
-    by : str
-        Who makes the claim, with version where known.
-    relaxation : tuple of str
-        Requirements (and objective terms) that the prover ignored; empty for the problem itself.
-    recheck : dict or None
-        How `treeform.check` can prove the claim again; None when it cannot.
-    """
-
-    kind: str
-    value: Fraction | None
-    by: str
-    seconds: float
-    relaxation: tuple[str, ...] = ()
-    recheck: dict[str, Any] | None = None
-    counters: dict[str, int] = field(default_factory=dict)
-
-    def __str__(self) -> str:
-        what = {"upper": "a model of value", "lower": "no model is below", "infeasible": "no model exists"}[
-            self.kind
-        ]
-        number = "" if self.value is None else f" {as_number(self.value)}"
-        without = f" (even without {', '.join(self.relaxation)})" if self.relaxation else ""
-        return f"{what}{number}{without}, by {self.by} after {self.seconds:.2f} s"
 
 
 class Ledger:

@@ -11,7 +11,7 @@ import numpy as np
 from treeform.language.formulation import Formulation
 from treeform.language.question import Question
 from treeform.solve.budget import Budget
-from treeform.solve.ledger import Claim
+from treeform.solve.result import Claim
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from treeform.graph import DecisionGraph
     from treeform.language.question import Question
-    from treeform.solve.ledger import Claim
 
 Number = int | Fraction
 
@@ -67,6 +66,40 @@ def relative_gap(upper: Number | None, lower: Number | None) -> float | None:
     if lower >= upper:
         return 0.0
     return float(Fraction(upper - lower) / abs(Fraction(upper))) if upper != 0 else float("inf")
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One statement about the optimum.
+
+    Attributes
+    ----------
+    kind : {"upper", "lower", "infeasible"}
+    value : Fraction or None
+        In the user's units.
+    by : str
+        Who makes the claim, with version where known.
+    relaxation : tuple of str
+        Requirements (and objective terms) that the prover ignored; empty for the problem itself.
+    recheck : dict or None
+        How `treeform.check` can prove the claim again; None when it cannot.
+    """
+
+    kind: str
+    value: Fraction | None
+    by: str
+    seconds: float
+    relaxation: tuple[str, ...] = ()
+    recheck: dict[str, Any] | None = None
+    counters: dict[str, int] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        what = {"upper": "a model of value", "lower": "no model is below", "infeasible": "no model exists"}[
+            self.kind
+        ]
+        number = "" if self.value is None else f" {as_number(self.value)}"
+        without = f" (even without {', '.join(self.relaxation)})" if self.relaxation else ""
+        return f"{what}{number}{without}, by {self.by} after {self.seconds:.2f} s"
 
 
 @dataclass(frozen=True)

@@ -294,9 +294,14 @@ def _applicable(
 def _backends(given: Iterable[Backend | str] | None) -> list[Backend]:
     if given is None:
         # What has no package of its own combines the others.
-        classes = [cls for cls in backend_classes() if cls.package and cls.availability().available]
-        return [cls.named(cls.variants()[0]) for cls in classes]
+        found = ((cls, _variant(cls)) for cls in backend_classes() if cls.package)
+        return [cls.named(variant) for cls, variant in found if variant is not None]
     return [by_name(b) if isinstance(b, str) else b for b in given]
+
+
+def _variant(cls: type[Backend]) -> str | None:
+    """The preferred one of a backend's variants that can be used here."""
+    return next((name for name in cls.variants() if cls.availability(name).available), None)
 
 
 def _judge(formulation: Formulation, solvers: Sequence[Backend]) -> Backend:

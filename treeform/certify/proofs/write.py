@@ -25,8 +25,8 @@ from treeform.errors import SpecError, TreeformError
 from treeform.language.formulation import Formulation
 from treeform.language.question import Question
 from treeform.solve.budget import Budget
-from treeform.solve.ledger import Claim
 from treeform.solve.proof_writer import Written
+from treeform.solve.result import Claim
 
 ENCODER = "python-sat"
 
