@@ -15,6 +15,7 @@ import numpy as np
 from treeform.formulations.odd import coding
 from treeform.formulations.odd.flow import Flow
 from treeform.formulations.odd.hyperplanes import MultivariateSplits, OneFeature
+from treeform.formulations.odd.normal import NormalForm
 from treeform.formulations.odd.objective import Accuracy, paper_objective
 from treeform.formulations.odd.one import OneHyperplane
 from treeform.formulations.odd.separate import Cube
@@ -23,6 +24,7 @@ from treeform.formulations.odd.starts import grown
 from treeform.formulations.odd.symmetry import SideOrder, SymmetryBreaking
 from treeform.formulations.odd.topology import Topology
 from treeform.language.formulation import Compiled, Formulation
+from treeform.language.requirement import Requirement, asks_for_tests
 from treeform.model import Form, Kind
 from treeform.shape import MARGIN, MULTIVARIATE, UNIVARIATE
 
@@ -30,7 +32,6 @@ if TYPE_CHECKING:
     from treeform.data import Dataset
     from treeform.graph import DecisionGraph
     from treeform.language.objective import Objective
-    from treeform.language.requirement import Requirement
     from treeform.shape import Shape
 
 __all__ = [
@@ -38,6 +39,7 @@ __all__ = [
     "Accuracy",
     "Flow",
     "MultivariateSplits",
+    "NormalForm",
     "OneFeature",
     "OneHyperplane",
     "PaperODD",
@@ -110,15 +112,33 @@ class ODD(Formulation):
         undecided = UnivariateSplits(None)
         return self.replace(undecided, splits) if undecided in self.components else self
 
-    def for_shape(self, shape: Shape, by_side: bool = False) -> ODD:
-        """The components that state the splits of ``shape``.
+    def decided(self, shape: Shape, objective: Objective, requirements: Sequence[Requirement]) -> ODD:
+        """The components for the splits of ``shape`` and what ``requirements`` read.
 
-        Hyperplanes come with the flows' binaries (4)-(5) and with (11); components that were exchanged or left
-        out stay as they are.
+        Hyperplanes come with the flows' binaries (4)-(5) and with (11). Where a requirement asks for tests, any node
+        may be a pass-through, and all are in normal form. Components that were exchanged or left out stay as they are.
         """
-        if shape.splits == UNIVARIATE:
-            return self._with_splits(UnivariateSplits(not by_side))
+        readers = (*self.components, *requirements)
+        reads = frozenset(objective.needs).union(*(reader.needs for reader in readers))
+        asked = asks_for_tests(requirements)
+        out = self.for_splits(shape, reads, asked)
+        if not asked:
+            return out
+        kinds = {type(component) for component in out.components}
+        if Topology in kinds:
+            out = out.replace(Topology, Topology(everywhere=True))
+        return out if NormalForm in kinds else out + NormalForm()
+
+    def for_splits(self, shape: Shape, reads: Set[str], asked: bool) -> ODD:
+        """The components that state the splits of ``shape``, where somebody reads the ports ``reads``.
+
+        ``asked``: whether a requirement asks for tests, so that the last layer is stated by side.
+        """
         kinds = {type(component) for component in self.components}
+        if shape.splits == UNIVARIATE:
+            if asked and UnivariateSplits in kinds:
+                return self.replace(UnivariateSplits, UnivariateSplits(False))
+            return self._with_splits(UnivariateSplits("side" not in reads))
         out = self
         if UnivariateSplits in kinds:
             out = out.replace(UnivariateSplits, MultivariateSplits(self.indicators))
@@ -127,19 +147,6 @@ class ODD(Formulation):
         if SymmetryBreaking in kinds and SideOrder not in kinds:
             out = out + SideOrder()
         return out
-
-    def compile(
-        self,
-        data: Dataset,
-        shape: Shape,
-        objective: Objective,
-        requirements: Sequence[Requirement] = (),
-        *,
-        examples: np.ndarray | None = None,
-    ) -> Compiled:
-        by_side = any("side" in reader.needs for reader in (*self.components, *requirements))
-        decided = self.for_shape(shape, by_side)
-        return super(ODD, decided).compile(data, shape, objective, requirements, examples=examples)
 
     def decode(self, compiled: Compiled, x: np.ndarray) -> DecisionGraph:
         return coding.decode(compiled, x)
@@ -183,7 +190,7 @@ class PaperODD(ODD):
         fine = Cube.of(data).too_fine(self.epsilon) if shape.splits == UNIVARIATE else None
         return fine or super().supports(shape, data, objective)
 
-    def for_shape(self, shape: Shape, by_side: bool = False) -> ODD:
+    def for_splits(self, shape: Shape, reads: Set[str], asked: bool) -> ODD:
         splits = MultivariateSplits(self.indicators, paper_offsets=True, epsilon=self.epsilon)
         kinds = {type(component) for component in self.components}
         out: ODD = self.replace(MultivariateSplits, splits) if MultivariateSplits in kinds else self

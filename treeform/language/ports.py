@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from treeform.errors import PortError
+from treeform.shape import UNIVARIATE
 
 if TYPE_CHECKING:
     from treeform.data import Dataset, Points
@@ -70,9 +71,10 @@ A test of one column sends small values to the left, so nothing is `falling` in 
 """
 
 
-def derivable(offered: Set[str]) -> frozenset[str]:
-    """All ports that can be read when ``offered`` are published."""
-    return frozenset(offered) | {name for name, source in DERIVED.items() if source in offered}
+def derivable(offered: Set[str], splits: str = UNIVARIATE) -> frozenset[str]:
+    """All ports that can be read when ``offered`` are published, in shapes with such ``splits``."""
+    known = {name for name, source in DERIVED.items() if source in offered}
+    return frozenset(offered) | (known if splits == UNIVARIATE else known - {"falling"})
 
 
 class Reader(Protocol):
@@ -149,7 +151,7 @@ class Ports:
     @property
     def published(self) -> frozenset[str]:
         """The ports published so far, with those that can be derived from them."""
-        return derivable(self._exprs.keys())
+        return derivable(self._exprs.keys(), self.shape.splits)
 
     def publish(self, name: str, expr: Expr) -> None:
         """Offer ``expr`` under ``name``.
@@ -202,7 +204,7 @@ class Ports:
         reader = self._reader
         if reader is not None and name not in reader.needs and name not in reader.offers:
             raise _undeclared(reader, name, known=name in PORTS or name in self._exprs)
-        if name not in self._exprs and name in DERIVED and DERIVED[name] in self._exprs:
+        if name not in self._exprs and name in self.published:
             self._exprs[name] = self._derive(name)
         if name not in self._exprs:
             raise PortError(
@@ -214,12 +216,6 @@ class Ports:
 
     def _derive(self, name: str) -> Expr:
         if name == "falling":
-            if self.shape.splits != UNIVARIATE:
-                raise PortError(
-                    "nothing publishes the port 'falling'",
-                    cause="weights of hyperplanes have signs, which only the formulation knows",
-                    fix="publish it beside 'feature'",
-                )
             return self._exprs["feature"] * 0
         predicted = self._exprs["predicted"]
         return predicted[np.arange(self.n_samples), np.asarray(self.data.y)]

@@ -60,11 +60,7 @@ def choose(question: Question, solver: Any, formulation: Any, warm_start: Any) -
     if given is None:
         given = backends.by_name(DEFAULT_SAT if depth else _usual_solver(question, model))
         notes.append(f"solver: {given.name}")
-    reason = model.supports(question.shape, question.data, question.objective)
-    if reason is not None:
-        raise SpecError(
-            f"{model.name} cannot state this problem", cause=reason, fix="choose another formulation or shape"
-        )
+    model.check(question.data, question.shape, question.objective, question.requirements)
     warm = _warm_engine(question, warm_start, notes, depth)
     model = model.tuned_for(given.capabilities.forms)
     return Plan(None, given, model, warm, _start(warm_start), tuple(notes))
