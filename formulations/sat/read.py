@@ -77,13 +77,14 @@ def place(formula: Formula, graph: DecisionGraph, data: Dataset, n_cols: int) ->
     test = np.full(formula.n_nodes, -1)
     label = np.full(formula.n_leaves, NO_CLASS)
     known = _by_partition(formula)
+    goes_right = ~graph.goes_left(data.points.X)
     todo: list[tuple[int, int]] = [(1, 0)]
     while todo:
         q, node = todo.pop()
         if graph.feature[node] < 0:
             label[_leaves_below(formula, q)] = graph.label[node]
             continue
-        right = data.points.X[:, graph.feature[node]] > graph.threshold[node]
+        right = goes_right[:, node]
         if right.all() or not right.any():
             todo.append((q, int((graph.right if right.all() else graph.left)[node])))
             continue

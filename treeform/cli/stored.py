@@ -151,7 +151,7 @@ def question_for(
 
 def _own_shape(graph: DecisionGraph) -> Shape:
     """The smallest shape that the model has."""
-    splits = "multivariate" if graph.forms else "univariate"
+    splits = "univariate" if graph.is_univariate else "multivariate"
     if graph.is_tree or graph.depth == 0:
         return Tree(max(1, graph.depth), splits)
     layer = {0: 0}

@@ -212,8 +212,8 @@ def to_graph(tree: dict[str, Any], data: Dataset) -> DecisionGraph:
 
 
 def admissible_cost(graph: DecisionGraph, data: Dataset, task: TreeTask) -> int | None:
-    """What a tree costs under the task, or None when it is not admissible."""
-    if not graph.is_tree or graph.depth > task.depth:
+    """What a tree costs under the task, or None when it is not admissible, or not univariate without pass-throughs."""
+    if graph.forms or not graph.is_tree or graph.depth > task.depth:
         return None
     if task.max_nodes is not None and graph.n_nodes > task.max_nodes:
         return None

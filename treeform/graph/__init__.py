@@ -5,5 +5,7 @@ from __future__ import annotations
 from treeform.graph import evaluate
 from treeform.graph.forms import LinearForm
 from treeform.graph.graph import DecisionGraph
+from treeform.graph.nodetest import NodeTest
+from treeform.graph.normal import normalised
 
-__all__ = ["DecisionGraph", "LinearForm", "evaluate"]
+__all__ = ["DecisionGraph", "LinearForm", "NodeTest", "evaluate", "normalised"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from treeform.graph.rules import arms, class_text, counts_known, support_text
+from treeform.graph.rules import branches, class_text, counts_known, question_text, support_text
 from treeform.graph.structure import levels
 
 if TYPE_CHECKING:
@@ -23,10 +23,8 @@ def to_dot(graph: DecisionGraph) -> str:
         if graph.feature[node] < 0:
             lines.append(f'  n{node} [label="{_quoted(class_text(graph, node) + support)}", style=rounded];')
             continue
-        text, first, second = arms(graph, node)
-        lines.append(f'  n{node} [label="{_quoted(text + "?" + support)}"];')
-        lines.append(f'  n{node} -> n{first} [label="yes"];')
-        lines.append(f'  n{node} -> n{second} [label="no"];')
+        lines.append(f'  n{node} [label="{_quoted(question_text(graph, node) + support)}"];')
+        lines += [f'  n{node} -> n{child} [label="{arc}"];' for arc, child in branches(graph, node)]
     return "\n".join([*lines, "}"]) + "\n"
 
 

@@ -3,6 +3,9 @@
 A test on feature ``F + h`` of a graph over F columns reads its form ``h``, and goes left when the float64
 nearest to ``sum_j weight_j * x_j`` (in exact arithmetic) is at most the threshold. No order of summation and
 no machine can change that.
+
+The empty form has the value 0 everywhere. It is the test of a *pass-through*: a node with one arc, which all
+samples take. In the arrays of a graph its threshold is 0 and both children are the same node.
 """
 
 from __future__ import annotations
@@ -34,7 +37,7 @@ class LinearForm:
     Attributes
     ----------
     features : tuple of int
-        Encoded features, increasing.
+        Encoded features, increasing; none in the form of a pass-through.
     weights : tuple of float
         Their weights, none of them 0.
     """
@@ -61,7 +64,9 @@ class LinearForm:
         return cls(tuple(kept), tuple(kept.values()))
 
     def text(self, columns: Sequence[Column]) -> str:
-        """``2*age - 0.5*income``, with the display names of the columns."""
+        """``2*age - 0.5*income``, with the display names of the columns; ``0`` for the empty form."""
+        if not self.features:
+            return "0"
         parts: list[str] = []
         for feature, weight in zip(self.features, self.weights, strict=True):
             column = columns[feature]
@@ -91,6 +96,8 @@ class LinearForm:
 
         Rows whose rounded sum is too close to a threshold to be sure are summed in rationals.
         """
+        if not self.features:
+            return np.zeros(len(X))
         features, weights = list(self.features), np.array(self.weights)
         with np.errstate(over="ignore", invalid="ignore"):
             terms = X[:, features] * weights
@@ -105,6 +112,10 @@ class LinearForm:
     def column(self, columns: Sequence[Column]) -> Column:
         """The form as a column, for texts."""
         return Column(self.text(columns))
+
+
+PASS = LinearForm((), ())
+"""The form of a pass-through."""
 
 
 def extended(graph: DecisionGraph, X: Floats) -> Floats:
@@ -131,10 +142,10 @@ def renumbered(
 def fault(forms: Sequence[LinearForm], n_features: int) -> str | None:
     """Say what is wrong with the forms of a graph over so many columns, or None."""
     for form in forms:
-        if not form.features or len(form.features) != len(form.weights):
-            return "a linear form has no weights, or not one for each feature"
-        if list(form.features) != sorted(set(form.features)) or not (
-            form.features[0] >= 0 and form.features[-1] < n_features
+        if len(form.features) != len(form.weights):
+            return "a linear form does not have one weight for each feature"
+        if list(form.features) != sorted(set(form.features)) or not all(
+            0 <= feature < n_features for feature in form.features
         ):
             return f"a linear form reads the features {form.features}, of {n_features} known ones"
         if not all(math.isfinite(w) and w != 0 for w in form.weights):
@@ -142,11 +153,32 @@ def fault(forms: Sequence[LinearForm], n_features: int) -> str | None:
     return None
 
 
+def passing(feature: NDArray[np.int32], forms: Sequence[LinearForm], n_features: int) -> NDArray[np.bool_]:
+    """(N,) bool: which nodes are pass-throughs."""
+    numbers = [n_features + index for index, form in enumerate(forms) if not form.features]
+    return np.isin(feature, numbers)
+
+
+def fault_of_passes(
+    passes: NDArray[np.bool_], threshold: Floats, left: NDArray[np.int32], right: NDArray[np.int32]
+) -> str | None:
+    """Say which pass-through does not have one child and the threshold 0, or None."""
+    wrong = passes & ((left != right) | (threshold != 0.0))
+    if not wrong.any():
+        return None
+    node = int(np.flatnonzero(wrong)[0])
+    return f"node {node} reads no column, and a pass-through has one child (twice) and the threshold 0"
+
+
 def taken_out(nodes: Any, n_features: int) -> tuple[Any, tuple[LinearForm, ...]]:
-    """Nodes with ``"weights"`` turned into nodes with ``"feature"``, and the forms that these read."""
+    """Nodes with ``"weights"`` or ``"pass"`` turned into nodes with ``"feature"``, and the forms that these read."""
     forms: list[LinearForm] = []
 
     def plain(node: Any) -> Any:
+        if isinstance(node, Mapping) and set(node) == {"pass"}:
+            forms.append(PASS)
+            child = node["pass"]
+            return {"feature": n_features + len(forms) - 1, "threshold": 0.0, "left": child, "right": child}
         if not isinstance(node, Mapping) or "weights" not in node:
             return node
         forms.append(LinearForm.of(node["weights"]))

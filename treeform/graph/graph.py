@@ -14,8 +14,17 @@ from numpy.typing import NDArray
 from treeform.data.columns import Column
 from treeform.data.encode import Encoder
 from treeform.errors import DataError, SpecError
-from treeform.graph import build, structure
-from treeform.graph.forms import LinearForm, extended, fault, renumbered, taken_out
+from treeform.graph import build, routing, structure
+from treeform.graph.forms import (
+    LinearForm,
+    extended,
+    fault,
+    fault_of_passes,
+    passing,
+    renumbered,
+    taken_out,
+)
+from treeform.graph.nodetest import NodeTest, node_tests
 
 if TYPE_CHECKING:
     from treeform.data.dataset import Dataset
@@ -30,6 +39,7 @@ class DecisionGraph:
 
     Node 0 is the root and children have larger indices than their parents. A sample at a test goes
     left when ``x[feature] <= threshold``, else right; features from F on are linear forms of the others.
+    A test on the empty form is a *pass-through*: it has one child (``left == right``), and all samples take it.
 
     Attributes
     ----------
@@ -51,6 +61,7 @@ class DecisionGraph:
         Training weight of each class that reaches each node, in the user's units; all zero when unknown.
     forms : tuple of LinearForm
         What multivariate tests compare with their thresholds: a test on feature ``F + h`` reads ``forms[h]``.
+        The form of a pass-through is empty.
 
     Raises
     ------
@@ -84,6 +95,7 @@ class DecisionGraph:
         n_features = len(self.columns) + len(self.forms)
         wrong = structure.fault(*arrays, n_features=n_features, n_classes=len(self.classes))
         wrong = wrong or fault(self.forms, len(self.columns))
+        wrong = wrong or fault_of_passes(self.passes, self.threshold, self.left, self.right)
         if wrong is None and self.counts.shape != (len(self.feature), len(self.classes)):
             wrong = f"counts has shape {self.counts.shape}"
         if wrong is not None:
@@ -103,9 +115,10 @@ class DecisionGraph:
         ----------
         nodes : sequence or mapping of dicts
             Each node is ``{"feature", "threshold", "left", "right"}`` (encoded feature, children), the same
-            with ``"weights": {feature: weight}`` in place of the feature for a multivariate test, or
-            ``{"label"}`` (class code). In a sequence, children are positions and node 0 is the root; in
-            a mapping, they are keys and the first one is the root. Any order; a node may be shared.
+            with ``"weights": {feature: weight}`` in place of the feature for a multivariate test,
+            ``{"pass"}`` (the one child of a pass-through), or ``{"label"}`` (class code). In a sequence, children
+            are positions and node 0 is the root; in a mapping, they are keys and the first one is the root. Any
+            order; a node may be shared.
         data : Dataset
 
         Raises
@@ -123,11 +136,18 @@ class DecisionGraph:
 
     @classmethod
     def from_arrays(
-        cls, feature: Any, threshold: Any, left: Any, right: Any, label: Any, data: Dataset
+        cls,
+        feature: Any,
+        threshold: Any,
+        left: Any,
+        right: Any,
+        label: Any,
+        data: Dataset,
+        forms: tuple[LinearForm, ...] = (),
     ) -> DecisionGraph:
         """Make a graph from flat arrays (see the attributes), with the meaning and counts of `data`."""
         arrays = {"feature": feature, "threshold": threshold, "left": left, "right": right, "label": label}
-        return cls._with_meaning(arrays, data)
+        return cls._with_meaning({**arrays, "forms": forms}, data)
 
     @classmethod
     def leaf(cls, label: int, data: Dataset) -> DecisionGraph:
@@ -142,14 +162,7 @@ class DecisionGraph:
     def with_counts(self, data: Dataset) -> DecisionGraph:
         """Count again which classes of `data` reach each node, by weight in the user's units."""
         self._check_fits(data)
-        counts = np.zeros(self.counts.shape, dtype=np.int64)
-        node = np.zeros(data.n_samples, dtype=np.int64)
-        rows = np.arange(data.n_samples)
-        matrix = self.tested(data.X)
-        while rows.size:
-            np.add.at(counts, (node[rows], data.y[rows]), data.weights[rows])
-            rows = rows[self.feature[node[rows]] >= 0]
-            node[rows] = self._step(matrix, rows, node[rows])
+        counts = routing.counts(self, data)
         if data.weight_unit.denominator == 1 and data.total_weight * data.weight_unit < 2**62:
             return replace(self, counts=counts * int(data.weight_unit))
         return replace(self, counts=counts * float(data.weight_unit))
@@ -169,8 +182,30 @@ class DecisionGraph:
     # ---------------------------------------------------------------- measures
 
     @cached_property
+    def passes(self) -> NDArray[np.bool_]:
+        """(N,) bool: which nodes are pass-throughs. They are tests (``feature >= 0``) and read no column."""
+        return passing(self.feature, self.forms, len(self.columns))
+
+    @cached_property
+    def _tests(self) -> tuple[NodeTest, ...]:
+        return node_tests(self)
+
+    def tests(self) -> tuple[NodeTest, ...]:
+        """The tests in the order of the nodes, each with the column or the linear form that it reads.
+
+        Read this, and not `feature`, to find out which columns a model uses: `feature` alone does not name the
+        columns of multivariate tests.
+        """
+        return self._tests
+
+    @cached_property
+    def is_univariate(self) -> bool:
+        """Whether no test reads a weighted sum of columns; pass-throughs read nothing."""
+        return not any(form.features for form in self.forms)
+
+    @cached_property
     def n_nodes(self) -> int:
-        """Number of tests, ``|V_I|`` in the papers."""
+        """Number of tests, ``|V_I|`` in the papers; pass-throughs are tests."""
         return int((self.feature >= 0).sum())
 
     @cached_property
@@ -185,9 +220,9 @@ class DecisionGraph:
 
     @cached_property
     def is_tree(self) -> bool:
-        """Whether no node is shared: each has one arc into it, except the root."""
+        """Whether no node is shared: each has one arc into it, except the root. A pass-through has one arc."""
         tests = self.feature >= 0
-        arcs = np.concatenate([self.left[tests], self.right[tests]])
+        arcs = np.concatenate([self.left[tests], self.right[tests & ~self.passes]])
         return bool((np.bincount(arcs, minlength=1) <= 1).all()) if len(arcs) else True
 
     @property
@@ -197,8 +232,7 @@ class DecisionGraph:
 
     def features_used(self) -> set[int]:
         """Encoded features that some test reads."""
-        single = {int(f) for f in self.feature if 0 <= f < len(self.columns)}
-        return single.union(*(form.features for form in self.forms))
+        return {column for test in self.tests() for column in test.columns}
 
     @cached_property
     def tested_columns(self) -> tuple[Column, ...]:
@@ -226,31 +260,18 @@ class DecisionGraph:
         -------
         (m,) int64
         """
-        matrix = self.tested(self._checked(X))
-        node = np.zeros(len(matrix), dtype=np.int64)
-        rows = np.arange(len(matrix)) if self.feature[0] >= 0 else np.empty(0, dtype=np.int64)
-        while rows.size:
-            node[rows] = self._step(matrix, rows, node[rows])
-            rows = rows[self.feature[node[rows]] >= 0]
-        return node
+        return routing.leaf_of_row(self, self._checked(X))
 
     def route(self, X: Any) -> NDArray[np.bool_]:
         """Nodes that each row of the encoded matrix visits: (m, N) bool."""
-        matrix = self.tested(self._checked(X))
-        visits = np.zeros((len(matrix), len(self.feature)), dtype=bool)
-        node = np.zeros(len(matrix), dtype=np.int64)
-        rows = np.arange(len(matrix))
-        while rows.size:
-            visits[rows, node[rows]] = True
-            rows = rows[self.feature[node[rows]] >= 0]
-            node[rows] = self._step(matrix, rows, node[rows])
-        return visits
+        return routing.visits(self, self._checked(X))
 
-    def _step(
-        self, X: NDArray[np.float64], rows: NDArray[np.int64], node: NDArray[np.int64]
-    ) -> NDArray[np.int64]:
-        go_left = X[rows, self.feature[node]] <= self.threshold[node]
-        return np.where(go_left, self.left[node], self.right[node]).astype(np.int64)
+    def goes_left(self, X: Any) -> NDArray[np.bool_]:
+        """Whether each row of the encoded matrix would go left at each node: (m, N) bool.
+
+        False at leaves; True at pass-throughs, whose one arc is both of them in the arrays.
+        """
+        return routing.goes_left(self, self._checked(X))
 
     def predict_codes(self, X: Any) -> NDArray[np.int64]:
         """Class code of each row of the encoded matrix: (m,) int64."""

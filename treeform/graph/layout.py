@@ -37,7 +37,7 @@ def place_tree(children: Sequence[Sequence[int]], width: Sequence[float]) -> Lay
     Parameters
     ----------
     children : sequence
-        Children of each node, none or two; they come after their parents. Node 0 is the root.
+        Children of each node, none, one or two; they come after their parents. Node 0 is the root.
     width : sequence of float
         Width of each node.
     """
@@ -48,6 +48,12 @@ def place_tree(children: Sequence[Sequence[int]], width: Sequence[float]) -> Lay
     high = [[w / 2] for w in width]
     for node in range(n - 1, -1, -1):
         if not children[node]:
+            continue
+        if len(children[node]) == 1:  # right below its parent
+            only = children[node][0]
+            low[node] += low[only]
+            high[node] += high[only]
+            low[only] = high[only] = []
             continue
         a, b = children[node]
         apart = max(h - lo for h, lo in zip(high[a], low[b], strict=False)) + GAP

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeform.graph.build import flat_arrays
+from treeform.graph.routing import sides_taken
 from treeform.graph.structure import tidy_order
 
 if TYPE_CHECKING:
@@ -30,11 +31,10 @@ def simplify(graph: DecisionGraph, data: Dataset | None) -> DecisionGraph:
 def _simplify_once(graph: DecisionGraph, data: Dataset | None) -> DecisionGraph:
     way = _ways_by_boxes(graph)
     if data is not None:
-        graph = graph.with_counts(data)
-        weight = graph.counts.sum(axis=1)
-        tests = np.flatnonzero((graph.feature >= 0) & (way == BOTH))
-        way[tests[weight[graph.left[tests]] == 0]] = RIGHT
-        way[tests[weight[graph.right[tests]] == 0]] = LEFT
+        graph._check_fits(data)
+        taken = sides_taken(graph, data.points.X)
+        way[(way == BOTH) & taken[:, 1] & ~taken[:, 0]] = RIGHT
+        way[(way == BOTH) & taken[:, 0] & ~taken[:, 1]] = LEFT
     merger = _Merger(graph, way)
     simpler = merger.rebuild()
     return simpler if data is None else simpler.with_counts(data)

@@ -54,18 +54,28 @@ def outline(graph: DecisionGraph) -> str:
         if graph.feature[node] < 0:
             lines.append(f"{lead}{mark}{class_text(graph, node)}{support}")
             continue
-        text, first, second = arms(graph, node)
-        lines.append(f"{lead}{mark}{text}?{support}")
-        waiting += [(second, indent + 1, "no:  "), (first, indent + 1, "yes: ")]
+        lines.append(f"{lead}{mark}{question_text(graph, node)}{support}")
+        waiting += [(child, indent + 1, f"{arc}: ".ljust(5)) for arc, child in branches(graph, node)[::-1]]
     return "\n".join(lines)
 
 
-def arms(graph: DecisionGraph, node: int) -> tuple[str, int, int]:
-    """The test of a node as a statement, the child where it holds, and the child where it does not."""
-    column = graph.tested_columns[graph.feature[node]]
-    text, yes_is_left = column.question(float(graph.threshold[node]))
+def branches(graph: DecisionGraph, node: int) -> tuple[tuple[str, int], ...]:
+    """The arcs out of a test, ``(answer, child)``: yes and no to its question, or the one arc of a pass-through."""
     left, right = int(graph.left[node]), int(graph.right[node])
-    return (text, left, right) if yes_is_left else (text, right, left)
+    if graph.passes[node]:
+        return (("always", left),)
+    yes_is_left = _question(graph, node)[1]
+    first, second = (left, right) if yes_is_left else (right, left)
+    return ("yes", first), ("no", second)
+
+
+def question_text(graph: DecisionGraph, node: int) -> str:
+    """``age <= 37.5?``, and ``pass`` for a pass-through, which asks nothing."""
+    return "pass" if graph.passes[node] else f"{_question(graph, node)[0]}?"
+
+
+def _question(graph: DecisionGraph, node: int) -> tuple[str, bool]:
+    return graph.tested_columns[int(graph.feature[node])].question(float(graph.threshold[node]))
 
 
 def class_text(graph: DecisionGraph, node: int) -> str:
@@ -105,8 +115,7 @@ def leaves_in_order(graph: DecisionGraph) -> list[int]:
         if graph.feature[node] < 0:
             order[node] = None
         else:
-            _, first, second = arms(graph, node)
-            waiting += [second, first]
+            waiting += [child for _, child in branches(graph, node)[::-1]]
     return list(order)
 
 
@@ -127,11 +136,11 @@ def _paths(graph: DecisionGraph, leaf: int) -> Iterator[list[Step]]:
             yield path
             continue
         f, t = int(graph.feature[node]), float(graph.threshold[node])
-        _, first, second = arms(graph, node)
-        if first == second:  # both ways lead there: the test says nothing
-            waiting.append((first, path))
+        heads = [child for _, child in branches(graph, node)]
+        if len(set(heads)) == 1:  # a pass-through, or both sides lead there: no condition
+            waiting.append((heads[0], path))
             continue
-        for child in (second, first):
+        for child in heads[::-1]:
             if child in leads:
                 waiting.append((child, [*path, (f, t, child == graph.right[node])]))
 
@@ -187,6 +196,6 @@ def _shared(graph: DecisionGraph) -> set[int]:
     arrivals: dict[int, int] = {}
     for node in range(len(graph.feature)):
         if graph.feature[node] >= 0:
-            for child in (int(graph.left[node]), int(graph.right[node])):
+            for _, child in branches(graph, node):
                 arrivals[child] = arrivals.get(child, 0) + 1
     return {node for node, times in arrivals.items() if times > 1}

@@ -12,7 +12,7 @@ from xml.sax.saxutils import escape
 
 from treeform.graph.layout import Layout, place_layers, place_tree
 from treeform.graph.rewrite import ordered
-from treeform.graph.rules import amount_text, arms, class_text, counts_known, support_text
+from treeform.graph.rules import amount_text, branches, class_text, counts_known, question_text, support_text
 
 if TYPE_CHECKING:
     from treeform.graph.graph import DecisionGraph
@@ -68,20 +68,21 @@ class _Picture:
         self.graph = ordered(graph)
         self.known = counts_known(self.graph)
         self.boxes = [self._box(node) for node in range(len(self.graph.feature))]
-        self.children = [self._children(node) for node in range(len(self.graph.feature))]
+        self.arcs = [self._arcs(node) for node in range(len(self.graph.feature))]
+        self.children = [tuple(child for _, child in arcs) for arcs in self.arcs]
         place = place_tree if self.graph.is_tree else place_layers
         self.layout: Layout = place(self.children, [box.width for box in self.boxes])
         self.ports = self._ports()
         self.entries = self._entries()
         self._set_frame()
 
-    def _children(self, node: int) -> tuple[int, ...]:
-        return () if self.graph.feature[node] < 0 else arms(self.graph, node)[1:]
+    def _arcs(self, node: int) -> tuple[tuple[str, int], ...]:
+        return () if self.graph.feature[node] < 0 else branches(self.graph, node)
 
     def _box(self, node: int) -> _Box:
         graph = self.graph
         leaf = graph.feature[node] < 0
-        told = class_text(graph, node) if leaf else arms(graph, node)[0]
+        told = class_text(graph, node) if leaf else question_text(graph, node).removesuffix("?")
         lines = _lines(_clean(told))
         detail = tooltip = ""
         if self.known:
@@ -164,7 +165,9 @@ class _Picture:
         """Where arcs leave: yes on the left in trees; in diagrams the side nearer to where the arc goes."""
         x, made = self.layout.x, {}
         for node, pair in enumerate(self.children):
-            if not pair:
+            if len(pair) == 1:
+                made[node, 0] = x[node]
+            if len(pair) < 2:
                 continue
             lean = min(self.boxes[node].width / 4, 36.0)
             first, second = ([*self.layout.bends[node, side], x[pair[side]]][0] for side in (0, 1))
@@ -200,12 +203,15 @@ class _Picture:
 
     def _arc_label(self, arc: tuple[int, int]) -> str:
         """On the arc, right under its node, on a white ground."""
+        node, side = arc
+        answer = self.arcs[node][side][0]
         x = self.ports[arc] + self.shift
-        y = self.top[self.layout.layer[arc[0]]] + self.boxes[arc[0]].height
+        y = self.top[self.layout.layer[node]] + self.boxes[node].height
+        width = 22 if answer in ("yes", "no") else 38
         return (
-            f'<rect x="{_number(x - 11)}" y="{_number(y + 3)}" width="22" height="11" fill="#ffffff"/>'
-            f'<text x="{_number(x)}" y="{_number(y + 12)}" text-anchor="middle">'
-            f"{'no' if arc[1] else 'yes'}</text>"
+            f'<rect x="{_number(x - width / 2)}" y="{_number(y + 3)}" width="{width}" height="11" '
+            f'fill="#ffffff"/>'
+            f'<text x="{_number(x)}" y="{_number(y + 12)}" text-anchor="middle">{answer}</text>'
         )
 
     def _node(self, node: int) -> str:

@@ -1,0 +1,64 @@
+"""The tests of a graph, one value each: a column, a linear form, or a pass-through."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from treeform.graph.forms import LinearForm
+
+if TYPE_CHECKING:
+    from treeform.graph.graph import DecisionGraph
+
+
+@dataclass(frozen=True)
+class NodeTest:
+    """What one inner node tests. Exactly one of `column` and `form` is None.
+
+    Attributes
+    ----------
+    node : int
+        Its position in the arrays of the graph.
+    column : int or None
+        Encoded feature of a univariate test.
+    form : LinearForm or None
+        Weighted sum of a multivariate test; the empty form of a pass-through.
+    threshold : float
+        Samples with a value of at most this go left; 0 at a pass-through.
+    """
+
+    node: int
+    column: int | None
+    form: LinearForm | None
+    threshold: float
+
+    @property
+    def passes(self) -> bool:
+        """Whether the node is a pass-through, which reads no column."""
+        return self.form is not None and not self.form.features
+
+    @property
+    def columns(self) -> tuple[int, ...]:
+        """Encoded features that the test reads: one, several, or none at a pass-through."""
+        if self.form is not None:
+            return self.form.features
+        assert self.column is not None
+        return (self.column,)
+
+    def weight(self, column: int) -> float:
+        """Weight of an encoded feature in what is compared with the threshold; 0.0 if it is not read."""
+        if self.form is None:
+            return 1.0 if column == self.column else 0.0
+        return dict(zip(self.form.features, self.form.weights, strict=True)).get(column, 0.0)
+
+
+def node_tests(graph: DecisionGraph) -> tuple[NodeTest, ...]:
+    """See `DecisionGraph.tests`."""
+    made = []
+    for node in np.flatnonzero(graph.feature >= 0).tolist():
+        feature = int(graph.feature[node])
+        form = graph.forms[feature - len(graph.columns)] if feature >= len(graph.columns) else None
+        made.append(NodeTest(node, feature if form is None else None, form, float(graph.threshold[node])))
+    return tuple(made)

@@ -1,0 +1,82 @@
+"""How rows move through a graph: counts at nodes, visits, and the sides that are taken."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from treeform.data.dataset import Dataset
+    from treeform.graph.graph import DecisionGraph
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+
+def leaf_of_row(graph: DecisionGraph, X: Floats) -> Indices:
+    """The leaf that each row of the encoded matrix reaches: (m,) int64."""
+    matrix = graph.tested(X)
+    node = np.zeros(len(matrix), dtype=np.int64)
+    rows = np.arange(len(matrix)) if graph.feature[0] >= 0 else np.empty(0, dtype=np.int64)
+    while rows.size:
+        node[rows] = _next(graph, matrix, rows, node[rows])
+        rows = rows[graph.feature[node[rows]] >= 0]
+    return node
+
+
+def visits(graph: DecisionGraph, X: Floats) -> NDArray[np.bool_]:
+    """Nodes that each row of the encoded matrix visits: (m, N) bool."""
+    matrix = graph.tested(X)
+    seen = np.zeros((len(matrix), len(graph.feature)), dtype=bool)
+    node = np.zeros(len(matrix), dtype=np.int64)
+    rows = np.arange(len(matrix))
+    while rows.size:
+        seen[rows, node[rows]] = True
+        rows = rows[graph.feature[node[rows]] >= 0]
+        node[rows] = _next(graph, matrix, rows, node[rows])
+    return seen
+
+
+def counts(graph: DecisionGraph, data: Dataset) -> NDArray[np.int64]:
+    """Weight of each class of `data` that reaches each node, in weight units: (N, K) int64."""
+    out = np.zeros((len(graph.feature), data.n_classes), dtype=np.int64)
+    node = np.zeros(data.n_samples, dtype=np.int64)
+    rows = np.arange(data.n_samples)
+    matrix = graph.tested(data.X)
+    while rows.size:
+        np.add.at(out, (node[rows], data.y[rows]), data.weights[rows])
+        rows = rows[graph.feature[node[rows]] >= 0]
+        node[rows] = _next(graph, matrix, rows, node[rows])
+    return out
+
+
+def sides_taken(graph: DecisionGraph, X: Floats) -> NDArray[np.bool_]:
+    """Whether some row of the encoded matrix leaves each node by its left and by its right side: (N, 2) bool."""
+    taken = np.zeros((len(graph.feature), 2), dtype=bool)
+    matrix = graph.tested(X)
+    node = np.zeros(len(matrix), dtype=np.int64)
+    rows = np.arange(len(matrix))
+    while rows.size:
+        rows = rows[graph.feature[node[rows]] >= 0]
+        at = node[rows]
+        left = matrix[rows, graph.feature[at]] <= graph.threshold[at]
+        taken[at[left], 0] = True
+        taken[at[~left], 1] = True
+        node[rows] = np.where(left, graph.left[at], graph.right[at])
+    return taken
+
+
+def goes_left(graph: DecisionGraph, X: Floats) -> NDArray[np.bool_]:
+    """Whether each row of the encoded matrix would go left at each node: (m, N) bool, False at leaves."""
+    matrix = graph.tested(X)
+    tests = np.flatnonzero(graph.feature >= 0)
+    out = np.zeros((len(matrix), len(graph.feature)), dtype=bool)
+    out[:, tests] = matrix[:, graph.feature[tests]] <= graph.threshold[tests]
+    return out
+
+
+def _next(graph: DecisionGraph, matrix: Floats, rows: Indices, node: Indices) -> Indices:
+    left = matrix[rows, graph.feature[node]] <= graph.threshold[node]
+    return np.where(left, graph.left[node], graph.right[node]).astype(np.int64)
