@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from treeform.formulations.odd import hyper
 from treeform.formulations.odd.skeleton import Skeleton
 from treeform.formulations.odd.thresholds import Tests
-from treeform.graph import DecisionGraph
+from treeform.graph import DecisionGraph, normalised
 
 if TYPE_CHECKING:
     from treeform.language.formulation import Compiled
@@ -137,7 +137,7 @@ def encode(compiled: Compiled, graph: DecisionGraph) -> Floats | None:
     """
     given, graph = graph, graph.simplified(compiled.data)
     if compiled.ports.asks_for_tests or lay(compiled, graph) is None:
-        graph = normalised(given, compiled.data)
+        graph = normalised(given, compiled.data, own_leaves=compiled.state["skeleton"].is_tree)
     plan = lay(compiled, graph)
     if plan is None:
         return None
@@ -287,6 +287,8 @@ def _find(
     """
     if "tests" in compiled.state:
         tests: Tests = compiled.state["tests"]
+        if graph.feature[v] >= compiled.data.n_features:  # a hyperplane, or a pass-through where none gains anything
+            return None
         return tests.find(compiled.data.points.X, int(graph.feature[v]), float(graph.threshold[v]))
     heads = (int(graph.left[v]), int(graph.right[v]))
     inner = [graph.feature[head] >= 0 for head in heads]
