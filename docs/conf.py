@@ -8,6 +8,8 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE / "_ext"))
 
+import api_pages  # noqa: E402
+
 import treeform  # noqa: E402
 from treeform.graph.svg import Drawing  # noqa: E402
 
@@ -18,6 +20,8 @@ project = "treeform"
 author = "the treeform authors"
 copyright = "the treeform authors"
 release = version = treeform.__version__
+
+api_pages.write_pages(HERE / "reference" / "packages")
 
 extensions = [
     "sphinx.ext.autodoc",

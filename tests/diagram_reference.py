@@ -1,7 +1,9 @@
-"""The least cost of tiny layered diagrams for every number of tests, by recursion over the parts of a layer.
+"""Tiny layered diagrams: their least cost for every number of tests, and a judge of models.
 
-Independent of the native search: no bounds, and no order of tests. Unlike `layered_reference` a node may also hand all
-it gets to one node of the next layer, which the paper's formulation allows, and it knows costs and minimum weights.
+The costs come by recursion over the parts of a layer.
+
+Independent of the native search: no bounds, and no order of tests. Unlike `layered_reference` it has pass-throughs
+(tests without a column, all samples of which leave by one arc), and it knows costs and minimum weights.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from layered_reference import _ways
 
 from treeform.data import Dataset
 from treeform.engines import TreeTask
+from treeform.graph import DecisionGraph
 
 NEVER = 10**12
 
@@ -40,9 +43,9 @@ def least_costs(data: Dataset, task: TreeTask) -> list[int]:
     @cache
     def cuts(group: int) -> tuple[tuple[int, int], ...]:
         sides = {(group & mask, group & ~mask) for mask in masks}
-        if task.min_support:
-            return tuple(pair for pair in sides if min(map(weight_of, pair)) >= task.min_support)
-        return tuple(pair for pair in sides if not is_tree or all(pair))
+        parting = tuple(pair for pair in sides if all(pair) and min(map(weight_of, pair)) >= task.min_support)
+        passing = () if is_tree or task.min_support else ((group, 0),)
+        return (*parting, *passing)
 
     @cache
     def best(layer: int, groups: tuple[int, ...], left: int) -> int:
@@ -73,3 +76,49 @@ def least_costs(data: Dataset, task: TreeTask) -> list[int]:
         found = best(0, (everything,), k - 1) if weight_of(everything) >= task.min_flow else NEVER
         out.append(min(out[-1], found))
     return out
+
+
+def fault_of(graph: DecisionGraph, data: Dataset, task: TreeTask) -> str | None:
+    """What makes a model of the engine inadmissible, sample by sample, or None; nothing is rewritten first."""
+    arrive: list[list[int]] = [[] for _ in graph.feature]
+    arrive[0] = list(range(data.n_samples))
+    layer, heads = {0: 0}, [0]
+    weight = [int(w) for w in data.weights]
+    for node in range(len(graph.feature)):
+        if graph.feature[node] < 0:
+            continue
+        rows, left, right = arrive[node], int(graph.left[node]), int(graph.right[node])
+        if not rows or sum(weight[i] for i in rows) < task.min_flow:
+            return f"test {node} sees too little"
+        if graph.passes[node]:
+            if left != right or task.min_support or task.widths is None:
+                return f"pass-through {node} has no place"
+            arcs = [(left, rows)]
+        else:
+            goes = [bool(data.X[i, graph.feature[node]] <= graph.threshold[node]) for i in rows]
+            arcs = [
+                (head, [i for i, at in zip(rows, goes, strict=True) if at is side])
+                for head, side in ((left, True), (right, False))
+            ]
+            if any(not part or sum(weight[i] for i in part) < task.min_support for _, part in arcs):
+                return f"a side of test {node} sees too little"
+            ends = {
+                int(graph.label[head]) if graph.feature[head] < 0 else -1 - head for head in (left, right)
+            }
+            if len(ends) < 2:
+                return f"the arcs of test {node} lead to one head"
+        for head, part in arcs:
+            arrive[head] += part
+            if graph.feature[head] >= 0:
+                heads.append(head)
+                if layer.setdefault(head, layer[node] + 1) != layer[node] + 1:
+                    return f"test {head} lies in two layers"
+    sizes = [list(layer.values()).count(level) for level in range(max(layer.values()) + 1)]
+    if graph.feature[0] < 0:
+        return None
+    widths = [2**level for level in range(task.depth)] if task.widths is None else list(task.widths)
+    if len(sizes) > len(widths) or any(size > width for size, width in zip(sizes, widths, strict=False)):
+        return f"layers hold {sizes} tests"
+    if task.widths is None and len(set(heads)) < len(heads):
+        return "tests of a tree are shared"
+    return None if task.max_nodes is None or len(layer) <= task.max_nodes else "too many tests"

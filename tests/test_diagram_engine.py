@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from diagram_reference import NEVER, least_costs
+from diagram_reference import NEVER, fault_of, least_costs
 from layered_reference import random_data
 
 import treeform as tf
@@ -51,10 +51,11 @@ def limits_of(task: TreeTask) -> dict[str, Any]:
 
 def check(graph: DecisionGraph, data: Dataset, task: TreeTask, cost: int, most: int) -> None:
     """The model is what the task asks for, and costs what it is said to."""
+    assert fault_of(graph, data, task) is None
     found = admissible_diagram(graph, data, task)
     assert found is not None
-    assert found[0] <= most
-    assert found[1] == cost
+    assert found.tests <= most
+    assert found.cost == cost
 
 
 @pytest.mark.parametrize("seed", range(210))

@@ -81,7 +81,7 @@ def test_a_time_limit_is_kept() -> None:
         admissible_diagram(outcome.graph, data, TreeTask(5, widths=SHAPE.widths)) if outcome.graph else None
     )
     assert found is not None
-    assert outcome.lower <= found[1] == outcome.upper
+    assert outcome.lower <= found.cost == outcome.upper
 
 
 def test_a_stop_is_heeded() -> None:
@@ -126,7 +126,9 @@ def test_step_one_alone_and_its_seed() -> None:
         assert run.graph is not None
         assert run.upper is not None
         assert not run.proved
-        assert admissible_diagram(run.graph, data, task) == (run.graph.n_nodes, run.upper - run.graph.n_nodes)
+        found = admissible_diagram(run.graph, data, task)
+        assert found is not None
+        assert (found.tests, found.cost) == (run.graph.n_nodes, run.upper - run.graph.n_nodes)
     short = DiagramHeuristic(seconds=0.2).run(data, task, EngineRun())
     assert short.seconds < 2.0
     exact = DiagramSearch().run(random_data(4), TreeTask(2, widths=(1, 2)), EngineRun())

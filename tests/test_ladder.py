@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 import pytest
 from layered_reference import optimum, random_data
 from typer.testing import CliRunner
@@ -184,3 +186,94 @@ def test_a_ladder_goes_on_from_an_earlier_one() -> None:
     ):
         with pytest.raises(SpecError, match="another problem"):
             other.ladder(start=whole)
+
+
+def test_a_ladder_of_a_problem_with_other_groups_is_refused() -> None:
+    rng = np.random.default_rng(5)
+    X, y = rng.integers(0, 4, (40, 2)), rng.integers(0, 2, 40)
+    groups = np.arange(40) % 2
+
+    def problem(*requirements: tf.Requirement) -> tf.Problem:
+        made = tf.Problem(X, y, shape=tf.Tree(2))
+        made += list(requirements)
+        return made
+
+    def parity(codes: np.ndarray) -> tf.Requirement:
+        return tf.StatisticalParity(groups=codes, difference=0.1, favourable=1)
+
+    whole = problem(parity(groups)).ladder(time_limit=60)
+    again = problem(parity(groups.copy())).ladder(start=whole, time_limit=1e-6)
+    assert [(r.lower, r.upper) for r in again.rungs] == [(r.lower, r.upper) for r in whole.rungs]
+    for other in ([parity((y + groups) % 2)], [], [parity(groups), tf.MaxErrors(30)]):
+        with pytest.raises(SpecError, match="another problem"):
+            problem(*other).ladder(start=whole)
+
+
+@pytest.mark.parametrize("values", [pd.Series([1, 2]), [np.array([1, 2])], {"a": (1, np.array([2]))}])
+def test_requirements_are_compared_by_content(values: object) -> None:
+    class Holds(tf.Requirement):
+        """Any content."""
+
+        name = "holds_in_test_ladder"
+
+        def __init__(self, values: object) -> None:
+            self.values = values
+
+        def build(self, m, t) -> None:
+            pass
+
+        def violation(self, graph, data) -> int:
+            return 0
+
+    assert Holds(values) == Holds(copy.deepcopy(values))
+    assert Holds(values) != Holds(3)
+    assert Holds(True) != Holds(1)
+    assert Holds(pd.Series([1, 2])) != Holds(pd.Series([1, 3]))
+
+
+def test_the_search_closes_every_rung_by_itself() -> None:
+    """A tree has fewer tests of use than its shape allows where samples are few; no rung stays open for that."""
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        X, y = rng.integers(0, 3, (6, 2)).astype(float), np.r_[[0, 1], rng.integers(0, 2, 4)]
+        for shape in ("tree:3", "diagram:1,1,2"):
+            for requirement in (tf.MinSupport(2), tf.Stability(3), tf.MaxNodes(2)):
+                ladder = tf.Problem(X, y, shape=shape).add(requirement).ladder("diagram-search")
+                assert ladder.proved, (seed, shape, requirement)
+                assert ladder.limit is None
+
+
+def test_the_search_alone_refuses_what_it_does_not_know() -> None:
+    problem = tf.Problem([[0.0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0], shape="diagram:1,2")
+    with pytest.raises(SpecError, match="cannot honour feature_budget:1"):
+        problem.add(tf.FeatureBudget(1)).ladder("diagram-search")
+    hyperplanes = tf.Problem([[0.0], [1.0]], [0, 1], shape=tf.Tree(2, "multivariate"))
+    with pytest.raises(SpecError, match="multivariate"):
+        hyperplanes.ladder(tf.DiagramSearch())
+
+
+def test_rungs_without_an_admissible_model() -> None:
+    """A bound on the errors rules out all models of few tests: the search says so, and leaves nothing open."""
+    problem = tf.Problem([[0.0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0], shape="diagram:1,1,2")
+    ladder = problem.add(tf.MaxErrors(1)).ladder("diagram-search")
+    assert [rung.lower for rung in ladder.rungs] == [None, None, 1, 1, 0]
+    assert [rung.upper for rung in ladder.rungs] == [None, None, 1, 1, 0]
+    assert ladder.proved
+    assert ladder.limit is None
+
+
+def test_pass_throughs_on_a_ladder() -> None:
+    """XOR on 1-1-2 has no errors with four tests, the root a pass-through; single solves say the same."""
+    X, y = [[0.0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0]
+    problem = tf.Problem(X, y, shape="diagram:1,1,2")
+    for ladder in (problem.ladder(time_limit=60), problem.ladder("diagram-search")):
+        assert [rung.upper for rung in ladder.rungs] == [2, 2, 1, 1, 0]
+        assert ladder.proved
+        assert ladder.at(Fraction(1, 4)).objective == Fraction(1)
+        assert ladder.at(Fraction(1, 8)).objective == Fraction(1, 2)
+    result = problem.solve("diagram-search")
+    assert (str(result.status), result.errors, result.graph.n_nodes) == ("optimal", 0, 4)
+    assert result.graph.passes[0]
+    strict = tf.Problem(X, y, shape="diagram:1,1,2").add(tf.MinSupport(1))
+    assert strict.ladder("diagram-search").rungs[-1].upper == 1
+    assert strict.solve("diagram-search", warm_start=result.graph).errors == 1

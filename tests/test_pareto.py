@@ -42,6 +42,16 @@ def test_the_curve_is_that_of_enumeration(solver: str | None) -> None:
         assert (p.graph.depth, p.graph.n_nodes) == (p.depth, p.tests)
 
 
+def test_tests_are_those_of_the_shape() -> None:
+    # The sum of the two columns separates the classes; no single column does.
+    X = pd.DataFrame({"a": [0, 1, 2, 3, 0, 1, 2, 3], "b": [3, 2, 1, 0, 4, 3, 2, 1]})
+    y = [0, 0, 0, 0, 1, 1, 1, 1]
+    found = tf.Problem(X, y, shape=tf.Tree(2, splits="multivariate")).pareto(time_limit=60)
+    assert found.proved
+    assert [(p.depth, p.tests, p.value) for p in found.points] == [(0, 0, 4), (1, 1, 0)]
+    assert all(ladder.question.shape.splits == "multivariate" for ladder in found.ladders.values())
+
+
 def test_diagrams_have_no_depths() -> None:
     X, y = table()
     with pytest.raises(SpecError, match="no curve over depths"):

@@ -175,14 +175,14 @@ def test_min_support(data: Dataset) -> None:
     assert tf.MinSupport(0.5).violation(stump(data, 45.0), data) == 0
     assert tf.MinSupport(fraction=0.51).violation(stump(data, 45.0), data) == 1
     assert tf.MinSupport(6).violation(DecisionGraph.leaf(0, data), data) == 0
-    assert tf.MinSupport(0.4).native(data) == {"min_support": 3}
+    assert tf.MinSupport(0.4).limits(data) == tf.Limits(min_support=3)
     nested = DecisionGraph.from_nested((0, 45.0, (0, 35.0, 0, 1), 1), data)
     assert tf.MinSupport(2).violation(nested, data) == 1
 
 
 def test_min_support_in_weight(frame: pd.DataFrame) -> None:
     half = Dataset.from_user(frame, Y, [0.5] * 6)
-    assert tf.MinSupport(1).native(half) == {"min_support": 2}
+    assert tf.MinSupport(1).limits(half) == tf.Limits(min_support=2)
     assert tf.MinSupport(1).violation(stump(half, 25.0), half) == Fraction(1, 2)
     with pytest.raises(Infeasible, match="min_support:4 is infeasible"):
         tf.MinSupport(4).bind(half)

@@ -165,8 +165,8 @@ def test_no_tree_without_errors_for_contradictory_rows():
         def violation(self, graph, data):
             return int((graph.predict_codes(data.X) != data.y).sum())
 
-        def native(self, data):
-            return {"max_errors": 0}
+        def limits(self, data):
+            return tf.Limits(max_errors=0)
 
     data = tf.Dataset.from_user([[1], [2], [1]], ["a", "b", "b"])
     with pytest.raises(Infeasible, match="rows 0, 2"):

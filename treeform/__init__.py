@@ -16,6 +16,10 @@ _HOMES = {
     "treeform.language.objective": ["Error", "Cost", "Nodes", "Leaves", "Depth"],
     "treeform.requirements": [
         "StatisticalParity",
+        "EqualOpportunity",
+        "PredictiveEquality",
+        "EqualizedOdds",
+        "ConditionalParity",
         "MinSupport",
         "Stability",
         "MaxNodes",
@@ -24,9 +28,19 @@ _HOMES = {
         "Monotone",
     ],
     "treeform.language.component": ["Component"],
+    "treeform.language.limits": ["Limits"],
     "treeform.language.requirement": ["Requirement"],
+    "treeform.language.totals": ["Totals", "TotalRow"],
     "treeform.backends": ["HiGHS", "CPSAT", "SAT", "MaxSAT", "MathOpt", "Pyomo", "Portfolio"],
-    "treeform.engines": ["ConTree", "DL85", "CADL85", "Blossom", "DiagramSearch", "DiagramHeuristic"],
+    "treeform.engines": [
+        "ConTree",
+        "DL85",
+        "CADL85",
+        "Blossom",
+        "DiagramSearch",
+        "DiagramHeuristic",
+        "TotalsSearch",
+    ],
     "treeform.data": ["Dataset"],
     "treeform.graph": ["DecisionGraph"],
     "treeform.catalogue": ["solvers"],
@@ -38,7 +52,17 @@ _HOMES = {
     "treeform.errors": ["TreeformError"],
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
-_SUBMODULES = {"testing", "errors", "model", "bridges", "backends", "report", "requirements", "catalogue", "engines"}
+_SUBMODULES = {
+    "testing",
+    "errors",
+    "model",
+    "bridges",
+    "backends",
+    "report",
+    "requirements",
+    "catalogue",
+    "engines",
+}
 
 __all__ = sorted([*_HOME_OF, "testing"])
 

@@ -31,7 +31,9 @@ def parse_name(text: str) -> tuple[str, str]:
     return name.strip(), text[len(name) + 1 :]
 
 
-def construct(make: Callable[..., T], name: str, settings: str, *, among: Callable[..., Any] | None = None) -> T:
+def construct(
+    make: Callable[..., T], name: str, settings: str, *, among: Callable[..., Any] | None = None
+) -> T:
     """Call ``make`` with settings written as text.
 
     Parameters

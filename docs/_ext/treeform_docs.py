@@ -1,6 +1,6 @@
 """Directives that quote treeform itself, so that the reference cannot drift from the code.
 
-``.. cli-help:: fit`` is the help of a command; ``.. spec-keys::`` the keys of a specification file;
+``.. cli-commands::`` is the help of every command, a section each; ``.. spec-keys::`` the keys of a specification file;
 ``.. requirement-names::`` the requirements by name with their parameters.
 """
 
@@ -21,25 +21,45 @@ from docutils.statemachine import StringList
 EXAMPLES = Path(__file__).resolve().parent.parent.parent / "examples"
 
 
-class CliHelp(Directive):
-    """The ``--help`` of a command as a literal block."""
-
-    required_arguments = 0
-    optional_arguments = 1
+class CliCommands(Directive):
+    """Every command of ``treeform`` with its ``--help``, a section each."""
 
     def run(self) -> list[nodes.Node]:
-        words = [sys.executable, "-m", "treeform", *self.arguments, "--help"]
-        environment = {
-            **os.environ,
-            "COLUMNS": "100",
-            "TERMINAL_WIDTH": "100",
-            "NO_COLOR": "1",
-            "TERM": "dumb",
-        }
-        done = subprocess.run(words, capture_output=True, text=True, check=True, env=environment)
-        text = re.sub(r"\x1b\[[0-9;]*m", "", done.stdout).strip("\n")
-        text = "\n".join(line.rstrip() for line in text.splitlines())
-        return [nodes.literal_block(text, text, language="text")]
+        return [_literal(help_text()), *map(_section, command_names())]
+
+
+def command_names() -> list[tuple[str, ...]]:
+    """The commands as the program itself lists them, those of groups as two words."""
+    from typer.main import get_command
+
+    from treeform.cli.app import app
+
+    def below(command: Any, words: tuple[str, ...]) -> list[tuple[str, ...]]:
+        children = getattr(command, "commands", {})
+        return [path for name, child in children.items() for path in below(child, (*words, name))] or [words]
+
+    return below(get_command(app), ())
+
+
+def help_text(*words: str) -> str:
+    """What ``treeform WORDS --help`` prints, without colours, 100 columns wide."""
+    environment = {**os.environ, "COLUMNS": "100", "TERMINAL_WIDTH": "100", "NO_COLOR": "1", "TERM": "dumb"}
+    line = [sys.executable, "-m", "treeform", *words, "--help"]
+    done = subprocess.run(line, capture_output=True, text=True, check=True, env=environment)
+    text = re.sub(r"\x1b\[[0-9;]*m", "", done.stdout).strip("\n")
+    return "\n".join(line.rstrip() for line in text.splitlines())
+
+
+def _section(words: tuple[str, ...]) -> nodes.Node:
+    title = " ".join(words)
+    section = nodes.section(ids=[nodes.make_id(f"treeform {title}")])
+    section += nodes.title(title, title)
+    section += _literal(help_text(*words))
+    return section
+
+
+def _literal(text: str) -> nodes.Node:
+    return nodes.literal_block(text, text, language="text")
 
 
 def _table(directive: Directive, rows: list[tuple[str, ...]]) -> list[nodes.Node]:
@@ -104,7 +124,7 @@ def name_example(gallery_conf: dict[str, Any], fname: str) -> None:
 
 
 def setup(app: Any) -> dict[str, Any]:
-    app.add_directive("cli-help", CliHelp)
+    app.add_directive("cli-commands", CliCommands)
     app.add_directive("spec-keys", SpecKeys)
     app.add_directive("requirement-names", RequirementNames)
     return {"parallel_read_safe": True, "version": "1"}

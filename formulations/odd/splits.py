@@ -52,7 +52,7 @@ class UnivariateSplits(Component):
 
     def build(self, m: Model, t: Ports) -> None:
         skeleton: Skeleton = t.state["skeleton"]
-        tests = Tests.of(t.data, t.wanted, t.facts)
+        tests = Tests.of(t.data, t.wanted, t.limits.min_support)
         t.state["tests"] = tests
         inner, last = skeleton.inner, skeleton.last
         n_inner = len(inner) if self.disaggregate else skeleton.n_nodes

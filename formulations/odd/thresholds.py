@@ -36,17 +36,17 @@ class Tests:
     """Whether equal partitions by different features are different tests."""
 
     @classmethod
-    def of(cls, data: Dataset, wanted: frozenset[str], facts: dict[str, int]) -> Tests:
+    def of(cls, data: Dataset, wanted: frozenset[str], least: int) -> Tests:
         """Tests that separate something; equal partitions once, unless somebody asks for features.
 
-        A test whose lighter side has less weight than a minimum support can be at no node at all.
+        A test whose lighter side has less weight than ``least``, a minimum support, can be at no node at all.
         """
         by_feature = "feature" in wanted
         splits = data.splits(None if by_feature else "global")
         weight = data.points.weights.sum(axis=1)
         lighter = splits.left @ weight
         lighter = np.minimum(lighter, data.total_weight - lighter)
-        kept = lighter >= facts.get("min_support", 1)
+        kept = lighter >= max(least, 1)
         feature = splits.feature[kept].astype(np.int64)
         return cls(feature, splits.threshold[kept], splits.left[kept], by_feature)
 

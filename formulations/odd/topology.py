@@ -63,7 +63,7 @@ class Topology(Component):
         """(V,) pass-throughs, 0 at the nodes that cannot be one."""
         nodes = np.arange(skeleton.n_nodes) if self.everywhere else skeleton.gaining
         # A pass-through has an empty side, which gets no support.
-        if "passes" not in t.wanted or t.facts.get("min_support", 0) > 0:
+        if "passes" not in t.wanted or t.limits.min_support > 0:
             nodes = nodes[:0]
         t.state["passing"] = nodes
         columns = keep(t, "passes", m.bool("pass", len(nodes)))

@@ -21,6 +21,7 @@ from treeform.formulations.sat.read import place, read_tree
 from treeform.graph import DecisionGraph
 from treeform.language.component import Component, Sum
 from treeform.language.formulation import Compiled, Formulation
+from treeform.language.limits import Limits
 from treeform.language.objective import Depth, Objective
 from treeform.language.requirement import Requirement
 from treeform.shape import Shape, Tree
@@ -210,8 +211,7 @@ class SatDepth(Formulation):
 
     def least_depth(self, data: Dataset, requirements: Sequence[Requirement], depth: int) -> int:
         """The least depth that is not ruled out; see `treeform.formulations.sat.bounds`."""
-        errors = [r.native(data) or {} for r in requirements]
-        allowed = min((facts["max_errors"] for facts in errors if "max_errors" in facts), default=None)
+        allowed = Limits.all_of(requirement.limits(data) for requirement in requirements).max_errors
         if allowed == 0:
             refuse_contradictions(data)
         if allowed is None or self.bounds == "none":

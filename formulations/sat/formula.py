@@ -134,7 +134,7 @@ def formula_of(t: Ports) -> Formula:
     tests of a column are taken in order.
     """
     if KEY not in t.state:
-        consistent = t.facts.get("max_errors") == 0
+        consistent = t.limits.max_errors == 0
         if consistent:
             refuse_contradictions(t.data)
         ordered = bool(t.state.get(ORDERED))

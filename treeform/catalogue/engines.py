@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from treeform.engines import CADL85, DL85, Blossom, ConTree, DiagramHeuristic, DiagramSearch, Engine
+from treeform.engines import (
+    CADL85,
+    DL85,
+    Blossom,
+    ConTree,
+    DiagramHeuristic,
+    DiagramSearch,
+    Engine,
+    TotalsSearch,
+)
 from treeform.errors import SpecError
 from treeform.settings import construct, parse_name
 
 _ENGINES: dict[str, type[Engine]] = {
-    engine.name: engine for engine in (ConTree, DL85, CADL85, Blossom, DiagramSearch, DiagramHeuristic)
+    engine.name: engine
+    for engine in (ConTree, DL85, CADL85, Blossom, DiagramSearch, DiagramHeuristic, TotalsSearch)
 }
 
 

@@ -35,8 +35,8 @@ def prove_again(
     if "refuted_depth" in recheck:
         return _depth_again(recheck, relaxation, question, budget)
     engine = find_engine(str(recheck["engine"]))
-    told = _relaxation(recheck)
     own = relax(question, engine)
+    told = _relaxation(recheck, own)
     if own is None or not _is_weaker(told, own):
         raise CertificateError(
             "the task stated for the bound is not a relaxation of the problem",
@@ -75,7 +75,13 @@ def _depth_again(
     return question.objective.terms[0][0] * (int(recheck["refuted_depth"]) + 1), True
 
 
-def _relaxation(recheck: dict[str, Any]) -> Relaxation:
+def _relaxation(recheck: dict[str, Any], own: Relaxation | None) -> Relaxation:
+    """The task that a certificate states; totals are those of the problem, when they are named alike."""
+    names = recheck.get("totals")
+    totals = None if own is None or names is None else own.task.totals
+    if names is not None and (totals is None or list(totals.names) != names):
+        raise CertificateError("the totals stated for the bound are not those of the problem")
+    features = recheck.get("max_features")
     cost = None if recheck["cost"] is None else np.asarray(recheck["cost"], dtype=np.int64)
     task = TreeTask(
         depth=recheck["depth"],
@@ -85,6 +91,8 @@ def _relaxation(recheck: dict[str, Any]) -> Relaxation:
         max_nodes=recheck["max_nodes"],
         widths=None if recheck.get("widths") is None else tuple(map(int, recheck["widths"])),
         min_flow=int(recheck.get("min_flow", 0)),
+        max_features=None if features is None else int(features),
+        totals=totals,
     )
     return Relaxation(task, Fraction(recheck["factor"]), Fraction(recheck["offset"]), ())
 
@@ -97,6 +105,7 @@ def _is_weaker(told: Relaxation, own: Relaxation) -> bool:
     else:
         same_cost = np.array_equal(a.cost, b.cost)
     nodes = b.max_nodes is not None and a.max_nodes is not None and a.max_nodes >= b.max_nodes
+    features = b.max_features is not None and a.max_features is not None and a.max_features >= b.max_features
     return bool(
         same_cost
         and told.factor == own.factor
@@ -107,4 +116,5 @@ def _is_weaker(told: Relaxation, own: Relaxation) -> bool:
         and 0 <= a.node_penalty <= b.node_penalty
         and a.min_support <= b.min_support
         and (a.max_nodes is None or nodes)
+        and (a.max_features is None or features)
     )

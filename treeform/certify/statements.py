@@ -10,7 +10,7 @@ from treeform.data import Dataset
 from treeform.graph import DecisionGraph
 from treeform.graph.evaluate import confusion, weighted_errors
 from treeform.language.question import Question
-from treeform.solve.verification import misfit, verify
+from treeform.solve.verification import verify
 
 
 @dataclass(frozen=True)
@@ -73,8 +73,7 @@ def _of_model(answer: dict[str, Any], question: Question, graph: DecisionGraph) 
         rows.append(CheckRow("weighted errors", False, f"{weighted_errors(graph, data)} counted"))
     if answer["confusion"] != confusion(graph, data).tolist():
         rows.append(CheckRow("confusion", False, "not the table that is counted"))
-    unfit = misfit(graph, question.shape, data)
-    rows.append(CheckRow("shape", unfit is None, unfit or f"fits {question.shape}"))
+    rows.append(CheckRow("shape", judged.misfit is None, judged.misfit or f"fits {question.shape}"))
     value, stated = question.to_units(judged.value), answer["objective"]
     same = stated is not None and value == Fraction(stated)
     rows.append(CheckRow("objective", same, f"{value} evaluated, {stated} stated"))

@@ -7,6 +7,7 @@ from treeform.engines.contree import ConTree
 from treeform.engines.diagram import DiagramHeuristic, DiagramSearch
 from treeform.engines.node_limits import NodeLadder
 from treeform.engines.task import Engine, EngineOutcome, EngineRun, TreeTask
+from treeform.engines.totals import TotalsSearch
 
 __all__ = [
     "CADL85",
@@ -19,5 +20,6 @@ __all__ = [
     "EngineOutcome",
     "EngineRun",
     "NodeLadder",
+    "TotalsSearch",
     "TreeTask",
 ]

@@ -167,19 +167,17 @@ class DiagramSearch(Engine):
         task = TreeTask(shape.depth, cost, 0, min_support, max_nodes, widths, min_flow)
         check_task(data, task)
         wanted = _checked_prices(prices or (), free)
-        begin = [(graph, *found) for graph in start if (found := admissible_diagram(graph, data, task))]
+        begin = [found for graph in start if (found := admissible_diagram(graph, data, task))]
         session = Session(data, task, EngineRun(stop=stop))
         call = self._call(
             prices=[(price.denominator, price.numerator) for price in wanted],
             free=free,
-            known=known_costs([(tests, cost) for _, tests, cost in begin], task, data),
+            known=known_costs(begin, task, data),
             refuted=lower,
             every_number=prices is None,
         )
         native = call.run(data, task, time_limit, session.poll)
-        begin.sort(key=lambda one: -one[2])  # of equally many tests the cheapest counts
-        models = {tests: graph for graph, tests, _ in begin}
-        return NodeLadder.of(native, data, task.widths is None, wanted, models, session.interrupted, free)
+        return NodeLadder.of(native, data, task.widths is None, wanted, begin, session.interrupted, free)
 
     def _call(self, **what: Any) -> CoreCall:
         return CoreCall(use=self.aids, memory=self.memory_limit, simd=self.simd, **what)

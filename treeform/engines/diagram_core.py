@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from treeform.engines.laying import admissible_diagram, to_diagram
+from treeform.engines.laying import Start, admissible_diagram, to_diagram
 from treeform.engines.task import EngineOutcome, EngineRun, TreeTask
 from treeform.errors import SpecError
 
@@ -129,12 +129,13 @@ def skeleton(task: TreeTask, data: Dataset) -> tuple[list[int], int]:
     return list(task.widths), most
 
 
-def known_costs(found: Sequence[tuple[int, int]], task: TreeTask, data: Dataset) -> list[int]:
+def known_costs(found: Sequence[Start], task: TreeTask, data: Dataset) -> list[int]:
     """The least cost in hand, by number of tests."""
     _, most = skeleton(task, data)
     known = [NEVER] * (most + 1)
-    for tests, cost in found:
-        known[tests] = min(known[tests], cost)
+    for one in found:
+        if one.tests <= most:
+            known[one.tests] = min(known[one.tests], one.cost)
     return known
 
 
@@ -150,14 +151,13 @@ class Session:
         self.upper = self._asked_upper()
         self.best = NEVER
         found = None if run.start is None else admissible_diagram(run.start, data, task)
-        if found is not None and run.start is not None:
-            tests, cost = found
-            value = cost + task.node_penalty * tests
+        if found is not None:
+            value = found.cost + task.node_penalty * found.tests
             if self.upper is None or value < self.upper:
-                self.start, self.best = (run.start, value), value
+                self.start, self.best = (found.graph, value), value
                 self.known = known_costs([found], task, data)
                 if run.on_incumbent is not None:
-                    run.on_incumbent(0.0, value, 0, run.start)
+                    run.on_incumbent(0.0, value, 0, found.graph)
 
     def _asked_upper(self) -> int | None:
         upper = self.given.upper

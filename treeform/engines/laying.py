@@ -2,15 +2,39 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from treeform.data import midpoints
 from treeform.engines.task import TreeTask
+from treeform.graph import DecisionGraph, normalised
+from treeform.graph.forms import PASS
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
-    from treeform.graph import DecisionGraph
+
+NO_FEATURE = -1
+"""What the core writes in place of a feature at a pass-through."""
+
+
+@dataclass(frozen=True)
+class Start:
+    """A model to begin with, in the normal form that it is judged in.
+
+    Attributes
+    ----------
+    graph : DecisionGraph
+    tests : int
+        Pass-throughs included.
+    cost : int
+        Weight units, without the price of tests.
+    """
+
+    graph: DecisionGraph
+    tests: int
+    cost: int
 
 
 def to_diagram(found: dict[str, Any], data: Dataset, is_tree: bool = False) -> DecisionGraph:
@@ -18,42 +42,51 @@ def to_diagram(found: dict[str, Any], data: Dataset, is_tree: bool = False) -> D
 
     A diagram has one leaf per class, a tree one per arc that ends.
     """
-    from treeform.data import midpoints
-    from treeform.graph import DecisionGraph
-
     feature = np.asarray(found["feature"], dtype=np.int32)
     if not len(feature):
         return DecisionGraph.leaf(int(found["constant"]), data)
-    tests = len(feature)
-    arcs = np.array([found["left"], found["right"]], dtype=np.int64)
-    ends = arcs < 0
-    labels = ~arcs[ends] if is_tree else np.unique(~arcs[ends])
-    heads = arcs.copy()
-    heads[ends] = tests + (np.arange(len(labels)) if is_tree else np.searchsorted(labels, ~arcs[ends]))
+    passes = feature == NO_FEATURE
+    feature[passes] = data.n_features
+    threshold = np.zeros(len(feature))
+    low, high = np.asarray(found["low"], dtype=float), np.asarray(found["high"], dtype=float)
+    threshold[~passes] = midpoints(low[~passes], high[~passes])
+    heads, labels = _with_leaves(np.array([found["left"], found["right"]], dtype=np.int64), is_tree)
     none = np.full(len(labels), -1)
-    threshold = midpoints(np.asarray(found["low"], dtype=float), np.asarray(found["high"], dtype=float))
     return DecisionGraph.from_arrays(
         feature=np.concatenate([feature, none]),
         threshold=np.concatenate([threshold, np.full(len(labels), np.nan)]),
         left=np.concatenate([heads[0], none]),
         right=np.concatenate([heads[1], none]),
-        label=np.concatenate([np.full(tests, -1), labels]),
+        label=np.concatenate([np.full(len(feature), -1), labels]),
         data=data,
+        forms=(PASS,) if passes.any() else (),
     )
 
 
-def admissible_diagram(graph: DecisionGraph, data: Dataset, task: TreeTask) -> tuple[int, int] | None:
-    """(number of tests, cost without their price) of a model under the task, or None when it is not admissible."""
+def _with_leaves(arcs: np.ndarray, is_tree: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Arcs (2, tests), ``~class`` where they end, as positions of nodes, and the labels of the leaves after them."""
+    tests, ends = arcs.shape[1], arcs < 0
+    labels = ~arcs[ends] if is_tree else np.unique(~arcs[ends])
+    heads = arcs.copy()
+    heads[ends] = tests + (np.arange(len(labels)) if is_tree else np.searchsorted(labels, ~arcs[ends]))
+    return heads, labels
+
+
+def admissible_diagram(graph: DecisionGraph, data: Dataset, task: TreeTask) -> Start | None:
+    """The model's normal form, its tests and its cost, or None when it is not admissible under the task."""
+    if len(graph.columns) != data.n_features or graph.n_classes != data.n_classes:
+        return None
+    graph = normalised(graph, data, own_leaves=task.widths is None)
     tests = np.flatnonzero(graph.feature >= 0)
-    fits = _is_layered(graph, task.widths) if task.widths is not None else graph.is_tree
-    if not fits or graph.depth > task.depth or graph.feature.max() >= data.n_features:
+    fits = graph.is_tree if task.widths is None else _is_layered(graph, task.widths)
+    if not fits or graph.depth > task.depth or not graph.is_univariate:
         return None
     if task.max_nodes is not None and len(tests) > task.max_nodes:
         return None
     X, weight = data.points.X, data.points.weights.sum(axis=1)
     if len(tests) and max(task.min_flow, task.min_support) > 0:
         through = graph.route(X)[:, tests]
-        left = X[:, graph.feature[tests]] <= graph.threshold[tests]
+        left = graph.goes_left(X)[:, tests]
         if (weight @ through).min() < task.min_flow:
             return None
         if min((weight @ (through & left)).min(), (weight @ (through & ~left)).min()) < task.min_support:
@@ -62,7 +95,7 @@ def admissible_diagram(graph: DecisionGraph, data: Dataset, task: TreeTask) -> t
         return None
     predicted = graph.predict_codes(data.X)
     unit = (data.y != predicted).astype(np.int64) if task.cost is None else task.cost[data.y, predicted]
-    return len(tests), int((data.weights * unit).sum())
+    return Start(graph, len(tests), int((data.weights * unit).sum()))
 
 
 def _is_layered(graph: DecisionGraph, widths: tuple[int, ...]) -> bool:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from treeform.engines.laying import to_diagram
+from treeform.engines.laying import Start, to_diagram
 from treeform.errors import Infeasible
 
 if TYPE_CHECKING:
@@ -55,16 +55,16 @@ class NodeLadder:
         data: Dataset,
         is_tree: bool,
         prices: Sequence[Fraction],
-        start: Mapping[int, DecisionGraph],
+        start: Sequence[Start],
         interrupted: bool,
         free: int = 0,
     ) -> NodeLadder:
-        """From the core's answer; ``start`` has the models that it began with, by number of tests."""
+        """From the core's answer; where it has no model of its own, the best of ``start`` has the least cost."""
         graphs: list[DecisionGraph | None] = []
         for k, found in enumerate(native["diagrams"]):
             own = None if found is None else to_diagram(found, data, is_tree)
             if own is None and native["upper"][k] < _NEVER:
-                own = start.get(k) or (graphs[-1] if graphs else None)
+                own = min((one for one in start if one.tests <= k), key=lambda one: one.cost).graph
             graphs.append(own)
         early = "memory" if native["memory"] else "interrupted" if interrupted else "time"
         upper = tuple(None if value >= _NEVER else int(value) for value in native["upper"])
@@ -83,6 +83,13 @@ class NodeLadder:
             counters={name: int(count) for name, count in native["counters"].items()},
             free=free,
         )
+
+    def lower_of(self, tests: int) -> int:
+        """No model of at most so many tests costs less, for any number that the task allows.
+
+        A ladder of trees ends where all samples can be told apart: further tests have nothing to part.
+        """
+        return self.lower[min(tests, len(self.lower) - 1)]
 
     def best(self, price: Fraction | int) -> tuple[Fraction, DecisionGraph | None]:
         """The least ``cost + price * max(tests - free, 0)`` in hand, and its model.

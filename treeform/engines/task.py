@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from treeform.errors import SpecError
 if TYPE_CHECKING:
     from treeform.data import Dataset
     from treeform.graph import DecisionGraph
+    from treeform.language.totals import Totals
 
 _LARGEST_COST = 2**60
 OnIncumbent = Callable[[float, int, int, "DecisionGraph | None"], None]
@@ -43,6 +44,10 @@ class TreeTask:
         The widths of a layered diagram's skeleton, root first; None for a tree.
     min_flow : int
         Least weight that reaches a test.
+    max_features : int or None
+        Most columns of the table that tests use.
+    totals : Totals or None
+        Totals and the rows over them that the tree satisfies.
     """
 
     depth: int
@@ -52,6 +57,8 @@ class TreeTask:
     max_nodes: int | None = None
     widths: tuple[int, ...] | None = None
     min_flow: int = 0
+    max_features: int | None = None
+    totals: Totals | None = None
 
 
 @dataclass
@@ -102,6 +109,8 @@ class EngineOutcome:
         What the search did.
     notes : tuple of str
         What the reader of the answer has to know about it.
+    witness : dict or None
+        What a check may use, beside the task, to prove the bound again.
     """
 
     graph: DecisionGraph | None
@@ -112,6 +121,7 @@ class EngineOutcome:
     seconds: float = 0.0
     counters: dict[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    witness: dict[str, Any] | None = None
 
 
 class Engine(ABC):
@@ -123,7 +133,7 @@ class Engine(ABC):
         What it is called in results and on the command line.
     understands : frozenset of str
         The parts of a `TreeTask` beyond depth that it honours: ``cost``, ``node_penalty``, ``min_support``,
-        ``max_nodes``, ``weights``, ``widths`` (layered diagrams), ``min_flow``.
+        ``max_nodes``, ``weights``, ``widths`` (layered diagrams), ``min_flow``, ``max_features``, ``totals``.
     """
 
     name: ClassVar[str]
@@ -145,7 +155,7 @@ def check_task(data: Dataset, task: TreeTask) -> None:
     if (
         task.depth < 1
         or task.node_penalty < 0
-        or min(task.min_support, task.min_flow, task.max_nodes or 0) < 0
+        or min(task.min_support, task.min_flow, task.max_nodes or 0, task.max_features or 0) < 0
     ):
         raise SpecError(
             "the task of the engine is not possible",

@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
+from treeform.data import Dataset
 from treeform.errors import SpecError
 
 if TYPE_CHECKING:
@@ -88,10 +90,19 @@ def parameters_of(component: Component) -> dict[str, Any]:
 
 
 def _same(a: Any, b: Any) -> bool:
-    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
+    """Whether two attributes have the same content; True is not 1, and what cannot be compared differs."""
+    if a is b:
+        return True
+    if isinstance(a, bool | np.ndarray) or isinstance(b, bool | np.ndarray):
         return type(a) is type(b) and np.array_equal(a, b)
     if isinstance(a, dict) and isinstance(b, dict):
         return a.keys() == b.keys() and all(_same(a[k], b[k]) for k in a)
+    if isinstance(a, list | tuple) and isinstance(b, list | tuple):
+        return len(a) == len(b) and all(map(_same, a, b))
+    if isinstance(a, Dataset) and isinstance(b, Dataset):
+        return a.digest == b.digest
+    if isinstance(a, pd.Series | pd.DataFrame) or isinstance(b, pd.Series | pd.DataFrame):
+        return type(a) is type(b) and bool(a.equals(b))
     return bool(a == b)
 
 

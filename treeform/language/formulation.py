@@ -12,6 +12,7 @@ import numpy as np
 
 from treeform.errors import PortError, SpecError
 from treeform.language.component import Component, Sum
+from treeform.language.limits import Limits
 from treeform.language.objective import Depth, Objective
 from treeform.language.ports import PORTS, Ports, derivable
 from treeform.language.requirement import Requirement, asks_for_tests
@@ -252,7 +253,8 @@ class Formulation:
         self.check(data, shape, objective, bound)
         components = self.decided(shape, objective, bound).components
         wanted = frozenset(objective.needs).union(*(reader.needs for reader in (*components, *bound)))
-        ports = Ports(data, shape, wanted, _facts(bound, data, shape), asks_for_tests(bound))
+        limits = Limits.all_of(requirement.limits(data) for requirement in bound)
+        ports = Ports(data, shape, wanted, limits, asks_for_tests(bound))
         if examples is not None:
             ports.state[EXAMPLES] = np.asarray(examples, dtype=np.int64)
         model = Model(self.name)
@@ -287,16 +289,6 @@ def in_order(components: Sequence[Component]) -> list[Component]:
         done |= ready.offers
         out.append(ready)
     return out
-
-
-def _facts(requirements: Sequence[Requirement], data: Dataset, shape: Shape) -> dict[str, int]:
-    """The strongest of what requirements promise in engine terms."""
-    facts: dict[str, int] = {}
-    for requirement in requirements:
-        for key, value in (requirement.native(data) or {}).items():
-            strongest = max if key == "min_support" else min
-            facts[key] = strongest(facts[key], value) if key in facts else value
-    return facts
 
 
 def _missing(formulation: Formulation, reader: str, missing: list[str], splits: str) -> PortError:

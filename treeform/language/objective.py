@@ -206,13 +206,16 @@ class Nodes(Term):
 
 @dataclass(frozen=True)
 class Leaves(Term):
-    """Number of leaves of a tree, one more than it has tests. A diagram's leaves are just the classes."""
+    """Number of leaves of a tree: arcs that end, one more than tests, however many leaf nodes the arrays have.
+
+    A pass-through counts as a test with two arcs, one of them empty. A diagram's leaves are just the classes.
+    """
 
     name: ClassVar[str] = "leaves"
     needs: ClassVar[Set[str]] = frozenset({"active"})
 
     def evaluate(self, graph: DecisionGraph, data: Dataset) -> Fraction:
-        return Fraction(graph.n_nodes + 1 if graph.is_tree else graph.n_leaves)
+        return Fraction(graph.n_nodes + 1)
 
     def unit(self, data: Dataset) -> Fraction:
         return Fraction(1)

@@ -13,7 +13,7 @@ formulation, before anything is built, which parts must be expressible, so readi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Set
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from treeform.errors import PortError
+from treeform.language.limits import Limits
 from treeform.shape import UNIVARIATE
 
 if TYPE_CHECKING:
@@ -96,9 +97,9 @@ class Ports:
     wanted : set of str
         The ports that some component reads. Known before anything is built, so that a formulation may leave
         out, or merge, what nobody asks for.
-    facts : mapping of str to int
-        What requirements promise of every admissible model in engine terms (`Requirement.native`), such as
-        ``{"min_support": 50}``; a formulation may use them to leave out what cannot occur.
+    limits : Limits
+        The bounds that requirements put on every admissible model (`Requirement.limits`), tightened to one.
+        A formulation may use them to leave out what cannot occur.
     asks_for_tests : bool
         Whether some requirement may need tests that decide nothing (`Requirement.demands_tests`). Otherwise they may
         be left out wherever they gain nothing.
@@ -109,13 +110,13 @@ class Ports:
         data: Dataset,
         shape: Shape,
         wanted: Iterable[str] = (),
-        facts: Mapping[str, int] | None = None,
+        limits: Limits | None = None,
         asks_for_tests: bool = False,
     ) -> None:
         self.data = data
         self.shape = shape
         self.wanted = frozenset(wanted)
-        self.facts = dict(facts or {})
+        self.limits = limits or Limits()
         self.asks_for_tests = asks_for_tests
         self.state: dict[str, Any] = {}
         """Anything that is no expression and that components share: thresholds, node numbering, …"""

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from treeform.data import Dataset
+from treeform.language.limits import Limits
 from treeform.language.objective import Objective
 from treeform.language.requirement import Requirement
 from treeform.shape import Shape
@@ -40,6 +41,11 @@ class Question:
             seen[text] = seen.get(text, 0) + 1
             names.append(text if seen[text] == 1 else f"{text} #{seen[text]}")
         return tuple(names)
+
+    @cached_property
+    def limits(self) -> Limits:
+        """The plain bounds among the requirements, tightened to one."""
+        return Limits.all_of(requirement.limits(self.data) for requirement in self.requirements)
 
     def to_units(self, scaled: int) -> Fraction:
         """A scaled integer value in the user's units."""

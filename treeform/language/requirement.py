@@ -6,6 +6,7 @@ Every class derived from :class:`Requirement` is kept under its name; :func:`reg
 from __future__ import annotations
 
 import copy
+import inspect
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
@@ -16,10 +17,12 @@ import numpy as np
 
 from treeform.errors import SpecError
 from treeform.language.component import Component, parameters_of
+from treeform.language.totals import Totals, of_prediction_rows
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
     from treeform.graph import DecisionGraph
+    from treeform.language.limits import Limits
     from treeform.language.ports import Ports
     from treeform.model import Model
 
@@ -80,12 +83,8 @@ class Requirement(Component, ABC):
         """
         return self
 
-    def native(self, data: Dataset) -> dict[str, int] | None:
-        """This requirement in the words of the native engines, when they honour it exactly; else None.
-
-        ``{"min_support": w}``: every leaf of a tree gets at least weight ``w`` (in weight units);
-        ``{"max_nodes": k}``: at most ``k`` tests; ``{"max_errors": w}``: at most weight ``w`` misclassified.
-        """
+    def limits(self, data: Dataset) -> Limits | None:
+        """This requirement as plain bounds, which native engines honour, when it is nothing else; else None."""
         return None
 
     def prediction_rows(self, data: Dataset) -> list[tuple[np.ndarray, int]]:
@@ -95,6 +94,14 @@ class Requirement(Component, ABC):
         ``coef[i, class predicted for i]`` is at most ``rhs``. Used for Lagrangian bounds.
         """
         return []
+
+    def totals(self, data: Dataset) -> Totals | None:
+        """This requirement as rows over totals, when it is nothing else; else None.
+
+        What says so is honoured by `treeform.engines.TotalsSearch`, which proves optima under it. The default derives
+        it from `prediction_rows`; override it where fewer totals than rows will do, or where tests add to them.
+        """
+        return of_prediction_rows(self.prediction_rows(data), str(self))
 
     def to_json(self) -> dict[str, Any]:
         """``{"name": ..., "parameters": {...}}``; `from_json` rebuilds it."""
@@ -145,7 +152,7 @@ def asks_for_tests(requirements: Iterable[Requirement]) -> bool:
 
 def registered() -> dict[str, type[Requirement]]:
     """The requirements known in this process, by name."""
-    return dict(sorted(_REGISTRY.items()))
+    return {name: kind for name, kind in sorted(_REGISTRY.items()) if not inspect.isabstract(kind)}
 
 
 def _plain(value: Any) -> Any:

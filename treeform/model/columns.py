@@ -26,7 +26,7 @@ class VariableKind(Enum):
 
 @dataclass(frozen=True)
 class VariableBlock:
-    """A family of variables: columns ``start .. start + size - 1`` in C order of ``shape``."""
+    """A family of variables: columns ``start`` to ``start + size - 1`` in C order of ``shape``."""
 
     name: str
     start: int

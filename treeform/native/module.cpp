@@ -15,6 +15,7 @@
 #include "contree/scan.hpp"
 #include "diagram/bind.hpp"
 #include "rup/bind.hpp"
+#include "totals/bind.hpp"
 
 namespace nb = nanobind;
 namespace ct = treeform::contree;
@@ -127,6 +128,7 @@ NB_MODULE(_core, m) {
     treeform::rup::bind(m);
     bind_binary(m);
     bind_diagram(m);
+    bind_totals(m);
     m.def("contree", &contree, nb::arg("x"), nb::arg("y"), nb::arg("weight").none(), nb::arg("classes"),
           nb::arg("cost").none(), nb::arg("depth"), nb::arg("max_nodes"), nb::arg("min_support"),
           nb::arg("node_penalty"), nb::arg("upper").none(), nb::arg("gap"), nb::arg("prune"), nb::arg("threads"),

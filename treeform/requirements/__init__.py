@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from treeform.requirements.fairness import StatisticalParity
+from treeform.requirements.fairness import (
+    ConditionalParity,
+    EqualizedOdds,
+    EqualOpportunity,
+    PredictiveEquality,
+    StatisticalParity,
+)
 from treeform.requirements.features import FeatureBudget, Monotone
 from treeform.requirements.groups import Groups
 from treeform.requirements.parsimony import MaxNodes
@@ -10,12 +16,16 @@ from treeform.requirements.performance import MaxErrors
 from treeform.requirements.stability import MinSupport, Stability
 
 __all__ = [
+    "ConditionalParity",
+    "EqualOpportunity",
+    "EqualizedOdds",
     "FeatureBudget",
     "Groups",
     "MaxErrors",
     "MaxNodes",
     "MinSupport",
     "Monotone",
+    "PredictiveEquality",
     "Stability",
     "StatisticalParity",
 ]

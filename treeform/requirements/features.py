@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from treeform.errors import DataError, SpecError
+from treeform.language.limits import Limits
 from treeform.language.requirement import Requirement
 from treeform.model import any_of
 from treeform.requirements.groups import class_code
@@ -56,8 +57,11 @@ class FeatureBudget(Requirement):
         m.add(used.sum() <= self.k, str(self))
 
     def violation(self, graph: DecisionGraph, data: Dataset) -> int:
-        tested = {data.columns[int(f)].source for f in graph.feature if f >= 0}
+        tested = {data.columns[f].source for f in graph.features_used()}
         return max(0, len(tested) - self.k)
+
+    def limits(self, data: Dataset) -> Limits:
+        return Limits(max_features=self.k)
 
     def __str__(self) -> str:
         return f"{self.name}:{self.k}"
@@ -67,9 +71,11 @@ class Monotone(Requirement):
     """A greater value of a column never makes the favourable class less likely.
 
     For every test of the column: if some sample that goes to the lower side is predicted the favourable class,
-    so are all that go to the upper side. In a tree whose leaves all have samples, raising the column's value of
-    anything, and nothing else, then never turns a favourable prediction into another one: the two paths part at
-    a test of the column. The condition is sufficient, not necessary: a tree can be monotone without it.
+    so are all that go to the upper side. A multivariate test is one of the column if the column's weight in it is
+    not 0; where the weight is negative, the side of greater sums is the lower one. In a tree whose leaves all have
+    samples, raising the column's value of anything, and nothing else, then never turns a favourable prediction into
+    another one: the two paths part at a test of the column. The condition is sufficient, not necessary: a tree can
+    be monotone without it.
 
     Parameters
     ----------
@@ -152,15 +158,20 @@ class Monotone(Requirement):
         m.add(any_of(~t.feature[:, f], ~good, ~bad), str(self))
 
     def violation(self, graph: DecisionGraph, data: Dataset) -> int:
-        """The number of tests of the column that are the wrong way round."""
+        """The number of tests that are the wrong way round, of those that read the column."""
         f, code = self._feature(data), self._code(data)
         X = data.points.X
         favoured = graph.predict_codes(X) == code
-        visits = graph.route(X)
+        visits, goes_left = graph.route(X), graph.goes_left(X)
         broken = 0
-        for v in np.flatnonzero(graph.feature == f):
-            lower = visits[:, v] & ((X[:, f] <= graph.threshold[v]) == (self.direction == "increasing"))
-            upper = visits[:, v] & ~lower
+        for test in graph.tests():
+            weight = test.weight(f)
+            if weight == 0:
+                continue
+            # Greater values of the column lead to the right where its weight is positive, else to the left.
+            left_is_lower = (weight > 0) == (self.direction == "increasing")
+            lower = visits[:, test.node] & (goes_left[:, test.node] == left_is_lower)
+            upper = visits[:, test.node] & ~lower
             broken += bool((lower & favoured).any() and (upper & ~favoured).any())
         return broken
 

@@ -6,6 +6,7 @@ from numbers import Integral
 from typing import TYPE_CHECKING, ClassVar
 
 from treeform.errors import SpecError
+from treeform.language.limits import Limits
 from treeform.language.requirement import Requirement
 
 if TYPE_CHECKING:
@@ -46,8 +47,8 @@ class MaxNodes(Requirement):
     def violation(self, graph: DecisionGraph, data: Dataset) -> int:
         return max(0, graph.n_nodes - self.k)
 
-    def native(self, data: Dataset) -> dict[str, int]:
-        return {"max_nodes": self.k}
+    def limits(self, data: Dataset) -> Limits:
+        return Limits(max_nodes=self.k)
 
     def __str__(self) -> str:
         return f"{self.name}:{self.k}"

@@ -9,6 +9,7 @@ import numpy as np
 
 from treeform.data import contradictions_text, contradictory_rows
 from treeform.errors import Infeasible
+from treeform.language.limits import Limits
 from treeform.language.requirement import Requirement
 from treeform.requirements.amount import OfAmount
 
@@ -56,8 +57,8 @@ class MaxErrors(OfAmount, Requirement):
         weight = int(np.asarray(data.weights)[wrong].sum())
         return data.weight_unit * max(0, weight - self.amount.at_most(data))
 
-    def native(self, data: Dataset) -> dict[str, int]:
-        return {"max_errors": self.amount.at_most(data)}
+    def limits(self, data: Dataset) -> Limits:
+        return Limits(max_errors=self.amount.at_most(data))
 
     def prediction_rows(self, data: Dataset) -> list[tuple[np.ndarray, int]]:
         wrong = 1 - np.eye(data.n_classes, dtype=np.int64)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from treeform.errors import Infeasible
+from treeform.language.limits import Limits
 from treeform.language.requirement import Requirement
 from treeform.requirements.amount import Amount, OfAmount
 
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
 class MinSupport(OfAmount, Requirement):
     """Each side of every test gets at least this much training weight.
 
-    In a tree that is a minimum support per leaf. A constant model satisfies it: all samples are in its leaf.
+    In a tree that is a minimum support per leaf. A constant model satisfies it: all samples are in its leaf. A
+    pass-through has an empty side, so no model with one satisfies it (unless the amount is 0).
 
     Parameters
     ----------
@@ -57,19 +59,19 @@ class MinSupport(OfAmount, Requirement):
             return data.weight_unit * max(0, least - data.total_weight)
         weight = data.points.weights.sum(axis=1)
         visits = graph.route(data.points.X)[:, tests]
-        left = graph.tested(data.points.X)[:, graph.feature[tests]] <= graph.threshold[tests]
+        left = graph.goes_left(data.points.X)[:, tests]
         smallest = min(int((weight @ (visits & left)).min()), int((weight @ (visits & ~left)).min()))
         return data.weight_unit * max(0, least - smallest)
 
-    def native(self, data: Dataset) -> dict[str, int]:
-        return {"min_support": self.amount.at_least(data)}
+    def limits(self, data: Dataset) -> Limits:
+        return Limits(min_support=self.amount.at_least(data))
 
 
 class Stability(OfAmount, Requirement):
     """Each test is reached by at least this much training weight.
 
     Weaker than `MinSupport`, which bounds what leaves a test on either side: here a leaf may be small. A constant
-    model satisfies it.
+    model satisfies it. Pass-throughs are tests: they have to be reached by as much.
 
     Parameters
     ----------
@@ -104,8 +106,8 @@ class Stability(OfAmount, Requirement):
         smallest = int(reaching.min()) if len(tests) else data.total_weight
         return data.weight_unit * max(0, least - smallest)
 
-    def native(self, data: Dataset) -> dict[str, int]:
-        return {"min_flow": self.amount.at_least(data)}
+    def limits(self, data: Dataset) -> Limits:
+        return Limits(min_flow=self.amount.at_least(data))
 
 
 def _within_total(label: str, part: str, amount: Amount, data: Dataset) -> None:

@@ -1,10 +1,11 @@
 """Solving: claims are gathered in a ledger, verified exactly, and end in a result with a certificate."""
 
+from treeform.solve.admissible import misfit
 from treeform.solve.budget import Budget
 from treeform.solve.driver import solve
 from treeform.solve.ledger import Ledger
 from treeform.solve.result import Claim, Limit, Progress, Result, Status
-from treeform.solve.verification import Verified, misfit, verify
+from treeform.solve.verification import Verified, judge_candidate, verify
 
 __all__ = [
     "Budget",
@@ -15,6 +16,7 @@ __all__ = [
     "Result",
     "Status",
     "Verified",
+    "judge_candidate",
     "misfit",
     "solve",
     "verify",

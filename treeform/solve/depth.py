@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from treeform.backends import Backend
 from treeform.engines import Engine
 from treeform.errors import SpecError
-from treeform.graph import DecisionGraph
 from treeform.language.formulation import Formulation
 from treeform.language.objective import Depth, Objective
 from treeform.language.question import Question
@@ -65,8 +64,7 @@ def climb(
             fix="use shape=tf.Tree(depth=k), where k is the largest depth allowed",
         )
     unit = int(question.scale * question.objective.terms[0][0])
-    for label in range(question.data.n_classes):
-        ledger.offer(DecisionGraph.leaf(label, question.data), "constant model")
+    # The driver has offered the constant models: depth 0.
     if not ledger.closed and ledger.upper is None:
         ledger.prove_lower(unit, "constant models")
     beside = None if engine is None or proofs is not None else DepthEngine(engine, budget)

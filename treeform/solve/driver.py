@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from treeform.engines import ConTree
 from treeform.graph import DecisionGraph
 from treeform.graph.evaluate import errors
@@ -62,6 +64,7 @@ def _tidy(files: ProofWriter, plan: Plan, ledger: Ledger) -> None:
 def _work(
     question: Question, plan: Plan, ledger: Ledger, budget: Budget, files: ProofWriter | None
 ) -> Limit | None:
+    constants(question, ledger)
     ledger.prove_lower(floor_bound(question), PROVER)
     ledger.prove_lower(classes_bound(question), PROVER_OF_CLASSES)
     if (note := out_of_reach(question)) is not None:
@@ -78,7 +81,6 @@ def _work(
     if is_depth(question.objective):
         limit = climb(question, plan.formulation, plan.backend, ledger, budget, files, plan.warm_engine)
         return budget.reason or limit
-    constants(question, ledger)
     _first_models(question, plan, ledger, budget)
     if plan.warm_engine is not None:
         _warm_up(question, plan, ledger, budget)
@@ -105,9 +107,14 @@ def _why(ledger: Ledger) -> str:
 
 
 def constants(question: Question, ledger: Ledger) -> None:
-    """The models without a test: always allowed by the shape, and often the only fair ones at first."""
-    for label in range(question.data.n_classes):
+    """The models without a test: of every shape, and often the only fair ones at first.
+
+    They come before everything that can take time: no limit is too short for an admissible one.
+    """
+    for label in np.argsort(-question.data.class_weights, kind="stable").tolist():
         ledger.offer(DecisionGraph.leaf(label, question.data), "constant model")
+        if ledger.graph is not None and ledger.budget.stop():
+            return
 
 
 def _warm_up(question: Question, plan: Plan, ledger: Ledger, budget: Budget) -> None:

@@ -45,7 +45,7 @@ def run_engine(engine: Engine, relaxation: Relaxation, ledger: Ledger, budget: B
         relaxation.lower(outcome.lower),
         engine.name,
         relaxation.dropped,
-        recheck_of(engine, relaxation),
+        recheck_of(engine, relaxation) | ({} if outcome.witness is None else {"witness": outcome.witness}),
         outcome.counters,
     )
     return outcome
@@ -76,6 +76,8 @@ def recheck_of(engine: Engine, relaxation: Relaxation) -> dict[str, Any]:
         "max_nodes": None if task.max_nodes is None else int(task.max_nodes),
         "widths": None if task.widths is None else list(task.widths),
         "min_flow": int(task.min_flow),
+        "max_features": None if task.max_features is None else int(task.max_features),
+        "totals": None if task.totals is None else list(task.totals.names),
         "factor": str(relaxation.factor),
         "offset": str(relaxation.offset),
     }

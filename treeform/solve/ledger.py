@@ -19,7 +19,7 @@ from treeform.language.question import Question
 from treeform.solve.budget import Budget
 from treeform.solve.result import Claim, Progress, Status, as_number
 from treeform.solve.simple_bounds import ceiling
-from treeform.solve.verification import Verified, verify
+from treeform.solve.verification import Verified, judge_candidate
 
 BOUND_TOLERANCE = 1e-6
 
@@ -48,13 +48,7 @@ class Ledger:
 
     def offer(self, graph: DecisionGraph, by: str) -> Verified:
         """Verify a candidate; keep it when it is the best that satisfies everything."""
-        given, graph = graph, graph.simplified(self.question.data)
-        judged = verify(self.question, graph)
-        if not judged.ok:
-            # A requirement, or the layers of a diagram, may need a test that changes no prediction.
-            as_given = verify(self.question, given)
-            if as_given.ok:
-                graph, judged = given.with_counts(self.question.data), as_given
+        graph, judged = judge_candidate(self.question, graph)
         with self._lock:
             if judged.ok and (self.upper is None or judged.value < self.upper):
                 self.graph, self.upper = graph, judged.value
@@ -63,7 +57,7 @@ class Ledger:
 
     def exchange(self, graph: DecisionGraph) -> None:
         """Keep another model of the same value in place of the incumbent."""
-        judged = verify(self.question, graph)
+        graph, judged = judge_candidate(self.question, graph)
         with self._lock:
             if judged.ok and judged.value == self.upper:
                 self.graph = graph

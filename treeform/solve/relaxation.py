@@ -9,13 +9,15 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
 from treeform.engines import Engine, TreeTask
+from treeform.language.limits import Limits
 from treeform.language.objective import LARGEST_COST, Cost, Error, Leaves, Nodes
 from treeform.language.question import Question
+from treeform.language.requirement import Requirement
+from treeform.language.totals import Totals, joined
 from treeform.shape import UNIVARIATE, Tree
 from treeform.solve.simple_bounds import allowed_errors
 
@@ -65,17 +67,18 @@ def relax(question: Question, engine: Engine, depth: int | None = None) -> Relax
     if question.shape.splits != UNIVARIATE:
         return None  # an engine over single features says nothing about hyperplanes
     dropped: list[str] = []
-    limits: dict[str, Any] = {}
+    limits = Limits()
+    totals: list[Totals] = []
     is_tree = isinstance(question.shape, Tree)
     fits = is_tree or "widths" in engine.understands
     for label, requirement in zip(question.labels, question.requirements, strict=True):
-        native = requirement.native(question.data) or {}
-        if set(native) == {"max_errors"} and allowed_errors(question) is not None:
+        own = requirement.limits(question.data)
+        if own is not None and own.names == {"max_errors"} and allowed_errors(question) is not None:
             continue  # a bound on the objective itself: an optimum above it is a proof of infeasibility
-        if fits and native and set(native) <= engine.understands:
-            for key, value in native.items():
-                pick = min if key == "max_nodes" else max
-                limits[key] = pick(limits[key], value) if key in limits else value
+        if fits and own is not None and own.names <= engine.understands:
+            limits = limits.tighten(own)
+        elif (rows := _totals(requirement, question, engine, fits)) is not None:
+            totals.append(rows)
         else:
             dropped.append(label)
     if not fits:
@@ -84,10 +87,34 @@ def relax(question: Question, engine: Engine, depth: int | None = None) -> Relax
     if priced is None:
         return None
     cost, penalty, factor, offset = priced
-    if fits and not is_tree:
-        limits["widths"] = question.shape.widths
-    task = TreeTask(depth=depth or question.shape.depth, cost=cost, node_penalty=penalty, **limits)
+    task = TreeTask(
+        depth=depth or question.shape.depth,
+        cost=cost,
+        node_penalty=penalty,
+        min_support=limits.min_support,
+        max_nodes=_binding(limits.max_nodes, question),
+        widths=question.shape.widths if fits and not is_tree else None,
+        min_flow=limits.min_flow,
+        max_features=limits.max_features,
+        totals=joined(totals),
+    )
     return Relaxation(task, factor, offset, tuple(dropped))
+
+
+def _binding(max_nodes: int | None, question: Question) -> int | None:
+    """The most tests, where that is less than what the shape allows anyway."""
+    return None if max_nodes is None or max_nodes >= sum(question.shape.widths) else max_nodes
+
+
+def _totals(requirement: Requirement, question: Question, engine: Engine, fits: bool) -> Totals | None:
+    """The requirement as rows over totals, where the engine honours these.
+
+    A diagram's predictions are those of the tree that it unrolls to, its tests are fewer.
+    """
+    if "totals" not in engine.understands:
+        return None
+    own = requirement.totals(question.data)
+    return own if own is not None and (fits or own.per_test is None) else None
 
 
 def _price(

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from treeform.graph import DecisionGraph
+from treeform.graph import DecisionGraph, normalised
 from treeform.graph.evaluate import weighted_errors
 from treeform.language.objective import Error
 from treeform.language.question import Question
 from treeform.shape import Tree
 from treeform.solve.budget import Budget
-from treeform.solve.verification import verify
+from treeform.solve.verification import judge_candidate
 
 MAX_ASSIGNMENTS = 65_536
 MAX_TRIALS = 1_000
@@ -32,8 +32,7 @@ def relabel(
     not depend on labels.
     """
     data = question.data
-    if not graph.is_tree and not graph.forms:
-        graph = with_own_leaves(graph, question)
+    graph = normalised(graph, data, own_leaves=True)
     leaves = np.flatnonzero(graph.feature < 0)
     classes = data.n_classes
     if classes ** len(leaves) > MAX_ASSIGNMENTS:
@@ -51,16 +50,16 @@ def relabel(
         if budget.stop() or (limit is not None and total[choice] > limit):
             return None
         candidate = graph.with_labels(dict(zip(leaves.tolist(), labels[choice].tolist(), strict=True)))
-        for form in (candidate.simplified(data).canonical(), candidate.canonical()):
-            if verify(question, form).ok:
-                return form
+        kept, judged = judge_candidate(question, candidate)
+        if judged.ok:
+            return kept
     return None
 
 
 def narrowed(graph: DecisionGraph, question: Question) -> DecisionGraph:
     """A tree pruned to the widths of a diagram: in a layer of too many tests those go that save the least weight."""
     shape = question.shape
-    if isinstance(shape, Tree) or not graph.is_tree or graph.depth > shape.depth:
+    if isinstance(shape, Tree) or not graph.is_tree or graph.forms or graph.depth > shape.depth:
         return graph
     counts = np.asarray(graph.counts, dtype=float)
     wrong = counts.sum(axis=1) - counts.max(axis=1)
@@ -80,26 +79,3 @@ def narrowed(graph: DecisionGraph, question: Question) -> DecisionGraph:
     if (arrays["feature"] == graph.feature).all():
         return graph
     return DecisionGraph.from_arrays(**arrays, data=question.data).simplified()
-
-
-def with_own_leaves(graph: DecisionGraph, question: Question) -> DecisionGraph:
-    """The diagram with a leaf of its own for every arc that ends; leaves of equal label are equal nodes later on."""
-    tests = np.flatnonzero(graph.feature >= 0)
-    if not len(tests):
-        return graph
-    place = np.full(len(graph.feature), -1)
-    place[tests] = np.arange(len(tests))
-    heads = np.array([graph.left[tests], graph.right[tests]], dtype=np.int64)
-    ends = graph.feature[heads] < 0
-    leaves = int(ends.sum())
-    arcs = place[heads]
-    arcs[ends] = len(tests) + np.arange(leaves)
-    none = np.full(leaves, -1)
-    return DecisionGraph.from_arrays(
-        feature=np.concatenate([graph.feature[tests], none]),
-        threshold=np.concatenate([graph.threshold[tests], np.full(leaves, np.nan)]),
-        left=np.concatenate([arcs[0], none]),
-        right=np.concatenate([arcs[1], none]),
-        label=np.concatenate([np.full(len(tests), -1), graph.label[heads[ends]]]),
-        data=question.data,
-    )

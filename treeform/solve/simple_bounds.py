@@ -59,8 +59,8 @@ def bound_with(question: Question, tests: int) -> int:
 
 def most_tests(question: Question) -> int:
     """The largest number of tests that shape and requirements allow."""
-    limits = [(r.native(question.data) or {}).get("max_nodes") for r in question.requirements]
-    return min([sum(question.shape.widths), *(limit for limit in limits if limit is not None)])
+    limit, most = question.limits.max_nodes, sum(question.shape.widths)
+    return most if limit is None else min(limit, most)
 
 
 def out_of_reach(question: Question) -> str | None:
@@ -96,8 +96,7 @@ def allowed_errors(question: Question) -> int | None:
     terms = question.objective.terms
     if len(terms) != 1 or not isinstance(terms[0][1], Error):
         return None
-    bounds = [(r.native(question.data) or {}).get("max_errors") for r in question.requirements]
-    return min((bound for bound in bounds if bound is not None), default=None)
+    return question.limits.max_errors
 
 
 def _price(term: Error | Cost, question: Question, truth: int, guess: int) -> Fraction:

@@ -17,16 +17,20 @@ import numpy as np
 
 from treeform.data import Dataset
 from treeform.errors import Infeasible, SpecError
-from treeform.graph import DecisionGraph
+from treeform.graph import DecisionGraph, LinearForm
 from treeform.language.objective import Cost, Error, Leaves, Nodes, Objective
 from treeform.language.requirement import Requirement
-from treeform.shape import Shape, Tree
+from treeform.requirements import MaxErrors, MaxNodes, MinSupport, Stability, StatisticalParity
+from treeform.shape import UNIVARIATE, Shape, Tree
+from treeform.testing.dichotomies import Dichotomies
 
 LARGEST = 3_000_000
 
 # A model as nested tuples: a class code, or (test, left, right). Subtrees of diagrams are shared.
 Nested = Any
 Priced = tuple[Fraction, Nested]
+Target = tuple[str, int]
+Row = tuple[int, int, int, int]  # number of the test (-1 at leaves), left, right, label
 
 
 def brute_force(
@@ -39,9 +43,11 @@ def brute_force(
 ) -> tuple[Fraction, DecisionGraph] | None:
     """The optimum by enumeration.
 
-    Every test that separates the samples of its node, on every feature, is tried at every node, and every
-    class at every leaf; in diagrams, every choice of arcs (a node of the next layer, or a terminal). Constant
-    models are among the candidates.
+    Every test that separates the samples of its node, and a pass-through, is tried at every node, and every class
+    at every leaf; in diagrams, every choice of arcs (a node of the next layer, or a terminal). Constant models are
+    among the candidates. These are the admissible models in normal form; see "Admissible models" in the design
+    documents. In multivariate shapes the tests of a node are one hyperplane for each way to part its samples, and,
+    where a requirement may read columns or sides, for each sign of the weights; see `treeform.testing.dichotomies`.
 
     Parameters
     ----------
@@ -69,12 +75,12 @@ def brute_force(
         bound = [requirement.bind(data) for requirement in requirements]
     except Infeasible:
         return None
-    worlds = Worlds(data, _price(goal, data))
+    worlds = Worlds(data, _price(goal, data), shape.splits, by_sign=not all(_blind(r) for r in bound))
     count = worlds.count(shape)
     if count > limit:
         raise SpecError(
             f"{shape} has {count:,} models on these data, too many to try",
-            cause=f"{len(worlds.tests)} tests separate the samples",
+            cause=f"{len(worlds.splits(worlds.everybody))} tests separate the samples",
             fix="use fewer rows, fewer distinct values or a smaller shape",
         )
     if worlds.price is None:
@@ -93,11 +99,16 @@ def brute_force(
 
 def all_models(data: Dataset, shape: Shape, *, limit: int = LARGEST) -> Iterator[DecisionGraph]:
     """Every model that `brute_force` looks at."""
-    worlds = Worlds(data, _price(Objective(()), data))
+    worlds = Worlds(data, _price(Objective(()), data), shape.splits)
     if worlds.count(shape) > limit:
         raise SpecError(f"{shape} has more than {limit:,} models on these data")
     for _, nested in worlds.models(shape):
         yield worlds.graph(nested, shape)
+
+
+def _blind(requirement: Requirement) -> bool:
+    """Whether it is certain that a requirement reads no columns and no order of sides."""
+    return type(requirement) in (MaxErrors, MaxNodes, MinSupport, Stability, StatisticalParity)
 
 
 @dataclass(frozen=True)
@@ -152,6 +163,13 @@ def _best_by_evaluation(
     return best
 
 
+Read = int | LinearForm | None  # a column, a linear form, or nothing
+Split = tuple[int, int]  # number of a test, mask of those who go right
+
+PASS = 0
+"""Number of the pass-through among the tests."""
+
+
 class Worlds:
     """All models over one data set.
 
@@ -160,18 +178,56 @@ class Worlds:
     data : Dataset
     price : Price or None
         What models are worth; None leaves all at 0.
+    kind : {"univariate", "multivariate"}
+        What tests may read.
+    by_sign : bool
+        As for `Dichotomies`.
     """
 
-    def __init__(self, data: Dataset, price: Price | None) -> None:
+    def __init__(
+        self, data: Dataset, price: Price | None, kind: str = UNIVARIATE, by_sign: bool = False
+    ) -> None:
         self.data = data
         self.price = price
         self.everybody = (1 << data.n_samples) - 1
-        self.tests: list[tuple[int, float, int]] = []  # feature, threshold, mask of those who go right
-        for f in range(data.n_features):
-            column = data.X[:, f]
-            for threshold in np.asarray(data.ranks.thresholds(f)).tolist():
+        self.tests: list[tuple[Read, float]] = [(None, 0.0)]  # what is compared with which threshold
+        self._splits: dict[int, list[Split]] = {}
+        if kind == UNIVARIATE:
+            self._on_columns = self._all_on_columns()
+        else:
+            self._hyperplanes = Dichotomies(data, by_sign)
+        self._kind = kind
+
+    def _all_on_columns(self) -> list[Split]:
+        out = []
+        for f in range(self.data.n_features):
+            column = self.data.X[:, f]
+            for threshold in np.asarray(self.data.ranks.thresholds(f)).tolist():
                 right = sum(1 << i for i in np.flatnonzero(column > threshold).tolist())
-                self.tests.append((f, threshold, right))
+                out.append((len(self.tests), right))
+                self.tests.append((f, threshold))
+        return out
+
+    def splits(self, mask: int) -> list[Split]:
+        """The tests that part a set of samples: (number, mask of all who go right)."""
+        if mask not in self._splits:
+            self._splits[mask] = (
+                [(t, right) for t, right in self._on_columns if mask & right and mask & ~right]
+                if self._kind == UNIVARIATE
+                else self._by_hyperplanes(mask)
+            )
+        return self._splits[mask]
+
+    def _by_hyperplanes(self, mask: int) -> list[Split]:
+        point = np.asarray(self.data.points.index).tolist()
+        present = 0
+        for i, p in enumerate(point):
+            present |= (mask >> i & 1) << p
+        out = []
+        for cut in self._hyperplanes.cuts(present):
+            out.append((len(self.tests), sum((cut.right >> p & 1) << i for i, p in enumerate(point))))
+            self.tests.append((cut.form, cut.threshold))
+        return out
 
     # -- counting, before anything is listed ------------------------------------------------------
 
@@ -182,16 +238,17 @@ class Worlds:
         classes, total = self.data.n_classes, 1
         for layer, width in enumerate(shape.widths):
             below = shape.widths[layer + 1] if layer + 1 < shape.depth else 0
-            total *= (len(self.tests) * min(below + classes, 2 if layer == 0 else 99) ** 2 + 1) ** width
+            heads = min(below + classes, 2 + classes if layer == 0 else 99)
+            total *= (len(self.splits(self.everybody)) * heads**2 + heads + 1) ** width
         return total + classes
 
     def _count_trees(self, mask: int, depth: int) -> int:
         total = self.data.n_classes
         if depth:
-            for _, _, right in self.tests:
-                if mask & right and mask & ~right:
-                    low = self._count_trees(mask & ~right, depth - 1)
-                    total += low * self._count_trees(mask & right, depth - 1)
+            total += self._count_trees(mask, depth - 1)
+            for _, right in self.splits(mask):
+                low = self._count_trees(mask & ~right, depth - 1)
+                total += low * self._count_trees(mask & right, depth - 1)
                 if total > 10 * LARGEST:
                     break
         return total
@@ -220,11 +277,10 @@ class Worlds:
         out: list[Priced] = [(self._leaf(mask, label), label) for label in range(self.data.n_classes)]
         if not depth:
             return out
-        for t, (_, _, right) in enumerate(self.tests):
-            if not mask & right or not mask & ~right:
-                continue
+        price = self._test_price()
+        out += [(value + price, (PASS, x, x)) for value, x in self._trees(mask, depth - 1)]
+        for t, right in self.splits(mask):
             low, high = self._trees(mask & ~right, depth - 1), self._trees(mask & right, depth - 1)
-            price = self._test_price()
             out += [(a + b + price, (t, x, y)) for (a, x), (b, y) in product(low, high)]
         return out
 
@@ -243,7 +299,7 @@ class Worlds:
     def _one_layer(
         self, masks: tuple[int, ...], width: int, below: tuple[int, ...]
     ) -> Iterator[tuple[Fraction, tuple[Any, ...], tuple[int, ...]]]:
-        """Choices for the remaining nodes of a layer: a test and two targets each.
+        """Choices for the remaining nodes of a layer: a test and its targets each, two or (to pass) one.
 
         A target is ``("node", index)`` of the next layer or ``("leaf", class)``; nodes of the next layer are
         opened in order, so that renumbered copies do not repeat.
@@ -252,22 +308,24 @@ class Worlds:
             yield Fraction(0), (), below
             return
         mask, *others = masks
-        for t, (_, _, right) in enumerate(self.tests):
-            sides = (mask & ~right, mask & right)
-            for low_price, low, after_low in self._targets(sides[0], width, below):
-                for high_price, high, after in self._targets(sides[1], width, after_low):
-                    if low == high or (low[0] == high[0] == "leaf" and 0 in sides):
-                        continue  # a test without effect, other than one that hands its samples on
-                    price = low_price + high_price + self._test_price()
-                    for value, nodes, final in self._one_layer(tuple(others), width, after):
-                        yield price + value, ((t, low, high), *nodes), final
+        for t, low, high, price, after in self._one_node(mask, width, below):
+            for value, nodes, final in self._one_layer(tuple(others), width, after):
+                yield price + self._test_price() + value, ((t, low, high), *nodes), final
+
+    def _one_node(
+        self, mask: int, width: int, below: tuple[int, ...]
+    ) -> Iterator[tuple[int, Target, Target, Fraction, tuple[int, ...]]]:
+        for price, only, after in self._targets(mask, width, below):
+            yield PASS, only, only, price, after
+        for t, right in self.splits(mask):
+            for low_price, low, after_low in self._targets(mask & ~right, width, below):
+                for high_price, high, after in self._targets(mask & right, width, after_low):
+                    if low != high:  # (8) two arcs lead to different heads
+                        yield t, low, high, low_price + high_price, after
 
     def _targets(
         self, mask: int, width: int, below: tuple[int, ...]
-    ) -> Iterator[tuple[Fraction, tuple[str, int], tuple[int, ...]]]:
-        if not mask:  # nobody goes this way: any terminal will do
-            yield Fraction(0), ("leaf", 0), below
-            return
+    ) -> Iterator[tuple[Fraction, Target, tuple[int, ...]]]:
         for label in range(self.data.n_classes):
             yield self._leaf(mask, label), ("leaf", label), below
         for i, held in enumerate(below):
@@ -280,37 +338,44 @@ class Worlds:
     def graph(self, nested: Nested, shape: Shape) -> DecisionGraph:
         """The model as a `DecisionGraph`."""
         if isinstance(nested, int):
-            rows = [(-1, np.nan, -1, -1, nested)]
+            rows = [(-1, -1, -1, nested)]
         else:
             rows = self._tree_rows(nested) if isinstance(shape, Tree) else self._diagram_rows(nested)
-        feature, threshold, left, right, label = zip(*rows, strict=True)
-        return DecisionGraph.from_arrays(feature, threshold, left, right, label, self.data)
+        test, left, right, label = zip(*rows, strict=True)
+        forms: list[LinearForm] = []
+        feature, threshold = [], []
+        for t in test:
+            read, value = self.tests[t] if t >= 0 else (-1, np.nan)
+            if not isinstance(read, int):
+                forms.append(LinearForm((), ()) if read is None else read)
+                read = self.data.n_features + len(forms) - 1
+            feature.append(read)
+            threshold.append(value)
+        return DecisionGraph.from_arrays(feature, threshold, left, right, label, self.data, tuple(forms))
 
-    def _tree_rows(self, nested: Nested) -> list[tuple[int, float, int, int, int]]:
-        """Nodes (feature, threshold, left, right, label) in preorder."""
+    def _tree_rows(self, nested: Nested) -> list[Row]:
+        """Nodes in preorder."""
         if isinstance(nested, int):
-            return [(-1, np.nan, -1, -1, nested)]
+            return [(-1, -1, -1, nested)]
         t, low, high = nested
-        left, right = self._tree_rows(low), self._tree_rows(high)
+        left = self._tree_rows(low)
+        right = [] if t == PASS else self._tree_rows(high)
         moved = [
-            (f, c, k + shift if k >= 0 else -1, m + shift if m >= 0 else -1, label)
+            (test, k + shift if k >= 0 else -1, m + shift if m >= 0 else -1, label)
             for shift, part in ((1, left), (1 + len(left), right))
-            for f, c, k, m, label in part
+            for test, k, m, label in part
         ]
-        return [(self.tests[t][0], self.tests[t][1], 1, 1 + len(left), -1), *moved]
+        return [(t, 1, 1 if t == PASS else 1 + len(left), -1), *moved]
 
-    def _diagram_rows(self, layers: tuple[Any, ...]) -> list[tuple[int, float, int, int, int]]:
+    def _diagram_rows(self, layers: tuple[Any, ...]) -> list[Row]:
         """Nodes layer by layer, then one leaf for each class that some arc leads to."""
         start = np.cumsum([0, *(len(nodes) for nodes in layers)]).tolist()
         arcs = [(layer, *node) for layer, nodes in enumerate(layers) for node in nodes]
         labels = sorted({i for _, _, *ends in arcs for kind, i in ends if kind == "leaf"})
 
-        def number(layer: int, target: tuple[str, int]) -> int:
+        def number(layer: int, target: Target) -> int:
             kind, index = target
             return int(start[layer + 1] + index if kind == "node" else start[-1] + labels.index(index))
 
-        tests = [
-            (self.tests[t][0], self.tests[t][1], number(layer, low), number(layer, high), -1)
-            for layer, t, low, high in arcs
-        ]
-        return tests + [(-1, np.nan, -1, -1, label) for label in labels]
+        tests = [(t, number(layer, low), number(layer, high), -1) for layer, t, low, high in arcs]
+        return tests + [(-1, -1, -1, label) for label in labels]

@@ -16,11 +16,12 @@ from treeform.language.question import Question
 from treeform.requirements import MaxNodes
 from treeform.shape import UNIVARIATE, Diagram, Shape, Tree
 from treeform.solve.budget import Budget, interruptible
-from treeform.solve.choice import Plan, choose
+from treeform.solve.choice import Plan, choose, require_exact
 from treeform.solve.ledger import Ledger
 from treeform.solve.relaxation import Relaxation, relax
 from treeform.solve.result import Limit, Progress
 from treeform.solve.search import CompiledSearch
+from treeform.solve.simple_bounds import ceiling
 from treeform.tradeoff.priced_trees import price_trees
 from treeform.tradeoff.sizes import Ladder, Table, checked_price, price_of_alpha
 
@@ -225,10 +226,12 @@ class Climb:
         by = engine.name
         if not relaxation.exact:
             by += f" (even without {', '.join(relaxation.dropped)})"
-        for m, lower in enumerate(found.lower[: self.table.most + 1]):
-            self.table.raise_lower(m, relaxation.lower(lower), by)
-        if found.reason == "memory":
-            self.limit = Limit.MEMORY
+        most = ceiling(self.question)
+        for m in range(self.table.most + 1):
+            lower = relaxation.lower(found.lower_of(m))
+            self.table.raise_lower(m, lower if lower <= most else None, by)
+        if found.reason == "memory" or (found.reason is not None and relaxation.exact and self.alone):
+            self.limit = Limit(found.reason)
 
     def _refuted(self, relaxation: Relaxation) -> list[int]:
         """What the table has proved, in the engine's units; a bound with requirements says nothing without them."""
@@ -319,6 +322,7 @@ def _engine(question: Question, solver: Any, formulation: Any, warm_start: Any) 
                 cause="of the native engines DiagramSearch has a ladder over numbers of tests, on its own",
                 fix="use tf.DiagramSearch(), or a solver such as tf.HiGHS()",
             )
+        require_exact(question, given)
         return given
     if question.shape.splits != UNIVARIATE or warm_start in (None, False, "none"):
         return None

@@ -120,7 +120,7 @@ def curve(
         left = budget.remaining
         share = None if left is None else max(0.1, left / (question.shape.depth - depth + 1))
         ladders[depth] = climb_sizes(
-            question.with_(shape=Tree(depth)),
+            question.with_(shape=Tree(depth, question.shape.splits)),
             solver,
             formulation=formulation,
             warm_start=warm_start,

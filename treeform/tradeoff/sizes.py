@@ -17,7 +17,7 @@ from treeform.language.objective import Nodes, Objective, as_fraction
 from treeform.language.question import Question
 from treeform.solve.result import Limit, Number, as_number
 from treeform.solve.simple_bounds import bound_with, most_tests
-from treeform.solve.verification import verify
+from treeform.solve.verification import judge_candidate
 
 
 @dataclass(frozen=True)
@@ -195,9 +195,10 @@ class Table:
             If it is of another question.
         """
         theirs, ours = ladder.question, self.question
-        if (
-            any(getattr(theirs, what) != getattr(ours, what) for what in ("shape", "objective", "labels"))
-            or theirs.data.digest != ours.data.digest
+        # By content: labels do not tell arrays of groups, or two amounts that print alike, apart.
+        parts = ("shape", "objective", "requirements")
+        if theirs.data.digest != ours.data.digest or any(
+            getattr(theirs, part) != getattr(ours, part) for part in parts
         ):
             raise SpecError(
                 "a ladder cannot go on from a ladder of another problem",
@@ -212,11 +213,8 @@ class Table:
 
     def offer(self, graph: DecisionGraph) -> bool:
         """Enter a model where it is the best; True when it was somewhere."""
-        for candidate in (graph.simplified(self.question.data), graph):
-            judged = verify(self.question, candidate)
-            if judged.ok:
-                break
-        else:
+        candidate, judged = judge_candidate(self.question, graph)
+        if not judged.ok:
             return False
         better = False
         for m in range(candidate.n_nodes, self.most + 1):

@@ -125,7 +125,7 @@ def binarise(data: Dataset, how: Binarisation) -> Binarised:
     else:
         feature, threshold = _given(data, splits.feature, splits.threshold, dict(how))
     bits = (points.X[:, feature] > threshold).astype(np.uint8)
-    first, group = _groups(bits)
+    first, group = groups_of_bits(bits)
     merged = np.zeros((len(first), points.weights.shape[1]), dtype=np.int64)
     np.add.at(merged, group, points.weights)
     return Binarised(
@@ -144,14 +144,14 @@ def _already_binary(data: Dataset) -> Binarised:
     ones = bits.sum(axis=0, dtype=np.int64)
     varying = np.flatnonzero((ones > 0) & (ones < data.n_samples))
     bits = np.ascontiguousarray(bits[:, varying])
-    first, group = _groups(bits)
+    first, group = groups_of_bits(bits)
     merged = np.zeros((len(first), data.n_classes), dtype=np.int64)
     np.add.at(merged, (group, data.y), data.weights)
     half = np.full(len(varying), 0.5)
     return Binarised(bits[first], merged, varying.astype(np.int32), half, True, merged)
 
 
-def _groups(bits: NDArray[np.uint8]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def groups_of_bits(bits: NDArray[np.uint8]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Equal rows: (first row of each group, group of each row); rows are compared packed, as bytes."""
     packed = np.packbits(bits, axis=1)
     if packed.shape[1] == 0:

@@ -1,6 +1,7 @@
 #pragma once
 // From a plan to the diagram that is handed out: points are sent through it, flows to terminals get the class that is
-// cheapest for them, nodes that are left without a test or without points disappear, and the cost is counted anew.
+// cheapest for them, nodes that are left without a test or without points disappear, and so do tests whose arcs all
+// lead to one terminal. The cost is counted anew.
 #include "search.hpp"
 
 namespace treeform::diagram {

@@ -63,8 +63,10 @@ struct Counters {
     std::uint64_t starts = 0;          // diagrams built by information gain
 };
 
-/// A diagram: node 0 is the root, arcs lead to nodes or to ~class. A threshold t has low <= t < high.
+/// A diagram: node 0 is the root, arcs lead to nodes or to ~class. A threshold t has low <= t < high. A node of feature
+/// kNoFeature is a pass-through: it tests nothing, and `left` and `right` are its one arc.
 struct FlatDiagram {
+    static constexpr int kNoFeature = -1;
     std::vector<int> feature, left, right;
     std::vector<double> low, high;
     int constant = 0;               // the class, if there is no node

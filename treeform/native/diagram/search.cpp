@@ -1,3 +1,26 @@
+// Which pass-throughs are candidates. A pass-through has no column, and all that gets to it leaves by its one arc. It
+// is a test in every count, and of use where a wider layer follows a narrower one, or where an arc has to get to a
+// node further down that others share. With a minimum support there are none, as one side is empty; in a tree none is
+// needed, as what hangs below one can hang in its place. Else one is a candidate at every part of every layer, the
+// root included, with the bound of its head: T of the same points, one layer further down, with one test less.
+//
+// Of the diagrams of least cost with at most k tests look at one with the fewest tests. In such a diagram
+//
+// (a) no pass-through leads to a terminal. The arcs into it could end there as well, for the same class or cheaper
+//     ones. A test both arcs of which then lead to one terminal could be left out the same way, and so on up to the
+//     root, the constant model: there would be fewer tests.
+// (b) no two pass-throughs lead to one node. The arcs into both could lead to one of them, which takes less room in
+//     the layer. A test that had one arc to each becomes a pass-through in its own place. There would be one test less.
+// (c) no layer consists of m pass-throughs alone, unless what lies below does not fit one layer higher. Below it are
+//     at most m nodes in the next layer, 2 m in the one after that, and so on, and nowhere more than are left of k. If
+//     the layer above each of these has that much room (`moves_up`), the row can be taken out: arcs into it lead to the
+//     heads of its nodes, and if it is the root, its head is the root. Tests whose arcs then lead to one node become
+//     pass-throughs as in (b). There would be fewer tests.
+//
+// None of the three takes weight away from a node that stays, so they hold with a minimum flow too. Hence the search
+// leaves out pass-throughs that end (`send`), two that meet (`join`), and rows of them that can move up
+// (`choose_tests`, and `may_pass` for a single part), and still finds the least cost for every k. Widths that double
+// never need a row of them; in 1-1-2 the root may pass.
 #include "search.hpp"
 
 #include <algorithm>
@@ -21,8 +44,9 @@ std::int64_t work_of(const View& v) {
 
 Search::Search(const Instance& in, const Settings& settings, const Control& control, Counters& counters)
     : in_(in), settings_(settings), control_(control), counters_(counters),
-      trees_(in, control, counters, settings.memory / 2), depth_(int(settings.widths.size())), layers_(depth_),
-      plain_(settings.min_support == 0 && settings.min_flow == 0), most_bytes_(settings.memory / 4), work_(settings.is_tree ? kTreeWork : work_of(in.view)) {
+      trees_(in, control, counters, settings.memory / 2), depth_(int(settings.widths.size())),
+      plain_(settings.min_support == 0 && settings.min_flow == 0), layers_(depth_), most_bytes_(settings.memory / 4),
+      work_(settings.is_tree ? kTreeWork : work_of(in.view)) {
     trees_.unroll(settings.widths);
     for (auto& one : layers_) one.left.resize(in.words()), one.right.resize(in.words()), one.joined.resize(in.words());
 }
@@ -104,6 +128,11 @@ Stump Search::supported_stump(const Set& x, Cost below) {
 }
 
 void Search::part_by(const Set& x, int split, Set& left, Set& right) const {
+    if (split == Plan::kPass) {
+        left = x;
+        std::fill(right.begin(), right.end(), 0);
+        return;
+    }
     both(x.data(), in_.split(split), left.data(), in_.words());
     without(x.data(), in_.split(split), right.data(), in_.words());
 }
@@ -143,10 +172,9 @@ void Search::list_candidates(int layer, int part, Cost need) {
     const Set& x = here.part[part];
     const Cost mass = measure(x);
     for (int f = 0; f < in_.view.features; ++f) list_feature(layer, part, f, mass, limit);
-    if (!settings_.is_tree && settings_.min_support == 0 && layer > 0) {
-        const int s = passing(x);
-        const Cost lower = s < 0 ? limit : bound(x, layer + 1, here.budget - 1, limit);
-        if (lower < limit) list.push_back({s, std::max(lower, here.lower[part])});
+    if (may_pass(layer)) {
+        const Cost lower = bound(x, layer + 1, here.budget - 1, limit);
+        if (lower < limit) list.push_back({Plan::kPass, std::max(lower, here.lower[part])});
     }
     counters_.candidates += list.size();
     std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.lower < b.lower; });
@@ -155,7 +183,6 @@ void Search::list_candidates(int layer, int part, Cost need) {
 void Search::list_feature(int layer, int part, int f, Cost mass, Cost limit) {
     Layer& here = layers_[layer];
     const Set& x = here.part[part];
-    const int words = in_.words();
     Range stack[80];
     int top = 0;
     stack[top++] = {in_.view.first[f] - 1, in_.view.first[f + 1], 0, 0, 0, mass};
@@ -196,25 +223,29 @@ Cost Search::sides_bound(int layer, Cost left, Cost right, Cost limit) {
     return std::min(one_ends, left + right);
 }
 
-/// A test that sends all of `x` one way, or -1: it hands the part on to the next layer as it is.
-int Search::passing(const Set& x) {
-    Layer& here = layers_[0];
-    for (int f = 0; f < in_.view.features; ++f) {
-        const int first = in_.view.first[f], last = in_.view.first[f + 1] - 1;
-        both(x.data(), in_.split(first), here.joined.data(), in_.words());
-        if (measure(here.joined) == 0) return first;
-        without(x.data(), in_.split(last), here.joined.data(), in_.words());
-        if (measure(here.joined) == 0) return last;
-    }
-    return -1;
+/// Whether pass-throughs are candidates in the state; see above, (c) for a single part.
+bool Search::may_pass(int layer) const {
+    return !settings_.is_tree && settings_.min_support == 0 && !(layers_[layer].parts == 1 && moves_up(layer));
+}
+
+/// Whether all that can lie below the state's parts, if all of them pass, fits one layer higher: (c).
+bool Search::moves_up(int layer) const {
+    const Layer& here = layers_[layer];
+    std::int64_t most = std::min(here.parts, here.budget);
+    for (int below = layer + 1; below < depth_; ++below, most = std::min<std::int64_t>(2 * most, here.budget))
+        if (settings_.widths[below - 1] < std::min<std::int64_t>(most, settings_.widths[below])) return false;
+    return true;
 }
 
 /// Every combination of tests, one for each part from `part` on. `lower`: bounds of the chosen and of the other parts.
 void Search::choose_tests(int layer, int part, Cost lower) {
     Layer& here = layers_[layer];
-    if (part == here.parts) return send_flows(layer);
+    if (part == here.parts) {
+        const bool passes = std::all_of(here.chosen.begin(), here.chosen.end(), [](int s) { return s == Plan::kPass; });
+        if (!passes || !moves_up(layer)) send_flows(layer);
+        return;
+    }
     const Set& x = here.part[part];
-    const int words = in_.words();
     for (const Candidate& one : here.candidates[part]) {
         const Cost with = lower - here.lower[part] + one.lower;
         if (with >= here.best.value) return;
@@ -257,7 +288,7 @@ void Search::send(int layer, std::size_t branch, Cost paid, Cost grouped) {
     if (!settings_.is_tree)
         for (int g = 0; g < here.groups; ++g) join(layer, branch, g, paid, grouped);
     here.way[one.part] = Plan::kTerminal;
-    send(layer, branch + 1, paid + one.leaf, grouped);
+    if (here.chosen[one.part / 2] != Plan::kPass) send(layer, branch + 1, paid + one.leaf, grouped);
 }
 
 /// A node of its own.
@@ -267,6 +298,7 @@ void Search::open(int layer, std::size_t branch, Cost paid, Cost grouped) {
     const Branch& one = here.branch[branch];
     Group& group = here.group[here.groups++];
     group.set = *one.set, group.parts = std::uint64_t{1} << (one.part / 2);
+    group.has_pass = here.chosen[one.part / 2] == Plan::kPass;
     const Cost room = here.best.value - paid - grouped - here.rest[branch + 1];
     group.lower = bound(group.set, layer + 1, here.budget - here.groups, room);
     here.way[one.part] = here.groups - 1;
@@ -281,16 +313,18 @@ void Search::join(int layer, std::size_t branch, int g, Cost paid, Cost grouped)
     Group& group = here.group[g];
     const std::uint64_t bit = std::uint64_t{1} << (one.part / 2);
     const Cost others = paid + grouped - group.lower + here.rest[branch + 1];
-    if ((group.parts & bit) || others + group.lower + one.lower >= here.best.value) return;
+    const bool passes = here.chosen[one.part / 2] == Plan::kPass;
+    if ((group.parts & bit) || (passes && group.has_pass)) return;
+    if (others + group.lower + one.lower >= here.best.value) return;
     const Set before = group.set;
     const Cost lower = group.lower;
     for (int w = 0; w < in_.words(); ++w) group.set[w] |= (*one.set)[w];
     group.lower =
         std::max(lower + one.lower, bound(group.set, layer + 1, here.budget - here.groups, here.best.value - others));
-    group.parts |= bit;
+    group.parts |= bit, group.has_pass |= passes;
     here.way[one.part] = g;
     send(layer, branch + 1, paid, grouped - lower + group.lower);
-    group.set = before, group.lower = lower, group.parts &= ~bit;
+    group.set = before, group.lower = lower, group.parts &= ~bit, group.has_pass ^= passes;
 }
 
 /// All flows have a way: solve the next layer.

@@ -1,8 +1,9 @@
 #pragma once
 // The exact search for a diagram, layer by layer. A state is the partition of points over the nodes of a layer, and the
 // number of tests left for the layers below. It is branched on a test for every node, and on where the outgoing flows
-// go: to a terminal, to a node of the next layer of their own, or merged with others. Nodes are bounded by the costs of
-// trees (tree.hpp), states met before are looked up.
+// go: to a terminal, to a node of the next layer of their own, or merged with others. A node may also be a
+// pass-through, which has no column and hands all that it gets to a node of the next layer; it is a test in every
+// count. Nodes are bounded by the costs of trees (tree.hpp), states met before are looked up.
 #include <map>
 #include <memory>
 #include <unordered_map>
@@ -15,10 +16,13 @@ namespace treeform::diagram {
 /// The rest of a diagram from one layer on: parts are those of the state, in its order.
 struct Plan {
     static constexpr int kNoTest = -1;      // the part goes to a terminal instead
+    static constexpr int kPass = -2;        // a pass-through: all of the part leaves by its first arc
     static constexpr int kTerminal = -1;
     std::vector<int> split;                 // per part
     std::vector<int> target;                // 2 per part: a part of the next layer, or kTerminal
     std::shared_ptr<const Plan> next;
+
+    bool has_test(std::size_t part) const { return split[part] != kNoTest; }
 };
 using PlanPtr = std::shared_ptr<const Plan>;
 
@@ -53,6 +57,7 @@ private:
     struct Group {
         Set set;
         std::uint64_t parts = 0;    // a node has at most one arc into each node below
+        bool has_pass = false;      // an arc of a pass-through leads to it
         Cost lower = 0;
     };
     struct Layer {
@@ -105,7 +110,8 @@ private:
     bool enough(const Set& x) const;
     Cost measure(const Set& x) const;
     bool reached(const Set& x) const;
-    int passing(const Set& x);
+    bool may_pass(int layer) const;
+    bool moves_up(int layer) const;
     void choose_tests(int layer, int part, Cost lower);
     void send_flows(int layer);
     void send(int layer, std::size_t branch, Cost paid, Cost grouped);

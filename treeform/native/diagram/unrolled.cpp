@@ -2,10 +2,22 @@
 // the tests for the layers further down. What a diagram unrolls to is therefore a tree in which every node either sends
 // one side on, which takes one test from the layers below, or both sides, which takes two:
 //
-//     T(x, b) = min over tests of x of { leaf + leaf, T(left, b - 1) + leaf, leaf + T(right, b - 1),
-//                                        T(left, b - 2) + T(right, b - 2) },
+//     T(x, l, b) = min { leaf,
+//                        min over tests of x of { leaf + leaf,
+//                                                 T(left, l + 1, b - 1) + leaf, leaf + T(right, l + 1, b - 1),
+//                                                 T(left, l + 1, b - 2) + T(right, l + 1, b - 2) },
+//                        T(x, l + 1, b - 1) },
 //
-// the last where the next layer has two nodes. T bounds what a diagram with b tests below that node does with x.
+// the two sides together where the next layer has two nodes (the arcs of a test have different heads), the last line
+// for a pass-through, whose one arc takes one test. T bounds what a diagram with b tests below that node of layer l
+// does with x, and no subset of x costs more.
+//
+// Where every layer below l holds two nodes, T depends on their number L and on b alone, and a pass-through is not
+// needed: T(x, L, b) <= T(x, L - 1, b - 1). Whatever attains the right side is at hand on the left, with one more layer
+// and one more test: a leaf, a test that ends, a test with one or both sides sent on, which by induction on L cost no
+// more with L - 1 layers and b - 1 or b - 2 tests than with L - 2 layers and one test less; a pass-through is not
+// needed there either. Where a layer of one node is below, as for the root of 1-1-2, a tree may start later, and be
+// wider.
 #include <algorithm>
 #include <utility>
 
@@ -19,7 +31,8 @@ void Trees::unroll(const std::vector<int>& widths) {
     while (pairs_from_ > 0 && widths[pairs_from_ - 1] >= 2) --pairs_from_;
 }
 
-/// What tells T of two nodes apart. Where all layers below hold two nodes, only their number counts.
+/// What tells T of two nodes apart. Where all layers below hold two nodes, only their number counts. Along a
+/// path T takes at most two tests of a layer, so more than that change nothing.
 Word Trees::number_of(int layer, int& tests) const {
     const int levels = int(widths_.size()) - 1 - layer;
     tests = std::min(tests, 2 * levels);
@@ -28,7 +41,7 @@ Word Trees::number_of(int layer, int& tests) const {
     return Word{1} << 62 | Word(name) << 32 | Word(tests);
 }
 
-/// Most leaves of the trees of T: a(b) = max(a(b - 1) + 1, 2 a(b - 2)), a(0) = 2.
+/// Most leaves of the trees of T: a(b) = max(a(b - 1) + 1, 2 a(b - 2)), a(0) = 2. A pass-through gives a(b - 1).
 std::int64_t Trees::leaves_of(int tests) const {
     std::int64_t before = 1, now = 2;
     for (int b = 1; b <= std::min(tests, 60); ++b) before = std::exchange(now, std::max(now + 1, 2 * before));
@@ -81,7 +94,7 @@ void Trees::grow(int level, const Word* x, int layer, int tests, Cost& best) {
     Frame& here = frame(level);
     here.floor[0] = std::max(here.floor[0], std::min(in_.leaf(x), here.stump));
     const Cost mass = in_.mass(x);
-    // A node may hand on all that it gets, which is of use only where a wider layer follows a narrower one.
+    // A pass-through; where all layers below hold two nodes it is not needed.
     if (layer + 1 < pairs_from_) {
         frame(level + 1).floor.assign(tests, 0);
         best = std::min(best, unrolled(level + 1, x, layer + 1, tests - 1, best));
@@ -95,7 +108,8 @@ void Trees::grow(int level, const Word* x, int layer, int tests, Cost& best) {
 }
 
 /// T of a side with so many tests, where a bound of T of a larger set says something of every number of tests: what is
-/// taken out of a set saves at most its largest costs.
+/// taken out of a set saves at most its largest costs. The bounds are those of the layer above, which hold a layer
+/// further down where all layers below hold two nodes, and for no tests at all; elsewhere they are 0.
 Cost Trees::side(int level, const Word* points, Cost taken_out, int layer, int tests, Cost need) {
     const auto& above = frame(level).floor;
     auto& floor = frame(level + 1).floor;

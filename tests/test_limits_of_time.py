@@ -1,0 +1,53 @@
+"""The shortest time limits: an admissible constant model is always in hand, and notes say why the search stopped."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import treeform as tf
+
+ENGINES = ["contree", "dl85", "cadl85", "blossom", "diagram-search", "diagram-heuristic"]
+SOLVERS = ["highs", "cp-sat", "mathopt:scip", "pyomo:cbc", "glucose42", "rc2"]
+
+
+def problem(shape: str, minimize: str = "error") -> tf.Problem:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 4)).round(1), rng.integers(0, 3, 60)
+    return tf.Problem(X, y, shape=shape, sensitive_features=np.arange(60) % 2).minimize(minimize)
+
+
+@pytest.mark.parametrize("solver", [None, *ENGINES, *SOLVERS])
+@pytest.mark.parametrize("shape", ["tree:2", "diagram:1,2"])
+def test_no_limit_is_too_short_for_a_constant_model(solver: str | None, shape: str) -> None:
+    if shape != "tree:2" and solver in (*ENGINES[:4], "glucose42", "rc2"):
+        pytest.skip("it takes trees only")
+    result = problem(shape).solve(solver, time_limit=1e-6)
+    assert result.graph is not None
+    assert result.objective <= 60 - np.bincount(problem(shape).data.y).max()
+    assert str(result.status) == "optimal" or str(result.limit) == "time"
+
+
+@pytest.mark.parametrize(
+    ("shape", "minimize"),
+    [
+        *(
+            (shape, goal)
+            for shape in ("tree:2", "tree:2:multivariate")
+            for goal in ("nodes", "2*error + nodes")
+        ),
+        ("tree:2", "depth"),
+        ("tree:2", "cost[0 1 2; 3 0 1; 1 1 0]"),
+    ],
+)
+def test_whatever_is_minimised_and_required(shape: str, minimize: str) -> None:
+    asked = problem(shape, minimize)
+    asked += [tf.StatisticalParity(difference=0.1, favourable=1), tf.MinSupport(5), tf.MaxNodes(2)]
+    assert asked.solve(time_limit=1e-6).graph is not None
+
+
+@pytest.mark.parametrize("way", ["ladder", "pareto"])
+def test_tables_hold_the_constant_model(way: str) -> None:
+    table = getattr(problem("tree:2"), way)(time_limit=1e-6)
+    rungs = table.rungs if way == "ladder" else table.ladders[1].rungs
+    assert all(rung.graph is not None for rung in rungs)

@@ -1,0 +1,193 @@
+"""Totals: whole numbers that add up over samples and tests, and rows over them.
+
+A requirement that can be said in totals is honoured by the native search for them (`treeform.engines.TotalsSearch`).
+The default is derived from the rows over predictions that a requirement states for solvers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treeform.errors import SpecError
+
+if TYPE_CHECKING:
+    from treeform.data import Dataset
+    from treeform.graph import DecisionGraph
+
+
+@dataclass(frozen=True, eq=False)
+class TotalRow:
+    """``lo <= coef . totals <= hi``, in whole numbers.
+
+    Attributes
+    ----------
+    coef : tuple of K int
+    lo, hi : int or None
+        None: no bound on that side.
+    """
+
+    coef: tuple[int, ...]
+    lo: int | None = None
+    hi: int | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "coef", tuple(_whole(c, "a coefficient") for c in self.coef))
+        for side in ("lo", "hi"):
+            value = getattr(self, side)
+            object.__setattr__(self, side, None if value is None else _whole(value, f"the bound {side}"))
+        if self.lo is None and self.hi is None:
+            raise SpecError("a row of totals has no bound", fix="give lo, hi or both")
+
+    def reduced(self) -> TotalRow:
+        """The same row divided by the common divisor of its coefficients; the sides are rounded inwards."""
+        step = math.gcd(*self.coef)
+        if step <= 1:
+            return self
+        lo = None if self.lo is None else -((-self.lo) // step)
+        hi = None if self.hi is None else self.hi // step
+        return TotalRow(tuple(c // step for c in self.coef), lo, hi)
+
+
+@dataclass(frozen=True, eq=False)
+class Totals:
+    """K totals of a model, and the rows that an admissible model satisfies.
+
+    Total k is ``sum_i weight_i * per_sample[i, predicted_i, k] + sum over tests of per_test[feature of the test, k]``.
+
+    Attributes
+    ----------
+    names : tuple of K str
+        What each total counts.
+    per_sample : (n, classes, K) int64
+        What a unit of weight of sample i adds when it is predicted class c.
+    rows : tuple of TotalRow
+    per_test : (F, K) int64 or None
+        What a test of encoded feature f adds; None: nothing.
+
+    Raises
+    ------
+    SpecError
+        If shapes do not fit or entries are not whole.
+
+    Examples
+    --------
+    One total, "approved", of at most 30:
+
+    >>> per_sample = np.zeros((4, 2, 1), dtype=np.int64)
+    >>> per_sample[:, 1, 0] = 1
+    >>> Totals(("approved",), per_sample, (TotalRow((1,), hi=30),)).n_totals
+    1
+    """
+
+    names: tuple[str, ...]
+    per_sample: NDArray[np.int64]
+    rows: tuple[TotalRow, ...]
+    per_test: NDArray[np.int64] | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "names", tuple(map(str, self.names)))
+        object.__setattr__(self, "rows", tuple(self.rows))
+        object.__setattr__(self, "per_sample", _whole_array(self.per_sample, 3, self.n_totals, "per_sample"))
+        if self.per_test is not None:
+            object.__setattr__(self, "per_test", _whole_array(self.per_test, 2, self.n_totals, "per_test"))
+        for row in self.rows:
+            if len(row.coef) != self.n_totals:
+                raise SpecError(
+                    f"a row has {len(row.coef)} coefficients for {self.n_totals} totals",
+                    fix="give one coefficient for each total",
+                )
+
+    @property
+    def n_totals(self) -> int:
+        """K."""
+        return len(self.names)
+
+    def values(self, graph: DecisionGraph, data: Dataset) -> list[int]:
+        """The totals of a model, exactly."""
+        predicted = graph.predict_codes(data.X)
+        own = self.per_sample[np.arange(data.n_samples), predicted].astype(object)
+        sums = (own * data.weights.astype(object)[:, None]).sum(axis=0) if self.n_totals else []
+        values = [int(v) for v in sums]
+        if self.per_test is not None:
+            for f in graph.feature[graph.feature >= 0]:
+                values = [v + int(t) for v, t in zip(values, self.per_test[int(f)], strict=True)]
+        return values
+
+    def excess(self, graph: DecisionGraph, data: Dataset) -> int:
+        """By how much the worst row is missed; 0 when all are satisfied."""
+        values, worst = self.values(graph, data), 0
+        for row in self.rows:
+            value = sum(c * v for c, v in zip(row.coef, values, strict=True))
+            worst = max(
+                worst,
+                0 if row.lo is None else row.lo - value,
+                0 if row.hi is None else value - row.hi,
+            )
+        return worst
+
+
+def of_prediction_rows(rows: Sequence[tuple[NDArray[Any], int]], name: str) -> Totals | None:
+    """One total for each linear row over predictions (`Requirement.prediction_rows`); None when there is none."""
+    if not rows:
+        return None
+    per_sample = np.stack([np.asarray(coef) for coef, _ in rows], axis=2)
+    unit = np.eye(len(rows), dtype=int)
+    return Totals(
+        tuple(f"{name}, row {r + 1}" for r in range(len(rows))),
+        per_sample,
+        tuple(TotalRow(tuple(unit[r].tolist()), hi=int(side)) for r, (_, side) in enumerate(rows)),
+    )
+
+
+def joined(parts: Sequence[Totals]) -> Totals | None:
+    """All totals side by side, with the rows of each; None when there are none."""
+    if len(parts) <= 1:
+        return parts[0] if parts else None
+    width, at, rows = sum(part.n_totals for part in parts), 0, []
+    for part in parts:
+        before, after = (0,) * at, (0,) * (width - at - part.n_totals)
+        rows += [TotalRow((*before, *row.coef, *after), row.lo, row.hi) for row in part.rows]
+        at += part.n_totals
+    tests = [part.per_test for part in parts if part.per_test is not None]
+    per_test = None
+    if tests:
+        features = len(tests[0])
+        empty = [np.zeros((features, part.n_totals), dtype=np.int64) for part in parts]
+        per_test = np.concatenate(
+            [e if p.per_test is None else p.per_test for p, e in zip(parts, empty, strict=True)], axis=1
+        )
+    return Totals(
+        tuple(name for part in parts for name in part.names),
+        np.concatenate([part.per_sample for part in parts], axis=2),
+        tuple(rows),
+        per_test,
+    )
+
+
+def _whole(value: Any, what: str) -> int:
+    if isinstance(value, bool) or int(value) != value:
+        raise SpecError(f"{what} of a row of totals is {value!r}", cause="totals are whole numbers")
+    return int(value)
+
+
+def _whole_array(value: Any, ndim: int, width: int, name: str) -> NDArray[np.int64]:
+    array = np.asarray(value)
+    if array.ndim != ndim or array.shape[-1] != width or array.dtype.kind not in "iu":
+        raise SpecError(
+            f"{name} of totals has shape {array.shape} and type {array.dtype}",
+            cause=f"it has {ndim} axes, the last with one whole number for each of the {width} totals",
+            fix="scale fractions to whole numbers",
+        )
+    if array.dtype == np.uint64 and array.size and int(array.max()) >= 2**63:
+        raise SpecError(f"{name} of totals leaves 64 bits", fix="divide by a common factor")
+    frozen = np.ascontiguousarray(array, dtype=np.int64)
+    if frozen is value:
+        frozen = frozen.copy()
+    frozen.setflags(write=False)
+    return frozen

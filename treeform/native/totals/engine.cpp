@@ -1,0 +1,274 @@
+// Optimal trees under requirements on totals. For depth 2, 3, .. up to the one asked for, each from the best tree and
+// the multipliers of the one before:
+//
+//  1. Multipliers by line intersection (multipliers.cpp); the trees seen on the way that satisfy all rows are models.
+//     From depth four on the search for them tries a few root tests only: it places the multipliers, the bound comes from the
+//     exact minimum at the end (minima.cpp).
+//  2. Guess an upper bound U a little above the proved one. All trees that cost less and satisfy the active rows are
+//     within a slack of the minimum: fronts of such trees either hold one, or prove that U is a lower bound (fronts.inl). The
+//     guess is doubled until something is found or the best known tree is proved.
+//  3. At first only rows with a multiplier are active. What is found is then the optimum of a relaxation: a bound, and the
+//     answer when it satisfies the other rows. Otherwise those become active and the search goes on.
+#include "engine.hpp"
+
+#include <algorithm>
+#include <memory>
+
+#include "fronts.hpp"
+#include "multipliers.hpp"
+#include "prices.hpp"
+#include "tree.hpp"
+
+namespace treeform::totals {
+
+using Wide = __int128;
+constexpr int kRoughDepth = 4, kRoughTests = 6;
+
+namespace {
+
+bool uniform_tests(const Table& t) {
+    for (std::size_t f = 1; f < t.columns; ++f) {
+        if (t.test_cost[f] != t.test_cost[0]) return false;
+        for (int r = 0; r < t.rows; ++r)
+            if (t.test_row[f * t.rows + r] != t.test_row[r]) return false;
+    }
+    return true;
+}
+
+class Search {
+public:
+    Search(const Table& table, const Settings& settings, Control& control, Outcome& out)
+        : table_(table), settings_(settings), control_(control), out_(out), pricing_(table, settings),
+          rows_(table, settings.simd, settings.max_features == 0 && uniform_tests(table)),
+          minima_(table, rows_, settings_, control, out.counters) {
+        rows_.root(root_);
+        out_.simd = rows_.simd, out_.columns = rows_.columns;
+        out_.multiplier_unit = pricing_.largest_unit();
+        multiplier_.assign(table.rows, 0);
+    }
+
+    void run() {
+        for (int c = 0; c < table_.labels; ++c) offer(constant_tree(c));
+        if (!settings_.start.empty()) offer(settings_.start);
+        const bool given = !settings_.multipliers.empty();
+        const int first = settings_.use_shallow && !given ? std::min(settings_.depth, 2) : settings_.depth;
+        for (int depth = first; depth <= settings_.depth; ++depth) {
+            final_ = depth == settings_.depth;
+            solve(depth);
+        }
+        out_.complete = true;
+    }
+
+private:
+    Amount wanted() const { return std::min({upper_, settings_.upper, control_.external.load(std::memory_order_relaxed)}); }
+    void raise(Amount lower) {
+        if (!final_ || lower <= out_.lower) return;
+        out_.lower = lower;
+        control_.publish(upper_, out_.lower, {});
+    }
+    /// A tree that satisfies everything and is cheaper than all before becomes the answer.
+    bool offer(const FlatTree& tree) {
+        const Valued v = value_of(tree, table_, settings_);
+        if (v.satisfied && v.cost < wanted()) {
+            upper_ = v.cost;
+            out_.tree = tree, out_.upper = v.cost;
+            control_.publish(upper_, out_.lower, tree);
+        }
+        return v.satisfied;
+    }
+
+    /// The relaxation at some multipliers: its minimum, its cheapest tree, which may be a model.
+    bool evaluate(const std::vector<Amount>& multiplier, Amount unit, int depth, Point& point) {
+        Prices prices;
+        if (!pricing_.make(multiplier, unit, prices)) return false;
+        minima_.set(prices);
+        const Amount minimum = minima_.minimum(root_, depth, kNone);
+        point.multiplier = multiplier;
+        point.value = Wide(minimum) - prices.constant;
+        point.row.assign(table_.rows, 0);
+        if (minimum >= kNone) return true;
+        const FlatTree tree = minima_.best_tree(root_, depth);
+        const Valued v = value_of(tree, table_, settings_);
+        point.row = v.row;
+        if (v.satisfied) offer(tree);
+        return true;
+    }
+
+    void place_multipliers(int depth) {
+        if (!settings_.multipliers.empty()) {
+            multiplier_ = settings_.multipliers;
+            return;
+        }
+        if (!settings_.use_multipliers) return;
+        if (depth >= kRoughDepth && settings_.use_rough && rows_.columns > 2 * kRoughTests) {
+            Prices prices;
+            pricing_.make(multiplier_, pricing_.largest_unit(), prices);
+            minima_.set(prices);
+            minima_.only = minima_.ranked(root_);
+            if (int(minima_.only.size()) > kRoughTests) minima_.only.resize(kRoughTests);
+        }
+        const Amount unit = pricing_.largest_unit();
+        Multipliers search(table_, pricing_, [&](const std::vector<Amount>& m, Point& p) { return evaluate(m, unit, depth, p); });
+        const Wide stop_at = wanted() >= kNone ? Wide(unit) * (pricing_.most() + 1) : Wide(unit) * wanted();
+        const Point best = search.climb(multiplier_, stop_at);
+        multiplier_ = best.multiplier;
+        minima_.only.clear();
+        if (search.out_of_range) refute_rows(depth);
+    }
+
+    /// Whether some row alone cannot be satisfied: its least value, without a price on the cost.
+    void refute_rows(int depth) {
+        for (int r = 0; r < table_.rows; ++r)
+            for (const int sign : {1, -1}) {
+                if (sign > 0 ? table_.hi[r] >= kNone : table_.lo[r] <= -kNone) continue;
+                std::vector<Amount> only(table_.rows, 0);
+                only[r] = sign;
+                Prices prices;
+                if (!pricing_.make(only, 0, prices)) continue;
+                minima_.set(prices);
+                const Amount minimum = minima_.minimum(root_, depth, kNone);
+                if (minimum >= kNone || minimum > prices.constant) impossible_ = true;
+            }
+    }
+
+    /// The proved bound at the multipliers; the root's minimum is exact afterwards when it is needed.
+    Amount root_minimum(int depth) {
+        const std::vector<Amount> chosen = multiplier_;
+        Prices prices;
+        if (!pricing_.make(chosen, unit(), prices)) {
+            multiplier_.assign(table_.rows, 0);
+            pricing_.make(multiplier_, unit(), prices);
+        }
+        minima_.set(prices);
+        return minima_.minimum(root_, depth, kNone);
+    }
+    Amount unit() const { return settings_.multipliers.empty() ? pricing_.largest_unit() : settings_.multiplier_unit; }
+
+    std::vector<Active> first_active() const {
+        std::vector<Active> active;
+        for (int r = 0; r < table_.rows; ++r) {
+            const bool low = table_.lo[r] > -kNone, high = table_.hi[r] < kNone;
+            const int sign = multiplier_[r] > 0 ? 1 : multiplier_[r] < 0 ? -1 : high ? 1 : -1;
+            if (multiplier_[r] != 0) active.push_back({r, sign, !settings_.use_lazy && low && high});
+            else if (!settings_.use_lazy && (low || high)) active.push_back({r, sign, low && high});
+        }
+        return active;
+    }
+    /// The sides that a relaxation's optimum violates become active; false when there are none.
+    bool activate(std::vector<Active>& active, const std::vector<Amount>& row) {
+        bool any = false;
+        for (int r = 0; r < table_.rows; ++r) {
+            const int side = row[r] > table_.hi[r] ? 1 : row[r] < table_.lo[r] ? -1 : 0;
+            if (side == 0) continue;
+            any = true;
+            ++out_.counters.activated;
+            const auto known = std::find_if(active.begin(), active.end(), [&](const Active& a) { return a.row == r; });
+            if (known == active.end()) active.push_back({r, side, false});
+            else if (known->sign != side && !known->both) known->both = true;
+            else throw std::logic_error("an active row was violated");
+        }
+        return any;
+    }
+    /// The active row whose price weighs most: by it the pairs at the root are sorted.
+    int main_row(const std::vector<Active>& active) const {
+        int best = active.empty() ? -1 : 0;
+        double most = -1;
+        for (std::size_t a = 0; a < active.size(); ++a) {
+            const double weight = std::abs(double(multiplier_[active[a].row])) * double(pricing_.scale(active[a].row));
+            if (weight > most) most = weight, best = int(a);
+        }
+        return best;
+    }
+
+    void solve(int depth) {
+        lower_ = 0;
+        if (final_) out_.lower = 0;
+        place_multipliers(depth);
+        if (impossible_) return conclude();
+        const Amount minimum = root_minimum(depth);
+        if (final_) out_.multipliers = multiplier_, out_.multiplier_unit = unit();
+        if (minimum >= kNone) {
+            impossible_ = true;
+            return conclude();
+        }
+        note(minima_.prices().bound(minimum));
+        if (final_) out_.relaxed = lower_;
+        std::vector<Active> active = first_active();
+        while (lower_ < wanted()) {
+            const FrontInput input{table_, settings_, rows_, minima_, control_, out_.counters, root_, depth, minimum, main_row(active)};
+            const std::unique_ptr<Fronts> fronts = make_fronts(input, active);
+            if (!fronts) throw OutOfMemory{};
+            if (!relaxation(*fronts)) break;
+            note(fronts->cost());
+            const FlatTree tree = fronts->tree();
+            const Valued v = value_of(tree, table_, settings_);
+            if (!v.admissible || v.cost > fronts->cost()) throw std::logic_error("a tree differs from its front");
+            if (!activate(active, v.row)) {
+                offer(tree);
+                break;
+            }
+        }
+        if (final_) {
+            out_.active.assign(table_.rows, 0);
+            for (const Active& a : active) out_.active[a.row] = a.both ? 2 : 1;
+        }
+        note(std::min(wanted(), pricing_.most() + 1));
+        conclude();
+    }
+    /// Raises the bound with the active rows only; true when a tree cheaper than what is known was found.
+    bool relaxation(Fronts& fronts) {
+        Amount step = std::max<Amount>(1, lower_ / 1000);
+        while (true) {
+            const Amount most = std::min(wanted(), pricing_.most() + 1);
+            if (lower_ >= most) return false;
+            const Amount guess = settings_.use_steps ? std::min(most, lower_ + step) : most;
+            ++out_.counters.guesses;
+            if (fronts.below(guess)) return true;
+            note(guess);
+            step *= 2;
+        }
+    }
+    void note(Amount lower) {
+        lower_ = std::max(lower_, lower);
+        raise(std::min(lower_, wanted()));
+    }
+    void conclude() {
+        if (!final_) {
+            impossible_ = false;
+            return;
+        }
+        if (upper_ >= kNone && (impossible_ || lower_ > pricing_.most())) out_.infeasible = true;
+        if (impossible_) note(pricing_.most() + 1);
+    }
+
+    const Table& table_;
+    const Settings& settings_;
+    Control& control_;
+    Outcome& out_;
+    Pricing pricing_;
+    Rows rows_;
+    Minima minima_;
+    Subset root_;
+    std::vector<Amount> multiplier_;
+    Amount upper_ = kNone, lower_ = 0;
+    bool final_ = false, impossible_ = false;
+};
+
+}  // namespace
+
+Outcome solve(const Table& table, const Settings& settings, Control& control) {
+    Outcome out;
+    try {
+        Search search(table, settings, control, out);
+        search.run();
+    } catch (const Stopped&) {
+    } catch (const OutOfMemory&) {
+        out.memory_stop = true;
+    } catch (const std::bad_alloc&) {
+        out.memory_stop = true;
+    }
+    out.seconds = control.seconds();
+    return out;
+}
+
+}  // namespace treeform::totals

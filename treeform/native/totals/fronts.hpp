@@ -1,0 +1,45 @@
+#pragma once
+// All trees worth considering below a guessed cost: see fronts.cpp.
+#include <memory>
+#include <vector>
+
+#include "control.hpp"
+#include "minima.hpp"
+
+namespace treeform::totals {
+
+/// A row that takes part. `sign` turns it so that its active side is the upper one; `both`: the other side counts too.
+struct Active {
+    int row = 0, sign = 1;
+    bool both = false;
+};
+
+class Fronts {
+public:
+    virtual ~Fronts() = default;
+    /// Whether some tree that satisfies the active rows costs less than `upper`; the cheapest is kept.
+    virtual bool below(Amount upper) = 0;
+    virtual Amount cost() const = 0;
+    /// The tree found, or one as cheap that satisfies the active rows as well. Tests are columns of the table.
+    virtual FlatTree tree() = 0;
+    virtual void forget() = 0;
+};
+
+struct FrontInput {
+    const Table& table;
+    const Settings& settings;
+    Rows& rows;
+    Minima& minima;
+    const Control& control;
+    Counters& counters;
+    Subset& root;
+    int depth;
+    Amount root_minimum;
+    int main;  // position of the active row by which the root's pairs are sorted; -1: none is active
+};
+
+constexpr int kMostActive = 16;
+/// Null when more rows are active than solutions can carry.
+std::unique_ptr<Fronts> make_fronts(const FrontInput&, const std::vector<Active>& active);
+
+}  // namespace treeform::totals

@@ -1,0 +1,2 @@
+#define TREEFORM_AVX2
+#include "kernel.inl"

@@ -1,0 +1,2 @@
+#define TREEFORM_AVX512
+#include "kernel.inl"

@@ -1,0 +1,89 @@
+#pragma once
+// The least price of a tree, per subproblem: see minima.cpp.
+#include <deque>
+#include <unordered_map>
+#include <vector>
+
+#include "control.hpp"
+#include "kernel.hpp"
+#include "prices.hpp"
+#include "subset.hpp"
+#include "tree.hpp"
+
+namespace treeform::totals {
+
+/// What the two sides of each column cost at least, with at most one more test on a side; kNone: not possible.
+struct Sides {
+    std::vector<Amount> least[2];
+};
+
+class Minima {
+public:
+    Minima(const Table&, Rows&, const Settings&, const Control&, Counters&);
+    /// Other prices, or another depth: forgets everything.
+    void set(const Prices& prices);
+    const Prices& prices() const { return prices_; }
+    Amount test(int column) const { return test_[column]; }
+    /// The least price of a tree of at most that depth when it is at most `limit`, else a bound above `limit`.
+    Amount minimum(Subset& node, int depth, Amount limit);
+    /// The sides of a node's tests when a side may have one more test; exact.
+    void sides(Subset& node, Sides& out);
+    Amount leaf(const std::vector<Amount>& total, Amount weight, int* label = nullptr) const;
+    /// Per point: the price of its best label, a bound that adds up.
+    Amount floor(const std::vector<std::uint64_t>& cover) const;
+    bool splits(Amount weight) const { return weight >= settings_.min_flow && weight >= 2 * settings_.min_support; }
+    bool parts(Amount a, Amount b) const { return a > 0 && b > 0 && a >= settings_.min_support && b >= settings_.min_support; }
+    /// A tree of that price; tests are columns of the rows.
+    FlatTree best_tree(Subset& root, int depth);
+    /// Root tests by the price of their best trees of depth two.
+    std::vector<int> ranked(Subset& root, Amount* least = nullptr);
+    std::vector<int> only;  // root tests of a rough search; empty: all
+    std::size_t bytes() const { return known_.size() * 64; }
+
+private:
+    struct Known {
+        Amount lower;
+        bool exact;
+    };
+    struct Settled {
+        std::vector<std::uint64_t> cover;
+        Amount excess;
+    };
+    struct Level {
+        Subset child[2];
+        std::vector<double> with, all, with_small, with_big, all_small, all_big, best[2][2], parent;
+        Sides sides;
+        std::vector<Settled> settled;
+        std::vector<std::uint64_t> cover[2];
+    };
+    Level& level(int depth);
+    int differences() const { return table_.labels - 1; }
+    int arrays() const { return differences() + supported_; }
+    void weigh(const std::int32_t* with, const std::vector<Amount>& total, std::vector<double>& out, std::vector<double>& all) const;
+    Amount one(const Subset& node) const;
+    Amount two(const double* with, const double* all, Amount base, Amount weight, const double* none, const double* held,
+               const Subset* node, int column, int side, Sides* sides) const;
+    void prepare(Subset& node, Level& l, bool keep);
+    Amount three(Subset& node, Level& l);
+    Amount deep(Subset& node, int depth, Amount limit, bool root);
+    void both_children(Subset& node, Level& l, int column, Amount value[2]);
+    Amount base(const std::vector<Amount>& total) const;
+    Amount similar(const Level& l, const std::vector<std::uint64_t>& cover, Amount floor) const;
+    void build(Subset& node, int depth, FlatTree& tree, int at);
+
+    const Table& table_;
+    Rows& rows_;
+    const Settings& settings_;
+    const Control& control_;
+    Counters& counters_;
+    PairKernel kernel_;
+    bool supported_, similarity_;
+    Prices prices_;
+    std::vector<double> delta_, test_price_;
+    std::vector<Amount> test_;                // per column of the rows
+    std::vector<Amount> floor_, regret_;      // per point
+    std::unordered_map<Key, Known, KeyHash> known_;
+    std::deque<Level> levels_;
+};
+
+}  // namespace treeform::totals

@@ -1,0 +1,45 @@
+#pragma once
+// Multipliers as whole prices. With a unit W per unit of cost and whole multipliers mu, a tree costs
+//     rc = W cost + sum_r mu_r row_r,
+// which adds up over samples and tests. A tree that satisfies the rows has rc <= W cost + constant, where the constant is
+// the sum of mu_r hi_r (mu_r > 0) and mu_r lo_r (mu_r < 0). So (minimum of rc - constant) / W bounds the cost from below,
+// whatever the multipliers: nothing is rounded.
+#include <vector>
+
+#include "problem.hpp"
+
+namespace treeform::totals {
+
+struct Prices {
+    Amount unit = 0;
+    std::vector<Amount> multiplier;      // per row
+    std::vector<Amount> leaf;            // [kind * labels + label], per unit of weight
+    std::vector<Amount> test;            // per column of the table
+    Amount constant = 0;
+    /// The least whole cost that a minimum of rc leaves possible.
+    Amount bound(Amount minimum) const {
+        const Amount gap = minimum - constant;
+        return gap / unit + (gap % unit > 0);
+    }
+    /// What rc is at most in a tree of at most that cost.
+    Amount limit(Amount cost) const;
+};
+
+class Pricing {
+public:
+    Pricing(const Table& table, const Settings& settings);
+    /// False when sums may leave the whole numbers that a double holds.
+    bool make(const std::vector<Amount>& multiplier, Amount unit, Prices& out) const;
+    Amount largest_unit() const { return unit_; }
+    /// The dearest tree, at most.
+    Amount most() const { return most_; }
+    /// The largest contribution to a row, of a unit of weight or of a test.
+    Amount scale(int row) const { return scale_[row]; }
+
+private:
+    const Table& table_;
+    Amount tests_ = 0, most_ = 0, unit_ = 1;
+    std::vector<Amount> weight_, scale_;
+};
+
+}  // namespace treeform::totals

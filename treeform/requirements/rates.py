@@ -1,0 +1,302 @@
+"""Rates between groups of samples: what the fairness requirements share."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations, permutations
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treeform.errors import SpecError
+from treeform.language.objective import LARGEST, as_fraction
+from treeform.language.requirement import Requirement
+from treeform.language.totals import TotalRow, Totals
+from treeform.requirements.amount import decimal_text
+from treeform.requirements.groups import Groups, class_code
+
+if TYPE_CHECKING:
+    from treeform.data import Dataset
+    from treeform.graph import DecisionGraph
+    from treeform.language.ports import Ports
+    from treeform.model import Model
+
+P = TypeVar("P", bound="RateParity")
+
+
+@dataclass(frozen=True)
+class GroupRate:
+    """One group in a report: exact figures in the user's weight units."""
+
+    group: Any
+    weight: Fraction
+    """Weight of the group's samples that count."""
+    favourable: Fraction
+    """Weight predicted the favourable class, of these."""
+
+    @property
+    def rate(self) -> Fraction | None:
+        """Share predicted favourable; None where no sample of the group counts."""
+        return self.favourable / self.weight if self.weight else None
+
+
+class RateParity(Requirement):
+    """Every group is predicted the favourable class at a similar rate, among the samples that count.
+
+    A subclass says which samples count: `among` gives one set or several, and the rates of each are compared.
+    """
+
+    name: ClassVar[str] = "rate_parity"
+    title: ClassVar[str]
+    """What the requirement is called in messages."""
+    needs = frozenset({"predicted"})
+
+    def __init__(
+        self,
+        groups: Any = None,
+        ratio: Fraction | float | str | None = None,
+        difference: Fraction | float | str | None = None,
+        favourable: Any = None,
+    ) -> None:
+        if (ratio is None) == (difference is None):
+            raise SpecError(
+                f"{self.title} takes exactly one of ratio and difference",
+                cause="neither of them is given" if ratio is None else "both of them are given",
+                fix=f"write for example {type(self).__name__}(groups='sex', ratio=0.8)",
+            )
+        self.groups = groups
+        self.ratio = None if ratio is None else as_fraction(ratio, f"the ratio of {self.title}")
+        self.difference = (
+            None if difference is None else as_fraction(difference, f"the difference of {self.title}")
+        )
+        self.favourable = favourable
+        if self.ratio is not None and not 0 < self.ratio <= 1:
+            raise SpecError(
+                f"{self.title} with ratio {decimal_or_plain(self.ratio)} is not possible",
+                cause="the ratio compares the smaller rate with the larger one: it is within (0, 1]",
+                fix=f"use ratio={decimal_or_plain(1 / self.ratio)}"
+                if self.ratio > 1
+                else "use for example ratio=0.8",
+            )
+        if self.difference is not None and not 0 <= self.difference < 1:
+            raise SpecError(
+                f"{self.title} with difference {decimal_or_plain(self.difference)} is not possible",
+                cause="rates differ by something within [0, 1)",
+                fix="use for example difference=0.05",
+            )
+        self._bound: tuple[Dataset, Groups, int] | None = None
+
+    @abstractmethod
+    def among(self, data: Dataset, favourable: int) -> Sequence[tuple[str, NDArray[np.bool_]]]:
+        """Sets of samples that count, each as (what they are, (n,) mask); ``favourable`` is a class code."""
+
+    # -- binding ----------------------------------------------------------------------------------
+
+    def bind(self: P, data: Dataset, **context: Any) -> P:
+        groups = self.groups
+        if groups is None:
+            groups = context.get("sensitive_features")
+        if groups is None:
+            raise SpecError(
+                f"{self} has no groups",
+                cause="neither the requirement nor the problem names a sensitive attribute",
+                fix=f"write {type(self).__name__}(groups='sex', ...), or pass sensitive_features=...",
+            )
+        code = self._favourable_code(data)
+        resolved = Groups.of(groups, data)
+        # A column's name is kept (short in files, and right for other rows); arrays are kept as codes.
+        kept = groups if isinstance(groups, str) else resolved
+        label = data.classes[code]
+        label = label.item() if isinstance(label, np.generic) else label
+        bound = self._copy(groups=kept, favourable=label, _bound=(data, resolved, code))
+        bound._rows(data)  # refuses weights too fine for exact rows
+        return bound
+
+    def _favourable_code(self, data: Dataset) -> int:
+        if self.favourable is not None:
+            return class_code(self.favourable, data)
+        if data.n_classes > 2:
+            raise SpecError(
+                f"{self} does not say which class is favourable",
+                cause=f"there are {data.n_classes} classes: {', '.join(map(str, data.classes))}",
+                fix=f"add favourable={data.classes[-1]!r}",
+            )
+        return data.n_classes - 1
+
+    def _resolved(self, data: Dataset) -> tuple[Groups, int]:
+        if self._bound is None or self._bound[0] is not data:
+            bound = self.bind(data)
+            assert bound._bound is not None
+            return bound._bound[1:]
+        return self._bound[1:]
+
+    # -- the symbolic face ------------------------------------------------------------------------
+
+    def _weights(self, data: Dataset, mask: NDArray[np.bool_]) -> list[int]:
+        """Weight that counts of every group."""
+        groups, _ = self._resolved(data)
+        total = np.zeros(len(groups.labels), dtype=np.int64)
+        np.add.at(total, groups.codes[mask], data.weights[mask])
+        return [int(w) for w in total]
+
+    def _rows(self, data: Dataset) -> tuple[np.ndarray, np.ndarray]:
+        """Coefficients (rows, n) of "i is predicted favourable" per unit of weight; right-hand sides.
+
+        A group without a sample that counts has no rate, and is compared with no other one.
+        """
+        groups, code = self._resolved(data)
+        rows, sides = [], []
+        for _, mask in self.among(data, code):
+            weight = self._weights(data, mask)
+            for a, b in permutations([g for g, w in enumerate(weight) if w], 2):
+                on_a, on_b, side = self._pair(weight[a], weight[b])
+                if max(abs(on_a) * weight[a], abs(on_b) * weight[b]) > LARGEST:
+                    raise SpecError(
+                        f"{self} cannot be stated exactly on these weights",
+                        cause=f"whole coefficients reach {max(abs(on_a), abs(on_b)):.3g} on a total weight of "
+                        f"{data.total_weight:.3g} units",
+                        fix="round the sample weights, or the ratio, to fewer digits",
+                    )
+                of_group = np.zeros(len(weight), dtype=np.int64)
+                of_group[a], of_group[b] = on_a, on_b
+                rows.append(np.where(mask, of_group[groups.codes], 0))
+                sides.append(side)
+        shaped = np.array(rows, dtype=np.int64).reshape(len(rows), data.n_samples)
+        return shaped, np.array(sides, dtype=np.int64)
+
+    def _pair(self, weight_a: int, weight_b: int) -> tuple[int, int, int]:
+        """The pair (a, b) as ``on_a * S_a + on_b * S_b <= side``; S: weight predicted favourable."""
+        if self.ratio is not None:
+            # (19): S_a / W_a >= p/q * S_b / W_b   <=>   p W_a S_b - q W_b S_a <= 0
+            p, q = self.ratio.numerator, self.ratio.denominator
+            on_a, on_b, side = -q * weight_b, p * weight_a, 0
+        else:
+            # S_a / W_a - S_b / W_b <= p/q   <=>   q W_b S_a - q W_a S_b <= p W_a W_b
+            assert self.difference is not None
+            p, q = self.difference.numerator, self.difference.denominator
+            on_a, on_b, side = q * weight_b, -q * weight_a, p * weight_a * weight_b
+        step = math.gcd(
+            on_a, on_b
+        )  # the left-hand side is a multiple of it, so the right-hand side rounds down
+        return on_a // step, on_b // step, side // step
+
+    def build(self, m: Model, t: Ports) -> None:
+        coef, side = self._rows(t.data)
+        _, code = self._resolved(t.data)
+        if len(coef):
+            m.add((coef * t.weights) @ t.predicted[:, code] <= side, str(self))
+
+    def prediction_rows(self, data: Dataset) -> list[tuple[np.ndarray, int]]:
+        _, code = self._resolved(data)
+        out = []
+        for coef, side in zip(*self._rows(data), strict=True):
+            full = np.zeros((data.n_samples, data.n_classes), dtype=np.int64)
+            full[:, code] = coef
+            out.append((full, int(side)))
+        return out
+
+    def totals(self, data: Dataset) -> Totals | None:
+        """One total for each group and set of samples: the weight predicted favourable. Rows are pairs of groups."""
+        groups, code = self._resolved(data)
+        sets = self.among(data, code)
+        width = len(sets) * len(groups.labels)
+        per_sample = np.zeros((data.n_samples, data.n_classes, width), dtype=np.int64)
+        names, rows = [], []
+        for index, (what, mask) in enumerate(sets):
+            first = index * len(groups.labels)
+            per_sample[np.flatnonzero(mask), code, first + groups.codes[mask]] = 1
+            names += [f"{what} of group {label}: predicted {data.classes[code]}" for label in groups.labels]
+            weight = self._weights(data, mask)
+            for a, b in combinations([g for g, w in enumerate(weight) if w], 2):
+                rows += [self._row(width, first, pair, weight) for pair in ((a, b), (b, a))[: self._sides]]
+        return Totals(tuple(names), per_sample, tuple(rows)) if rows else None
+
+    @property
+    def _sides(self) -> int:
+        """A difference is one row with two sides, a ratio two rows."""
+        return 1 if self.ratio is None else 2
+
+    def _row(self, width: int, first: int, pair: tuple[int, int], weight: list[int]) -> TotalRow:
+        a, b = pair
+        on_a, on_b, side = self._pair(weight[a], weight[b])
+        coef = [0] * width
+        coef[first + a], coef[first + b] = on_a, on_b
+        return TotalRow(tuple(coef), lo=None if self.difference is None else -side, hi=side)
+
+    # -- the semantic face ------------------------------------------------------------------------
+
+    def reports(self, graph: DecisionGraph, data: Dataset) -> dict[str, list[GroupRate]]:
+        """The rate of every group under ``graph``, exactly, for each set of samples that counts."""
+        groups, code = self._resolved(data)
+        predicted = graph.predict_codes(data.X) == code
+        found = {}
+        for what, mask in self.among(data, code):
+            favourable = np.zeros(len(groups.labels), dtype=np.int64)
+            np.add.at(favourable, groups.codes[mask], (np.asarray(data.weights) * predicted)[mask])
+            found[what] = [
+                GroupRate(label, total * data.weight_unit, int(part) * data.weight_unit)
+                for label, total, part in zip(
+                    groups.labels, self._weights(data, mask), favourable, strict=True
+                )
+            ]
+        return found
+
+    def report(self, graph: DecisionGraph, data: Dataset) -> list[GroupRate]:
+        """The rates of all sets of samples, one after the other."""
+        return [row for rows in self.reports(graph, data).values() for row in rows]
+
+    def violation(self, graph: DecisionGraph, data: Dataset) -> Fraction:
+        """Over all pairs, the largest ``ratio * rate(b) - rate(a)``, or the excess over ``difference``."""
+        worst = Fraction(0)
+        for rows in self.reports(graph, data).values():
+            rates = [row.rate for row in rows if row.rate is not None]
+            if not rates:
+                continue
+            low, high = min(rates), max(rates)
+            if self.ratio is not None:
+                worst = max(worst, self.ratio * high - low)
+            else:
+                assert self.difference is not None
+                worst = max(worst, high - low - self.difference)
+        return worst
+
+    # -- text and files ---------------------------------------------------------------------------
+
+    def to_json(self) -> dict[str, Any]:
+        parameters: dict[str, Any] = {
+            "groups": self.groups.to_json() if isinstance(self.groups, Groups) else self.groups
+        }
+        for key in ("ratio", "difference"):
+            if getattr(self, key) is not None:
+                parameters[key] = decimal_or_plain(getattr(self, key))
+        if self.favourable is not None:
+            plain = isinstance(self.favourable, bool | int | float | str)
+            parameters["favourable"] = self.favourable if plain else str(self.favourable)
+        return {"name": self.name, "parameters": parameters}
+
+    @classmethod
+    def from_parameters(cls: type[P], parameters: Mapping[str, Any]) -> P:
+        given = dict(parameters)
+        if isinstance(given.get("groups"), Mapping):
+            given["groups"] = Groups.from_json(given["groups"])
+        return cls(**given)
+
+    def __str__(self) -> str:
+        groups = self.groups if isinstance(self.groups, str) else getattr(self.groups, "name", None)
+        parts = [] if self.groups is None else [f"groups={groups if groups is not None else '<array>'}"]
+        for key in ("ratio", "difference"):
+            if getattr(self, key) is not None:
+                parts.append(f"{key}={decimal_or_plain(getattr(self, key))}")
+        if self.favourable is not None:
+            parts.append(f"favourable={self.favourable}")
+        return f"{self.name}:{','.join(parts)}"
+
+
+def decimal_or_plain(value: Fraction) -> str:
+    """Decimal text where it is finite, else p/q."""
+    return decimal_text(value) if value >= 0 else str(value)

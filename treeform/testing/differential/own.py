@@ -1,0 +1,72 @@
+"""Requirements as a user would write them: they reach treeform from outside, with rows and a violation each."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from treeform.language.requirement import Requirement
+
+
+class AtLeastTests(Requirement):
+    """At least ``k`` tests. No model of few tests will do, so that pass-throughs and useless tests matter."""
+
+    name: ClassVar[str] = "at_least_tests"
+    needs = frozenset({"active"})
+
+    def __init__(self, k: int) -> None:
+        self.k = k
+
+    def build(self, m: Any, t: Any) -> None:
+        m.add(t.active.sum() >= self.k)
+
+    def violation(self, graph: Any, data: Any) -> int:
+        return max(0, self.k - int(graph.n_nodes))
+
+
+class FewFavourable(Requirement):
+    """At most this much weight is predicted a class."""
+
+    name: ClassVar[str] = "few_favourable"
+    needs = frozenset({"predicted"})
+
+    def __init__(self, amount: int, favourable: Any = None) -> None:
+        self.amount = amount
+        self.favourable = favourable
+
+    def _code(self, data: Any) -> int:
+        return int(
+            data.n_classes - 1 if self.favourable is None else data.classes.tolist().index(self.favourable)
+        )
+
+    def _most(self, data: Any) -> int:
+        return int(self.amount // data.weight_unit)
+
+    def build(self, m: Any, t: Any) -> None:
+        m.add((t.predicted[:, self._code(t.data)] * t.weights).sum() <= self._most(t.data))
+
+    def violation(self, graph: Any, data: Any) -> int:
+        favoured = graph.predict_codes(data.X) == self._code(data)
+        return max(0, int(data.weights[favoured].sum()) - self._most(data))
+
+
+class Apart(Requirement):
+    """Two columns are not both tested."""
+
+    name: ClassVar[str] = "apart"
+    needs = frozenset({"feature"})
+
+    def __init__(self, one: str, other: str) -> None:
+        self.names = (one, other)
+
+    def _features(self, data: Any, name: str) -> list[int]:
+        return [f for f, column in enumerate(data.columns) if column.source == name]
+
+    def build(self, m: Any, t: Any) -> None:
+        used = m.bool("side of the pair", 2)
+        for i, name in enumerate(self.names):
+            m.add(t.feature[:, self._features(t.data, name)] <= used[i])
+        m.add(used.sum() <= 1)
+
+    def violation(self, graph: Any, data: Any) -> int:
+        tested = {data.columns[f].source for f in graph.features_used()}
+        return int(set(self.names) <= tested)
