@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from treeform.errors import SpecError
 from treeform.formulations.odd import coding
 from treeform.formulations.odd.flow import Flow
 from treeform.formulations.odd.hyperplanes import MultivariateSplits, OneFeature
@@ -87,6 +88,9 @@ class ODD(Formulation):
         super().__init__(Flow(lambdas) + Topology() + SymmetryBreaking(symmetry) + splits + Accuracy())
 
     def supports(self, shape: Shape, data: Dataset, objective: Objective) -> str | None:
+        reason = self._too_close(shape, data)
+        if reason is not None:
+            return reason
         nodes = sum(shape.widths)
         columns = data.points.n_points * nodes * (3 + 2 * data.n_classes)
         if columns > MAX_COLUMNS:
@@ -95,6 +99,35 @@ class ODD(Formulation):
                 f"and more than {MAX_COLUMNS:.0e} do not fit in memory"
             )
         return super().supports(shape, data, objective)
+
+    def _too_close(self, shape: Shape, data: Dataset) -> str | None:
+        """Why hyperplanes with a margin cannot state the tests of ``shape`` on these data, or None."""
+        own = [c for c in self.components if isinstance(c, MultivariateSplits)]
+        if shape.splits == UNIVARIATE and not own:
+            return None
+        reason = Cube.refusal(data)
+        for splits in own if reason is None else ():
+            if shape.splits == UNIVARIATE:
+                reason = reason or Cube.of(data).too_fine(splits.epsilon)
+            elif splits.epsilon != float(MARGIN):
+                reason = f"tests keep a margin of {float(MARGIN):g}, and epsilon={splits.epsilon:g} states another one"
+        return reason
+
+    def check(
+        self, data: Dataset, shape: Shape, objective: Objective, requirements: Sequence[Requirement]
+    ) -> None:
+        """See `Formulation.check`; requirements that ask for hyperplanes to read a column are refused."""
+        super().check(data, shape, objective, requirements)
+        asking = [
+            r for r in requirements if asks_for_tests([r]) and {"feature", "falling"} & frozenset(r.needs)
+        ]
+        if shape.splits != UNIVARIATE and asking:
+            raise SpecError(
+                f"{self.name} cannot state {asking[0]} over hyperplanes",
+                cause="a weight that may differ from 0 may also be 0, so no hyperplane can be made to read a column",
+                fix="use univariate splits; or, if the requirement still holds when a test reads fewer columns or is "
+                f"left out, declare it: {type(asking[0]).__name__}.demands_tests = False",
+            )
 
     def tuned_for(self, forms: Set[Form]) -> ODD:
         """Small rows for solvers that propagate, indicator constraints for those that take them."""
@@ -186,12 +219,12 @@ class PaperODD(ODD):
     def usual_solver(self, shape: Shape) -> str | None:
         return None
 
-    def supports(self, shape: Shape, data: Dataset, objective: Objective) -> str | None:
-        fine = Cube.of(data).too_fine(self.epsilon) if shape.splits == UNIVARIATE else None
-        return fine or super().supports(shape, data, objective)
-
     def for_splits(self, shape: Shape, reads: Set[str], asked: bool) -> ODD:
         splits = MultivariateSplits(self.indicators, paper_offsets=True, epsilon=self.epsilon)
         kinds = {type(component) for component in self.components}
         out: ODD = self.replace(MultivariateSplits, splits) if MultivariateSplits in kinds else self
-        return out + OneFeature() if shape.splits == UNIVARIATE and OneFeature not in kinds else out
+        if shape.splits != UNIVARIATE:
+            return out
+        if SideOrder in kinds and reads >= {"feature", "side"}:
+            out = out - SideOrder  # hyperplanes are not turned around then
+        return out if OneFeature in kinds else out + OneFeature(explicit=asked)

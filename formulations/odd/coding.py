@@ -65,6 +65,7 @@ def decode(compiled: Compiled, x: Floats) -> DecisionGraph:
     if plan.constant >= 0:
         return DecisionGraph.leaf(plan.constant, compiled.data)
     if "tests" not in compiled.state:
+        hyper.pass_on(compiled, x, plan)
         return graph_of(compiled, plan, hyper.tests_of(compiled, x, plan.test >= 0))
     tests: Tests = compiled.state["tests"]
     testing = np.flatnonzero(plan.test >= 0).tolist()
@@ -247,6 +248,7 @@ def lay(compiled: Compiled, graph: DecisionGraph) -> Plan | None:
     level = [0]
     for nodes in (*skeleton.layers[1:], np.zeros(0, dtype=np.int64)):
         targets: dict[tuple[int, int], int] = {}
+        idle: dict[tuple[int, int], int] = {}
         entered: dict[int, int] = {}
         for v in level:
             if graph.passes[v] and place[v] in passing:
@@ -259,6 +261,10 @@ def lay(compiled: Compiled, graph: DecisionGraph) -> Plan | None:
             plan.test[place[v]], turned = found
             plan.turned[place[v]] = turned
             sides = (int(graph.left[v]), int(graph.right[v]))
+            if graph.passes[v]:  # a hyperplane with an empty side, whose arc leads to another terminal
+                idle[place[v], int(not turned)] = _other_terminal(graph, sides[0])
+                targets[place[v], int(turned)] = sides[0]
+                continue
             targets[place[v], 0], targets[place[v], 1] = sides[::-1] if turned else sides
         below = {at: v for at, v in sorted(targets.items()) if graph.feature[v] >= 0}
         if any(v in place for v in below.values()):
@@ -269,6 +275,8 @@ def lay(compiled: Compiled, graph: DecisionGraph) -> Plan | None:
         place.update(placed)
         for (u, side), v in targets.items():
             plan.child[u, side] = place[v] if v in place else n_nodes + int(graph.label[v])
+        for (u, side), code in idle.items():
+            plan.child[u, side] = n_nodes + code
         if "side_order" in compiled.state:  # places by in-degree may have exchanged the heads again
             back = np.flatnonzero(plan.child[:, 0] > plan.child[:, 1])
             plan.child[back] = plan.child[back, ::-1]
@@ -287,10 +295,20 @@ def _find(
     """
     if "tests" in compiled.state:
         tests: Tests = compiled.state["tests"]
-        if graph.feature[v] >= compiled.data.n_features:  # a hyperplane, or a pass-through where none gains anything
+        if (
+            graph.feature[v] >= compiled.data.n_features
+        ):  # a hyperplane, or a pass-through where none gains anything
             return None
         return tests.find(compiled.data.points.X, int(graph.feature[v]), float(graph.threshold[v]))
     heads = (int(graph.left[v]), int(graph.right[v]))
+    if graph.passes[v]:
+        # (11): terminals come after nodes, so the empty side is the right one, unless both lead to terminals.
+        if compiled.data.n_classes < 2:
+            return None
+        late = graph.feature[heads[0]] < 0 and int(graph.label[heads[0]]) > 0
+        if graph.feature[heads[0]] >= 0:
+            entered.setdefault(heads[0], len(entered))
+        return v, bool("side_order" in compiled.state and late)
     inner = [graph.feature[head] >= 0 for head in heads]
     keys = [
         (0, entered.get(head, len(entered))) if test else (1, int(graph.label[head]))
@@ -301,6 +319,11 @@ def _find(
         if graph.feature[head] >= 0:
             entered.setdefault(head, len(entered))
     return v, turned
+
+
+def _other_terminal(graph: DecisionGraph, head: int) -> int:
+    """A class other than that of the leaf ``head``; any class if it is a test."""
+    return 0 if graph.feature[head] >= 0 or int(graph.label[head]) > 0 else 1
 
 
 def _places(

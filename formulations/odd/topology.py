@@ -71,9 +71,7 @@ class Topology(Component):
         place[nodes] = np.arange(len(nodes))
         return concatenate([columns, np.zeros(1)])[place]
 
-    def _design(
-        self, m: Model, skeleton: Skeleton, d: Expr, passes: Expr, y: Expr, y_terminal: Expr
-    ) -> None:
+    def _design(self, m: Model, skeleton: Skeleton, d: Expr, passes: Expr, y: Expr, y_terminal: Expr) -> None:
         leading = y_terminal.sum(axis=2)
         if skeleton.n_arcs:
             leading = leading + (y @ skeleton.out_of).reshape(-1, 2)

@@ -181,9 +181,7 @@ class Formulation:
 
     # -- compiling ------------------------------------------------------------------------------------
 
-    def decided(
-        self: F, shape: Shape, objective: Objective, requirements: Sequence[Requirement]
-    ) -> F:
+    def decided(self: F, shape: Shape, objective: Objective, requirements: Sequence[Requirement]) -> F:
         """The variant whose components state this problem; itself unless components depend on the problem."""
         return self
 
@@ -267,7 +265,6 @@ class Formulation:
         return Compiled(
             model, ports, data, shape, objective, bound, value, objective.scale(data), state=ports.state
         )
-
 
 
 def in_order(components: Sequence[Component]) -> list[Component]:

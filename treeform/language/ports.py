@@ -53,8 +53,12 @@ PORTS: dict[str, PortSpec] = {
     "flow": PortSpec(("n", "V"), "sample i passes test node v"),
     "side": PortSpec(("n", "V", 2), "sample i leaves test node v to the left (0) or to the right (1)"),
     "active": PortSpec(("V",), "test node v is used, as a test or as a pass-through"),
-    "feature": PortSpec(("V", "F"), "test node v reads feature f (0 when v is not used, or is a pass-through)"),
-    "falling": PortSpec(("V", "F"), "test node v reads f with a weight below 0: greater values lead to the left"),
+    "feature": PortSpec(
+        ("V", "F"), "test node v reads feature f (0 when v is not used, or is a pass-through)"
+    ),
+    "falling": PortSpec(
+        ("V", "F"), "test node v reads f with a weight below 0: greater values lead to the left"
+    ),
     "sink": PortSpec(("n", "L"), "sample i ends in leaf or terminal l"),
     "label": PortSpec(("L", "K"), "leaf or terminal l predicts class k"),
     "arc": PortSpec(("V", 2, "N"), "side s of test v leads to node w; N = V test nodes, then L terminals"),
