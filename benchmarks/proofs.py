@@ -7,6 +7,7 @@ Times are CPU seconds of one process.
 from __future__ import annotations
 
 import gzip
+import json
 import os
 import sys
 import tempfile
@@ -18,7 +19,9 @@ import pandas as pd
 from tables import HERE, write
 
 import treeform as tf
+from treeform.certify.certificate import read
 from treeform.certify.proofs import Proofs, verify_proof
+from treeform.certify.schema import ProofRoute
 
 DATA = Path(os.environ.get("TREEFORM_DATA", HERE.parent.parent / "shared" / "data")) / "sat"
 SOLVER = "glucose42"
@@ -59,18 +62,19 @@ def measure(name: str, depth: int, prover: str) -> list[Any]:
     problem, X, y = problem_of(name, depth)
     with tempfile.TemporaryDirectory() as folder:
         result, both = timed(lambda: problem.solve(SOLVER, proofs=Proofs(folder, solver=prover)))
-        recheck = next(claim.recheck for claim in result.claims if claim.kind == "infeasible")
-        assert recheck is not None, result.notes
-        path = Path(folder, recheck["proof"])
+        certificate = read(json.loads(json.dumps(result.certificate())))
+        recheck = next(claim.route for claim in certificate.claims if claim.kind == "infeasible")
+        assert isinstance(recheck, ProofRoute), result.notes
+        path = Path(folder, recheck.file)
         with gzip.open(path) as stream:
             size = sum(len(line) for line in stream)
-        (_, found, cnf), verify = timed(lambda: verify_proof(recheck, problem.question, Path(folder), None))
+        (_, found, cnf), verify = timed(lambda: verify_proof(recheck, problem.question, None, Path(folder), None))
         assert found.ok, found.detail
         report, check = timed(lambda: tf.check(result.certificate(), X, y, proofs=folder, time_limit=None))
         assert report.ok, str(report)
         packed = path.stat().st_size
     return [
-        name, depth, prover, len(recheck["rows"]), problem.data.points.n_points, cnf.variables, f"{cnf.n_clauses:,}",
+        name, depth, prover, len(recheck.rows or []), problem.data.points.n_points, cnf.variables, f"{cnf.n_clauses:,}",
         f"{alone:.2f}", f"{both:.2f}", f"{found.counters['lemmas']:,}", f"{size / 1e6:.2f}", f"{packed / 1e6:.2f}",
         f"{verify:.2f}", f"{check:.2f}",
     ]  # fmt: skip

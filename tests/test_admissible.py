@@ -19,6 +19,8 @@ from treeform.graph import DecisionGraph, normalised
 from treeform.graph.routing import sides_taken
 from treeform.language.objective import Objective
 from treeform.language.question import Question
+from treeform.language.totals import Totals
+from treeform.shape import MARGIN
 from treeform.solve import judge_candidate, misfit, verify
 from treeform.testing import all_models, brute_force
 
@@ -102,24 +104,32 @@ def test_pass_throughs_count_as_tests() -> None:
 # -- W2: two arcs to one node ---------------------------------------------------------------------------
 
 
-def test_two_arcs_to_one_node_do_not_meet_a_minimum_support() -> None:
-    table = pd.DataFrame({"a": [0, 0, 0, 0, 1, 1, 1, 1], "b": [0, 0, 1, 1, 0, 0, 1, 1]})
-    data = Dataset.from_user(table, [0, 0, 1, 1, 1, 1, 0, 0])
-    shape = tf.Diagram(1, 1, 2)
+LATE = Dataset.from_user(
+    pd.DataFrame({"a": [0, 0, 0, 1, 1, 0, 1, 2], "b": [1, 0, 2, 2, 0, 0, 2, 1]}), [1, 0, 1, 0, 0, 0, 0, 1]
+)
+
+
+def handed_on_late() -> DecisionGraph:
+    """Node u parts its four samples, two and two, and sends both sides to w, one layer further down."""
     nodes = {
-        "root": {**B, "left": "a", "right": "a"},
-        "a": {**A, "left": "b0", "right": "b1"},
-        "b0": {**B, "left": "no", "right": "yes"},
-        "b1": {**B, "left": "yes", "right": "no"},
+        "root": {**A, "left": "u", "right": "v"},
+        "u": {**B, "left": "w", "right": "w"},
+        "v": {"feature": 1, "threshold": 1.5, "left": "w", "right": "no"},
+        "w": {**B, "left": "no", "right": "yes"},
         **LEAVES,
     }
-    graph = DecisionGraph.build(nodes, data)
-    asked = question(shape, "error", tf.MinSupport(2), data=data)
-    assert tf.MinSupport(2).violation(graph, data) == 0  # as it stands
-    assert not verify(asked, graph).ok
-    assert not judge_candidate(asked, graph)[1].ok
-    assert brute_force(data, shape, "error", [tf.MinSupport(2)])[0] == 2
-    assert brute_force(data, shape, "error")[0] == 0
+    return DecisionGraph.build(nodes, LATE)
+
+
+def test_two_arcs_to_one_node_do_not_meet_a_minimum_support() -> None:
+    graph = handed_on_late()
+    asked = question(tf.Diagram(1, 2, 1), "error", tf.MinSupport(2), data=LATE)
+    assert tf.MinSupport(2).violation(graph, LATE) == 0  # as it stands
+    assert "one node" in verify(asked, graph).misfit
+    kept, judged = judge_candidate(asked, graph)
+    assert not judged.ok
+    assert (kept.n_nodes, kept.passes.sum()) == (4, 1)
+    assert judged.violations == {"min_support:2": 2}
 
 
 def test_equal_leaves_are_one_terminal_of_a_diagram_and_two_leaves_of_a_tree() -> None:
@@ -224,6 +234,27 @@ def test_hyperplanes_and_pass_throughs_in_univariate_shapes() -> None:
     passing = DecisionGraph.build([{"pass": 1}, {"label": 0}], XOR)
     for shape in (tf.Tree(1), tf.Diagram(1), tf.Tree(1, "multivariate")):
         assert misfit(passing, shape, XOR) is None
+
+
+@pytest.mark.parametrize("weight", [1.0, -3.0])
+def test_margins_in_multivariate_shapes(weight: float) -> None:
+    """A margin is a share of the range of the values, whatever their offset and the size of the weights."""
+    low = 5.5 * weight
+    for share, ok in ((0.95, False), (0.98, True)):
+        high = 5.5 + share * float(MARGIN)
+        data = Dataset.from_user([[5.0], [5.5], [high], [6.0]], [0, 0, 1, 1])
+        test = {"weights": {0: weight}, "threshold": (low + high * weight) / 2, "left": 1, "right": 2}
+        graph = DecisionGraph.build([test, {"label": 0}, {"label": 1}], data)
+        fault = misfit(graph, tf.Tree(1, "multivariate"), data)
+        assert (fault is None) == ok
+        assert ok or "less than the margin" in fault
+    column = DecisionGraph.from_nested((0, 5.5, 0, 1), data)
+    assert misfit(column, tf.Tree(1), data) is None
+    near = Dataset.from_user([[5.0], [5.5], [5.5 + 0.5 * float(MARGIN)], [6.0]], [0, 0, 1, 1])
+    assert "less than the margin" in misfit(column, tf.Tree(1, "multivariate"), near)
+    assert misfit(column, tf.Tree(1), near) is None
+    passing = DecisionGraph.build([{"pass": 1}, {"label": 0}], data)
+    assert misfit(passing, tf.Tree(1, "multivariate"), data) is None
 
 
 # -- W3: requirements on columns, and hyperplanes ---------------------------------------------------------
@@ -392,3 +423,15 @@ def test_brute_force_looks_at_every_tree_and_no_other(depth: int) -> None:
         expected.add(normalised(DecisionGraph.build(nodes, data), data, own_leaves=True))
     assert set(listed) == expected
     assert len(listed) == len(expected)
+
+
+def test_totals_over_tests_with_hyperplanes_and_pass_throughs() -> None:
+    nodes = [
+        {"pass": 1},
+        {"weights": {0: 1.0, 1: -1.0}, "threshold": 0.5, "left": 2, "right": 3},
+        {**A, "left": 3, "right": 4},
+        {"label": 0},
+        {"label": 1},
+    ]
+    totals = Totals(("tests",), np.zeros((4, 2, 1), dtype=np.int64), (), np.array([[1], [10]]))
+    assert totals.values(DecisionGraph.build(nodes, XOR), XOR) == [12]

@@ -7,7 +7,8 @@ from types import SimpleNamespace
 import pytest
 
 from treeform.backends import CPSAT, SAT, Backend, HiGHS, MathOpt, MaxSAT, Pyomo, check_backend
-from treeform.backends.base import Answer, Run, Session, Verdict
+from treeform.backends.base import Session
+from treeform.backends.run import Answer, Run, Verdict
 from treeform.backends.TEMPLATE import Enumeration, EnumerationSession
 from treeform.backends.watch import Watch
 from treeform.model import Kind, Model

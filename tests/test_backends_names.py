@@ -21,12 +21,12 @@ from treeform.backends import (
     by_name,
     packages,
     programs,
-    registry,
-    solvers,
 )
 from treeform.backends.programs import find_program
 from treeform.backends.TEMPLATE import Enumeration
+from treeform.catalogue import engine_names, solvers
 from treeform.errors import SolverNotAvailable, SpecError
+from treeform.extensions import BUILT_IN, SOLVERS
 from treeform.model import Model
 from treeform.testing.conformance import _backends
 
@@ -83,9 +83,10 @@ def test_the_table_lists_all_and_prints() -> None:
     assert {"cp-sat", "cadical195", "kissat404", "mathopt:scip", "pyomo:cbc"} <= set(rows)
     lines = str(table).splitlines()
     assert len(lines) == len(table) + 1
-    assert lines[1].startswith("highs")
+    assert lines[1].startswith("contree")
     for row in table:
         assert row.available or ":" in str(row.reason)
+    assert [row.name for row in table][: len(engine_names())] == [*engine_names()]
 
 
 def test_the_table_imports_no_solver() -> None:
@@ -100,7 +101,7 @@ def test_the_table_imports_no_solver() -> None:
 def test_a_missing_package_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(packages, "find_spec", lambda module: None)
     monkeypatch.setattr(packages, "installed_version", lambda package: None)
-    assert not any(row.available for row in solvers())
+    assert {row.name for row in solvers() if row.available} == set(engine_names())
     for make in (HiGHS, CPSAT, SAT, MathOpt, lambda: by_name("highs")):
         with pytest.raises(SolverNotAvailable, match="pip install"):
             make()
@@ -195,7 +196,7 @@ def test_versions_of_highs_that_are_old_or_unsound(monkeypatch: pytest.MonkeyPat
 
 
 def test_adding_a_solver_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(registry, "REGISTRY", [*registry.REGISTRY, "treeform.backends.TEMPLATE:Enumeration"])
+    monkeypatch.setitem(BUILT_IN[SOLVERS], "enumeration", "treeform.backends.TEMPLATE:Enumeration")  # type: ignore[arg-type]
     assert isinstance(by_name("enumeration"), Enumeration)
     assert "enumeration" in {row.name for row in tf.solvers()}
 

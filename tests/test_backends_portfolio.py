@@ -10,7 +10,8 @@ import pytest
 
 import treeform as tf
 from treeform.backends import MaxSAT, Run, Verdict, by_name, check_backend
-from treeform.backends.base import Answer, Session
+from treeform.backends.base import Session
+from treeform.backends.run import Answer
 from treeform.backends.TEMPLATE import Enumeration, EnumerationSession
 from treeform.backends.watch import Watch
 from treeform.errors import RouteError, SolverFailed, SpecError

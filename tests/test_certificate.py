@@ -11,9 +11,11 @@ import pandas as pd
 import pytest
 
 import treeform as tf
-from treeform.certify.certificate import digest_of
+from treeform.certify import Verdict
+from treeform.certify.certificate import sign
+from treeform.data import Dataset
 from treeform.errors import CertificateError
-from treeform.graph.jsonio import digest as model_digest
+from treeform.graph import DecisionGraph
 
 
 @pytest.fixture(scope="module")
@@ -39,13 +41,13 @@ def test_certificate_holds_for_its_data(solved):
     frame, y, result, certificate = solved
     report = tf.check(certificate, frame, y)
     assert report.ok, str(report)
-    checked = {row.what: row.ok for row in report.rows}
-    assert checked["data"]
-    assert checked["paths"]
-    assert checked["errors"]
+    assert report.verdict is Verdict.VERIFIED
+    assert report.rests_on == ()
+    checked = {row.what for row in report.rows}
+    assert {"data", "paths", "errors", "shape", "objective", "status"} <= checked
     assert any("statistical_parity" in what for what in checked)
     assert certificate["answer"]["errors"] == result.errors
-    assert any(row.ok and "claim" in row.what for row in report.rows)
+    assert any(row.proved_by and "claim" in row.what for row in report.rows)
 
 
 def test_other_data_is_refused(solved):
@@ -68,39 +70,19 @@ def test_edited_certificate_is_refused(solved):
         tf.check({"format": "something else"}, frame, y)
 
 
-def resign(certificate):
-    certificate["digest"] = digest_of(certificate)
-    return certificate
-
-
 def test_false_claims_fail_even_when_signed_again(solved):
     frame, y, _, certificate = solved
     wrong = copy.deepcopy(certificate)
     wrong["answer"]["errors"] += 1
-    assert not tf.check(resign(wrong), frame, y).ok
+    assert not tf.check(sign(wrong), frame, y).ok
     wrong = copy.deepcopy(certificate)
     for claim in wrong["claims"]:
-        if claim["kind"] == "lower" and claim["recheck"]:
+        if claim["kind"] == "lower":
             claim["value"] = str(10**6)
-    assert not tf.check(resign(wrong), frame, y).ok
+    assert not tf.check(sign(wrong), frame, y).ok
     wrong = copy.deepcopy(certificate)
     wrong["answer"]["leaf_of_sample"][0] += 1
-    assert not tf.check(resign(wrong), frame, y).ok
-
-
-def test_a_stronger_task_than_the_problem_is_no_bound(solved):
-    frame, y, _, certificate = solved
-    wrong = copy.deepcopy(certificate)
-    changed = False
-    for claim in wrong["claims"]:
-        if claim["recheck"]:
-            claim["recheck"]["min_support"] = 30
-            claim["value"] = certificate["answer"]["objective"]
-            changed = True
-    assert changed
-    report = tf.check(resign(wrong), frame, y)
-    assert not report.ok
-    assert "not a relaxation" in str(report)
+    assert not tf.check(sign(wrong), frame, y).ok
 
 
 def test_weights_and_infeasibility_are_certified():
@@ -114,17 +96,17 @@ def test_weights_and_infeasibility_are_certified():
         tf.check(result.certificate(), X, y)
 
 
-def test_infeasibility_is_certified_by_the_engine_or_as_a_solvers_word():
+def test_infeasibility_is_proved_again_whoever_claims_it():
     X, y = np.array([[0.0], [1.0], [2.0]]), ["a", "b", "a"]
     problem = tf.Problem(X, y, shape=tf.Tree(depth=1))
     problem += tf.MaxErrors(0)
-    told = problem.solve("cp-sat", warm_start=None, time_limit=30)
-    proved = problem.solve(time_limit=30)
-    assert told.status is proved.status is tf.Status.INFEASIBLE
-    assert "not re-checked" in str(tf.check(told.certificate(), X, y))
-    report = tf.check(proved.certificate(), X, y)
-    assert report.ok
-    assert "infeasible claim by contree: proved again" in str(report)
+    by_solver = problem.solve("cp-sat", warm_start=None, time_limit=30)
+    by_engine = problem.solve(time_limit=30)
+    assert by_solver.status is by_engine.status is tf.Status.INFEASIBLE
+    for result, prover in ((by_solver, "contree"), (by_engine, "dl85")):
+        report = tf.check(result.certificate(), X, y)
+        assert report.ok, str(report)
+        assert any(row.what.startswith("infeasible") and row.proved_by == prover for row in report.rows)
 
 
 def _edit(certificate, path, value):
@@ -133,9 +115,7 @@ def _edit(certificate, path, value):
     for key in path[:-1]:
         at = at[key]
     at[path[-1]] = value
-    if edited["model"] is not None:
-        edited["model"]["digest"] = model_digest(edited["model"])
-    return resign(edited)
+    return sign(edited)
 
 
 FORGERIES = [
@@ -158,7 +138,6 @@ FORGERIES = [
     (("model", "nodes", 0, "threshold"), -1e9),
     (("model", "classes", "labels"), ["good", "bad"]),
     (("claims", 0, "kind"), "certain"),
-    (("claims", 0, "value"), "1/2"),
     (("claims",), []),
 ]
 
@@ -186,51 +165,182 @@ def test_damage_has_a_message_of_its_own(solved, path, value):
         tf.check(_edit(certificate, path, value), frame, y)
 
 
+CLAIM = {"kind": "infeasible", "value": None, "route": None, "metadata": {"by": "my word"}}
+
+
+def with_claims(certificate, *claims):
+    return _edit(certificate, ("claims",), [*certificate["claims"], *claims])
+
+
 def test_claims_are_held_against_the_model(solved):
     frame, y, _, certificate = solved
-    claim = {"kind": "infeasible", "value": None, "by": "x", "seconds": 0, "relaxation": [], "recheck": None}
-    forged = _edit(certificate, ("claims",), [*certificate["claims"], claim])
-    assert "refuted by the model" in str(tf.check(forged, frame, y))
-    claim |= {"kind": "lower", "value": "59"}
-    forged = _edit(certificate, ("claims",), [*certificate["claims"], claim])
-    assert "refuted by the model" in str(tf.check(forged, frame, y))
+    assert "refuted by a model" in str(tf.check(with_claims(certificate, CLAIM), frame, y))
+    lower = {**CLAIM, "kind": "lower", "value": "59"}
+    assert "refuted by a model" in str(tf.check(with_claims(certificate, lower), frame, y))
 
 
-def test_a_bound_is_no_stronger_than_its_proof(solved):
+def test_unknown_keys_are_refused(solved):
+    frame, y, _, certificate = solved
+    for path in (
+        (),
+        ("data",),
+        ("problem",),
+        ("answer",),
+        ("claims", 0),
+        ("claims", 0, "metadata"),
+        ("metadata",),
+    ):
+        forged = copy.deepcopy(certificate)
+        at = forged
+        for key in path:
+            at = at[key]
+        at["note"] = "trust me"
+        with pytest.raises(CertificateError, match=r"unknown key .*note"):
+            tf.check(sign(forged), frame, y)
+    forged = copy.deepcopy(certificate)
+    forged["problem"]["requirements"][0]["parameters"]["strict"] = True
+    with pytest.raises(CertificateError):
+        tf.check(sign(forged), frame, y)
+
+
+def xor(n=24, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 2, (n, 4)).astype(float)
+    y = (X[:, 0] + X[:, 2]).astype(int) % 2
+    y[:3] = 1 - y[:3]
+    return X, y
+
+
+def without_model(certificate, status="infeasible"):
+    """The same question, and nothing known but what is claimed."""
+    bare = copy.deepcopy(certificate)
+    bare["model"], bare["claims"] = None, [CLAIM] if status == "infeasible" else []
+    bare["answer"] = {"status": status, "objective": None, "bound": None}
+    return sign(bare)
+
+
+def test_infeasible_is_refuted_by_any_admissible_model():
+    X, y = xor()
+    problem = tf.Problem(X, y, shape=tf.Tree(depth=2))
+    certificate = json.loads(json.dumps(problem.solve().certificate()))
+    report = tf.check(without_model(certificate), X, y)
+    assert report.verdict is Verdict.FALSE
+    assert "refuted by a model" in str(report)
+    # No constant model is admissible, and the engine finds another one.
+    problem += tf.MaxErrors(6)
+    certificate = json.loads(json.dumps(problem.solve().certificate()))
+    assert tf.check(without_model(certificate), X, y).verdict is Verdict.FALSE
+
+
+def test_a_shape_that_is_rewritten_is_another_question():
+    X, y = xor()
+    problem = tf.Problem(X, y, shape=tf.Tree(3)).minimize(tf.Depth())
+    problem += tf.MaxErrors(3)
+    for result in (problem.solve("sat", warm_start="contree"), tf.Problem(X, y, shape=tf.Tree(1)).solve()):
+        certificate = json.loads(json.dumps(result.certificate()))
+        assert tf.check(certificate, X, y).ok
+        forged = _edit(certificate, ("problem", "shape", "splits"), "multivariate")
+        report = tf.check(forged, X, y)
+        assert not report.ok, str(report)
+    narrow = tf.Problem(X, y, shape=tf.Diagram(1, 1)).solve()
+    assert narrow.errors > 3
+    certificate = json.loads(json.dumps(narrow.certificate()))
+    for shape in ({"type": "diagram", "widths": [1, 2]}, {"type": "tree", "depth": 2}):
+        assert tf.check(_edit(certificate, ("problem", "shape"), shape), X, y).verdict is Verdict.FALSE
+
+
+def test_a_proof_on_file_does_not_carry_over_to_hyperplanes(tmp_path):
+    X, y = xor()
+    problem = tf.Problem(X, y, shape=tf.Tree(2)).minimize(tf.Depth())
+    problem += tf.MaxErrors(3)
+    certificate = json.loads(json.dumps(problem.solve("sat", proofs=tmp_path).certificate()))
+    assert tf.check(certificate, X, y, proofs=tmp_path, independent=True).ok
+    forged = _edit(certificate, ("problem", "shape", "splits"), "multivariate")
+    report = tf.check(forged, X, y, proofs=tmp_path)
+    assert report.verdict is Verdict.FALSE, str(report)
+    assert "cannot be verified" in str(report)
+
+
+def test_a_lower_bound_by_anybody_is_settled_where_an_engine_can():
+    X, y = xor()
+    result = tf.Problem(X, y, shape=tf.Tree(2)).solve("highs", warm_start=None, time_limit=60)
+    certificate = json.loads(json.dumps(result.certificate()))
+    assert tf.check(certificate, X, y).ok  # what HiGHS claims is proved by an engine
+    for by in ("contree", "my word"):
+        worse = tf.Problem(X, y, shape=tf.Tree(2)).solve(time_limit=60).certificate()
+        constant = tf.Problem(X, y, shape=tf.Tree(2)).solve(
+            "highs", warm_start=DecisionGraph.leaf(0, Dataset.from_user(X, y)), time_limit=0.01
+        )
+        value = str(constant.objective)
+        if constant.objective == result.objective:
+            continue
+        claim = {"kind": "lower", "value": value, "route": None, "metadata": {"by": by}}
+        forged = copy.deepcopy(json.loads(json.dumps(constant.certificate())))
+        forged["claims"] = [claim]
+        forged["answer"] |= {"status": "optimal", "bound": value}
+        report = tf.check(sign(forged), X, y)
+        assert report.verdict is Verdict.FALSE, str(report)
+        assert worse["answer"]["objective"] != value
+
+
+@pytest.mark.parametrize("engine", ["contree:max_gap=5", "dl85:binarize=1", "diagram-heuristic", "my engine"])
+def test_no_setting_and_no_heuristic_proves(engine):
+    rng = np.random.default_rng(1)
+    X, y = rng.random((40, 3)).round(2), rng.integers(0, 2, 40)
+    problem = tf.Problem(X, y, shape=tf.Tree(2))
+    certificate = json.loads(json.dumps(problem.solve().certificate()))
+    assert int(certificate["answer"]["objective"]) > 0
+    forged = copy.deepcopy(certificate)
+    for claim in forged["claims"]:
+        if "engine" in claim["metadata"]["details"]:
+            claim["metadata"]["details"]["engine"] = engine
+            claim["value"] = str(int(claim["value"]) + 1)
+            forged["answer"]["bound"] = claim["value"]
+    assert tf.check(sign(forged), X, y).verdict is Verdict.FALSE
+
+
+def test_a_requirement_that_is_removed_is_removed_from_the_bound():
+    X, y = xor()
+    problem = tf.Problem(X, y, shape=tf.Tree(2))
+    problem += tf.MinSupport(8)
+    result = problem.solve("cp-sat", warm_start=None, time_limit=60)
+    assert result.errors > tf.Problem(X, y, shape=tf.Tree(2)).solve().errors
+    certificate = json.loads(json.dumps(result.certificate()))
+    assert tf.check(certificate, X, y).ok
+    forged = copy.deepcopy(certificate)
+    forged["problem"]["requirements"], forged["answer"]["violations"] = [], {}
+    assert tf.check(sign(forged), X, y).verdict is Verdict.FALSE
+    forged = copy.deepcopy(certificate)
+    forged["problem"]["requirements"][0] |= {"label": "min_support:1", "parameters": {"count": 1}}
+    forged["answer"]["violations"] = {"min_support:1": "0"}
+    assert tf.check(sign(forged), X, y).verdict is Verdict.FALSE
+
+
+def test_multipliers_prove_no_more_than_they_prove(solved):
     frame, _, _, _ = solved
     y = np.where((frame.age > 40) ^ (frame.job == "skilled"), "good", "bad")
     y[:6] = "bad"
     problem = tf.Problem(frame, y, shape=tf.Tree(depth=2), exclude=["sex"])
     problem += [tf.StatisticalParity(groups="sex", ratio=0.95, favourable="good"), tf.MinSupport(0.05)]
-    certificate = json.loads(json.dumps(problem.solve("cp-sat", time_limit=60).certificate()))
-    rechecked = [index for index, claim in enumerate(certificate["claims"]) if claim["recheck"]]
-    assert rechecked
-    for index in rechecked:
-        forged = _edit(certificate, ("claims", index, "relaxation"), ["min_support:0.05"])
-        assert "does not leave out" in str(tf.check(forged, frame, y))
-        recheck = certificate["claims"][index]["recheck"]
-        label = certificate["problem"]["requirements"][0]["label"]
-        for multiplier in ("1e30", "-1", "1/3"):
-            priced = {**recheck, "multipliers": [[label, multiplier]] * 2}
-            forged = _edit(certificate, ("claims", index, "recheck"), priced)
-            bound = certificate["answer"]["objective"]
-            assert not tf.check(_edit(forged, ("claims", index, "value"), bound), frame, y).ok
-        for key, value in {
-            "min_support": 20,
-            "max_nodes": 1,
-            "depth": 1,
-            "factor": "2",
-            "offset": "1",
-        }.items():
-            forged = _edit(certificate, ("claims", index, "recheck", key), value)
-            assert "not a relaxation" in str(tf.check(forged, frame, y))
-
-
-def test_an_optimum_on_a_solvers_word_is_said_to_be_one(solved):
-    frame, y, _, _ = solved
-    problem = tf.Problem(frame, y, shape=tf.Tree(depth=1), exclude=["sex"])
-    problem += tf.StatisticalParity(groups="sex", ratio=0.8, favourable="good")
-    report = tf.check(problem.solve("highs", warm_start=None, time_limit=60).certificate(), frame, y)
-    assert report.ok
-    assert report.rows[-1].ok is None
-    assert "word of a solver" in str(report)
+    certificate = json.loads(
+        json.dumps(problem.solve("cp-sat", warm_start="contree", time_limit=60).certificate())
+    )
+    index = next(
+        i for i, c in enumerate(certificate["claims"]) if (c["route"] or {}).get("kind") == "lagrangian"
+    )
+    value = certificate["claims"][index]["value"]
+    assert f"lower claim {value}" in str(tf.check(certificate, frame, y))
+    row = next(r for r in tf.check(certificate, frame, y).rows if r.what.startswith(f"lower claim {value}"))
+    assert (row.verdict, row.proved_by) == (Verdict.VERIFIED, "dl85 with multipliers")
+    more = _edit(certificate, ("claims", index, "value"), str(int(value) + 1))
+    assert "its multipliers prove only" in str(tf.check(more, frame, y))
+    multipliers = certificate["claims"][index]["route"]["multipliers"]
+    for forged in (
+        multipliers[:1],
+        [{**one, "value": "-1"} for one in multipliers],
+        [{**one, "requirement": "min_support:0.05"} for one in multipliers],
+        [{**one, "value": str(2**80)} for one in multipliers],
+        [],
+    ):
+        edited = _edit(certificate, ("claims", index, "route", "multipliers"), forged)
+        assert "multipliers" in str(tf.check(edited, frame, y).sentence)

@@ -47,7 +47,7 @@ def test_signs_of_weights() -> None:
 @pytest.mark.parametrize(("gap", "parted"), [(1.02, True), (0.9, False)])
 def test_the_margin_decides(gap: float, parted: bool) -> None:
     step = gap * float(MARGIN)
-    data = data_of(np.array([[0.0], [0.5], [0.5 + step], [1.0]]))
+    data = data_of(np.array([[5.0], [5.5], [5.5 + step], [6.0]]))
     assert (len(Dichotomies(data).cuts(0b0110)) == 1) == parted
     for graph in all_models(data, tf.Tree(1, "multivariate")):
         assert misfit(graph, tf.Tree(1, "multivariate"), data) is None

@@ -169,6 +169,26 @@ def test_the_command(tmp_path) -> None:
     assert "alpha" in bad.output
 
 
+@pytest.mark.parametrize(
+    ("verb", "words", "rows"),
+    [
+        ("ladder", [], ["constant models", "diagram-search"]),
+        ("ladder", ["--solver", "highs", "--warm-start", "none"], ["at most 1 tests: odd on highs"]),
+        ("pareto", [], ["depth 1: ", "depth 2: "]),
+    ],
+)
+def test_the_commands_show_their_progress(tmp_path, verb: str, words: list[str], rows: list[str]) -> None:
+    table = tmp_path / "t.csv"
+    table.write_text("a,b,y\n" + "".join(f"{i % 4},{i % 3},{i * i % 5 % 2}\n" for i in range(24)))
+    done = CliRunner().invoke(app, [verb, str(table), "--target", "y", "--shape", "tree:2", *words])
+    assert done.exit_code == 0, done.output
+    lines = done.stderr.splitlines()
+    assert lines[0].split() == ["time", "incumbent", "bound", "gap", "phase"]
+    assert all(any(row in line for line in lines[1:]) for row in rows), done.stderr
+    times = [float(line.split("s")[0]) for line in lines[1:]]
+    assert times == sorted(times)
+
+
 def test_a_ladder_goes_on_from_an_earlier_one() -> None:
     rng = np.random.default_rng(3)
     X, y = rng.integers(0, 4, (60, 3)), rng.integers(0, 3, 60)

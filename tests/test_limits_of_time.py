@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import time
+
 import numpy as np
 import pytest
 
 import treeform as tf
+from treeform.backends.base import Session
+from treeform.backends.run import Outcome, Run, Verdict
+from treeform.engines import Engine, EngineOutcome, EngineRun, TreeTask
+from treeform.report.facts import of_result
 
 ENGINES = ["contree", "dl85", "cadl85", "blossom", "diagram-search", "diagram-heuristic"]
 SOLVERS = ["highs", "cp-sat", "mathopt:scip", "pyomo:cbc", "glucose42", "rc2"]
@@ -51,3 +59,49 @@ def test_tables_hold_the_constant_model(way: str) -> None:
     table = getattr(problem("tree:2"), way)(time_limit=1e-6)
     rungs = table.rungs if way == "ladder" else table.ladders[1].rungs
     assert all(rung.graph is not None for rung in rungs)
+
+
+class Waits(Engine):
+    """Goes on until it is stopped, and presses Ctrl-C once."""
+
+    name = "waits"
+    understands = frozenset({"weights"})
+
+    def run(self, data: tf.Dataset, task: TreeTask, run: EngineRun) -> EngineOutcome:
+        os.kill(os.getpid(), signal.SIGINT)
+        while not run.stop():
+            time.sleep(0.01)
+        return EngineOutcome(None, None, 0, False, "interrupted")
+
+
+def test_a_note_tells_ctrl_c_from_the_clock() -> None:
+    result = problem("tree:2").solve("highs", formulation="odd", warm_start=Waits())
+    assert str(result.limit) == "interrupted"
+    assert any("was not started: Ctrl-C came before" in note for note in result.notes), result.notes
+    result = problem("tree:2").solve("highs", formulation="odd", warm_start=None, time_limit=1e-6)
+    assert any("was not started: the time was spent before" in note for note in result.notes), result.notes
+
+
+def test_the_card_names_who_answered() -> None:
+    early = tf.Problem([[0.0], [1.0]], [0, 1], shape="tree:1").solve("highs", formulation="odd")
+    assert any("was not started" in note for note in early.notes)
+    assert (early.solver, early.formulation) == ("dl85", None)
+    assert "highs" not in dict(of_result(early).outcome)["solver"]
+    started = tf.Problem([[0.0], [1.0]], [0, 1], shape="tree:1").solve(
+        "highs", formulation="odd", warm_start=None
+    )
+    assert (started.solver, started.formulation) == ("highs", "odd")
+    counted = tf.Problem([[0.0], [0.0]], [0, 1], shape="tree:1").solve("highs", warm_start=None)
+    assert (counted.solver, counted.formulation) == ("none", None)
+    depth = tf.Problem([[0.0], [1.0]], [0, 1], shape="tree:1").minimize("depth").add(tf.MaxErrors(0)).solve()
+    assert depth.solver == "dl85"
+
+
+def test_a_solver_that_gives_up_reaches_no_node_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    def give_up(self: Session, run: Run) -> Outcome:
+        return Outcome(Verdict.UNKNOWN, None, None, "solver", 0.0)
+
+    monkeypatch.setattr(Session, "solve", give_up)
+    result = problem("tree:2").solve("highs", warm_start=None)
+    assert result.limit is tf.Limit.SOLVER
+    assert dict(of_result(result).outcome)["stopped by"] == "highs, by itself and without a proof"

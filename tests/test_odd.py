@@ -9,7 +9,7 @@ import pytest
 from layered_reference import optimum, random_data
 
 import treeform as tf
-from treeform.backends.base import Run, Verdict
+from treeform.backends.run import Run, Verdict
 from treeform.data import Dataset
 from treeform.formulations.odd import ODD, Flow, SymmetryBreaking, Topology, UnivariateSplits
 from treeform.graph import DecisionGraph

@@ -16,11 +16,13 @@ from typer.testing import CliRunner
 
 import treeform as tf
 from treeform.catalogue.formulations import find_formulation
-from treeform.certify.certificate import digest_of
+from treeform.certify import Verdict
+from treeform.certify.certificate import sign
 from treeform.certify.proofs import Proofs, Statement, derive
 from treeform.certify.proofs.write import digest_of_file
+from treeform.certify.reference import OutOfReach
 from treeform.cli.app import app
-from treeform.errors import SolverNotAvailable, SpecError
+from treeform.errors import CertificateError, SolverNotAvailable, SpecError
 from treeform.formulations.sat import SatDepth
 from treeform.shape import Tree
 from treeform.solve.budget import Budget
@@ -50,7 +52,7 @@ def proved(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, Any, dict[str
 
 
 def told(certificate: dict[str, Any]) -> dict[str, Any]:
-    return next(claim for claim in certificate["claims"] if "proof" in (claim["recheck"] or {}))
+    return next(claim for claim in certificate["claims"] if (claim["route"] or {}).get("kind") == "proof")
 
 
 def row(certificate: dict[str, Any], X: Any, y: Any, folder: Any, **more: Any) -> Any:
@@ -60,14 +62,26 @@ def row(certificate: dict[str, Any], X: Any, y: Any, folder: Any, **more: Any) -
     return next(r for r in tf.check(certificate, X, y, proofs=folder, **more).rows if r.what.startswith(name))
 
 
+def verified(found: Any) -> bool:
+    """Whether the proof, and nothing else, showed it."""
+    return bool(found.verdict is Verdict.VERIFIED and found.proved_by == "the proof checker")
+
+
+def refused(certificate: dict[str, Any], X: Any, y: Any, folder: Any) -> bool:
+    """Whether the check finds the claim false, or the certificate malformed."""
+    try:
+        return bool(row(certificate, X, y, folder).verdict is Verdict.FALSE)
+    except CertificateError:
+        return True
+
+
 def edited(certificate: dict[str, Any], **changes: Any) -> dict[str, Any]:
     """The certificate with other words about the proof, signed again."""
     copy = json.loads(json.dumps(certificate))
     claim = told(copy)
-    claim["recheck"] |= changes.pop("recheck", {})
+    claim["route"] |= changes.pop("route", {})
     claim |= changes
-    copy["digest"] = digest_of(copy)
-    return copy
+    return sign(copy)
 
 
 # -- what holds -----------------------------------------------------------------------------------
@@ -75,29 +89,37 @@ def edited(certificate: dict[str, Any], **changes: Any) -> dict[str, Any]:
 
 def test_a_proof_is_written_and_verified(proved):
     X, y, certificate, folder = proved
-    assert [path.name for path in folder.iterdir()] == [told(certificate)["recheck"]["proof"]]
+    assert [path.name for path in folder.iterdir()] == [told(certificate)["route"]["file"]]
     report = tf.check(certificate, X, y, proofs=folder)
-    assert all(r.ok for r in report.rows), str(report)
+    assert report.ok, str(report)
     found = row(certificate, X, y, folder)
-    assert found.ok is True
+    assert verified(found)
     assert "clauses derived from the data" in found.detail
 
 
-def test_without_the_folder_the_claim_is_not_rechecked(proved):
+def test_without_the_folder_something_else_has_to_prove_it(proved, monkeypatch):
+    def out_of_reach(*_: Any) -> Any:
+        raise OutOfReach("too large")
+
     X, y, certificate, _ = proved
     found = row(certificate, X, y, None)
-    assert found.ok is None
+    assert (found.verdict, found.proved_by) == (Verdict.VERIFIED, "contree")
+    for prover in ("by_engines", "least_value"):
+        monkeypatch.setattr(f"treeform.certify.bounds.{prover}", out_of_reach)
+    found = row(certificate, X, y, None)
+    assert found.verdict is Verdict.ON_TRUST
     assert "--proof" in found.detail
+    assert found.rests_on[0].startswith("sat-depth on glucose42 1.")
 
 
 def test_the_clauses_are_the_same_every_time(proved):
     X, y, certificate, _ = proved
-    recheck = told(certificate)["recheck"]
+    rows, details = told(certificate)["route"]["rows"], told(certificate)["metadata"]["details"]
     question = least_depth(X, y).question
-    points = np.unique(question.data.points.index[recheck["rows"]])
+    points = np.unique(question.data.points.index[rows])
     statement = Statement(Tree(2), None, points)
     digests = {derive(question, find_formulation("sat-depth"), statement).digest for _ in range(3)}
-    assert digests == {recheck["cnf"]["sha256"]}
+    assert digests == {details["cnf"]["sha256"]}
     # Also in another process, where hashes of strings differ.
     code = (
         "import sys; sys.path.insert(0, sys.argv[1]); import test_proofs_certificate as t\n"
@@ -110,13 +132,13 @@ def test_the_clauses_are_the_same_every_time(proved):
         [sys.executable, "-c", code, str(Path(__file__).parent), str(points.tolist())],
         capture_output=True, text=True, check=True,
     )  # fmt: skip
-    assert done.stdout.strip() == recheck["cnf"]["sha256"]
+    assert done.stdout.strip() == details["cnf"]["sha256"]
 
 
 def test_equal_runs_write_equal_files(proved, tmp_path):
     X, y, certificate, _ = proved
     again = least_depth(X, y).solve("sat", proofs=tmp_path).certificate()
-    assert told(again)["recheck"] == told(certificate)["recheck"]
+    assert told(again)["route"] == told(certificate)["route"]
 
 
 def test_no_tree_at_all(tmp_path):
@@ -125,9 +147,9 @@ def test_no_tree_at_all(tmp_path):
     assert result.status is tf.Status.INFEASIBLE
     certificate = result.certificate()
     infeasible = next(c for c in certificate["claims"] if c["kind"] == "infeasible")
-    assert infeasible["recheck"]["shape"] == Tree(2).to_json()
+    assert infeasible["metadata"]["details"]["shape"] == Tree(2).to_json()
     report = tf.check(certificate, X, y, proofs=tmp_path)
-    assert all(r.ok for r in report.rows if r.what.startswith(("infeasible", "status"))), str(report)
+    assert report.ok, str(report)
 
 
 def test_fewest_errors_at_a_depth(tmp_path):
@@ -136,12 +158,10 @@ def test_fewest_errors_at_a_depth(tmp_path):
     result = problem.solve("sat", formulation="sat-depth", warm_start=None, proofs=tmp_path)
     assert result.status is tf.Status.OPTIMAL
     certificate = result.certificate()
-    assert told(certificate)["recheck"]["at_most"] == str(result.objective - 1)
-    assert row(certificate, X, y, tmp_path).ok is True
-    assert row(edited(certificate, recheck={"at_most": str(result.objective)}), X, y, tmp_path).ok is False
-    assert (
-        row(edited(certificate, recheck={"at_most": str(result.objective - 2)}), X, y, tmp_path).ok is False
-    )
+    assert told(certificate)["route"]["at_most"] == str(result.objective - 1)
+    assert verified(row(certificate, X, y, tmp_path))
+    for at_most in (result.objective, result.objective - 2):
+        assert refused(edited(certificate, route={"at_most": str(at_most)}), X, y, tmp_path)
 
 
 def test_fewest_tests_at_a_depth(tmp_path):
@@ -150,19 +170,19 @@ def test_fewest_tests_at_a_depth(tmp_path):
     problem += tf.MaxErrors(0)
     result = problem.solve("sat", formulation="sat-size", warm_start=None, proofs=tmp_path)
     assert (result.status, result.objective) == (tf.Status.OPTIMAL, 7)
-    assert row(result.certificate(), X, y, tmp_path).ok is True
+    assert verified(row(result.certificate(), X, y, tmp_path))
 
 
 def test_other_solvers_climb_with_proofs_too(tmp_path):
     X, y = table(20)
     result = least_depth(X, y, 3).solve("cpsat", formulation="sat-depth", proofs=tmp_path, time_limit=60)
-    assert row(result.certificate(), X, y, tmp_path).ok is True
+    assert verified(row(result.certificate(), X, y, tmp_path))
 
 
 def test_formulations_of_linear_rows_have_clauses_too(tmp_path):
     X, y = table(16)
     result = least_depth(X, y, 2).solve("highs", formulation="odd", proofs=tmp_path, time_limit=60)
-    assert row(result.certificate(), X, y, tmp_path).ok is True
+    assert verified(row(result.certificate(), X, y, tmp_path))
 
 
 @pytest.mark.parametrize("solver", ["cadical195", "glucose3"])
@@ -170,8 +190,8 @@ def test_any_prover(tmp_path, solver):
     X, y = table(20)
     result = least_depth(X, y).solve("sat", proofs=Proofs(tmp_path, solver=solver))
     certificate = result.certificate()
-    assert told(certificate)["recheck"]["solver"] == solver
-    assert row(certificate, X, y, tmp_path).ok is True
+    assert told(certificate)["metadata"]["details"]["solver"] == solver
+    assert verified(row(certificate, X, y, tmp_path))
 
 
 def test_rows_that_the_table_drops_do_not_matter(tmp_path):
@@ -183,7 +203,7 @@ def test_rows_that_the_table_drops_do_not_matter(tmp_path):
     problem += tf.MaxErrors(0)
     result = problem.solve("sat", proofs=tmp_path)
     certificate = result.certificate()
-    assert all(r % 2 for r in told(certificate)["recheck"]["rows"])
+    assert all(r % 2 for r in told(certificate)["route"]["rows"])
     report = tf.check(certificate, np.repeat(X, 2, axis=0), np.repeat(y, 2), weights, proofs=tmp_path)
     assert report.ok
     assert any("proof verified" in r.detail for r in report.rows)
@@ -206,10 +226,10 @@ def test_on_the_command_line(tmp_path):
     checked = run("check", certificate, data, "--proof", folder)
     assert checked.exit_code == 0, checked.output
     assert "proof verified" in checked.output
-    assert "could not be re-checked" in run("check", certificate, data).output
+    assert "proved again by contree" in run("check", certificate, data).output
     for path in folder.iterdir():
         path.write_bytes(path.read_bytes()[:-1])
-    assert run("check", certificate, data, "--proof", folder).exit_code == 1
+    assert run("check", certificate, data, "--proof", folder).exit_code == 6
 
 
 # -- what does not --------------------------------------------------------------------------------
@@ -217,49 +237,49 @@ def test_on_the_command_line(tmp_path):
 
 def test_a_stronger_claim_does_not_hold(proved):
     X, y, certificate, folder = proved
-    found = row(edited(certificate, value="4"), X, y, folder)
-    assert found.ok is False
+    assert refused(edited(certificate, value="4"), X, y, folder)
 
 
 def test_a_claim_about_another_depth_does_not_hold(proved):
     X, y, certificate, folder = proved
-    deeper = edited(certificate, recheck={"shape": Tree(3).to_json()})
-    assert row(deeper, X, y, folder).ok is False
-    shallower = edited(certificate, recheck={"shape": Tree(1).to_json()})
-    assert row(shallower, X, y, folder).ok is False
+    for depth in (1, 3):  # the shape that is refuted follows from the claim: a route names none
+        assert refused(edited(certificate, route={"shape": Tree(depth).to_json()}), X, y, folder)
+    weaker = row(edited(certificate, value="2"), X, y, folder)
+    assert weaker.verdict is Verdict.FALSE, weaker  # the proof refutes depth 2, and the claim needs depth 1
 
 
 def test_fewer_examples_are_other_clauses(proved):
     X, y, certificate, folder = proved
-    rows = told(certificate)["recheck"]["rows"]
-    found = row(edited(certificate, recheck={"rows": rows[: len(rows) // 2]}), X, y, folder)
-    assert found.ok is False
-    assert "other clauses" in found.detail
+    rows = told(certificate)["route"]["rows"]
+    found = row(edited(certificate, route={"rows": rows[: len(rows) // 2]}), X, y, folder)
+    assert found.verdict is Verdict.FALSE
+    assert "the clauses that its versions derived" in found.detail
     for bad in ([10**6], [-1], "all", [[1]]):
-        assert row(edited(certificate, recheck={"rows": bad}), X, y, folder).ok is False
+        assert refused(edited(certificate, route={"rows": bad}), X, y, folder)
 
 
 def test_what_is_stored_about_the_clauses_is_not_believed(proved):
     X, y, certificate, folder = proved
     lie = {"cnf": {"variables": 1, "clauses": 1, "sha256": "0" * 64}, "versions": {}}
-    assert row(edited(certificate, recheck=lie), X, y, folder).ok is True
+    told_otherwise = edited(certificate, metadata={"by": "sat-depth on sat", "details": lie})
+    assert verified(row(told_otherwise, X, y, folder))
 
 
 @pytest.mark.parametrize("name", ["nothing.drup.gz", "../proof.drup.gz", "/etc/hostname", ""])
 def test_a_proof_that_is_not_there(proved, name):
     X, y, certificate, folder = proved
-    assert "there is no proof" in row(edited(certificate, recheck={"proof": name}), X, y, folder).detail
+    assert "there is no proof" in row(edited(certificate, route={"file": name}), X, y, folder).detail
 
 
-@pytest.mark.parametrize("formulation", ["odd", "nothing", None])
+@pytest.mark.parametrize("formulation", ["odd", "sat-depth:x=1", "nothing", None])
 def test_another_formulation(proved, formulation):
     X, y, certificate, folder = proved
-    assert row(edited(certificate, recheck={"formulation": formulation}), X, y, folder).ok is False
+    assert refused(edited(certificate, route={"formulation": formulation}), X, y, folder)
 
 
 def test_damaged_files(proved, tmp_path):
     X, y, certificate, folder = proved
-    name = told(certificate)["recheck"]["proof"]
+    name = told(certificate)["route"]["file"]
     whole = (folder / name).read_bytes()
     text = gzip.decompress(whole)
     lines = text.splitlines(keepends=True)
@@ -277,9 +297,8 @@ def test_damaged_files(proved, tmp_path):
         (tmp_path / name).write_bytes(content)
         # The digest in the certificate notices; and if that is changed too, the checker does.
         assert "changed after it was written" in row(certificate, X, y, tmp_path).detail
-        signed = edited(certificate, recheck={"sha256": digest_of_file(tmp_path / name)})
-        found = row(signed, X, y, tmp_path)
-        assert found.ok is False, what
+        signed = edited(certificate, route={"sha256": digest_of_file(tmp_path / name)})
+        assert refused(signed, X, y, tmp_path), what
 
 
 def test_a_proof_of_other_data(proved, tmp_path):
@@ -287,8 +306,8 @@ def test_a_proof_of_other_data(proved, tmp_path):
     other = 1 - X
     flipped = np.where(other[:, 1] > 0, y, 1 - y)
     foreign = least_depth(other, flipped).solve("sat", proofs=tmp_path).certificate()
-    mixed = edited(certificate, recheck=told(foreign)["recheck"])
-    assert row(mixed, X, y, tmp_path).ok is False
+    mixed = edited(certificate, route=told(foreign)["route"])
+    assert refused(mixed, X, y, tmp_path)
 
 
 # -- when there is none -----------------------------------------------------------------------------
@@ -344,7 +363,13 @@ def test_drat_trim_is_used_when_asked_for(proved, tmp_path, monkeypatch):
     with pytest.raises(SolverNotAvailable, match="drat-trim"):
         tf.check(certificate, X, y, proofs=folder, drat_trim=True)
     program = tmp_path / "drat-trim"
-    for answer, ok in (("s VERIFIED", True), ("s NOT VERIFIED", False), ("s TIMEOUT", None), ("", False)):
+    for answer, expected in (
+        ("s VERIFIED", (Verdict.VERIFIED, "the proof checker")),
+        ("s NOT VERIFIED", (Verdict.FALSE, "")),
+        ("s TIMEOUT", (Verdict.VERIFIED, "contree")),
+        ("", (Verdict.FALSE, "")),
+    ):
         program.write_text(f"#!/bin/sh\nread first < $1\necho \"c $first\"\necho '{answer}'\n")
         program.chmod(0o755)
-        assert row(certificate, X, y, folder, drat_trim=True).ok is ok
+        found = row(certificate, X, y, folder, drat_trim=True)
+        assert (found.verdict, found.proved_by) == expected

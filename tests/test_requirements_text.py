@@ -51,7 +51,7 @@ def test_from_a_table_of_values() -> None:
 @pytest.mark.parametrize(
     ("text", "parts"),
     [
-        ("parity:ratio=0.8", ["no requirement named 'parity'", "statistical_parity"]),
+        ("parity:ratio=0.8", ["no requirement 'parity'", "statistical_parity"]),
         ("min_suport:3", ["did you mean 'min_support'"]),
         ("statistical_parity:group=sex,ratio=0.8", ["'group'", "groups, ratio", "did you mean 'groups'"]),
         ("max_nodes:seven", ["'k'", "'seven'", "integer"]),

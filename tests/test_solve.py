@@ -79,7 +79,8 @@ def test_depth_is_minimised_by_a_ladder(table):
     result = problem.solve()
     assert result.objective == result.bound == 2
     assert result.errors == 0
-    assert result.formulation == "sat-depth"
+    assert (result.solver, result.formulation) == ("dl85", None)  # glucose42 was never started
+    assert "solver: glucose42" in result.notes
 
 
 def test_infeasible_names_the_prover(table):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Iterable
+
 
 class TreeformError(Exception):
     """Base of all errors that treeform raises on purpose.
@@ -36,6 +39,10 @@ class SpecError(TreeformError, ValueError):
     """The problem, a requirement or a setting is not possible as stated."""
 
 
+class UnknownName(SpecError):
+    """There is no solver, engine, formulation or requirement of that name."""
+
+
 class Infeasible(SpecError):
     """A requirement that no model can satisfy on these data, seen before anything is solved."""
 
@@ -66,3 +73,30 @@ class ContradictionError(TreeformError, RuntimeError):
 
 class CertificateError(TreeformError, ValueError):
     """A model file or a certificate is damaged, edited, or belongs to other data."""
+
+
+def did_you_mean(word: object, known: Iterable[object], *, others: int = 0) -> str | None:
+    """``did you mean ...?`` for a misspelt name, ignoring case; None where nothing is close.
+
+    Parameters
+    ----------
+    word : object
+        What was written.
+    known : iterable
+        What could have been meant.
+    others : int
+        How many names to propose beside the closest one.
+    """
+    by_lower = {str(item).lower(): str(item) for item in known}
+    close = difflib.get_close_matches(str(word).lower(), by_lower, n=1 + others)
+    return f"did you mean {' or '.join(repr(by_lower[item]) for item in close)}?" if close else None
+
+
+def unknown_name(name: object, known: Iterable[str], what: str, *, fix: str | None = None) -> UnknownName:
+    """The error for a name that does not exist: the names that do, those that look like it, or else ``fix``."""
+    names = list(known)
+    return UnknownName(
+        f"there is no {what} {name!r}",
+        cause=f"treeform knows {', '.join(names) or 'none'}",
+        fix=did_you_mean(name, names, others=2) or fix,
+    )

@@ -6,12 +6,11 @@ Settings are the parameters of the class. Commas separate them, ``+`` separates 
 
 from __future__ import annotations
 
-import difflib
 import inspect
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from treeform.errors import SpecError
+from treeform.errors import SpecError, did_you_mean
 
 T = TypeVar("T")
 
@@ -80,11 +79,10 @@ def _misread(
     name: str, part: str, key: str, known: dict[str, inspect.Parameter], *, twice: bool
 ) -> SpecError:
     what = f"{name} has no setting {key!r}" if key not in known else f"{part!r} gives {key} no value"
-    close = difflib.get_close_matches(key, known, n=1)
     return SpecError(
         f"{name} is given {key} twice" if twice else what,
         cause=f"its settings are {', '.join(known)}, each written setting=value" if known else "it has none",
-        fix=f"did you mean {close[0]!r}?" if close and key not in known else _example(name, known),
+        fix=(did_you_mean(key, known) if key not in known else None) or _example(name, known),
     )
 
 

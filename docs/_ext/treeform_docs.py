@@ -79,10 +79,10 @@ class SpecKeys(Directive):
     """The keys of a specification file: name, type, meaning."""
 
     def run(self) -> list[nodes.Node]:
-        from treeform.cli.spec import Spec
+        from treeform.cli.spec import spec_keys
 
         rows = [("key", "type", "meaning")]
-        for name, field in Spec.model_fields.items():
+        for name, field in spec_keys().items():
             rows.append((f"``{name}``", _kind(field.annotation), field.description or ""))
         return _table(self, rows)
 

@@ -4,8 +4,9 @@ The source is the binarised German Credit table of the pystreed repository (see 
 
     python make_german_credit.py german-credit-binarized.csv german-credit-binarized-names.txt
 
-Codes become the words of the code table that UCI publishes with the data. Every group of 0/1 columns must have exactly one 1 in each row, the rows keep their
-order, and at the end the table is encoded again and must give the same set of yes/no questions.
+Codes become the words of the code table that UCI publishes with the data. Every group of 0/1 columns must have
+exactly one 1 in each row, the rows keep their order, and at the end the table is encoded again and must give the same
+set of yes/no questions.
 """
 
 from __future__ import annotations

@@ -236,7 +236,8 @@ class SatDepth(Formulation):
         wrong = np.flatnonzero(missed & (formula.X[:, 0] == 0))
         if not len(wrong):
             return False
-        self._add(compiled, choose(self.choice, formula, wrong, self.counterexamples))
+        more = choose(self.choice, formula.right, formula.truth, wrong, formula.inside, self.counterexamples)
+        self._add(compiled, more)
         self._remembered[compiled.data] = formula.inside
         return True
 

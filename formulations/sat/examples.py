@@ -12,7 +12,6 @@ from treeform.formulations.sat.clauses import Bools, Ints
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
-    from treeform.formulations.sat.formula import Formula
 
 SHORT_LIST = 500
 """Misclassified points, beyond those needed, that are looked at one by one."""
@@ -49,11 +48,9 @@ def first_examples(right: Bools, truth: Ints, count: int) -> Ints:
     return nearest(right, truth, np.setdiff1d(np.arange(len(truth)), anchors), anchors, count, keep=anchors)
 
 
-def choose(how: str, formula: Formula, wrong: Ints, count: int) -> Ints:
-    """Misclassified points for the formula: the ``count`` "nearest" to another class, or the "first"."""
-    if how == "first":
-        return wrong[:count]
-    return nearest(formula.right, formula.truth, wrong, formula.inside, count)
+def choose(how: str, right: Bools, truth: Ints, wrong: Ints, inside: Ints, count: int) -> Ints:
+    """Misclassified points to add: the ``count`` "nearest" to another class, or the "first"; ``inside`` are there."""
+    return wrong[:count] if how == "first" else nearest(right, truth, wrong, inside, count)
 
 
 def nearest(

@@ -4,7 +4,8 @@ To add a solver
 1. copy this file, and name the class and the file after the solver;
 2. say what it accepts in ``capabilities``; bridges rewrite everything else into that;
 3. implement ``_search``; import the solver's package inside functions only, through ``packages.load``;
-4. add the class to ``REGISTRY`` in registry.py, and run ``treeform.testing.check_backend(YourSolver())``.
+4. give it a name: an entry point in the group ``treeform.solvers``, or for a solver that comes with treeform a line in
+   ``treeform/extensions.py``; and run ``treeform.testing.check_backend(YourSolver())``.
 
 What need not be done here: rounding and checking points, keeping the best one, polling the stop function, time-outs
 of solvers that do not react, Ctrl-C, exceptions in callbacks, and columns that bridges appended.
@@ -16,7 +17,8 @@ import itertools
 
 import numpy as np
 
-from treeform.backends.base import ALL_FORMS, Answer, Backend, Capabilities, Run, Session, Verdict
+from treeform.backends.base import Backend, Session
+from treeform.backends.run import ALL_FORMS, Answer, Capabilities, Run, Verdict
 from treeform.backends.watch import Watch
 from treeform.errors import RouteError
 from treeform.model import Model

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from treeform.backends.base import Answer, Backend, Capabilities, Outcome, Run, Session, Verdict
+from treeform.backends.base import Backend, Session
 from treeform.backends.conformance import ConformanceReport, check_backend
 from treeform.backends.cpsat import CPSAT
 from treeform.backends.highs import HiGHS
@@ -11,13 +11,13 @@ from treeform.backends.maxsat import MaxSAT
 from treeform.backends.packages import Availability
 from treeform.backends.portfolio import Portfolio
 from treeform.backends.pyomo import Pyomo
-from treeform.backends.registry import REGISTRY, SolverRow, SolverTable, by_name, solvers
+from treeform.backends.registry import backend_classes, by_name
+from treeform.backends.run import Answer, Capabilities, Outcome, Run, Verdict
 from treeform.backends.sat import SAT
 from treeform.backends.watch import Watch
 
 __all__ = [
     "CPSAT",
-    "REGISTRY",
     "SAT",
     "Answer",
     "Availability",
@@ -32,11 +32,9 @@ __all__ = [
     "Pyomo",
     "Run",
     "Session",
-    "SolverRow",
-    "SolverTable",
     "Verdict",
     "Watch",
+    "backend_classes",
     "by_name",
     "check_backend",
-    "solvers",
 ]

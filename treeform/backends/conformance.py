@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from treeform.backends.base import Backend, Outcome, Run, Session, Verdict
+from treeform.backends.base import Backend, Session
+from treeform.backends.run import Outcome, Run, Verdict
 from treeform.backends.samples import Sample, draw
 from treeform.model import Model
 

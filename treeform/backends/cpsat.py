@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from treeform.backends.base import ALL_FORMS, Answer, Backend, Capabilities, Run, Session, Verdict
+from treeform.backends.base import Backend, Session
 from treeform.backends.packages import load
 from treeform.backends.ranges import finite_ranges
+from treeform.backends.run import ALL_FORMS, Answer, Capabilities, Run, Verdict
 from treeform.backends.watch import Watch
 from treeform.bridges import integer_rows, whole_objective
 from treeform.errors import SolverFailed, SpecError

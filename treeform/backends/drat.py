@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeform.backends.packages import load
-from treeform.backends.registry import unknown_name
 from treeform.backends.sat import FIRST_SLICE, LONGEST_SLICE, SAT, SLICE_SECONDS
+from treeform.errors import unknown_name
 
 BINARY = {"glucose42": False, "glucose4": False, "glucose3": False, "cadical195": True, "cadical153": True}
 """Solvers whose proofs are used, and whether these are in the binary format."""

@@ -11,23 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from treeform.backends.base import (
-    LINEAR,
-    Answer,
-    Backend,
-    Capabilities,
-    Reason,
-    Run,
-    Session,
-    Verdict,
-    finite,
-)
+from treeform.backends.base import Backend, Session
 from treeform.backends.packages import load
-from treeform.backends.registry import unknown_name
 from treeform.backends.rows import narrowed, with_cutoff
+from treeform.backends.run import LINEAR, Answer, Capabilities, Reason, Run, Verdict, finite
 from treeform.backends.stderr import without_lines
 from treeform.backends.watch import Watch
-from treeform.errors import SolverFailed, SpecError
+from treeform.errors import SolverFailed, SpecError, unknown_name
 from treeform.model import Linear, Model
 
 #: Of the solvers that MathOpt knows, the wheels of OR-Tools hold this one and CP-SAT (which has its own backend).
@@ -58,10 +48,8 @@ class MathOpt(Backend):
     def __init__(self, solver: str = "scip", threads: int = 1) -> None:
         self.solver = str(solver).lower()
         if self.solver not in SOLVERS:
-            error = unknown_name(solver, list(SOLVERS), "MathOpt solver")
-            raise SpecError(
-                error.what, cause=error.cause, fix="use tf.HiGHS(), tf.CPSAT(), or tf.Pyomo() for others"
-            )
+            fix = "use tf.HiGHS(), tf.CPSAT(), or tf.Pyomo() for others"
+            raise unknown_name(solver, SOLVERS, "MathOpt solver", fix=fix)
         if not isinstance(threads, int) or threads < 1:
             raise SpecError(f"threads={threads!r} is not possible", fix="give a whole number of at least 1")
         self.threads = threads

@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from treeform.backends.base import CLAUSE, Answer, Backend, Capabilities, Run, Session, Verdict
+from treeform.backends.base import Backend, Session
 from treeform.backends.child import Child, cap_memory, check_memory_limit, out_of_memory
 from treeform.backends.packages import load
+from treeform.backends.run import CLAUSE, Answer, Capabilities, Run, Verdict
 from treeform.backends.sat import SAT, _fixed_columns, _point
 from treeform.backends.watch import Watch
 from treeform.bridges import whole_objective

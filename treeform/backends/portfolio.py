@@ -14,19 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from treeform.backends.base import (
-    ALL_FORMS,
-    Answer,
-    Backend,
-    Capabilities,
-    Outcome,
-    Reason,
-    Run,
-    Session,
-    Verdict,
-)
+from treeform.backends.base import Backend, Session
 from treeform.backends.packages import Availability
 from treeform.backends.registry import backend_classes, by_name
+from treeform.backends.run import ALL_FORMS, Answer, Capabilities, Outcome, Reason, Run, Verdict
 from treeform.backends.sieve import Sieve
 from treeform.backends.watch import POLL, Watch, leave_behind
 from treeform.errors import RouteError, SpecError

@@ -13,11 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from treeform.backends.base import LINEAR, Answer, Backend, Capabilities, Reason, Run, Session, Verdict
+from treeform.backends.base import Backend, Session
 from treeform.backends.child import Child
 from treeform.backends.packages import Availability, load, probe
 from treeform.backends.programs import find_program
 from treeform.backends.rows import narrowed, with_cutoff
+from treeform.backends.run import LINEAR, Answer, Capabilities, Reason, Run, Verdict
 from treeform.backends.watch import Watch
 from treeform.errors import SolverFailed, SpecError
 from treeform.model import Model

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from treeform.backends.base import Capabilities
+from treeform.backends.run import Capabilities
 from treeform.model import (
     Block,
     Clause,

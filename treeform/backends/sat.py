@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from treeform.backends.base import CARDINALITY, CLAUSE, Answer, Backend, Capabilities, Run, Session, Verdict
+from treeform.backends.base import Backend, Session
 from treeform.backends.child import Child, cap_memory, check_memory_limit, out_of_memory
 from treeform.backends.packages import load
-from treeform.backends.registry import unknown_name
+from treeform.backends.run import CARDINALITY, CLAUSE, Answer, Capabilities, Run, Verdict
 from treeform.backends.watch import Watch
-from treeform.errors import SolverFailed, SpecError
+from treeform.errors import SolverFailed, SpecError, unknown_name
 from treeform.model import Block, Cardinality, Clause, Model
 
 #: The fastest on the benchmark sets by measurement.

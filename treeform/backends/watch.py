@@ -13,15 +13,13 @@ import threading
 import time
 import weakref
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
+from treeform.backends.run import Answer, Run
 from treeform.backends.sieve import Sieve
 from treeform.bridges import Lowered
-
-if TYPE_CHECKING:
-    from treeform.backends.base import Answer, Run
 
 #: Seconds between two looks at the stop function.
 POLL = 0.05

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -11,8 +11,16 @@ from treeform.errors import RouteError
 from treeform.model import Block, Linear, Model, Objective, VariableBlock, VariableKind
 from treeform.model.csr import Floats, Ints
 
-if TYPE_CHECKING:
-    from treeform.bridges.router import Plan
+
+class Rewrite(Protocol):
+    """How blocks are rewritten for a solver, and which columns it takes; `treeform.bridges.router.Plan` is one."""
+
+    @property
+    def continuous(self) -> bool: ...
+    @property
+    def integer(self) -> bool: ...
+    def lower(self, block: Block, model: Model, /) -> tuple[list[Block], list[str]]:
+        """The blocks that ``block`` becomes, columns being appended to ``model``, and the bridges taken."""
 
 
 class Lowered(Model):
@@ -24,7 +32,7 @@ class Lowered(Model):
     Parameters
     ----------
     source : Model
-    plan : Plan
+    plan : Rewrite
     blocks : bool
         Whether blocks are rewritten at once.
 
@@ -34,7 +42,7 @@ class Lowered(Model):
         Where each source column is here. As long as the source has not grown, ``columns[i] == i``.
     """
 
-    def __init__(self, source: Model, plan: Plan, blocks: bool = True) -> None:
+    def __init__(self, source: Model, plan: Rewrite, blocks: bool = True) -> None:
         super().__init__(source.name)
         self.source = source
         self.plan = plan

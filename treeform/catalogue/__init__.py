@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from treeform.catalogue.engines import engine_names, find_engine
 from treeform.catalogue.formulations import find_formulation, formulation_names
-from treeform.catalogue.solvers import find_solver, solvers
+from treeform.catalogue.registration import register
+from treeform.catalogue.solvers import SolverRow, SolverTable, find_solver, solvers
 
 __all__ = [
+    "SolverRow",
+    "SolverTable",
     "engine_names",
     "find_engine",
     "find_formulation",
     "find_solver",
     "formulation_names",
+    "register",
     "solvers",
 ]

@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
-from treeform.engines import (
-    CADL85,
-    DL85,
-    Blossom,
-    ConTree,
-    DiagramHeuristic,
-    DiagramSearch,
-    Engine,
-    TotalsSearch,
-)
-from treeform.errors import SpecError
+from treeform.engines import Engine
+from treeform.errors import SpecError, unknown_name
+from treeform.extensions import ENGINES, Extension, extensions, find
 from treeform.settings import construct, parse_name
-
-_ENGINES: dict[str, type[Engine]] = {
-    engine.name: engine
-    for engine in (ConTree, DL85, CADL85, Blossom, DiagramSearch, DiagramHeuristic, TotalsSearch)
-}
 
 
 def engine_names() -> tuple[str, ...]:
     """The names that `find_engine` knows."""
-    return tuple(_ENGINES)
+    return tuple(one.name for one in extensions(ENGINES) if one.taken_by is None)
+
+
+def load_engine(extension: Extension) -> type[Engine]:
+    """The class of an entry in the group of engines.
+
+    Raises
+    ------
+    SpecError
+        If it cannot be loaded, or is no engine.
+    """
+    found = extension.load()
+    if isinstance(found, type) and issubclass(found, Engine):
+        return found
+    raise SpecError(
+        f"{extension.target}, registered as the engine {extension.name!r}, is no engine",
+        cause="a native engine is a class derived from treeform.engines.Engine",
+        fix="derive it from Engine, and implement run()",
+    )
 
 
 def find_engine(name: str) -> Engine:
@@ -32,13 +37,10 @@ def find_engine(name: str) -> Engine:
     Raises
     ------
     SpecError
-        If there is none, or a setting is not possible.
+        If there is none, it cannot be loaded, or a setting is not possible.
     """
     plain, settings = parse_name(name)
-    if plain not in _ENGINES:
-        raise SpecError(
-            f"there is no native engine {plain!r}",
-            cause=f"the engines are {', '.join(_ENGINES)}",
-            fix="use one of these names",
-        )
-    return construct(_ENGINES[plain], plain, settings)
+    extension = find(ENGINES, plain)
+    if extension is None:
+        raise unknown_name(plain, engine_names(), "native engine", fix="use one of these names")
+    return construct(load_engine(extension), plain, settings)

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import difflib
-from importlib.metadata import entry_points
-from typing import Any
-
-from treeform.errors import SpecError
+from treeform.errors import SpecError, unknown_name
+from treeform.extensions import FORMULATIONS, Extension, extensions, find
 from treeform.language.formulation import Formulation
 from treeform.settings import construct, parse_name
 
-GROUP = "treeform.formulations"
 
-
-def formulation_names() -> dict[str, Any]:
-    """The formulations installed here, ours and others', by entry-point name."""
-    return {point.name: point for point in entry_points(group=GROUP)}
+def formulation_names() -> tuple[str, ...]:
+    """The formulations installed here, ours and others'."""
+    return tuple(one.name for one in extensions(FORMULATIONS) if one.taken_by is None)
 
 
 def find_formulation(value: Formulation | type[Formulation] | str) -> Formulation:
@@ -24,22 +19,27 @@ def find_formulation(value: Formulation | type[Formulation] | str) -> Formulatio
     Raises
     ------
     SpecError
-        If the name is unknown (the message lists those that are installed) or a setting is.
+        If the name is unknown (the message lists those that are installed), what it names cannot be loaded, or a
+        setting is not possible.
     """
     if isinstance(value, Formulation):
         return value
     if isinstance(value, type) and issubclass(value, Formulation):
         return value()
-    known = formulation_names()
     name, settings = parse_name(value) if isinstance(value, str) else ("", "")
-    if name in known:
-        made: Formulation = construct(known[name].load(), name, settings)
-        return made
-    close = difflib.get_close_matches(name or str(value), known, n=1)
+    extension = find(FORMULATIONS, name)
+    if extension is None:
+        fix = f"name one of them, or register yours in the entry-point group {FORMULATIONS!r}"
+        raise unknown_name(value, formulation_names(), "formulation", fix=fix)
+    return construct(_load(extension), name, settings)
+
+
+def _load(extension: Extension) -> type[Formulation]:
+    found = extension.load()
+    if isinstance(found, type) and issubclass(found, Formulation):
+        return found
     raise SpecError(
-        f"there is no formulation {value!r}",
-        cause=f"installed formulations: {', '.join(sorted(known)) or 'none'}",
-        fix=f"did you mean {close[0]!r}?"
-        if close
-        else f"name one of them, or register yours in the group {GROUP!r}",
+        f"{extension.target}, registered as the formulation {extension.name!r}, is no formulation",
+        cause="a formulation is a class derived from treeform.language.formulation.Formulation",
+        fix="derive it from Formulation, and implement decode()",
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import difflib
+import contextlib
 import inspect
 import re
 import typing
@@ -11,13 +11,17 @@ from fractions import Fraction
 from typing import Annotated, Any
 
 import treeform.requirements  # noqa: F401 - registers those that come with treeform
-from treeform.errors import SpecError
+from treeform.errors import SpecError, did_you_mean
+from treeform.extensions import REQUIREMENTS, extensions
 from treeform.language.objective import as_fraction
-from treeform.language.requirement import Requirement, registered
+from treeform.language.requirement import Requirement, class_of, registered
 
 
 def names() -> dict[str, str]:
-    """Every requirement known in this process: its name and its parameters as text."""
+    """Every requirement of this process and of installed packages: its name and its parameters as text."""
+    for extension in extensions(REQUIREMENTS):
+        with contextlib.suppress(SpecError):  # one that is broken is reported to who asks for it
+            class_of(extension.name)
     return {name: ", ".join(_signature(kind)) for name, kind in registered().items()}
 
 
@@ -33,7 +37,7 @@ def parse(text: str) -> Requirement:
         If the name or a parameter is unknown, or a value does not have its type.
     """
     name, _, rest = text.partition(":")
-    kind = _kind(name.strip())
+    kind = class_of(name.strip())
     given: dict[str, Any] = {}
     positional = list(_signature(kind))
     for item in re.findall(r"""(?:[^,"']|"[^"]*"|'[^']*')+""", rest):
@@ -62,14 +66,14 @@ def make(name: str, parameters: Mapping[str, Any]) -> Requirement:
     """
     from pydantic import ValidationError
 
-    kind = _kind(name)
+    kind = class_of(name)
     fields = _signature(kind)
     for key in parameters:
         if key not in fields:
             raise SpecError(
                 f"{kind.name} has no parameter {key!r}",
                 cause=f"its parameters are {', '.join(fields) or 'none'}",
-                fix=_did_you_mean(key, list(fields)),
+                fix=did_you_mean(key, fields),
             )
     try:
         values = _schema(kind).model_validate(dict(parameters))
@@ -89,22 +93,6 @@ def make(name: str, parameters: Mapping[str, Any]) -> Requirement:
 def from_json(value: Mapping[str, Any]) -> Requirement:
     """Rebuild a requirement from :meth:`treeform.Requirement.to_json`."""
     return Requirement.from_json(value)
-
-
-def _kind(name: str) -> type[Requirement]:
-    known = registered()
-    if name in known:
-        return known[name]
-    raise SpecError(
-        f"there is no requirement named {name!r}",
-        cause=f"the requirements are {', '.join(known)}",
-        fix=_did_you_mean(name, list(known)) or "import the module that defines it first",
-    )
-
-
-def _did_you_mean(word: str, known: list[str]) -> str | None:
-    close = difflib.get_close_matches(word, known, n=1)
-    return f"did you mean {close[0]!r}?" if close else None
 
 
 def _signature(kind: type[Requirement]) -> dict[str, inspect.Parameter]:

@@ -2,22 +2,65 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
-from importlib.metadata import PackageNotFoundError, version
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
-from treeform import backends
 from treeform.backends import Backend
-from treeform.backends.registry import SolverRow, SolverTable
-from treeform.catalogue.engines import engine_names, find_engine
+from treeform.backends.packages import installed_version
+from treeform.backends.registry import by_name, load_backend
+from treeform.catalogue.engines import engine_names, load_engine
 from treeform.catalogue.formulations import formulation_names
 from treeform.engines import Engine
-from treeform.errors import SpecError
-from treeform.settings import parse_name
+from treeform.errors import SpecError, UnknownName, did_you_mean
+from treeform.extensions import ENGINES, SOLVERS, Extension, extensions, find
+from treeform.settings import construct, parse_name
+
+
+@dataclass(frozen=True)
+class SolverRow:
+    """One line of `solvers`: a name for ``solver=``, whether it can be used here, its version, and why not."""
+
+    name: str
+    available: bool
+    version: str | None
+    reason: str | None
+
+
+class SolverTable(Sequence[SolverRow]):
+    """What `solvers` returns: a sequence of rows that prints as a table."""
+
+    def __init__(self, rows: Sequence[SolverRow]) -> None:
+        self._rows = tuple(rows)
+
+    def __getitem__(self, index):  # type: ignore[no-untyped-def]
+        return self._rows[index]
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __iter__(self) -> Iterator[SolverRow]:
+        return iter(self._rows)
+
+    def __str__(self) -> str:
+        head = ("solver", "here", "version", "")
+        cells = [
+            head,
+            *((r.name, "yes" if r.available else "no", r.version or "", r.reason or "") for r in self),
+        ]
+        widths = [max(len(row[i]) for row in cells) for i in range(3)]
+        lines = [
+            "  ".join([*(c.ljust(w) for c, w in zip(row, widths, strict=False)), row[3]]) for row in cells
+        ]
+        return "\n".join(line.rstrip() for line in lines)
+
+    __repr__ = __str__
 
 
 def solvers() -> SolverTable:
     """What solves problems here: native engines, and solvers that are installed or could be.
+
+    Engines and solvers that other packages register are listed too. One that is broken is a row with the reason.
 
     Returns
     -------
@@ -31,45 +74,68 @@ def solvers() -> SolverTable:
     >>> {"contree", "highs"} <= {row.name for row in tf.solvers()}
     True
     """
+    rows = [row for one in extensions(ENGINES) for row in _rows(one, _engine_rows)]
+    rows += [row for one in extensions(SOLVERS) for row in _rows(one, _backend_rows)]
+    return SolverTable(rows)
+
+
+def _rows(extension: Extension, describe: Callable[[Extension], list[SolverRow]]) -> list[SolverRow]:
     try:
-        own = version("treeform")
-    except PackageNotFoundError:  # run from a folder without having been installed
-        own = None
-    engines = [SolverRow(name, True, own, f"native: {_summary(name)}") for name in engine_names()]
-    return SolverTable([*engines, *backends.solvers()])
+        return extension.guard(lambda: describe(extension))
+    except SpecError as error:
+        reason = f"{error.what}: {error.cause}" if error.cause else error.what
+        return [SolverRow(extension.name, False, extension.version, " ".join(reason.split()))]
 
 
-def _summary(name: str) -> str:
-    text = inspect.getdoc(type(find_engine(name))) or ""
-    return text.partition("\n")[0].rstrip(".")
+def _engine_rows(extension: Extension) -> list[SolverRow]:
+    summary = (inspect.getdoc(load_engine(extension)) or "").partition("\n")[0].rstrip(".")
+    if extension.package is None:
+        return [SolverRow(extension.name, True, installed_version("treeform"), f"native: {summary}")]
+    return [SolverRow(extension.name, True, extension.version, f"engine of {extension.package}: {summary}")]
+
+
+def _backend_rows(extension: Extension) -> list[SolverRow]:
+    kind, rows = load_backend(extension), []
+    for variant in kind.variants():
+        found = kind.availability(variant)
+        reason = found.reason if found.available else f"{found.reason}: {kind.install_for(variant)}"
+        rows.append(SolverRow(variant, found.available, found.version or extension.version, reason))
+    return rows
 
 
 def find_solver(value: Backend | Engine | type | str) -> Backend | Engine:
-    """A backend or a native engine from an instance, a class or a name, settings after a colon."""
+    """A backend or a native engine from an instance, a class or a name, settings after a colon.
+
+    Raises
+    ------
+    SpecError
+        If there is none of that name, it cannot be loaded, or a setting is not possible.
+    SolverNotAvailable
+        If it cannot be used here.
+    """
     if isinstance(value, Backend | Engine):
         return value
     if isinstance(value, type) and issubclass(value, Backend | Engine):
         made: Backend | Engine = value()
         return made
-    if isinstance(value, str) and parse_name(value)[0] in engine_names():
-        return find_engine(value)
-    if isinstance(value, str):
-        return _find_backend(value)
-    raise SpecError(
-        f"{value!r} is no solver",
-        cause="a solver is a backend (tf.HiGHS()), a native engine (tf.ConTree()) or the name of one",
-        fix="see tf.solvers() for the names",
-    )
+    if not isinstance(value, str):
+        raise SpecError(
+            f"{value!r} is no solver",
+            cause="a solver is a backend (tf.HiGHS()), a native engine (tf.ConTree()) or the name of one",
+            fix="see tf.solvers() for the names",
+        )
+    plain, settings = parse_name(value)
+    engine = find(ENGINES, plain)
+    return _find_backend(value) if engine is None else construct(load_engine(engine), plain, settings)
 
 
 def _find_backend(name: str) -> Backend:
     try:
-        return backends.by_name(name)
-    except SpecError as error:
+        return by_name(name)
+    except UnknownName as error:
         engines, plain = engine_names(), parse_name(name)[0]
-        close = difflib.get_close_matches(plain, engines, n=1)
-        fix = f"did you mean {close[0]!r}?" if close else error.fix
-        raise SpecError(
+        fix = did_you_mean(plain, engines) or error.fix
+        raise UnknownName(
             error.what,
             cause=f"{error.cause}; native engines: {', '.join(sorted(engines))}",
             fix=f"it is a formulation: formulation={plain!r}" if plain in formulation_names() else fix,

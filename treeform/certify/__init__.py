@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from treeform.certify.certificate import make_certificate
-from treeform.certify.check import CheckReport, check
-from treeform.certify.statements import CheckRow
+from treeform.certify.check import check
+from treeform.certify.schema import json_schema
+from treeform.certify.verdicts import CheckReport, CheckRow, Verdict
 
-__all__ = ["CheckReport", "CheckRow", "check", "make_certificate"]
+__all__ = ["CheckReport", "CheckRow", "Verdict", "check", "json_schema", "make_certificate"]

@@ -8,12 +8,15 @@ from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Any
 
-from treeform import __version__
-from treeform.errors import CertificateError
-from treeform.graph.evaluate import confusion, weighted_errors
-from treeform.solve.result import Claim, Number, Result
+from pydantic import ValidationError
 
-FORMAT = "treeform.certificate/1"
+from treeform import __version__, backends
+from treeform.certify.groups import ArrayTable, digest_with
+from treeform.certify.schema import FORMAT, CertificatePart
+from treeform.errors import CertificateError, TreeformError
+from treeform.graph.evaluate import confusion, weighted_errors
+from treeform.graph.jsonio import digest as model_digest
+from treeform.solve.result import Claim, Number, Result
 
 
 def make_certificate(result: Result) -> dict[str, Any]:
@@ -32,42 +35,46 @@ def make_certificate(result: Result) -> dict[str, Any]:
             fix="give it more time, or loosen the requirements",
         )
     data = question.data
+    arrays = ArrayTable()
+    requirements = [
+        {"label": label, **arrays.taken_out(requirement.to_json())}
+        for label, requirement in zip(question.labels, question.requirements, strict=True)
+    ]
     body: dict[str, Any] = {
         "format": FORMAT,
-        "treeform": __version__,
-        "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "data": {
-            "digest": data.digest,
+            "digest": digest_with(data, arrays.groups),
             "n_samples": data.n_samples,
             "features": [column.name for column in data.columns],
             "classes": [str(label) for label in data.classes],
-            "target": data.target,
             "exclude": list(data.exclude),
             "weighted": bool((data.weights != 1).any()),
+            "groups": arrays.to_json(),
         },
         "problem": {
             "shape": question.shape.to_json(),
             "objective": str(question.objective),
-            "requirements": [
-                {"label": label, **requirement.to_json()}
-                for label, requirement in zip(question.labels, question.requirements, strict=True)
-            ],
+            "requirements": requirements,
         },
         "answer": _answer(result),
         "model": None if result.graph is None else result.graph.to_json(),
         "claims": [_claim(claim) for claim in result.claims],
-        "solver": result.solver,
-        "formulation": result.formulation,
-        "seconds": round(result.seconds, 3),
+        "metadata": {
+            "treeform": __version__,
+            "created": datetime.now(UTC).isoformat(timespec="seconds"),
+            "solver": result.solver,
+            "formulation": result.formulation,
+            "seconds": round(result.seconds, 3),
+            "limit": None if result.limit is None else str(result.limit),
+            "target": data.target,
+        },
     }
-    body["digest"] = digest_of(body)
-    return body
+    return sign(body)
 
 
 def _answer(result: Result) -> dict[str, Any]:
     answer: dict[str, Any] = {
         "status": str(result.status),
-        "limit": None if result.limit is None else str(result.limit),
         "objective": exact_text(result.objective),
         "bound": exact_text(result.bound),
     }
@@ -84,14 +91,43 @@ def _answer(result: Result) -> dict[str, Any]:
 
 
 def _claim(claim: Claim) -> dict[str, Any]:
+    route, details = _route(claim.recheck)
     return {
         "kind": claim.kind,
         "value": exact_text(claim.value),
-        "by": claim.by,
-        "seconds": round(claim.seconds, 3),
-        "relaxation": list(claim.relaxation),
-        "recheck": claim.recheck,
+        "route": route,
+        "metadata": {
+            "by": with_version(claim.by),
+            "seconds": round(claim.seconds, 3),
+            "relaxation": list(claim.relaxation),
+            "details": details,
+        },
     }
+
+
+_WITNESS = {
+    "engine": (),
+    "lagrangian": ("multipliers",),
+    "proof": ("file", "sha256", "formulation", "at_most", "rows"),
+}
+
+
+def _route(recheck: dict[str, Any] | None) -> tuple[dict[str, Any] | None, dict[str, Any]]:
+    """The witness from which the claim can be proved again, and what else is known of its proof."""
+    if recheck is None:
+        return None, {}
+    witness = {key: recheck[key] for key in _WITNESS[recheck["kind"]]}
+    details = {key: value for key, value in recheck.items() if key != "kind" and key not in witness}
+    return {"kind": recheck["kind"], **witness} if witness else None, details
+
+
+def with_version(by: str) -> str:
+    """A prover's name with the version of its solver, where it is one: ``odd on highs 1.13.1``."""
+    try:
+        version = backends.by_name(by.rpartition(" on ")[2]).availability().version
+    except TreeformError:
+        return by
+    return by if version is None else f"{by} {version}"
 
 
 def exact_text(value: Number | None) -> str | None:
@@ -103,16 +139,24 @@ def digest_of(body: dict[str, Any]) -> str:
     """SHA-256 over the canonical JSON of all but the digest itself."""
     rest = {key: value for key, value in body.items() if key != "digest"}
     text = json.dumps(rest, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return hashlib.sha256(text.encode()).hexdigest()
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def validate(certificate: Any) -> dict[str, Any]:
+def sign(body: dict[str, Any]) -> dict[str, Any]:
+    """``body`` with the digests of its model and of all of it. Anybody can do this: it stops accidents, not forgers."""
+    model = body.get("model")
+    if isinstance(model, dict) and "digest" in model:
+        body = {**body, "model": {**model, "digest": model_digest(model)}}
+    return {**body, "digest": digest_of(body)}
+
+
+def read(certificate: Any) -> CertificatePart:
     """A certificate of a form that can be checked, unchanged since it was written.
 
     Raises
     ------
     CertificateError
-        If it is no certificate, of another version, or its digest does not match.
+        If it is no certificate, of another version, has unknown or missing keys, or its digest does not match.
     """
     if not isinstance(certificate, dict) or certificate.get("format") != FORMAT:
         found = certificate.get("format") if isinstance(certificate, dict) else type(certificate).__name__
@@ -121,17 +165,34 @@ def validate(certificate: Any) -> dict[str, Any]:
             cause=f"its format is {found!r}, expected {FORMAT!r}",
             fix="use the file that result.certificate() or 'treeform fit --certificate' wrote",
         )
-    missing = {"data", "problem", "answer", "claims", "digest"} - set(certificate)
-    if missing:
-        raise CertificateError(
-            "the certificate is incomplete",
-            cause=f"missing: {', '.join(sorted(missing))}",
-            fix="write it again with result.certificate()",
-        )
-    if certificate["digest"] != digest_of(certificate):
+    try:
+        same = certificate.get("digest") == digest_of(certificate)
+    except (TypeError, ValueError, RecursionError):
+        same = False
+    if not same:
         raise CertificateError(
             "the certificate was changed after it was written",
             cause="its digest does not match its content",
             fix="use the original file; what an edited certificate says cannot be trusted",
         )
-    return certificate
+    try:
+        return CertificatePart.model_validate(certificate)
+    except ValidationError as error:
+        raise _malformed(error) from None
+
+
+def _malformed(error: ValidationError) -> CertificateError:
+    """The first thing that pydantic found, in our words."""
+    first = error.errors()[0]
+    place = ".".join(map(str, first["loc"]))
+    if first["type"] == "extra_forbidden":
+        return CertificateError(
+            f"the certificate has the unknown key {place}",
+            cause="every key is known and checked, or stands under 'metadata'",
+            fix="write it again with result.certificate()",
+        )
+    return CertificateError(
+        "the certificate is damaged",
+        cause=f"{place}: {first['msg'][0].lower()}{first['msg'][1:]}",
+        fix="write it again with result.certificate()",
+    )

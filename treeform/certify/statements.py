@@ -1,52 +1,110 @@
-"""What a certificate says about its model, evaluated again: every stated figure has to be the counted one."""
+"""What a certificate says about its data, problem and model, evaluated again: each figure is counted anew."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
+from treeform.catalogue.requirements import from_json
+from treeform.certify.groups import other_arrays, parameters_of
+from treeform.certify.schema import AnswerPart, CertificatePart
+from treeform.certify.verdicts import CheckRow, Verdict, false, holds, judged, on_trust
 from treeform.data import Dataset
+from treeform.errors import CertificateError, Infeasible
 from treeform.graph import DecisionGraph
 from treeform.graph.evaluate import confusion, weighted_errors
+from treeform.language.objective import Objective
 from treeform.language.question import Question
+from treeform.requirements.groups import Groups
+from treeform.shape import shape_from_json
 from treeform.solve.verification import verify
 
-
-@dataclass(frozen=True)
-class CheckRow:
-    """One thing that was checked: ``ok`` is None where it cannot be re-checked here."""
-
-    what: str
-    ok: bool | None
-    detail: str
+FIGURES = ("errors", "weighted_errors", "confusion", "leaf_of_sample", "violations")
 
 
-def statements(body: dict[str, Any], question: Question, graph: DecisionGraph | None) -> list[CheckRow]:
+def question_of(body: CertificatePart, data: Dataset, groups: dict[str, Groups]) -> Question:
+    """The problem that a certificate answers, on its data.
+
+    Raises
+    ------
+    CertificateError
+        If some part of it is not written as treeform writes it, so that it might mean something else to its reader.
+    TreeformError
+        If some part of it is not possible.
+    """
+    problem = body.problem
+    shape = shape_from_json(problem.shape.model_dump(exclude_none=True))
+    objective = Objective.parse(problem.objective)
+    objective.check(data, shape)
+    if str(objective) != problem.objective:
+        raise _not_as_written("objective", problem.objective, str(objective))
+    requirements = []
+    for part in problem.requirements:
+        given = {"name": part.name, "parameters": parameters_of(part, groups)}
+        try:
+            requirement = from_json(given).bind(data)
+        except Infeasible as error:
+            raise CertificateError(
+                f"the requirement {part.label!r} is impossible on these data", cause=error.cause
+            ) from None
+        if not same_json(requirement.to_json(), given):
+            raise _not_as_written("requirement", part.label, str(requirement))
+        requirements.append(requirement)
+    return Question(data, shape, objective, tuple(requirements))
+
+
+def _not_as_written(what: str, stated: str, read: str) -> CertificateError:
+    return CertificateError(
+        f"the {what} {stated!r} is not written as treeform writes it",
+        cause=f"it is read as {read!r}",
+        fix="write the certificate again with result.certificate()",
+    )
+
+
+def same_json(a: Any, b: Any) -> bool:
+    """Whether two JSON values are equal, their types included (1, 1.0 and true are three values)."""
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, dict):
+        return set(a) == set(b) and all(same_json(a[key], b[key]) for key in a)
+    if isinstance(a, list):
+        return len(a) == len(b) and all(map(same_json, a, b))
+    return bool(a == b)
+
+
+def statements(body: CertificatePart, question: Question, graph: DecisionGraph | None) -> list[CheckRow]:
     """All statements of a certificate but its claims and its status."""
     rows = _head(body, question)
+    figures = [name for name in FIGURES if getattr(body.answer, name) is not None]
     if graph is None:
-        told = sorted(set(body["answer"]) & {"errors", "weighted_errors", "confusion", "leaf_of_sample"})
-        if told or body["answer"]["objective"] is not None:
-            rows.append(CheckRow("model", False, "figures are stated and there is no model"))
+        if figures or body.answer.objective is not None:
+            rows.append(false("model", "figures are stated and there is no model"))
         return rows
+    if len(figures) < len(FIGURES):
+        return [*rows, false("model", "some of its figures are not stated")]
     if not _belongs(graph, question.data):
-        reason = "its columns, encoding, classes or counts are not those of the data"
-        return [*rows, CheckRow("model", False, reason)]
-    return rows + _of_model(body["answer"], question, graph)
+        return [*rows, false("model", "its columns, encoding, classes or counts are not those of the data")]
+    return rows + _of_model(body.answer, question, graph)
 
 
-def _head(body: dict[str, Any], question: Question) -> list[CheckRow]:
+def _head(body: CertificatePart, question: Question) -> list[CheckRow]:
     """The description of data and problem; only what deviates makes a row."""
-    data, told = question.data, body["data"]
+    data, stated = question.data, body.data
     same = {
-        "number of samples": told["n_samples"] == data.n_samples,
-        "features": told["features"] == [column.name for column in data.columns],
-        "classes": told["classes"] == [str(label) for label in data.classes],
-        "weights": told["weighted"] == bool((data.weights != 1).any()),
-        "requirements": [item["label"] for item in body["problem"]["requirements"]] == list(question.labels),
+        "number of samples": stated.n_samples == data.n_samples,
+        "features": stated.features == [column.name for column in data.columns],
+        "classes": stated.classes == [str(label) for label in data.classes],
+        "weights": stated.weighted == bool((data.weights != 1).any()),
+        "requirements": [part.label for part in body.problem.requirements] == list(question.labels),
     }
-    return [CheckRow(name, False, "not as stated") for name, ok in same.items() if not ok]
+    rows = [false(name, "not as stated") for name, ok in same.items() if not ok]
+    lengths = {data.n_samples, data.table.n_rows}
+    for part in body.problem.requirements:
+        if other_arrays(part.parameters, lengths):
+            detail = "it holds a value for each sample, which the digest of the data does not cover"
+            rows.append(on_trust(f"array of {part.label}", detail, "whoever wrote the certificate"))
+    return rows
 
 
 def _belongs(graph: DecisionGraph, data: Dataset) -> bool:
@@ -58,30 +116,29 @@ def _belongs(graph: DecisionGraph, data: Dataset) -> bool:
     return bool((graph.counts == graph.with_counts(data).counts).all())
 
 
-def _of_model(answer: dict[str, Any], question: Question, graph: DecisionGraph) -> list[CheckRow]:
-    data, judged = question.data, verify(question, graph)
-    walked = [walk(graph, row) for row in data.X.tolist()]
-    told = answer["leaf_of_sample"]
-    moved = sum(a != b for a, b in zip(walked, told, strict=False)) + abs(len(walked) - len(told))
-    reached = f"{len(walked) - moved} of {len(walked)} samples reach the leaf stated"
-    wrong = sum(int(graph.label[leaf]) != int(label) for leaf, label in zip(walked, data.y, strict=True))
+def _of_model(answer: AnswerPart, question: Question, graph: DecisionGraph) -> list[CheckRow]:
+    data, found = question.data, verify(question, graph)
+    leaves = [walk(graph, row) for row in data.X.tolist()]
+    stated = answer.leaf_of_sample or []
+    moved = sum(a != b for a, b in zip(leaves, stated, strict=False)) + abs(len(leaves) - len(stated))
+    wrong = sum(int(graph.label[leaf]) != int(label) for leaf, label in zip(leaves, data.y, strict=True))
     rows = [
-        CheckRow("paths", moved == 0, reached),
-        CheckRow("errors", wrong == answer["errors"], f"{wrong} counted, {answer['errors']} stated"),
+        judged("paths", moved == 0, f"{len(leaves) - moved} of {len(leaves)} samples reach the leaf stated"),
+        judged("errors", wrong == answer.errors, f"{wrong} counted, {answer.errors} stated"),
     ]
-    if answer["weighted_errors"] != int(weighted_errors(graph, data)):
-        rows.append(CheckRow("weighted errors", False, f"{weighted_errors(graph, data)} counted"))
-    if answer["confusion"] != confusion(graph, data).tolist():
-        rows.append(CheckRow("confusion", False, "not the table that is counted"))
-    rows.append(CheckRow("shape", judged.misfit is None, judged.misfit or f"fits {question.shape}"))
-    value, stated = question.to_units(judged.value), answer["objective"]
-    same = stated is not None and value == Fraction(stated)
-    rows.append(CheckRow("objective", same, f"{value} evaluated, {stated} stated"))
-    for label, violation in judged.violations.items():
+    if answer.weighted_errors != int(weighted_errors(graph, data)):
+        rows.append(false("weighted errors", f"{weighted_errors(graph, data)} counted"))
+    if answer.confusion != confusion(graph, data).tolist():
+        rows.append(false("confusion", "not the table that is counted"))
+    rows.append(judged("shape", found.misfit is None, found.misfit or f"fits {question.shape}"))
+    value = question.to_units(found.value)
+    same = answer.objective is not None and value == Fraction(answer.objective)
+    rows.append(judged("objective", same, f"{value} evaluated, {answer.objective} stated"))
+    for label, violation in found.violations.items():
         met = "satisfied" if violation == 0 else f"violated by {violation}"
-        rows.append(CheckRow(label, violation == 0, met))
-    if {name: Fraction(text) for name, text in answer["violations"].items()} != judged.violations:
-        rows.append(CheckRow("violations", False, "not those that are evaluated"))
+        rows.append(judged(label, violation == 0, met))
+    if {k: Fraction(text) for k, text in (answer.violations or {}).items()} != found.violations:
+        rows.append(false("violations", "not those that are evaluated"))
     return rows
 
 
@@ -96,15 +153,24 @@ def walk(graph: DecisionGraph, row: list[float]) -> int:
     return node
 
 
-def status_row(body: dict[str, Any], verdicts: list[bool | None]) -> CheckRow:
-    """Whether status and bound follow from the claims, given how each claim fared."""
-    answer, claims = body["answer"], list(zip(body["claims"], verdicts, strict=True))
-    status, bound = answer["status"], None if answer["bound"] is None else Fraction(answer["bound"])
-    lowers = [(Fraction(c["value"]), ok) for c, ok in claims if c["kind"] == "lower"]
-    refuted = [(None, ok) for c, ok in claims if c["kind"] == "infeasible"]
+def status_row(body: CertificatePart, rows: Sequence[CheckRow], claims: Sequence[CheckRow]) -> CheckRow:
+    """Whether status and bound follow from the claims, and what they rest on.
+
+    Parameters
+    ----------
+    body : CertificatePart
+    rows : sequence of CheckRow
+        Of all statements about data, problem and model.
+    claims : sequence of CheckRow
+        One for each claim.
+    """
+    answer, pairs = body.answer, list(zip(body.claims, claims, strict=True))
+    lowers = [(Fraction(claim.value), row) for claim, row in pairs if claim.kind == "lower" and claim.value]
+    refuted = [row for claim, row in pairs if claim.kind == "infeasible"]
+    bound = None if answer.bound is None else Fraction(answer.bound)
     if bound != max((value for value, _ in lowers), default=None):
-        return CheckRow("status", False, f"the bound {bound} is not what the claims say")
-    objective = None if answer["objective"] is None else Fraction(answer["objective"])
+        return false("status", f"the bound {answer.bound} is not what the claims say")
+    objective = None if answer.objective is None else Fraction(answer.objective)
     met = objective is not None and bound is not None and bound >= objective
     follows = {
         "optimal": met and not refuted,
@@ -112,15 +178,19 @@ def status_row(body: dict[str, Any], verdicts: list[bool | None]) -> CheckRow:
         "infeasible": objective is None and bool(refuted),
         "unknown": objective is None and not refuted,
     }
-    if not follows.get(str(status), False):
-        return CheckRow("status", False, f"{status}: does not follow from the claims")
-    if status in ("feasible", "unknown"):
-        return CheckRow("status", True, f"{status}: optimality is not claimed")
-    proofs = (
-        [ok for value, ok in lowers if value == bound] if status == "optimal" else [ok for _, ok in refuted]
-    )
-    why = "the claims' bound meets the objective" if status == "optimal" else "by the claim above"
-    if any(proofs):
-        return CheckRow("status", True, f"{status}: {why}")
-    word = "on the word of a solver alone"
-    return CheckRow("status", False if False in proofs else None, f"{status}: {why}, {word}")
+    if not follows[answer.status]:
+        return false("status", f"{answer.status}: does not follow from the claims")
+    if answer.status in ("feasible", "unknown"):
+        return holds("status", f"{answer.status}: optimality is not claimed")
+    proofs = refuted
+    if answer.status == "optimal":
+        proofs = [row for value, row in lowers if value == bound]
+    # An optimum needs all of it: figures, shape, requirements, and the bound.
+    needed = [*rows, next((row for row in proofs if row.verdict is Verdict.VERIFIED), proofs[0])]
+    if any(row.verdict is Verdict.FALSE for row in needed):
+        return false("status", f"{answer.status}: what it rests on does not hold")
+    names = tuple(dict.fromkeys(name for row in needed for name in row.rests_on))
+    if names:
+        return on_trust("status", f"{answer.status}: nothing here proves it", *names)
+    why = "the bound proved meets the objective" if answer.status == "optimal" else "as proved above"
+    return holds("status", f"{answer.status}: {why}")

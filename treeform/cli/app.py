@@ -15,17 +15,17 @@ from rich.text import Text
 
 from treeform import __version__, report
 from treeform.catalogue.solvers import solvers as tf_solvers
-from treeform.certify.certificate import digest_of
-from treeform.certify.check import CheckReport, check
+from treeform.certify.certificate import sign
 from treeform.cli import ladders, pareto
 from treeform.cli import options as opt
 from treeform.cli.bench import bench
+from treeform.cli.check import check_certificate
 from treeform.cli.files import check_writable, write_text
 from treeform.cli.messages import Exit, command, err_console, exit_code, warn
 from treeform.cli.problems import How, choose_how, gather, load_problem
 from treeform.cli.progress import ProgressDisplay
 from treeform.cli.spec import Settings
-from treeform.cli.stored import data_of, features_of, load_model, question_for, read_certificate
+from treeform.cli.stored import features_of, load_model, question_for, read_certificate
 from treeform.problem import Problem
 from treeform.report.facts import Facts
 from treeform.solve import Result
@@ -82,6 +82,7 @@ def fit(
     ] = None,
     verbose: opt.Verbose = False,
     quiet: opt.Quiet = False,
+    import_: opt.Import = None,
     debug: opt.Debug = False,
 ) -> Exit:
     """Learn the best model, print its rules, and write model, certificate and report.
@@ -154,8 +155,7 @@ def _write(result: Result, settings: Settings) -> Facts:
 
 def _with_weight(certificate: dict[str, Any], column: str) -> dict[str, Any]:
     """The certificate with the name of the weight column, so that ``check`` finds it."""
-    certificate = {**certificate, "data": {**certificate["data"], "weight": column}}
-    return {**certificate, "digest": digest_of(certificate)}
+    return sign({**certificate, "metadata": {**certificate["metadata"], "weight": column}})
 
 
 def _summary(facts: Facts, verbose: bool) -> None:
@@ -182,6 +182,7 @@ def explain(
     exclude: opt.Exclude = None,
     weight: opt.Weight = None,
     spec: opt.SpecFile = None,
+    import_: opt.Import = None,
     debug: opt.Debug = False,
 ) -> None:
     """Show how the problem would reach the solver: route and size of every block. Nothing is solved."""
@@ -223,45 +224,7 @@ def predict(
         write_text(output, text)
 
 
-@app.command(name="check")
-@command
-def check_certificate(
-    certificate: Annotated[Path, typer.Argument(help="Certificate file that fit wrote.", show_default=False)],
-    data: opt.Data,
-    target: opt.Target = None,
-    weight: opt.Weight = None,
-    time_limit: Annotated[float, typer.Option(help="Seconds for proving each bound again.", min=0.1)] = 60.0,
-    proof: Annotated[
-        Path | None,
-        typer.Option(
-            help="Folder that fit wrote proofs to: derive their clauses from the data and verify each step.",
-            metavar="FOLDER",
-        ),
-    ] = None,
-    drat_trim: Annotated[
-        bool, typer.Option("--drat-trim", help="Have proofs verified by drat-trim from the PATH.")
-    ] = False,
-    debug: opt.Debug = False,
-) -> Exit:
-    """Verify a certificate from scratch; exit code 0 only when every claim that can be re-checked holds."""
-    body = read_certificate(certificate)
-    X, y, weights = data_of(body, data, target, weight)
-    outcome = check(body, X, y, weights, time_limit=time_limit, proofs=proof, drat_trim=drat_trim)
-    _show_check(outcome)
-    return Exit.DONE if outcome.ok else Exit.FAILED
-
-
-def _show_check(outcome: CheckReport) -> None:
-    console = Console(highlight=False)
-    styles = {True: ("ok  ", "green"), False: ("FAIL", "bold red"), None: ("-   ", "yellow")}
-    for row in outcome.rows:
-        mark, style = styles[row.ok]
-        console.print(Text.assemble((mark, style), f" {row.what}: {row.detail}"), soft_wrap=True)
-    left = sum(row.ok is None for row in outcome.rows)
-    failed = sum(row.ok is False for row in outcome.rows)
-    verdict = f"{failed} do not hold" if failed else "everything that can be re-checked holds"
-    rest = f"; {left} could not be re-checked here" if left else ""
-    console.print(Text(verdict + rest, style="bold red" if failed else "bold green"), soft_wrap=True)
+app.command(name="check")(command(check_certificate))
 
 
 @app.command(name="report")
@@ -271,12 +234,14 @@ def report_model(
     data: opt.Data,
     target: opt.Target = None,
     weight: opt.Weight = None,
+    groups: opt.Groups = None,
     certificate: Annotated[
         Path | None, typer.Option(help="Its certificate: adds requirements and claims.")
     ] = None,
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the page.")] = Path(
         "report.html"
     ),
+    import_: opt.Import = None,
     debug: opt.Debug = False,
 ) -> None:
     """Write a self-contained HTML report of a model on a table."""
@@ -284,7 +249,7 @@ def report_model(
     check_writable([output], inputs=inputs)
     graph = load_model(model)
     body = None if certificate is None else read_certificate(certificate)
-    question = question_for(graph, body, data, target, weight)
+    question = question_for(graph, body, data, target, weight, groups or ())
     facts = report.of_model(graph, question, certificate=body, source=data.name)
     write_text(output, report.render_html(facts))
     print(output)
@@ -297,6 +262,6 @@ app.add_typer(bench, name="bench")
 
 @app.command()
 @command
-def solvers(debug: opt.Debug = False) -> None:
+def solvers(import_: opt.Import = None, debug: opt.Debug = False) -> None:
     """List solvers: what is installed, what is not and why."""
     print(tf_solvers())

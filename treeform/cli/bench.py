@@ -51,6 +51,7 @@ def odd(
     formulation: opt.FormulationName = None,
     solver: opt.SolverName = None,
     quiet: opt.Quiet = False,
+    import_: opt.Import = None,
     debug: opt.Debug = False,
 ) -> None:
     """Decision diagrams (Florio et al., AAAI 2023): 50/25/25 splits, skeletons, alphas; prints the paper's Table 1.

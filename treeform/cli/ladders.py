@@ -48,6 +48,7 @@ def ladder(
         Path | None, typer.Option("--output", "-o", help="Write the table and its models here (JSON).")
     ] = None,
     quiet: opt.Quiet = False,
+    import_: opt.Import = None,
     debug: opt.Debug = False,
 ) -> Exit:
     """The least error with at most m tests, for m = 0, 1, 2, ...: one table that answers every price of a test."""

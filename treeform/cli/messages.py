@@ -6,14 +6,16 @@ import functools
 import os
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import IntEnum
+from pathlib import Path
 from typing import Any
 
 import typer
 from rich.console import Console
 from rich.text import Text
 
+from treeform.cli.modules import import_modules
 from treeform.errors import Infeasible, TreeformError
 from treeform.solve import Limit, Result, Status
 
@@ -22,10 +24,12 @@ class Exit(IntEnum):
     """Exit codes, as promised to scripts."""
 
     DONE = 0
-    FAILED = 1  #: ``check`` found a claim that does not hold; or treeform itself broke down
+    FAILED = 1  #: treeform itself broke down
     BAD_INPUT = 2
     INFEASIBLE = 3
     NO_MODEL = 4
+    ON_TRUST = 5  #: ``check``: nothing is false, and something rests on somebody's word
+    FALSE = 6  #: ``check``: something does not hold
     INTERRUPTED = 130
 
 
@@ -58,11 +62,15 @@ def warn(text: str) -> None:
 
 
 def command(function: Callable[..., Exit | None]) -> Callable[..., None]:
-    """Run a command: our own errors become messages and exit codes, never tracebacks (unless ``--debug``)."""
+    """Run a command: our own errors become messages and exit codes, never tracebacks (unless ``--debug``).
+
+    Modules named with ``--import`` are imported before the command begins.
+    """
 
     @functools.wraps(function)
-    def run(*args: Any, debug: bool = False, **kwargs: Any) -> None:
+    def run(*args: Any, debug: bool = False, import_: Sequence[str] | None = None, **kwargs: Any) -> None:
         try:
+            import_modules(import_ or (), Path.cwd())
             code = function(*args, **kwargs) or Exit.DONE
             sys.stdout.flush()
         except TreeformError as error:

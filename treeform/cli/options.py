@@ -55,12 +55,29 @@ Require = Annotated[
         metavar="NAME:KEY=VALUE,…",
     ),
 ]
+Import = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--import",
+        help="Import this module or file first, so that its requirements and solvers have names. Repeatable.",
+        metavar="MODULE",
+    ),
+]
 Minimize = Annotated[str | None, typer.Option(help="Objective, such as 'error + 2*nodes' (default error).")]
 SpecFile = Annotated[
     Path | None,
     typer.Option("--spec", help="Problem file (TOML); options given here override it.", metavar="FILE"),
 ]
 Threads = Annotated[int | None, typer.Option(help="Threads of the solver.", min=1)]
+Groups = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Groups that were given to the problem as an array: a column of the table, or a file with one row "
+        "for each sample. With several, NAME=COLUMN. Repeatable.",
+        metavar="COLUMN or FILE",
+        show_default=False,
+    ),
+]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Say more: claims, notes, confusion matrix.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no summary, only the rules.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks of errors.")]

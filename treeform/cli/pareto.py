@@ -33,6 +33,7 @@ def pareto(
         Path | None, typer.Option("--output", "-o", help="Write the curve and its models here (JSON).")
     ] = None,
     quiet: opt.Quiet = False,
+    import_: opt.Import = None,
     debug: opt.Debug = False,
 ) -> Exit:
     """The models that no other one beats in depth, number of tests and errors at once, up to a depth."""

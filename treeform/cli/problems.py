@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +23,9 @@ DEFAULT_SHAPE = "tree:3"
 
 def gather(spec: Path | None, given: Settings, require: Sequence[str]) -> Settings:
     """The settings of the spec file with those of the command line on top."""
+    stored = Settings() if spec is None else read_spec(spec)  # first: it may import what --require names
     parsed = tuple((f"--require {text}", parse(text)) for text in require)
-    given = merge(given, Settings(requirements=parsed))
-    settings = given if spec is None else merge(read_spec(spec), given)
+    settings = merge(stored, replace(given, requirements=parsed))
     Budget(settings.time_limit)  # refuses limits that leave no time
     for name, how in (("data", "as an argument"), ("target", "with --target")):
         if getattr(settings, name) is None:

@@ -39,20 +39,16 @@ class ProgressDisplay:
         self._last: Progress | None = None
         self._shown: tuple[object, object, str] | None = None
         self._shown_at = float("-inf")
+        self._headed = False
         self._live: Live | None = None
 
     def __enter__(self) -> ProgressDisplay:
         self._start = time.monotonic()
-        if self._enabled:
-            self._console.print(
-                Text(f"{'time':>8}  {'incumbent':>10}  {'bound':>10}  {'gap':>7}  phase", style="bold"),
-                soft_wrap=True,
+        if self._enabled and self._console.is_terminal:
+            self._live = Live(
+                get_renderable=self._status, console=self._console, refresh_per_second=4, transient=True
             )
-            if self._console.is_terminal:
-                self._live = Live(
-                    get_renderable=self._status, console=self._console, refresh_per_second=4, transient=True
-                )
-                self._live.start()
+            self._live.start()
         return self
 
     def __exit__(
@@ -84,6 +80,10 @@ class ProgressDisplay:
 
     def _print(self, progress: Progress) -> None:
         try:
+            if not self._headed:
+                head = f"{'time':>8}  {'incumbent':>10}  {'bound':>10}  {'gap':>7}  phase"
+                self._console.print(Text(head, style="bold"), soft_wrap=True)
+                self._headed = True
             self._console.print(Text(line(progress)), soft_wrap=True)
         except OSError:  # stderr is gone; the search is worth more than its display
             self._enabled = False

@@ -11,8 +11,8 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictStr, ValidationError
 
 from treeform.catalogue.requirements import make, parse
-from treeform.cli.table import suggestion
-from treeform.errors import SpecError, TreeformError
+from treeform.cli.modules import import_modules
+from treeform.errors import SpecError, TreeformError, did_you_mean
 from treeform.language.objective import Objective
 from treeform.language.requirement import Requirement
 from treeform.shape import parse_shape
@@ -41,6 +41,9 @@ class Spec(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
+    modules: list[StrictStr] | None = Field(
+        None, alias="import", description="modules or files with your own requirements, solvers or formulations"
+    )
     data: StrictStr | None = Field(None, description="table to learn from, relative to this file")
     target: StrictStr | None = Field(None, description="column with the classes")
     weight: StrictStr | None = Field(None, description="column with sample weights")
@@ -87,6 +90,11 @@ class Settings:
     """Where each was written, for messages, and the requirement."""
 
 
+def spec_keys() -> dict[str, Any]:
+    """The keys of a specification file as they are written, with their descriptions."""
+    return {field.alias or name: field for name, field in Spec.model_fields.items()}
+
+
 def read_spec(path: Path) -> Settings:
     """Read and validate a specification file.
 
@@ -109,7 +117,8 @@ def read_spec(path: Path) -> Settings:
         spec = Spec.model_validate(table)
     except ValidationError as error:
         raise _explain(path, error, table) from error
-    values = {name: getattr(spec, name) for name in Spec.model_fields if name != "requirements"}
+    import_modules(spec.modules or (), path.parent)
+    values = {name: getattr(spec, name) for name in Spec.model_fields if name not in ("modules", "requirements")}
     for name in PATHS:
         values[name] = None if values[name] is None else path.parent / values[name]
     if values["exclude"] is not None:
@@ -148,8 +157,8 @@ def _explain(path: Path, error: ValidationError, table: Any) -> SpecError:
     if found["type"] == "extra_forbidden":
         return SpecError(
             f"{path}: {place}: there is no such key",
-            cause=f"keys are {', '.join(Spec.model_fields)}",
-            fix=suggestion(str(found["loc"][-1]), Spec.model_fields),
+            cause=f"keys are {', '.join(spec_keys())}",
+            fix=did_you_mean(found["loc"][-1], spec_keys(), others=2),
         )
     message = found["msg"][0].lower() + found["msg"][1:]
     if found["loc"][0] == "requirements" and len(found["loc"]) > 1 and isinstance(value, dict):

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from treeform.certify.certificate import validate
-from treeform.certify.check import question_of
+from treeform.certify.certificate import read
+from treeform.certify.check import question_from
+from treeform.cli.groups import take_groups
 from treeform.cli.table import listing, read_table, split
 from treeform.data import Dataset
 from treeform.errors import CertificateError, DataError, SpecError
@@ -43,7 +45,9 @@ def read_certificate(path: Path) -> dict[str, Any]:
     CertificateError
         If it is damaged or was edited.
     """
-    return validate(_read_json(path, "certificate"))
+    body: dict[str, Any] = _read_json(path, "certificate")
+    read(body)
+    return body
 
 
 def _read_json(path: Path, what: str) -> Any:
@@ -92,19 +96,19 @@ def features_of(graph: DecisionGraph, path: Path) -> pd.DataFrame:
 
 
 def data_of(
-    body: dict[str, Any], path: Path, target: str | None, weight: str | None
-) -> tuple[pd.DataFrame, pd.Series, pd.Series | None]:
-    """Features, target and weights as the certificate's fit read them from a table.
+    body: dict[str, Any], path: Path, target: str | None, weight: str | None, groups: Sequence[str] = ()
+) -> tuple[pd.DataFrame, pd.Series, pd.Series | None, Any]:
+    """Features, target, weights and groups as the certificate's fit had them, from a table.
 
     Raises
     ------
     SpecError
         If the certificate does not say which column was the target or the weight, and nobody else does.
     """
-    told = body["data"]
-    target = target or told["target"]
-    weight = weight or told.get("weight")
-    for name, column, needed in (("target", target, True), ("weight", weight, told["weighted"])):
+    stated = read(body)
+    target = target or stated.metadata.target
+    weight = weight or stated.metadata.weight
+    for name, column, needed in (("target", target, True), ("weight", weight, stated.data.weighted)):
         if needed and column is None:
             raise SpecError(
                 f"the certificate does not name the {name} column",
@@ -112,11 +116,18 @@ def data_of(
                 fix=f"name it with --{name} COLUMN",
             )
     assert target is not None
-    return split(read_table(path), target=target, weight=weight, exclude=told["exclude"], source=path)
+    sensitive, frame = take_groups(groups, stated.data, read_table(path), path)
+    X, y, weights = split(frame, target=target, weight=weight, exclude=stated.data.exclude, source=path)
+    return X, y, weights, sensitive
 
 
 def question_for(
-    graph: DecisionGraph, body: dict[str, Any] | None, path: Path, target: str | None, weight: str | None
+    graph: DecisionGraph,
+    body: dict[str, Any] | None,
+    path: Path,
+    target: str | None,
+    weight: str | None,
+    groups: Sequence[str] = (),
 ) -> Question:
     """What the model answers: from its certificate, or else errors on the target named.
 
@@ -128,13 +139,9 @@ def question_for(
     if body is not None:
         if body["model"] is None or DecisionGraph.from_json(body["model"]) != graph:
             raise CertificateError("the certificate belongs to another model", fix="give the two of one fit")
-        X, y, weights = data_of(body, path, target, weight)
+        X, y, weights, sensitive = data_of(body, path, target, weight, groups)
         data = Dataset.from_user(X, y, weights, exclude=tuple(body["data"]["exclude"]))
-        if data.digest != body["data"]["digest"]:
-            raise CertificateError(
-                "the certificate is for other data", fix="give the table that was fitted on"
-            )
-        return question_of(body, data)
+        return question_from(read(body), data, sensitive)
     if target is None:
         raise SpecError(
             "no target is given", cause="a model file does not name it", fix="add --target COLUMN"

@@ -14,7 +14,7 @@ from typing import IO, Any
 
 import pandas as pd
 
-from treeform.errors import DataError, SpecError
+from treeform.errors import DataError, SpecError, did_you_mean
 
 SUFFIXES = (".csv", ".csv.gz", ".parquet")
 # Text that stands for "no value" in a column that otherwise holds numbers only.
@@ -217,15 +217,8 @@ def take_column(frame: pd.DataFrame, column: str, role: str, source: Path) -> pd
     raise DataError(
         f"{source} has no column {column!r}",
         cause=f"it was named as the {role}; the columns are {listing(frame.columns)}",
-        fix=suggestion(column, frame.columns) or f"name the {role} column as the header spells it",
+        fix=did_you_mean(column, frame.columns, others=2) or f"name the {role} column as the header spells it",
     )
-
-
-def suggestion(name: str, known: Iterable[str]) -> str | None:
-    """``did you mean …?`` for a misspelt name, ignoring case; None when nothing is close."""
-    by_lower = {str(item).lower(): str(item) for item in known}
-    close = difflib.get_close_matches(name.lower(), by_lower, n=3, cutoff=0.6)
-    return f"did you mean {' or '.join(repr(by_lower[item]) for item in close)}?" if close else None
 
 
 def listing(names: Iterable[Any], limit: int = 12) -> str:

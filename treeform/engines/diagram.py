@@ -2,7 +2,8 @@
 
 Diagrams are those of Florio, Martins, Schiffer, Serra and Vidal, Optimal Decision Diagrams for Classification,
 AAAI 2023: a skeleton of layers, arcs from one layer to the next and from every layer to one terminal per class,
-here with univariate tests. The search itself is in ``treeform/native/diagram``.
+here with univariate tests and pass-throughs (see "Admissible models" in the design documents). The search itself is
+in ``treeform/native/diagram``.
 """
 
 from __future__ import annotations

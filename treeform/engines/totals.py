@@ -29,6 +29,8 @@ PARTS = ("multipliers", "lazy", "steps", "shallow", "rough", "similarity", "domi
 DEEPEST = 9
 MOST_FEATURES = 64
 MOST_CLASSES = 38
+NO_TREE = 2**60
+"""The bound when no admissible tree exists: above the cost of any."""
 _USUAL_MEMORY = 2**30
 
 
@@ -229,7 +231,8 @@ class _Session:
         if native["tree"] is not None:
             graph, cost = self.graph(native["tree"]), int(native["tree"]["cost"])
         complete = bool(native["complete"])
-        lower = int(native["lower"]) if cost is None else min(int(native["lower"]), cost)
+        lower = NO_TREE if native["infeasible"] else int(native["lower"])
+        lower = lower if cost is None else min(lower, cost)
         early = "memory" if native["memory"] else "interrupted" if self.interrupted else "time"
         counters = {name: int(count) for name, count in native["counters"].items()}
         counters["tests"] = int(native["columns"])

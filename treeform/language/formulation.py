@@ -5,12 +5,12 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
-from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 
 from treeform.errors import PortError, SpecError
+from treeform.extensions import FORMULATIONS, extensions
 from treeform.language.component import Component, Sum
 from treeform.language.limits import Limits
 from treeform.language.objective import Depth, Objective
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from treeform.graph import DecisionGraph
     from treeform.shape import Shape
 
-GROUP = "treeform.formulations"
 EXAMPLES = "examples"
 """Where `compile` leaves the examples it was given in ``ports.state``."""
 F = TypeVar("F", bound="Formulation")
@@ -257,14 +256,30 @@ class Formulation:
             ports.state[EXAMPLES] = np.asarray(examples, dtype=np.int64)
         model = Model(self.name)
         for component in (*in_order(components), *bound):
+            before = model.n_cols
             with ports.used_by(component):
                 component.build(model, ports)
+            if isinstance(component, Requirement):
+                _check_columns(component, model, before)
         value = objective.build(model, ports)
         if objective.terms:
             model.minimize(value)
         return Compiled(
             model, ports, data, shape, objective, bound, value, objective.scale(data), state=ports.state
         )
+
+
+def _check_columns(requirement: Requirement, model: Model, before: int) -> None:
+    """Refuse continuous columns that a requirement does not declare: the usual solver depends on them."""
+    whole = model.is_integer[before:] | model.is_relaxed[before:]
+    if requirement.continuous or bool(whole.all()):
+        return
+    kind = type(requirement).__name__
+    raise SpecError(
+        f"{kind} adds continuous columns, which it does not declare",
+        cause="the solver is chosen before anything is built, and some take whole numbers only",
+        fix=f"set continuous = True in {kind}",
+    )
 
 
 def in_order(components: Sequence[Component]) -> list[Component]:
@@ -310,15 +325,11 @@ def _missing(formulation: Formulation, reader: str, missing: list[str], splits: 
 def _offers_of_all(splits: str) -> dict[str, frozenset[str]]:
     """What can be read in every formulation of such splits that is installed and can be made without arguments."""
     out = {}
-    for point in entry_points(group=GROUP):
+    for point in extensions(FORMULATIONS):
         try:
             made = point.load()()
             if splits in made.splits:
                 out[point.name] = derivable(made.offers, splits)
-        except (
-            ImportError,
-            AttributeError,
-            TypeError,
-        ):  # a broken or partial plug-in must not hide the error
+        except Exception:  # a broken or partial extension must not hide the error
             continue
     return out

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 
-from treeform.errors import SpecError
+from treeform.errors import SpecError, unknown_name
+from treeform.extensions import REQUIREMENTS, extensions, find
 from treeform.language.component import Component, parameters_of
 from treeform.language.totals import Totals, of_prediction_rows
 
@@ -38,12 +39,22 @@ class Requirement(Component, ABC):
 
     Subclasses are registered under ``name`` (the class name in snake case unless they set it), which is what
     the command line, specification files and certificates use.
+
+    Attributes
+    ----------
+    name : str
+    continuous : bool
+        Whether ``build`` adds columns that are not whole numbers. Where no solver is named, one that takes them
+        is chosen then; columns that are not declared are refused.
+    demands_tests : bool
+        Whether it may need tests that decide nothing, as "at least five tests" does. False promises that a model
+        which satisfies it still does when such a test is left out or made a pass-through; formulations then state
+        less, and are faster.
     """
 
     name: ClassVar[str] = ""
+    continuous: ClassVar[bool] = False
     demands_tests: ClassVar[bool] = True
-    """Whether it may need tests that decide nothing, as "at least five tests" does. False promises that a model which
-    satisfies it still does when such a test is left out or made a pass-through; formulations then state less."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -114,16 +125,9 @@ class Requirement(Component, ABC):
         Raises
         ------
         SpecError
-            If no class of that name is known in this process.
+            If no class of that name is known here, see `class_of`.
         """
-        kind = _REGISTRY.get(str(value.get("name")))
-        if kind is None:
-            raise SpecError(
-                f"there is no requirement named {value.get('name')!r}",
-                cause=f"known here: {', '.join(sorted(_REGISTRY))}",
-                fix="import the module that defines it first",
-            )
-        return kind.from_parameters(value.get("parameters", {}))
+        return class_of(str(value.get("name"))).from_parameters(value.get("parameters", {}))
 
     @classmethod
     def from_parameters(cls, parameters: Mapping[str, Any]) -> Requirement:
@@ -143,6 +147,7 @@ class Requirement(Component, ABC):
 _REGISTRY: dict[str, type[Requirement]] = {}
 _READ_OFF_TESTS = frozenset({"active", "arc", "falling", "feature", "flow", "side"})
 """Ports through which a requirement can ask for tests."""
+NOT_KNOWN = "import the module that defines it first; on the command line, with --import MODULE"
 
 
 def asks_for_tests(requirements: Iterable[Requirement]) -> bool:
@@ -153,6 +158,30 @@ def asks_for_tests(requirements: Iterable[Requirement]) -> bool:
 def registered() -> dict[str, type[Requirement]]:
     """The requirements known in this process, by name."""
     return {name: kind for name, kind in sorted(_REGISTRY.items()) if not inspect.isabstract(kind)}
+
+
+def class_of(name: str) -> type[Requirement]:
+    """The class of a requirement: one of this process, or of an installed package, which is imported then.
+
+    Raises
+    ------
+    SpecError
+        If there is none of that name, or what is installed under it cannot be loaded.
+    """
+    if name in _REGISTRY:
+        return _REGISTRY[name]
+    extension = find(REQUIREMENTS, name)
+    if extension is None:
+        known = {*_REGISTRY, *(one.name for one in extensions(REQUIREMENTS))}
+        raise unknown_name(name, sorted(known), "requirement", fix=NOT_KNOWN)
+    found = extension.load()
+    if isinstance(found, type) and issubclass(found, Requirement):
+        return found
+    raise SpecError(
+        f"{extension.target}, registered as the requirement {name!r}, is no requirement",
+        cause="a requirement is a class derived from treeform.Requirement",
+        fix="derive it from Requirement, and implement build() and violation()",
+    )
 
 
 def _plain(value: Any) -> Any:

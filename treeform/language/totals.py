@@ -68,7 +68,8 @@ class Totals:
         What a unit of weight of sample i adds when it is predicted class c.
     rows : tuple of TotalRow
     per_test : (F, K) int64 or None
-        What a test of encoded feature f adds; None: nothing.
+        What a test of encoded feature f adds; None: nothing. A pass-through adds nothing, a multivariate test what each
+        of its columns adds.
 
     Raises
     ------
@@ -115,8 +116,8 @@ class Totals:
         sums = (own * data.weights.astype(object)[:, None]).sum(axis=0) if self.n_totals else []
         values = [int(v) for v in sums]
         if self.per_test is not None:
-            for f in graph.feature[graph.feature >= 0]:
-                values = [v + int(t) for v, t in zip(values, self.per_test[int(f)], strict=True)]
+            for f in (column for test in graph.tests() for column in test.columns):
+                values = [v + int(t) for v, t in zip(values, self.per_test[f], strict=True)]
         return values
 
     def excess(self, graph: DecisionGraph, data: Dataset) -> int:

@@ -3,12 +3,13 @@
 An :class:`Expr` of shape ``S`` holds, for each of its entries, the terms ``(column, coefficient)`` of an
 affine expression and a constant. Terms lie in three flat arrays (COO triples sorted by entry, the entries
 compressed to row starts), so that a family of a million rows costs a handful of NumPy calls. Shapes broadcast
-as in NumPy.
+as in NumPy. A comparison of two gives a :class:`Relation`, which a model stores as rows.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal, NoReturn
 
 import numpy as np
 from scipy import sparse
@@ -18,8 +19,9 @@ from treeform.model import csr
 from treeform.model.array import AffineArray, Owner, normalise_axes
 from treeform.model.constants import as_constant
 from treeform.model.csr import Rows
-from treeform.model.relation import Relation
 from treeform.model.text import matmul_error, shape_error, strict_error
+
+Sense = Literal["<=", ">=", "=="]
 
 
 class Expr(AffineArray):
@@ -174,6 +176,35 @@ class Expr(AffineArray):
 
     def __gt__(self, other: Any) -> Any:
         raise strict_error(">")
+
+
+@dataclass(frozen=True, eq=False)
+class Relation:
+    """``expr (sense) 0`` for each entry of ``expr``.
+
+    Parameters
+    ----------
+    expr : Expr
+        Left side minus right side, broadcast.
+    sense : {"<=", ">=", "=="}
+    """
+
+    expr: Expr
+    sense: Sense
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.expr.shape
+
+    def __bool__(self) -> NoReturn:
+        raise ModelError(
+            "a comparison of expressions has no truth value",
+            cause="it states rows for the solver; its truth is known only after solving",
+            fix="pass it to model.add(...); write a chain a <= e <= b as two comparisons",
+        )
+
+    def __repr__(self) -> str:
+        return f"Relation({self.expr!r} {self.sense} 0)"
 
 
 def constant(values: Any, name: str | None = None) -> Expr:

@@ -11,8 +11,7 @@ from treeform.model import csr
 from treeform.model.array import FALSE, TRUE
 from treeform.model.blocks import Block, Cardinality, Clause, Linear, negated_per_row
 from treeform.model.csr import Bools, Floats, Ints, Rows
-from treeform.model.expr import Expr, common_owner
-from treeform.model.relation import Relation
+from treeform.model.expr import Expr, Relation, common_owner
 from treeform.model.specs import NO_LIMIT, CardinalitySpec, ClauseSpec, SignedClauses
 
 if TYPE_CHECKING:

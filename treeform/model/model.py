@@ -17,8 +17,7 @@ from treeform.model.blocks import Block
 from treeform.model.check import violated_rows, violated_variables
 from treeform.model.columns import Columns, VariableBlock, VariableKind, bounds, shape_of
 from treeform.model.csr import Bools, Floats, Ints, Rows
-from treeform.model.expr import Expr, as_expr, common_owner
-from treeform.model.relation import Relation
+from treeform.model.expr import Expr, Relation, as_expr, common_owner
 from treeform.model.specs import CardinalitySpec, ClauseSpec, SignedClauses
 from treeform.model.stopping import look_up
 

@@ -2,20 +2,43 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import Protocol
 
 import numpy as np
 
 from treeform.model.blocks import Block, Cardinality, Linear
+from treeform.model.columns import VariableBlock
+from treeform.model.csr import Floats, Ints
 from treeform.model.text import affine_text
-
-if TYPE_CHECKING:
-    from treeform.model.model import Model
 
 _LIMIT = 12
 
 
-def stats(model: Model) -> str:
+class Goal(Protocol):
+    """What is shown of an objective: its terms and its constant."""
+
+    @property
+    def cols(self) -> Ints: ...
+    @property
+    def vals(self) -> Floats: ...
+    @property
+    def const(self) -> float: ...
+
+
+class Shown(Protocol):
+    """What is read of a model."""
+
+    @property
+    def variables(self) -> Sequence[VariableBlock]: ...
+    @property
+    def blocks(self) -> Sequence[Block]: ...
+    @property
+    def objective(self) -> Goal: ...
+    def column_name(self, col: int, /) -> str: ...
+
+
+def stats(model: Shown) -> str:
     """A table of variables and blocks with their sizes."""
     lines = [repr(model)]
     for var in model.variables:
@@ -28,7 +51,7 @@ def stats(model: Model) -> str:
     return "\n".join(lines)
 
 
-def text(model: Model, rows_per_block: int) -> str:
+def text(model: Shown, rows_per_block: int) -> str:
     """The model written out, the first rows of each block."""
     goal = model.objective
     aim = affine_text(goal.cols, goal.vals, goal.const, model.column_name, _LIMIT)
@@ -41,7 +64,7 @@ def text(model: Model, rows_per_block: int) -> str:
     return "\n".join(lines)
 
 
-def row_text(model: Model, block: Block, row: int) -> str:
+def row_text(model: Shown, block: Block, row: int) -> str:
     """One row written out with the names of its variables."""
     terms = slice(int(block.indptr[row]), int(block.indptr[row + 1]))
     if isinstance(block, Linear):
@@ -59,7 +82,7 @@ def row_text(model: Model, block: Block, row: int) -> str:
     return out if block.when is None else f"{literal_text(model, int(block.when[row]))} implies {out}"
 
 
-def literal_text(model: Model, lit: int) -> str:
+def literal_text(model: Shown, lit: int) -> str:
     """``x[0]`` or ``~x[0]``."""
     return ("~" if lit < 0 else "") + model.column_name(abs(lit) - 1)
 

@@ -11,7 +11,7 @@ from treeform import __version__
 from treeform.graph.evaluate import confusion, errors
 from treeform.language.question import Question
 from treeform.report.plot import trace_svg
-from treeform.solve import Result, Status
+from treeform.solve import Limit, Result, Status
 from treeform.solve.result import Number, relative_gap
 from treeform.solve.simple_bounds import floor_bound
 
@@ -88,6 +88,12 @@ VERDICTS = {
     "infeasible": "Proved: no model of this shape satisfies the requirements.",
     "unknown": "The search ended with neither a model nor a proof.",
 }
+_AGAIN = {
+    "engine": "by solving again",
+    "lagrangian": "by its multipliers",
+    "proof": "by its proof on file",
+    None: "no witness: as far as treeform check can solve it again",
+}
 KINDS = {"upper": "a model of value", "lower": "no model is below", "infeasible": "no model exists"}
 
 
@@ -113,7 +119,9 @@ def of_result(
         ("gap", gap_text(result.gap)),
     ]
     if result.limit is not None:
-        outcome.insert(1, ("stopped by", str(result.limit)))
+        by_itself = result.limit is Limit.SOLVER
+        stopped = f"{result.solver}, by itself and without a proof" if by_itself else str(result.limit)
+        outcome.insert(1, ("stopped by", stopped))
     solver = result.solver + (f", {result.formulation} formulation" if result.formulation else "")
     outcome += [("solver", solver), ("time", f"{result.seconds:.2f} s")]
     floor = result.question.to_units(floor_bound(result.question))
@@ -160,19 +168,29 @@ def of_model(
     limit = None
     if certificate is not None:
         answer = certificate["answer"]
-        status, limit = Status(answer["status"]), answer["limit"]
+        run = certificate["metadata"]
+        status, limit = Status(answer["status"]), run["limit"]
         objective, bound = (_number(answer[key]) for key in ("objective", "bound"))
         outcome = [
             ("status", answer["status"]),
             ("objective", value_text(objective)),
             ("proved bound", value_text(bound)),
             ("gap", gap_text(relative_gap(objective, bound))),
-            ("solver", ", ".join(filter(None, [certificate.get("solver"), certificate.get("formulation")]))),
-            ("time", f"{certificate.get('seconds', 0):.2f} s"),
+            ("solver", ", ".join(filter(None, [run["solver"], run["formulation"]]))),
+            ("time", f"{run['seconds']:.2f} s"),
         ]
         floor = question.to_units(floor_bound(question))
         claims = tuple(
-            _claim({**claim, "value": _number(claim["value"])}, floor) for claim in certificate["claims"]
+            _claim(
+                {
+                    **claim["metadata"],
+                    "kind": claim["kind"],
+                    "value": _number(claim["value"]),
+                    "recheck": claim["route"] or _engine(claim["metadata"]),
+                },
+                floor,
+            )
+            for claim in certificate["claims"]
         )
     return _facts(
         question,
@@ -290,13 +308,18 @@ def _measured(rates: tuple[Rate, ...]) -> str:
     return f"{each}; ratio {ratio}, difference {high - low:.3f}"
 
 
+def _engine(metadata: Mapping[str, Any]) -> dict[str, Any] | None:
+    """An engine's claim has no witness: it is solved again."""
+    return {"kind": "engine"} if "engine" in metadata["details"] else None
+
+
 def _claim(claim: Mapping[str, Any], floor: Fraction) -> ClaimFact:
     """``floor`` is what rows that agree on every feature cost anyway: bounds up to it are a matter of counting."""
     kind, value = claim["kind"], claim["value"]
     if kind == "upper" or (value is not None and value <= floor):
         rechecked = "by counting"
     else:
-        rechecked = "by solving again" if claim["recheck"] else "not here: trust the prover, or run it again"
+        rechecked = _AGAIN[None if claim["recheck"] is None else claim["recheck"]["kind"]]
     return ClaimFact(
         kind=kind,
         what=KINDS[kind],

@@ -200,7 +200,7 @@ class RateParity(Requirement):
             out.append((full, int(side)))
         return out
 
-    def totals(self, data: Dataset) -> Totals | None:
+    def totals(self, data: Dataset) -> Totals:
         """One total for each group and set of samples: the weight predicted favourable. Rows are pairs of groups."""
         groups, code = self._resolved(data)
         sets = self.among(data, code)
@@ -214,7 +214,7 @@ class RateParity(Requirement):
             weight = self._weights(data, mask)
             for a, b in combinations([g for g, w in enumerate(weight) if w], 2):
                 rows += [self._row(width, first, pair, weight) for pair in ((a, b), (b, a))[: self._sides]]
-        return Totals(tuple(names), per_sample, tuple(rows)) if rows else None
+        return Totals(tuple(names), per_sample, tuple(rows))
 
     @property
     def _sides(self) -> int:

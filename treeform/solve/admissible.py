@@ -102,7 +102,10 @@ def _one_sided(graph: DecisionGraph, data: Dataset) -> Iterator[str]:
 
 
 def _narrow(graph: DecisionGraph, data: Dataset) -> Iterator[str]:
-    """Tests whose sides are nearer to each other, on the samples that reach them, than the margin."""
+    """Tests whose sides are nearer to each other, on the samples that reach them, than the margin.
+
+    Every test but a pass-through has samples on both sides: others were named before.
+    """
     X = graph.tested(data.points.X)
     span = data.points.X.max(axis=0) - data.points.X.min(axis=0)
     visits = graph.route(data.points.X)
@@ -112,8 +115,6 @@ def _narrow(graph: DecisionGraph, data: Dataset) -> Iterator[str]:
         size = max(abs(span[column] * test.weight(column)) for column in test.columns)
         value = X[visits[:, test.node], graph.feature[test.node]]
         left = value <= test.threshold
-        if left.all() or not left.any():
-            continue
         gap = value[~left].min() - value[left].max()
         if gap < _ENOUGH * float(MARGIN) * size:
             yield (

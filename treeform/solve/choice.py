@@ -7,13 +7,13 @@ from typing import Any
 
 from treeform import backends
 from treeform.backends import Backend
-from treeform.backends.base import LINEAR
+from treeform.backends.run import LINEAR
 from treeform.catalogue.engines import find_engine
 from treeform.catalogue.formulations import find_formulation
 from treeform.catalogue.solvers import find_solver
 from treeform.engines import Engine, TotalsSearch
 from treeform.engines.totals import reason_against
-from treeform.errors import SpecError
+from treeform.errors import SolverNotAvailable, SpecError
 from treeform.graph import DecisionGraph
 from treeform.language.formulation import Formulation
 from treeform.language.question import Question
@@ -21,8 +21,9 @@ from treeform.shape import UNIVARIATE, Tree
 from treeform.solve.depth import is_depth
 from treeform.solve.relaxation import relax
 
-DEFAULT_BACKEND = "highs"
-DEFAULT_SAT = "sat"
+USUAL = ("highs", "mathopt:scip", "cp-sat")
+"""Where the formulation leaves the solver open, the first of these that can be loaded here."""
+USUAL_FOR_DEPTH = ("sat", "cp-sat", "highs")
 FEW_TESTS = 1000
 """Distinct tests up to which the engine for binary tests is the one to ask about the least depth."""
 FEW_FOR_TOTALS = 500
@@ -63,8 +64,7 @@ def choose(question: Question, solver: Any, formulation: Any, warm_start: Any) -
         notes.append(f"formulation: {model.name}")
         notes += _why_not_totals(question, depth)
     if given is None:
-        given = backends.by_name(DEFAULT_SAT if depth else _usual_solver(question, model))
-        notes.append(f"solver: {given.name}")
+        given = _usual_solver(question, model, depth, notes)
     model.check(question.data, question.shape, question.objective, question.requirements)
     warm = _warm_engine(question, warm_start, notes, depth)
     model = model.tuned_for(given.capabilities.forms)
@@ -75,7 +75,7 @@ def _usual_engine(question: Question) -> Engine:
     """The engine for the shape and the data; on columns of zeros and ones DL85 is the faster one."""
     if not isinstance(question.shape, Tree):
         return find_engine("diagram-search")
-    totals = _totals_engine(question)
+    totals = totals_engine(question)
     return _plain_engine(question) if totals is None else totals
 
 
@@ -84,7 +84,7 @@ def _plain_engine(question: Question) -> Engine:
     return find_engine("dl85" if ((X == 0) | (X == 1)).all() else "contree")
 
 
-def _totals_engine(question: Question) -> Engine | None:
+def totals_engine(question: Question) -> Engine | None:
     """The search for totals, when it honours more than the plain engine does and the table has few tests."""
     engine, plain = TotalsSearch(), relax(question, _plain_engine(question))
     if plain is None or plain.exact:
@@ -111,13 +111,33 @@ def _engine_for(question: Question) -> Engine | None:
     return engine if relaxation is not None and relaxation.exact else None
 
 
-def _usual_solver(question: Question, model: Formulation) -> str:
-    """The backend for ``model`` when none is named; users' own requirements may have columns that are not whole."""
-    name = model.usual_solver(question.shape)
-    ours = all(type(requirement).__module__.startswith("treeform.") for requirement in question.requirements)
-    if name is None or not ours or not backends.by_name(name).availability().available:
-        return DEFAULT_BACKEND
-    return name
+def _usual_solver(question: Question, model: Formulation, depth: bool, notes: list[str]) -> Backend:
+    """The solver for ``model`` when none is named: one that takes its columns, and that can be loaded here.
+
+    Raises
+    ------
+    SolverNotAvailable
+        If there is none; the message says what to install.
+    """
+    own = None if depth else model.usual_solver(question.shape)
+    uneven = [str(requirement) for requirement in question.requirements if requirement.continuous]
+    passed_over: list[str] = []
+    missing: SolverNotAvailable | None = None
+    for name in dict.fromkeys([*([own] if own else []), *(USUAL_FOR_DEPTH if depth else USUAL)]):
+        try:
+            backend = backends.by_name(name)
+        except SolverNotAvailable as error:
+            missing = missing or error
+            passed_over.append(f"{name} cannot be used here ({error.cause})")
+            continue
+        if uneven and not backend.capabilities.continuous:
+            passed_over.append(f"{name} takes whole numbers only, and {uneven[0]} has other columns")
+            continue
+        notes.append("; ".join([f"solver: {backend.name}", *passed_over]))
+        return backend
+    if missing is not None:
+        raise missing
+    raise AssertionError(f"none of {USUAL} takes continuous columns")
 
 
 def require_exact(question: Question, engine: Engine) -> None:

@@ -76,6 +76,7 @@ def climb(
             break
         rung = question.with_(shape=Tree(depth, question.shape.splits), objective=Objective(()))
         found = Ledger(rung, ledger.budget)
+        found.runners = ledger.runners
         if beside is not None:
             ledger.say(f"{beside.engine.name}, depth {depth}")
             beside.try_depth(found)
@@ -151,6 +152,7 @@ def _break_tie(
         return None
     rung = question.with_(shape=Tree(depth, question.shape.splits), objective=next_goal)
     found = Ledger(rung, ledger.budget)
+    found.runners = ledger.runners
     found.offer(ledger.graph, "the ladder")
     ledger.say(f"{formulation.name} on {backend.name}, depth {depth}: {next_goal}")
     if beside is not None:

@@ -7,43 +7,21 @@ Its tree answers for the depth when exact evaluation finds nothing wrong with it
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
-from treeform.catalogue.engines import find_engine
 from treeform.engines import Engine, EngineRun, TreeTask
 from treeform.graph import DecisionGraph
 from treeform.language.objective import LARGEST_COST, Error, Nodes, Objective
 from treeform.language.question import Question
-from treeform.shape import Tree
 from treeform.solve.budget import Budget
+from treeform.solve.engines import recheck_of
 from treeform.solve.ledger import Ledger
 from treeform.solve.relaxation import Relaxation, relax
 from treeform.solve.simple_bounds import allowed_errors
 
 SHARE, SECONDS = 0.1, 10.0
 """How much of the time one answer may take, and the most of it."""
-
-
-def refuted(engine: Engine, depth: int) -> dict[str, Any]:
-    """What `treeform.check` needs to refute a depth again."""
-    return {"engine": engine.name, "refuted_depth": depth}
-
-
-def refute_again(recheck: dict[str, Any], question: Question, budget: Budget) -> tuple[Ledger, bool]:
-    """Have the engine that a claim names look at the depth again; the rung, and whether it came to an end.
-
-    Raises
-    ------
-    SpecError
-        If there is no such engine.
-    """
-    depth = int(recheck["refuted_depth"])
-    rung = Ledger(question.with_(shape=Tree(depth), objective=Objective(())), budget)
-    engine = DepthEngine(find_engine(str(recheck["engine"])), budget, alone=True)
-    engine.try_depth(rung)
-    return rung, not engine.gave_up
 
 
 @dataclass
@@ -82,13 +60,12 @@ class DepthEngine:
             upper=allowed + 1,
             on_incumbent=on_incumbent,
         )
+        rung.runners.append(self.engine.name)
         outcome = self.engine.run(rung.question.data, relaxation.task, run)
         if outcome.graph is not None:
             rung.offer(outcome.graph, self.engine.name)
         if outcome.lower > allowed:
-            rung.prove_infeasible(
-                self.engine.name, relaxation.dropped, refuted(self.engine, relaxation.task.depth)
-            )
+            rung.prove_infeasible(self.engine.name, relaxation.dropped, recheck_of(self.engine))
         self.gave_up = outcome.reason is not None and rung.graph is None
 
     def fewest_tests(self, ledger: Ledger) -> None:

@@ -13,14 +13,14 @@ from treeform.graph.evaluate import errors
 from treeform.language.question import Question
 from treeform.shape import Tree
 from treeform.solve.budget import Budget, interruptible
-from treeform.solve.choice import Plan, choose
+from treeform.solve.choice import Plan, choose, totals_engine
 from treeform.solve.depth import climb, is_depth
 from treeform.solve.engines import run_engine
 from treeform.solve.lagrangian import rows_of, tighten
 from treeform.solve.ledger import Ledger
 from treeform.solve.proof_writer import ProofWriter
 from treeform.solve.relaxation import relax
-from treeform.solve.result import Limit, Progress, Result, Status, as_number
+from treeform.solve.result import Limit, Progress, Result, Status, as_number, why_stopped
 from treeform.solve.search import CompiledSearch
 from treeform.solve.simple_bounds import PROVER, PROVER_OF_CLASSES, classes_bound, floor_bound, out_of_reach
 from treeform.solve.verification import verify
@@ -55,7 +55,7 @@ def _tidy(files: ProofWriter, plan: Plan, ledger: Ledger) -> None:
     files.tidy(ledger.claims)
     if plan.engine is not None:
         ledger.notes.append(f"no proof was written: a check has {plan.engine.name} prove its bound again")
-    elif not any("proof" in (claim.recheck or {}) for claim in ledger.claims) and not any(
+    elif not any((claim.recheck or {}).get("kind") == "proof" for claim in ledger.claims) and not any(
         note.startswith("no proof was written") for note in ledger.notes
     ):
         ledger.notes.append("no proof was written: nothing was refuted by a solver that answers yes or no")
@@ -103,7 +103,7 @@ def _first_models(question: Question, plan: Plan, ledger: Ledger, budget: Budget
 
 
 def _why(ledger: Ledger) -> str:
-    return "the answer was proved before" if ledger.closed else "the time was spent before"
+    return f"{'the answer was proved' if ledger.closed else why_stopped(ledger.budget.reason)} before"
 
 
 def constants(question: Question, ledger: Ledger) -> None:
@@ -135,13 +135,15 @@ def _warm_up(question: Question, plan: Plan, ledger: Ledger, budget: Budget) -> 
 
 
 def _by_trees(question: Question, ledger: Ledger, part: Budget) -> None:
-    """Models and bounds for a diagram from trees of its depth, where requirements are priced into predictions.
+    """Models and bounds for a diagram from trees of its depth, where requirements are rows over predictions.
 
     A diagram unrolls to a tree, so trees bound it; and a tree that fits the widths, or is pruned to them, is a diagram.
+    Where the table has few tests, the best tree under these rows; else their prices in the costs.
     """
-    engine = ConTree()
+    totals = totals_engine(question)
+    engine = ConTree() if totals is None else totals
     relaxation = relax(question, engine)
-    if relaxation is not None and rows_of(question, relaxation.dropped):
+    if relaxation is not None and (totals is not None or rows_of(question, relaxation.dropped)):
         outcome = run_engine(engine, relaxation, ledger, part)
         tighten(question, engine, relaxation, outcome, ledger, part)
 
@@ -156,6 +158,16 @@ def _refuted(question: Question, ledger: Ledger) -> list[str]:
     return [f"no model of shape {question.shape} satisfies {' together with '.join(names)}"] if names else []
 
 
+def _who_answered(plan: Plan, ledger: Ledger) -> tuple[str, str | None]:
+    """The solver and its formulation; where the solver was never started, the engines that ran."""
+    if plan.engine is not None:
+        return plan.engine.name, None
+    assert plan.backend is not None and plan.formulation is not None
+    if plan.backend.name in ledger.runners:
+        return plan.backend.name, plan.formulation.name
+    return ", ".join(dict.fromkeys(ledger.runners)) or "none", None
+
+
 def _result(question: Question, plan: Plan, ledger: Ledger, limit: Limit | None) -> Result:
     graph, status = ledger.graph, ledger.status
     units = question.to_units
@@ -164,8 +176,7 @@ def _result(question: Question, plan: Plan, ledger: Ledger, limit: Limit | None)
     counters: dict[str, int] = {}
     for claim in ledger.claims:
         counters.update({f"{claim.by}: {name}": value for name, value in claim.counters.items()})
-    runner = plan.engine or plan.backend
-    assert runner is not None
+    solver, formulation = _who_answered(plan, ledger)
     return Result(
         graph=graph,
         status=status,
@@ -178,8 +189,8 @@ def _result(question: Question, plan: Plan, ledger: Ledger, limit: Limit | None)
         trace=tuple(ledger.trace),
         seconds=ledger.budget.seconds,
         notes=(*plan.notes, *ledger.notes, *_refuted(question, ledger), *question.data.notes),
-        solver=runner.name,
-        formulation=plan.formulation.name if plan.formulation is not None else None,
+        solver=solver,
+        formulation=formulation,
         counters=counters,
         question=question,
     )

@@ -28,7 +28,7 @@ from treeform.graph import DecisionGraph
 from treeform.language.objective import Cost, Error
 from treeform.language.question import Question
 from treeform.solve.budget import Budget
-from treeform.solve.engines import offer_repaired, recheck_of
+from treeform.solve.engines import offer_repaired
 from treeform.solve.ledger import Ledger
 from treeform.solve.relaxation import Relaxation
 
@@ -197,7 +197,7 @@ def _ascend(
         if graph is None or not proved:
             break
         if bound > ceiling(dual.question):  # L is unbounded: no model satisfies the row
-            ledger.prove_infeasible(f"{dual.engine.name}, Lagrangian", dual.ignored)
+            ledger.prove_infeasible(f"{dual.engine.name}, Lagrangian", dual.ignored, _recheck(dual, point))
             break
         line = Line(value, bound, row.slack(graph, data))
         if line.bound > best.bound:
@@ -238,8 +238,10 @@ def _meet(low: Line, high: Line, factor: Fraction, unit: Fraction) -> Fraction:
 
 
 def _recheck(dual: Lagrangian, point: list[Fraction]) -> dict[str, Any]:
+    """The witness of the bound: the multiplier of each row."""
     pairs = zip(dual.rows, point, strict=True)
     return {
-        **recheck_of(dual.engine, dual.relaxation),
-        "multipliers": [[row.label, str(multiplier)] for row, multiplier in pairs],
+        "kind": "lagrangian",
+        "engine": dual.engine.name,
+        "multipliers": [{"requirement": row.label, "value": str(value)} for row, value in pairs],
     }

@@ -39,6 +39,8 @@ class Ledger:
         self.impossible = False
         self.phase = ""
         self.notes: list[str] = []
+        self.runners: list[str] = []
+        """The solvers and engines that were started, in order."""
         self.trace: list[tuple[float, Any, Any]] = []
         self._on_progress = on_progress
         self._lock = threading.RLock()

@@ -31,11 +31,18 @@ class Limit(Enum):
 
     TIME = "time"  #: the time limit was reached
     MEMORY = "memory"  #: a memory limit was reached
-    NODES = "nodes"  #: a solver's own node or conflict limit was reached
+    SOLVER = "solver"  #: the solver ended by itself without a proof: at a limit of its own, or it gave up
     INTERRUPTED = "interrupted"  #: Ctrl-C, or ``stop()``
 
     def __str__(self) -> str:
         return self.value
+
+
+def why_stopped(limit: Limit | None) -> str:
+    """The limit as the beginning of a sentence about what it cut short."""
+    if limit is Limit.INTERRUPTED:
+        return "Ctrl-C came"
+    return "the memory was spent" if limit is Limit.MEMORY else "the time was spent"
 
 
 def as_number(value: Fraction | int) -> Number:
@@ -82,7 +89,8 @@ class Claim:
     relaxation : tuple of str
         Requirements (and objective terms) that the prover ignored; empty for the problem itself.
     recheck : dict or None
-        How `treeform.check` can prove the claim again; None when it cannot.
+        How `treeform.check` can prove the claim again: ``kind`` is "engine", "lagrangian" or "proof", and
+        the rest is the witness; None without one. See `treeform.certify.schema`.
     """
 
     kind: str
@@ -128,6 +136,11 @@ class Result:
         Wall-clock time of the whole solve.
     notes : tuple of str
         What was chosen for the user, and what was treated in the data.
+    solver : str
+        The solver or native engine that ran; the engines alone where they settled all before the solver was started,
+        and "none" where counting did.
+    formulation : str or None
+        How the problem was stated to the solver; None where no solver was started.
     """
 
     graph: DecisionGraph | None

@@ -17,7 +17,7 @@ from treeform.solve.budget import Budget
 from treeform.solve.building import build_beside
 from treeform.solve.cores import raise_bound, terms_of
 from treeform.solve.ledger import Ledger
-from treeform.solve.result import Limit
+from treeform.solve.result import Limit, why_stopped
 
 if TYPE_CHECKING:
     from treeform.solve.proof_writer import ProofWriter, Written
@@ -26,7 +26,7 @@ REASONS = {
     "time": Limit.TIME,
     "memory": Limit.MEMORY,
     "interrupted": Limit.INTERRUPTED,
-    "solver": Limit.NODES,
+    "solver": Limit.SOLVER,
 }
 
 CORE_SHARE = 0.1
@@ -76,10 +76,11 @@ class CompiledSearch:
         session = build_beside(self._open, self.budget.stop)
         if session is None:
             self.limit = self.budget.reason
-            self.ledger.notes.append(f"{self.by}: the time was spent while the model was built")
+            self.ledger.notes.append(f"{self.by}: {why_stopped(self.limit)} while the model was built")
             return
         try:
             self.ledger.say(self.by)
+            self.ledger.runners.append(self.backend.name)
             if self.backend.capabilities.objective:
                 self._optimise(session)
             else:
@@ -262,7 +263,7 @@ class CompiledSearch:
         if outcome.verdict in (Verdict.OPTIMAL, Verdict.INFEASIBLE) or outcome.reason is None:
             return None
         # A solver that was stopped says "interrupted"; the budget knows whether that was Ctrl-C or the clock.
-        return self.budget.reason or REASONS.get(outcome.reason, Limit.NODES)
+        return self.budget.reason or REASONS.get(outcome.reason, Limit.SOLVER)
 
 
 def finite(value: float | None) -> bool:

@@ -46,13 +46,24 @@ def judge_candidate(question: Question, graph: DecisionGraph) -> tuple[DecisionG
     """A candidate in the form in which it is kept, and the judgement of that form.
 
     That is the graph without the tests that decide nothing, if that one is admissible; else the normal form of the
-    graph as given. A requirement, or the layers of a diagram, may need a test that changes no prediction.
+    graph as given. A requirement, or the layers of a diagram, may need a test that changes no prediction. See
+    "Admissible models" in the design documents.
+
+    Parameters
+    ----------
+    question : Question
+    graph : DecisionGraph
+        Any model of any maker, in normal form or not.
+
+    Returns
+    -------
+    DecisionGraph, Verified
+        The second one says whether the first one is admissible.
     """
     own_leaves = isinstance(question.shape, Tree)
     simple = normalised(graph.simplified(question.data), question.data, own_leaves=own_leaves)
     judged = verify(question, simple)
     if judged.ok or simple.n_nodes == graph.n_nodes:
         return simple, judged
-    kept = normalised(graph, question.data, own_leaves=own_leaves)
-    judged_kept = verify(question, kept)
-    return (kept, judged_kept) if judged_kept.ok else (simple, judged)
+    whole = normalised(graph, question.data, own_leaves=own_leaves)
+    return whole, verify(question, whole)

@@ -12,9 +12,11 @@ from treeform.testing.brute import all_models, brute_force
 from treeform.testing.cases import Case, draw_cases
 from treeform.testing.conformance import Report, check_formulation, check_requirement
 from treeform.testing.faces import compare_faces
+from treeform.testing.mutate import Mutation, mutations
 
 __all__ = [
     "Case",
+    "Mutation",
     "Report",
     "all_models",
     "brute_force",
@@ -24,4 +26,5 @@ __all__ = [
     "check_requirement",
     "compare_faces",
     "draw_cases",
+    "mutations",
 ]

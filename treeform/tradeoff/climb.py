@@ -19,7 +19,7 @@ from treeform.solve.budget import Budget, interruptible
 from treeform.solve.choice import Plan, choose, require_exact
 from treeform.solve.ledger import Ledger
 from treeform.solve.relaxation import Relaxation, relax
-from treeform.solve.result import Limit, Progress
+from treeform.solve.result import Limit, Progress, as_number
 from treeform.solve.search import CompiledSearch
 from treeform.solve.simple_bounds import ceiling
 from treeform.tradeoff.priced_trees import price_trees
@@ -130,6 +130,30 @@ class Climb:
             return [Price(None, 0)]
         return sorted(wanted, key=lambda price: -(price.each or 0))
 
+    # -- progress ---------------------------------------------------------------------------------
+
+    def _say(self, phase: str) -> None:
+        """Tell whoever watches what is known of the whole table, and what is done now."""
+        if self.on_progress is None:
+            return
+        table = self.table
+        proved = sum(table.target(m, None) is None for m in range(table.most + 1))
+        upper, lower = (
+            None if side is None else as_number(self.question.to_units(side))
+            for side in (table.upper[-1], table.lower[-1])
+        )
+        done = f"{proved} of {table.most + 1} numbers of tests proved"
+        self.on_progress(Progress(self.budget.seconds, upper, lower, f"{done}; {phase}"))
+
+    def _watched(self, m: int) -> Callable[[Progress], None] | None:
+        """What shows the work on one number of tests, in the time of the whole table."""
+        tell = self.on_progress
+        if tell is None:
+            return None
+        return lambda p: tell(
+            Progress(self.budget.seconds, p.upper, p.lower, f"at most {m} tests: {p.phase}")
+        )
+
     # -- what is cheap ----------------------------------------------------------------------------
 
     def start(self, wanted: Sequence[Price]) -> None:
@@ -137,10 +161,13 @@ class Climb:
         for k in range(self.question.data.n_classes):
             self.table.offer(DecisionGraph.leaf(k, self.question.data))
         self.table.raise_lower(0, self.table.upper[0], "constant models")
+        self._say("constant models")
         if self.plan is not None and self.plan.start is not None:
             self.table.offer(self.plan.start)
         if self.engine is not None:
+            self._say(self.engine.name)
             self._by_engine(self.engine, wanted)
+            self._say(f"after {self.engine.name}")
         if self.plan is None or self.plan.formulation is None:
             return
         if self.question.shape.splits != UNIVARIATE and self.warm:
@@ -272,7 +299,7 @@ class Climb:
 
     def _climb(self, m: int, target: int) -> None:
         question = self._rung(m)
-        ledger = RungLedger(question, self.budget, self.on_progress)
+        ledger = RungLedger(question, self.budget, self._watched(m))
         graph, lower = self.table.graph[m], self.table.lower[m]
         ledger.target = target
         if graph is not None:
@@ -299,6 +326,7 @@ class Climb:
             self.table.raise_lower(m, None, search.by)
         elif ledger.lower is not None:
             self.table.raise_lower(m, ledger.lower, search.by)
+        self._say(f"after at most {m} tests")
         if not ledger.closed:
             self.limit = search.limit
             self._spent[m] = target

@@ -125,12 +125,21 @@ def curve(
             formulation=formulation,
             warm_start=warm_start,
             time_limit=share,
-            on_progress=on_progress,
+            on_progress=_watched(on_progress, depth, budget),
         )
         if budget.stop() or str(ladders[depth].limit) == "interrupted":
             break
     asked = ladders[min(ladders)].question
     return Pareto(asked, _points(ladders), ladders, budget.seconds)
+
+
+def _watched(
+    tell: Callable[[Progress], None] | None, depth: int, budget: Budget
+) -> Callable[[Progress], None] | None:
+    """What shows the work on one depth, in the time of the whole curve."""
+    if tell is None:
+        return None
+    return lambda p: tell(Progress(budget.seconds, p.upper, p.lower, f"depth {depth}: {p.phase}"))
 
 
 def _only_clauses(solver: Any) -> bool:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeform.backends import Capabilities
-from treeform.backends.base import CLAUSE
+from treeform.backends.run import CLAUSE
 from treeform.bridges import route
 from treeform.errors import CertificateError, SpecError
 from treeform.language.formulation import Formulation
@@ -88,6 +88,7 @@ class Statement:
         terms = question.objective.terms
         if len(terms) == 1 and isinstance(terms[0][1], Depth):
             fits = isinstance(self.shape, Tree) and isinstance(question.shape, Tree) and self.at_most is None
+            fits = fits and self.shape.splits == question.shape.splits
             if fits and terms[0][0] > 0:
                 # No tree of this depth, so none of a smaller one.
                 return (

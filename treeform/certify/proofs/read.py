@@ -6,23 +6,25 @@ import gzip
 import zlib
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from treeform.catalogue.formulations import find_formulation
+from treeform.catalogue.formulations import find_formulation, formulation_names
 from treeform.certify.proofs.cnf import Cnf, Statement, derive
 from treeform.certify.proofs.rup import PIECE, Verification, verify_drat_trim, verify_rup
 from treeform.certify.proofs.write import digest_of_file, versions
+from treeform.certify.provers import at_depth, depth_below, is_least_depth
+from treeform.certify.schema import ProofRoute
 from treeform.errors import CertificateError
+from treeform.language.formulation import Formulation
 from treeform.language.question import Question
-from treeform.shape import shape_from_json
 from treeform.solve.budget import Budget
 
 
 def verify_proof(
-    recheck: dict[str, Any],
+    route: ProofRoute,
     question: Question,
+    value: Fraction | None,
     folder: Path,
     time_limit: float | None,
     drat_trim: bool = False,
@@ -31,10 +33,12 @@ def verify_proof(
 
     Parameters
     ----------
-    recheck : dict
+    route : ProofRoute
         What the certificate says about it.
     question : Question
-        Made from the data.
+        Made from the data. Shape and splits of what is refuted are its own.
+    value : Fraction or None
+        The bound that is claimed, in the user's units; None: that there is no model.
     folder : Path
         Where proofs are.
     time_limit : float or None
@@ -55,10 +59,10 @@ def verify_proof(
     CertificateError
         If the file is missing, was changed, or is about another problem.
     """
-    statement = _statement(recheck, question)
+    statement = _statement(route, question, value)
     bound = statement.bound(question)
-    path = _file(recheck, folder)
-    cnf = derive(question, find_formulation(str(recheck["formulation"])), statement)
+    path = _file(route, folder)
+    cnf = derive(question, _formulation(route.formulation), statement)
     budget = Budget(time_limit)
     try:
         with gzip.open(path, "rb") as stream:
@@ -79,20 +83,33 @@ def verify_proof(
             f"the proof {path.name} cannot be read", cause=str(error), fix="use the file as it was written"
         ) from error
     if found.verdict not in ("verified", "stopped", "memory"):
-        found = Verification(found.verdict, found.detail + _other_formula(recheck, cnf), found.counters)
+        found = Verification(found.verdict, found.detail + _other_formula(), found.counters)
     return bound, found, cnf
 
 
-def _statement(recheck: dict[str, Any], question: Question) -> Statement:
+def _statement(route: ProofRoute, question: Question, value: Fraction | None) -> Statement:
+    """What the proof has to refute: the shape is that of the problem, or its tree of the depth below the claim."""
+    shape = question.shape
+    if is_least_depth(question.objective):
+        shape = at_depth(question, depth_below(question, value)).shape
     at_most = None
-    if recheck["at_most"] is not None:
-        scaled = Fraction(recheck["at_most"]) * question.scale
+    if route.at_most is not None:
+        scaled = Fraction(route.at_most) * question.scale
         if scaled.denominator != 1:
-            raise CertificateError(
-                "the proof's bound is no value of the objective", cause=str(recheck["at_most"])
-            )
+            raise CertificateError("the proof's bound is no value of the objective", cause=route.at_most)
         at_most = int(scaled)
-    return Statement(shape_from_json(recheck["shape"]), at_most, _examples(recheck["rows"], question))
+    return Statement(shape, at_most, _examples(route.rows, question))
+
+
+def _formulation(name: str) -> Formulation:
+    """The formulation as it is installed: settings might leave models out."""
+    if name not in formulation_names():
+        raise CertificateError(
+            f"there is no formulation {name!r}",
+            cause=f"installed are {', '.join(sorted(formulation_names()))}",
+            fix="install the package that brings it",
+        )
+    return find_formulation(name)
 
 
 def _examples(rows: list[int] | None, question: Question) -> np.ndarray | None:
@@ -106,15 +123,15 @@ def _examples(rows: list[int] | None, question: Question) -> np.ndarray | None:
     return np.unique(question.data.points.index[np.searchsorted(kept, given)])
 
 
-def _file(recheck: dict[str, Any], folder: Path) -> Path:
-    name = str(recheck["proof"])
+def _file(route: ProofRoute, folder: Path) -> Path:
+    name = route.file
     path = folder / Path(name).name
     if Path(name).name != name or not path.is_file():
         raise CertificateError(
             f"there is no proof {name} in {folder}",
             fix="name the folder that solve(..., proofs=folder) wrote to",
         )
-    if digest_of_file(path) != recheck["sha256"]:
+    if digest_of_file(path) != route.sha256:
         raise CertificateError(
             f"the proof {name} was changed after it was written",
             cause="its digest is not the one in the certificate",
@@ -123,11 +140,7 @@ def _file(recheck: dict[str, Any], folder: Path) -> Path:
     return path
 
 
-def _other_formula(recheck: dict[str, Any], cnf: Cnf) -> str:
-    """Why a proof may fail that was good once: never a part of the check, only of the message."""
-    told = recheck.get("cnf") or {}
-    if told.get("sha256") == cnf.digest:
-        return ""
-    then = ", ".join(f"{name} {number}" for name, number in (recheck.get("versions") or {}).items())
+def _other_formula() -> str:
+    """Why a proof may fail that was good once."""
     now = ", ".join(f"{name} {number}" for name, number in versions().items())
-    return f"; it was written for other clauses than those derived here ({then} then, {now} now)"
+    return f"; a proof goes with the clauses that its versions derived (here {now})"

@@ -157,21 +157,22 @@ class Proofs:
     ) -> dict[str, Any]:
         at_most = None if statement.at_most is None else str(question.to_units(statement.at_most))
         return {
-            "proof": name,
+            "kind": "proof",
+            "file": name,
             "sha256": digest,
-            "format": "drup, text, gzip",
-            "shape": statement.shape.to_json(),
-            "at_most": at_most,
             "formulation": formulation.name,
+            "at_most": at_most,
             "rows": rows_of(question, statement.examples),
+            "format": "drup, text, gzip",
             "solver": self.solver,
+            "shape": statement.shape.to_json(),
             "cnf": {"variables": cnf.variables, "clauses": cnf.n_clauses, "sha256": cnf.digest},
             "versions": versions(),
         }
 
     def tidy(self, claims: Iterable[Claim]) -> None:
         """Delete the proofs of this run that no claim rests on any more."""
-        needed = {claim.recheck.get("proof") for claim in claims if claim.recheck}
+        needed = {claim.recheck.get("file") for claim in claims if claim.recheck}
         for name in self._mine - needed:
             with suppress(OSError):
                 (self.folder / name).unlink()

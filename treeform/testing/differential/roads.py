@@ -16,7 +16,14 @@ if TYPE_CHECKING:
     from treeform.testing.differential.shapes import Shape
     from treeform.testing.differential.table import Table
 
-TREE_ENGINES = (("contree", 8), ("dl85", 6), ("cadl85", 5), ("blossom", 5), ("diagram-search", 5))
+TREE_ENGINES = (
+    ("contree", 8),
+    ("dl85", 6),
+    ("cadl85", 5),
+    ("blossom", 5),
+    ("diagram-search", 5),
+    ("totals-search", 9),
+)
 DIAGRAM_ENGINES = (("diagram-search", 30), ("diagram-heuristic", 1))
 HYPERPLANE_SOLVERS = (("highs", 10), ("mathopt:scip", 4), ("cp-sat", 0.2))
 SETTINGS = {
@@ -24,6 +31,7 @@ SETTINGS = {
     "dl85": ("", "", "exact_depth=3", "cache=none", "warm_up=none"),
     "cadl85": ("",),
     "blossom": ("",),
+    "totals-search": ("", "", "", "parts=none", "parts=multipliers", "parts=lazy+steps", "simd=plain"),
     "diagram-search": ("", "", "", "aids=none", "aids=trees", "aids=transpositions"),
 }
 HONOURED = {
@@ -31,6 +39,7 @@ HONOURED = {
     "dl85": {"max_nodes", "min_support"},
     "cadl85": {"max_nodes", "min_support"},
     "blossom": {"min_support"},
+    "totals-search": {"max_nodes", "min_support", "stability", "parity", "feature_budget", "max_errors"},
     "diagram-search": {"max_nodes", "min_support", "stability"},
     "diagram-heuristic": {"max_nodes", "min_support", "stability"},
 }

@@ -1,0 +1,90 @@
+"""One optimum on every road where models with pass-throughs, two arcs to one node, or shared leaves take part."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import treeform as tf
+from treeform.data import Dataset
+from treeform.graph import DecisionGraph
+from treeform.solve import verify
+from treeform.testing import brute_force
+
+XOR = Dataset.from_user(pd.DataFrame({"a": [0, 0, 1, 1], "b": [0, 1, 0, 1]}), [0, 1, 1, 0])
+NARROW = tf.Diagram(1, 1, 2)
+A = {"feature": 0, "threshold": 0.5}
+B = {"feature": 1, "threshold": 0.5}
+LEAVES = {"no": {"label": 0}, "yes": {"label": 1}}
+LATE = Dataset.from_user(
+    pd.DataFrame({"a": [0, 0, 0, 1, 1, 0, 1, 2], "b": [1, 0, 2, 2, 0, 0, 2, 1]}), [1, 0, 1, 0, 0, 0, 0, 1]
+)
+
+
+def handed_on_late() -> DecisionGraph:
+    """Node u parts its four samples, two and two, and sends both sides to w, one layer further down."""
+    nodes = {
+        "root": {**A, "left": "u", "right": "v"},
+        "u": {**B, "left": "w", "right": "w"},
+        "v": {"feature": 1, "threshold": 1.5, "left": "w", "right": "no"},
+        "w": {**B, "left": "no", "right": "yes"},
+        **LEAVES,
+    }
+    return DecisionGraph.build(nodes, LATE)
+
+
+def xor_below(root: dict[str, Any]) -> DecisionGraph:
+    """The four tests of the design document; the root hands all samples on."""
+    nodes = {
+        "root": root,
+        "a": {**A, "left": "b0", "right": "b1"},
+        "b0": {**B, "left": "no", "right": "yes"},
+        "b1": {**B, "left": "yes", "right": "no"},
+        **LEAVES,
+    }
+    return DecisionGraph.build(nodes, XOR)
+
+
+@pytest.mark.parametrize(
+    ("solver", "formulation"),
+    [(None, None), (tf.DiagramSearch(), None), ("highs", "odd-paper")],
+)
+@pytest.mark.parametrize(
+    ("objective", "optimum"), [("error", 0), ("error + 1/10*nodes", Fraction(2, 5)), ("error + 1/2*nodes", 2)]
+)
+def test_every_road_has_the_optimum_with_a_pass_through(
+    solver: Any, formulation: str | None, objective: str, optimum: Any
+) -> None:
+    assert brute_force(XOR, NARROW, objective)[0] == optimum
+    for start in ("auto", xor_below({"pass": "a"})):
+        problem = tf.Problem(XOR, None, shape=NARROW)
+        problem.minimize(objective)
+        result = problem.solve(solver, formulation=formulation, warm_start=start)
+        assert (str(result.status), result.objective) == ("optimal", optimum)
+        assert verify(problem.question, result.graph).ok
+
+
+@pytest.mark.parametrize("solver", [tf.DiagramSearch(), "cp-sat", "highs"])
+def test_warm_starts_with_two_arcs_to_one_node_are_refused(solver: Any) -> None:
+    assert brute_force(LATE, tf.Diagram(1, 2, 1), "error", [tf.MinSupport(2)])[0] == 1
+    for start in (handed_on_late(), None):
+        problem = tf.Problem(LATE, None, shape=tf.Diagram(1, 2, 1))
+        problem.minimize("error")
+        problem += tf.MinSupport(2)
+        result = problem.solve(solver, warm_start=start)
+        assert (str(result.status), result.objective) == ("optimal", 1)
+
+
+@pytest.mark.parametrize("solver", ["cadical195", "cp-sat"])
+def test_warm_starts_with_shared_leaves_cost_as_much_as_with_their_own(solver: str) -> None:
+    nodes = {"root": {**A, "left": "b0", "right": "b1"}, **LEAVES}
+    nodes["b0"] = {**B, "left": "no", "right": "yes"}
+    nodes["b1"] = {**B, "left": "yes", "right": "no"}
+    for start in (DecisionGraph.build(nodes, XOR), None):
+        problem = tf.Problem(XOR, None, shape=tf.Tree(2))
+        problem.minimize("error + 1/5*leaves")
+        result = problem.solve(solver, formulation="sat-depth", warm_start=start)
+        assert (str(result.status), result.objective) == ("optimal", Fraction(4, 5))

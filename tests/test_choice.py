@@ -1,0 +1,94 @@
+"""Which solver is taken when none is named: what it is capable of is declared, and it can be loaded here."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+
+import treeform as tf
+from treeform.backends import packages
+from treeform.errors import SolverNotAvailable, SpecError
+from treeform.solve.choice import choose
+
+
+class Own(tf.Requirement):
+    """At most two tests, as a user would write it."""
+
+    name = "own_in_test_choice"
+    needs = frozenset({"active"})
+
+    def build(self, m, t):
+        m.add(t.active.sum() <= 2)
+
+    def violation(self, graph, data):
+        return max(0, graph.n_nodes - 2)
+
+
+class Uneven(Own):
+    """The same, with a column that is no whole number."""
+
+    name = "uneven_in_test_choice"
+    continuous = True
+
+    def build(self, m, t):
+        share = m.continuous("share", ub=2.0)
+        m.add(t.active.sum() <= share)
+
+
+class Undeclared(Uneven):
+    name = "undeclared_in_test_choice"
+    continuous = False
+
+
+def problem(*requirements: tf.Requirement) -> tf.Problem:
+    rng = np.random.default_rng(2)
+    X, y = rng.integers(0, 3, (20, 2)), rng.integers(0, 2, 20)
+    made = tf.Problem(X, y, shape=tf.Tree(2), sensitive_features=np.arange(20) % 2)
+    made += [tf.Monotone("x0"), *requirements]
+    return made
+
+
+def test_a_users_requirement_changes_no_default() -> None:
+    ours, own = problem().solve(warm_start=None), problem(Own()).solve(warm_start=None)
+    assert ours.solver == own.solver == "cp-sat"
+    assert own.graph.n_nodes <= 2
+
+
+def test_columns_that_are_not_whole_are_declared_and_named() -> None:
+    result = problem(Uneven()).solve(warm_start=None)
+    assert result.solver == "highs"
+    assert any("cp-sat takes whole numbers only, and uneven_in_test_choice" in note for note in result.notes)
+    assert result.objective == problem(Own()).solve(warm_start=None).objective
+    for solver in (None, "highs"):
+        with pytest.raises(SpecError, match="set continuous = True in Undeclared"):
+            problem(Undeclared()).solve(solver, warm_start=None)
+
+
+@pytest.mark.parametrize(
+    ("loaded", "shape", "expected"),
+    [
+        ("highspy", "tree:2", "highs"),
+        ("ortools", "tree:2", "cp-sat"),
+        ("ortools", "tree:2:multivariate", "mathopt:scip"),
+        ("highspy", "tree:2:multivariate", "highs"),
+    ],
+)
+def test_a_default_can_be_loaded_beside_what_is_loaded_already(
+    monkeypatch: pytest.MonkeyPatch, loaded: str, shape: str, expected: str
+) -> None:
+    versions = {"highspy": "1.15.1", "ortools": "9.15.6755"}
+    monkeypatch.setattr(packages, "installed_version", versions.get)
+    other = {"highspy": "ortools", "ortools": "highspy"}[loaded]
+    monkeypatch.setitem(sys.modules, loaded, sys)
+    monkeypatch.delitem(sys.modules, other, raising=False)
+    asked = tf.Problem([[0.0], [1.0]], [0, 1], shape=shape)
+    asked += [Own()]
+    assert choose(asked.question, None, None, None).backend.name == expected
+
+
+def test_with_no_solver_at_all_the_message_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(packages, "find_spec", lambda module: None)
+    with pytest.raises(SolverNotAvailable, match="pip install"):
+        problem(Own()).solve(warm_start=None)

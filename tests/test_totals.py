@@ -1,0 +1,368 @@
+"""Totals: the language, the native search against enumeration, and where it enters a solve."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import treeform as tf
+from treeform.engines import EngineRun, TreeTask
+from treeform.engines.table_of_totals import TableOfTotals
+from treeform.engines.totals import PARTS
+from treeform.errors import SpecError
+from treeform.language.totals import joined, of_prediction_rows
+from treeform.solve.relaxation import relax
+from treeform.testing import all_models, brute_force
+
+RATES = (tf.StatisticalParity, tf.EqualOpportunity, tf.PredictiveEquality, tf.EqualizedOdds)
+
+
+class AtMostApproved(tf.Requirement):
+    """At least and at most so much weight is predicted class 1, said in totals only."""
+
+    needs = frozenset({"predicted"})
+
+    def __init__(self, most, least=0):
+        self.most, self.least = most, least
+
+    def build(self, m, t):
+        approved = (t.predicted[:, 1] * t.weights).sum()
+        m.add(approved <= self.most, str(self))
+        m.add(approved >= self.least, str(self))
+
+    def totals(self, data):
+        per_sample = np.zeros((data.n_samples, data.n_classes, 1), dtype=np.int64)
+        per_sample[:, 1] = 1
+        return tf.Totals(("approved",), per_sample, (tf.TotalRow((1,), lo=self.least, hi=self.most),))
+
+    def violation(self, graph, data):
+        approved = self.totals(data).values(graph, data)[0]
+        return max(0, approved - self.most, self.least - approved)
+
+
+class TestPrice(tf.Requirement):
+    """The tests' columns cost at most so much, column f costs f + 1: a total of tests."""
+
+    __test__ = False
+    needs = frozenset({"feature"})
+
+    def __init__(self, most):
+        self.most = most
+
+    def build(self, m, t):
+        m.add((t.feature * np.arange(1, t.n_features + 1)).sum() <= self.most, str(self))
+
+    def totals(self, data):
+        none = np.zeros((data.n_samples, data.n_classes, 1), dtype=np.int64)
+        price = np.arange(1, data.n_features + 1, dtype=np.int64)[:, None]
+        return tf.Totals(("price",), none, (tf.TotalRow((1,), hi=self.most),), price)
+
+    def violation(self, graph, data):
+        return max(0, self.totals(data).values(graph, data)[0] - self.most)
+
+
+def draw(seed):
+    """A tiny problem with one to three requirements of any kind that the search honours."""
+    rng = np.random.default_rng(seed)
+    n, classes = int(rng.integers(4, 11)), int(rng.integers(2, 4))
+    X = rng.integers(0, int(rng.integers(2, 4)), size=(n, int(rng.integers(1, 4)))).astype(float)
+    y = np.arange(n) % classes
+    rng.shuffle(y)
+    group = [rng.integers(0, 2, n), rng.integers(0, 3, n), (y == 0).astype(int), np.zeros(n, int)][seed % 4]
+    group[:2] = (0, 1)
+    weights = [None, rng.integers(1, 6, n), np.round(rng.random(n) * 3 + 0.1, 1)][seed % 3]
+    problem = tf.Problem(X, y, shape=tf.Tree(int(rng.integers(1, 3))), sample_weight=weights)
+    cost = tf.Cost(rng.integers(0, 5, (classes, classes)))
+    objectives = [tf.Error(), tf.Error() + tf.Nodes() / 2, 2 * tf.Error() + tf.Leaves() / 3, cost]
+    problem.minimize(objectives[int(rng.integers(0, 4))])
+    favourable = int(rng.integers(0, classes))
+    for _ in range(int(rng.integers(1, 4))):
+        kind, least = int(rng.integers(0, 10)), int(rng.integers(0, 7))
+        if kind < 5:
+            amount = (
+                {"ratio": rng.choice(["0.8", "1", "1/3"])}
+                if kind % 2
+                else {"difference": rng.choice(["0", "0.1", "0.3"])}
+            )
+            problem += RATES[int(rng.integers(0, 4))](groups=group, favourable=favourable, **amount)
+        else:
+            problem += [
+                tf.MinSupport(int(rng.integers(1, 4))),
+                tf.MaxNodes(int(rng.integers(0, 3))),
+                tf.Stability(int(rng.integers(1, 5))),
+                tf.FeatureBudget(int(rng.integers(0, 3))),
+                [AtMostApproved(least + int(rng.integers(0, 3)), least), TestPrice(int(rng.integers(0, 5)))][
+                    seed % 2
+                ],
+            ][kind - 5]
+    return problem
+
+
+@pytest.mark.parametrize("block", range(6))
+def test_the_search_finds_what_enumeration_finds(block):
+    settled = set()
+    for seed in range(block * 40, block * 40 + 40):
+        problem = draw(seed)
+        rng = np.random.default_rng(seed)
+        parts = tuple(part for part in PARTS if rng.random() < 0.7)
+        question = problem.question
+        wanted = brute_force(problem.data, question.shape, question.objective, question.requirements)
+        result = problem.solve(tf.TotalsSearch(parts=parts, simd=("auto", "plain")[seed % 2]))
+        settled.add(result.status)
+        if wanted is None:
+            assert result.status is tf.Status.INFEASIBLE, seed
+        else:
+            assert result.status is tf.Status.OPTIMAL, seed
+            assert result.objective == wanted[0] == result.bound, seed
+            assert not any(result.violations.values()), seed
+    assert tf.Status.OPTIMAL in settled
+
+
+def test_infeasible_problems_occur_among_those_drawn():
+    statuses = [draw(seed).solve(tf.TotalsSearch()).status for seed in range(240)]
+    assert statuses.count(tf.Status.INFEASIBLE) >= 3
+
+
+@pytest.mark.parametrize("kind", RATES)
+def test_totals_of_rates_say_what_their_rows_say(kind):
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        X, y, group = rng.integers(0, 2, (12, 3)), np.arange(12) % 2, rng.integers(0, 3, 12)
+        group[:3] = (0, 1, 2)
+        problem = tf.Problem(X, y, shape=tf.Tree(2), sample_weight=rng.integers(1, 4, 12))
+        amount = {"ratio": "0.8"} if seed % 2 else {"difference": "0.1"}
+        requirement = kind(groups=group, favourable=1, **amount).bind(problem.data)
+        own = requirement.totals(problem.data)
+        derived = of_prediction_rows(requirement.prediction_rows(problem.data), "rows")
+        assert own.n_totals <= 6 and len(own.rows) <= len(derived.rows)
+        trees = list(all_models(problem.data, tf.Tree(1)))
+        for graph in [trees[i] for i in rng.integers(0, len(trees), 10)]:
+            met = requirement.violation(graph, problem.data) == 0
+            assert met == (own.excess(graph, problem.data) == 0) == (derived.excess(graph, problem.data) == 0)
+
+
+def test_totals_of_several_requirements_stand_side_by_side():
+    problem = tf.Problem([[0, 1], [1, 1], [0, 0], [1, 0]], [0, 1, 1, 0], shape=tf.Tree(2))
+    parts = [AtMostApproved(1).totals(problem.data), TestPrice(2).totals(problem.data)]
+    both = joined(parts)
+    assert both.names == ("approved", "price")
+    assert [row.coef for row in both.rows] == [(1, 0), (0, 1)]
+    tree = problem.solve(tf.DL85()).graph
+    assert both.values(tree, problem.data) == parts[0].values(tree, problem.data) + parts[1].values(
+        tree, problem.data
+    )
+    assert joined([]) is None and joined(parts[:1]) is parts[0]
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: tf.TotalRow((1,)),
+        lambda: tf.TotalRow((0.5,), hi=1),
+        lambda: tf.Totals(("a",), np.zeros((3, 2, 2), dtype=np.int64), ()),
+        lambda: tf.Totals(("a",), np.zeros((3, 2, 1)), ()),
+        lambda: tf.Totals(("a",), np.zeros((3, 2, 1), dtype=np.int64), (tf.TotalRow((1, 2), hi=1),)),
+    ],
+)
+def test_what_is_not_whole_or_does_not_fit_is_refused(make):
+    with pytest.raises(SpecError):
+        make()
+
+
+def test_a_row_is_divided_and_its_sides_are_rounded_inwards():
+    row = tf.TotalRow((6, -9), lo=-7, hi=7).reduced()
+    assert (row.coef, row.lo, row.hi) == ((2, -3), -2, 2)
+
+
+# -- limits of exactness ------------------------------------------------------------------------------
+
+
+class Scaled(AtMostApproved):
+    """The same with every number multiplied, to reach the ends of 64 bits."""
+
+    def __init__(self, most, factor, noise=0):
+        super().__init__(most)
+        self.factor, self.noise = factor, noise
+
+    def totals(self, data):
+        per_sample = np.zeros((data.n_samples, data.n_classes, 1), dtype=np.int64)
+        per_sample[:, 1, 0] = self.factor + np.arange(data.n_samples) * self.noise
+        return tf.Totals(("approved",), per_sample, (tf.TotalRow((1,), hi=self.most * self.factor),))
+
+    def violation(self, graph, data):
+        return self.totals(data).excess(graph, data)
+
+
+@pytest.mark.parametrize("factor", [1, 2**31, 2**53 - 1, 2**53 + 1, 2**55, 2**62 - 20])
+@pytest.mark.parametrize("noise", [0, 1])
+def test_large_numbers_are_exact_or_refused(factor, noise):
+    rng = np.random.default_rng(5)
+    X = rng.integers(0, 2, (20, 4))
+    y = (X[:, 0] ^ (rng.random(20) < 0.2)).astype(int)
+    problem = tf.Problem(X, y, shape=tf.Tree(2))
+    problem += Scaled(5, factor, noise)
+    question = problem.question
+    if factor > 2**61:
+        with pytest.raises(SpecError, match=r"2\*\*61"):
+            problem.solve(tf.TotalsSearch())
+        return
+    result = problem.solve(tf.TotalsSearch())
+    wanted = brute_force(problem.data, question.shape, question.objective, question.requirements)
+    assert result.status is tf.Status.OPTIMAL and result.objective == wanted[0]
+
+
+def test_heavy_weights_are_refused_with_the_reason():
+    problem = tf.Problem([[0], [1]], [0, 1], shape=tf.Tree(1), sample_weight=[2**28 + 1, 2**27])
+    problem += AtMostApproved(2**27)
+    with pytest.raises(SpecError, match=r"2\*\*28"):
+        problem.solve(tf.TotalsSearch())
+    assert problem.solve(tf.HiGHS()).status is tf.Status.OPTIMAL
+
+
+# -- rates that do not exist ----------------------------------------------------------------------------
+
+
+def test_a_group_without_samples_that_count_is_compared_with_no_other():
+    X, y, group = [[0], [0], [1], [1]], [0, 0, 1, 1], [0, 0, 1, 1]  # the group is the label
+    problem = tf.Problem(X, y, shape=tf.Tree(1))
+    problem += tf.EqualOpportunity(groups=group, difference=0)
+    result = problem.solve()
+    assert (result.errors, result.status) == (0, tf.Status.OPTIMAL)
+    rows = problem.question.requirements[0].report(result.graph, problem.data)
+    assert [row.rate for row in rows] == [None, 1]
+    parity = tf.Problem(X, y, shape=tf.Tree(1))
+    parity += tf.StatisticalParity(groups=group, ratio=1)
+    assert parity.solve().errors == 2  # only constant models are fair
+
+
+def test_conditional_parity_compares_within_strata():
+    frame = pd.DataFrame({"a": [0, 1] * 8, "s": [0, 0, 1, 1] * 4, "g": [0] * 8 + [1] * 8})
+    y = (frame["a"] ^ (frame["g"] & frame["s"])).to_numpy()
+    problem = tf.Problem(frame, y, shape=tf.Tree(2))
+    problem += tf.ConditionalParity(groups="g", given="s", difference=0, favourable=1)
+    question = problem.question
+    wanted = brute_force(problem.data, question.shape, question.objective, question.requirements)
+    assert problem.solve(tf.TotalsSearch()).objective == wanted[0]
+    again = tf.Requirement.from_json(question.requirements[0].to_json()).bind(problem.data)
+    assert str(again) == str(question.requirements[0])
+
+
+# -- where it enters a solve -----------------------------------------------------------------------------
+
+
+def fair(
+    benchmark_data, depth=3, name="fairness/compas", column="Race=African-American", favourable=0, **amount
+):
+    X, y = benchmark_data(name)
+    problem = tf.Problem(X, y, shape=tf.Tree(depth))
+    problem += tf.StatisticalParity(groups=column, favourable=favourable, **(amount or {"ratio": 0.8}))
+    return problem, X, y
+
+
+def test_it_is_chosen_by_itself_says_why_and_is_checked(benchmark_data):
+    problem, X, y = fair(benchmark_data)
+    result = problem.solve()
+    assert (result.errors, result.bound, result.solver) == (2429, 2429, "totals-search")
+    assert any("few tests (27 here)" in note for note in result.notes)
+    report = tf.check(result.certificate(), X, y)
+    assert report.ok and "proved again: at least 2429" in str(report)
+
+
+def test_a_table_of_many_tests_is_left_to_others_and_the_note_says_so():
+    rng = np.random.default_rng(0)
+    X, y = rng.random((600, 1)), np.arange(600) % 2
+    problem = tf.Problem(X, y, shape=tf.Tree(1))
+    problem += tf.StatisticalParity(groups=np.arange(600) // 300, difference=0.1)
+    result = problem.solve(time_limit=1)
+    assert result.solver != "totals-search"
+    assert any("totals-search honours all" in note and "599 tests" in note for note in result.notes)
+    assert problem.solve("totals-search").status is tf.Status.OPTIMAL
+
+
+def test_with_a_requirement_it_does_not_know_it_gives_bound_and_models():
+    rng = np.random.default_rng(3)
+    X = pd.DataFrame(rng.integers(0, 2, (60, 5)), columns=list("abcde"))
+    y = X["a"] ^ (rng.random(60) < 0.2)
+    problem = tf.Problem(X, y, shape=tf.Tree(2))
+    problem += [tf.StatisticalParity(groups=X["b"], difference=0.05), tf.Monotone("a", "increasing")]
+    result = problem.solve(time_limit=30)
+    assert any("totals-search" in claim.by for claim in result.claims)
+    assert result.status is tf.Status.OPTIMAL and not any(result.violations.values())
+
+
+def test_a_start_and_a_bound_from_outside_are_used(benchmark_data):
+    problem, _, _ = fair(benchmark_data)
+    best = problem.solve()
+    relaxation = relax(problem.question, tf.TotalsSearch())
+    below = tf.TotalsSearch().run(problem.data, relaxation.task, EngineRun(upper=2429))
+    assert below.graph is None and below.proved and below.lower >= 2429
+    again = tf.TotalsSearch().run(problem.data, relaxation.task, EngineRun(start=best.graph))
+    assert (again.upper, again.lower, again.proved) == (2429, 2429, True)
+
+
+def test_a_stopped_search_keeps_a_valid_bound_and_a_model(benchmark_data):
+    problem, _, _ = fair(
+        benchmark_data,
+        depth=5,
+        name="fairness/german-credit",
+        column="Gender=Male",
+        favourable=1,
+        difference=0.01,
+    )
+    result = problem.solve(tf.TotalsSearch(), time_limit=0.3)
+    assert result.status is tf.Status.FEASIBLE and result.limit is tf.Limit.TIME
+    assert not any(result.violations.values()) and result.bound <= result.errors
+
+
+def test_too_little_memory_stops_it_with_the_reason(benchmark_data):
+    problem, _, _ = fair(benchmark_data, depth=4)
+    outcome = tf.TotalsSearch(memory_limit=2000).run(
+        problem.data, relax(problem.question, tf.TotalsSearch()).task, EngineRun()
+    )
+    assert outcome.reason == "memory" and not outcome.proved and outcome.lower <= 2345
+
+
+def test_a_deeper_tree_is_never_worse(benchmark_data):
+    errors = [fair(benchmark_data, depth)[0].solve().errors for depth in (1, 2, 3, 4)]
+    assert errors == sorted(errors, reverse=True) and errors[-1] == 2345
+
+
+def test_it_agrees_with_cp_sat_on_the_published_formulation():
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        X = rng.integers(0, 2, (40, 5))
+        y = X[:, 0] ^ (rng.random(40) < 0.25)
+        group = X[:, 0] ^ (rng.random(40) < 0.3)
+        problem = tf.Problem(X, y, shape=tf.Tree(2))
+        problem += [
+            tf.EqualOpportunity(groups=group, difference="0.05"),
+            tf.PredictiveEquality(groups=group, ratio="0.7"),
+        ]
+        stated = problem.solve(tf.CPSAT(), formulation="odd", warm_start=None, time_limit=60)
+        assert stated.status is tf.Status.OPTIMAL
+        assert problem.solve(tf.TotalsSearch()).objective == stated.objective
+
+
+def test_diagrams_are_refused_and_bounded():
+    X, y = np.array([[0, 0], [0, 1], [1, 0], [1, 1]] * 5), np.array([0, 1, 1, 0] * 5)
+    problem = tf.Problem(X, y, shape=tf.Diagram(1, 2))
+    problem += tf.StatisticalParity(groups=X[:, 0], difference=0.1)
+    with pytest.raises(SpecError, match="widths"):
+        problem.solve(tf.TotalsSearch())
+
+
+@pytest.mark.parametrize("setting", [{"simd": "none"}, {"memory_limit": 0}, {"parts": ("magic",)}])
+def test_settings_that_are_not_possible_are_refused(setting):
+    with pytest.raises(SpecError):
+        tf.TotalsSearch(**setting)
+
+
+def test_samples_of_equal_costs_and_totals_are_of_one_kind():
+    problem = tf.Problem([[0], [0], [1], [1]], [0, 1, 0, 1], shape=tf.Tree(1))
+    table = TableOfTotals(
+        problem.data, TreeTask(1, totals=AtMostApproved(2).totals(problem.data), max_nodes=1)
+    )
+    assert table.count.tolist() == [[1, 1], [1, 1]]
+    assert table.row.shape == (2, 2, 2) and table.test_row.tolist() == [[0, 1]]
+    assert table.hi.tolist()[1] >= 1

@@ -1,0 +1,132 @@
+"""What is asked of a solver and what it answers: capabilities, a run, a verdict, an outcome."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, Literal
+
+import numpy as np
+
+from treeform.model import Form, Kind
+
+Reason = Literal["time", "memory", "interrupted", "solver"]
+
+LINEAR = Form(Kind.LINEAR, False)
+CLAUSE = Form(Kind.CLAUSE, False)
+CARDINALITY = Form(Kind.CARDINALITY, False)
+ALL_FORMS = frozenset(Form(kind, enforced) for kind in Kind for enforced in (False, True))
+
+
+class Verdict(Enum):
+    """What a run established."""
+
+    OPTIMAL = "optimal"
+    """``x`` is feasible, and nothing is better; without an objective, every feasible point is optimal."""
+    FEASIBLE = "feasible"
+    """``x`` is feasible; something may be better."""
+    INFEASIBLE = "infeasible"
+    """Nothing satisfies the rows *together with this run's cutoff and assumptions*."""
+    UNKNOWN = "unknown"
+    """Nothing was found and nothing was proved."""
+
+
+@dataclass(frozen=True)
+class Capabilities:
+    """What a solver accepts as it is; the router rewrites the rest.
+
+    Attributes
+    ----------
+    forms : frozenset of Form
+        Kinds of rows, plain or enforced.
+    continuous, integer : bool
+        Whether columns may be continuous, or integer beyond 0/1.
+    objective : bool
+        Whether it optimises; otherwise the layer above asks for better and better points.
+    assumptions : bool
+        Whether a run may fix literals for itself alone.
+    cores : bool
+        Whether a refutation says which of these cannot hold together: their positions, as ``info["core"]``.
+    """
+
+    forms: frozenset[Form]
+    continuous: bool = False
+    integer: bool = False
+    objective: bool = False
+    assumptions: bool = True
+    cores: bool = False
+
+
+@dataclass
+class Run:
+    """One question to a session.
+
+    Attributes
+    ----------
+    time_limit : float or None
+        Seconds of wall-clock time.
+    stop : callable or None
+        Polled from the calling thread about twenty times a second; True ends the run.
+    hint : ndarray of float64, shape (n_cols,), or None
+        A point to start from, NaN where unknown; it may be shorter than the model and need not be feasible.
+    cutoff : float or None
+        Only points with an objective of at most this are wanted.
+    assumptions : sequence of int
+        Signed literals ``+-(col + 1)`` that hold in this run only.
+    on_solution : callable or None
+        Called with each better checked point ``(n_cols,)``, in the thread that called ``solve``.
+    on_bound : callable or None
+        Called with each better lower bound of the objective, in the same thread.
+    """
+
+    time_limit: float | None = None
+    stop: Callable[[], bool] | None = None
+    hint: np.ndarray | None = None
+    cutoff: float | None = None
+    assumptions: Sequence[int] = ()
+    on_solution: Callable[[np.ndarray], None] | None = None
+    on_bound: Callable[[float], None] | None = None
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a search says, before treeform has looked at it: only for writers of backends."""
+
+    verdict: Verdict
+    x: np.ndarray | None = None
+    bound: float | None = None
+    reason: Reason | None = None
+    info: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The result of a run.
+
+    Attributes
+    ----------
+    verdict : Verdict
+    x : ndarray of float64, shape (n_cols,), or None
+        The best checked point; integer columns hold whole numbers.
+    bound : float or None
+        No point that satisfies the rows and the assumptions has an objective below this.
+    reason : str or None
+        Why the run ended early: "time", "memory", "interrupted", or "solver" (it gave up or was not believed).
+    seconds : float
+    info : dict
+        The solver's own counters; "rejected" counts points that failed the check.
+    """
+
+    verdict: Verdict
+    x: np.ndarray | None
+    bound: float | None
+    reason: Reason | None
+    seconds: float
+    info: dict[str, Any] = field(default_factory=dict)
+
+
+def finite(value: float | None) -> float | None:
+    """A number that says something, or None."""
+    return None if value is None or not math.isfinite(value) or abs(value) >= 1e30 else float(value)

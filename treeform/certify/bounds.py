@@ -1,0 +1,290 @@
+"""What the claims of a certificate are worth: each is refuted, proved again, or named as somebody's word."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+
+from treeform.backends import Backend
+from treeform.certify.certificate import with_version
+from treeform.certify.proofs import verify_proof
+from treeform.certify.provers import (
+    Bound,
+    by_engines,
+    by_multipliers,
+    constant_models,
+    is_least_depth,
+)
+from treeform.certify.reference import OutOfReach, Stopped, least_value
+from treeform.certify.schema import ClaimPart, LagrangianRoute, ProofRoute
+from treeform.certify.verdicts import CheckRow, Verdict, false, holds, on_trust
+from treeform.errors import SolverNotAvailable, TreeformError
+from treeform.graph import DecisionGraph
+from treeform.language.question import Question
+from treeform.solve.budget import Budget
+from treeform.solve.driver import solve
+from treeform.solve.simple_bounds import ceiling, classes_bound, floor_bound
+from treeform.solve.verification import verify
+
+REFERENCE = "the reference search"
+OWN_FORMULATIONS = frozenset({"odd", "paper-odd", "sat-depth", "sat-size"})
+"""Those whose clauses are tested against exhaustive enumeration here."""
+
+
+@dataclass(frozen=True)
+class Means:
+    """How claims are proved again.
+
+    Attributes
+    ----------
+    time_limit : float or None
+        Seconds for each claim.
+    proofs : Path or None
+        The folder of proofs.
+    drat_trim : bool
+        Whether drat-trim verifies them.
+    independent : bool
+        Whether engines do not count.
+    confirm : Backend, str or None
+        Another solver to solve again with.
+    """
+
+    time_limit: float | None = None
+    proofs: Path | None = None
+    drat_trim: bool = False
+    independent: bool = False
+    confirm: Backend | str | None = None
+
+
+def claim_rows(
+    claims: list[ClaimPart], question: Question, graph: DecisionGraph | None, means: Means
+) -> list[CheckRow]:
+    """One row for each claim, in their order; the strongest bounds are proved first, and imply the weaker ones."""
+    court = _Court(question, graph, means)
+    rows: dict[int, CheckRow] = {}
+    for index in sorted(range(len(claims)), key=lambda i: _strength(claims[i])):
+        rows[index] = court.row(claims[index])
+    return [rows[index] for index in range(len(claims))]
+
+
+def _strength(claim: ClaimPart) -> tuple[int, Fraction]:
+    if claim.kind == "infeasible":
+        return 0, Fraction(0)
+    return 1, -Fraction(claim.value or 0)
+
+
+class _Court:
+    """The claims on one question: what refutes them, and what is proved already."""
+
+    def __init__(self, question: Question, graph: DecisionGraph | None, means: Means) -> None:
+        self.question = question
+        self.means = means
+        self.graph: DecisionGraph | None = None
+        self.least: Fraction | None = None
+        """The value of the best admissible model known."""
+        self.worth: Fraction | None = None
+        """The value of the certificate's model, if it is admissible."""
+        self.proved: Fraction | None = None
+        self.proved_by = ""
+        self.impossible = False
+        for model in (*constant_models(question), *(() if graph is None else (graph,))):
+            found = verify(question, model)
+            if not found.ok:
+                continue
+            value = question.to_units(found.value)
+            if model is graph:
+                self.worth = value
+            if self.least is None or value < self.least:
+                self.graph, self.least = model, value
+
+    def row(self, claim: ClaimPart) -> CheckRow:
+        """The verdict on one claim."""
+        value = None if claim.value is None else Fraction(claim.value)
+        what = f"{claim.kind} claim" + ("" if value is None else f" {value}") + f" by {claim.metadata.by}"
+        if (value is None) != (claim.kind == "infeasible"):
+            return false(what, "there is no such claim")
+        if claim.kind == "upper":
+            if claim.route is not None or self.worth is None or value is None or self.worth > value:
+                known = "no admissible model" if self.worth is None else f"the model is worth {self.worth}"
+                return false(what, known)
+            return holds(what, f"the model is worth {self.worth}")
+        return self._bound(what, claim, value)
+
+    def _bound(self, what: str, claim: ClaimPart, value: Fraction | None) -> CheckRow:
+        if self.least is not None and (value is None or value > self.least):
+            return false(what, f"refuted by a model that is worth {self.least}")
+        counted = self._by_counting(value)
+        if counted is not None:
+            return holds(what, counted, "counting")
+        if self._is_proved(value):
+            return holds(what, f"follows from what {self.proved_by} proved", self.proved_by)
+        row = self._prove(what, claim, value)
+        if row.verdict is Verdict.VERIFIED:
+            self.proved_by = row.proved_by
+            self.impossible |= value is None
+            self.proved = value if self.proved is None or value is None else max(self.proved, value)
+        return row
+
+    def _is_proved(self, value: Fraction | None) -> bool:
+        if self.impossible:
+            return True
+        return value is not None and self.proved is not None and value <= self.proved
+
+    def _by_counting(self, value: Fraction | None) -> str | None:
+        """Which simple bound shows the claim, or None; ``value`` None is one beyond what any model costs."""
+        question = self.question
+        if value is None:
+            value = question.to_units(ceiling(question)) + Fraction(1, question.scale)
+        floor, by_classes = (question.to_units(f(question)) for f in (floor_bound, classes_bound))
+        if value <= floor:
+            return f"rows that agree on every feature cost at least {floor}"
+        if value <= by_classes:
+            return f"classes without a terminal, and tests, cost at least {by_classes}"
+        least_depth = question.objective.terms[0][0] if is_least_depth(question.objective) else Fraction(0)
+        if value <= least_depth and self.least != 0:
+            return "no constant model is admissible"
+        return None
+
+    # -- proving again ----------------------------------------------------------------------------
+
+    def _prove(self, what: str, claim: ClaimPart, value: Fraction | None) -> CheckRow:
+        notes: list[str] = []
+        by = claim.metadata.by
+        if isinstance(claim.route, ProofRoute):
+            row = self._by_proof(what, claim.route, value, notes)
+            if row is not None:
+                return row
+        if self.means.independent:
+            row = self._by_reference(what, value, notes)
+            if row is not None:
+                return row
+        row = self._by_engines(what, claim, value, notes)
+        if row is None and not self.means.independent:
+            row = self._by_reference(what, value, notes)
+        if row is not None:
+            return row
+        names = [by]
+        if self.means.confirm is not None:
+            row, confirmed = self._by_another(what, by, value, notes)
+            if row is not None:
+                return row
+            names += [confirmed] if confirmed else []
+        return on_trust(what, "; ".join(notes) or "nothing here can prove it again", *names)
+
+    def _by_proof(
+        self, what: str, route: ProofRoute, value: Fraction | None, notes: list[str]
+    ) -> CheckRow | None:
+        if self.means.proofs is None:
+            notes.append(f"a proof is in {route.file}: name its folder (proofs=, --proof) to verify it")
+            return None
+        try:
+            bound, found, cnf = verify_proof(
+                route, self.question, value, self.means.proofs, self.means.time_limit, self.means.drat_trim
+            )
+        except SolverNotAvailable:
+            raise
+        except TreeformError as error:
+            return false(what, f"its proof cannot be verified: {error}")
+        if found.verdict in ("stopped", "memory"):
+            notes.append(f"its proof was not verified to the end: {found.detail}")
+            return None
+        if not found.ok:
+            return false(what, f"its proof proves nothing: {found.detail}")
+        if bound is not None and (value is None or bound < value):
+            return false(what, f"its proof shows only that nothing is below {bound}")
+        steps = f"{found.counters['core_lemmas']:,} lemmas" if found.counters else found.detail
+        detail = f"proof verified ({steps}) against {cnf.n_clauses:,} clauses derived from the data"
+        if route.formulation not in OWN_FORMULATIONS:
+            return on_trust(what, detail, f"the formulation {route.formulation}")
+        return holds(what, detail, "the proof checker")
+
+    def _by_reference(self, what: str, value: Fraction | None, notes: list[str]) -> CheckRow | None:
+        budget = Budget(self.means.time_limit)
+        try:
+            least = least_value(self.question, budget.stop)
+        except OutOfReach as error:
+            notes.append(f"out of reach of {REFERENCE}: {error.cause}")
+            return None
+        except Stopped:
+            notes.append(f"{REFERENCE} was not finished within {self.means.time_limit} s")
+            return None
+        return _verdict(what, value, Bound(REFERENCE, least, least, True))
+
+    def _by_engines(
+        self, what: str, claim: ClaimPart, value: Fraction | None, notes: list[str]
+    ) -> CheckRow | None:
+        route, budget = claim.route, Budget(self.means.time_limit)
+        maker = claim.metadata.details.get("engine")
+        strongest: Bound | None = None
+        try:
+            if isinstance(route, LagrangianRoute):
+                found = by_multipliers(self.question, route.multipliers, maker, budget)
+                row = self._settled(what, value, found, notes)
+                if row is not None:
+                    return row
+                if found.finished:
+                    return false(what, f"its multipliers prove only {found.lower}")
+            for found in by_engines(self.question, value, maker, budget, self.graph):
+                row = self._settled(what, value, found, notes)
+                if row is not None:
+                    return row
+                strongest = found
+        except OutOfReach as error:
+            notes.append(error.what)
+            return None
+        except (TreeformError, ArithmeticError) as error:
+            return false(what, f"cannot be proved again: {error}")
+        if strongest is None:
+            return None
+        within = "" if strongest.finished else f" within {self.means.time_limit} s"
+        notes.append(f"{strongest.by} proves only {strongest.lower}{within}")
+        return None
+
+    def _settled(self, what: str, value: Fraction | None, found: Bound, notes: list[str]) -> CheckRow | None:
+        """The verdict when the bound settles the claim; an engine's word alone where that is not enough."""
+        row = _verdict(what, value, found)
+        if row is not None and row.verdict is Verdict.VERIFIED and self.means.independent:
+            detail = "; ".join([*notes, row.detail])
+            return on_trust(what, detail, f"the native engine {found.by}")
+        return row
+
+    def _by_another(
+        self, what: str, by: str, value: Fraction | None, notes: list[str]
+    ) -> tuple[CheckRow | None, str | None]:
+        """Solve again with another solver: a model may refute the claim; else the solver's name, if it confirms."""
+        try:
+            result = solve(
+                self.question,
+                self.means.confirm,
+                warm_start=self.graph,
+                time_limit=self.means.time_limit,
+            )
+        except SolverNotAvailable:
+            raise
+        except TreeformError as error:
+            notes.append(f"not confirmed: {error.what}")
+            return None, None
+        lower = None if str(result.status) == "infeasible" else Fraction(result.bound or 0)
+        best = None if result.objective is None else Fraction(result.objective)
+        found = Bound(result.solver, lower, best, True)
+        if found.refutes(value):
+            return false(what, f"refuted by a model of {result.solver} that is worth {best}"), None
+        if not found.shows(value):
+            notes.append(f"not confirmed: {result.solver} proves only {lower}")
+            return None, None
+        if f" on {result.solver} " in f"{by} ":
+            notes.append(f"{result.solver} proves it once more; that is no second opinion")
+            return None, None
+        notes.append(f"confirmed by {result.solver}")
+        return None, with_version(result.solver)
+
+
+def _verdict(what: str, value: Fraction | None, found: Bound) -> CheckRow | None:
+    """Verified or false, where the bound decides; else None."""
+    if found.refutes(value):
+        return false(what, f"refuted by a model that is worth {found.best}, found by {found.by}")
+    if found.shows(value):
+        shown = "there is no admissible model" if found.lower is None else f"at least {found.lower}"
+        return holds(what, f"proved again by {found.by}: {shown}", found.by)
+    return None

@@ -1,0 +1,252 @@
+"""Proving bounds again by native engines, on tasks that are made from the problem alone.
+
+A certificate may name the engine that made a claim, and multipliers. It never names a task or a setting: the engines
+here have their usual ones, under which they are exact.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from treeform.certify.schema import Multiplier
+from treeform.engines import DL85, ConTree, DiagramSearch, Engine
+from treeform.errors import CertificateError
+from treeform.graph import DecisionGraph
+from treeform.language.objective import Depth, Objective
+from treeform.language.question import Question
+from treeform.shape import UNIVARIATE, Tree
+from treeform.solve.budget import Budget
+from treeform.solve.depth_engine import DepthEngine
+from treeform.solve.engines import run_engine
+from treeform.solve.lagrangian import Lagrangian, rows_of, tighten
+from treeform.solve.ledger import Ledger
+from treeform.solve.relaxation import relax
+from treeform.solve.simple_bounds import ceiling
+
+FEW_TESTS = 300
+"""Tests up to which the search over binary tests is the second opinion on trees."""
+FIRST_SHARE, FIRST_SECONDS = 0.3, 10.0
+"""How much of the time the first of two provers may take, and the most of it."""
+FAMILIES = {
+    "contree": "trees",
+    "dl85": "binary",
+    "cadl85": "binary",
+    "blossom": "binary",
+    "diagram-search": "diagrams",
+}
+"""Engines that share code are of one family."""
+
+
+@dataclass(frozen=True)
+class Bound:
+    """What a prover found.
+
+    Attributes
+    ----------
+    by : str
+    lower : Fraction or None
+        No admissible model is below, in the user's units; None: there is no admissible model.
+    best : Fraction or None
+        The value of the best admissible model that it found.
+    finished : bool
+        Whether it came to its end.
+    """
+
+    by: str
+    lower: Fraction | None
+    best: Fraction | None
+    finished: bool
+
+    def shows(self, value: Fraction | None) -> bool:
+        """Whether nothing is below ``value``; None: that there is nothing at all."""
+        return self.lower is None or (value is not None and self.lower >= value)
+
+    def refutes(self, value: Fraction | None) -> bool:
+        """Whether an admissible model is below ``value``; None: whether there is one."""
+        return self.best is not None and (value is None or self.best < value)
+
+
+def provers(question: Question, maker: object) -> list[Engine]:
+    """The engines that can prove a bound of the question again; first one that shares no code with the maker."""
+    if question.shape.splits != UNIVARIATE:
+        return []
+    tree = ConTree()
+    if not isinstance(question.shape, Tree):
+        return [tree, DiagramSearch()]
+    engines: list[Engine] = [tree]
+    if question.data.n_tests <= FEW_TESTS:
+        engines.append(DL85())
+    if FAMILIES.get(str(maker)) == FAMILIES[tree.name]:
+        engines.reverse()
+    return engines
+
+
+def by_engines(
+    question: Question,
+    value: Fraction | None,
+    maker: object,
+    budget: Budget,
+    graph: DecisionGraph | None = None,
+) -> Iterator[Bound]:
+    """What the engines find one after the other; the caller stops when it has enough.
+
+    Parameters
+    ----------
+    question : Question
+    value : Fraction or None
+        The bound that is claimed, in the user's units; None: that there is no admissible model.
+    maker : object
+        The name of the engine that claims it, as far as it is known.
+    budget : Budget
+    graph : DecisionGraph, optional
+        A model in hand: engines look for better ones only.
+    """
+    engines = provers(question, maker)
+    for index, engine in enumerate(engines):
+        part = _part(budget, last=index + 1 == len(engines))
+        found = _by_engine(engine, question, value, part, graph)
+        if found is not None:
+            yield found
+
+
+def _by_engine(
+    engine: Engine, question: Question, value: Fraction | None, budget: Budget, graph: DecisionGraph | None
+) -> Bound | None:
+    if is_least_depth(question.objective):
+        return _by_depth(engine, question, value, budget)
+    relaxation = relax(question, engine)
+    if relaxation is None:
+        return None
+    ledger = _Target(question, budget)
+    ledger.target = None if value is None else math.ceil(value * question.scale)
+    if graph is not None:
+        ledger.offer(graph, "the certificate")
+    outcome = run_engine(engine, relaxation, ledger, budget)
+    if not ledger.closed:
+        tighten(question, engine, relaxation, outcome, ledger, budget)
+    return _bound(engine.name, ledger, not budget.stop())
+
+
+class _Target(Ledger):
+    """A ledger that is closed once its lower bound reaches a target, or a model is below it."""
+
+    target: int | None = None
+
+    @property
+    def closed(self) -> bool:
+        if self.target is None:
+            return super().closed or self.upper is not None
+        reached = self.lower is not None and self.lower >= self.target
+        return super().closed or reached or (self.upper is not None and self.upper < self.target)
+
+
+def _bound(by: str, ledger: Ledger, finished: bool) -> Bound:
+    best = None if ledger.upper is None else ledger.question.to_units(ledger.upper)
+    if ledger.impossible:
+        return Bound(by, None, best, True)
+    lower = Fraction(0) if ledger.lower is None else ledger.question.to_units(ledger.lower)
+    return Bound(by, lower, best, finished)
+
+
+def is_least_depth(objective: Objective) -> bool:
+    """Whether the depth is what is minimised."""
+    return len(objective.terms) == 1 and isinstance(objective.terms[0][1], Depth)
+
+
+def depth_below(question: Question, value: Fraction | None) -> int:
+    """The depth that has to be refuted for the least depth to be ``value``; None: for there to be no model.
+
+    Raises
+    ------
+    CertificateError
+        If the shape is no tree.
+    """
+    if not isinstance(question.shape, Tree):
+        raise CertificateError("a least depth is that of trees, and the shape is none")
+    if value is None:
+        return question.shape.depth
+    return min(question.shape.depth, math.ceil(value / question.objective.terms[0][0]) - 1)
+
+
+def at_depth(question: Question, depth: int) -> Question:
+    """Is there an admissible tree of this depth? Splits and requirements are those of the question."""
+    return question.with_(shape=Tree(depth, question.shape.splits), objective=Objective(()))
+
+
+def _by_depth(engine: Engine, question: Question, value: Fraction | None, budget: Budget) -> Bound | None:
+    depth = depth_below(question, value)
+    if depth < 1:  # constant models are judged before
+        return None
+    ledger = Ledger(at_depth(question, depth), budget)
+    search = DepthEngine(engine, budget, alone=True)
+    search.try_depth(ledger)
+    each = question.objective.terms[0][0]
+    if ledger.impossible:
+        lower = None if depth >= question.shape.depth else each * (depth + 1)
+        return Bound(engine.name, lower, None, True)
+    best = None if ledger.graph is None else each * ledger.graph.depth
+    return Bound(engine.name, Fraction(0), best, not search.gave_up)
+
+
+def by_multipliers(
+    question: Question, multipliers: Sequence[Multiplier], maker: object, budget: Budget
+) -> Bound:
+    """The Lagrangian bound at stated multipliers; see `treeform.solve.lagrangian`.
+
+    Raises
+    ------
+    CertificateError
+        If the multipliers are not one for each row of requirements of the problem, or negative, or too large.
+    """
+    priced = {one.requirement for one in multipliers}
+    point = [Fraction(one.value) for one in multipliers]
+    engines = [engine for engine in provers(question, maker) if "cost" in engine.understands]
+    found: Bound | None = None
+    for index, engine in enumerate(engines):
+        relaxation = relax(question, engine)
+        if relaxation is None:
+            continue
+        rows = rows_of(question, tuple(label for label in relaxation.dropped if label in priced))
+        fits = [row.label for row in rows] == [one.requirement for one in multipliers]
+        if not point or not fits or min(point) < 0:
+            raise CertificateError("the multipliers do not fit the requirements")
+        dual = Lagrangian(question, engine, relaxation, rows)
+        if not dual.within_range(point):
+            raise CertificateError("the multipliers are too large for exact arithmetic")
+        part = _part(budget, last=index + 1 == len(engines))
+        bound, graph, proved = dual.solve(tuple(point), part)
+        ledger = Ledger(question, budget)
+        if graph is not None:
+            ledger.offer(graph, engine.name)
+        best = None if ledger.upper is None else question.to_units(ledger.upper)
+        lower = question.to_units(math.ceil(bound))
+        found = Bound(
+            f"{engine.name} with multipliers", None if beyond(question, lower) else lower, best, proved
+        )
+        if proved:
+            break
+    if found is None:
+        raise CertificateError("no engine can take the multipliers")
+    return found
+
+
+def beyond(question: Question, lower: Fraction) -> bool:
+    """Whether a lower bound is above what any admissible model costs, so that there is none."""
+    return lower > question.to_units(ceiling(question))
+
+
+def _part(budget: Budget, *, last: bool) -> Budget:
+    """The time of one of several provers."""
+    if last:
+        return budget
+    left = budget.remaining
+    return budget.share(FIRST_SECONDS if left is None else min(FIRST_SECONDS, FIRST_SHARE * left))
+
+
+def constant_models(question: Question) -> Iterator[DecisionGraph]:
+    """The models without a test, one for each class."""
+    for label in range(question.data.n_classes):
+        yield DecisionGraph.leaf(label, question.data)

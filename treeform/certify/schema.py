@@ -1,0 +1,176 @@
+"""The format of certificates: pydantic models, and the JSON Schema that is made from them.
+
+Unknown keys are refused everywhere. What no check verifies stands under a key ``metadata``, and nothing else does.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+FORMAT = "treeform.certificate/2"
+
+Exact = Annotated[
+    str, Field(pattern=r"^-?(0|[1-9][0-9]*)(/[1-9][0-9]*)?$", description="exact number, such as 12 or 25/2")
+]
+Count = Annotated[int, Field(ge=0)]
+Digest = Annotated[str, Field(pattern="^[0-9a-f]{64}$", description="SHA-256, hexadecimal")]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class GroupsPart(_Part):
+    """Groups that were given as an array: they are no part of the table, and `check` takes them again."""
+
+    name: str = Field(description="how requirements refer to them")
+    labels: list[str | int | float | bool] = Field(description="of the groups, in the order of their codes")
+    called: str | None = Field(description="the name that the array had; part of the requirements' labels")
+    digest: Digest = Field(description="of labels and codes")
+
+
+class DataPart(_Part):
+    """What the certificate is about; the digest covers the values."""
+
+    digest: Digest = Field(description="of features, labels, weights, excluded columns and groups")
+    n_samples: Count
+    features: list[str]
+    classes: list[str]
+    exclude: list[str]
+    weighted: bool
+    groups: list[GroupsPart]
+
+
+class TreePart(_Part):
+    """The shape of a tree."""
+
+    type: Literal["tree"]
+    depth: Annotated[int, Field(ge=1)]
+    splits: Literal["multivariate"] | None = Field(None, description="left out: univariate")
+
+
+class DiagramPart(_Part):
+    """The shape of a layered diagram."""
+
+    type: Literal["diagram"]
+    widths: list[Annotated[int, Field(ge=1)]]
+    splits: Literal["multivariate"] | None = Field(None, description="left out: univariate")
+
+
+class RequirementPart(_Part):
+    """One requirement, as `Requirement.to_json` writes it. An array of groups stands as ``{"array": name}``."""
+
+    label: str
+    name: str
+    parameters: dict[str, Any]
+
+
+class ProblemPart(_Part):
+    """The question that is answered."""
+
+    shape: Annotated[TreePart | DiagramPart, Field(discriminator="type")]
+    objective: str
+    requirements: list[RequirementPart]
+
+
+class AnswerPart(_Part):
+    """Status and figures. The figures of a model are there exactly when there is a model."""
+
+    status: Literal["optimal", "feasible", "infeasible", "unknown"]
+    objective: Exact | None
+    bound: Exact | None
+    errors: Count | None = None
+    weighted_errors: Count | None = Field(None, description="in units of weight")
+    confusion: list[list[Count]] | None = Field(None, description="rows by true and predicted class")
+    leaf_of_sample: list[Count] | None = None
+    violations: dict[str, Exact] | None = None
+
+
+class Multiplier(_Part):
+    """The price of one row of a requirement."""
+
+    requirement: str
+    value: Exact
+
+
+class LagrangianRoute(_Part):
+    """Multipliers that price rows of requirements into predictions."""
+
+    kind: Literal["lagrangian"]
+    multipliers: list[Multiplier] = Field(description="one for each row of the requirements named, in order")
+
+
+class ProofRoute(_Part):
+    """A refutation on file, of clauses that are derived from the data."""
+
+    kind: Literal["proof"]
+    file: str
+    sha256: Digest
+    formulation: str
+    at_most: Exact | None = Field(description="no model of at most this value; null: no model at all")
+    rows: list[Count] | None = Field(description="rows of the table that the clauses speak of; null: all")
+
+
+Route = Annotated[LagrangianRoute | ProofRoute, Field(discriminator="kind")]
+
+
+class ClaimMetadata(_Part):
+    """Who made the claim, and how; not checked."""
+
+    by: str
+    seconds: float | int = 0
+    relaxation: list[str] = Field(
+        default_factory=list, description="what the prover left out, as it says itself"
+    )
+    details: dict[str, Any] = Field(
+        default_factory=dict, description="such as the engine that made it: another one proves it again first"
+    )
+
+
+class ClaimPart(_Part):
+    """``upper``: a model of this value is known; ``lower``: none is below; ``infeasible``: there is none."""
+
+    kind: Literal["upper", "lower", "infeasible"]
+    value: Exact | None
+    route: Route | None = Field(
+        description="a witness from which it can be proved again; null: there is none"
+    )
+    metadata: ClaimMetadata
+
+
+class Metadata(_Part):
+    """About the run; not checked."""
+
+    treeform: str
+    created: str
+    solver: str
+    formulation: str | None
+    seconds: float | int
+    limit: str | None
+    target: str | None = Field(description="column of the labels, where known")
+    weight: str | None = Field(None, description="column of the weights, where known")
+
+
+class CertificatePart(_Part):
+    """A certificate of treeform."""
+
+    format: Literal["treeform.certificate/2"]
+    data: DataPart
+    problem: ProblemPart
+    answer: AnswerPart
+    model: dict[str, Any] | None = Field(description="as DecisionGraph.save writes it")
+    claims: list[ClaimPart]
+    metadata: Metadata
+    digest: Digest = Field(description="of all the rest: it notices accidents, not forgers")
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON Schema of certificates."""
+    schema = CertificatePart.model_json_schema()
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": f"Certificate ({FORMAT})",
+        **{key: value for key, value in schema.items() if key != "title"},
+    }

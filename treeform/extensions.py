@@ -1,0 +1,172 @@
+"""What goes by a name and where it is: entry points of installed packages, treeform's own table, and this process.
+
+There are four groups: solvers, native engines, formulations and requirements. A package adds to a group with an entry
+point, ``my-solver = "my_package:MySolver"``; nothing of it is imported before the name is used. The finders of
+`treeform.catalogue` give names their meaning.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import import_module
+from importlib.metadata import entry_points
+from typing import Any, TypeVar
+
+from treeform.errors import SpecError
+
+T = TypeVar("T")
+SOLVERS = "treeform.solvers"
+ENGINES = "treeform.engines"
+FORMULATIONS = "treeform.formulations"
+REQUIREMENTS = "treeform.requirements"
+
+#: What comes with treeform. Written down here, and not as entry points, so that it is found in a checkout without
+#: installed metadata too. Our formulations are entry points in pyproject.toml, like anybody's.
+BUILT_IN: Mapping[str, Mapping[str, str]] = {
+    SOLVERS: {
+        "highs": "treeform.backends.highs:HiGHS",
+        "cp-sat": "treeform.backends.cpsat:CPSAT",
+        "sat": "treeform.backends.sat:SAT",
+        "rc2": "treeform.backends.maxsat:MaxSAT",
+        "mathopt": "treeform.backends.mathopt:MathOpt",
+        "pyomo": "treeform.backends.pyomo:Pyomo",
+        "portfolio": "treeform.backends.portfolio:Portfolio",
+    },
+    ENGINES: {
+        "contree": "treeform.engines.contree:ConTree",
+        "dl85": "treeform.engines.binary:DL85",
+        "cadl85": "treeform.engines.binary:CADL85",
+        "blossom": "treeform.engines.binary:Blossom",
+        "diagram-search": "treeform.engines.diagram:DiagramSearch",
+        "diagram-heuristic": "treeform.engines.diagram:DiagramHeuristic",
+        "totals-search": "treeform.engines.totals:TotalsSearch",
+    },
+    FORMULATIONS: {},
+    REQUIREMENTS: {},  # importing treeform.requirements enters them
+}
+
+
+@dataclass(frozen=True)
+class Extension:
+    """A name in a group, and the object that it stands for.
+
+    Attributes
+    ----------
+    group, name : str
+    target : str
+        ``"module:Class"``.
+    package : str or None
+        The distribution that registers it; None for treeform's own.
+    version : str or None
+        Of that distribution.
+    taken_by : str or None
+        Who has the name already; then `load` refuses.
+    """
+
+    group: str
+    name: str
+    target: str
+    package: str | None = None
+    version: str | None = None
+    taken_by: str | None = None
+
+    def load(self) -> Any:
+        """Import the object.
+
+        Raises
+        ------
+        SpecError
+            If the name is taken, or whatever goes wrong in the package: its errors are not ours.
+        """
+        if self.name in _REGISTERED[self.group]:
+            return _REGISTERED[self.group][self.name]
+        if self.taken_by is not None:
+            raise self._broken(f"the name belongs to {self.taken_by}", "give the entry point another name")
+        return self.guard(self._import)
+
+    def guard(self, call: Callable[[], T]) -> T:
+        """What ``call`` returns; what it raises is reported with the name of the package that is to blame.
+
+        Raises
+        ------
+        SpecError
+        """
+        try:
+            return call()
+        except SpecError:
+            raise
+        except Exception as error:
+            if self.package is None:
+                raise
+            cause = f"{type(error).__name__}: {error}"
+            raise self._broken(cause, f"repair, update or uninstall {self.package}") from error
+
+    def _import(self) -> Any:
+        module, _, path = self.target.partition(":")
+        found: Any = import_module(module.strip())
+        for attribute in filter(None, path.partition("[")[0].strip().split(".")):
+            found = getattr(found, attribute)
+        return found
+
+    def _broken(self, cause: str, fix: str) -> SpecError:
+        what = self.group.partition(".")[2].removesuffix("s")
+        return SpecError(
+            f"the {what} {self.name!r} of the package {self.package} cannot be loaded", cause=cause, fix=fix
+        )
+
+
+_REGISTERED: dict[str, dict[str, Any]] = {group: {} for group in BUILT_IN}
+
+
+def register(group: str, name: str, value: Any) -> None:
+    """Give ``value`` a name in this process, as an entry point does for good.
+
+    Raises
+    ------
+    SpecError
+        If the name is one of treeform's own.
+    """
+    if name in BUILT_IN[group]:
+        raise SpecError(
+            f"there is a {group.partition('.')[2].removesuffix('s')} named {name!r} already",
+            cause="it comes with treeform",
+            fix=f"set another `name` in {getattr(value, '__name__', value)}",
+        )
+    _REGISTERED[group][name] = value
+
+
+def extensions(group: str) -> Iterator[Extension]:
+    """All names of a group: treeform's own, those registered in this process, and those of other packages.
+
+    Packages are searched only by who reads on to their part.
+    """
+    for name, target in BUILT_IN[group].items():
+        yield Extension(group, name, target)
+    here = dict(_REGISTERED[group])
+    for name, value in here.items():
+        yield Extension(group, name, f"{value.__module__}:{value.__qualname__}")
+    for one in _installed(group, tuple(sys.path)):
+        if one.name not in here:
+            yield one
+
+
+def find(group: str, name: str) -> Extension | None:
+    """The entry of that name, or None."""
+    return next((one for one in extensions(group) if one.name == name), None)
+
+
+@lru_cache(maxsize=16)
+def _installed(group: str, path: tuple[str, ...]) -> tuple[Extension, ...]:
+    """The entry points on a search path; reading the metadata of all packages takes a while."""
+    holders = dict.fromkeys(BUILT_IN[group], "treeform")
+    found = []
+    for point in entry_points(group=group):
+        package = point.dist.name if point.dist is not None else "an unknown package"
+        version = point.dist.version if point.dist is not None else None
+        owner = None if package == "treeform" else package
+        found.append(Extension(group, point.name, point.value, owner, version, holders.get(point.name)))
+        holders.setdefault(point.name, package)
+    return tuple(found)
