@@ -37,8 +37,10 @@ print(problem.explain("cadical195", formulation="sat-depth"))
 # %%
 # Equal optima
 # ------------
+# On a slow machine twenty seconds may be too few for a proof. At any speed no bound is above any model, and so all
+# optima that are proved are equal.
 
-optima = {}
+results = []
 for solver, formulation in [
     ("contree", None),
     ("highs", "odd"),
@@ -47,6 +49,6 @@ for solver, formulation in [
     ("highs", "sat-depth"),
 ]:
     result = problem.solve(solver, formulation=formulation, warm_start=None, time_limit=20)
-    optima[solver, formulation] = result.objective
+    results.append(result)
     print(f"{solver:>11} {formulation or '-':>9}: {result}")
-assert len(set(optima.values())) == 1
+assert max(result.bound for result in results) <= min(result.objective for result in results)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -14,7 +15,9 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner, Result
 
+import treeform as tf
 from treeform.cli.app import app
+from treeform.cli.table import read_table
 
 ROOT = Path(__file__).resolve().parent.parent
 CREDIT = ROOT / "examples" / "data" / "german-credit.csv"
@@ -109,6 +112,40 @@ def test_predict(fitted: Path, tmp_path: Path) -> None:
     assert list(table.columns) == ["prediction", "share no", "share yes"]
     assert ((table["share no"] + table["share yes"]).round(12) == 1).all()
     assert list(table["prediction"]) == lines[1:]
+
+
+@pytest.mark.parametrize("name", ["p.csv", "p.csv.gz", "p.parquet"])
+def test_predictions_are_written_as_the_name_says(fitted: Path, tmp_path: Path, name: str) -> None:
+    lines = run("predict", fitted / "model.json", CREDIT).stdout.splitlines()
+    assert run("predict", fitted / "model.json", CREDIT, "-o", tmp_path / name).exit_code == 0
+    assert list(read_table(tmp_path / name)["prediction"]) == lines[1:]
+    if name.endswith(".parquet"):
+        assert (tmp_path / name).read_bytes()[:4] == b"PAR1"
+    refused = run("predict", fitted / "model.json", CREDIT, "-o", tmp_path / "p.txt")
+    assert refused.exit_code == 2
+    assert "p.csv" in refused.stderr
+    assert not (tmp_path / "p.txt").exists()
+
+
+def test_a_report_on_other_rows_counts_them(fitted: Path, tmp_path: Path) -> None:
+    # The first ten rows lack levels of several columns: they are read in the terms of the model.
+    table = read_table(CREDIT)
+    few = table.iloc[:10]
+    few.to_csv(tmp_path / "few.csv", index=False)
+    graph = tf.DecisionGraph.load(fitted / "model.json")
+    wrong = int((graph.predict(few[[s.name for s in graph.encoder.sources]]) != few["creditworthy"]).sum())
+    out = tmp_path / "few.html"
+    words = ["--target", "creditworthy", "-o", out]
+    assert run("report", fitted / "model.json", tmp_path / "few.csv", *words).exit_code == 0
+    page = out.read_text()
+    assert "training" not in page
+    assert f"{wrong} of 10 rows given here" in page
+    supports = [int(n) for n in re.findall(r"\(support (\d+)", page)]
+    assert sum(supports) == 10
+    few.assign(creditworthy="perhaps").to_csv(tmp_path / "few.csv", index=False)
+    refused = run("report", fitted / "model.json", tmp_path / "few.csv", *words)
+    assert refused.exit_code == 2
+    assert "'perhaps' in data line 1 is none of the model's classes" in refused.stderr
 
 
 def test_report_command(fitted: Path, tmp_path: Path) -> None:
@@ -244,6 +281,23 @@ def test_bad_input_is_code_2_and_no_traceback(small: Path, words: list[str], wha
     assert what in done.stderr
     assert "Traceback" not in done.output
     assert done.stdout == ""
+
+
+def test_rows_of_a_file_are_data_lines_in_every_message(tmp_path: Path) -> None:
+    path = tmp_path / "gaps.csv"
+    path.write_text("a,b,w,y\n1,2,1,x\n,3,1,y\n4,,1,x\n5,inf,1,y\n")
+    done = fit(path)
+    assert done.exit_code == 2
+    assert "'a' (data line 2), 'b' (2 data lines, the first of them data line 3)" in " ".join(
+        done.stderr.split()
+    )
+    assert "counted from 0" not in done.stderr
+    path.write_text("a,w,y\n1,1,x\n2,-3,y\n4,1,x\n")
+    assert "weight of data line 2 is negative" in fit(path, "--weight", "w").stderr
+    path.write_text("a,w,y\n1,1,x\n2,,y\n4,1,x\n")
+    assert "weight of data line 2 is NaN" in fit(path, "--weight", "w").stderr
+    path.write_text("a,y\n1,x\n2,\n4,x\n3,z\n")
+    assert "target of data line 2 is missing" in fit(path).stderr
 
 
 def test_usage_errors_are_code_2() -> None:

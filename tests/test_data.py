@@ -126,6 +126,13 @@ def test_bad_weights(frame, weights, said):
         ({"age": np.array([2**64 - 1, 2, 3, 4], dtype=np.uint64)}, "beyond"),
         ({"age": np.array([2**70, 2, 3, 4], dtype=object)}, "beyond"),
         ({"age": pd.array([1, None, 2, 3], dtype="Int64")}, "'age' is missing .* row 1"),
+        ({"age": pd.array([1, None, np.inf, 3], dtype="Float64")}, "'age' is missing .* 2 rows, .* row 1"),
+        ({"age": np.array([1, 2, float("inf"), 3], dtype=object)}, "'age' is missing .* row 2"),
+        (
+            {"age": [1.0, np.nan, 2, np.inf], "job": ["a", "b", "c", None]},
+            "2 columns .*'age' \\(2 rows, the first of them "
+            "row 1\\), 'job' \\(row 3\\) \\(rows are counted from 0\\)",
+        ),
     ],
 )
 def test_bad_columns_are_named(frame, change, said):

@@ -5,10 +5,13 @@ from __future__ import annotations
 import copy
 import json
 import math
+import sys
 from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
 from itertools import combinations
+from pathlib import Path
+from types import SimpleNamespace
 from xml.etree import ElementTree
 
 import numpy as np
@@ -18,8 +21,9 @@ from graph_samples import random_data, random_graph, random_nested
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import treeform as tf
 from treeform.data import Dataset
-from treeform.errors import CertificateError, SpecError
+from treeform.errors import CertificateError, DataError, SpecError
 from treeform.graph import DecisionGraph
 from treeform.graph.labeljson import label_from_json
 from treeform.graph.layout import place_layers, place_tree, spread
@@ -358,3 +362,37 @@ def test_dot_is_quoted(credit):
     assert '\\"hi\\" \\\\ <= 1.5?' in source
     assert "n0 -> n1" in source
     assert source.count("\n") == 9
+
+
+def test_drawings_are_what_their_name_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = Dataset.from_user([[0.0], [1.0]], ["a", "b"])
+    drawing = DecisionGraph.leaf(0, data).plot()
+    drawing.save(tmp_path / "g.svg")
+    assert (tmp_path / "g.svg").read_text() == drawing.svg
+    with pytest.raises(SpecError, match=r"g\.svg"):
+        drawing.save(tmp_path / "g.jpeg")
+    with pytest.raises(SpecError, match="cannot be written"):
+        drawing.save(tmp_path / "nowhere" / "g.svg")
+    monkeypatch.setitem(sys.modules, "cairosvg", None)
+    with pytest.raises(SpecError, match="pip install cairosvg"):
+        drawing.save(tmp_path / "g.png")
+    assert not (tmp_path / "g.png").exists()
+    made = SimpleNamespace(
+        svg2png=lambda **given: b"png" + given["bytestring"], svg2pdf=lambda **given: b"pdf"
+    )
+    monkeypatch.setitem(sys.modules, "cairosvg", made)
+    drawing.save(tmp_path / "g.png")
+    assert (tmp_path / "g.png").read_bytes() == b"png" + drawing.svg.encode()
+
+
+def test_what_predict_takes_other_methods_take() -> None:
+    frame = pd.DataFrame({"age": [1.0, 2.0, 3.0, 4.0], "job": ["cook", "pilot", "cook", "pilot"]})
+    graph = tf.Problem(frame, [0, 0, 1, 1], shape="tree:2").solve().graph
+    other = frame[["job", "age"]]
+    assert graph.apply(other).tolist() == graph.apply(graph.encode(frame)).tolist()
+    assert graph.classes[graph.predict_codes(other)].tolist() == graph.predict(other).tolist()
+    assert graph.route(other).tolist() == graph.route(graph.encode(frame)).tolist()
+    with pytest.raises(DataError, match="not numbers"):
+        graph.apply([["a", "b", "c"]])
+    with pytest.raises(SpecError, match="cannot be written"):
+        graph.save("/no/such/folder/model.json")

@@ -9,7 +9,7 @@ import pytest
 
 import treeform as tf
 from treeform.formulations.sat import SatDepth
-from treeform.formulations.sat.bounds import least_depth
+from treeform.formulations.sat.bounds import greedy_tree, least_depth
 
 
 def test_depths_are_ruled_out_before_the_first_call():
@@ -62,3 +62,18 @@ def test_fewest_errors_and_bounds_from_cores(solver):
     if solver == "glucose42":  # bounds above the trivial one came before the last refutation
         open_bounds = {lower for _, upper, lower in result.trace if lower != upper}
         assert len(open_bounds) > 2
+
+
+def test_a_greedy_guess_beside_values_beyond_float32():
+    X = np.array([[1e300, 0.0], [-1e300, 1.0], [1.0, 2.0], [1.0 + 1e-12, 3.0], [1.7e308, 1.0], [5e-324, 2.0]])
+    y = [0, 1, 0, 1, 0, 1]
+    for minimize in ("depth", "error"):
+        problem = tf.Problem(X, y, shape=tf.Tree(3)).minimize(minimize)
+        problem += tf.MaxErrors(0)
+        formulation = SatDepth(phases="greedy")
+        result = problem.solve("glucose42", formulation=formulation, warm_start=None, time_limit=60)
+        assert result.status is tf.Status.OPTIMAL
+        assert result.errors == 0
+    data = tf.Dataset.from_user(X, y)
+    guess = greedy_tree(data, 6)
+    assert guess.predict_codes(data.X).tolist() == y

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -30,22 +31,27 @@ def least_depth(data: Dataset, allowed: int, depth: int, native: int) -> int:
 
 
 def greedy_tree(data: Dataset, depth: int) -> DecisionGraph:
-    """CART on the distinct feature vectors."""
+    """CART on the distinct feature vectors, by the ranks of their values: scikit-learn's trees hold float32 only."""
     from sklearn.tree import DecisionTreeClassifier
 
     points = data.points
     weights = np.asarray(points.weights)
+    ranks = np.empty(points.X.shape, dtype=np.float32)
+    ranks[np.asarray(points.index)] = data.ranks.codes
     fitted = DecisionTreeClassifier(max_depth=depth, random_state=0).fit(
-        points.X, weights.argmax(axis=1), sample_weight=weights.sum(axis=1)
+        ranks, weights.argmax(axis=1), sample_weight=weights.sum(axis=1)
     )
     tree = fitted.tree_
 
     def below(node: int) -> Any:
         if tree.children_left[node] < 0:
             return int(fitted.classes_[tree.value[node][0].argmax()])
+        feature = int(tree.feature[node])
+        # Left of k + 1/2 are the ranks up to k.
+        threshold = data.ranks.thresholds(feature)[math.floor(tree.threshold[node])]
         return (
-            int(tree.feature[node]),
-            float(tree.threshold[node]),
+            feature,
+            float(threshold),
             below(int(tree.children_left[node])),
             below(int(tree.children_right[node])),
         )

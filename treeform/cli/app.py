@@ -26,6 +26,7 @@ from treeform.cli.problems import How, choose_how, gather, load_problem
 from treeform.cli.progress import ProgressDisplay
 from treeform.cli.spec import Settings
 from treeform.cli.stored import features_of, load_model, question_for, read_certificate
+from treeform.cli.tables_out import check_kind, write_table
 from treeform.problem import Problem
 from treeform.report.facts import Facts
 from treeform.solve import Result
@@ -208,20 +209,24 @@ def predict(
     proba: Annotated[bool, typer.Option(help="Also the share of each class at the leaf reached.")] = False,
     debug: opt.Debug = False,
 ) -> None:
-    """Predict every row of a table; other columns than the model's features are ignored."""
+    """Predict every row of a table; other columns than the model's features are ignored.
+
+    The output is CSV, or what its name ends in: .csv, .csv.gz or .parquet.
+    """
     if output is not None:
         check_writable([output], inputs=[model, data])
+        check_kind(output)
     graph = load_model(model)
     X = features_of(graph, data)
     columns = {"prediction": graph.predict(X)}
     if proba:
         shares = graph.predict_proba(X)
         columns |= {f"share {label}": shares[:, k] for k, label in enumerate(graph.classes)}
-    text = pd.DataFrame(columns).to_csv(index=False, lineterminator="\n")
+    table = pd.DataFrame(columns)
     if output is None:
-        sys.stdout.write(text)
+        sys.stdout.write(table.to_csv(index=False, lineterminator="\n"))
     else:
-        write_text(output, text)
+        write_table(output, table)
 
 
 app.command(name="check")(command(check_certificate))

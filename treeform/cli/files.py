@@ -27,14 +27,14 @@ def check_writable(outputs: Iterable[Path], inputs: Iterable[Path] = ()) -> None
         real = path.resolve()
         if real in sources:
             raise SpecError(f"{path} would replace the input", fix="give the output another name")
-        if real in seen and not _is_special(real):
+        if real in seen and not is_special(real):
             raise SpecError(f"{path} is named for two outputs", fix="give each output a file of its own")
         seen[real] = path
         _check_one(path, real)
 
 
 def _check_one(path: Path, real: Path) -> None:
-    if _is_special(real):
+    if is_special(real):
         return
     if real.is_dir():
         raise SpecError(
@@ -56,13 +56,18 @@ def _check_one(path: Path, real: Path) -> None:
         ) from error
 
 
-def _is_special(path: Path) -> bool:
+def is_special(path: Path) -> bool:
     """Whether it is a device or pipe, such as /dev/stdout, that is written to and not replaced."""
     return path.exists() and not path.is_file() and not path.is_dir()
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write ``text`` so that a reader finds the old file or the whole new one, never a part.
+    """Write ``text`` as UTF-8; see `write_bytes`."""
+    write_bytes(path, text.encode("utf-8"))
+
+
+def write_bytes(path: Path, content: bytes) -> None:
+    """Write a file so that a reader finds the old one or the whole new one, never a part.
 
     Raises
     ------
@@ -71,20 +76,20 @@ def write_text(path: Path, text: str) -> None:
     """
     real = path.resolve()
     try:
-        if _is_special(real):
-            with real.open("w", encoding="utf-8") as stream:
-                stream.write(text)
+        if is_special(real):
+            with real.open("wb") as stream:
+                stream.write(content)
             return
-        _replace(real, text)
+        _replace(real, content)
     except OSError as error:
         raise SpecError(f"{path} cannot be written", cause=error.strerror or str(error)) from error
 
 
-def _replace(path: Path, text: str) -> None:
+def _replace(path: Path, content: bytes) -> None:
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
-            stream.write(text)
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(content)
             stream.flush()
             os.fsync(stream.fileno())
         if path.exists():

@@ -16,6 +16,7 @@ from rich.console import Console
 from rich.text import Text
 
 from treeform.cli.modules import import_modules
+from treeform.data.rows import BY_LINE, rows_named
 from treeform.errors import Infeasible, TreeformError
 from treeform.solve import Limit, Result, Status
 
@@ -71,7 +72,8 @@ def command(function: Callable[..., Exit | None]) -> Callable[..., None]:
     def run(*args: Any, debug: bool = False, import_: Sequence[str] | None = None, **kwargs: Any) -> None:
         try:
             import_modules(import_ or (), Path.cwd())
-            code = function(*args, **kwargs) or Exit.DONE
+            with rows_named(BY_LINE):
+                code = function(*args, **kwargs) or Exit.DONE
             sys.stdout.flush()
         except TreeformError as error:
             if debug:

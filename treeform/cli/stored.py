@@ -82,9 +82,7 @@ def features_of(graph: DecisionGraph, path: Path) -> pd.DataFrame:
             fix="fit it again from a table",
         )
     sources = graph.encoder.sources
-    # A level such as "1" was text in training; it stays text where all others look like numbers too.
-    text = [s.name for s in sources if s.levels and all(isinstance(level, str) for level in s.levels)]
-    frame = read_table(path, text=text)
+    frame = read_table(path, text=_text_columns(graph))
     missing = [source.name for source in sources if source.name not in frame.columns]
     if missing:
         raise DataError(
@@ -93,6 +91,12 @@ def features_of(graph: DecisionGraph, path: Path) -> pd.DataFrame:
             fix="give a table with the columns that the model was fitted on",
         )
     return frame[[source.name for source in sources]]
+
+
+def _text_columns(graph: DecisionGraph) -> list[str]:
+    """Columns that were text in training: a level such as "1" stays text where all others look like numbers too."""
+    sources = () if graph.encoder is None else graph.encoder.sources
+    return [s.name for s in sources if s.levels and all(isinstance(level, str) for level in s.levels)]
 
 
 def data_of(
@@ -148,12 +152,16 @@ def question_for(
         )
     exclude = () if graph.encoder is None else graph.encoder.ignored
     known = [column for column in exclude if column != target]
-    X, y, weights = split(read_table(path), target=target, weight=weight, exclude=known, source=path)
-    if graph.encoder is not None:
-        X = X[[c for c in X.columns if c in {s.name for s in graph.encoder.sources} or c in known]]
-    return Question(
-        Dataset.from_user(X, y, weights, exclude=tuple(known)), _own_shape(graph), Objective.of(Error())
-    )
+    frame = read_table(path, text=_text_columns(graph))
+    held = [column for column in known if column in frame.columns]
+    X, y, weights = split(frame, target=target, weight=weight, exclude=held, source=path)
+    if graph.encoder is None:
+        data = Dataset.from_user(X, y, weights, exclude=tuple(held))
+    else:
+        wanted = {source.name for source in graph.encoder.sources}.union(held)
+        X = X[[column for column in X.columns if column in wanted]]
+        data = Dataset.for_model(graph.encoder, graph.classes, X, y, weights)
+    return Question(data, _own_shape(graph), Objective.of(Error()))
 
 
 def _own_shape(graph: DecisionGraph) -> Shape:

@@ -14,12 +14,13 @@ from typing import IO, Any
 
 import pandas as pd
 
+from treeform.data.rows import BY_LINE
 from treeform.errors import DataError, SpecError, did_you_mean
 
 SUFFIXES = (".csv", ".csv.gz", ".parquet")
 # Text that stands for "no value" in a column that otherwise holds numbers only.
 MISSING = {"NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", "?", "-", "."}
-WHERE = "data line"
+WHERE = BY_LINE.word
 # From pandas 3.1 on, numbers are read exactly anyway and asking for it is deprecated.
 _EXACT_BY_DEFAULT = [int(part) for part in pd.__version__.split(".")[:2]] >= [3, 1]
 EXACT_FLOATS: dict[str, Any] = {} if _EXACT_BY_DEFAULT else {"float_precision": "round_trip"}

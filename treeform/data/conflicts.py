@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from treeform.data.rows import numbers_text, rows_note, rows_word
+
 if TYPE_CHECKING:
     from treeform.data.dataset import Dataset
 
 SHOWN_GROUPS = 3
-SHOWN_ROWS = 6
 
 
 def contradictory_rows(data: Dataset) -> list[list[int]]:
@@ -37,6 +38,6 @@ def contradictory_rows(data: Dataset) -> list[list[int]]:
 
 def contradictions_text(groups: list[list[int]]) -> str:
     """The first of such groups in words."""
-    shown = "; ".join(", ".join(map(str, rows[:SHOWN_ROWS])) for rows in groups[:SHOWN_GROUPS])
-    more = "; ..." if len(groups) > SHOWN_GROUPS or any(len(rows) > SHOWN_ROWS for rows in groups) else ""
-    return f"{len(groups)} feature vectors occur with several classes (rows {shown}{more})"
+    shown = "; ".join(numbers_text(rows) for rows in groups[:SHOWN_GROUPS])
+    more = "; ..." if len(groups) > SHOWN_GROUPS else ""
+    return f"{len(groups)} feature vectors occur with several classes ({rows_word()}s {shown}{more}){rows_note()}"

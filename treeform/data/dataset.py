@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from treeform.data.columns import Column
 from treeform.data.encode import Encoder
-from treeform.data.labels import encode_labels
+from treeform.data.labels import codes_among, encode_labels
 from treeform.data.table import Table, read_table
 from treeform.data.views import (
     Points,
@@ -137,6 +137,44 @@ class Dataset:
         return cls(
             encoded, codes, classes, weights, unit, encoder, table, kept, exclude, target, tuple(notes)
         )
+
+    @classmethod
+    def for_model(
+        cls, encoder: Encoder, classes: NDArray[Any], X: Any, y: Any, sample_weight: Any = None
+    ) -> Dataset:
+        """Read rows in the terms of a model: encoded as its training table was, with its classes.
+
+        Parameters
+        ----------
+        encoder : Encoder
+            That of the model.
+        classes : (K,) array
+            The labels that the model predicts.
+        X, y, sample_weight
+            As in `from_user`; `X` may have levels that were not there in training, and lack others.
+
+        Raises
+        ------
+        DataError
+            If the table, the labels or the weights cannot be used, columns are missing or unknown, or a label is none
+            of the classes.
+        """
+        X, y, target = _separate_target(X, y)
+        table = read_table(X)
+        weights, unit = exact_weights(sample_weight, table.n_rows)
+        codes = codes_among(y, table.n_rows, classes)
+        kept = np.flatnonzero(weights > 0)
+        notes = _index_note(X, y)
+        if len(kept) < len(weights):
+            notes.append(f"{len(weights) - len(kept)} rows of weight 0 are left out")
+        encoded = encoder.transform(X)[kept]
+        if table.frame is not None:
+            table = replace(table, frame=table.frame.copy())
+        exclude = tuple(name for name in encoder.ignored if name in table.names)
+        return cls(
+            np.ascontiguousarray(encoded), codes[kept], np.array(classes), weights[kept], unit, encoder, table, kept,
+            exclude, target, tuple(notes),
+        )  # fmt: skip
 
     @property
     def frame(self) -> pd.DataFrame | None:

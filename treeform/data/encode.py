@@ -15,7 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from treeform.data.columns import BOOLEAN, CATEGORY, NUMERIC, Column, Level
-from treeform.data.table import Table, kind_of, not_finite, numeric_values, read_table, refuse_missing
+from treeform.data.table import Table, kind_of, numeric_values, read_table, refuse_gaps
 from treeform.errors import CertificateError, DataError
 
 MAX_LEVELS = 1000
@@ -50,10 +50,11 @@ class Encoder:
     def fit(cls, table: Table, exclude: tuple[str, ...], rows: NDArray[np.int64] | None = None) -> Encoder:
         """Find the kind of every column, and the levels of categorical ones."""
         used = [name for name in table.names if name not in exclude]
+        refuse_gaps(table, used, rows)
         if table.matrix is not None:
             kind = BOOLEAN if table.matrix.dtype.kind == "b" else NUMERIC
             return cls(tuple(Source(name, kind) for name in used), tuple(exclude))
-        return cls(tuple(_source(table.column(name), name, rows) for name in used), tuple(exclude))
+        return cls(tuple(_source(table.column(name), name) for name in used), tuple(exclude))
 
     @cached_property
     def columns(self) -> tuple[Column, ...]:
@@ -116,10 +117,11 @@ class Encoder:
 
     def encode(self, table: Table, rows: NDArray[np.int64] | None = None) -> NDArray[np.float64]:
         """Encode a table that holds all sources; `rows` are the user's row numbers for messages."""
+        refuse_gaps(table, [source.name for source in self.sources], rows)
         if table.matrix is not None and all(source.kind != CATEGORY for source in self.sources):
             return self._encode_matrix(table, rows)
         encoded = np.empty((table.n_rows, len(self.columns)), dtype=np.float64)
-        one_hot = self._one_hot_block(table, rows)
+        one_hot = self._one_hot_block(table)
         at = taken = 0
         for source in self.sources:
             if source.kind == CATEGORY:
@@ -144,21 +146,17 @@ class Encoder:
                 numeric_values(matrix[:, j], source.name, rows)
         encoded = np.ascontiguousarray(matrix, dtype=np.float64)
         encoded = encoded + 0.0  # a copy of the user's array, and -0.0 becomes 0.0
-        if not np.isfinite(encoded).all():
-            column, at = np.argwhere(~np.isfinite(encoded.T))[0]
-            raise not_finite(self.sources[column].name, int(at), rows)
         for j, source in enumerate(self.sources):
             _check_boolean(encoded[:, j], source)
         return encoded
 
-    def _one_hot_block(self, table: Table, rows: NDArray[np.int64] | None) -> NDArray[np.float64]:
+    def _one_hot_block(self, table: Table) -> NDArray[np.float64]:
         categorical = [source for source in self.sources if source.kind == CATEGORY]
         if not categorical:
             return np.empty((table.n_rows, 0))
         codes = np.empty((table.n_rows, len(categorical)), dtype=np.int64)
         for j, source in enumerate(categorical):
             values = table.column(source.name)
-            refuse_missing(values, source.name, rows)
             codes[:, j] = _positions(values, source)
         return np.asarray(self.one_hot.transform(codes))
 
@@ -209,11 +207,10 @@ class Encoder:
         return cls(sources, tuple(value["ignored"]))
 
 
-def _source(values: Any, name: str, rows: NDArray[np.int64] | None) -> Source:
+def _source(values: Any, name: str) -> Source:
     kind = kind_of(values, name)
     if kind != CATEGORY:
         return Source(name, kind)
-    refuse_missing(values, name, rows)
     found = list(dict.fromkeys(np.asarray(values, dtype=object).tolist()))
     levels = [_plain_level(level, name) for level in found]
     if len(levels) > MAX_LEVELS:

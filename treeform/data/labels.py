@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from treeform.data.rows import row_text, rows_note
 from treeform.errors import DataError
 
 _NATIVE_KINDS = "biufUS"
@@ -52,6 +53,42 @@ def encode_labels(values: Any, n_rows: int) -> tuple[NDArray[np.int64], NDArray[
     return _encode_objects(labels)
 
 
+def codes_among(values: Any, n_rows: int, classes: NDArray[Any]) -> NDArray[np.int64]:
+    """Turn labels into codes of classes that are known already, such as those of a model.
+
+    Parameters
+    ----------
+    values : Series, array or list of length n_rows
+    n_rows : int
+    classes : (K,)
+        A label that equals none of them is compared as text: a file holds no types.
+
+    Returns
+    -------
+    (n_rows,) int64
+
+    Raises
+    ------
+    DataError
+        If labels are missing or none of the classes, or their number is wrong.
+    """
+    codes, found = encode_labels(values, n_rows)
+    known = classes.tolist()
+    by_text = {str(label): code for code, label in enumerate(known)}
+    place: list[int] = []
+    for label in found.tolist():
+        code = known.index(label) if label in known else by_text.get(str(label))
+        if code is None:
+            row = int(np.flatnonzero(codes == len(place))[0])
+            raise DataError(
+                f"the label {label!r} in {row_text(row)} is none of the model's classes{rows_note()}",
+                cause=f"the classes are {', '.join(map(repr, known[:20]))}",
+                fix="name the column of the target, or leave these rows out",
+            )
+        place.append(code)
+    return np.array(place, dtype=np.int64)[codes]
+
+
 def label_array(labels: Iterable[Any]) -> NDArray[Any]:
     """One-dimensional array of labels that keeps each label as it is (tuples, mixed types)."""
     items = list(labels)
@@ -83,12 +120,15 @@ def _refuse_missing(labels: NDArray[Any]) -> None:
     if missing.any():
         row = int(np.flatnonzero(missing)[0])
         raise DataError(
-            f"the target of row {row} is missing (NaN or None)",
+            f"the target of {row_text(row)} is missing (NaN or None){rows_note()}",
             fix="drop the rows without a label, or give them one of their own",
         )
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
         row = int(np.flatnonzero(~np.isfinite(labels))[0])
-        raise DataError(f"the target of row {row} is infinite", fix="use finite numbers or text as labels")
+        raise DataError(
+            f"the target of {row_text(row)} is infinite{rows_note()}",
+            fix="use finite numbers or text as labels",
+        )
 
 
 def _refuse_quantities(labels: NDArray[Any], n_classes: int) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numbers
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from pandas.api import types
 
 from treeform.data.columns import BOOLEAN, CATEGORY, NUMERIC
+from treeform.data.rows import SHOWN, row_text, rows_note, rows_text
 from treeform.errors import DataError
 
 EXACT_INTEGERS = 2**53
@@ -174,14 +176,13 @@ def _as_numbers_fix(what: str) -> str:
 
 
 def numeric_values(values: Any, name: str, rows: NDArray[np.int64] | None = None) -> NDArray[np.float64]:
-    """Values of a numeric or boolean column as float64, exactly.
+    """Values of a numeric or boolean column as float64, exactly; `refuse_gaps` comes before.
 
     Raises
     ------
     DataError
-        If a value is missing, infinite, not a number, or an integer that float64 cannot hold.
+        If a value is not a number, or an integer that float64 cannot hold.
     """
-    refuse_missing(values, name, rows)
     raw = np.asarray(values)
     if raw.dtype.kind not in "biuf":
         raw = np.asarray(values, dtype=object)
@@ -195,9 +196,6 @@ def numeric_values(values: Any, name: str, rows: NDArray[np.int64] | None = None
         ) from None
     if raw.dtype.kind in "iuO":
         _refuse_large(raw, name, rows)
-    bad = ~np.isfinite(exact)
-    if bad.any():
-        raise not_finite(name, int(np.flatnonzero(bad)[0]), rows)
     return exact
 
 
@@ -211,26 +209,61 @@ def _refuse_large(raw: NDArray[Any], name: str, rows: NDArray[np.int64] | None) 
     if beyond.any():
         at = int(np.flatnonzero(beyond)[0])
         raise DataError(
-            f"column {name!r} holds the integer {raw[at]} in row {_row(at, rows)}, beyond 2**53",
+            f"column {name!r} holds the integer {raw[at]} in {row_text(_row(at, rows))}, beyond 2**53{rows_note()}",
             cause="float64 cannot tell such integers apart; columns like this are often identifiers",
             fix="leave the column out, subtract an offset, or make it text",
         )
 
 
-def refuse_missing(values: Any, name: str, rows: NDArray[np.int64] | None = None) -> None:
-    """Raise when a column has missing entries, naming the first row."""
-    missing = np.asarray(pd.isna(values))
-    if missing.any():
-        raise not_finite(name, int(np.flatnonzero(missing)[0]), rows)
+def refuse_gaps(table: Table, names: Sequence[str], rows: NDArray[np.int64] | None = None) -> None:
+    """Raise when a value of the columns ``names`` is missing or infinite; all such columns are told at once.
 
+    Parameters
+    ----------
+    table : Table
+    names : sequence of str
+    rows : ndarray of int64, optional
+        The user's row numbers, for the message.
 
-def not_finite(name: str, at: int, rows: NDArray[np.int64] | None = None) -> DataError:
-    """The error for a missing or infinite entry."""
-    return DataError(
-        f"column {name!r} is missing (NaN) or infinite (inf) in row {_row(at, rows)}",
+    Raises
+    ------
+    DataError
+    """
+    found = [(name, at) for name, at in _gaps(table, names) if len(at)]
+    if not found:
+        return
+    told = [(name, at if rows is None else rows[at]) for name, at in found]
+    if len(told) == 1:
+        name, at = told[0]
+        what = f"column {name!r} is missing (NaN) or infinite (inf) in {rows_text(at)}"
+    else:
+        each = ", ".join(f"{name!r} ({rows_text(at)})" for name, at in told[:SHOWN])
+        more = f" and {len(told) - SHOWN} more" if len(told) > SHOWN else ""
+        what = f"{len(told)} columns have missing (NaN) or infinite (inf) values: {each}{more}"
+    raise DataError(
+        what + rows_note(),
         cause="optimal trees are exact about every value, so none may be unknown",
-        fix="drop the row, fill in the value, or add a column that marks it as missing",
+        fix="drop these rows, fill in the values, or add a column that marks them as missing",
     )
+
+
+def _gaps(table: Table, names: Sequence[str]) -> Iterator[tuple[str, NDArray[np.int64]]]:
+    """Each column, and the positions of its missing or infinite values."""
+    if table.matrix is not None and table.matrix.dtype.kind != "f":
+        return
+    for name in names:
+        values = table.column(name)
+        bad = np.array(pd.isna(values))
+        if values.dtype.kind == "f":
+            known = values[~bad]
+            bad[~bad] = ~np.isfinite(np.asarray(known, dtype=np.float64))
+        elif types.is_object_dtype(values.dtype):
+            bad = bad | np.fromiter((_infinite(value) for value in values), dtype=bool, count=len(bad))
+        yield name, np.flatnonzero(bad)
+
+
+def _infinite(value: Any) -> bool:
+    return isinstance(value, float | np.floating) and bool(np.isinf(value))
 
 
 def _row(at: int, rows: NDArray[np.int64] | None) -> int:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from treeform.data.rows import row_text, rows_note
 from treeform.errors import DataError
 
 LARGEST_TOTAL = 2**53  # sums stay exact in int64 and in float64
@@ -65,7 +66,7 @@ def _as_numbers(values: Any, n_rows: int) -> NDArray[Any]:
         array = np.asarray(values)
         if array.dtype.kind not in "iuf":
             array = array.astype(np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise DataError("the sample weights are not numbers", fix="pass one number for each row") from None
     if array.shape != (n_rows,):
         raise DataError(
@@ -75,12 +76,13 @@ def _as_numbers(values: Any, n_rows: int) -> NDArray[Any]:
     if not np.isfinite(array).all():
         row = int(np.flatnonzero(~np.isfinite(array))[0])
         raise DataError(
-            f"the sample weight of row {row} is NaN or infinite", fix="use finite weights; 0 leaves a row out"
+            f"the sample weight of {row_text(row)} is NaN or infinite{rows_note()}",
+            fix="use finite weights; 0 leaves a row out",
         )
     if (array < 0).any():
         row = int(np.flatnonzero(array < 0)[0])
         raise DataError(
-            f"the sample weight of row {row} is negative ({array[row]})",
+            f"the sample weight of {row_text(row)} is negative ({array[row]}){rows_note()}",
             fix="weights count samples; use 0 to leave a row out",
         )
     return array

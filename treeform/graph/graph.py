@@ -15,6 +15,7 @@ from treeform.data.columns import Column
 from treeform.data.encode import Encoder
 from treeform.errors import DataError, SpecError
 from treeform.graph import build, routing, structure
+from treeform.graph.encoded import encoded_matrix
 from treeform.graph.forms import (
     LinearForm,
     extended,
@@ -253,28 +254,33 @@ class DecisionGraph:
 
         Parameters
         ----------
-        X : (m, F) float64
-            Encoded features.
+        X : DataFrame or array (m, F)
+            A table as `predict` takes it, or the encoded matrix as an array.
 
         Returns
         -------
         (m,) int64
+
+        Raises
+        ------
+        DataError
+            If columns are missing or unknown, or a value is missing or no number.
         """
-        return routing.leaf_of_row(self, self._checked(X))
+        return routing.leaf_of_row(self, self._matrix(X))
 
     def route(self, X: Any) -> NDArray[np.bool_]:
-        """Nodes that each row of the encoded matrix visits: (m, N) bool."""
-        return routing.visits(self, self._checked(X))
+        """Nodes that each row of a table or of the encoded matrix visits: (m, N) bool."""
+        return routing.visits(self, self._matrix(X))
 
     def goes_left(self, X: Any) -> NDArray[np.bool_]:
         """Whether each row of the encoded matrix would go left at each node: (m, N) bool.
 
         False at leaves; True at pass-throughs, whose one arc is both of them in the arrays.
         """
-        return routing.goes_left(self, self._checked(X))
+        return routing.goes_left(self, self._matrix(X))
 
     def predict_codes(self, X: Any) -> NDArray[np.int64]:
-        """Class code of each row of the encoded matrix: (m,) int64."""
+        """Class code of each row of a table or of the encoded matrix: (m,) int64."""
         return self.label[self.apply(X)].astype(np.int64)
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -309,18 +315,10 @@ class DecisionGraph:
 
     def encode(self, X: Any) -> NDArray[np.float64]:
         """Turn a user's table into the encoded matrix that `apply` takes."""
-        return self._checked(X) if self.encoder is None else self.encoder.transform(X)
+        return self._matrix(X) if self.encoder is None else self.encoder.transform(X)
 
-    def _checked(self, X: Any) -> NDArray[np.float64]:
-        matrix = np.asarray(X, dtype=np.float64)
-        if matrix.ndim != 2 or matrix.shape[1] != len(self.columns):
-            raise DataError(
-                f"the encoded matrix has shape {matrix.shape}, the model reads {len(self.columns)} features",
-                fix="pass (rows, features), for example data.X or graph.encode(X)",
-            )
-        if np.isnan(matrix).any():
-            raise DataError("the encoded matrix has NaN entries", fix="fill them in, or drop these rows")
-        return matrix
+    def _matrix(self, X: Any) -> NDArray[np.float64]:
+        return encoded_matrix(self.encoder, self.columns, X)
 
     def _check_fits(self, data: Dataset) -> None:
         if len(self.columns) != data.n_features or len(self.classes) != data.n_classes:
@@ -437,7 +435,7 @@ class DecisionGraph:
         return to_svg(self)
 
     def plot(self) -> Drawing:
-        """Drawing that notebooks display; ``plot().save("model.svg")`` writes it."""
+        """Drawing that notebooks display; ``plot().save("model.svg")`` writes it, or a PNG or PDF by its name."""
         from treeform.graph.svg import Drawing
 
         return Drawing(self.to_svg())

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from treeform.data.columns import BOOLEAN, CATEGORY, NUMERIC, Column
 from treeform.data.encode import Encoder
 from treeform.errors import CertificateError, SpecError
+from treeform.graph.files import write_file
 from treeform.graph.forms import LinearForm
 from treeform.graph.graph import DecisionGraph
 from treeform.graph.labeljson import label_from_json, label_to_json
@@ -85,7 +86,7 @@ def save(graph: DecisionGraph, path: str | Path) -> None:
     value = to_json(graph)
     nodes = ",\n  ".join(json.dumps(node, allow_nan=False) for node in value.pop("nodes"))
     head = json.dumps({**value, "nodes": "@"}, indent=1, allow_nan=False)
-    Path(path).write_text(head.replace('"nodes": "@"', f'"nodes": [\n  {nodes}\n ]') + "\n", encoding="utf-8")
+    write_file(path, head.replace('"nodes": "@"', f'"nodes": [\n  {nodes}\n ]') + "\n")
 
 
 def load(path: str | Path, validate: str = "digest") -> DecisionGraph:

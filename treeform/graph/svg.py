@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
 
+from treeform.errors import SpecError
+from treeform.graph.files import write_file
 from treeform.graph.layout import Layout, place_layers, place_tree
 from treeform.graph.rewrite import ordered
 from treeform.graph.rules import amount_text, branches, class_text, counts_known, question_text, support_text
@@ -43,8 +45,37 @@ class Drawing:
         return self.svg
 
     def save(self, path: str | Path) -> None:
-        """Write the SVG file."""
-        Path(path).write_text(self.svg, encoding="utf-8")
+        """Write the drawing as its name ends: ``.svg``, or with the package CairoSVG ``.png`` or ``.pdf``.
+
+        Raises
+        ------
+        SpecError
+            If the name ends otherwise, CairoSVG is needed and not here, or the file cannot be written.
+        """
+        suffix = Path(path).suffix.lower()
+        if suffix == ".svg":
+            write_file(path, self.svg)
+        elif suffix in (".png", ".pdf"):
+            write_file(path, _converted(self.svg, suffix[1:], path))
+        else:
+            raise SpecError(
+                f"the drawing cannot be written to {path}",
+                cause="the format is what the name ends in: .svg, .png or .pdf",
+                fix=f"save it as {Path(path).with_suffix('.svg')}",
+            )
+
+
+def _converted(svg: str, form: str, path: str | Path) -> bytes:
+    try:
+        import cairosvg
+    except (ImportError, OSError) as error:  # the package, or the library cairo that it loads
+        raise SpecError(
+            f"the drawing cannot be written to {path}",
+            cause=f"{form.upper()} files are made by CairoSVG, which cannot be loaded here: {error}",
+            fix=f"pip install cairosvg, or save it as {Path(path).with_suffix('.svg')}",
+        ) from None
+    convert = {"png": cairosvg.svg2png, "pdf": cairosvg.svg2pdf}[form]
+    return bytes(convert(bytestring=svg.encode("utf-8"), **({"scale": 2.0} if form == "png" else {})))
 
 
 @dataclass(frozen=True)

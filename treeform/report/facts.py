@@ -72,6 +72,7 @@ class Facts:
     model_size: str | None
     svg: str | None
     rules: tuple[str, ...]
+    rows: str
     classes: tuple[str, ...]
     confusion: tuple[tuple[int, ...], ...]
     requirements: tuple[RequirementFact, ...]
@@ -119,9 +120,7 @@ def of_result(
         ("gap", gap_text(result.gap)),
     ]
     if result.limit is not None:
-        by_itself = result.limit is Limit.SOLVER
-        stopped = f"{result.solver}, by itself and without a proof" if by_itself else str(result.limit)
-        outcome.insert(1, ("stopped by", stopped))
+        outcome.insert(1, ("stopped by", _stopped(str(result.limit), result.solver)))
     solver = result.solver + (f", {result.formulation} formulation" if result.formulation else "")
     outcome += [("solver", solver), ("time", f"{result.seconds:.2f} s")]
     floor = result.question.to_units(floor_bound(result.question))
@@ -144,13 +143,14 @@ def of_result(
         result.question,
         result.graph,
         status=result.status,
-        limit=None if result.limit is None else str(result.limit),
+        limit=None if result.limit is None else _stopped(str(result.limit), result.solver),
         outcome=outcome,
         trace=trace_svg(result.trace, result.seconds),
         claims=claims,
         notes=result.notes,
         certificate=certificate,
         source=source,
+        training=True,
     )
 
 
@@ -161,7 +161,10 @@ def of_model(
     certificate: Mapping[str, Any] | None = None,
     source: str | None = None,
 ) -> Facts:
-    """The facts of a model on data, with what its certificate says about it when there is one."""
+    """The facts of a model on data, with what its certificate says about it when there is one.
+
+    Without a certificate these may be other rows than those it was fitted on: everything is counted on them.
+    """
     outcome: list[tuple[str, str]] = []
     claims: tuple[ClaimFact, ...] = ()
     status = None
@@ -170,6 +173,8 @@ def of_model(
         answer = certificate["answer"]
         run = certificate["metadata"]
         status, limit = Status(answer["status"]), run["limit"]
+        if limit is not None:
+            limit = _stopped(limit, str(run.get("solver")))
         objective, bound = (_number(answer[key]) for key in ("objective", "bound"))
         outcome = [
             ("status", answer["status"]),
@@ -203,6 +208,7 @@ def of_model(
         notes=question.data.notes,
         certificate=certificate,
         source=source,
+        training=certificate is not None,
     )
 
 
@@ -218,6 +224,7 @@ def _facts(
     notes: tuple[str, ...],
     certificate: Mapping[str, Any] | None,
     source: str | None,
+    training: bool,
 ) -> Facts:
     data = question.data
     what = "decision tree" if question.shape.to_json()["type"] == "tree" else "decision diagram"
@@ -226,7 +233,8 @@ def _facts(
         digests.append(("certificate", str(certificate["digest"])))
     if graph is not None:
         digests.append(("model", str(graph.to_json()["digest"])))
-        outcome = [*_accuracy(graph, question), *outcome]
+        graph = graph.with_counts(data)
+        outcome = [*_accuracy(graph, question, training), *outcome]
     return Facts(
         headline=f"A {what} for {data.target}" if data.target else f"A {what}",
         verdict=VERDICTS[str(status)] if status is not None else "A model, judged on these data.",
@@ -237,6 +245,7 @@ def _facts(
         model_size=None if graph is None else size_text(graph),
         svg=None if graph is None else graph.to_svg(),
         rules=() if graph is None else tuple(graph.rules()),
+        rows="the training data" if training else "these rows",
         classes=tuple(map(str, data.classes)),
         confusion=() if graph is None else tuple(tuple(map(int, row)) for row in confusion(graph, data)),
         requirements=() if graph is None else requirement_facts(graph, question),
@@ -245,6 +254,11 @@ def _facts(
         notes=notes,
         digests=tuple(digests),
     )
+
+
+def _stopped(limit: str, solver: str) -> str:
+    """What ended the search, for people."""
+    return f"{solver}, by itself and without a proof" if limit == str(Limit.SOLVER) else limit
 
 
 def _problem(question: Question, source: str | None) -> tuple[tuple[str, str], ...]:
@@ -267,13 +281,13 @@ def _problem(question: Question, source: str | None) -> tuple[tuple[str, str], .
     return tuple(rows)
 
 
-def _accuracy(graph: DecisionGraph, question: Question) -> list[tuple[str, str]]:
-    data = question.data
+def _accuracy(graph: DecisionGraph, question: Question, training: bool) -> list[tuple[str, str]]:
+    data, word = question.data, "training " if training else ""
     wrong = int(errors(graph, data))
     share = (data.n_samples - wrong) / data.n_samples
     return [
-        ("training errors", f"{wrong} of {data.n_samples}"),
-        ("training accuracy", f"{100 * share:.2f} %"),
+        (f"{word}errors", f"{wrong} of {data.n_samples}{'' if training else ' rows given here'}"),
+        (f"{word}accuracy", f"{100 * share:.2f} %"),
     ]
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from treeform.data.rows import row_text, rows_note
 from treeform.errors import CertificateError, DataError, SpecError
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ class Groups:
         if missing.any():
             row = int(data.kept_rows[int(np.argwhere(missing)[0][0])])
             raise DataError(
-                f"the groups{_called(name)} have a missing value in row {row}",
+                f"the groups{_called(name)} have a missing value in {row_text(row)}{rows_note()}",
                 cause="every sample belongs to one group",
                 fix="fill the missing values (for example with 'unknown'), or drop those rows",
             )

@@ -1,0 +1,72 @@
+"""How messages name rows of the user's table: counted from 0 in Python, by data line on the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+SHOWN = 6
+
+
+@dataclass(frozen=True)
+class RowNames:
+    """Words for rows.
+
+    Attributes
+    ----------
+    word : str
+        What a row is called.
+    first : int
+        The number of the first one.
+    note : str
+        What a reader has to know about the numbers; empty where the word tells.
+    """
+
+    word: str
+    first: int
+    note: str
+
+
+IN_PYTHON = RowNames("row", 0, " (rows are counted from 0)")
+BY_LINE = RowNames("data line", 1, "")
+_names = IN_PYTHON
+
+
+@contextmanager
+def rows_named(names: RowNames) -> Iterator[None]:
+    """Within the block, messages name rows like this, in every thread."""
+    global _names
+    before, _names = _names, names
+    try:
+        yield
+    finally:
+        _names = before
+
+
+def row_text(at: int) -> str:
+    """A row by its position in the user's table: ``row 3``, or ``data line 4``."""
+    return f"{_names.word} {at + _names.first}"
+
+
+def numbers_text(many: Iterable[int], shown: int = SHOWN) -> str:
+    """The numbers of several rows, the first few of them: ``0, 2, 5``."""
+    numbers = [str(at + _names.first) for at in many]
+    return ", ".join(numbers[:shown]) + (", ..." if len(numbers) > shown else "")
+
+
+def rows_text(many: Sequence[int] | Any) -> str:
+    """Several rows: ``row 3``, or ``2 rows, the first of them row 3``."""
+    first = row_text(int(many[0]))
+    return first if len(many) == 1 else f"{len(many)} {_names.word}s, the first of them {first}"
+
+
+def rows_note() -> str:
+    """What to add to a message that names rows."""
+    return _names.note
+
+
+def rows_word() -> str:
+    """What a row is called."""
+    return _names.word

@@ -1,0 +1,51 @@
+"""The encoded matrix that a graph reads: from a table, or as it is given."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from treeform.data.columns import Column
+from treeform.data.encode import Encoder
+from treeform.errors import DataError
+
+
+def encoded_matrix(encoder: Encoder | None, columns: tuple[Column, ...], X: Any) -> NDArray[np.float64]:
+    """A DataFrame is encoded, an array is an encoded matrix already.
+
+    Parameters
+    ----------
+    encoder : Encoder or None
+    columns : tuple of F Column
+    X : DataFrame or array of shape (m, F)
+
+    Returns
+    -------
+    (m, F) float64
+
+    Raises
+    ------
+    DataError
+        If columns are missing or unknown, the shape is wrong, or a value is missing or no number.
+    """
+    if isinstance(X, pd.DataFrame) and encoder is not None:
+        return encoder.transform(X)
+    try:
+        matrix = np.asarray(X, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise DataError(
+            "the encoded matrix holds values that are not numbers",
+            cause=str(error),
+            fix="pass the table as a DataFrame, or graph.encode(X)",
+        ) from None
+    if matrix.ndim != 2 or matrix.shape[1] != len(columns):
+        raise DataError(
+            f"the encoded matrix has shape {matrix.shape}, the model reads {len(columns)} features",
+            fix="pass (rows, features), for example data.X or graph.encode(X)",
+        )
+    if np.isnan(matrix).any():
+        raise DataError("the encoded matrix has NaN entries", fix="fill them in, or drop these rows")
+    return matrix
