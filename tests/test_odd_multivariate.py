@@ -153,9 +153,9 @@ NEEDS = [[tf.FeatureBudget(1)], [tf.Monotone("x0")]]
 @pytest.mark.parametrize("requirements", NEEDS, ids=lambda many: " and ".join(map(str, many)))
 @pytest.mark.parametrize("formulation", [ODD(), PaperODD()], ids=["ours", "paper"])
 def test_requirements_on_columns_against_enumeration(requirements, formulation: ODD) -> None:
-    for seed in (0, 1, 2):
-        data = random_data(seed, n=6 if seed else 4)
-        shape = tf.Tree(1 if seed else 2, "multivariate")
+    for seed in (0, 1):
+        data = random_data(seed, n=5)
+        shape = tf.Tree(1, "multivariate")
         problem = tf.Problem(data, None, shape=shape).minimize(tf.Error() + Fraction(1, 3) * tf.Nodes())
         problem += requirements
         expected = brute_force(data, shape, problem.objective, requirements)
