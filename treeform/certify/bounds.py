@@ -47,7 +47,7 @@ class Means:
         Whether drat-trim verifies them.
     independent : bool
         Whether engines do not count.
-    confirm : Backend, str or None
+    confirm : Backend or None
         Another solver to solve again with.
     """
 
@@ -55,7 +55,7 @@ class Means:
     proofs: Path | None = None
     drat_trim: bool = False
     independent: bool = False
-    confirm: Backend | str | None = None
+    confirm: Backend | None = None
 
 
 def claim_rows(
