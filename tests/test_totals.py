@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import treeform as tf
-from treeform.certify.fronts import nothing_below
+from treeform.certify.prices import cheapest
 from treeform.engines import EngineRun, TreeTask
 from treeform.engines.table_of_totals import TableOfTotals
 from treeform.engines.totals import PARTS
@@ -267,7 +267,7 @@ def test_it_is_chosen_by_itself_says_why_and_is_checked(benchmark_data):
     assert (result.errors, result.bound, result.solver) == (2429, 2429, "totals-search")
     assert any("few tests (27 here)" in note for note in result.notes)
     report = tf.check(result.certificate(), X, y)
-    assert report.ok and "proved again by the search of fronts in NumPy: at least 2429" in str(report)
+    assert report.ok and "proved again by the search by prices: at least 2429" in str(report)
 
 
 def test_a_table_of_many_tests_is_left_to_others_and_the_note_says_so():
@@ -373,22 +373,22 @@ def test_samples_of_equal_costs_and_totals_are_of_one_kind():
 
 
 def proof_of(problem):
-    """The table, the task and the outcome of the native search."""
+    """The task and the outcome of the native search."""
     task = relax(problem.question, tf.TotalsSearch()).task
-    return TableOfTotals(problem.data, task), task, tf.TotalsSearch().run(problem.data, task, EngineRun())
+    return task, tf.TotalsSearch().run(problem.data, task, EngineRun())
 
 
-def test_the_search_in_numpy_proves_the_optimum_and_nothing_above_it():
+def test_the_search_by_prices_proves_the_optimum_and_nothing_above_it():
     proved = 0
     for seed in range(120):
         problem = draw(seed)
-        table, task, outcome = proof_of(problem)
+        task, outcome = proof_of(problem)
         if outcome.graph is None or outcome.witness is None:
             continue
-        shown = nothing_below(table, task, outcome.upper, outcome.witness, lambda: False)
-        assert nothing_below(table, task, outcome.upper + 1, outcome.witness, lambda: False) is False
+        hints = outcome.witness["multipliers"], outcome.witness["unit"], lambda: False
+        assert cheapest(problem.data, task, outcome.upper, *hints).least is not None
         if task.max_features is None:  # such a budget is left out there
-            assert shown is True, seed
+            assert cheapest(problem.data, task, outcome.upper - 1, *hints).least is None, seed
             proved += 1
     assert proved >= 40
 
@@ -396,16 +396,13 @@ def test_the_search_in_numpy_proves_the_optimum_and_nothing_above_it():
 def test_wrong_hints_prove_nothing_wrong():
     rng = np.random.default_rng(1)
     for seed in range(60):
-        table, task, outcome = proof_of(draw(seed))
+        problem = draw(seed)
+        task, outcome = proof_of(problem)
         if outcome.graph is None or outcome.witness is None:
             continue
-        n = len(outcome.witness["multipliers"])
-        hints = {
-            "multipliers": [int(m) for m in rng.integers(-1000, 1000, n)],
-            "unit": int(rng.integers(1, 5000)),
-            "active": [int(a) for a in rng.integers(-1, 3, n)],
-        }
-        assert nothing_below(table, task, outcome.upper + 1, hints, lambda: False) is not True
+        multipliers = [int(m) for m in rng.integers(-1000, 1000, len(outcome.witness["multipliers"]))]
+        found = cheapest(problem.data, task, outcome.upper, multipliers, int(rng.integers(1, 5000)), lambda: False)
+        assert found.least is not None
 
 
 def test_check_names_who_proved_it(benchmark_data):
@@ -413,4 +410,4 @@ def test_check_names_who_proved_it(benchmark_data):
     result = problem.solve()
     assert result.errors == 8681
     report = tf.check(result.certificate(), X, y)
-    assert report.ok and "8681" in str(report) and "NumPy" in str(report)
+    assert report.ok and "8681" in str(report) and "search by prices" in str(report)

@@ -7,14 +7,13 @@ here have their usual ones, under which they are exact.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from treeform.certify.fronts import nothing_below
+from treeform.certify.prices import cheapest
 from treeform.certify.schema import Multiplier
-from treeform.engines import DL85, ConTree, DiagramSearch, Engine, EngineRun, TotalsSearch
-from treeform.engines.table_of_totals import TableOfTotals
+from treeform.engines import DL85, ConTree, DiagramSearch, Engine, TotalsSearch
 from treeform.engines.totals import reason_against
 from treeform.errors import CertificateError
 from treeform.graph import DecisionGraph
@@ -30,13 +29,13 @@ from treeform.solve.ledger import Ledger
 from treeform.solve.relaxation import relax
 from treeform.solve.simple_bounds import ceiling
 
+BY_PRICES = "the search by prices"
 FEW_TESTS = 300
 """Tests up to which the search over binary tests is the second opinion on trees."""
 FEW_FOR_TOTALS = 1000
 """Tests up to which the search for totals is tried."""
 SIMPLE_TOTALS = TotalsSearch(parts=("multipliers",))
 """Without lazy rows, guesses, similarity and dominance: the parts of the search that are hardest to get right."""
-FRONTS = "the search of fronts in NumPy"
 FAMILIES = {
     "contree": "trees",
     "dl85": "binary",
@@ -132,36 +131,12 @@ def by_engines(
     graph : DecisionGraph, optional
         A model in hand: engines look for better ones only.
     """
-    shown = by_fronts(question, value, budget)
-    if shown is not None:
-        yield shown
     engines = provers(question, maker)
     for index, engine in enumerate(engines):
         part = _part(budget, last=index + 1 == len(engines))
         found = _by_engine(engine, question, value, part, graph)
         if found is not None:
             yield found
-
-
-def by_fronts(question: Question, value: Fraction | None, budget: Budget) -> Bound | None:
-    """The search in NumPy, under rows over totals, with hints of the native one; None where it proves nothing.
-
-    With any hints, what `treeform.certify.fronts` finds to be empty is empty, so it rests on nobody.
-    """
-    engines = [] if question.shape.splits != UNIVARIATE else _for_totals(question, ConTree())
-    relaxation = relax(question, engines[-1]) if engines and value is not None else None
-    if relaxation is None or value is None:
-        return None
-    part = _part(budget, last=False)
-    run = EngineRun(time_limit=part.remaining, stop=part.stop)
-    outcome = engines[-1].run(question.data, relaxation.task, run)
-    if outcome.witness is None:
-        return None
-    target = relaxation.at_least(math.ceil(value * question.scale))
-    table = TableOfTotals(question.data, relaxation.task)
-    stop = _part(budget, last=False).stop
-    shown = nothing_below(table, relaxation.task, target, outcome.witness, stop)
-    return Bound(FRONTS, value, None, True) if shown else None
 
 
 def _by_engine(
@@ -201,6 +176,45 @@ def _bound(by: str, ledger: Ledger, finished: bool) -> Bound:
         return Bound(by, None, best, True)
     lower = Fraction(0) if ledger.lower is None else ledger.question.to_units(ledger.lower)
     return Bound(by, lower, best, finished)
+
+
+def by_prices(
+    question: Question, value: Fraction | None, hint: object, stop: Callable[[], bool]
+) -> Bound | None:
+    """What listing all trees near the least price shows (`treeform.certify.prices`); None where it does not apply.
+
+    Parameters
+    ----------
+    question : Question
+    value : Fraction or None
+        The bound that is claimed; None: that there is no admissible model.
+    hint : object
+        Multipliers, as the maker of the claim wrote them beside it; anything else is ignored.
+    stop : callable
+
+    Raises
+    ------
+    OutOfReach, Stopped
+    """
+    relaxation = None if is_least_depth(question.objective) else relax(question, TotalsSearch())
+    if relaxation is None or relaxation.task.totals is None or not isinstance(question.shape, Tree):
+        return None
+    target = ceiling(question) + 1 if value is None else math.ceil(value * question.scale)
+    most = relaxation.upper(target - 1)
+    found = cheapest(question.data, relaxation.task, most, *_multipliers(hint), stop)
+    if found.least is None:
+        return Bound(BY_PRICES, None if target > ceiling(question) else question.to_units(target), None, True)
+    lower = question.to_units(relaxation.lower(found.least))
+    attained = relaxation.exact and relaxation.task.max_features is None
+    return Bound(BY_PRICES, lower, lower if attained else None, True)
+
+
+def _multipliers(hint: object) -> tuple[list[int], int]:
+    """Multipliers and their unit out of what a certificate says beside a claim."""
+    given = hint if isinstance(hint, dict) else {}
+    numbers, unit = given.get("multipliers"), given.get("unit")
+    whole = isinstance(numbers, list) and all(type(one) is int for one in [*numbers, unit])
+    return (list(numbers), int(unit)) if whole and isinstance(numbers, list) and unit else ([], 1)
 
 
 def is_least_depth(objective: Objective) -> bool:
