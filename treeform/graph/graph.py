@@ -153,7 +153,7 @@ class DecisionGraph:
     @classmethod
     def leaf(cls, label: int, data: Dataset) -> DecisionGraph:
         """Make the constant model that predicts class code `label`."""
-        return cls.build([{"label": int(label)}], data)
+        return cls.build([{"label": build.class_code(label)}], data)
 
     @classmethod
     def _with_meaning(cls, arrays: Mapping[str, Any], data: Dataset) -> DecisionGraph:

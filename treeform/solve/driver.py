@@ -20,7 +20,7 @@ from treeform.solve.lagrangian import rows_of, tighten
 from treeform.solve.ledger import Ledger
 from treeform.solve.proof_writer import ProofWriter
 from treeform.solve.relaxation import relax
-from treeform.solve.result import Limit, Progress, Result, Status, as_number, why_stopped
+from treeform.solve.result import Limit, Progress, Result, Status, as_number, checked_callback, why_stopped
 from treeform.solve.search import CompiledSearch
 from treeform.solve.simple_bounds import PROVER, PROVER_OF_CLASSES, classes_bound, floor_bound, out_of_reach
 from treeform.solve.verification import verify
@@ -43,7 +43,7 @@ def solve(
     """Answer ``question``; see `treeform.Problem.solve` for the parameters."""
     plan = choose(question, solver, formulation, warm_start)
     budget = Budget(time_limit)
-    ledger = Ledger(question, budget, on_progress)
+    ledger = Ledger(question, budget, checked_callback(on_progress))
     with interruptible(budget):
         limit = _work(question, plan, ledger, budget, proofs)
     if proofs is not None:

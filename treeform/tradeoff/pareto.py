@@ -17,7 +17,7 @@ from treeform.graph import DecisionGraph
 from treeform.language.question import Question
 from treeform.shape import Tree
 from treeform.solve.budget import Budget
-from treeform.solve.result import Number, Progress
+from treeform.solve.result import Number, Progress, checked_callback
 from treeform.tradeoff.climb import climb_sizes
 from treeform.tradeoff.sizes import Ladder, Rung
 
@@ -125,7 +125,7 @@ def curve(
             formulation=formulation,
             warm_start=warm_start,
             time_limit=share,
-            on_progress=_watched(on_progress, depth, budget),
+            on_progress=_watched(checked_callback(on_progress), depth, budget),
         )
         if budget.stop() or str(ladders[depth].limit) == "interrupted":
             break
