@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
-
-from treeform.errors import SpecError
 
 if TYPE_CHECKING:
     from treeform.graph import DecisionGraph
@@ -67,23 +64,6 @@ class Progress:
     def gap(self) -> float | None:
         """Relative distance of the bound from the incumbent, 0 when proved, None when unknown."""
         return relative_gap(self.upper, self.lower)
-
-
-def checked_callback(tell: Callable[[Progress], None] | None) -> Callable[[Progress], None] | None:
-    """What is called with every `Progress`, or None.
-
-    Raises
-    ------
-    SpecError
-        If it cannot be called.
-    """
-    if tell is None or callable(tell):
-        return tell
-    raise SpecError(
-        f"on_progress={tell!r} cannot be called",
-        cause="it is a function that takes a Progress",
-        fix="use for example on_progress=print, or leave it out",
-    )
 
 
 def relative_gap(upper: Number | None, lower: Number | None) -> float | None:

@@ -20,7 +20,7 @@ from treeform.testing.differential.roads import Road, draw_road
 from treeform.testing.differential.shapes import Shape
 from treeform.testing.differential.table import Table
 
-BUNDLE = 40
+BUNDLE = 50
 """Cases that share a table."""
 TREES = ((1, 4), (2, 12), (3, 4))
 DIAGRAMS = (
@@ -140,7 +140,7 @@ def draw_case(seed: int, number: int, bundle: Bundle | None = None) -> Case:
     shared = draw_bundle(seed, number // BUNDLE) if bundle is None else bundle
     rng = random.Random(f"{seed}/case/{number}")
     goal = rng.choice(shared.goals)
-    how_many = rng.choices((0, 1, 2, 3), (30, 40, 22, 8))[0]
+    how_many = rng.choices((0, 1, 2, 3), (34, 40, 19, 7))[0]
     chosen = list(rng.sample(shared.requirements, min(how_many, len(shared.requirements))))
     if not goal.text.count("error") and "cost" not in goal.text and rng.random() < 0.85:
         # Fewest tests, leaves or levels are of interest under a bound on the errors only.
@@ -155,7 +155,7 @@ def draw_case(seed: int, number: int, bundle: Bundle | None = None) -> Case:
 
 
 def _draw_shape(rng: random.Random) -> Shape:
-    if rng.random() < 0.04:
+    if rng.random() < 0.025:
         if rng.random() < 0.6:
             return Shape(rng.choice((1, 1, 2)), None, True)
         widths = rng.choice(((1,), (1, 1), (1, 2)))
@@ -261,6 +261,7 @@ def _draw_requirement(rng: random.Random, kind: str, table: Table, shape: Shape)
             return None
         spec: dict[str, Any] = {"kind": kind, "groups": rng.choice(by), "favourable": label}
         spec["given"] = rng.choice(("problem", "directly"))
+        spec["rate"] = rng.choice(("statistical", "statistical", "opportunity", "predictive", "odds"))
         if rng.random() < 0.5:
             spec["ratio"] = rng.choice(("4/5", "1/2", "1", "0.9"))
         else:

@@ -117,7 +117,7 @@ class _Walker:
             split = self._split(graph, node, rows)
             high = split.right & mask if split is not None else 0
             arcs: tuple[tuple[int, int], ...]
-            if left == right or (sharing and self._equal_leaves(graph, left, right)):
+            if split is None or self._one_head(graph, left, right, sharing):
                 arcs, kept = ((left, mask),), None
             elif not high or high == mask:
                 arcs, kept = ((right if high else left, mask),), None
@@ -129,9 +129,11 @@ class _Walker:
                 arriving[head] = arriving.get(head, 0) | part
             self.tests[node] = _Test(mask, arcs, kept)
 
-    def _equal_leaves(self, graph: Any, left: int, right: int) -> bool:
-        both = graph.feature[left] < 0 and graph.feature[right] < 0
-        return bool(both and graph.label[left] == graph.label[right])
+    def _one_head(self, graph: Any, left: int, right: int, sharing: bool) -> bool:
+        """Whether two arcs lead to one head; each arc of a tree that ends has a leaf of its own."""
+        if graph.feature[left] >= 0 or graph.feature[right] >= 0:
+            return left == right
+        return bool(sharing and graph.label[left] == graph.label[right])
 
     def _encoded(self, graph: Any, point: tuple[Any, ...]) -> list[float]:
         by_name = dict(zip(self.table.columns, point, strict=True))

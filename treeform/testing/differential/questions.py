@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import permutations
@@ -49,42 +50,80 @@ def amount(table: Table, spec: Spec) -> Fraction:
     return Fraction(value) if isinstance(value, int) else Fraction(value) * table.total
 
 
-def holds(spec: Spec, outcome: Outcome, reference: Reference) -> bool:
-    """Whether a model with this outcome satisfies a requirement."""
+def test_of(spec: Spec, reference: Reference) -> Callable[[Outcome], bool]:
+    """Whether a model with some outcome satisfies a requirement."""
     table, kind = reference.table, spec["kind"]
-    if kind == "max_nodes":
-        return bool(outcome.tests <= spec["k"])
-    if kind == "min_support":
-        return outcome.side >= amount(table, spec)
-    if kind == "stability":
-        return outcome.flow >= amount(table, spec)
-    if kind == "max_errors":
-        return error_of(outcome, reference) <= amount(table, spec)
-    if kind == "feature_budget":
-        return bool(outcome.columns.bit_count() <= spec["k"])
+    if kind in ("max_nodes", "feature_budget", "at_least_tests"):
+        return _of_count(kind, spec["k"])
+    if kind in ("min_support", "stability", "max_errors", "few_favourable"):
+        return _of_amount(kind, amount(table, spec), spec, reference)
     if kind == "monotone":
-        watch = watch_of(table, spec)
-        return not outcome.broken >> reference.tracked.watches.index(watch) & 1
+        bit = 1 << reference.tracked.watches.index(watch_of(table, spec))
+        return lambda outcome: not outcome.broken & bit
     if kind == "parity":
-        return _parity(spec, outcome, table)
-    if kind == "at_least_tests":
-        return bool(outcome.tests >= spec["k"])
-    if kind == "few_favourable":
-        favoured = _mask_of(outcome, _label(table, spec), table)
-        return table.weight_of[favoured] <= amount(table, spec)
+        known: dict[int, bool] = {}
+        label = _label(table, spec)
+
+        def fair(outcome: Outcome) -> bool:
+            favoured = _mask_of(outcome, label, table)
+            if favoured not in known:
+                known[favoured] = _parity(spec, favoured, table)
+            return known[favoured]
+
+        return fair
     assert kind == "apart"
     names = list(table.columns)
     both = 1 << names.index(spec["columns"][0]) | 1 << names.index(spec["columns"][1])
-    return outcome.columns & both != both
+    return lambda outcome: outcome.columns & both != both
 
 
-def _parity(spec: Spec, outcome: Outcome, table: Table) -> bool:
-    favoured = _mask_of(outcome, _label(table, spec), table)
+def _of_count(kind: str, k: int) -> Callable[[Outcome], bool]:
+    if kind == "max_nodes":
+        return lambda outcome: outcome.tests <= k
+    if kind == "at_least_tests":
+        return lambda outcome: outcome.tests >= k
+    return lambda outcome: outcome.columns.bit_count() <= k
+
+
+def _of_amount(kind: str, least: Fraction, spec: Spec, reference: Reference) -> Callable[[Outcome], bool]:
+    table = reference.table
+    if kind == "min_support":
+        return lambda outcome: outcome.side >= least
+    if kind == "stability":
+        return lambda outcome: outcome.flow >= least
+    if kind == "max_errors":
+        scale, tables = _cost_tables(table, _unit_matrix(table))
+        most = least * scale
+        return lambda outcome: _cost(outcome, tables, table) <= most
+    label = _label(table, spec)
+    return lambda outcome: table.weight_of[_mask_of(outcome, label, table)] <= least
+
+
+def holds(spec: Spec, outcome: Outcome, reference: Reference) -> bool:
+    """Whether a model with this outcome satisfies a requirement."""
+    return test_of(spec, reference)(outcome)
+
+
+def _parity(spec: Spec, favoured: int, table: Table) -> bool:
+    truth = table.classes[_label(table, spec)]
+    sets = {
+        "statistical": [set(table.classes)],
+        "opportunity": [{truth}],
+        "predictive": [set(table.classes) - {truth}],
+        "odds": [{label} for label in table.classes],
+    }
+    return all(_similar(spec, favoured, table, labels) for labels in sets[spec.get("rate", "statistical")])
+
+
+def _similar(spec: Spec, favoured: int, table: Table, labels: set[Any]) -> bool:
+    """Whether groups have similar rates among the rows of these labels."""
     values = table.groups if spec["groups"] == "array" else table.columns[spec["groups"]]
     assert values is not None
     weight: dict[Any, Fraction] = {}
     good: dict[Any, Fraction] = {}
     for i in table.kept:
+        if table.labels[i] not in labels:
+            continue
         weight[values[i]] = weight.get(values[i], Fraction(0)) + table.weight(i)
         good.setdefault(values[i], Fraction(0))
         if favoured >> table.point_of[i] & 1:
@@ -102,7 +141,7 @@ def _mask_of(outcome: Outcome, label: int, table: Table) -> int:
     return outcome.predicted >> label * len(table.points) & table.everything
 
 
-def make(spec: Spec, groups: Any) -> tf.Requirement:
+def make(spec: Spec, groups: Any) -> Any:
     """The requirement of treeform that a specification stands for; ``groups`` are those of the problem."""
     kind = spec["kind"]
     if kind in ("max_nodes", "feature_budget"):
@@ -118,7 +157,13 @@ def make(spec: Spec, groups: Any) -> tf.Requirement:
         where = None if spec["groups"] == "array" else spec["groups"]
         if spec["groups"] == "array" and spec.get("given") == "directly":
             where = groups
-        return tf.StatisticalParity(groups=where, **named)
+        classes: dict[str, Any] = {
+            "statistical": tf.StatisticalParity,
+            "opportunity": tf.EqualOpportunity,
+            "predictive": tf.PredictiveEquality,
+            "odds": tf.EqualizedOdds,
+        }
+        return classes[spec.get("rate", "statistical")](groups=where, **named)
     if kind == "at_least_tests":
         return own.AtLeastTests(spec["k"])
     if kind == "few_favourable":
@@ -168,45 +213,68 @@ class Goal:
 
     def value(self, outcome: Outcome, reference: Reference) -> Fraction:
         """The exact value of a model."""
-        out = Fraction(self.nodes) * outcome.tests + Fraction(self.depth) * outcome.depth
-        out += Fraction(self.leaves) * (outcome.tests + 1)
-        if Fraction(self.error):
-            out += Fraction(self.error) * error_of(outcome, reference)
-        if self.matrix is not None:
-            out += cost_of(outcome, reference, self.matrix)
-        return out
+        return self.valuer(reference)(outcome)
+
+    def valuer(self, reference: Reference) -> Callable[[Outcome], Fraction]:
+        """The exact value of any model; whole numbers until the end."""
+        table = reference.table
+        total = tuple(
+            tuple(
+                str(Fraction(self.error) * (a != b) + (Fraction(self.matrix[a][b]) if self.matrix else 0))
+                for b in range(len(table.classes))
+            )
+            for a in range(len(table.classes))
+        )
+        costs, tables = _cost_tables(table, total)
+        each, level = Fraction(self.nodes) + Fraction(self.leaves), Fraction(self.depth)
+        fixed = Fraction(self.leaves)
+        scale = math.lcm(costs, each.denominator, level.denominator, fixed.denominator)
+        by_cost, by_test = scale // costs, int(each * scale)
+        by_level, base = int(level * scale), int(fixed * scale)
+
+        def value(outcome: Outcome) -> Fraction:
+            whole = by_cost * _cost(outcome, tables, table) + by_test * outcome.tests
+            return Fraction(whole + by_level * outcome.depth + base, scale)
+
+        return value
 
 
-def error_of(outcome: Outcome, reference: Reference) -> Fraction:
-    """Weight of the rows that are predicted another class than theirs."""
-    k = range(len(reference.table.classes))
-    return cost_of(outcome, reference, tuple(tuple(str(int(a != b)) for b in k) for a in k))
+def _unit_matrix(table: Table) -> tuple[tuple[str, ...], ...]:
+    """Prices that count errors."""
+    k = range(len(table.classes))
+    return tuple(tuple(str(int(a != b)) for b in k) for a in k)
 
 
-def cost_of(outcome: Outcome, reference: Reference, matrix: tuple[tuple[str, ...], ...]) -> Fraction:
-    """Weight of the rows times the price of their prediction."""
-    tables = _cost_tables(reference.table, matrix)
-    out = Fraction(0)
-    for label, by_mask in enumerate(tables):
-        out += by_mask[_mask_of(outcome, label, reference.table)]
-    return out
+def _cost(outcome: Outcome, tables: list[list[int]], table: Table) -> int:
+    """Price of the predictions of a model, in whole units of the tables."""
+    n, everything, predicted = len(table.points), table.everything, outcome.predicted
+    total = 0
+    for by_mask in tables:
+        total += by_mask[predicted & everything]
+        predicted >>= n
+    return total
 
 
-def _cost_tables(table: Table, matrix: tuple[tuple[str, ...], ...]) -> list[list[Fraction]]:
-    """Price of predicting a class on every mask of rows."""
-    memo: dict[Any, list[list[Fraction]]] = table.__dict__.setdefault("_costs", {})
+def _cost_tables(table: Table, matrix: tuple[tuple[str, ...], ...]) -> tuple[int, list[list[int]]]:
+    """Price of predicting each class on every mask of rows, times a whole number, which comes first."""
+    memo: dict[Any, tuple[int, list[list[int]]]] = table.__dict__.setdefault("_costs", {})
     if matrix not in memo:
-        tables = []
-        for label in range(len(table.classes)):
-            each = [
+        each = [
+            [
                 sum((w * Fraction(matrix[truth][label]) for truth, w in enumerate(weights)), Fraction(0))
                 for weights in table.class_weight
             ]
-            by_mask = [Fraction(0)] * (table.everything + 1)
+            for label in range(len(table.classes))
+        ]
+        scale = math.lcm(*(v.denominator for row in each for v in row))
+        tables = []
+        for row in each:
+            whole = [int(v * scale) for v in row]
+            by_mask = [0] * (table.everything + 1)
             for mask in range(1, table.everything + 1):
-                by_mask[mask] = by_mask[mask & (mask - 1)] + each[(mask & -mask).bit_length() - 1]
+                by_mask[mask] = by_mask[mask & (mask - 1)] + whole[(mask & -mask).bit_length() - 1]
             tables.append(by_mask)
-        memo[matrix] = tables
+        memo[matrix] = scale, tables
     return memo[matrix]
 
 
@@ -235,9 +303,7 @@ class Answer:
 
 def answer(reference: Reference, goal: Goal, requirements: Sequence[Spec]) -> Answer:
     """The truth by enumeration."""
-    valued = [
-        (goal.value(outcome, reference), outcome)
-        for outcome in reference.outcomes
-        if all(holds(spec, outcome, reference) for spec in requirements)
-    ]
+    tests = [test_of(spec, reference) for spec in requirements]
+    value = goal.valuer(reference)
+    valued = [(value(o), o) for o in reference.outcomes if all(test(o) for test in tests)]
     return Answer(tuple(sorted(valued, key=lambda item: item[0])))

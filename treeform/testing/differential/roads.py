@@ -24,7 +24,7 @@ TREE_ENGINES = (
     ("diagram-search", 5),
     ("totals-search", 9),
 )
-DIAGRAM_ENGINES = (("diagram-search", 30), ("diagram-heuristic", 1))
+DIAGRAM_ENGINES = (("diagram-search", 40), ("diagram-heuristic", 0.4))
 HYPERPLANE_SOLVERS = (("highs", 10), ("mathopt:scip", 4), ("cp-sat", 0.2))
 SETTINGS = {
     "contree": ("", "", "", "fewest_tests=true", "prune=none", "prune=neighbourhood", "simd=plain"),
@@ -54,14 +54,14 @@ SAT_SOLVERS = (
     "gluecard4",
 )
 ODD_SOLVERS = (
-    ("cp-sat", 36),
-    ("highs", 14),
-    ("cadical195", 8),
-    ("glucose42", 8),
+    ("cp-sat", 30),
+    ("highs", 7),
+    ("cadical195", 9),
+    ("glucose42", 9),
     ("minicard", 6),
-    ("mathopt:scip", 6),
-    ("rc2", 1),
-    ("pyomo:appsi_highs", 0.3),
+    ("mathopt:scip", 4),
+    ("rc2", 0.5),
+    ("pyomo:appsi_highs", 0.1),
 )
 PAPER_SOLVERS = (("highs", 10), ("mathopt:scip", 10), ("pyomo:appsi_highs", 0.2))
 DEPTH_SOLVERS = (
@@ -150,14 +150,14 @@ def draw_road(
 ) -> Road:
     """A road that fits the question, most of the time."""
     kinds = {spec["kind"] for spec in requirements}
-    verb = rng.choices(("solve", "sizes", "pareto"), (92, 5, 3 if shape.widths is None else 0))[0]
+    verb = rng.choices(("solve", "sizes", "pareto"), (95, 4, 1.5 if shape.widths is None else 0))[0]
     if verb == "sizes":
         return _sizes(rng, shape, draw_model, table)
     if verb == "pareto":
         solver = rng.choices((None, "cp-sat", "highs", "cadical195"), (10, 2, 1, 1))[0]
         return Road("pareto", solver, limit=2.0 if shape.hyperplanes else _limit(rng, 0.1))
     solver, formulation = _who(rng, shape, goal, kinds)
-    warm: Any = rng.choices(("auto", None, "engine", "model"), (50, 22, 8, 20))[0]
+    warm: Any = rng.choices(("auto", None, "engine", "model"), (45, 22, 10, 23))[0]
     if warm == "engine":
         warm = _engine(rng, shape)
     elif warm == "model":
@@ -168,7 +168,7 @@ def draw_road(
     slow = solver is not None and ("pyomo" in solver or solver in ("rc2", "lingeling", "kissat404"))
     interrupt = not slow and rng.random() < 0.02
     after = None
-    if rng.random() < 0.15 and not kinds & {"at_least_tests", "few_favourable", "apart"}:
+    if rng.random() < 0.12 and not kinds & {"at_least_tests", "few_favourable", "apart"}:
         after = rng.choices(("check", "mutate"), (1, 1))[0]
     return Road("solve", solver, formulation, warm, limit, interrupt, after)
 
@@ -193,7 +193,7 @@ def _who(rng: random.Random, shape: Shape, goal: Goal, kinds: set[str]) -> tuple
     # A bound on the errors is honoured where they are the objective.
     left = kinds - ({"max_errors"} if goal.text == "error" else set())
     plain = not shape.hyperplanes and goal.depth == "0"
-    if plain and rng.random() < 0.72 and (engine := _engine(rng, shape, left)) is not None:
+    if plain and rng.random() < 0.85 and (engine := _engine(rng, shape, left)) is not None:
         return (None if rng.random() < 0.15 else engine), None
     if rng.random() < 0.02:  # what an engine cannot honour it has to refuse
         return _engine(rng, shape), None
@@ -201,7 +201,7 @@ def _who(rng: random.Random, shape: Shape, goal: Goal, kinds: set[str]) -> tuple
         return None, None
     ways: list[tuple[str, tuple[tuple[str, float], ...], float]] = [
         ("odd", ODD_SOLVERS, 10),
-        ("odd-paper", PAPER_SOLVERS, 1.5),
+        ("odd-paper", PAPER_SOLVERS, 1),
     ]
     if shape.hyperplanes:
         ways = [("odd", HYPERPLANE_SOLVERS, 10), ("odd-paper", PAPER_SOLVERS, 2)]

@@ -1,0 +1,53 @@
+"""What a caller chooses beside the problem itself, as one value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from treeform.errors import SpecError
+from treeform.solve.proof_writer import ProofWriter
+from treeform.solve.result import Progress
+
+
+@dataclass(frozen=True)
+class SolveOptions:
+    """Who solves a problem, from what start, for how long, and who is told; see `treeform.Problem.solve`.
+
+    Attributes
+    ----------
+    solver : Backend, Engine, class, str or None
+    formulation : Formulation, class, str or None
+    warm_start : "auto", None, Engine, str or DecisionGraph
+    time_limit : float or None
+        Seconds for everything together.
+    on_progress : callable or None
+        Called with a `Progress` at each improvement.
+    proofs : ProofWriter or None
+        Where proofs of what is refuted go.
+
+    Raises
+    ------
+    SpecError
+        If ``on_progress`` cannot be called.
+    """
+
+    solver: Any = None
+    formulation: Any = None
+    warm_start: Any = "auto"
+    time_limit: float | None = None
+    on_progress: Callable[[Progress], None] | None = None
+    proofs: ProofWriter | None = None
+
+    def __post_init__(self) -> None:
+        if self.on_progress is not None and not callable(self.on_progress):
+            raise SpecError(
+                f"on_progress={self.on_progress!r} cannot be called",
+                cause="it is a function that takes a Progress",
+                fix="use for example on_progress=print, or leave it out",
+            )
+
+
+USUAL = SolveOptions()
+"""Everything left open."""
