@@ -247,9 +247,7 @@ class Problem:
         SpecError
             If the shape is no tree, or solver, formulation and problem do not fit together.
         """
-        return curve(
-            self.question, SolveOptions(solver, formulation, warm_start, time_limit, on_progress)
-        )
+        return curve(self.question, SolveOptions(solver, formulation, warm_start, time_limit, on_progress))
 
     def explain(self, solver: Any = None, *, formulation: Any = None) -> Explanation:
         """How the problem would reach the solver: route and size of each block. Nothing is solved."""

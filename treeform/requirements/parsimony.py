@@ -30,6 +30,7 @@ class MaxNodes(Requirement):
     """
 
     name: ClassVar[str] = "max_nodes"
+    demands_tests: ClassVar[bool] = False
     needs = frozenset({"active"})
 
     def __init__(self, k: int) -> None:
