@@ -177,7 +177,7 @@ def main() -> None:
     parser.add_argument("--rows", type=Path, help="keep pystreed's answers here, and go on from them")
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--peer-seconds", type=float, default=60.0, help="CPU seconds for pystreed")
-    parser.add_argument("--without-peer", action="store_true")
+    parser.add_argument("--without-peer", action="store_true", help="only pystreed's answers that are kept")
     given = parser.parse_args()
     done: dict[str, list[Any]] = {}
     if given.rows is not None and given.rows.exists():
