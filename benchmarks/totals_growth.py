@@ -1,9 +1,9 @@
 """How the cost of the search for totals grows, and what each of its parts is worth.
 
-Usage: ``python benchmarks/totals_growth.py [growth] [parts]``. Growth: synthetic tables of 0/1 columns, a tree of depth 3
-with 20 % noise and groups that follow one of its columns; one quantity varies at a time (rows, tests, groups, the
+Usage: ``python benchmarks/totals_growth.py [growth] [parts]``. Growth: synthetic tables of 0/1 columns, a tree of depth
+3 with 20 % noise and groups that follow one of its columns; one quantity varies at a time (rows, tests, groups, the
 difference allowed between rates). Parts: questions on the fairness sets (``TREEFORM_DATA``), each part of the search
-left out in turn. One thread; user CPU seconds from the encoded data to the proof, at most 60 each.
+left out in turn. One thread; user CPU seconds from the encoded data to the proof, within 600 wall seconds each.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from treeform.engines import EngineOutcome, EngineRun
 from treeform.engines.totals import PARTS
 from treeform.solve.relaxation import relax
 
-SECONDS = 60.0
+SECONDS = 600.0
 USUAL = {"rows": 10_000, "tests": 40, "groups": 2, "difference": 0.05}
 VARIED: dict[str, tuple[Any, ...]] = {
     "rows": (1_000, 10_000, 100_000, 1_000_000),
