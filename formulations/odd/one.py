@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
-from treeform.formulations.odd.separate import ENOUGH, Cube, widest
+from treeform.formulations.odd.separate import ENOUGH, STATED, Cube, widest
 from treeform.graph import DecisionGraph
 from treeform.language.component import Component
 from treeform.language.formulation import Compiled, Formulation
@@ -145,7 +145,7 @@ def inseparable(unit: Floats, points: Ints, left: Bools) -> Iterator[Ints]:
     alive = np.arange(len(points))
     while left[alive].any() and not left[alive].all():
         weight, margin = _conflict(unit[points[alive]], left[alive])
-        if margin >= ENOUGH * float(MARGIN):
+        if margin >= STATED * float(MARGIN):
             return
         chosen = alive[weight > 1e-9]
         if not len(chosen):

@@ -16,6 +16,7 @@ from treeform.formulations.sat.examples import choose, refuse_contradictions
 from treeform.formulations.sat.formula import KEY, Formula
 from treeform.formulations.sat.leaves import LeafClasses
 from treeform.formulations.sat.nodes import NodeFeatures, one_of
+from treeform.formulations.sat.normal import NormalTests
 from treeform.formulations.sat.paths import ExamplePaths
 from treeform.formulations.sat.read import place, read_tree
 from treeform.graph import DecisionGraph
@@ -23,7 +24,7 @@ from treeform.language.component import Component, Sum
 from treeform.language.formulation import Compiled, Formulation
 from treeform.language.limits import Limits
 from treeform.language.objective import Depth, Objective
-from treeform.language.requirement import Requirement
+from treeform.language.requirement import Requirement, asks_for_tests
 from treeform.shape import Shape, Tree
 
 MOST_CLAUSES = 2**20
@@ -193,12 +194,20 @@ class SatDepth(Formulation):
                 self._add(compiled, np.setdiff1d(known, formula.inside))
         return compiled
 
+    def decided(
+        self, shape: Shape, objective: Objective, requirements: Sequence[Requirement]
+    ) -> SatDepth:
+        """With tests in normal form where a requirement asks for tests."""
+        return self + NormalTests() if asks_for_tests(requirements) else self
+
     def decode(self, compiled: Compiled, x: np.ndarray) -> DecisionGraph:
         """The tree of a point, without tests that separate no training rows."""
         return read_tree(compiled.state[KEY], x, compiled.data)
 
     def encode(self, compiled: Compiled, graph: DecisionGraph) -> np.ndarray | None:
         """Values of the variables that follow from ``graph``; None when it does not fit the perfect tree."""
+        if compiled.ports.asks_for_tests:
+            return None
         return place(compiled.state[KEY], graph, compiled.data, compiled.model.n_cols)
 
     def guess(self, compiled: Compiled) -> DecisionGraph | None:

@@ -122,7 +122,7 @@ class FlatGraph:
     @classmethod
     def leaf(cls, label: int, data: Dataset) -> Self:
         """Make the constant model that predicts class code `label`."""
-        return cls.build([{"label": int(label)}], data)
+        return cls.build([{"label": build.class_code(label)}], data)
 
     @classmethod
     def _with_meaning(cls, arrays: Mapping[str, Any], data: Dataset) -> Self:

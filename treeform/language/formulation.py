@@ -204,6 +204,8 @@ class Formulation:
             If some component, requirement or the objective reads a port that none offers.
         """
         objective.check(data, shape)
+        if shape.splits in self.splits:
+            self._check_ports(shape, objective, requirements)
         reason = self.supports(shape, data, objective)
         if reason is not None:
             raise SpecError(
@@ -211,6 +213,8 @@ class Formulation:
                 cause=reason,
                 fix="choose another formulation or shape",
             )
+
+    def _check_ports(self, shape: Shape, objective: Objective, requirements: Sequence[Requirement]) -> None:
         variant = self.decided(shape, objective, requirements)
         offered = derivable(variant.offers, shape.splits)
         readers = [(type(c).__name__, c.needs) for c in (*variant.components, *requirements)]

@@ -43,6 +43,7 @@ class FeatureBudget(Requirement):
             raise SpecError(
                 f"a model that tests at most {k!r} columns is not possible",
                 cause="k is a whole number, at least 0",
+                fix="use for example FeatureBudget(3)",
             )
         self.k: int = int(k)
 
@@ -102,7 +103,9 @@ class Monotone(Requirement):
     def __init__(self, column: str, direction: str = "increasing", favourable: Any = None) -> None:
         if direction not in DIRECTIONS:
             raise SpecError(
-                f"the direction {direction!r} is not known", cause="it is 'increasing' or 'decreasing'"
+                f"the direction {direction!r} is not known",
+                cause="it is 'increasing' or 'decreasing'",
+                fix=f"use for example Monotone({column!r}, 'increasing')",
             )
         self.column = column
         self.direction = direction

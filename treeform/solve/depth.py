@@ -64,8 +64,8 @@ def climb(
             fix="use shape=tf.Tree(depth=k), where k is the largest depth allowed",
         )
     unit = int(question.scale * question.objective.terms[0][0])
-    # The driver has offered the constant models: depth 0.
-    if not ledger.closed and ledger.upper is None:
+    # The driver has offered the constant models, whose value is 0; a model in hand may be a deeper one.
+    if not ledger.closed and ledger.upper != 0:
         ledger.prove_lower(unit, "constant models")
     beside = None if engine is None or proofs is not None else DepthEngine(engine, budget)
     if engine is not None and proofs is not None:
