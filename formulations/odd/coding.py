@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from treeform.formulations.odd import hyper
+from treeform.formulations.odd.plan import Plan
 from treeform.formulations.odd.skeleton import Skeleton
 from treeform.formulations.odd.thresholds import Tests
 from treeform.graph import DecisionGraph, normalised
@@ -19,44 +19,6 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-
-
-@dataclass
-class Plan:
-    """A model laid on the skeleton: the 0/1 values of all design variables.
-
-    Attributes
-    ----------
-    constant : int
-        Class of a model without tests, else -1.
-    test : (V,) int64
-        Number of the test at every node, -1 where there is none. Of hyperplanes, which are not numbered,
-        the node of the graph that was laid on the skeleton (0 for a point that was read).
-    child : (V, 2) int64
-        Where each side leads: a node, or V + class for a terminal; -1 where no arc is.
-    turned : (V,) bool
-        Whether a laid hyperplane is turned around, so that its left side is the test's right side.
-    passes : (V,) bool
-        Whether the node is a pass-through, which has a left child only.
-    """
-
-    constant: int
-    test: Ints
-    child: Ints
-    turned: NDArray[np.bool_]
-    passes: NDArray[np.bool_]
-
-    @classmethod
-    def empty(cls, n_nodes: int, constant: int = -1) -> Plan:
-        """Without any node in use."""
-        none = np.full(n_nodes, -1, dtype=np.int64)
-        no = np.zeros(n_nodes, dtype=bool)
-        return cls(constant, none, np.stack([none, none], axis=1), no, no.copy())
-
-    @property
-    def used(self) -> NDArray[np.bool_]:
-        """(V,) whether a node is in use, as a test or as a pass-through."""
-        return np.asarray((self.test >= 0) | self.passes)
 
 
 def decode(compiled: Compiled, x: Floats) -> DecisionGraph:
@@ -137,9 +99,9 @@ def encode(compiled: Compiled, graph: DecisionGraph) -> Floats | None:
     normal form is tried.
     """
     given, graph = graph, graph.simplified(compiled.data)
-    if compiled.ports.asks_for_tests or lay(compiled, graph) is None:
+    if compiled.ports.asks_for_tests or embed(compiled, graph) is None:
         graph = normalised(given, compiled.data, own_leaves=compiled.state["skeleton"].is_tree)
-    plan = lay(compiled, graph)
+    plan = embed(compiled, graph)
     if plan is None:
         return None
     x = np.full(compiled.model.n_cols, np.nan)
@@ -232,10 +194,10 @@ def _put(x: Floats, compiled: Compiled, name: str, values: Any) -> None:
         x[columns.rows.cols] = np.asarray(values, dtype=np.float64).ravel()
 
 
-# -- laying a graph on the skeleton ---------------------------------------------------------------------
+# -- embedding a graph in the skeleton ---------------------------------------------------------------------
 
 
-def lay(compiled: Compiled, graph: DecisionGraph) -> Plan | None:
+def embed(compiled: Compiled, graph: DecisionGraph) -> Plan | None:
     """Find places for the tests of ``graph``; None when there are too few, or a test is not on offer."""
     skeleton: Skeleton = compiled.state["skeleton"]
     n_nodes = skeleton.n_nodes

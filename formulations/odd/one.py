@@ -12,6 +12,7 @@ from scipy.optimize import linprog
 
 from treeform.formulations.odd.separate import ENOUGH, STATED, Cube, widest
 from treeform.graph import DecisionGraph
+from treeform.language.abilities import RowsOnDemand
 from treeform.language.component import Component
 from treeform.language.formulation import Compiled, Formulation
 from treeform.language.objective import Error
@@ -68,7 +69,7 @@ class Sides(Component):
         t.publish("correct", 1 - lost[number[t.points.index, np.asarray(t.data.y)]])
 
 
-class OneHyperplane(Formulation):
+class OneHyperplane(Formulation, RowsOnDemand):
     """A single multivariate test and two classes: the rung of one test on the ladder of multivariate shapes."""
 
     name: ClassVar[str] = "odd-one-hyperplane"

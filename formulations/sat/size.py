@@ -14,6 +14,7 @@ from treeform.formulations.sat.clauses import Ints
 from treeform.formulations.sat.depth import SatDepth
 from treeform.formulations.sat.formula import KEY, Formula, formula_of
 from treeform.formulations.sat.leaves import LeafClasses
+from treeform.language.abilities import ObjectiveLiterals
 from treeform.language.component import Component
 from treeform.language.formulation import Compiled
 from treeform.language.objective import Depth, Nodes, Objective
@@ -59,7 +60,7 @@ class LabelledLeaves(Component):
         formula.leaf_count = (u, h)
 
 
-class SatSize(SatDepth):
+class SatSize(SatDepth, ObjectiveLiterals):
     """A perfect tree some of whose leaves have no class: the fewer have one, the smaller the pruned tree.
 
     ``SatSize() == NodeFeatures() + ExamplePaths() + LeafClasses(unlabelled=True) + LabelledLeaves()``: clauses

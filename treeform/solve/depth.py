@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from treeform.backends import Backend
 from treeform.engines import Engine
 from treeform.errors import SpecError
+from treeform.language.abilities import DepthHints
 from treeform.language.formulation import Formulation
 from treeform.language.objective import Depth, Objective
 from treeform.language.question import Question
@@ -119,6 +120,8 @@ def _search(
 
 def _skip(question: Question, formulation: Formulation, ledger: Ledger, unit: int) -> int:
     """The first depth that the formulation does not rule out without a call."""
+    if not isinstance(formulation, DepthHints):
+        return 1
     first = formulation.least_depth(question.data, question.requirements, question.shape.depth)
     by = f"bounds of {formulation.name}"
     if first > question.shape.depth:
@@ -147,7 +150,7 @@ def _break_tie(
     beside: DepthEngine | None,
 ) -> Limit | None:
     """Among the models of least depth, the best by what the formulation minimises next (DT_size)."""
-    next_goal = formulation.tie_break(question.objective)
+    next_goal = formulation.tie_break(question.objective) if isinstance(formulation, DepthHints) else None
     if next_goal is None or ledger.graph is None:
         return None
     rung = question.with_(shape=Tree(depth, question.shape.splits), objective=next_goal)

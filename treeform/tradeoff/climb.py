@@ -11,6 +11,7 @@ from treeform.catalogue.solvers import find_solver
 from treeform.engines import DiagramSearch, Engine
 from treeform.errors import ContradictionError, SpecError
 from treeform.graph import DecisionGraph
+from treeform.language.abilities import FirstModels, Variants
 from treeform.language.objective import Cost, Error, Nodes
 from treeform.language.question import Question
 from treeform.requirements import MaxNodes
@@ -36,7 +37,7 @@ class Price:
     free: int
 
 
-class RungLedger(Ledger):
+class TargetLedger(Ledger):
     """A ledger that is content with a lower bound of ``target``, and looks for models below it only."""
 
     target: int | None = None
@@ -124,7 +125,7 @@ class Climb:
 
     # -- progress ---------------------------------------------------------------------------------
 
-    def _say(self, phase: str) -> None:
+    def _report(self, phase: str) -> None:
         """Tell whoever watches what is known of the whole table, and what is done now."""
         if self.on_progress is None:
             return
@@ -153,13 +154,13 @@ class Climb:
         for k in range(self.question.data.n_classes):
             self.table.offer(DecisionGraph.leaf(k, self.question.data))
         self.table.raise_lower(0, self.table.upper[0], "constant models")
-        self._say("constant models")
+        self._report("constant models")
         if self.plan is not None and self.plan.start is not None:
             self.table.offer(self.plan.start)
         if self.engine is not None:
-            self._say(self.engine.name)
+            self._report(self.engine.name)
             self._by_engine(self.engine, wanted)
-            self._say(f"after {self.engine.name}")
+            self._report(f"after {self.engine.name}")
         if self.plan is None or self.plan.formulation is None:
             return
         if self.question.shape.splits != UNIVARIATE and self.warm:
@@ -167,6 +168,8 @@ class Climb:
         if self.budget.stop():
             return
         part = schedule.TABLE_MODELS.of(self.budget)
+        if not isinstance(self.plan.formulation, FirstModels):
+            return
         for graph in self.plan.formulation.starts(self.question.data, self.question.shape):
             self.table.offer(graph)
             if part.stop() or not self._open(wanted):
@@ -288,7 +291,7 @@ class Climb:
 
     def _climb(self, m: int, target: int) -> None:
         question = self._rung(m)
-        ledger = RungLedger(question, self.budget, self._watched(m))
+        ledger = TargetLedger(question, self.budget, self._watched(m))
         graph, lower = self.table.graph[m], self.table.lower[m]
         ledger.target = target
         if graph is not None:
@@ -296,8 +299,10 @@ class Climb:
         if lower is not None:
             ledger.prove_lower(lower, self.table.by[m])
         assert self.plan is not None and self.plan.formulation is not None and self.plan.backend is not None
-        stated = self.plan.formulation.for_rung(question.shape, question.objective, question.requirements)
-        stated = stated.tuned_for(self.plan.backend.capabilities.forms)
+        stated = self.plan.formulation
+        if isinstance(stated, Variants):
+            own = stated.for_size(question.shape, question.objective, question.requirements)
+            stated = own or stated.tuned_for(self.plan.backend.capabilities.forms)
         part = schedule.EACH_ROW.of(self.budget)
         ledger.budget = part
         search = CompiledSearch(question, stated, self.plan.backend, ledger, part)
@@ -315,7 +320,7 @@ class Climb:
             self.table.raise_lower(m, None, search.by)
         elif ledger.lower is not None:
             self.table.raise_lower(m, ledger.lower, search.by)
-        self._say(f"after at most {m} tests")
+        self._report(f"after at most {m} tests")
         if not ledger.closed:
             self.limit = search.limit
             self._spent[m] = target
