@@ -79,7 +79,9 @@ def climb(name: str, skeleton: str, cpu: float, techniques: tuple[str, ...] = TE
     prices = prices_of(data, shape)
     clock = Clock(cpu)
     began = time.process_time()
-    ladder = tf.DiagramSearch(techniques=techniques).ladder(data, shape, list(prices.values()), free=1, stop=clock.stop)
+    ladder = tf.DiagramSearch(techniques=techniques).ladder(
+        data, shape, list(prices.values()), free=1, stop=clock.stop
+    )
     spent = time.process_time() - began
     clock.stop()
     at = {a: ladder.proved_at[price] for a, price in prices.items()}
@@ -161,7 +163,9 @@ def proved_table(rows: Rows, sets: dict[str, list[str]], cpu: float) -> None:
 def aids_table(rows: Rows, cpu: float) -> None:
     lines = []
     for told, techniques in TECHNIQUE_SETS.items():
-        own = [rows.get(f"{name} aids {told}", partial(climb, name, "I", cpu, techniques)) for name in STUDIED]
+        own = [
+            rows.get(f"{name} aids {told}", partial(climb, name, "I", cpu, techniques)) for name in STUDIED
+        ]
         count = sum(proved(one, alpha, cpu) for one in own for alpha in ALPHAS)
         spent, states = sum(min(one["cpu"], cpu) for one in own), sum(one["states"] for one in own)
         lines.append([told, f"{count} of {len(own) * len(ALPHAS)}", f"{spent:.1f}", f"{states:,}"])
