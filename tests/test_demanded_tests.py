@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
+import pandas as pd
 import pytest
 from layered_reference import random_data
 
@@ -93,3 +95,13 @@ def test_who_counts_tests_by_leaves_refuses() -> None:
     problem += [tf.MaxErrors(0), AtLeast(2)]
     with pytest.raises(SpecError, match="sat-size cannot state at_least_tests_here:k=2"):
         problem.solve("cadical195", formulation="sat-size", warm_start=tf.DecisionGraph.leaf(0, problem.data))
+
+
+@pytest.mark.parametrize("formulation", ["odd", "odd-paper"])
+def test_a_test_above_two_leaves_of_one_class_meets_a_demand(formulation: str) -> None:
+    """In a tree each arc has a leaf of its own, so the two sides may predict one class."""
+    problem = tf.Problem(pd.DataFrame({"a": [0, 1]}), [1, 0], shape=tf.Tree(1))
+    problem.minimize(tf.Cost([[5, "1/2"], [2, 0]]) + tf.Error())
+    problem += [AtLeast(1), tf.MinSupport(fraction="0.3")]
+    result = problem.solve("highs", formulation=formulation)
+    assert (result.status, result.objective) == (tf.Status.OPTIMAL, Fraction(3, 2))
