@@ -1,0 +1,509 @@
+"""Relaxations for engines and Lagrangian bounds, against enumeration. Quick: for mutation testing."""
+
+from __future__ import annotations
+
+import math
+import random
+from dataclasses import replace
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+import treeform as tf
+from treeform.engines import ConTree, Engine, EngineOutcome, EngineRun
+from treeform.graph import DecisionGraph
+from treeform.solve import lagrangian
+from treeform.solve.budget import Budget
+from treeform.solve.lagrangian import Lagrangian, Line, Row, rows_of, tighten
+from treeform.solve.ledger import Ledger
+from treeform.solve.relaxation import Relaxation, relax
+
+X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0], [2.0, 0.0], [2.0, 1.0]])
+Y = [0, 1, 1, 0, 1, 1]
+GROUPS = list("ppqpqq")
+ALL = frozenset(
+    {"cost", "node_penalty", "min_support", "max_nodes", "min_flow", "widths", "weights", "max_features"}
+)
+
+
+class Scripted(Engine):
+    """Understands what it is told to, and answers with what it is given."""
+
+    name: ClassVar[str] = "scripted"
+    understands = ALL
+
+    def __init__(self, understands=ALL, outcomes=()):
+        self.understands = frozenset(understands)
+        self.outcomes = list(outcomes)
+        self.asked = []
+
+    def run(self, data, task, run: EngineRun) -> EngineOutcome:
+        self.asked.append((data, task, run))
+        answer = self.outcomes.pop(0)
+        return answer(data, task, run) if callable(answer) else answer
+
+
+def question(goal="error", *requirements, shape="tree:2", y=Y, weights=None, rows=X):
+    problem = tf.Problem(rows, y, shape=shape, sample_weight=weights, sensitive_features=GROUPS)
+    problem.minimize(goal)
+    problem += list(requirements)
+    return problem.question
+
+
+def leaf(q, label=0):
+    return DecisionGraph.leaf(label, q.data)
+
+
+# -- relaxations ------------------------------------------------------------------------------------------------
+
+
+def test_errors_are_counted_without_a_matrix():
+    r = relax(question("3*error"), Scripted())
+    assert r.task.cost is None and r.task.node_penalty == 0 and r.task.depth == 2
+    assert (r.factor, r.offset, r.dropped, r.exact) == (3, 0, (), True)
+    assert (r.task.min_support, r.task.max_nodes, r.task.widths, r.task.min_flow) == (0, None, None, 0)
+    assert r.task.max_features is None and r.task.totals is None
+    assert relax(question(), Scripted(), depth=1).task.depth == 1
+    weighted = question("1/2*error", weights=[0.25, 1, 1, 1, 1, 1])
+    r = relax(weighted, Scripted())
+    # One unit of weight, a quarter, costs an eighth; that is the scale of the question.
+    assert weighted.scale == 8 and r.factor == 1
+
+
+def test_a_price_per_test_is_a_whole_number_of_errors_or_part_of_a_matrix():
+    r = relax(question("2*error + 4*nodes"), Scripted())
+    assert r.task.cost is None and (r.task.node_penalty, r.factor, r.offset) == (2, 2, 0)
+    r = relax(question("2*error + nodes"), Scripted())
+    assert r.task.cost.tolist() == [[0, 2], [2, 0]] and (r.task.node_penalty, r.factor, r.offset) == (1, 1, 0)
+    q = question("error + 2/3*nodes")
+    r = relax(q, Scripted())
+    assert r.task.cost.tolist() == [[0, 3], [3, 0]] and r.task.cost.dtype == np.int64
+    assert (r.task.node_penalty, r.factor) == (2, Fraction(q.scale, 3)) and r.exact
+    r = relax(question("error + 2*leaves"), Scripted())
+    assert (r.task.cost, r.task.node_penalty, r.factor, r.offset, r.exact) == (None, 2, 1, 2, True)
+    r = relax(question("error + nodes + leaves"), Scripted())
+    assert (r.task.node_penalty, r.offset) == (2, 1)
+    r = relax(question("error + 1/2*leaves"), Scripted())
+    assert (r.task.node_penalty, r.factor, r.offset) == (1, 1, 1)
+
+
+def test_cost_matrices_become_whole():
+    q = question("cost[0 1/2; 2/3 0] + 1/4*nodes")
+    r = relax(q, Scripted())
+    assert r.task.cost.tolist() == [[0, 6], [8, 0]] and r.task.node_penalty == 3
+    assert r.factor == Fraction(q.scale, 12) and r.exact
+    both = relax(question("cost[0 1; 2 0] + error"), Scripted())
+    assert both.task.cost.tolist() == [[0, 2], [3, 0]]
+    assert relax(q, Scripted(ALL - {"cost"})) is None
+    # Whole numbers of errors need no matrix.
+    assert relax(question("error + nodes"), Scripted(ALL - {"cost"})).task.node_penalty == 1
+    assert relax(question("error + 1/2*nodes"), Scripted(ALL - {"cost"})) is None
+
+
+def test_costs_beyond_64_bits_are_left_to_others():
+    assert relax(question(f"cost[0 {2**57}; {2**57} 0]"), Scripted()) is not None
+    assert relax(question(f"cost[0 {2**57}; {2**57} 0] + {2**60 - 6 * 2**57}*nodes"), Scripted()) is None
+    below = question(f"cost[0 {2**57}; {2**57} 0] + {2**60 - 6 * 2**57 - 1}*nodes")
+    assert relax(below, Scripted()).task.node_penalty == 2**60 - 6 * 2**57 - 1
+
+
+def test_what_an_engine_does_not_know_is_dropped_by_name():
+    support, few, flow = tf.MinSupport(2), tf.MaxNodes(2), tf.Stability(3)
+    q = question("error", support, few, flow)
+    r = relax(q, Scripted())
+    assert (r.task.min_support, r.task.max_nodes, r.task.min_flow, r.dropped) == (2, 2, 3, ())
+    r = relax(q, Scripted({"min_support"}))
+    assert (r.task.min_support, r.task.max_nodes, r.task.min_flow) == (2, None, 0)
+    assert r.dropped == ("max_nodes:2", "stability:3") and not r.exact
+    r = relax(question("error + 2*nodes"), Scripted(set()))
+    assert r.dropped == ("the objective term nodes",) and r.task.node_penalty == 0
+    r = relax(question("error + 2*leaves"), Scripted({"cost"}))
+    assert r.dropped == ("the objective term leaves",) and r.offset == 0
+    assert relax(question("error", tf.Monotone("x0")), Scripted()).dropped == (
+        "monotone:x0,increasing,favourable=1",
+    )
+
+
+def test_of_two_limits_the_tighter_one_is_kept():
+    q = question(
+        "error",
+        tf.MaxNodes(2),
+        tf.MaxNodes(1),
+        tf.MinSupport(1),
+        tf.MinSupport(3),
+        tf.Stability(5),
+        tf.Stability(4),
+    )
+    task = relax(q, Scripted()).task
+    assert (task.max_nodes, task.min_support, task.min_flow) == (1, 3, 5)
+    q = question("error", tf.MaxNodes(1), tf.MaxNodes(2), tf.FeatureBudget(2), tf.FeatureBudget(1))
+    task = relax(q, Scripted()).task
+    assert (task.max_nodes, task.max_features) == (1, 1)
+
+
+def test_limits_that_bind_nothing_are_left_out():
+    assert relax(question("error", tf.MaxNodes(3)), Scripted()).task.max_nodes is None
+    assert relax(question("error", tf.MaxNodes(2)), Scripted()).task.max_nodes == 2
+    assert relax(question("error", tf.MaxNodes(4)), Scripted()).task.max_nodes is None
+    assert relax(question("error", tf.MaxNodes(4), shape="diagram:1,2,2"), Scripted()).task.max_nodes == 4
+
+
+def test_a_bound_on_the_objective_itself_is_no_limit():
+    r = relax(question("error", tf.MaxErrors(1)), Scripted())
+    assert r.exact and r.dropped == ()
+    r = relax(question("error + nodes", tf.MaxErrors(1)), Scripted())
+    assert r.dropped == ("max_errors:1",)
+    r = relax(question("error", tf.MaxErrors(1), tf.MaxNodes(1)), Scripted())
+    assert r.exact and r.task.max_nodes == 1
+
+
+def test_diagrams_are_bounded_by_trees():
+    q = question("error + nodes", tf.MinSupport(2), shape="diagram:1,2,2")
+    r = relax(q, Scripted())
+    assert r.task.widths == (1, 2, 2) and r.task.depth == 3 and r.exact and r.task.min_support == 2
+    r = relax(q, Scripted(ALL - {"widths"}))
+    assert r.task.widths is None and r.task.min_support == 0 and r.task.node_penalty == 0
+    assert r.dropped == ("min_support:2", "the widths of diagram:1,2,2", "the objective term nodes")
+
+
+def test_hyperplanes_are_no_business_of_engines():
+    assert relax(question("error", shape="tree:2:multivariate"), Scripted()) is None
+
+
+def test_totals_are_given_to_engines_that_know_them():
+    fair = tf.StatisticalParity(ratio=0.5, favourable=1)
+    r = relax(question("error", fair), Scripted(ALL | {"totals"}))
+    assert r.exact and r.task.totals is not None and len(r.task.totals.rows) == 2
+    assert relax(question("error", fair), Scripted()).dropped == (
+        "statistical_parity:groups=<array>,ratio=0.5,favourable=1",
+    )
+    two = relax(
+        question("error", fair, tf.StatisticalParity(difference=0.5, favourable=0)),
+        Scripted(ALL | {"totals"}),
+    )
+    assert two.exact and len(two.task.totals.rows) == 3
+    diagram = relax(question("error", fair, shape="diagram:1,2"), Scripted({"totals", "cost"}))
+    assert diagram.dropped == ("the widths of diagram:1,2",) and diagram.task.totals is not None
+
+
+def test_values_are_mapped_both_ways():
+    r = Relaxation(None, Fraction(3, 2), Fraction(1, 4), ())
+    for value in range(6):
+        exact = Fraction(3, 2) * value + Fraction(1, 4)
+        assert r.lower(value) == math.ceil(exact)
+        assert r.at_least(math.ceil(exact)) in (value, value + 1)
+        assert r.upper(math.floor(exact)) in (value, value - 1)
+    assert [r.at_least(s) for s in (1, 2, 3, 4)] == [1, 2, 2, 3]
+    assert [r.upper(s) for s in (1, 2, 3, 4)] == [0, 1, 1, 2]
+
+
+def trees(data, rng, count=40):
+    """Random trees of two levels."""
+    for _ in range(count):
+        tests = [(f, t) for f in range(2) for t in data.ranks.thresholds(f).tolist()]
+        nodes = [{"feature": f, "threshold": t} for f, t in (rng.choice(tests) for _ in range(3))]
+        nodes[0] |= {"left": 1, "right": 2 if rng.random() < 0.5 else 3}
+        nodes[1] |= {"left": 3, "right": 4}
+        nodes[2] |= {"left": rng.choice((3, 4)), "right": rng.choice((3, 4))}
+        yield DecisionGraph.build([*nodes, {"label": rng.randint(0, 1)}, {"label": rng.randint(0, 1)}], data)
+
+
+@pytest.mark.parametrize(
+    "goal", ["error", "1/2*error + 3/4*nodes", "cost[0 1/2; 3 0] + leaves", "error + 2*leaves"]
+)
+@pytest.mark.parametrize("weights", [None, [0.5, 1, 2, 0.25, 1, 3]])
+def test_engine_values_are_the_values_of_models(goal, weights):
+    q = question(goal, weights=weights)
+    r = relax(q, Scripted())
+    assert r.exact
+    cost = r.task.cost if r.task.cost is not None else 1 - np.eye(2, dtype=np.int64)
+    for graph in trees(q.data, random.Random(3)):
+        engine = int((cost[q.data.y, graph.predict_codes(q.data.X)] * q.data.weights).sum())
+        tests = graph.n_nodes
+        engine += r.task.node_penalty * tests
+        value = sum(
+            (
+                w * (t.evaluate(graph, q.data) if str(t) != "leaves" else tests + 1)
+                for w, t in q.objective.terms
+            ),
+            Fraction(0),
+        )
+        assert r.factor * engine + r.offset == value * q.scale
+
+
+# -- Lagrangian bounds ---------------------------------------------------------------------------------------------
+
+
+class AtMost(tf.Requirement):
+    """Rows over predictions, as given."""
+
+    name: ClassVar[str] = "at_most_in_bounds"
+    needs = frozenset({"predicted"})
+
+    def __init__(self, rows):
+        self.rows = rows
+
+    def prediction_rows(self, data):
+        return [(np.asarray(coef, dtype=np.int64), rhs) for coef, rhs in self.rows]
+
+    def violation(self, graph, data):
+        return sum(max(0, Row("", coef, rhs).slack(graph, data)) for coef, rhs in self.prediction_rows(data))
+
+    def build(self, m, t):
+        raise NotImplementedError
+
+    def __str__(self):
+        return self.name
+
+
+def favoured(label, at_most, times=1):
+    """At most so much weight is predicted a class."""
+    coef = np.zeros((6, 2), dtype=np.int64)
+    coef[:, label] = times
+    return coef, at_most * times
+
+
+def test_rows_are_reduced_and_named():
+    rule = AtMost([favoured(1, 2, times=6), favoured(0, 3)])
+    q = question("error", rule, tf.MaxNodes(2))
+    assert rows_of(q, ()) == [] and rows_of(q, ("max_nodes:2",)) == []
+    rows = rows_of(q, ("at_most_in_bounds",))
+    assert [(row.label, row.rhs) for row in rows] == [("at_most_in_bounds", 2), ("at_most_in_bounds", 3)]
+    assert rows[0].coef.tolist() == [[0, 1]] * 6
+    zero = rows_of(question("error", AtMost([(np.zeros((6, 2)), 0)])), ("at_most_in_bounds",))
+    assert zero[0].rhs == 0 and not zero[0].coef.any()
+
+
+def test_slack_is_weighted():
+    q = question("error", weights=[1, 2, 3, 4, 5, 6])
+    row = Row("x", favoured(1, 4)[0] * 2, 10)
+    assert row.slack(leaf(q, 1), q.data) == 2 * 21 - 10
+    assert row.slack(leaf(q, 0), q.data) == -10
+    huge = Row("x", favoured(1, 4)[0] * 2**60, 7)
+    assert huge.slack(leaf(q, 1), q.data) == 21 * 2**60 - 7  # no overflow
+
+
+def dual_of(q, engine=None):
+    engine = engine or ConTree()
+    r = relax(q, engine)
+    return Lagrangian(q, engine, r, rows_of(q, r.dropped)), r
+
+
+def least(q, dual, multipliers):
+    """L by going through all trees of depth 1 and 2."""
+    data, best = q.data, None
+    tests = [(f, t) for f in range(data.n_features) for t in data.ranks.thresholds(f).tolist()]
+
+    def under(mask, depth):
+        """Triples (prediction by row, tests) as lists."""
+        out = [(dict.fromkeys(mask, k), 0) for k in range(data.n_classes)]
+        if depth:
+            for f, t in tests:
+                low = [i for i in mask if data.X[i, f] <= t]
+                high = [i for i in mask if data.X[i, f] > t]
+                if low and high:
+                    out += [
+                        ({**a, **b}, m + n + 1)
+                        for a, m in under(low, depth - 1)
+                        for b, n in under(high, depth - 1)
+                    ]
+        return out
+
+    for guess, n_tests in under(range(data.n_samples), q.shape.depth):
+        value = Fraction(0)
+        for w, term in q.objective.terms:
+            if str(term) == "nodes":
+                value += w * n_tests
+                continue
+            for i, k in guess.items():
+                price = int(k != data.y[i]) if str(term) == "error" else term.entry(data, int(data.y[i]), k)
+                value += w * price * int(data.weights[i]) * data.weight_unit
+        value *= q.scale
+        for m, row in zip(multipliers, dual.rows, strict=True):
+            total = sum(int(row.coef[i, k]) * int(data.weights[i]) for i, k in guess.items())
+            value += dual.relaxation.factor * m * (total - row.rhs)
+        best = value if best is None else min(best, value)
+    return best
+
+
+@pytest.mark.parametrize("goal", ["error", "2*error + 4*nodes", "cost[0 1/2; 3 0] + 1/4*nodes"])
+@pytest.mark.parametrize("weights", [None, [1, 2, 1, 1, 3, 1]])
+def test_bounds_are_those_of_the_priced_problem(goal, weights):
+    q = question(goal, AtMost([favoured(1, 2), favoured(0, 3)]), shape="tree:1", weights=weights)
+    dual, _ = dual_of(q)
+    assert dual.ignored == ()
+    for multipliers in (
+        (0, 0),
+        (1, 0),
+        (Fraction(1, 2), Fraction(1, 3)),
+        (Fraction(7, 4), Fraction(0)),
+        (5, 2),
+    ):
+        point = tuple(map(Fraction, multipliers))
+        bound, graph, proved = dual.solve(point, Budget(None))
+        assert proved and bound == least(q, dual, point)
+        assert graph is not None and list(graph.classes) == list(q.data.classes)
+        assert (graph.counts == graph.with_counts(q.data).counts).all()
+        assert dual.within_range(list(point))
+
+
+def test_parity_at_depth_two():
+    q = question("error", tf.StatisticalParity(difference=0, favourable=1))
+    dual, _ = dual_of(q)
+    assert len(dual.rows) == 2
+    for point in ((Fraction(1, 8), Fraction(0)), (Fraction(0), Fraction(3, 16))):
+        bound, _, proved = dual.solve(point, Budget(None))
+        assert proved and bound == least(q, dual, point)
+
+
+def test_what_is_priced_is_not_ignored():
+    q = question("error", AtMost([favoured(1, 2)]), tf.Monotone("x0"))
+    dual, r = dual_of(q)
+    assert len(r.dropped) == 2 and dual.ignored == ("monotone:x0,increasing,favourable=1",)
+
+
+def test_engines_are_asked_for_kinds_of_samples():
+    q = question("error + nodes", AtMost([favoured(1, 2)]), tf.MaxNodes(2), weights=[1, 2, 1, 1, 3, 1])
+    engine = Scripted(ALL, [EngineOutcome(None, None, 5, False)])
+    dual, _ = dual_of(q, engine)
+    bound, graph, proved = dual.solve((Fraction(3, 2),), Budget(9.0))
+    assert (graph, proved) == (None, False)
+    data, task, run = engine.asked[0]
+    # Kinds are (class, coefficients): the two classes. Prices are doubled; 3/2 more for predicting class 1.
+    assert data.n_classes == 2 and task.node_penalty == 2 and task.max_nodes == 2
+    assert task.cost.tolist() == [[0, 5], [1, 0]] or task.cost.tolist() == [[0, 5], [0, 1]]
+    assert 0 < run.time_limit <= 9.0 and run.upper is None and run.start is None and run.on_incumbent is None
+    floor = 0 if task.cost.tolist() == [[0, 5], [0, 1]] else None
+    # A sample of class 1 costs 2 when predicted 0 and 3 when predicted 1: 2 are paid anyway.
+    paid = 2 * int(q.data.class_weights[1])
+    assert floor == 0 and bound == Fraction(5 + paid, 2) - Fraction(3, 2) * 2
+
+
+def test_multipliers_stay_in_range():
+    dual, _ = dual_of(question("error", AtMost([favoured(1, 2)])))
+    # The dearest prediction costs 1 + m, plus one for what is forbidden, for six samples: below 2**58.
+    most = 2**58 // 6
+    assert dual.within_range([Fraction(most - 3)])
+    assert not dual.within_range([Fraction(most)])
+    weighted, _ = dual_of(question("error", AtMost([favoured(1, 2)]), weights=[1, 3, 2, 2, 2, 2]))
+    assert weighted.within_range([Fraction(most // 2 - 3)]) and not weighted.within_range(
+        [Fraction(most - 3)]
+    )
+
+
+def tightened(q, engine=None, limit=None, plain=None):
+    engine = engine or ConTree()
+    r = relax(q, engine)
+    ledger = Ledger(q, Budget(limit))
+    plain = plain or ConTree().run(q.data, r.task, EngineRun())
+    tighten(q, engine, r, plain, ledger, Budget(limit))
+    return ledger
+
+
+def test_bounds_rise_to_the_optimum_of_a_row():
+    q = question("error", AtMost([favoured(1, 2)]))
+    ledger = tightened(q)
+    # Four samples are of class 1: at least two of them are predicted 0.
+    assert ledger.lower == 2 and ledger.upper == 2
+    claim = next(c for c in ledger.claims if c.kind == "lower")
+    assert claim.by == "contree, Lagrangian" and claim.relaxation == ()
+    assert claim.recheck["kind"] == "lagrangian" and claim.recheck["engine"] == "contree"
+    (row,) = claim.recheck["multipliers"]
+    assert row["requirement"] == "at_most_in_bounds" and Fraction(row["value"]) > 0
+    assert ledger.phase == "Lagrangian bound: contree"
+
+
+def test_bounds_of_several_rows_and_of_drawn_ones_hold():
+    rng = random.Random(5)
+    for _ in range(12):
+        rows = [
+            (np.array([[rng.randint(-2, 2) for _ in range(2)] for _ in range(6)]), rng.randint(-1, 3))
+            for _ in range(2)
+        ]
+        q = question("error", AtMost(rows), shape="tree:1")
+        ledger = tightened(q)
+        best = min((v for v in values_of(q)), default=None)
+        if best is None:
+            assert ledger.upper is None
+            continue
+        assert not ledger.impossible
+        assert ledger.lower is None or ledger.lower <= best
+        assert ledger.upper is None or ledger.upper >= best
+
+
+def values_of(q):
+    data = q.data
+    graphs = [leaf(q, 0), leaf(q, 1)]
+    for f in range(data.n_features):
+        for t in data.ranks.thresholds(f).tolist():
+            for labels in ((0, 1), (1, 0)):
+                test = {"feature": f, "threshold": t, "left": 1, "right": 2}
+                graphs.append(DecisionGraph.build([test, *({"label": k} for k in labels)], data))
+    rule = q.requirements[0]
+    return [int(q.objective.evaluate(g, data) * q.scale) for g in graphs if rule.violation(g, data) == 0]
+
+
+def test_a_row_that_no_model_satisfies_is_refuted():
+    q = question("error", AtMost([favoured(1, -1)]), tf.Monotone("x0"))
+    ledger = tightened(q)
+    assert ledger.impossible and ledger.upper is None
+    claim = ledger.claims[-1]
+    assert (claim.kind, claim.by) == ("infeasible", "contree, Lagrangian")
+    assert claim.relaxation == ("monotone:x0,increasing,favourable=1",)
+    assert claim.recheck["kind"] == "lagrangian" and len(claim.recheck["multipliers"]) == 1
+
+
+def test_nothing_is_done_without_rows_a_proof_or_costs():
+    q = question("error", AtMost([favoured(1, 2)]))
+    good = ConTree().run(q.data, relax(q, ConTree()).task, EngineRun())
+    for engine, plain, asked in (
+        (Scripted(ALL), replace(good, proved=False), q),
+        (Scripted(ALL), replace(good, graph=None), q),
+        (Scripted(ALL - {"cost"}), good, q),
+        (Scripted(ALL), good, question("error", tf.MaxNodes(1))),
+    ):
+        ledger = tightened(asked, engine, plain=plain)
+        assert ledger.claims == [] and engine.asked == [] and ledger.phase == ""
+
+
+def test_a_step_that_is_not_proved_ends_the_ascent_without_a_claim():
+    q = question("error", AtMost([favoured(1, 2)]))
+    good = ConTree().run(q.data, relax(q, ConTree()).task, EngineRun())
+
+    def not_proved(data, task, run):
+        return replace(ConTree().run(data, task, run), proved=False)
+
+    engine = Scripted(ALL, [not_proved] * 9)
+    ledger = tightened(q, engine, plain=good)
+    assert len(engine.asked) == 1 and ledger.lower is None
+    assert ledger.upper is not None  # its model is a candidate all the same
+    nothing = Scripted(ALL, [EngineOutcome(None, None, 9, True)] * 9)
+    ledger = tightened(q, nothing, plain=good)
+    assert len(nothing.asked) == 1 and ledger.claims == []
+
+
+def test_rows_that_hold_anyway_are_not_priced():
+    q = question("error", AtMost([favoured(1, 6)]))
+    engine = Scripted(ALL)
+    ledger = tightened(q, engine, plain=ConTree().run(q.data, relax(q, ConTree()).task, EngineRun()))
+    assert engine.asked == [] and ledger.claims == []
+
+
+def test_the_meeting_point_of_two_lines():
+    low, high = Line(Fraction(0), Fraction(1), 4), Line(Fraction(2), Fraction(3), -2)
+    # 1 + 4 m = 3 - 2 (m - 2): m = 1
+    assert lagrangian._meet(low, high, Fraction(1), Fraction(1, 8)) == 1
+    # 1 + 2 m = 3 - (m - 2): m = 4/3, rounded to eighths
+    assert lagrangian._meet(low, high, Fraction(1, 2), Fraction(1, 8)) == Fraction(11, 8)
+    moved = Line(Fraction(1, 2), Fraction(3), 4)
+    # 3 + 4 (m - 1/2) = 3 - 2 (m - 2): m = 1
+    assert lagrangian._meet(moved, high, Fraction(1), Fraction(1, 8)) == 1
+
+
+def test_no_model_is_above_the_ceiling():
+    assert lagrangian.ceiling(question("error")) == 6
+    assert lagrangian.ceiling(question("1/2*error + 3*nodes")) == 2 * (3 + 12)
+    assert lagrangian.ceiling(question("cost[0 4; 1 0]", weights=[1, 1, 1, 1, 1, 0.5])) == 2 * 22
+    assert lagrangian.ceiling(question("error + leaves")) == 6 + 4
