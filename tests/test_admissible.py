@@ -192,16 +192,28 @@ def test_a_layer_one_test_too_wide_is_refused(widths: tuple[int, ...]) -> None:
     assert "depth" in misfit(graph, tf.Diagram(*widths[:-1]))
 
 
-def test_arcs_that_skip_a_layer_are_refused() -> None:
+@pytest.mark.parametrize("shared", [A, B])
+def test_arcs_that_skip_a_layer_are_refused(shared: dict[str, Any]) -> None:
     nodes = {
         "root": {**A, "left": "b", "right": "c"},
         "b": {**B, "left": "c", "right": "no"},
-        "c": {**B, "left": "yes", "right": "no"},
+        "c": {**shared, "left": "yes", "right": "no"},
         **LEAVES,
     }
     graph = DecisionGraph.build(nodes, XOR)
     assert "two depths" in misfit(graph, tf.Diagram(1, 2, 2))
-    assert "not a tree" in misfit(graph, tf.Tree(3))
+    assert "share test 2" in misfit(graph, tf.Tree(3))
+
+
+def test_two_tests_are_two_heads_whatever_they_read() -> None:
+    nodes = {
+        "root": {**B, "left": "a0", "right": "a1"},
+        "a0": {**A, "left": "no", "right": "yes"},
+        "a1": {**A, "left": "yes", "right": "no"},
+        **LEAVES,
+    }
+    for shape in (tf.Diagram(1, 2), tf.Tree(2)):
+        assert misfit(DecisionGraph.build(nodes, XOR), shape, XOR) is None
 
 
 def test_tests_that_no_arc_leads_to_are_refused() -> None:

@@ -11,6 +11,7 @@ import treeform as tf
 from treeform.backends import packages
 from treeform.errors import SolverNotAvailable, SpecError
 from treeform.solve.choice import choose
+from treeform.solve.options import SolveOptions
 
 
 class Own(tf.Requirement):
@@ -85,7 +86,7 @@ def test_a_default_can_be_loaded_beside_what_is_loaded_already(
     monkeypatch.delitem(sys.modules, other, raising=False)
     asked = tf.Problem([[0.0], [1.0]], [0, 1], shape=shape)
     asked += [Own()]
-    assert choose(asked.question, None, None, None).backend.name == expected
+    assert choose(asked.question, SolveOptions(warm_start=None)).backend.name == expected
 
 
 def test_with_no_solver_at_all_the_message_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

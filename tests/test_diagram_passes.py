@@ -262,6 +262,16 @@ def test_quick_diagrams_are_admissible(seed: int) -> None:
     assert found.cost + task.node_penalty * found.tests == outcome.upper
 
 
+def test_quick_diagrams_begin_later_where_the_skeleton_is_wider_there() -> None:
+    outcome = DiagramHeuristic(seconds=20, seed=1, starts=20).run(
+        xor(), TreeTask(3, widths=(1, 1, 2)), EngineRun()
+    )
+    assert outcome.upper == 0
+    assert outcome.graph is not None
+    assert outcome.graph.passes[0]
+    assert fault_of(outcome.graph, xor(), TreeTask(3, widths=(1, 1, 2))) is None
+
+
 def test_the_cheapest_start_of_at_most_so_many_tests_counts() -> None:
     """A start of more tests that costs more does not take the place of the better one."""
     data = xor()

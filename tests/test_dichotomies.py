@@ -11,8 +11,8 @@ import treeform as tf
 from treeform.data import Dataset
 from treeform.errors import SpecError
 from treeform.shape import MARGIN
-from treeform.solve import misfit
-from treeform.testing import all_models
+from treeform.solve import misfit, verify
+from treeform.testing import all_models, brute_force
 from treeform.testing.dichotomies import Dichotomies
 
 
@@ -57,3 +57,22 @@ def test_what_nobody_can_decide_is_refused() -> None:
     data = data_of(np.array([[0.0], [0.5], [0.5 + 0.98 * float(MARGIN)], [1.0]]))
     with pytest.raises(SpecError, match="margin"):
         Dichotomies(data).cuts(0b0110)
+
+
+@pytest.mark.parametrize(
+    ("shape", "seed"),
+    [(tf.Tree(1, "multivariate"), 3), (tf.Diagram(1, 1, splits="multivariate"), 4)],
+    ids=str,
+)
+def test_brute_force_and_odd_agree_on_hyperplanes(shape: tf.Tree | tf.Diagram, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    data = Dataset.from_user(rng.integers(0, 4, (6, 2)).astype(float), rng.permutation([0, 0, 0, 1, 1, 1]))
+    for objective, requirement in (("error", []), ("error + 3/10*nodes", []), ("error", [tf.MinSupport(2)])):
+        problem = tf.Problem(data, None, shape=shape)
+        problem.minimize(objective)
+        problem += requirement
+        expected = brute_force(data, shape, objective, requirement)
+        assert expected is not None
+        assert verify(problem.question, expected[1]).ok
+        result = problem.solve("highs", formulation="odd")
+        assert (str(result.status), result.objective) == ("optimal", expected[0])

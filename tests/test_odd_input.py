@@ -13,6 +13,7 @@ from treeform.errors import Infeasible, SpecError
 from treeform.formulations.odd import ODD, paper_objective
 from treeform.shape import parse_shape
 from treeform.solve.choice import choose
+from treeform.solve.options import SolveOptions
 
 RNG = np.random.default_rng(0)
 X = RNG.integers(0, 3, (40, 2)).astype(float)
@@ -105,8 +106,9 @@ def test_the_command_line_says_the_same(tmp_path) -> None:
 
 
 class Own(tf.Requirement):
-    """A requirement of a user, whose columns may be anything."""
+    """A requirement of a user that declares columns which are not whole numbers."""
 
+    continuous = True
     needs = frozenset({"active"})
 
     def build(self, m, t) -> None:
@@ -129,7 +131,7 @@ def test_the_solver_when_none_is_named(shape: str, formulation: str, own: bool, 
     problem = tf.Problem([[0.0], [1.0], [2.0]], ["a", "b", "a"], shape=shape)
     if own:
         problem += Own()
-    plan = choose(problem.question, None, formulation, "auto")
+    plan = choose(problem.question, SolveOptions(formulation=formulation))
     assert plan.backend is not None
     assert plan.backend.name == name
-    assert f"solver: {name}" in plan.notes
+    assert any(note.startswith(f"solver: {name}") for note in plan.notes)

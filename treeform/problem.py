@@ -17,6 +17,7 @@ from treeform.solve import Progress, Result
 from treeform.solve import solve as solve_question
 from treeform.solve.choice import choose
 from treeform.solve.explain import Explanation, explain_plan
+from treeform.solve.options import SolveOptions
 from treeform.tradeoff.climb import climb_sizes
 from treeform.tradeoff.pareto import Pareto, curve
 from treeform.tradeoff.sizes import Ladder
@@ -164,12 +165,14 @@ class Problem:
         """
         return solve_question(
             self.question,
-            solver,
-            formulation=formulation,
-            warm_start=warm_start,
-            time_limit=time_limit,
-            on_progress=on_progress,
-            proofs=Proofs(proofs) if isinstance(proofs, str | os.PathLike) else proofs,
+            SolveOptions(
+                solver,
+                formulation,
+                warm_start,
+                time_limit,
+                on_progress,
+                Proofs(proofs) if isinstance(proofs, str | os.PathLike) else proofs,
+            ),
         )
 
     def ladder(
@@ -211,14 +214,10 @@ class Problem:
         """
         return climb_sizes(
             self.question,
-            solver,
-            formulation=formulation,
-            warm_start=warm_start,
-            time_limit=time_limit,
+            SolveOptions(solver, formulation, warm_start, time_limit, on_progress),
             prices=prices,
             alphas=alphas,
             start=start,
-            on_progress=on_progress,
         )
 
     def pareto(
@@ -249,17 +248,12 @@ class Problem:
             If the shape is no tree, or solver, formulation and problem do not fit together.
         """
         return curve(
-            self.question,
-            solver,
-            formulation=formulation,
-            warm_start=warm_start,
-            time_limit=time_limit,
-            on_progress=on_progress,
+            self.question, SolveOptions(solver, formulation, warm_start, time_limit, on_progress)
         )
 
     def explain(self, solver: Any = None, *, formulation: Any = None) -> Explanation:
         """How the problem would reach the solver: route and size of each block. Nothing is solved."""
-        return explain_plan(self.question, choose(self.question, solver, formulation, None))
+        return explain_plan(self.question, choose(self.question, SolveOptions(solver, formulation, None)))
 
     def __repr__(self) -> str:
         d = self.data

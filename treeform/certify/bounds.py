@@ -24,6 +24,7 @@ from treeform.graph import DecisionGraph
 from treeform.language.question import Question
 from treeform.solve.budget import Budget
 from treeform.solve.driver import solve
+from treeform.solve.options import SolveOptions
 from treeform.solve.simple_bounds import ceiling, classes_bound, floor_bound
 from treeform.solve.verification import verify
 
@@ -46,7 +47,7 @@ class Means:
         Whether drat-trim verifies them.
     independent : bool
         Whether engines do not count.
-    confirm : Backend, str or None
+    confirm : Backend or None
         Another solver to solve again with.
     """
 
@@ -54,7 +55,7 @@ class Means:
     proofs: Path | None = None
     drat_trim: bool = False
     independent: bool = False
-    confirm: Backend | str | None = None
+    confirm: Backend | None = None
 
 
 def claim_rows(
@@ -254,12 +255,10 @@ class _Court:
     ) -> tuple[CheckRow | None, str | None]:
         """Solve again with another solver: a model may refute the claim; else the solver's name, if it confirms."""
         try:
-            result = solve(
-                self.question,
-                self.means.confirm,
-                warm_start=self.graph,
-                time_limit=self.means.time_limit,
+            options = SolveOptions(
+                self.means.confirm, warm_start=self.graph, time_limit=self.means.time_limit
             )
+            result = solve(self.question, options)
         except SolverNotAvailable:
             raise
         except TreeformError as error:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from treeform.backends import Backend
+from treeform.catalogue.solvers import find_solver
 from treeform.certify.bounds import Means, claim_rows
 from treeform.certify.certificate import read
 from treeform.certify.groups import differences, digest_with, given_again
@@ -19,7 +20,7 @@ from treeform.certify.schema import CertificatePart
 from treeform.certify.statements import question_of, statements, status_row
 from treeform.certify.verdicts import CheckReport, holds
 from treeform.data import Dataset
-from treeform.errors import CertificateError, TreeformError
+from treeform.errors import CertificateError, SpecError, TreeformError
 from treeform.graph import DecisionGraph
 from treeform.language.question import Question
 from treeform.requirements.groups import Groups
@@ -76,11 +77,14 @@ def check(
     ------
     CertificateError
         If the file is damaged, edited, or belongs to other data; or if groups are needed and not given.
+    SpecError
+        If ``confirm`` is no solver, or groups are given that the certificate does not rest on.
     SolverNotAvailable
         If drat-trim or a solver is asked for and not installed.
     """
     body = read(certificate)
-    means = Means(time_limit, None if proofs is None else Path(proofs), drat_trim, independent, confirm)
+    folder, another = None if proofs is None else Path(proofs), None if confirm is None else _another(confirm)
+    means = Means(time_limit, folder, drat_trim, independent, another)
     data = Dataset.from_user(X, y, sample_weight, exclude=tuple(body.data.exclude))
     groups = groups_of(body, data, sensitive_features)
     try:
@@ -89,6 +93,17 @@ def check(
         raise
     except DAMAGE as error:
         raise _damaged(error) from None
+
+
+def _another(confirm: Backend | str) -> Backend:
+    solver = find_solver(confirm)
+    if not isinstance(solver, Backend):
+        raise SpecError(
+            f"{solver.name} cannot confirm a bound",
+            cause="native engines prove what they can in any case",
+            fix="name a solver such as highs, cp-sat or scip",
+        )
+    return solver
 
 
 def _check(body: CertificatePart, data: Dataset, groups: dict[str, Groups], means: Means) -> CheckReport:

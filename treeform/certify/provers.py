@@ -12,12 +12,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from treeform.certify.schema import Multiplier
-from treeform.engines import DL85, ConTree, DiagramSearch, Engine
+from treeform.engines import DL85, ConTree, DiagramSearch, Engine, TotalsSearch
+from treeform.engines.totals import reason_against
 from treeform.errors import CertificateError
 from treeform.graph import DecisionGraph
 from treeform.language.objective import Depth, Objective
 from treeform.language.question import Question
 from treeform.shape import UNIVARIATE, Tree
+from treeform.solve import schedule
 from treeform.solve.budget import Budget
 from treeform.solve.depth_engine import DepthEngine
 from treeform.solve.engines import run_engine
@@ -28,14 +30,17 @@ from treeform.solve.simple_bounds import ceiling
 
 FEW_TESTS = 300
 """Tests up to which the search over binary tests is the second opinion on trees."""
-FIRST_SHARE, FIRST_SECONDS = 0.3, 10.0
-"""How much of the time the first of two provers may take, and the most of it."""
+FEW_FOR_TOTALS = 1000
+"""Tests up to which the search for totals is tried."""
+SIMPLE_TOTALS = TotalsSearch(parts=("multipliers",))
+"""Without lazy rows, guesses, similarity and dominance: the parts of the search that are hardest to get right."""
 FAMILIES = {
     "contree": "trees",
     "dl85": "binary",
     "cadl85": "binary",
     "blossom": "binary",
     "diagram-search": "diagrams",
+    "totals-search": "totals",
 }
 """Engines that share code are of one family."""
 
@@ -81,7 +86,27 @@ def provers(question: Question, maker: object) -> list[Engine]:
         engines.append(DL85())
     if FAMILIES.get(str(maker)) == FAMILIES[tree.name]:
         engines.reverse()
-    return engines
+    # Rows over totals are more than the other engines honour.
+    return [*_for_totals(question, tree), *engines]
+
+
+def _for_totals(question: Question, plain: Engine) -> list[Engine]:
+    """The search for totals, where it honours more of the question than the plain engines and takes its table.
+
+    First with little more than its enumeration, then with everything that makes it fast.
+    """
+    engine, other = TotalsSearch(), relax(question, plain)
+    if is_least_depth(question.objective) or other is None or other.exact:
+        return []
+    own = relax(question, engine)
+    if own is None or len(own.dropped) >= len(other.dropped) or question.data.n_tests > FEW_FOR_TOTALS:
+        return []
+    return [SIMPLE_TOTALS, engine] if reason_against(question.data, own.task) is None else []
+
+
+def name_of(engine: Engine) -> str:
+    """The engine's name, with what is left out of it."""
+    return f"{engine.name} with multipliers only" if engine is SIMPLE_TOTALS else engine.name
 
 
 def by_engines(
@@ -125,9 +150,9 @@ def _by_engine(
     if graph is not None:
         ledger.offer(graph, "the certificate")
     outcome = run_engine(engine, relaxation, ledger, budget)
-    if not ledger.closed:
+    if not ledger.closed and not isinstance(engine, TotalsSearch):
         tighten(question, engine, relaxation, outcome, ledger, budget)
-    return _bound(engine.name, ledger, not budget.stop())
+    return _bound(name_of(engine), ledger, not budget.stop())
 
 
 class _Target(Ledger):
@@ -203,7 +228,7 @@ def by_multipliers(
     """
     priced = {one.requirement for one in multipliers}
     point = [Fraction(one.value) for one in multipliers]
-    engines = [engine for engine in provers(question, maker) if "cost" in engine.understands]
+    engines = [engine for engine in provers(question, maker) if not isinstance(engine, TotalsSearch)]
     found: Bound | None = None
     for index, engine in enumerate(engines):
         relaxation = relax(question, engine)
@@ -240,10 +265,7 @@ def beyond(question: Question, lower: Fraction) -> bool:
 
 def _part(budget: Budget, *, last: bool) -> Budget:
     """The time of one of several provers."""
-    if last:
-        return budget
-    left = budget.remaining
-    return budget.share(FIRST_SECONDS if left is None else min(FIRST_SECONDS, FIRST_SHARE * left))
+    return budget if last else schedule.FIRST_PROVER.of(budget)
 
 
 def constant_models(question: Question) -> Iterator[DecisionGraph]:

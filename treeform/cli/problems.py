@@ -17,6 +17,7 @@ from treeform.errors import SpecError, TreeformError
 from treeform.problem import Problem
 from treeform.solve import Budget
 from treeform.solve.choice import choose
+from treeform.solve.options import SolveOptions
 
 DEFAULT_SHAPE = "tree:3"
 
@@ -86,7 +87,7 @@ def choose_how(problem: Problem, settings: Settings) -> How:
     """
     solver = None if settings.solver is None else find_solver(settings.solver)
     warm = _warm_start(settings.warm_start)
-    plan = choose(problem.question, solver, settings.formulation, warm)
+    plan = choose(problem.question, SolveOptions(solver, settings.formulation, warm))
     if settings.threads is not None:
         runner = plan.engine or plan.backend
         solver = with_threads(runner, settings.threads)

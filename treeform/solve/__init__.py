@@ -4,6 +4,7 @@ from treeform.solve.admissible import misfit
 from treeform.solve.budget import Budget
 from treeform.solve.driver import solve
 from treeform.solve.ledger import Ledger
+from treeform.solve.options import SolveOptions
 from treeform.solve.result import Claim, Limit, Progress, Result, Status
 from treeform.solve.verification import Verified, judge_candidate, verify
 
@@ -14,6 +15,7 @@ __all__ = [
     "Limit",
     "Progress",
     "Result",
+    "SolveOptions",
     "Status",
     "Verified",
     "judge_candidate",

@@ -19,6 +19,7 @@ from treeform.language.formulation import Formulation
 from treeform.language.question import Question
 from treeform.shape import UNIVARIATE, Tree
 from treeform.solve.depth import is_depth
+from treeform.solve.options import SolveOptions
 from treeform.solve.relaxation import relax
 
 USUAL = ("highs", "mathopt:scip", "cp-sat")
@@ -43,8 +44,9 @@ class Plan:
     notes: tuple[str, ...]
 
 
-def choose(question: Question, solver: Any, formulation: Any, warm_start: Any) -> Plan:
+def choose(question: Question, options: SolveOptions) -> Plan:
     """Fill in what the user left open, and say so in the plan's notes."""
+    solver, formulation, warm_start = options.solver, options.formulation, options.warm_start
     notes: list[str] = []
     given = None if solver is None else find_solver(solver)
     model = None if formulation is None else find_formulation(formulation)

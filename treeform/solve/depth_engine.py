@@ -14,14 +14,12 @@ from treeform.engines import Engine, EngineRun, TreeTask
 from treeform.graph import DecisionGraph
 from treeform.language.objective import LARGEST_COST, Error, Nodes, Objective
 from treeform.language.question import Question
+from treeform.solve import schedule
 from treeform.solve.budget import Budget
 from treeform.solve.engines import recheck_of
 from treeform.solve.ledger import Ledger
 from treeform.solve.relaxation import Relaxation, relax
 from treeform.solve.simple_bounds import allowed_errors
-
-SHARE, SECONDS = 0.1, 10.0
-"""How much of the time one answer may take, and the most of it."""
 
 
 @dataclass
@@ -116,5 +114,4 @@ class DepthEngine:
     def _part(self) -> Budget:
         if self.alone:
             return self.budget
-        left = self.budget.remaining
-        return self.budget.share(SECONDS if left is None else min(SECONDS, SHARE * left))
+        return schedule.EACH_DEPTH.of(self.budget)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 
 from treeform.engines import ConTree
@@ -12,42 +9,31 @@ from treeform.graph import DecisionGraph
 from treeform.graph.evaluate import errors
 from treeform.language.question import Question
 from treeform.shape import Tree
+from treeform.solve import schedule
 from treeform.solve.budget import Budget, interruptible
 from treeform.solve.choice import Plan, choose, totals_engine
 from treeform.solve.depth import climb, is_depth
 from treeform.solve.engines import run_engine
 from treeform.solve.lagrangian import rows_of, tighten
 from treeform.solve.ledger import Ledger
+from treeform.solve.options import USUAL, SolveOptions
 from treeform.solve.proof_writer import ProofWriter
 from treeform.solve.relaxation import relax
-from treeform.solve.result import Limit, Progress, Result, Status, as_number, why_stopped
+from treeform.solve.result import Limit, Result, Status, as_number, why_stopped
 from treeform.solve.search import CompiledSearch
 from treeform.solve.simple_bounds import PROVER, PROVER_OF_CLASSES, classes_bound, floor_bound, out_of_reach
 from treeform.solve.verification import verify
 
-WARM_SHARE = 0.3
-WARM_SECONDS = 60.0
-START_SHARE, START_SECONDS = 0.1, 5.0
 
-
-def solve(
-    question: Question,
-    solver: Any = None,
-    *,
-    formulation: Any = None,
-    warm_start: Any = "auto",
-    time_limit: float | None = None,
-    on_progress: Callable[[Progress], None] | None = None,
-    proofs: ProofWriter | None = None,
-) -> Result:
-    """Answer ``question``; see `treeform.Problem.solve` for the parameters."""
-    plan = choose(question, solver, formulation, warm_start)
-    budget = Budget(time_limit)
-    ledger = Ledger(question, budget, on_progress)
+def solve(question: Question, options: SolveOptions = USUAL) -> Result:
+    """Answer ``question``; see `treeform.Problem.solve`."""
+    plan = choose(question, options)
+    budget = Budget(options.time_limit)
+    ledger = Ledger(question, budget, options.on_progress)
     with interruptible(budget):
-        limit = _work(question, plan, ledger, budget, proofs)
-    if proofs is not None:
-        _tidy(proofs, plan, ledger)
+        limit = _work(question, plan, ledger, budget, options.proofs)
+    if options.proofs is not None:
+        _tidy(options.proofs, plan, ledger)
     return _result(question, plan, ledger, limit)
 
 
@@ -95,7 +81,7 @@ def _work(
 def _first_models(question: Question, plan: Plan, ledger: Ledger, budget: Budget) -> None:
     """Models of the formulation's own heuristic, for what no native engine searches."""
     assert plan.formulation is not None
-    part = budget.share(START_SECONDS if budget.remaining is None else START_SHARE * budget.remaining)
+    part = schedule.FIRST_MODELS.of(budget)
     for graph in plan.formulation.starts(question.data, question.shape):
         ledger.offer(graph, f"{plan.formulation.name}, first models")
         if part.stop() or ledger.closed:
@@ -122,14 +108,13 @@ def _warm_up(question: Question, plan: Plan, ledger: Ledger, budget: Budget) -> 
     relaxation = relax(question, plan.warm_engine)
     if relaxation is None:
         return
-    left = budget.remaining
-    share = WARM_SECONDS if left is None else WARM_SHARE * left
+    seconds = schedule.WARM_START.seconds(budget.remaining)
     ledger.say(f"warm start: {plan.warm_engine.name}")
     if relaxation.dropped and not isinstance(question.shape, Tree):
-        _by_trees(question, ledger, budget.share(share))
+        _by_trees(question, ledger, budget.share(seconds))
         if ledger.stop():
             return
-    part = budget.share(share)
+    part = budget.share(seconds)
     outcome = run_engine(plan.warm_engine, relaxation, ledger, part)
     tighten(question, plan.warm_engine, relaxation, outcome, ledger, part)
 

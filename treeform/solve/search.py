@@ -13,6 +13,7 @@ from treeform.backends import Backend, Outcome, Run, Session, Verdict
 from treeform.errors import ContradictionError
 from treeform.language.formulation import Formulation
 from treeform.language.question import Question
+from treeform.solve import schedule
 from treeform.solve.budget import Budget
 from treeform.solve.building import build_beside
 from treeform.solve.cores import raise_bound, terms_of
@@ -28,10 +29,6 @@ REASONS = {
     "interrupted": Limit.INTERRUPTED,
     "solver": Limit.SOLVER,
 }
-
-CORE_SHARE = 0.1
-CORE_SECONDS = 10.0
-"""How much of the time goes to lower bounds from cores, and the most of it."""
 
 
 class CompiledSearch:
@@ -162,8 +159,7 @@ class CompiledSearch:
         terms = terms_of(self.compiled.model)
         if not self.backend.capabilities.cores or terms is None or self.ledger.stop():
             return
-        left = self.budget.remaining
-        part = self.budget.share(CORE_SECONDS if left is None else min(CORE_SECONDS, CORE_SHARE * left))
+        part = schedule.CORES.of(self.budget)
 
         def ask(literals: Sequence[int]) -> Outcome:
             run = self._ask(None, on_bound=False)

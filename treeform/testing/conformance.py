@@ -18,7 +18,7 @@ from treeform.language.formulation import Formulation
 from treeform.language.ports import derivable
 from treeform.language.question import Question
 from treeform.language.requirement import Requirement
-from treeform.solve import Result, Status, misfit
+from treeform.solve import Result, SolveOptions, Status, misfit
 from treeform.solve import solve as solve_question
 from treeform.testing.brute import all_models, brute_force
 from treeform.testing.cases import GROUP, Case, draw_cases
@@ -205,9 +205,7 @@ def _same_optimum(
     question = Question(case.data, case.shape, case.goal, tuple(bound))
     what = f"{formulation.name} on {backend.name}"
     try:
-        result = solve_question(
-            question, backend, formulation=formulation, warm_start=None, time_limit=SECONDS
-        )
+        result = solve_question(question, SolveOptions(backend, formulation, None, SECONDS))
     except RouteError as error:
         report.skipped.add(f"{what}: {error.what}")
         return 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -15,22 +15,17 @@ from treeform.language.objective import Cost, Error, Nodes
 from treeform.language.question import Question
 from treeform.requirements import MaxNodes
 from treeform.shape import UNIVARIATE, Diagram, Shape, Tree
+from treeform.solve import schedule
 from treeform.solve.budget import Budget, interruptible
 from treeform.solve.choice import Plan, choose, require_exact
 from treeform.solve.ledger import Ledger
+from treeform.solve.options import USUAL, SolveOptions
 from treeform.solve.relaxation import Relaxation, relax
 from treeform.solve.result import Limit, Progress, as_number
 from treeform.solve.search import CompiledSearch
 from treeform.solve.simple_bounds import ceiling
 from treeform.tradeoff.priced_trees import price_trees
 from treeform.tradeoff.sizes import Ladder, Table, checked_price, price_of_alpha
-
-SHARE = 0.4
-"""Of what is left, the part that one rung may take before the next has its turn."""
-START_SHARE, START_SECONDS = 0.2, 10.0
-ONE_FEATURE_SHARE, ONE_FEATURE_SECONDS = 0.05, 2.0
-ENGINE_SHARE, ENGINE_SECONDS = 0.4, 60.0
-FIRST_SHARE, TREES_SHARE = 0.15, 0.15
 
 
 @dataclass(frozen=True)
@@ -60,15 +55,11 @@ class RungLedger(Ledger):
 
 def climb_sizes(
     question: Question,
-    solver: Any = None,
+    options: SolveOptions = USUAL,
     *,
-    formulation: Any = None,
-    warm_start: Any = "auto",
-    time_limit: float | None = None,
     prices: Sequence[Any] | None = None,
     alphas: Sequence[Any] | None = None,
     start: Ladder | None = None,
-    on_progress: Callable[[Progress], None] | None = None,
 ) -> Ladder:
     """Fill the table of `Ladder`; see `treeform.Problem.ladder`."""
     if not all(isinstance(term, Error | Cost | Nodes) for _, term in question.objective.terms):
@@ -77,8 +68,8 @@ def climb_sizes(
             cause="the ladder minimises errors or costs, and prices on tests come afterwards",
             fix="minimise tf.Error() or tf.Cost(...)",
         )
-    budget = Budget(time_limit)
-    climb = Climb(question, solver, formulation, warm_start, budget, on_progress)
+    budget = Budget(options.time_limit)
+    climb = Climb(question, options, budget)
     if start is not None:
         climb.table.take(start)
     wanted = climb.prices(prices, alphas)
@@ -95,30 +86,25 @@ def climb_sizes(
 class Climb:
     """One climb: the table, and who works on it."""
 
-    def __init__(
-        self,
-        question: Question,
-        solver: Any,
-        formulation: Any,
-        warm_start: Any,
-        budget: Budget,
-        on_progress: Callable[[Progress], None] | None,
-    ) -> None:
+    def __init__(self, question: Question, options: SolveOptions, budget: Budget) -> None:
         self.table = Table(question)
         self.question = self.table.question
         self.budget = budget
-        self.engine = _engine(self.question, solver, formulation, warm_start)
+        self.engine = _engine(self.question, options)
+        solver, formulation, warm_start = options.solver, options.formulation, options.warm_start
         given = None if solver is None else find_solver(solver)
         self.plan: Plan | None = None
         if isinstance(given, Engine):
             self.notes = [f"solver: {given.name}"]
         else:
-            self.plan = choose(self.question, given, formulation or "odd", _without_engine(warm_start))
+            start = warm_start if isinstance(warm_start, DecisionGraph) else None
+            stated = replace(options, solver=given, formulation=formulation or "odd", warm_start=start)
+            self.plan = choose(self.question, stated)
             self.notes = [*self.plan.notes, *([f"first: {self.engine.name}"] if self.engine else [])]
         self.warm = isinstance(warm_start, str) and warm_start != "none"
         self.alone = isinstance(given, Engine) or (solver is None and formulation is None)
         self.limit: Any = None
-        self.on_progress = on_progress
+        self.on_progress = options.on_progress
         self._spent: dict[int, int] = {}
 
     def prices(self, prices: Sequence[Any] | None, alphas: Sequence[Any] | None) -> list[Price]:
@@ -174,7 +160,7 @@ class Climb:
             self._by_one_feature()
         if self.budget.stop():
             return
-        part = self.budget.share(self._seconds(START_SHARE, START_SECONDS))
+        part = schedule.TABLE_MODELS.of(self.budget)
         for graph in self.plan.formulation.starts(self.question.data, self.question.shape):
             self.table.offer(graph)
             if part.stop() or not self._open(wanted):
@@ -188,7 +174,7 @@ class Climb:
         relaxation = relax(self.question.with_(shape=single), engine)
         if relaxation is None:
             return
-        seconds = self._seconds(ONE_FEATURE_SHARE, ONE_FEATURE_SECONDS)
+        seconds = schedule.ONE_FEATURE.seconds(self.budget.remaining)
         found = engine.ladder(
             self.question.data, single, cost=relaxation.task.cost, time_limit=seconds, stop=self.budget.stop
         )
@@ -209,9 +195,11 @@ class Climb:
         is_tree = isinstance(self.question.shape, Tree)
         for turn in range(2 if is_tree and asked else 1):
             for prices_, free in asked or [(None, 0)]:
-                left = self.budget.remaining if exact else self._seconds(ENGINE_SHARE, ENGINE_SECONDS)
+                left = self.budget.remaining
                 if is_tree and asked and turn == 0:
-                    left = self._seconds(FIRST_SHARE)
+                    left = schedule.TABLE_ENGINE_FIRST.seconds(left)
+                elif not exact:
+                    left = schedule.TABLE_ENGINE.seconds(left)
                 if self.budget.stop() or not self._open(wanted):
                     return
                 self._enter(engine, relaxation, prices_, free, left)
@@ -222,7 +210,7 @@ class Climb:
         """For trees the tree search with a price per test; what it leaves open are free first tests."""
         for price in wanted:
             if price.each and not self.budget.stop() and self._open([price]):
-                price_trees(self.table, price.each, self.budget.share(self._seconds(TREES_SHARE)))
+                price_trees(self.table, price.each, schedule.PRICED_TREES.of(self.budget))
 
     def _enter(
         self,
@@ -266,11 +254,6 @@ class Climb:
             return []
         return [0 if lower is None else relaxation.at_least(lower) for lower in self.table.lower]
 
-    def _seconds(self, share: float, most: float | None = None) -> float | None:
-        left = self.budget.remaining
-        part = None if left is None else max(share * left, 0.1)
-        return part if most is None else most if part is None else min(part, most)
-
     # -- rung by rung -------------------------------------------------------------------------------
 
     def _open(self, wanted: Sequence[Price]) -> list[tuple[int, int]]:
@@ -309,7 +292,7 @@ class Climb:
         assert self.plan is not None and self.plan.formulation is not None and self.plan.backend is not None
         stated = self.plan.formulation.for_rung(question.shape, question.objective, question.requirements)
         stated = stated.tuned_for(self.plan.backend.capabilities.forms)
-        part = self.budget.share(self._seconds(SHARE))
+        part = schedule.EACH_ROW.of(self.budget)
         ledger.budget = part
         search = CompiledSearch(question, stated, self.plan.backend, ledger, part)
         try:
@@ -340,8 +323,9 @@ class Climb:
         return self.question.with_(shape=shape, requirements=requirements)
 
 
-def _engine(question: Question, solver: Any, formulation: Any, warm_start: Any) -> DiagramSearch | None:
+def _engine(question: Question, options: SolveOptions) -> DiagramSearch | None:
     """The native ladder that comes first; None where tests are hyperplanes, or another start is given."""
+    solver, formulation, warm_start = options.solver, options.formulation, options.warm_start
     given = None if solver is None else find_solver(solver)
     if isinstance(given, Engine):
         if formulation is not None or not isinstance(given, DiagramSearch):
@@ -358,10 +342,6 @@ def _engine(question: Question, solver: Any, formulation: Any, warm_start: Any) 
         return None
     named = DiagramSearch() if warm_start == "auto" else find_solver(warm_start)
     return named if isinstance(named, DiagramSearch) else None
-
-
-def _without_engine(warm_start: Any) -> Any:
-    return warm_start if isinstance(warm_start, DecisionGraph) else None
 
 
 def shrunk(shape: Shape, tests: int) -> Shape:

@@ -7,7 +7,7 @@ smaller ones, and models of a smaller depth are models of the greater ones.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -16,7 +16,9 @@ from treeform.errors import SpecError
 from treeform.graph import DecisionGraph
 from treeform.language.question import Question
 from treeform.shape import Tree
+from treeform.solve import schedule
 from treeform.solve.budget import Budget
+from treeform.solve.options import USUAL, SolveOptions
 from treeform.solve.result import Number, Progress
 from treeform.tradeoff.climb import climb_sizes
 from treeform.tradeoff.sizes import Ladder, Rung
@@ -97,12 +99,7 @@ class Pareto:
 
 def curve(
     question: Question,
-    solver: Any = None,
-    *,
-    formulation: Any = None,
-    warm_start: Any = "auto",
-    time_limit: float | None = None,
-    on_progress: Callable[[Progress], None] | None = None,
+    options: SolveOptions = USUAL,
 ) -> Pareto:
     """Fill the curve; see `treeform.Problem.pareto`."""
     if not isinstance(question.shape, Tree):
@@ -111,21 +108,16 @@ def curve(
             cause="its depths are those of trees",
             fix="use shape=tf.Tree(depth=k), where k is the largest depth",
         )
-    if solver is not None and formulation is None and _only_clauses(solver):
-        formulation = "sat-depth"
-    budget = Budget(time_limit)
+    if options.solver is not None and options.formulation is None and _only_clauses(options.solver):
+        options = replace(options, formulation="sat-depth")
+    budget = Budget(options.time_limit)
     ladders: dict[int, Ladder] = {}
     for depth in range(1, question.shape.depth + 1):
         # What is left is shared among the depths that are left.
-        left = budget.remaining
-        share = None if left is None else max(0.1, left / (question.shape.depth - depth + 1))
+        share = schedule.equal_part(budget.remaining, question.shape.depth - depth + 1)
         ladders[depth] = climb_sizes(
             question.with_(shape=Tree(depth, question.shape.splits)),
-            solver,
-            formulation=formulation,
-            warm_start=warm_start,
-            time_limit=share,
-            on_progress=_watched(on_progress, depth, budget),
+            replace(options, time_limit=share, on_progress=_watched(options.on_progress, depth, budget)),
         )
         if budget.stop() or str(ladders[depth].limit) == "interrupted":
             break

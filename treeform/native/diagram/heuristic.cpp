@@ -34,6 +34,10 @@ Heuristic::Heuristic(const Instance& in, const Settings& settings, const Control
     table_.resize(kTable);
     for (Cost x = 2; x < kTable; ++x) table_[x] = double(x) * std::log2(double(x));
     best_.assign(settings.max_nodes + 1, kNever);
+    const auto& widths = settings.widths;
+    const auto wider = std::find_if(widths.begin(), widths.end(), [](int width) { return width > 1; });
+    if (!settings.is_tree && settings.min_support == 0 && wider != widths.end())
+        late_ = std::max(int(wider - widths.begin()) - 1, 0);
 }
 
 std::int64_t Heuristic::run(std::uint64_t seed, double seconds, std::int64_t starts, const Found& found) {
@@ -68,9 +72,13 @@ double Heuristic::information(const Cost* count) const {
 void Heuristic::start(const Found& found) {
     layers_.assign(depth_, {});
     node_.assign(points_, 0);
-    int nodes = 1;
+    int nodes = 1, late = 0;
+    while (late < late_ && chance(0.5)) ++late;
     for (int layer = 0; layer < depth_ && nodes > 0; ++layer) {
-        choose_tests(nodes);
+        if (layer < late)
+            chosen_.assign(nodes, {0, Plan::kPass});
+        else
+            choose_tests(nodes);
         nodes = send_flows(layer, nodes);
     }
     prune(found);
@@ -153,7 +161,7 @@ int Heuristic::send_flows(int layer, int nodes) {
     if (layer + 1 < depth_)
         for (int i = 0; i < 2 * nodes; ++i) {
             const bool free = *std::min_element(here.cost[i].begin(), here.cost[i].end()) == 0;
-            if (here.split[i / 2] >= 0 && !free && here.weight[i] >= settings_.min_flow) group[i] = groups++;
+            if (here.split[i / 2] != Plan::kNoTest && !free && here.weight[i] >= settings_.min_flow) group[i] = groups++;
         }
     if (groups > 0) groups = merge(here, group, groups, settings_.widths[layer + 1]);
     here.target = group;
@@ -213,16 +221,16 @@ Cost Heuristic::cost_of(const Layer& layer, int node) const {
 
 bool Heuristic::ends(int layer, int flow) const {
     const int head = layers_[layer].target[flow];
-    return head < 0 || layers_[layer + 1].split[head] < 0;
+    return head < 0 || layers_[layer + 1].split[head] == Plan::kNoTest;
 }
 
 /// What the flows to terminals cost, each with a class of its own.
 Cost Heuristic::terminal_cost() const {
-    if (layers_[0].split[0] < 0) return cost_of(layers_[0], 0);
+    if (layers_[0].split[0] == Plan::kNoTest) return cost_of(layers_[0], 0);
     Cost sum = 0;
     for (int l = 0; l < depth_; ++l)
         for (std::size_t i = 0; i < layers_[l].target.size(); ++i)
-            if (layers_[l].split[i / 2] >= 0 && ends(l, int(i)))
+            if (layers_[l].split[i / 2] != Plan::kNoTest && ends(l, int(i)))
                 sum += *std::min_element(layers_[l].cost[i].begin(), layers_[l].cost[i].end());
     return sum;
 }
@@ -231,7 +239,7 @@ Cost Heuristic::terminal_cost() const {
 void Heuristic::prune(const Found& found) {
     int tests = 0;
     for (const Layer& one : layers_)
-        for (const int s : one.split) tests += s >= 0;
+        for (const int s : one.split) tests += s != Plan::kNoTest;
     Cost cost = terminal_cost();
     for (;;) {
         if (tests < int(best_.size()) && cost < best_[tests]) {
@@ -242,7 +250,7 @@ void Heuristic::prune(const Found& found) {
         Cost least = kNever;
         for (int l = 0; l < depth_; ++l)
             for (int u = 0; u < int(layers_[l].split.size()); ++u) {
-                if (layers_[l].split[u] < 0 || !ends(l, 2 * u) || !ends(l, 2 * u + 1)) continue;
+                if (layers_[l].split[u] == Plan::kNoTest || !ends(l, 2 * u) || !ends(l, 2 * u + 1)) continue;
                 Cost loss = cost_of(layers_[l], u);
                 for (int i = 2 * u; i < 2 * u + 2; ++i)
                     loss -= *std::min_element(layers_[l].cost[i].begin(), layers_[l].cost[i].end());

@@ -3,7 +3,8 @@
 //
 // Layer by layer every node gets the test of the largest information gain, over a random 60 % of the features of its
 // own; then, while there are more flows than nodes in the next layer, the two flows are merged whose union loses the
-// least information. What is left at the end goes to the terminal of its most frequent class. Pruning takes out
+// least information. Where the skeleton begins with several layers of one node, the first test may be in any of them,
+// below pass-throughs. What is left at the end goes to the terminal of its most frequent class. Pruning takes out
 // nodes that lead to terminals only, the one that costs least first, until none is left: so one start gives a diagram
 // for every number of tests up to its own, and for every price of a test the one that the paper's rule would keep.
 #include <functional>
@@ -55,6 +56,7 @@ private:
     std::vector<std::int32_t> last_;
     std::vector<Best> chosen_;
     std::vector<std::uint8_t> open_;
+    int late_ = 0;                          // pass-throughs that a wider layer may be worth, from the root on
     std::uint64_t state_ = 0;
 
     double x_log_x(Cost x) const;

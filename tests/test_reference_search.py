@@ -1,0 +1,109 @@
+"""The reference search of `treeform check --independent`: equal to exhaustive enumeration, within its reach."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import treeform as tf
+from treeform.certify.reference import OutOfReach, Stopped, least_value
+from treeform.certify.schema import json_schema
+from treeform.data import Dataset
+from treeform.language.objective import Objective
+from treeform.language.question import Question
+from treeform.shape import Diagram, Tree
+from treeform.testing import brute_force, draw_cases
+
+ROOT = Path(__file__).resolve().parent.parent
+
+REQUIREMENTS = [
+    [],
+    [tf.MaxNodes(2)],
+    [tf.MinSupport(0.25), tf.MaxErrors(0.5)],
+    [tf.Stability(0.5)],
+    [tf.StatisticalParity(groups="group", difference=0.3)],
+    [tf.Monotone("age", favourable=1)],
+    [tf.FeatureBudget(1), tf.MaxNodes(2)],
+]
+SHAPES = (Tree(2), Diagram(1, 1), Tree(1))
+
+
+@pytest.mark.parametrize("number", range(len(REQUIREMENTS)))
+@pytest.mark.parametrize("objective", ["error", "error + 1/2*nodes", "2*leaves", "depth"])
+def test_equals_exhaustive_enumeration(number, objective):
+    requirements, compared = REQUIREMENTS[number], 0
+    for case in draw_cases(3, seed=number, shapes=SHAPES):
+        if case.data.n_classes > 2 and any(isinstance(r, tf.StatisticalParity) for r in requirements):
+            continue
+        if objective == "depth" and not isinstance(case.shape, Tree):
+            continue
+        goal = Objective.parse(objective)
+        try:
+            bound = tuple(requirement.bind(case.data) for requirement in requirements)
+        except tf.errors.Infeasible:
+            continue
+        question = Question(case.data, case.shape, goal, bound)
+        found = brute_force(case.data, case.shape, goal, bound)
+        try:
+            least = least_value(question)
+        except OutOfReach:
+            continue
+        assert least == (None if found is None else found[0]), case.code(*bound)
+        compared += 1
+    assert compared
+
+
+def test_costs_weights_and_deeper_trees_agree_with_an_engine():
+    rng = np.random.default_rng(2)
+    for seed in range(6):
+        X, y = rng.integers(0, 4, (30, 3)).astype(float), rng.integers(0, 3, 30)
+        weights = rng.integers(1, 9, 30) / 4
+        problem = tf.Problem(X, y, shape=tf.Tree(3), sample_weight=weights)
+        problem.minimize(
+            tf.Cost([[0, 1, 2], [3, 0, 1], ["1/2", 1, 0]]) + tf.Nodes() / 3 if seed % 2 else tf.Error()
+        )
+        problem += [tf.MinSupport(0.1), tf.MaxNodes(4)]
+        assert least_value(problem.question) == problem.solve().objective
+
+
+def test_what_is_out_of_reach_is_refused_before_any_search():
+    rng = np.random.default_rng(0)
+    X, y = rng.random((300, 10)), rng.integers(0, 2, 300)
+    for shape in (Tree(3), Diagram(1, 2, 2), Tree(1, "multivariate")):
+        question = Question(Dataset.from_user(X, y), shape, Objective.of(tf.Error()))
+        with pytest.raises(OutOfReach, match="out of reach"):
+            least_value(question)
+
+
+def test_it_can_be_stopped():
+    rng = np.random.default_rng(0)
+    X, y = rng.random((30, 2)), rng.integers(0, 2, 30)
+    question = Question(Dataset.from_user(X, y), Tree(2), Objective.of(tf.Error()))
+    with pytest.raises(Stopped):
+        least_value(question, lambda: True)
+
+
+def test_pass_throughs_are_models():
+    """XOR with two layers of one test each and one of two: four tests without errors, the first of which passes."""
+    X = np.array([[0.0, 0], [0, 1], [1, 0], [1, 1]])
+    question = Question(Dataset.from_user(X, [0, 1, 1, 0]), Diagram(1, 1, 2), Objective.of(tf.Error()))
+    assert least_value(question) == 0
+    narrow = Question(Dataset.from_user(X, [0, 1, 1, 0]), Diagram(1, 1, 1), Objective.of(tf.Error()))
+    assert least_value(narrow) == 1
+
+
+def test_the_published_schema_is_current():
+    published = json.loads((ROOT / "docs/reference/certificate.schema.json").read_text())
+    assert published == json_schema(), "treeform check --schema > docs/reference/certificate.schema.json"
+
+
+def test_the_schema_takes_certificates_and_no_others():
+    jsonschema = pytest.importorskip("jsonschema")
+    X, y = np.array([[0.0], [1.0], [2.0]]), ["a", "b", "a"]
+    certificate = json.loads(json.dumps(tf.Problem(X, y, shape=tf.Tree(2)).solve().certificate()))
+    jsonschema.validate(certificate, json_schema())
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({**certificate, "note": 1}, json_schema())

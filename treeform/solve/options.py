@@ -1,0 +1,39 @@
+"""What a caller chooses beside the problem itself, as one value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from treeform.solve.proof_writer import ProofWriter
+from treeform.solve.result import Progress
+
+
+@dataclass(frozen=True)
+class SolveOptions:
+    """Who solves a problem, from what start, for how long, and who is told; see `treeform.Problem.solve`.
+
+    Attributes
+    ----------
+    solver : Backend, Engine, class, str or None
+    formulation : Formulation, class, str or None
+    warm_start : "auto", None, Engine, str or DecisionGraph
+    time_limit : float or None
+        Seconds for everything together.
+    on_progress : callable or None
+        Called with a `Progress` at each improvement.
+    proofs : ProofWriter or None
+        Where proofs of what is refuted go.
+    """
+
+    solver: Any = None
+    formulation: Any = None
+    warm_start: Any = "auto"
+    time_limit: float | None = None
+    on_progress: Callable[[Progress], None] | None = None
+    proofs: ProofWriter | None = None
+
+
+USUAL = SolveOptions()
+"""Everything left open."""

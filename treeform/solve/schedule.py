@@ -1,0 +1,89 @@
+"""How the time of a run is shared out: each part that somebody may take before the next has its turn, with the reason.
+
+Nothing here bears on answers, only on who is asked how long. A part is of the time that is left when it begins, so
+that what an earlier part leaves over goes to all later ones.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from treeform.solve.budget import Budget
+
+
+@dataclass(frozen=True)
+class Share:
+    """A part of the time that is left.
+
+    Attributes
+    ----------
+    part : float
+        The fraction of what is left.
+    most : float or None
+        Seconds that it never exceeds.
+    least : float
+        Seconds that it has at least, so that a short run still tries each step once.
+    unlimited : float or None
+        Seconds where the run has no limit; None for no limit there either.
+    """
+
+    part: float
+    most: float | None = None
+    least: float = 0.0
+    unlimited: float | None = None
+
+    def seconds(self, remaining: float | None) -> float | None:
+        """Seconds of so many that are left; None stands for no limit."""
+        if remaining is None:
+            return self.unlimited
+        seconds = max(self.part * remaining, self.least)
+        return seconds if self.most is None else min(seconds, self.most)
+
+    def of(self, budget: Budget) -> Budget:
+        """This part of a budget."""
+        return budget.share(self.seconds(budget.remaining))
+
+
+# -- one solve --------------------------------------------------------------------------------------
+
+FIRST_MODELS = Share(0.1, unlimited=5.0)
+"""The formulation's own starting models: they have no bound, and the solver's own heuristics follow."""
+
+WARM_START = Share(0.3, unlimited=60.0)
+"""A native engine before the solver: its bound and models often settle the run; if not, the solver needs the most."""
+
+CORES = Share(0.1, most=10.0, unlimited=10.0)
+"""Lower bounds from cores before a SAT solver descends: they grow fast at first, and then hardly."""
+
+EACH_DEPTH = Share(0.1, most=10.0, unlimited=10.0)
+"""A native engine on one depth before its formula is built: an engine that has not answered by then rarely does."""
+
+# -- tables over numbers of tests -------------------------------------------------------------------
+
+TABLE_ENGINE = Share(0.4, most=60.0, least=0.1, unlimited=60.0)
+"""The search over tests of one feature for a whole table, where it is a bound or a start and not the answer."""
+
+TABLE_ENGINE_FIRST = Share(0.15, least=0.1)
+"""Its first turn on trees with prices, before trees with a price per test have theirs."""
+
+PRICED_TREES = Share(0.15, least=0.1)
+"""The tree search with one price per test, for each price."""
+
+ONE_FEATURE = Share(0.05, most=2.0, least=0.1, unlimited=2.0)
+"""Models with tests of one feature, as starts for hyperplanes."""
+
+TABLE_MODELS = Share(0.2, most=10.0, least=0.1, unlimited=10.0)
+"""The formulation's own starting models for a whole table."""
+
+EACH_ROW = Share(0.4, least=0.1)
+"""The solver on one number of tests, before the next has its turn."""
+
+# -- the check of a certificate ---------------------------------------------------------------------
+
+FIRST_PROVER = Share(0.3, most=10.0, unlimited=10.0)
+"""The first of two provers, where a second of another family may do better."""
+
+
+def equal_part(remaining: float | None, turns: int) -> float | None:
+    """Seconds of each of so many turns that are left, such as the depths of a curve; at least 0.1."""
+    return None if remaining is None else max(0.1, remaining / turns)
