@@ -31,16 +31,19 @@ def optimum(data: Dataset, widths: tuple[int, ...], price: Fraction = Fraction(0
 
     @cache
     def cuts(group: int) -> tuple[tuple[int, int], ...]:
-        return tuple((group & m, group & ~m) for m in masks if group & m and group & ~m)
+        parting = [(group & m, group & ~m) for m in masks if group & m and group & ~m]
+        return (*parting, (group, 0))  # the last is a pass-through
 
     @cache
     def best(layer: int, groups: tuple[int, ...]) -> Fraction | None:
-        """The layer's nodes receive ``groups``, none of them empty, and each makes a test."""
+        """The layer's nodes receive ``groups``, none of them empty; each makes a test or passes them on."""
         least = None
         width = widths[layer + 1] if layer + 1 < len(widths) else 0
         for chosen in product(*(cuts(group) for group in groups)):
             flows = [side for pair in chosen for side in pair]
             for ways in _ways(len(flows), width):
+                if any(way >= 0 and not flow for flow, way in zip(flows, ways, strict=True)):
+                    continue
                 value = price * len(groups) + sum(
                     leaf(f) for f, way in zip(flows, ways, strict=True) if way < 0
                 )

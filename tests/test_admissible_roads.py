@@ -50,7 +50,7 @@ def xor_below(root: dict[str, Any]) -> DecisionGraph:
 
 @pytest.mark.parametrize(
     ("solver", "formulation"),
-    [(None, None), (tf.DiagramSearch(), None), ("highs", "odd-paper")],
+    [(None, None), (tf.DiagramSearch(), None), ("cp-sat", "odd"), ("highs", "odd"), ("highs", "odd-paper")],
 )
 @pytest.mark.parametrize(
     ("objective", "optimum"), [("error", 0), ("error + 1/10*nodes", Fraction(2, 5)), ("error + 1/2*nodes", 2)]

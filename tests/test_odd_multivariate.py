@@ -18,6 +18,7 @@ from treeform.formulations.odd import ODD, MultivariateSplits, PaperODD, Symmetr
 from treeform.formulations.odd.separate import Cube, widest
 from treeform.shape import MARGIN
 from treeform.solve import misfit
+from treeform.testing import brute_force
 
 SOLVERS = {"highs": tf.HiGHS, "scip": lambda: tf.MathOpt("scip")}
 
@@ -94,9 +95,12 @@ def test_the_papers_own_univariate_splits(seed: int) -> None:
 def test_components_can_be_exchanged() -> None:
     shape = tf.Tree(2, "multivariate")
     data, goal = random_data(1, n=7), tf.Error() + tf.Nodes()
-    own = ODD().replace(UnivariateSplits, MultivariateSplits(indicators=False, epsilon=1e-3))
+    own = ODD().replace(UnivariateSplits, MultivariateSplits(indicators=False))
     names = [block.name for block in own.compile(data, shape, goal).model.blocks]
     assert any("(13)" in name for name in names)
+    wide = ODD().replace(UnivariateSplits, MultivariateSplits(epsilon=1e-3))
+    with pytest.raises(SpecError, match="states another one"):
+        wide.compile(data, shape, goal)
     less = (ODD() - SymmetryBreaking).compile(data, shape, goal).model
     assert not any("(11)" in block.name for block in less.blocks)
 
@@ -141,3 +145,51 @@ def test_who_cannot_state_hyperplanes_says_so() -> None:
         problem.solve(tf.ConTree())
     with pytest.raises(SpecError, match="multivariate"):
         problem.solve(tf.SAT(), formulation="sat-depth")
+
+
+NEEDS = [[tf.FeatureBudget(1)], [tf.Monotone("x0")]]
+
+
+@pytest.mark.parametrize("requirements", NEEDS, ids=lambda many: " and ".join(map(str, many)))
+@pytest.mark.parametrize("formulation", [ODD(), PaperODD()], ids=["ours", "paper"])
+def test_requirements_on_columns_against_enumeration(requirements, formulation: ODD) -> None:
+    for seed in (0, 1):
+        data = random_data(seed, n=5)
+        shape = tf.Tree(1, "multivariate")
+        problem = tf.Problem(data, None, shape=shape).minimize(tf.Error() + Fraction(1, 3) * tf.Nodes())
+        problem += requirements
+        expected = brute_force(data, shape, problem.objective, requirements)
+        result = problem.solve("highs", formulation=formulation, time_limit=60)
+        assert expected is not None
+        assert (result.objective, str(result.status)) == (expected[0], "optimal")
+        assert not any(result.violations.values())
+
+
+class ReadsAll(tf.Requirement):
+    """Every column is read by some test."""
+
+    needs = frozenset({"feature"})
+
+    def build(self, m, t) -> None:
+        m.add(t.feature.sum(axis=0) >= 1)
+
+    def violation(self, graph, data) -> int:
+        return data.n_features - len(graph.features_used())
+
+
+def test_nothing_can_make_a_hyperplane_read_a_column() -> None:
+    problem = tf.Problem(random_data(1), None, shape="tree:2:multivariate")
+    problem += ReadsAll()
+    graph = tf.DecisionGraph.build({0: {"weights": {0: 1.0, 1: 2.0}, "threshold": 1.5, "left": 1, "right": 2},
+                                    1: {"label": 0}, 2: {"label": 1}}, problem.data)  # fmt: skip
+    with pytest.raises(SpecError, match="cannot state reads_all over hyperplanes"):
+        problem.solve("highs", formulation="odd", warm_start=graph)
+
+
+@pytest.mark.parametrize("values", [[-1.7e308, 0.0, 1.0, 1.7e308], [1e-320, 2e-320, 3e-320, 4e-320]])
+def test_ranges_that_cannot_be_scaled(values) -> None:
+    X = np.column_stack([values, [0.0, 1.0, 2.0, 3.0]])
+    for shape, formulation in ((tf.Tree(2), PaperODD()), (tf.Tree(2, "multivariate"), ODD())):
+        with pytest.raises(SpecError, match="'x0' range over"):
+            tf.Problem(X, [0, 1, 0, 1], shape=shape).solve("highs", formulation=formulation)
+    assert tf.Problem(X, [0, 1, 0, 1], shape=tf.Tree(2)).solve("highs", formulation=ODD()).objective == 0

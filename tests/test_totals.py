@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 import treeform as tf
+from treeform.certify.prices import cheapest
 from treeform.engines import EngineRun, TreeTask
 from treeform.engines.table_of_totals import TableOfTotals
 from treeform.engines.totals import PARTS
@@ -266,7 +267,7 @@ def test_it_is_chosen_by_itself_says_why_and_is_checked(benchmark_data):
     assert (result.errors, result.bound, result.solver) == (2429, 2429, "totals-search")
     assert any("few tests (27 here)" in note for note in result.notes)
     report = tf.check(result.certificate(), X, y)
-    assert report.ok and "proved again: at least 2429" in str(report)
+    assert report.ok and "proved again by the search by prices: at least 2429" in str(report)
 
 
 def test_a_table_of_many_tests_is_left_to_others_and_the_note_says_so():
@@ -366,3 +367,47 @@ def test_samples_of_equal_costs_and_totals_are_of_one_kind():
     assert table.count.tolist() == [[1, 1], [1, 1]]
     assert table.row.shape == (2, 2, 2) and table.test_row.tolist() == [[0, 1]]
     assert table.hi.tolist()[1] >= 1
+
+
+# -- proved again without the native search ---------------------------------------------------------------
+
+
+def proof_of(problem):
+    """The task and the outcome of the native search."""
+    task = relax(problem.question, tf.TotalsSearch()).task
+    return task, tf.TotalsSearch().run(problem.data, task, EngineRun())
+
+
+def test_the_search_by_prices_proves_the_optimum_and_nothing_above_it():
+    proved = 0
+    for seed in range(120):
+        problem = draw(seed)
+        task, outcome = proof_of(problem)
+        if outcome.graph is None or outcome.witness is None:
+            continue
+        hints = outcome.witness["multipliers"], outcome.witness["unit"], lambda: False
+        assert cheapest(problem.data, task, outcome.upper, *hints).least is not None
+        if task.max_features is None:  # such a budget is left out there
+            assert cheapest(problem.data, task, outcome.upper - 1, *hints).least is None, seed
+            proved += 1
+    assert proved >= 40
+
+
+def test_wrong_hints_prove_nothing_wrong():
+    rng = np.random.default_rng(1)
+    for seed in range(60):
+        problem = draw(seed)
+        task, outcome = proof_of(problem)
+        if outcome.graph is None or outcome.witness is None:
+            continue
+        multipliers = [int(m) for m in rng.integers(-1000, 1000, len(outcome.witness["multipliers"]))]
+        found = cheapest(problem.data, task, outcome.upper, multipliers, int(rng.integers(1, 5000)), lambda: False)
+        assert found.least is not None
+
+
+def test_check_names_who_proved_it(benchmark_data):
+    problem, X, y = fair(benchmark_data, name="fairness/adult", column="Sex=Male", favourable=1)
+    result = problem.solve()
+    assert result.errors == 8681
+    report = tf.check(result.certificate(), X, y)
+    assert report.ok and "8681" in str(report) and "search by prices" in str(report)

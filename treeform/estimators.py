@@ -14,7 +14,6 @@ from treeform.data import Dataset
 from treeform.errors import SpecError
 from treeform.graph import DecisionGraph
 from treeform.language.objective import Error
-from treeform.language.requirement import Requirement
 from treeform.problem import Problem
 from treeform.shape import Diagram, Shape, Tree
 from treeform.solve import Result, Status
@@ -70,7 +69,7 @@ class _OptimalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return self
         problem = Problem(data, None, shape=self._shape(), sensitive_features=sensitive_features)
         problem.minimize(Error() if self.objective is None else self.objective)
-        problem += list(self._requirements())
+        problem.add(() if self.requirements is None else self.requirements)
         result = problem.solve(
             self.solver, formulation=self.formulation, warm_start=self.warm_start, time_limit=self.time_limit
         )
@@ -87,10 +86,6 @@ class _OptimalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Shares of the training weight per class at the leaf reached, shape (m, K); columns as ``classes_``."""
         table = self._for_prediction(X)
         return np.asarray(self.graph_.predict_proba(table))
-
-    def _requirements(self) -> list[Requirement]:
-        given = self.requirements
-        return [given] if isinstance(given, Requirement) else list(given or ())
 
     def _validated(self, X: Any, y: Any) -> tuple[Any, Any]:
         if _has_categories(X):

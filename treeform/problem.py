@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from treeform.certify.proofs import Proofs
@@ -96,7 +96,9 @@ class Problem:
         SpecError, DataError
             If a requirement's parameters do not fit the data.
         """
-        many = [requirements] if isinstance(requirements, Requirement) else list(requirements)
+        given: Any = requirements
+        several = isinstance(given, Iterable) and not isinstance(given, str | type | Mapping)
+        many: list[Requirement] = list(given) if several else [given]
         for requirement in many:
             if not isinstance(requirement, Requirement):
                 raise SpecError(
@@ -165,14 +167,7 @@ class Problem:
         """
         return solve_question(
             self.question,
-            SolveOptions(
-                solver,
-                formulation,
-                warm_start,
-                time_limit,
-                on_progress,
-                Proofs(proofs) if isinstance(proofs, str | os.PathLike) else proofs,
-            ),
+            SolveOptions(solver, formulation, warm_start, time_limit, on_progress, _writer(proofs)),
         )
 
     def ladder(
@@ -247,9 +242,7 @@ class Problem:
         SpecError
             If the shape is no tree, or solver, formulation and problem do not fit together.
         """
-        return curve(
-            self.question, SolveOptions(solver, formulation, warm_start, time_limit, on_progress)
-        )
+        return curve(self.question, SolveOptions(solver, formulation, warm_start, time_limit, on_progress))
 
     def explain(self, solver: Any = None, *, formulation: Any = None) -> Explanation:
         """How the problem would reach the solver: route and size of each block. Nothing is solved."""
@@ -263,6 +256,18 @@ class Problem:
             *(f"  subject to {label}" for label in self.question.labels),
         ]
         return "\n".join(lines)
+
+
+def _writer(proofs: str | os.PathLike[str] | Proofs | None) -> Proofs | None:
+    if proofs is None or isinstance(proofs, Proofs):
+        return proofs
+    if isinstance(proofs, str | os.PathLike):
+        return Proofs(proofs)
+    raise SpecError(
+        f"proofs={proofs!r} names no folder",
+        cause="proofs are files in a folder",
+        fix='use for example proofs="proofs", or leave it out',
+    )
 
 
 def _shape(shape: Shape | str) -> Shape:

@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from treeform.errors import SpecError
 from treeform.formulations.odd import coding
 from treeform.formulations.odd.flow import Flow
 from treeform.formulations.odd.hyperplanes import MultivariateSplits, OneFeature
+from treeform.formulations.odd.normal import NormalForm
 from treeform.formulations.odd.objective import Accuracy, paper_objective
 from treeform.formulations.odd.one import OneHyperplane
 from treeform.formulations.odd.separate import Cube
@@ -23,6 +25,7 @@ from treeform.formulations.odd.starts import grown
 from treeform.formulations.odd.symmetry import SideOrder, SymmetryBreaking
 from treeform.formulations.odd.topology import Topology
 from treeform.language.formulation import Compiled, Formulation
+from treeform.language.requirement import Requirement, asks_for_tests
 from treeform.model import Form, Kind
 from treeform.shape import MARGIN, MULTIVARIATE, UNIVARIATE
 
@@ -30,7 +33,6 @@ if TYPE_CHECKING:
     from treeform.data import Dataset
     from treeform.graph import DecisionGraph
     from treeform.language.objective import Objective
-    from treeform.language.requirement import Requirement
     from treeform.shape import Shape
 
 __all__ = [
@@ -38,6 +40,7 @@ __all__ = [
     "Accuracy",
     "Flow",
     "MultivariateSplits",
+    "NormalForm",
     "OneFeature",
     "OneHyperplane",
     "PaperODD",
@@ -85,6 +88,9 @@ class ODD(Formulation):
         super().__init__(Flow(lambdas) + Topology() + SymmetryBreaking(symmetry) + splits + Accuracy())
 
     def supports(self, shape: Shape, data: Dataset, objective: Objective) -> str | None:
+        reason = self._too_close(shape, data)
+        if reason is not None:
+            return reason
         nodes = sum(shape.widths)
         columns = data.points.n_points * nodes * (3 + 2 * data.n_classes)
         if columns > MAX_COLUMNS:
@@ -93,6 +99,35 @@ class ODD(Formulation):
                 f"and more than {MAX_COLUMNS:.0e} do not fit in memory"
             )
         return super().supports(shape, data, objective)
+
+    def _too_close(self, shape: Shape, data: Dataset) -> str | None:
+        """Why hyperplanes with a margin cannot state the tests of ``shape`` on these data, or None."""
+        own = [c for c in self.components if isinstance(c, MultivariateSplits)]
+        if shape.splits == UNIVARIATE and not own:
+            return None
+        reason = Cube.refusal(data)
+        for splits in own if reason is None else ():
+            if shape.splits == UNIVARIATE:
+                reason = reason or Cube.of(data).too_fine(splits.epsilon)
+            elif splits.epsilon != float(MARGIN):
+                reason = f"tests keep a margin of {float(MARGIN):g}, and epsilon={splits.epsilon:g} states another one"
+        return reason
+
+    def check(
+        self, data: Dataset, shape: Shape, objective: Objective, requirements: Sequence[Requirement]
+    ) -> None:
+        """See `Formulation.check`; requirements that ask for hyperplanes to read a column are refused."""
+        super().check(data, shape, objective, requirements)
+        asking = [
+            r for r in requirements if asks_for_tests([r]) and {"feature", "falling"} & frozenset(r.needs)
+        ]
+        if shape.splits != UNIVARIATE and asking:
+            raise SpecError(
+                f"{self.name} cannot state {asking[0]} over hyperplanes",
+                cause="a weight that may differ from 0 may also be 0, so no hyperplane can be made to read a column",
+                fix="use univariate splits; or, if the requirement still holds when a test reads fewer columns or is "
+                f"left out, declare it: {type(asking[0]).__name__}.demands_tests = False",
+            )
 
     def tuned_for(self, forms: Set[Form]) -> ODD:
         """Small rows for solvers that propagate, indicator constraints for those that take them."""
@@ -110,15 +145,33 @@ class ODD(Formulation):
         undecided = UnivariateSplits(None)
         return self.replace(undecided, splits) if undecided in self.components else self
 
-    def for_shape(self, shape: Shape, by_side: bool = False) -> ODD:
-        """The components that state the splits of ``shape``.
+    def decided(self, shape: Shape, objective: Objective, requirements: Sequence[Requirement]) -> ODD:
+        """The components for the splits of ``shape`` and what ``requirements`` read.
 
-        Hyperplanes come with the flows' binaries (4)-(5) and with (11); components that were exchanged or left
-        out stay as they are.
+        Hyperplanes come with the flows' binaries (4)-(5) and with (11). Where a requirement asks for tests, any node
+        may be a pass-through, and all are in normal form. Components that were exchanged or left out stay as they are.
         """
-        if shape.splits == UNIVARIATE:
-            return self._with_splits(UnivariateSplits(not by_side))
+        readers = (*self.components, *requirements)
+        reads = frozenset(objective.needs).union(*(reader.needs for reader in readers))
+        asked = asks_for_tests(requirements)
+        out = self.for_splits(shape, reads, asked)
+        if not asked:
+            return out
+        kinds = {type(component) for component in out.components}
+        if Topology in kinds:
+            out = out.replace(Topology, Topology(everywhere=True))
+        return out if NormalForm in kinds else out + NormalForm()
+
+    def for_splits(self, shape: Shape, reads: Set[str], asked: bool) -> ODD:
+        """The components that state the splits of ``shape``, where somebody reads the ports ``reads``.
+
+        ``asked``: whether a requirement asks for tests, so that the last layer is stated by side.
+        """
         kinds = {type(component) for component in self.components}
+        if shape.splits == UNIVARIATE:
+            if asked and UnivariateSplits in kinds:
+                return self.replace(UnivariateSplits, UnivariateSplits(False))
+            return self._with_splits(UnivariateSplits("side" not in reads))
         out = self
         if UnivariateSplits in kinds:
             out = out.replace(UnivariateSplits, MultivariateSplits(self.indicators))
@@ -127,19 +180,6 @@ class ODD(Formulation):
         if SymmetryBreaking in kinds and SideOrder not in kinds:
             out = out + SideOrder()
         return out
-
-    def compile(
-        self,
-        data: Dataset,
-        shape: Shape,
-        objective: Objective,
-        requirements: Sequence[Requirement] = (),
-        *,
-        examples: np.ndarray | None = None,
-    ) -> Compiled:
-        by_side = any("side" in reader.needs for reader in (*self.components, *requirements))
-        decided = self.for_shape(shape, by_side)
-        return super(ODD, decided).compile(data, shape, objective, requirements, examples=examples)
 
     def decode(self, compiled: Compiled, x: np.ndarray) -> DecisionGraph:
         return coding.decode(compiled, x)
@@ -179,12 +219,12 @@ class PaperODD(ODD):
     def usual_solver(self, shape: Shape) -> str | None:
         return None
 
-    def supports(self, shape: Shape, data: Dataset, objective: Objective) -> str | None:
-        fine = Cube.of(data).too_fine(self.epsilon) if shape.splits == UNIVARIATE else None
-        return fine or super().supports(shape, data, objective)
-
-    def for_shape(self, shape: Shape, by_side: bool = False) -> ODD:
+    def for_splits(self, shape: Shape, reads: Set[str], asked: bool) -> ODD:
         splits = MultivariateSplits(self.indicators, paper_offsets=True, epsilon=self.epsilon)
         kinds = {type(component) for component in self.components}
         out: ODD = self.replace(MultivariateSplits, splits) if MultivariateSplits in kinds else self
-        return out + OneFeature() if shape.splits == UNIVARIATE and OneFeature not in kinds else out
+        if shape.splits != UNIVARIATE:
+            return out
+        if SideOrder in kinds and reads >= {"feature", "side"}:
+            out = out - SideOrder  # hyperplanes are not turned around then
+        return out if OneFeature in kinds else out + OneFeature(explicit=asked)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from treeform.formulations.odd import hyper
 from treeform.formulations.odd.skeleton import Skeleton
 from treeform.formulations.odd.thresholds import Tests
-from treeform.graph import DecisionGraph
+from treeform.graph import DecisionGraph, normalised
 
 if TYPE_CHECKING:
     from treeform.language.formulation import Compiled
@@ -30,24 +30,33 @@ class Plan:
     constant : int
         Class of a model without tests, else -1.
     test : (V,) int64
-        Number of the test at every node, -1 where the node is not used. Of hyperplanes, which are not numbered,
+        Number of the test at every node, -1 where there is none. Of hyperplanes, which are not numbered,
         the node of the graph that was laid on the skeleton (0 for a point that was read).
     child : (V, 2) int64
-        Where each side leads: a node, or V + class for a terminal; -1 at nodes not used.
+        Where each side leads: a node, or V + class for a terminal; -1 where no arc is.
     turned : (V,) bool
         Whether a laid hyperplane is turned around, so that its left side is the test's right side.
+    passes : (V,) bool
+        Whether the node is a pass-through, which has a left child only.
     """
 
     constant: int
     test: Ints
     child: Ints
     turned: NDArray[np.bool_]
+    passes: NDArray[np.bool_]
 
     @classmethod
     def empty(cls, n_nodes: int, constant: int = -1) -> Plan:
         """Without any node in use."""
         none = np.full(n_nodes, -1, dtype=np.int64)
-        return cls(constant, none, np.stack([none, none], axis=1), np.zeros(n_nodes, dtype=bool))
+        no = np.zeros(n_nodes, dtype=bool)
+        return cls(constant, none, np.stack([none, none], axis=1), no, no.copy())
+
+    @property
+    def used(self) -> NDArray[np.bool_]:
+        """(V,) whether a node is in use, as a test or as a pass-through."""
+        return np.asarray((self.test >= 0) | self.passes)
 
 
 def decode(compiled: Compiled, x: Floats) -> DecisionGraph:
@@ -56,12 +65,13 @@ def decode(compiled: Compiled, x: Floats) -> DecisionGraph:
     if plan.constant >= 0:
         return DecisionGraph.leaf(plan.constant, compiled.data)
     if "tests" not in compiled.state:
+        hyper.pass_on(compiled, x, plan)
         return graph_of(compiled, plan, hyper.tests_of(compiled, x, plan.test >= 0))
     tests: Tests = compiled.state["tests"]
-    used = np.flatnonzero(plan.test >= 0).tolist()
+    testing = np.flatnonzero(plan.test >= 0).tolist()
     chosen = {
         u: {"feature": int(tests.feature[k]), "threshold": float(tests.threshold[k])}
-        for u, k in zip(used, plan.test[used].tolist(), strict=True)
+        for u, k in zip(testing, plan.test[testing].tolist(), strict=True)
     }
     return graph_of(compiled, plan, chosen)
 
@@ -70,10 +80,12 @@ def graph_of(compiled: Compiled, plan: Plan, tests: dict[int, dict[str, Any]]) -
     """The graph of a plan with its tests, of which those with ``"turned"`` have their sides swapped."""
     skeleton: Skeleton = compiled.state["skeleton"]
     nodes: dict[Any, dict[str, Any]] = {}
-    for u in np.flatnonzero(plan.test >= 0).tolist():
+    for u in np.flatnonzero(plan.used).tolist():
         keys: list[Any] = []
         for side in (0, 1):
             target = int(plan.child[u, side])
+            if target < 0:
+                continue
             if target < skeleton.n_nodes:
                 keys.append(target)
                 continue
@@ -82,6 +94,9 @@ def graph_of(compiled: Compiled, plan: Plan, tests: dict[int, dict[str, Any]]) -
             key = ("leaf", u, side) if skeleton.is_tree else ("leaf", code)
             nodes[key] = {"label": code}
             keys.append(key)
+        if plan.passes[u]:
+            nodes[u] = {"pass": keys[0]}
+            continue
         test = dict(tests[u])
         left, right = keys[::-1] if test.pop("turned", False) else keys
         nodes[u] = {**test, "left": left, "right": right}
@@ -98,24 +113,32 @@ def read(compiled: Compiled, x: Floats) -> Plan:
     if not used[0]:
         plan.constant = int(np.argmax(ports.read("constant").value(x)))
         return plan
-    plan.test = np.where(used, 0, -1)
+    plan.passes = ports.read("passes").value(x) > 0.5
+    testing = used & ~plan.passes
+    plan.test = np.where(testing, 0, -1)
     if "tests" in compiled.state:
         tests: Tests = compiled.state["tests"]
         g = ports.read("g").value(x)
         # The chosen feature is the one whose first literal holds; its last literal that holds is the test.
         feature = np.argmax(g[:, tests.first], axis=1)
         held = (g > 0.5) & (tests.group == feature[:, None])
-        plan.test = np.where(used, tests.first[feature] + np.maximum(held.sum(axis=1) - 1, 0), -1)
+        plan.test = np.where(testing, tests.first[feature] + np.maximum(held.sum(axis=1) - 1, 0), -1)
     weight = np.zeros((n_nodes, 2, n_nodes + len(compiled.data.classes)))
     weight[skeleton.tail, skeleton.side, skeleton.head] = ports.read("y").value(x)
     weight[:, :, n_nodes:] = ports.read("y_terminal").value(x)
-    plan.child = np.where(used[:, None], weight.argmax(axis=2), -1)
+    plan.child = np.where(np.stack([used, testing], axis=1), weight.argmax(axis=2), -1)
     return plan
 
 
 def encode(compiled: Compiled, graph: DecisionGraph) -> Floats | None:
-    """The point of a graph, nan at columns that are not ODD's own; None when it does not fit."""
-    graph = graph.simplified(compiled.data)
+    """The point of a graph, nan at columns that are not ODD's own; None when it does not fit.
+
+    Layers, or a requirement, may need a test that decides nothing, so where the simplified graph does not fit its
+    normal form is tried.
+    """
+    given, graph = graph, graph.simplified(compiled.data)
+    if compiled.ports.asks_for_tests or lay(compiled, graph) is None:
+        graph = normalised(given, compiled.data, own_leaves=compiled.state["skeleton"].is_tree)
     plan = lay(compiled, graph)
     if plan is None:
         return None
@@ -135,7 +158,8 @@ def _put_design(compiled: Compiled, plan: Plan, x: Floats) -> None:
     skeleton: Skeleton = compiled.state["skeleton"]
     n_nodes, n_classes = skeleton.n_nodes, len(compiled.data.classes)
     ways = np.arange(n_nodes + n_classes) == plan.child[:, :, None]
-    _put(x, compiled, "d", plan.test >= 0)
+    _put(x, compiled, "d", plan.used)
+    _put(x, compiled, "passes", plan.passes[compiled.state["passing"]])
     _put(x, compiled, "constant", np.arange(n_classes) == plan.constant)
     _put(x, compiled, "y_terminal", ways[:, :, n_nodes:])
     if not skeleton.is_tree:
@@ -159,6 +183,7 @@ def _put_tests(compiled: Compiled, plan: Plan, x: Floats) -> NDArray[np.bool_]:
     _put(x, compiled, "leads right", g[skeleton.last][:, :, None] & terminal[:, None, 1])
     left = np.zeros((compiled.data.points.n_points, n_nodes), dtype=bool)
     left[:, used] = tests.left[plan.test[used]].T
+    left[:, plan.passes] = True
     return left
 
 
@@ -167,7 +192,7 @@ def _put_flow(compiled: Compiled, plan: Plan, left: NDArray[np.bool_], x: Floats
     skeleton: Skeleton = compiled.state["skeleton"]
     n_nodes, n_classes = skeleton.n_nodes, len(compiled.data.classes)
     points = compiled.data.points.n_points
-    used = plan.test >= 0
+    used = plan.used
     through = np.zeros((points, n_nodes), dtype=bool)
     through[:, 0] = used[0]
     w = np.zeros((points, n_nodes, 2), dtype=bool)
@@ -215,6 +240,7 @@ def lay(compiled: Compiled, graph: DecisionGraph) -> Plan | None:
     skeleton: Skeleton = compiled.state["skeleton"]
     n_nodes = skeleton.n_nodes
     plan = Plan.empty(n_nodes)
+    passing = set(compiled.state["passing"].tolist())
     if graph.feature[0] < 0:
         plan.constant = int(graph.label[0])
         return plan
@@ -222,14 +248,23 @@ def lay(compiled: Compiled, graph: DecisionGraph) -> Plan | None:
     level = [0]
     for nodes in (*skeleton.layers[1:], np.zeros(0, dtype=np.int64)):
         targets: dict[tuple[int, int], int] = {}
+        idle: dict[tuple[int, int], int] = {}
         entered: dict[int, int] = {}
         for v in level:
+            if graph.passes[v] and place[v] in passing:
+                plan.passes[place[v]] = True
+                targets[place[v], 0] = int(graph.left[v])
+                continue
             found = _find(compiled, graph, v, entered)
             if found is None:
                 return None
             plan.test[place[v]], turned = found
             plan.turned[place[v]] = turned
             sides = (int(graph.left[v]), int(graph.right[v]))
+            if graph.passes[v]:  # a hyperplane with an empty side, whose arc leads to another terminal
+                idle[place[v], int(not turned)] = _other_terminal(graph, sides[0])
+                targets[place[v], int(turned)] = sides[0]
+                continue
             targets[place[v], 0], targets[place[v], 1] = sides[::-1] if turned else sides
         below = {at: v for at, v in sorted(targets.items()) if graph.feature[v] >= 0}
         if any(v in place for v in below.values()):
@@ -240,6 +275,8 @@ def lay(compiled: Compiled, graph: DecisionGraph) -> Plan | None:
         place.update(placed)
         for (u, side), v in targets.items():
             plan.child[u, side] = place[v] if v in place else n_nodes + int(graph.label[v])
+        for (u, side), code in idle.items():
+            plan.child[u, side] = n_nodes + code
         if "side_order" in compiled.state:  # places by in-degree may have exchanged the heads again
             back = np.flatnonzero(plan.child[:, 0] > plan.child[:, 1])
             plan.child[back] = plan.child[back, ::-1]
@@ -258,8 +295,20 @@ def _find(
     """
     if "tests" in compiled.state:
         tests: Tests = compiled.state["tests"]
+        if (
+            graph.feature[v] >= compiled.data.n_features
+        ):  # a hyperplane, or a pass-through where none gains anything
+            return None
         return tests.find(compiled.data.points.X, int(graph.feature[v]), float(graph.threshold[v]))
     heads = (int(graph.left[v]), int(graph.right[v]))
+    if graph.passes[v]:
+        # (11): terminals come after nodes, so the empty side is the right one, unless both lead to terminals.
+        if compiled.data.n_classes < 2:
+            return None
+        late = graph.feature[heads[0]] < 0 and int(graph.label[heads[0]]) > 0
+        if graph.feature[heads[0]] >= 0:
+            entered.setdefault(heads[0], len(entered))
+        return v, bool("side_order" in compiled.state and late)
     inner = [graph.feature[head] >= 0 for head in heads]
     keys = [
         (0, entered.get(head, len(entered))) if test else (1, int(graph.label[head]))
@@ -270,6 +319,11 @@ def _find(
         if graph.feature[head] >= 0:
             entered.setdefault(head, len(entered))
     return v, turned
+
+
+def _other_terminal(graph: DecisionGraph, head: int) -> int:
+    """A class other than that of the leaf ``head``; any class if it is a test."""
+    return 0 if graph.feature[head] >= 0 or int(graph.label[head]) > 0 else 1
 
 
 def _places(

@@ -11,13 +11,17 @@ from treeform.formulations.odd.separate import Cube
 from treeform.formulations.odd.skeleton import Skeleton, keep
 from treeform.language.component import Component
 from treeform.model import concatenate
-from treeform.shape import MARGIN
+from treeform.shape import MARGIN, UNIVARIATE
 
 if TYPE_CHECKING:
     from treeform.language.ports import Ports
     from treeform.model import Expr, Model
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+STATED = 0.96
+"""Share of the margin that (13) asks for; see the notes of `MultivariateSplits`."""
 
 
 class MultivariateSplits(Component):
@@ -39,10 +43,20 @@ class MultivariateSplits(Component):
     Publishes ``a`` (V, F) and ``b`` (V,). Points are needed on the side of their flow only at nodes that they
     pass, so hyperplanes of nodes not in use are free. Internally the cube is centred: a (x - 1/2) against
     b - sum(a) / 2, which halves the big-M constants and is the same set of hyperplanes.
+
+    (13) is stated with `STATED` of the margin: the judge of models asks for a share of it that is larger than that by
+    more than the tolerance of solvers, so that no admissible model is cut off.
+
+    The paper's offsets within [-1, 1] reach all splits of one feature. They would cut off hyperplanes of several, so
+    in multivariate shapes offsets are bounded by what hyperplanes through the unit cube need.
+
+    In multivariate shapes publishes ``feature`` and ``falling`` where somebody reads them: the columns with a weight
+    other than 0, and those with a weight below 0. In univariate shapes with a reader of ``feature`` and ``side``,
+    hyperplanes are not turned around, so that the left side is the one of lower values.
     """
 
-    needs = frozenset({"w", "w_last"})
-    offers = frozenset({"a", "b"})
+    needs = frozenset({"d", "w", "w_last"})
+    offers = frozenset({"a", "b", "falling", "feature"})
 
     def __init__(
         self, indicators: bool = True, paper_offsets: bool = False, epsilon: float = float(MARGIN)
@@ -56,18 +70,43 @@ class MultivariateSplits(Component):
         frame = Cube.of(t.data)
         centre = 0.0 if self.paper_offsets else 0.5
         cube = frame.unit - centre
-        reach = 1.0 if self.paper_offsets else len(frame.kept) / 2 + self.epsilon
-        a = keep(t, "a", m.continuous("a", (skeleton.n_nodes, len(frame.kept)), -1.0, 1.0))
+        univariate = t.shape.splits == UNIVARIATE
+        epsilon = STATED * self.epsilon
+        reach = len(frame.kept) * (1 - centre) + self.epsilon
+        reach = 1.0 if self.paper_offsets and univariate else reach
+        upright = t.wanted >= {"feature", "side"}
+        least = 0.0 if univariate and upright else -1.0
+        a = keep(t, "a", m.continuous("a", (skeleton.n_nodes, len(frame.kept)), least, 1.0))
         b = keep(t, "b", m.continuous("b", skeleton.n_nodes, -reach, reach))
-        t.state.update(cube=frame, centre=centre, epsilon=self.epsilon, reach=reach)
+        t.state.update(cube=frame, centre=centre, epsilon=epsilon, reach=reach, upright=upright)
         w = concatenate([t.w, t.state["w_last"]], axis=1)
         value = (a @ cube.T).T
         if self.indicators:
-            _enforced(m, t, value, b, w, self.epsilon)
+            _enforced(m, t, value, b, w, epsilon)
         else:
-            _big_m(m, value, b, w, np.abs(cube).sum(axis=1) + reach, self.epsilon)
+            _big_m(m, value, b, w, np.abs(cube).sum(axis=1) + reach, epsilon)
         t.publish("a", a)
         t.publish("b", b)
+        if not univariate and t.wanted & {"falling", "feature"}:
+            self._signs(m, t, a, frame)
+
+    def _signs(self, m: Model, t: Ports, a: Expr, frame: Cube) -> None:
+        """Which weights may be above 0, and which below."""
+        rising = keep(t, "rising", m.bool("rising", a.shape))
+        falling = keep(t, "falling", m.bool("falling", a.shape))
+        # -falling_vj <= a_vj <= rising_vj,   rising_vj + falling_vj <= d_v
+        m.add(a <= rising, "a weight above 0 is rising")
+        m.add(a >= -falling, "a weight below 0 is falling")
+        m.add(rising + falling <= t.d[:, None], "a weight has one sign, at a used node")
+        t.publish("feature", by_column(rising + falling, frame.kept, t.n_features))
+        t.publish("falling", by_column(falling, frame.kept, t.n_features))
+
+
+def by_column(chosen: Expr, kept: Ints, n_features: int) -> Expr:
+    """(V, F) over all encoded features, from those that are not constant."""
+    column = np.full(n_features, len(kept))
+    column[kept] = np.arange(len(kept))
+    return concatenate([chosen, np.zeros((chosen.shape[0], 1))], axis=1)[:, column]
 
 
 def _enforced(m: Model, t: Ports, value: Expr, b: Expr, w: Expr, epsilon: float) -> None:
@@ -92,25 +131,35 @@ def _big_m(m: Model, value: Expr, b: Expr, w: Expr, most: Floats, epsilon: float
 class OneFeature(Component):
     """The paper's univariate splits: hyperplanes with one coefficient, (15)-(16).
 
+    Parameters
+    ----------
+    explicit : bool, default False
+        Tell tests from pass-throughs by ``passes``: a test has exactly one feature. Needed where a requirement asks
+        for tests.
+
     Notes
     -----
-    `UnivariateSplits` says the same without epsilon and big-M; this is the paper's own, to compare with.
-    Publishes ``feature``. A node that is not in use tests nothing: (15) reads ``= d_v`` here, ``= 1`` in the
-    paper, which makes no difference to the diagrams.
+    `UnivariateSplits` states the same without epsilon and big-M; this is the paper's own, to compare with.
+    Publishes ``feature``. (15) reads ``<= d_v`` here, ``= 1`` in the paper: a node that is not in use, or a
+    pass-through (a = 0 and an offset that sends everything one way), reads no column.
     """
 
-    needs = frozenset({"a", "d"})
     offers = frozenset({"feature"})
+
+    def __init__(self, explicit: bool = False) -> None:
+        self.explicit = explicit
+        self.needs = frozenset({"a", "d", "passes"} if explicit else {"a", "d"})
 
     def build(self, m: Model, t: Ports) -> None:
         kept = t.state["cube"].kept
         e = keep(t, "e", m.bool("e", (t.a.shape[0], len(kept))))
         # (15) sum_j e_vj = 1
-        m.add(e.sum(axis=1) == t.d, "(15) one feature at a used node")
+        if self.explicit:
+            m.add(e.sum(axis=1) == t.d - t.passes, "(15) one feature at a test")
+        else:
+            m.add(e.sum(axis=1) <= t.d, "(15) at most one feature at a used node")
         # (16) -e_vj <= a_vj <= e_vj
         m.add(t.a <= e, "(16) weight of the chosen feature only")
         m.add(t.a >= -e, "(16) weight of the chosen feature only, below")
         if "feature" in t.wanted:
-            column = np.full(t.n_features, len(kept))
-            column[kept] = np.arange(len(kept))
-            t.publish("feature", concatenate([e, np.zeros((e.shape[0], 1))], axis=1)[:, column])
+            t.publish("feature", by_column(e, kept, t.n_features))

@@ -22,6 +22,7 @@ Bools = NDArray[np.bool_]
 #: Share of the margin that a rounded hyperplane has to keep: what a solver's tolerance may take, and no more.
 ENOUGH = 0.98
 DIGITS = range(1, 16)
+LARGEST = 1e300
 LARGE = 200_000  # entries of the matrix of a linear program that is solved for a nicer hyperplane
 
 
@@ -66,7 +67,23 @@ class Cube:
                 )
         return None
 
-    def test(self, points: Ints, left: Bools, slope: Floats) -> dict[str, Any] | None:
+    @staticmethod
+    def refusal(data: Dataset) -> str | None:
+        """Which column has a range that floating point cannot scale to [0, 1], or None."""
+        X = data.points.X
+        with np.errstate(over="ignore"):
+            span = X.max(axis=0) - X.min(axis=0)
+        for feature in np.flatnonzero((span > LARGEST) | ((span > 0) & (span < 1 / LARGEST))).tolist():
+            name = data.columns[feature].name
+            return (
+                f"the values of {name!r} range over {span[feature]:.1e}, and features are scaled to [0, 1], which "
+                f"needs a range from {1 / LARGEST:.0e} to {LARGEST:.0e}; state the column in other units"
+            )
+        return None
+
+    def test(
+        self, points: Ints, left: Bools, slope: Floats, signs: tuple[Bools, Bools] | None = None
+    ) -> dict[str, Any] | None:
         """A test that sends ``points[left]`` left and the others right: ``{"weights", "threshold"}``.
 
         Solvers return hyperplanes that just reach the margin. On the same sides the one of largest margin is
@@ -79,6 +96,8 @@ class Cube:
         left : (m,) bool
         slope : (F',) float64
             Weights over the scaled features.
+        signs : pair of (F',) bool, optional
+            Which weights may be below 0, and which above; others stay 0. Left out: all may be either.
 
         Returns
         -------
@@ -88,7 +107,7 @@ class Cube:
         least = ENOUGH * float(MARGIN)
         both = bool(left.any()) and not bool(left.all())
         if both and self.unit[points].size <= LARGE:
-            best, margin = widest(self.unit[points], left)
+            best, margin = widest(self.unit[points], left, signs)
             if margin >= least:
                 return self._rounded(points, left, best, max(least, margin / 2))
         return self._rounded(points, left, slope, least)
@@ -122,15 +141,18 @@ def _between(value: Floats, left: Bools, gap: float) -> float | None:
     return midpoint(high, low) if low > high and low - high >= gap else None
 
 
-def widest(unit: Floats, left: Bools) -> tuple[Floats, float]:
+def widest(unit: Floats, left: Bools, signs: tuple[Bools, Bools] | None = None) -> tuple[Floats, float]:
     """The hyperplane of largest margin with weights in [-1, 1], and that margin (negative: inseparable).
 
-    max s  subject to  a x + s <= b (left),  a x >= b (right),  -1 <= a <= 1.
+    max s  subject to  a x + s <= b (left),  a x >= b (right),  -1 <= a <= 1, and 0 where ``signs`` rule it out.
     """
     n, d = unit.shape
     sign = np.where(left, 1.0, -1.0)
     rows = np.column_stack([sign[:, None] * unit, -sign, left.astype(float)])
-    bounds = [(-1.0, 1.0)] * d + [(None, None), (None, float(d))]
+    ranges = [(-1.0, 1.0)] * d
+    if signs is not None:
+        ranges = [(-float(low), float(high)) for low, high in zip(*signs, strict=True)]
+    bounds = [*ranges, (None, None), (None, float(d))]
     cost = np.zeros(d + 2)
     cost[-1] = -1.0
     found = linprog(cost, A_ub=rows, b_ub=np.zeros(n), bounds=bounds, method="highs")

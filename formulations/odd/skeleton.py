@@ -67,6 +67,21 @@ class Skeleton:
         return self.layers[-1]
 
     @cached_property
+    def gaining(self) -> Ints:
+        """The nodes at which a pass-through can gain anything, as long as no requirement asks for tests.
+
+        In a tree, none: the subtree below could stand in its place. In a diagram, none of the last layer: the arc
+        into a pass-through could lead to its terminal. Without a pass-through at the root all layers move up by
+        one, so it gains only where some layer is too narrow for the one below it. Layer l then has at most
+        ``min(w_l, 2^(l-1))`` nodes.
+        """
+        if self.is_tree or len(self.widths) < 3:
+            return np.zeros(0, dtype=np.int64)
+        pairs = enumerate(zip(self.widths, self.widths[1:], strict=False))
+        fits = all(above >= min(below, 2**level) for level, (above, below) in pairs)
+        return self.inner[1:] if fits else self.inner
+
+    @cached_property
     def _arcs(self) -> Ints:
         out = []
         for above, below in zip(self.layers, self.layers[1:], strict=False):

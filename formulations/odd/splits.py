@@ -38,6 +38,8 @@ class UnivariateSplits(Component):
     (9)-(10) and (13)-(14) takes apart. With it the relaxation is exact once the nodes above are fixed, and
     branching on the last layer is not needed.
 
+    A pass-through makes no test, and all points leave it to the left.
+
     Publishes ``g`` (V, T) and ``feature``.
     """
 
@@ -46,7 +48,7 @@ class UnivariateSplits(Component):
     def __init__(self, disaggregate: bool | None = None) -> None:
         self.disaggregate = disaggregate
         last = {"arrival", "y_terminal"} if disaggregate else {"w_last"}
-        self.needs = frozenset({"d", "w", *last})
+        self.needs = frozenset({"d", "passes", "w", *last})
 
     def build(self, m: Model, t: Ports) -> None:
         skeleton: Skeleton = t.state["skeleton"]
@@ -62,8 +64,8 @@ class UnivariateSplits(Component):
             leads = keep(t, "leads", m.bool("leads", (len(last), tests.n_tests, t.n_classes)))
             g = concatenate([g, leads.sum(axis=2)], axis=0)
             _lead(m, t, tests, g[last], leads)
-        # (15) sum_j e_vj = d_v, where e_vj = g at the first threshold of feature j
-        m.add(tests.choices(g).sum(axis=1) == t.d, "(15) one feature at a used node")
+        # (15) sum_j e_vj = d_v, where e_vj = g at the first threshold of feature j; none at a pass-through
+        m.add(tests.choices(g).sum(axis=1) == t.d - t.passes, "(15) one feature at a used node")
         self._sides(m, t, tests, g[inner], inner, t.w)
         if "w_last" in t.state:
             self._sides(m, t, tests, g[last], last, t.state["w_last"])
@@ -73,19 +75,20 @@ class UnivariateSplits(Component):
             t.publish("feature", _by_feature(chosen, tests.feature[tests.first], t.n_features))
 
     def _sides(self, m: Model, t: Ports, tests: Tests, g: Expr, nodes: Ints, w: Expr) -> None:
-        """Points leave ``nodes`` on the side that the test says."""
+        """Points leave ``nodes`` on the side that the test says, pass-throughs to the left."""
         if len(nodes) and nodes[0] == 0:
             # All points pass the root: its flows are the sides.
-            for points, side in tests.read(g[:1], g[:1] * 0, t.d[:1], t.d[:1] * 0):
-                m.add(w[points, :1, 0] == side, "(13)-(14) side of every point at the root")
+            d, passes = t.d[:1], t.passes[:1]
+            for points, side in tests.read(g[:1], g[:1] * 0, d - passes, d * 0):
+                m.add(w[points, :1, 0] == side + passes, "(13)-(14) side of every point at the root")
             nodes, g, w = nodes[1:], g[1:], w[:, 1:]
         if not len(nodes):
             return
-        d = t.d[nodes]
+        d, passes = t.d[nodes], t.passes[nodes]
         # The side that a point would take, whether it passes the node or not.
         left = keep(t, f"left {nodes[0]}", m.bool("left", (t.points.n_points, len(nodes)), relax=True))
-        for points, side in tests.read(g, g * 0, d, d * 0):
-            m.add(left[points] == side, "side of every point at every node")
+        for points, side in tests.read(g, g * 0, d - passes, d * 0):
+            m.add(left[points] == side + passes, "side of every point at every node")
         # (13) w-_iu = 1 only if x_i goes left at u     (14) w+_iu = 1 only if it goes right
         m.add(w[:, :, 0] <= left, "(13) left only where the test says so")
         m.add(w[:, :, 1] <= d - left, "(14) right only where the test says so")

@@ -1,4 +1,4 @@
-"""Topology: which nodes are used and where their arcs lead, equations (6)-(10)."""
+"""Topology: which nodes are used and where their arcs lead, equations (6)-(10); pass-throughs."""
 
 from __future__ import annotations
 
@@ -18,39 +18,70 @@ if TYPE_CHECKING:
 class Topology(Component):
     """Binary design variables, and flows only along chosen arcs.
 
+    Parameters
+    ----------
+    everywhere : bool, default False
+        Whether any node may be a pass-through; otherwise those of `Skeleton.gaining`. Needed where a requirement
+        asks for tests.
+
     Notes
     -----
     Publishes ``d`` (V,), ``y`` (A,) over inner arcs, ``y_terminal`` (V, 2, K) over long arcs. In a tree the
     inner arcs are no choice: the arc to a child is there when the child is, so ``y = d`` at its head.
+
+    Publishes ``passes`` (V,): the node is in use as a pass-through. It has one arc, on its left side. The paper's
+    pass-throughs are hyperplanes outside of the data's range and have a second arc that carries nothing; without
+    it, equivalent choices of its head are one, and (7) counts no test that only such arcs enter. Where nobody reads
+    ``passes`` (hyperplanes have offsets of their own for it), or a minimum support rules them out, there are none.
     """
 
     needs = frozenset({"z", "z_terminal", "constant"})
-    offers = frozenset({"active", "arc", "d", "y", "y_terminal"})
+    offers = frozenset({"active", "arc", "d", "passes", "y", "y_terminal"})
+
+    def __init__(self, everywhere: bool = False) -> None:
+        self.everywhere = everywhere
 
     def build(self, m: Model, t: Ports) -> None:
         skeleton: Skeleton = t.state["skeleton"]
         d = keep(t, "d", m.bool("d", skeleton.n_nodes))
+        passes = self._passes(m, t, skeleton)
         y_terminal = keep(t, "y_terminal", m.bool("y_terminal", (skeleton.n_nodes, 2, t.n_classes)))
         y = d[skeleton.head] if skeleton.is_tree else keep(t, "y", m.bool("y", skeleton.n_arcs))
         # The root is used unless a terminal is fed directly (the paper has d_0 = 1 and no such arc).
         m.add(t.constant.sum() == 1 - d[0], "a constant model uses no test")
-        self._design(m, skeleton, d, y, y_terminal)
+        self._design(m, skeleton, d, passes, y, y_terminal)
         self._follow(m, skeleton, t, y, y_terminal)
         t.publish("d", d)
+        t.publish("passes", passes)
         t.publish("y", y)
         t.publish("y_terminal", y_terminal)
         t.publish("active", d)
         if "arc" in t.wanted:
             t.publish("arc", arcs_by_side(skeleton, y, y_terminal))
 
-    def _design(self, m: Model, skeleton: Skeleton, d: Expr, y: Expr, y_terminal: Expr) -> None:
+    def _passes(self, m: Model, t: Ports, skeleton: Skeleton) -> Expr:
+        """(V,) pass-throughs, 0 at the nodes that cannot be one."""
+        nodes = np.arange(skeleton.n_nodes) if self.everywhere else skeleton.gaining
+        # A pass-through has an empty side, which gets no support.
+        if "passes" not in t.wanted or t.limits.min_support > 0:
+            nodes = nodes[:0]
+        t.state["passing"] = nodes
+        columns = keep(t, "passes", m.bool("pass", len(nodes)))
+        place = np.full(skeleton.n_nodes, len(nodes))
+        place[nodes] = np.arange(len(nodes))
+        return concatenate([columns, np.zeros(1)])[place]
+
+    def _design(self, m: Model, skeleton: Skeleton, d: Expr, passes: Expr, y: Expr, y_terminal: Expr) -> None:
         leading = y_terminal.sum(axis=2)
         if skeleton.n_arcs:
             leading = leading + (y @ skeleton.out_of).reshape(-1, 2)
         # (6) d_u = sum_{v in delta+(u)} y+_uv = sum_{v in delta+(u)} y-_uv
-        m.add(leading == d[:, None], "(6) one arc on each side of a used node")
-        # (8) y+_uv + y-_uv <= d_v, where d_v = 1 at terminals; with (6) d_u bounds it as well
-        m.add(y_terminal.sum(axis=1) <= d[:, None], "(8) sides lead to different terminals")
+        m.add(leading[:, 0] == d, "(6) one arc on the left of a used node")
+        m.add(leading[:, 1] == d - passes, "(6) one arc on the right, unless it is a pass-through")
+        # (8) y+_uv + y-_uv <= d_v, where d_v = 1 at terminals; with (6) d_u bounds it as well. A tree has leaves of
+        # its own at each arc, so its sides may lead to leaves of one class; a test there decides nothing.
+        if not (skeleton.is_tree and self.everywhere):
+            m.add(y_terminal.sum(axis=1) <= d[:, None], "(8) sides lead to different terminals")
         if skeleton.is_tree or skeleton.n_arcs == 0:
             return
         # (7) d_v <= sum_{u in delta-(v)} (y+_uv + y-_uv), v other than the root

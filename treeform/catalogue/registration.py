@@ -37,7 +37,9 @@ def register(kind: K) -> K:
     """
     if isinstance(kind, type) and issubclass(kind, Requirement):
         return kind
-    group = next((g for base, g in GROUP_OF.items() if isinstance(kind, type) and issubclass(kind, base)), None)
+    group = next(
+        (g for base, g in GROUP_OF.items() if isinstance(kind, type) and issubclass(kind, base)), None
+    )
     if group is None:
         raise SpecError(
             f"{kind!r} cannot be registered",

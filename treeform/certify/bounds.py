@@ -10,9 +10,11 @@ from treeform.backends import Backend
 from treeform.certify.certificate import with_version
 from treeform.certify.proofs import verify_proof
 from treeform.certify.provers import (
+    BY_PRICES,
     Bound,
     by_engines,
     by_multipliers,
+    by_prices,
     constant_models,
     is_least_depth,
 )
@@ -160,6 +162,10 @@ class _Court:
             row = self._by_reference(what, value, notes)
             if row is not None:
                 return row
+        if not isinstance(claim.route, LagrangianRoute):  # a claim that names multipliers stands or falls with them
+            row = self._by_prices(what, claim, value, notes)
+            if row is not None:
+                return row
         row = self._by_engines(what, claim, value, notes)
         if row is None and not self.means.independent:
             row = self._by_reference(what, value, notes)
@@ -211,6 +217,20 @@ class _Court:
             notes.append(f"{REFERENCE} was not finished within {self.means.time_limit} s")
             return None
         return _verdict(what, value, Bound(REFERENCE, least, least, True))
+
+    def _by_prices(
+        self, what: str, claim: ClaimPart, value: Fraction | None, notes: list[str]
+    ) -> CheckRow | None:
+        budget = Budget(self.means.time_limit)
+        try:
+            found = by_prices(self.question, value, claim.metadata.details.get("witness"), budget.stop)
+        except OutOfReach as error:
+            notes.append(f"out of reach of {BY_PRICES}: {error.cause}")
+            return None
+        except Stopped:
+            notes.append(f"{BY_PRICES} was not finished within {self.means.time_limit} s")
+            return None
+        return None if found is None else _verdict(what, value, found)
 
     def _by_engines(
         self, what: str, claim: ClaimPart, value: Fraction | None, notes: list[str]

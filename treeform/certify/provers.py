@@ -7,10 +7,11 @@ here have their usual ones, under which they are exact.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from treeform.certify.prices import cheapest
 from treeform.certify.schema import Multiplier
 from treeform.engines import DL85, ConTree, DiagramSearch, Engine, TotalsSearch
 from treeform.engines.totals import reason_against
@@ -28,6 +29,7 @@ from treeform.solve.ledger import Ledger
 from treeform.solve.relaxation import relax
 from treeform.solve.simple_bounds import ceiling
 
+BY_PRICES = "the search by prices"
 FEW_TESTS = 300
 """Tests up to which the search over binary tests is the second opinion on trees."""
 FEW_FOR_TOTALS = 1000
@@ -174,6 +176,45 @@ def _bound(by: str, ledger: Ledger, finished: bool) -> Bound:
         return Bound(by, None, best, True)
     lower = Fraction(0) if ledger.lower is None else ledger.question.to_units(ledger.lower)
     return Bound(by, lower, best, finished)
+
+
+def by_prices(
+    question: Question, value: Fraction | None, hint: object, stop: Callable[[], bool]
+) -> Bound | None:
+    """What listing all trees near the least price shows (`treeform.certify.prices`); None where it does not apply.
+
+    Parameters
+    ----------
+    question : Question
+    value : Fraction or None
+        The bound that is claimed; None: that there is no admissible model.
+    hint : object
+        Multipliers, as the maker of the claim wrote them beside it; anything else is ignored.
+    stop : callable
+
+    Raises
+    ------
+    OutOfReach, Stopped
+    """
+    relaxation = None if is_least_depth(question.objective) else relax(question, TotalsSearch())
+    if relaxation is None or relaxation.task.totals is None or not isinstance(question.shape, Tree):
+        return None
+    target = ceiling(question) + 1 if value is None else math.ceil(value * question.scale)
+    most = relaxation.upper(target - 1)
+    found = cheapest(question.data, relaxation.task, most, *_multipliers(hint), stop)
+    if found.least is None:
+        return Bound(BY_PRICES, None if target > ceiling(question) else question.to_units(target), None, True)
+    lower = question.to_units(relaxation.lower(found.least))
+    attained = relaxation.exact and relaxation.task.max_features is None
+    return Bound(BY_PRICES, lower, lower if attained else None, True)
+
+
+def _multipliers(hint: object) -> tuple[list[int], int]:
+    """Multipliers and their unit out of what a certificate says beside a claim."""
+    given = hint if isinstance(hint, dict) else {}
+    numbers, unit = given.get("multipliers"), given.get("unit")
+    whole = isinstance(numbers, list) and all(type(one) is int for one in [*numbers, unit])
+    return (list(numbers), int(unit)) if whole and isinstance(numbers, list) and unit else ([], 1)
 
 
 def is_least_depth(objective: Objective) -> bool:

@@ -42,7 +42,9 @@ class Spec(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     modules: list[StrictStr] | None = Field(
-        None, alias="import", description="modules or files with your own requirements, solvers or formulations"
+        None,
+        alias="import",
+        description="modules or files with your own requirements, solvers or formulations",
     )
     data: StrictStr | None = Field(None, description="table to learn from, relative to this file")
     target: StrictStr | None = Field(None, description="column with the classes")
@@ -118,7 +120,9 @@ def read_spec(path: Path) -> Settings:
     except ValidationError as error:
         raise _explain(path, error, table) from error
     import_modules(spec.modules or (), path.parent)
-    values = {name: getattr(spec, name) for name in Spec.model_fields if name not in ("modules", "requirements")}
+    values = {
+        name: getattr(spec, name) for name in Spec.model_fields if name not in ("modules", "requirements")
+    }
     for name in PATHS:
         values[name] = None if values[name] is None else path.parent / values[name]
     if values["exclude"] is not None:

@@ -218,7 +218,8 @@ def take_column(frame: pd.DataFrame, column: str, role: str, source: Path) -> pd
     raise DataError(
         f"{source} has no column {column!r}",
         cause=f"it was named as the {role}; the columns are {listing(frame.columns)}",
-        fix=did_you_mean(column, frame.columns, others=2) or f"name the {role} column as the header spells it",
+        fix=did_you_mean(column, frame.columns, others=2)
+        or f"name the {role} column as the header spells it",
     )
 
 

@@ -329,8 +329,16 @@ def _separate_target(X: Any, y: Any) -> tuple[Any, Any, str | None]:
     return X, y, None if name is None else str(name)
 
 
-def _excluded(table: Table, exclude: Iterable[str]) -> tuple[str, ...]:
-    names = (exclude,) if isinstance(exclude, str) else tuple(str(name) for name in exclude)
+def _excluded(table: Table, exclude: Any) -> tuple[str, ...]:
+    if exclude is None or isinstance(exclude, str):
+        exclude = () if exclude is None else (exclude,)
+    if not isinstance(exclude, Iterable):
+        raise DataError(
+            f"exclude={exclude!r} names no columns",
+            cause="it is the name of a column, or a list of names",
+            fix="use for example exclude=['sex']",
+        )
+    names = tuple(str(name) for name in exclude)
     unknown = [name for name in names if name not in table.names]
     if unknown:
         raise DataError(

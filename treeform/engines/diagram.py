@@ -191,8 +191,9 @@ class DiagramHeuristic(Engine):
     Many starts, each from the top down: every node gets the test of the largest information gain over a random
     60 % of the features, flows are merged to the width of the next layer where that loses the least
     information, and what is left at the end goes to the terminal of its most frequent class. From the bottom up
-    nodes are taken out again where that improves the objective. Tests read one feature each, as in the paper,
-    for shapes with multivariate splits too.
+    nodes are taken out again where that improves the objective. Where a skeleton begins with several layers of one
+    node, some diagrams begin further down, below pass-throughs. Tests read one feature each, as in the paper, for
+    shapes with multivariate splits too.
 
     Parameters
     ----------

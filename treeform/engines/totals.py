@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 PARTS = ("multipliers", "lazy", "steps", "shallow", "rough", "similarity", "dominance")
 DEEPEST = 9
-MOST_FEATURES = 64
+MOST_FEATURES = 256
 MOST_CLASSES = 38
 NO_TREE = 2**60
 """The bound when no admissible tree exists: above the cost of any."""

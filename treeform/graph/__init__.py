@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from treeform.graph import evaluate
+from treeform.graph.decision import DecisionGraph
 from treeform.graph.forms import LinearForm
-from treeform.graph.graph import DecisionGraph
 from treeform.graph.nodetest import NodeTest
 from treeform.graph.normal import normalised
 

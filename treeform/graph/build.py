@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
@@ -52,6 +53,24 @@ def arrays_from_nodes(nodes: Mapping[Hashable, Any] | Sequence[Any]) -> Arrays:
             for node in (table[key] for key in order)
         ]
     )
+
+
+def class_code(label: Any) -> int:
+    """A class code as a whole number.
+
+    Raises
+    ------
+    SpecError
+        If it is none.
+    """
+    try:
+        return operator.index(label)
+    except TypeError:
+        raise SpecError(
+            f"{label!r} is no class code",
+            cause="a leaf holds the position of a class among data.classes",
+            fix="use for example list(data.classes).index(label)",
+        ) from None
 
 
 def arrays_from_nested(nested: Any) -> Arrays:

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from treeform.graph.graph import FlatGraph
 from treeform.graph.rules import branches, class_text, counts_known, question_text, support_text
 from treeform.graph.structure import levels
 
-if TYPE_CHECKING:
-    from treeform.graph.graph import DecisionGraph
 
-
-def to_dot(graph: DecisionGraph) -> str:
+def to_dot(graph: FlatGraph) -> str:
     """See `DecisionGraph.to_dot`."""
     known = counts_known(graph)
     reached = levels(graph.feature, graph.left, graph.right) >= 0

@@ -15,7 +15,7 @@ from treeform.errors import DataError
 
 if TYPE_CHECKING:
     from treeform.data.dataset import Dataset
-    from treeform.graph.graph import DecisionGraph
+    from treeform.graph.decision import DecisionGraph
 
 
 def members(graph: DecisionGraph, data: Dataset) -> list[NDArray[np.int64]]:

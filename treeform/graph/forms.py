@@ -14,16 +14,13 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from treeform.data.columns import NUMERIC, Column, number_text
 from treeform.errors import SpecError
-
-if TYPE_CHECKING:
-    from treeform.graph.graph import DecisionGraph
 
 Floats = NDArray[np.float64]
 
@@ -118,10 +115,11 @@ PASS = LinearForm((), ())
 """The form of a pass-through."""
 
 
-def extended(graph: DecisionGraph, X: Floats) -> Floats:
-    """The encoded matrix with one column more for each form of ``graph``."""
-    base = len(graph.columns)
-    parts = [form.values(X, graph.threshold[graph.feature == base + h]) for h, form in enumerate(graph.forms)]
+def extended(
+    forms: Sequence[LinearForm], feature: NDArray[np.int32], threshold: Floats, n_features: int, X: Floats
+) -> Floats:
+    """The encoded matrix (m, F) with one column more for each form, as tests on (feature, threshold) read it."""
+    parts = [form.values(X, threshold[feature == n_features + h]) for h, form in enumerate(forms)]
     return np.column_stack([X, *parts]) if parts else X
 
 

@@ -1,12 +1,14 @@
-"""DecisionGraph: one immutable flat-array type for decision trees and decision diagrams."""
+"""Decision trees and decision diagrams as flat arrays, and prediction with them.
+
+Text, drawings, JSON and rewrites read these arrays; `treeform.graph.decision` joins all to the public class.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,46 +31,13 @@ from treeform.graph.nodetest import NodeTest, node_tests
 
 if TYPE_CHECKING:
     from treeform.data.dataset import Dataset
-    from treeform.graph.svg import Drawing
 
 Ints = NDArray[np.int32]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class DecisionGraph:
-    """A decision tree or decision diagram over encoded features.
-
-    Node 0 is the root and children have larger indices than their parents. A sample at a test goes
-    left when ``x[feature] <= threshold``, else right; features from F on are linear forms of the others.
-    A test on the empty form is a *pass-through*: it has one child (``left == right``), and all samples take it.
-
-    Attributes
-    ----------
-    feature : (N,) int32
-        Encoded feature tested, -1 at leaves.
-    threshold : (N,) float64
-        NaN at leaves.
-    left, right : (N,) int32
-        Children, -1 at leaves.
-    label : (N,) int32
-        Class code, -1 at tests.
-    columns : tuple of F Column
-        Meaning of the features.
-    classes : (K,) array
-        The labels behind the class codes.
-    encoder : Encoder or None
-        Turns a user's table into features; without one, `predict` takes the encoded matrix.
-    counts : (N, K) int64 or float64
-        Training weight of each class that reaches each node, in the user's units; all zero when unknown.
-    forms : tuple of LinearForm
-        What multivariate tests compare with their thresholds: a test on feature ``F + h`` reads ``forms[h]``.
-        The form of a pass-through is empty.
-
-    Raises
-    ------
-    SpecError
-        If the arrays are no decision graph.
-    """
+class FlatGraph:
+    """The arrays of a `DecisionGraph`, where they are described, checked; and prediction with them."""
 
     feature: Ints
     threshold: NDArray[np.float64]
@@ -109,7 +78,7 @@ class DecisionGraph:
     # ---------------------------------------------------------------- making
 
     @classmethod
-    def build(cls, nodes: Any, data: Dataset) -> DecisionGraph:
+    def build(cls, nodes: Any, data: Dataset) -> Self:
         """Make a graph from described nodes, with the columns, classes and counts of `data`.
 
         Parameters
@@ -131,7 +100,7 @@ class DecisionGraph:
         return cls._with_meaning({**build.arrays_from_nodes(plain), "forms": forms}, data)
 
     @classmethod
-    def from_nested(cls, nested: Any, data: Dataset) -> DecisionGraph:
+    def from_nested(cls, nested: Any, data: Dataset) -> Self:
         """Make a tree from ``(feature, threshold, left, right)`` tuples with class codes at the leaves."""
         return cls._with_meaning(build.arrays_from_nested(nested), data)
 
@@ -145,22 +114,22 @@ class DecisionGraph:
         label: Any,
         data: Dataset,
         forms: tuple[LinearForm, ...] = (),
-    ) -> DecisionGraph:
+    ) -> Self:
         """Make a graph from flat arrays (see the attributes), with the meaning and counts of `data`."""
         arrays = {"feature": feature, "threshold": threshold, "left": left, "right": right, "label": label}
         return cls._with_meaning({**arrays, "forms": forms}, data)
 
     @classmethod
-    def leaf(cls, label: int, data: Dataset) -> DecisionGraph:
+    def leaf(cls, label: int, data: Dataset) -> Self:
         """Make the constant model that predicts class code `label`."""
-        return cls.build([{"label": int(label)}], data)
+        return cls.build([{"label": build.class_code(label)}], data)
 
     @classmethod
-    def _with_meaning(cls, arrays: Mapping[str, Any], data: Dataset) -> DecisionGraph:
+    def _with_meaning(cls, arrays: Mapping[str, Any], data: Dataset) -> Self:
         graph = cls(**arrays, columns=data.columns, classes=data.classes, encoder=data.encoder)
         return graph.with_counts(data)
 
-    def with_counts(self, data: Dataset) -> DecisionGraph:
+    def with_counts(self, data: Dataset) -> Self:
         """Count again which classes of `data` reach each node, by weight in the user's units."""
         self._check_fits(data)
         counts = routing.counts(self, data)
@@ -168,14 +137,14 @@ class DecisionGraph:
             return replace(self, counts=counts * int(data.weight_unit))
         return replace(self, counts=counts * float(data.weight_unit))
 
-    def with_labels(self, labels: Mapping[int, int]) -> DecisionGraph:
+    def with_labels(self, labels: Mapping[int, int]) -> Self:
         """Give some leaves other class codes: ``{leaf: code}``."""
         label = self.label.copy()
         for node, code in labels.items():
             label[node] = code
         return replace(self, label=label)
 
-    def reclassified(self, data: Dataset) -> DecisionGraph:
+    def reclassified(self, data: Dataset) -> Self:
         """Read the class codes as those of `data`, and count again; for models of relabelled data."""
         counts = np.zeros((len(self.feature), data.n_classes), dtype=np.int64)
         return replace(self, classes=data.classes, counts=counts).with_counts(data)
@@ -189,7 +158,7 @@ class DecisionGraph:
 
     @cached_property
     def _tests(self) -> tuple[NodeTest, ...]:
-        return node_tests(self)
+        return node_tests(self.feature, self.threshold, self.forms, len(self.columns))
 
     def tests(self) -> tuple[NodeTest, ...]:
         """The tests in the order of the nodes, each with the column or the linear form that it reads.
@@ -245,7 +214,7 @@ class DecisionGraph:
 
         They compare with the thresholds of this graph as their exact sums do; see `treeform.graph.forms`.
         """
-        return extended(self, X) if self.forms else X
+        return extended(self.forms, self.feature, self.threshold, len(self.columns), X)
 
     # ---------------------------------------------------------------- predicting
 
@@ -327,122 +296,3 @@ class DecisionGraph:
                 f"the data {data.n_features} and {data.n_classes}",
                 fix="use the data that the model was made for, encoded in the same way",
             )
-
-    # ---------------------------------------------------------------- rewriting and comparing
-
-    def simplified(self, data: Dataset | None = None) -> DecisionGraph:
-        """Drop what changes no prediction.
-
-        Nodes that cannot be reached, tests whose outcome earlier tests decide, and tests with equal
-        children go; with `data`, so do tests that send none of its weight one way.
-
-        Returns
-        -------
-        DecisionGraph
-            Predicts the same on every input (with `data`: on all its rows).
-        """
-        from treeform.graph.rewrite import simplify
-
-        return simplify(self, data)
-
-    def canonical(self) -> DecisionGraph:
-        """Put nodes in a standard order (by level, left first); a diagram's equal sub-graphs are merged."""
-        return self._canonical
-
-    @cached_property
-    def _canonical(self) -> DecisionGraph:
-        from treeform.graph.rewrite import canonical
-
-        return canonical(self)
-
-    def _content(self) -> tuple[Any, ...]:
-        plain = self._canonical
-        tests = plain.feature >= 0
-        arrays = (plain.feature, plain.left, plain.right, plain.label, plain.threshold[tests])
-        meaning = (plain.forms, self.columns, tuple(self.classes.tolist()))
-        return (*(array.tobytes() for array in arrays), *meaning)
-
-    def __eq__(self, other: object) -> bool:
-        """Same tests, thresholds, labels, columns and classes; counts do not matter."""
-        return self._content() == other._content() if isinstance(other, DecisionGraph) else NotImplemented
-
-    def __hash__(self) -> int:
-        return hash(self._content())
-
-    # ---------------------------------------------------------------- showing and storing
-
-    def rules(self) -> list[str]:
-        """One line for each leaf: ``if age <= 37.5 and job = skilled then good  (support 120, errors 7)``."""
-        from treeform.graph.rules import rules
-
-        return rules(self)
-
-    def to_text(self) -> str:
-        """Indented outline of the tests and leaves."""
-        from treeform.graph.rules import outline
-
-        return outline(self)
-
-    def to_json(self) -> dict[str, Any]:
-        """Plain values with a digest; thresholds come back exactly."""
-        from treeform.graph.jsonio import to_json
-
-        return to_json(self)
-
-    @classmethod
-    def from_json(cls, value: Any, validate: str = "digest") -> DecisionGraph:
-        """Rebuild a graph, checking everything; nothing is evaluated or unpickled.
-
-        Parameters
-        ----------
-        value : dict
-            From `to_json`.
-        validate : {"digest", "structure"}
-            "structure" accepts a file made or changed by hand, as long as it is a decision graph.
-
-        Raises
-        ------
-        CertificateError
-            If the value is malformed, or was changed after it was written.
-        """
-        from treeform.graph.jsonio import from_json
-
-        return from_json(value, validate)
-
-    def save(self, path: str | Path) -> None:
-        """Write the model as a JSON file."""
-        from treeform.graph.jsonio import save
-
-        save(self, path)
-
-    @classmethod
-    def load(cls, path: str | Path, validate: str = "digest") -> DecisionGraph:
-        """Read a model that `save` wrote; see `from_json`."""
-        from treeform.graph.jsonio import load
-
-        return load(path, validate)
-
-    def to_dot(self) -> str:
-        """Graphviz source."""
-        from treeform.graph.dot import to_dot
-
-        return to_dot(self)
-
-    def to_svg(self) -> str:
-        """Standalone SVG drawing (text)."""
-        from treeform.graph.svg import to_svg
-
-        return to_svg(self)
-
-    def plot(self) -> Drawing:
-        """Drawing that notebooks display; ``plot().save("model.svg")`` writes it, or a PNG or PDF by its name."""
-        from treeform.graph.svg import Drawing
-
-        return Drawing(self.to_svg())
-
-    def __str__(self) -> str:
-        return self.to_text()
-
-    def __repr__(self) -> str:
-        kind = "tree" if self.is_tree else "diagram"
-        return f"<DecisionGraph: {kind}, {self.n_nodes} tests, {self.n_leaves} leaves, depth {self.depth}>"

@@ -6,7 +6,7 @@ import hashlib
 import json
 import math
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,11 +16,12 @@ from treeform.data.encode import Encoder
 from treeform.errors import CertificateError, SpecError
 from treeform.graph.files import write_file
 from treeform.graph.forms import LinearForm
-from treeform.graph.graph import DecisionGraph
+from treeform.graph.graph import FlatGraph
 from treeform.graph.labeljson import label_from_json, label_to_json
 
 FORMAT = "treeform.graph"
 VERSION = 1
+G = TypeVar("G", bound=FlatGraph)
 _KEYS = {"format", "version", "columns", "classes", "encoder", "nodes", "digest"}
 _TEST_KEYS = {"feature", "threshold", "left", "right", "counts"}
 _FORM_KEYS = {"weights", "threshold", "left", "right", "counts"}
@@ -30,7 +31,7 @@ _FIXED_TYPES = {"bool", "float16", "float32", "float64"} | {
 }
 
 
-def to_json(graph: DecisionGraph) -> dict[str, Any]:
+def to_json(graph: FlatGraph) -> dict[str, Any]:
     """See `DecisionGraph.to_json`.
 
     Raises
@@ -50,7 +51,7 @@ def to_json(graph: DecisionGraph) -> dict[str, Any]:
     return value
 
 
-def from_json(value: Any, validate: str = "digest") -> DecisionGraph:
+def from_json(kind: type[G], value: Any, validate: str = "digest") -> G:
     """See `DecisionGraph.from_json`."""
     if validate not in ("digest", "structure"):
         raise SpecError(f"validate={validate!r} is not known", fix="use 'digest' or 'structure'")
@@ -71,7 +72,7 @@ def from_json(value: Any, validate: str = "digest") -> DecisionGraph:
     encoder = None if value["encoder"] is None else Encoder.from_json(value["encoder"])
     if encoder is not None and encoder.columns != columns:
         raise _malformed("the encoder makes other columns than the model names")
-    return _graph_from_json(_list(value["nodes"], "nodes"), columns, classes, encoder)
+    return _graph_from_json(kind, _list(value["nodes"], "nodes"), columns, classes, encoder)
 
 
 def digest(value: dict[str, Any]) -> str:
@@ -81,7 +82,7 @@ def digest(value: dict[str, Any]) -> str:
     return hashlib.sha256(text.encode("ascii")).hexdigest()
 
 
-def save(graph: DecisionGraph, path: str | Path) -> None:
+def save(graph: FlatGraph, path: str | Path) -> None:
     """Write the model file, one node a line."""
     value = to_json(graph)
     nodes = ",\n  ".join(json.dumps(node, allow_nan=False) for node in value.pop("nodes"))
@@ -89,7 +90,7 @@ def save(graph: DecisionGraph, path: str | Path) -> None:
     write_file(path, head.replace('"nodes": "@"', f'"nodes": [\n  {nodes}\n ]') + "\n")
 
 
-def load(path: str | Path, validate: str = "digest") -> DecisionGraph:
+def load(kind: type[G], path: str | Path, validate: str = "digest") -> G:
     """Read a model file; see `DecisionGraph.load`."""
     try:
         text = Path(path).read_text(encoding="utf-8")
@@ -104,7 +105,7 @@ def load(path: str | Path, validate: str = "digest") -> DecisionGraph:
             cause=str(error),
             fix="write it again with graph.save",
         ) from None
-    return from_json(value, validate)
+    return from_json(kind, value, validate)
 
 
 def _refuse_constant(name: str) -> float:
@@ -127,7 +128,7 @@ def _check_digest(value: dict[str, Any]) -> None:
 # ---------------------------------------------------------------- nodes
 
 
-def _node_to_json(graph: DecisionGraph, node: int) -> dict[str, Any]:
+def _node_to_json(graph: FlatGraph, node: int) -> dict[str, Any]:
     counts = graph.counts[node].tolist()
     if graph.feature[node] < 0:
         return {"label": int(graph.label[node]), "counts": counts}
@@ -146,8 +147,12 @@ def _node_to_json(graph: DecisionGraph, node: int) -> dict[str, Any]:
 
 
 def _graph_from_json(
-    nodes: list[Any], columns: tuple[Column, ...], classes: NDArray[Any], encoder: Encoder | None
-) -> DecisionGraph:
+    kind: type[G],
+    nodes: list[Any],
+    columns: tuple[Column, ...],
+    classes: NDArray[Any],
+    encoder: Encoder | None,
+) -> G:
     for index, node in enumerate(nodes):
         _check_node(index, node, len(columns), len(classes))
     forms = tuple(
@@ -158,7 +163,7 @@ def _graph_from_json(
     numbers = iter(range(len(columns), len(columns) + len(forms)))
     whole = all(isinstance(count, int) for node in nodes for count in node["counts"])
     try:
-        return DecisionGraph(
+        return kind(
             feature=[next(numbers) if "weights" in node else node.get("feature", -1) for node in nodes],  # type: ignore[arg-type]
             threshold=[node.get("threshold", math.nan) for node in nodes],  # type: ignore[arg-type]
             left=[node.get("left", -1) for node in nodes],  # type: ignore[arg-type]

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from treeform.graph.forms import LinearForm
-
-if TYPE_CHECKING:
-    from treeform.graph.graph import DecisionGraph
 
 
 @dataclass(frozen=True)
@@ -54,11 +52,16 @@ class NodeTest:
         return dict(zip(self.form.features, self.form.weights, strict=True)).get(column, 0.0)
 
 
-def node_tests(graph: DecisionGraph) -> tuple[NodeTest, ...]:
+def node_tests(
+    feature: NDArray[np.int32],
+    threshold: NDArray[np.float64],
+    forms: Sequence[LinearForm],
+    n_features: int,
+) -> tuple[NodeTest, ...]:
     """See `DecisionGraph.tests`."""
     made = []
-    for node in np.flatnonzero(graph.feature >= 0).tolist():
-        feature = int(graph.feature[node])
-        form = graph.forms[feature - len(graph.columns)] if feature >= len(graph.columns) else None
-        made.append(NodeTest(node, feature if form is None else None, form, float(graph.threshold[node])))
+    for node in np.flatnonzero(feature >= 0).tolist():
+        read = int(feature[node])
+        form = forms[read - n_features] if read >= n_features else None
+        made.append(NodeTest(node, read if form is None else None, form, float(threshold[node])))
     return tuple(made)

@@ -18,7 +18,7 @@ from treeform.graph.routing import sides_taken
 
 if TYPE_CHECKING:
     from treeform.data.dataset import Dataset
-    from treeform.graph.graph import DecisionGraph
+    from treeform.graph.decision import DecisionGraph
 
 Head = int | tuple[int, ...]
 

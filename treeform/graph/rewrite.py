@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from treeform.graph.build import flat_arrays
+from treeform.graph.graph import FlatGraph
 from treeform.graph.routing import sides_taken
 from treeform.graph.structure import tidy_order
 
 if TYPE_CHECKING:
     from treeform.data.dataset import Dataset
-    from treeform.graph.graph import DecisionGraph
 
 LEFT, RIGHT, BOTH = 0, 1, 2
+G = TypeVar("G", bound=FlatGraph)
 
 
-def simplify(graph: DecisionGraph, data: Dataset | None) -> DecisionGraph:
+def simplify(graph: G, data: Dataset | None) -> G:
     """See `DecisionGraph.simplified`. Repeated, since a dropped test may make others superfluous."""
     while True:
         simpler = _simplify_once(graph, data)
@@ -28,7 +29,7 @@ def simplify(graph: DecisionGraph, data: Dataset | None) -> DecisionGraph:
         graph = simpler
 
 
-def _simplify_once(graph: DecisionGraph, data: Dataset | None) -> DecisionGraph:
+def _simplify_once(graph: G, data: Dataset | None) -> G:
     way = _ways_by_boxes(graph)
     if data is not None:
         graph._check_fits(data)
@@ -40,19 +41,19 @@ def _simplify_once(graph: DecisionGraph, data: Dataset | None) -> DecisionGraph:
     return simpler if data is None else simpler.with_counts(data)
 
 
-def canonical(graph: DecisionGraph) -> DecisionGraph:
+def canonical(graph: G) -> G:
     """See `DecisionGraph.canonical`."""
     stay = np.full(len(graph.feature), BOTH)
     return _Merger(graph, stay, keep_tests=True, share=not graph.is_tree).rebuild()
 
 
-def ordered(graph: DecisionGraph) -> DecisionGraph:
+def ordered(graph: G) -> G:
     """The same nodes in standard order, without those that the root does not lead to."""
     stay = np.full(len(graph.feature), BOTH)
     return _Merger(graph, stay, keep_tests=True).rebuild()
 
 
-def _ways_by_boxes(graph: DecisionGraph) -> NDArray[np.int64]:
+def _ways_by_boxes(graph: FlatGraph) -> NDArray[np.int64]:
     """Which sides of every test can be taken, given the intervals left open by the tests before it.
 
     A node keeps, per feature, the smallest interval (lo, hi] that covers what arrives over all its arcs.
@@ -88,11 +89,11 @@ def _arrive(
     }
 
 
-class _Merger:
+class _Merger(Generic[G]):
     """Maps every node to the one that stands for it, bottom up, and rebuilds the graph from these."""
 
     def __init__(
-        self, graph: DecisionGraph, way: NDArray[np.int64], *, keep_tests: bool = False, share: bool = False
+        self, graph: G, way: NDArray[np.int64], *, keep_tests: bool = False, share: bool = False
     ) -> None:
         self.graph = graph
         self.way = way
@@ -150,7 +151,7 @@ class _Merger:
         for one, other in pairs:
             self._merge(one, other)
 
-    def rebuild(self) -> DecisionGraph:
+    def rebuild(self) -> G:
         graph = self.graph
         order = tidy_order(self.find(0), self.children)
         position = {node: index for index, node in enumerate(order)}

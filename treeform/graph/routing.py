@@ -2,20 +2,34 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from treeform.data.dataset import Dataset
-    from treeform.graph.graph import DecisionGraph
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
+Ints = NDArray[np.int32]
 
 
-def leaf_of_row(graph: DecisionGraph, X: Floats) -> Indices:
+class Nodes(Protocol):
+    """The arrays that rows are moved by; see `DecisionGraph`."""
+
+    @property
+    def feature(self) -> Ints: ...
+    @property
+    def threshold(self) -> Floats: ...
+    @property
+    def left(self) -> Ints: ...
+    @property
+    def right(self) -> Ints: ...
+    def tested(self, X: Floats, /) -> Floats: ...
+
+
+def leaf_of_row(graph: Nodes, X: Floats) -> Indices:
     """The leaf that each row of the encoded matrix reaches: (m,) int64."""
     matrix = graph.tested(X)
     node = np.zeros(len(matrix), dtype=np.int64)
@@ -26,7 +40,7 @@ def leaf_of_row(graph: DecisionGraph, X: Floats) -> Indices:
     return node
 
 
-def visits(graph: DecisionGraph, X: Floats) -> NDArray[np.bool_]:
+def visits(graph: Nodes, X: Floats) -> NDArray[np.bool_]:
     """Nodes that each row of the encoded matrix visits: (m, N) bool."""
     matrix = graph.tested(X)
     seen = np.zeros((len(matrix), len(graph.feature)), dtype=bool)
@@ -39,7 +53,7 @@ def visits(graph: DecisionGraph, X: Floats) -> NDArray[np.bool_]:
     return seen
 
 
-def counts(graph: DecisionGraph, data: Dataset) -> NDArray[np.int64]:
+def counts(graph: Nodes, data: Dataset) -> NDArray[np.int64]:
     """Weight of each class of `data` that reaches each node, in weight units: (N, K) int64."""
     out = np.zeros((len(graph.feature), data.n_classes), dtype=np.int64)
     node = np.zeros(data.n_samples, dtype=np.int64)
@@ -52,7 +66,7 @@ def counts(graph: DecisionGraph, data: Dataset) -> NDArray[np.int64]:
     return out
 
 
-def sides_taken(graph: DecisionGraph, X: Floats) -> NDArray[np.bool_]:
+def sides_taken(graph: Nodes, X: Floats) -> NDArray[np.bool_]:
     """Whether some row of the encoded matrix leaves each node by its left and by its right side: (N, 2) bool."""
     taken = np.zeros((len(graph.feature), 2), dtype=bool)
     matrix = graph.tested(X)
@@ -68,7 +82,7 @@ def sides_taken(graph: DecisionGraph, X: Floats) -> NDArray[np.bool_]:
     return taken
 
 
-def goes_left(graph: DecisionGraph, X: Floats) -> NDArray[np.bool_]:
+def goes_left(graph: Nodes, X: Floats) -> NDArray[np.bool_]:
     """Whether each row of the encoded matrix would go left at each node: (m, N) bool, False at leaves."""
     matrix = graph.tested(X)
     tests = np.flatnonzero(graph.feature >= 0)
@@ -77,6 +91,6 @@ def goes_left(graph: DecisionGraph, X: Floats) -> NDArray[np.bool_]:
     return out
 
 
-def _next(graph: DecisionGraph, matrix: Floats, rows: Indices, node: Indices) -> Indices:
+def _next(graph: Nodes, matrix: Floats, rows: Indices, node: Indices) -> Indices:
     left = matrix[rows, graph.feature[node]] <= graph.threshold[node]
     return np.where(left, graph.left[node], graph.right[node]).astype(np.int64)

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from treeform.data.columns import CATEGORY, NUMERIC, Column, number_text
-
-if TYPE_CHECKING:
-    from treeform.graph.graph import DecisionGraph
+from treeform.graph.graph import FlatGraph
 
 MAX_PATHS = 32  # paths to one terminal of a diagram that a rule spells out
 Step = tuple[int, float, bool]  # feature, threshold, went right
 
 
-def rules(graph: DecisionGraph) -> list[str]:
+def rules(graph: FlatGraph) -> list[str]:
     """See `DecisionGraph.rules`. Paths that no sample can take are left out."""
     known = counts_known(graph)
     lines = []
@@ -35,7 +33,7 @@ def rules(graph: DecisionGraph) -> list[str]:
     return lines
 
 
-def outline(graph: DecisionGraph) -> str:
+def outline(graph: FlatGraph) -> str:
     """See `DecisionGraph.to_text`. A shared node is written out once and referred to afterwards."""
     shared = _shared(graph)
     known = counts_known(graph)
@@ -59,7 +57,7 @@ def outline(graph: DecisionGraph) -> str:
     return "\n".join(lines)
 
 
-def branches(graph: DecisionGraph, node: int) -> tuple[tuple[str, int], ...]:
+def branches(graph: FlatGraph, node: int) -> tuple[tuple[str, int], ...]:
     """The arcs out of a test, ``(answer, child)``: yes and no to its question, or the one arc of a pass-through."""
     left, right = int(graph.left[node]), int(graph.right[node])
     if graph.passes[node]:
@@ -69,26 +67,26 @@ def branches(graph: DecisionGraph, node: int) -> tuple[tuple[str, int], ...]:
     return ("yes", first), ("no", second)
 
 
-def question_text(graph: DecisionGraph, node: int) -> str:
+def question_text(graph: FlatGraph, node: int) -> str:
     """``age <= 37.5?``, and ``pass`` for a pass-through, which asks nothing."""
     return "pass" if graph.passes[node] else f"{_question(graph, node)[0]}?"
 
 
-def _question(graph: DecisionGraph, node: int) -> tuple[str, bool]:
+def _question(graph: FlatGraph, node: int) -> tuple[str, bool]:
     return graph.tested_columns[int(graph.feature[node])].question(float(graph.threshold[node]))
 
 
-def class_text(graph: DecisionGraph, node: int) -> str:
+def class_text(graph: FlatGraph, node: int) -> str:
     """Label of a leaf as text."""
     return str(graph.classes[graph.label[node]])
 
 
-def counts_known(graph: DecisionGraph) -> bool:
+def counts_known(graph: FlatGraph) -> bool:
     """Whether training counts were recorded."""
     return bool(graph.counts[0].sum() > 0)
 
 
-def support_text(graph: DecisionGraph, node: int) -> str:
+def support_text(graph: FlatGraph, node: int) -> str:
     """``support 120, errors 7`` at a leaf, ``support 120`` at a test; in the user's units of weight."""
     total = graph.counts[node].sum()
     if graph.feature[node] >= 0:
@@ -102,7 +100,7 @@ def amount_text(value: Any) -> str:
     return str(int(value)) if float(value).is_integer() else f"{float(value):.6g}"
 
 
-def leaves_in_order(graph: DecisionGraph) -> list[int]:
+def leaves_in_order(graph: FlatGraph) -> list[int]:
     """Leaves by the first path to them, yes before no."""
     order: dict[int, None] = {}
     seen: set[int] = set()
@@ -119,7 +117,7 @@ def leaves_in_order(graph: DecisionGraph) -> list[int]:
     return list(order)
 
 
-def _conditions(graph: DecisionGraph, leaf: int) -> Iterator[str]:
+def _conditions(graph: FlatGraph, leaf: int) -> Iterator[str]:
     """Conditions of the paths to a leaf, those that contradict themselves left out."""
     for path in _paths(graph, leaf):
         text = _merged(graph.tested_columns, path)
@@ -127,7 +125,7 @@ def _conditions(graph: DecisionGraph, leaf: int) -> Iterator[str]:
             yield text
 
 
-def _paths(graph: DecisionGraph, leaf: int) -> Iterator[list[Step]]:
+def _paths(graph: FlatGraph, leaf: int) -> Iterator[list[Step]]:
     leads = _ancestors(graph, leaf)
     waiting: list[tuple[int, list[Step]]] = [(0, [])]
     while waiting:
@@ -145,7 +143,7 @@ def _paths(graph: DecisionGraph, leaf: int) -> Iterator[list[Step]]:
                 waiting.append((child, [*path, (f, t, child == graph.right[node])]))
 
 
-def _ancestors(graph: DecisionGraph, leaf: int) -> set[int]:
+def _ancestors(graph: FlatGraph, leaf: int) -> set[int]:
     leads = {leaf}
     for node in range(leaf - 1, -1, -1):
         if graph.feature[node] >= 0 and (int(graph.left[node]) in leads or int(graph.right[node]) in leads):
@@ -192,7 +190,7 @@ def _bounds_text(column: Column, lo: float, hi: float) -> str:
     return f"{number_text(lo)} < {column.name} <= {number_text(hi)}"
 
 
-def _shared(graph: DecisionGraph) -> set[int]:
+def _shared(graph: FlatGraph) -> set[int]:
     arrivals: dict[int, int] = {}
     for node in range(len(graph.feature)):
         if graph.feature[node] >= 0:

@@ -7,17 +7,14 @@ import textwrap
 import unicodedata
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
 
 from treeform.errors import SpecError
 from treeform.graph.files import write_file
+from treeform.graph.graph import FlatGraph
 from treeform.graph.layout import Layout, place_layers, place_tree
 from treeform.graph.rewrite import ordered
 from treeform.graph.rules import amount_text, branches, class_text, counts_known, question_text, support_text
-
-if TYPE_CHECKING:
-    from treeform.graph.graph import DecisionGraph
 
 # Okabe and Ito's palette for colour-blind readers, in an order whose first entries differ in print as well.
 PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#F0E442", "#666666")
@@ -89,13 +86,13 @@ class _Box:
     height: float
 
 
-def to_svg(graph: DecisionGraph) -> str:
+def to_svg(graph: FlatGraph) -> str:
     """See `DecisionGraph.to_svg`."""
     return _Picture(graph).text()
 
 
 class _Picture:
-    def __init__(self, graph: DecisionGraph) -> None:
+    def __init__(self, graph: FlatGraph) -> None:
         self.graph = ordered(graph)
         self.known = counts_known(self.graph)
         self.boxes = [self._box(node) for node in range(len(self.graph.feature))]

@@ -15,7 +15,7 @@ from treeform.language.component import Component, Sum
 from treeform.language.limits import Limits
 from treeform.language.objective import Depth, Objective
 from treeform.language.ports import PORTS, Ports, derivable
-from treeform.language.requirement import Requirement
+from treeform.language.requirement import Requirement, asks_for_tests
 from treeform.model import Expr, Form, Model
 from treeform.shape import UNIVARIATE
 
@@ -180,6 +180,45 @@ class Formulation:
 
     # -- compiling ------------------------------------------------------------------------------------
 
+    def decided(self: F, shape: Shape, objective: Objective, requirements: Sequence[Requirement]) -> F:
+        """The variant whose components state this problem; itself unless components depend on the problem."""
+        return self
+
+    def check(
+        self, data: Dataset, shape: Shape, objective: Objective, requirements: Sequence[Requirement]
+    ) -> None:
+        """Refuse what this formulation cannot state, before anything is built or searched.
+
+        Parameters
+        ----------
+        data, shape, objective
+            The problem.
+        requirements : sequence of Requirement
+            Bound to the data.
+
+        Raises
+        ------
+        SpecError
+            If the shape, the objective or a requirement cannot be stated.
+        PortError
+            If some component, requirement or the objective reads a port that none offers.
+        """
+        objective.check(data, shape)
+        reason = self.supports(shape, data, objective)
+        if reason is not None:
+            raise SpecError(
+                f"{self.name} cannot state this problem",
+                cause=reason,
+                fix="choose another formulation or shape",
+            )
+        variant = self.decided(shape, objective, requirements)
+        offered = derivable(variant.offers, shape.splits)
+        readers = [(type(c).__name__, c.needs) for c in (*variant.components, *requirements)]
+        for reader, needs in (*readers, ("the objective", objective.needs)):
+            missing = sorted(needs - offered)
+            if missing:
+                raise _missing(variant, reader, missing, shape.splits)
+
     def compile(
         self,
         data: Dataset,
@@ -208,19 +247,15 @@ class Formulation:
             If some component reads a port that none offers; found before anything is built.
         """
         bound = tuple(requirement.bind(data) for requirement in requirements)
-        objective.check(data, shape)
-        self._check_ports(bound, objective)
-        reason = self.supports(shape, data, objective)
-        if reason is not None:
-            raise SpecError(f"{self.name} cannot state this problem", cause=reason)
-        readers = (*self.components, *bound)
-        wanted = frozenset(objective.needs).union(*(reader.needs for reader in readers))
+        self.check(data, shape, objective, bound)
+        components = self.decided(shape, objective, bound).components
+        wanted = frozenset(objective.needs).union(*(reader.needs for reader in (*components, *bound)))
         limits = Limits.all_of(requirement.limits(data) for requirement in bound)
-        ports = Ports(data, shape, wanted, limits)
+        ports = Ports(data, shape, wanted, limits, asks_for_tests(bound))
         if examples is not None:
             ports.state[EXAMPLES] = np.asarray(examples, dtype=np.int64)
         model = Model(self.name)
-        for component in (*in_order(self.components), *bound):
+        for component in (*in_order(components), *bound):
             before = model.n_cols
             with ports.used_by(component):
                 component.build(model, ports)
@@ -232,14 +267,6 @@ class Formulation:
         return Compiled(
             model, ports, data, shape, objective, bound, value, objective.scale(data), state=ports.state
         )
-
-    def _check_ports(self, requirements: Sequence[Requirement], objective: Objective) -> None:
-        offered = derivable(self.offers)
-        readers = [(type(c).__name__, c.needs) for c in (*self.components, *requirements)]
-        for reader, needs in (*readers, ("the objective", objective.needs)):
-            missing = sorted(needs - offered)
-            if missing:
-                raise _missing(self, reader, missing)
 
 
 def _check_columns(requirement: Requirement, model: Model, before: int) -> None:
@@ -276,10 +303,10 @@ def in_order(components: Sequence[Component]) -> list[Component]:
     return out
 
 
-def _missing(formulation: Formulation, reader: str, missing: list[str]) -> PortError:
+def _missing(formulation: Formulation, reader: str, missing: list[str], splits: str) -> PortError:
     """Who reads what is missing, and which installed formulations offer it."""
     unknown = [name for name in missing if name not in PORTS]
-    makers = [name for name, offers in _offers_of_all().items() if derivable(offers) >= set(missing)]
+    makers = [name for name, offers in _offers_of_all(splits).items() if offers >= set(missing)]
     if unknown and not makers:
         fix = f"check the spelling of {', '.join(unknown)}; the ports are {', '.join(PORTS)}"
     elif makers:
@@ -289,17 +316,20 @@ def _missing(formulation: Formulation, reader: str, missing: list[str]) -> PortE
     what = ", ".join(repr(name) for name in missing)
     return PortError(
         f"{reader} reads {what}, which {formulation.name} does not offer",
-        cause=f"{formulation.name} offers {', '.join(sorted(derivable(formulation.offers))) or 'no ports'}",
+        cause=f"{formulation.name} offers "
+        f"{', '.join(sorted(derivable(formulation.offers, splits))) or 'no ports'}",
         fix=fix,
     )
 
 
-def _offers_of_all() -> dict[str, frozenset[str]]:
-    """The ports of every formulation that is installed and can be made without arguments."""
+def _offers_of_all(splits: str) -> dict[str, frozenset[str]]:
+    """What can be read in every formulation of such splits that is installed and can be made without arguments."""
     out = {}
     for point in extensions(FORMULATIONS):
         try:
-            out[point.name] = point.load()().offers
+            made = point.load()()
+            if splits in made.splits:
+                out[point.name] = derivable(made.offers, splits)
         except Exception:  # a broken or partial extension must not hide the error
             continue
     return out

@@ -125,11 +125,19 @@ class Cost(Term):
     needs: ClassVar[Set[str]] = frozenset({"predicted"})
 
     def __init__(self, matrix: Any) -> None:
-        rows = [list(row) for row in (matrix.tolist() if isinstance(matrix, np.ndarray) else matrix)]
+        try:
+            rows = [list(row) for row in (matrix.tolist() if isinstance(matrix, np.ndarray) else matrix)]
+        except TypeError:
+            raise SpecError(
+                f"{matrix!r} is no cost matrix",
+                cause="there is one row per true class and one column per predicted class",
+                fix="use for example tf.Cost([[0, 5], [1, 0]])",
+            ) from None
         if not rows or any(len(row) != len(rows) for row in rows):
             raise SpecError(
                 f"a cost matrix with rows of {[len(row) for row in rows]} entries is not square",
                 cause="there is one row per true class and one column per predicted class",
+                fix="use for example tf.Cost([[0, 5], [1, 0]]) for two classes",
             )
         exact = tuple(tuple(as_fraction(v, "a cost") for v in row) for row in rows)
         if min(min(row) for row in exact) < 0:
@@ -179,7 +187,8 @@ class Cost(Term):
             return None
         return SpecError(
             "the costs are too large for exact 64-bit arithmetic",
-            cause=f"as whole numbers they reach {float(dearest):.3g}, on a total weight of {data.total_weight:.3g}",
+            cause=f"as whole numbers they have up to {len(str(math.ceil(dearest)))} digits, on a total weight of "
+            f"{data.total_weight:.3g}, and the largest sum is {LARGEST_COST}",
             fix="round costs and sample weights to fewer digits",
         )
 

@@ -22,6 +22,7 @@ import numpy as np
 
 from treeform.errors import PortError
 from treeform.language.limits import Limits
+from treeform.shape import UNIVARIATE
 
 if TYPE_CHECKING:
     from treeform.data import Dataset, Points
@@ -51,21 +52,34 @@ PORTS: dict[str, PortSpec] = {
     "correct": PortSpec(("n",), "sample i is predicted its own class (derived from `predicted`)"),
     "flow": PortSpec(("n", "V"), "sample i passes test node v"),
     "side": PortSpec(("n", "V", 2), "sample i leaves test node v to the left (0) or to the right (1)"),
-    "active": PortSpec(("V",), "test node v is used"),
-    "feature": PortSpec(("V", "F"), "test node v tests feature f (0 when v is not used)"),
+    "active": PortSpec(("V",), "test node v is used, as a test or as a pass-through"),
+    "feature": PortSpec(
+        ("V", "F"), "test node v reads feature f (0 when v is not used, or is a pass-through)"
+    ),
+    "falling": PortSpec(
+        ("V", "F"), "test node v reads f with a weight below 0: greater values lead to the left"
+    ),
     "sink": PortSpec(("n", "L"), "sample i ends in leaf or terminal l"),
     "label": PortSpec(("L", "K"), "leaf or terminal l predicts class k"),
     "arc": PortSpec(("V", 2, "N"), "side s of test v leads to node w; N = V test nodes, then L terminals"),
 }
-"""The agreed ports. A formulation may publish further ones under names of its own, whose shape is free."""
+"""The agreed ports. A formulation may publish further ones under names of its own, whose shape is free.
 
-DERIVED: dict[str, str] = {"correct": "predicted"}
-"""Ports that are derived here, once, from another one when the formulation does not offer them."""
+A requirement that tells the left side from the right one reads `feature` beside `side`: otherwise a formulation may
+state a test with its sides swapped. A pass-through sends everything to the left and has no arc on its right.
+"""
+
+DERIVED: dict[str, str] = {"correct": "predicted", "falling": "feature"}
+"""Ports that are derived here, once, from another one when the formulation does not offer them.
+
+A test of one column sends small values to the left, so nothing is `falling` in univariate shapes.
+"""
 
 
-def derivable(offered: Set[str]) -> frozenset[str]:
-    """All ports that can be read when ``offered`` are published."""
-    return frozenset(offered) | {name for name, source in DERIVED.items() if source in offered}
+def derivable(offered: Set[str], splits: str = UNIVARIATE) -> frozenset[str]:
+    """All ports that can be read when ``offered`` are published, in shapes with such ``splits``."""
+    known = {name for name, source in DERIVED.items() if source in offered}
+    return frozenset(offered) | (known if splits == UNIVARIATE else known - {"falling"})
 
 
 class Reader(Protocol):
@@ -90,6 +104,9 @@ class Ports:
     limits : Limits
         The bounds that requirements put on every admissible model (`Requirement.limits`), tightened to one.
         A formulation may use them to leave out what cannot occur.
+    asks_for_tests : bool
+        Whether some requirement may need tests that decide nothing (`Requirement.demands_tests`). Otherwise they may
+        be left out wherever they gain nothing.
     """
 
     def __init__(
@@ -98,11 +115,13 @@ class Ports:
         shape: Shape,
         wanted: Iterable[str] = (),
         limits: Limits | None = None,
+        asks_for_tests: bool = False,
     ) -> None:
         self.data = data
         self.shape = shape
         self.wanted = frozenset(wanted)
         self.limits = limits or Limits()
+        self.asks_for_tests = asks_for_tests
         self.state: dict[str, Any] = {}
         """Anything that is no expression and that components share: thresholds, node numbering, …"""
         self._exprs: dict[str, Expr] = {}
@@ -137,7 +156,7 @@ class Ports:
     @property
     def published(self) -> frozenset[str]:
         """The ports published so far, with those that can be derived from them."""
-        return derivable(self._exprs.keys())
+        return derivable(self._exprs.keys(), self.shape.splits)
 
     def publish(self, name: str, expr: Expr) -> None:
         """Offer ``expr`` under ``name``.
@@ -190,7 +209,7 @@ class Ports:
         reader = self._reader
         if reader is not None and name not in reader.needs and name not in reader.offers:
             raise _undeclared(reader, name, known=name in PORTS or name in self._exprs)
-        if name not in self._exprs and name in DERIVED and DERIVED[name] in self._exprs:
+        if name not in self._exprs and name in self.published:
             self._exprs[name] = self._derive(name)
         if name not in self._exprs:
             raise PortError(
@@ -201,7 +220,8 @@ class Ports:
         return self._exprs[name]
 
     def _derive(self, name: str) -> Expr:
-        assert name == "correct"
+        if name == "falling":
+            return self._exprs["feature"] * 0
         predicted = self._exprs["predicted"]
         return predicted[np.arange(self.n_samples), np.asarray(self.data.y)]
 

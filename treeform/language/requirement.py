@@ -9,7 +9,7 @@ import copy
 import inspect
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
@@ -46,10 +46,15 @@ class Requirement(Component, ABC):
     continuous : bool
         Whether ``build`` adds columns that are not whole numbers. Where no solver is named, one that takes them
         is chosen then; columns that are not declared are refused.
+    demands_tests : bool
+        Whether it may need tests that decide nothing, as "at least five tests" does. False promises that a model
+        which satisfies it still does when such a test is left out or made a pass-through; formulations then state
+        less, and are faster.
     """
 
     name: ClassVar[str] = ""
     continuous: ClassVar[bool] = False
+    demands_tests: ClassVar[bool] = True
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -140,7 +145,14 @@ class Requirement(Component, ABC):
 
 
 _REGISTRY: dict[str, type[Requirement]] = {}
+_READ_OFF_TESTS = frozenset({"active", "arc", "falling", "feature", "flow", "side"})
+"""Ports through which a requirement can ask for tests."""
 NOT_KNOWN = "import the module that defines it first; on the command line, with --import MODULE"
+
+
+def asks_for_tests(requirements: Iterable[Requirement]) -> bool:
+    """Whether some of them could be satisfied by a test that decides nothing, so that these have to be stated."""
+    return any(r.demands_tests and bool(_READ_OFF_TESTS & frozenset(r.needs)) for r in requirements)
 
 
 def registered() -> dict[str, type[Requirement]]:

@@ -61,7 +61,9 @@ class Amount:
     def _set_count(self, owner: str, value: Any) -> None:
         if not _is_whole(value) or value < 0:
             raise SpecError(
-                f"{owner}: the count {value!r} is not possible", cause="a count is a whole number >= 0"
+                f"{owner}: the count {value!r} is not possible",
+                cause="a count is a whole number >= 0",
+                fix=f"write {owner}(20) for 20 samples, or {owner}(0.05) for 5 % of all",
             )
         self.count = int(value)
 

@@ -12,12 +12,13 @@ from treeform.language.limits import Limits
 from treeform.language.requirement import Requirement
 from treeform.model import any_of
 from treeform.requirements.groups import class_code
+from treeform.shape import UNIVARIATE
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
     from treeform.graph import DecisionGraph
     from treeform.language.ports import Ports
-    from treeform.model import Model
+    from treeform.model import Expr, Model
 
 DIRECTIONS = ("increasing", "decreasing")
 
@@ -34,6 +35,7 @@ class FeatureBudget(Requirement):
     """
 
     name: ClassVar[str] = "feature_budget"
+    demands_tests: ClassVar[bool] = False
     needs = frozenset({"feature"})
 
     def __init__(self, k: int) -> None:
@@ -41,6 +43,7 @@ class FeatureBudget(Requirement):
             raise SpecError(
                 f"a model that tests at most {k!r} columns is not possible",
                 cause="k is a whole number, at least 0",
+                fix="use for example FeatureBudget(3)",
             )
         self.k: int = int(k)
 
@@ -94,12 +97,15 @@ class Monotone(Requirement):
     """
 
     name: ClassVar[str] = "monotone"
-    needs = frozenset({"feature", "side", "predicted"})
+    demands_tests: ClassVar[bool] = False
+    needs = frozenset({"falling", "feature", "side", "predicted"})
 
     def __init__(self, column: str, direction: str = "increasing", favourable: Any = None) -> None:
         if direction not in DIRECTIONS:
             raise SpecError(
-                f"the direction {direction!r} is not known", cause="it is 'increasing' or 'decreasing'"
+                f"the direction {direction!r} is not known",
+                cause="it is 'increasing' or 'decreasing'",
+                fix=f"use for example Monotone({column!r}, 'increasing')",
             )
         self.column = column
         self.direction = direction
@@ -141,10 +147,21 @@ class Monotone(Requirement):
         return data.n_classes - 1
 
     def build(self, m: Model, t: Ports) -> None:
+        # not (feature[v, f] and good[v] and bad[v]), where the lower side is the left one; and with falling[v, f] in
+        # place of feature[v, f], where a weight below 0 makes it the right one
+        f, low = self._feature(t.data), 0 if self.direction == "increasing" else 1
+        good, bad = self._reached(m, t, low)
+        if t.shape.splits == UNIVARIATE:
+            m.add(any_of(~t.feature[:, f], ~good, ~bad), str(self))
+            return
+        m.add((t.feature - t.falling)[:, f] + good + bad <= 2, str(self))
+        good, bad = self._reached(m, t, 1 - low)
+        m.add(t.falling[:, f] + good + bad <= 2, f"{self}: weights below 0")
+
+    def _reached(self, m: Model, t: Ports, low: int) -> tuple[Expr, Expr]:
+        """Whether a favourable sample is on side ``low`` of each test, and an unfavourable one on the other side."""
         # side[i, v, low] and favoured[i]      =>  good[v]
         # side[i, v, high] and not favoured[i]  =>  bad[v]
-        # not (feature[v, f] and good[v] and bad[v])
-        f, low = self._feature(t.data), 0 if self.direction == "increasing" else 1
         favoured = t.predicted[:, self._code(t.data)][:, None]
         n_tests = t.feature.shape[0]
         good = m.bool("favourable on the lower side", n_tests)
@@ -153,7 +170,7 @@ class Monotone(Requirement):
         one = np.unique(np.asarray(t.points.index), return_index=True)[1]
         m.add(good[None, :] >= t.side[one, :, low] + favoured[one] - 1, f"{self}: lower side")
         m.add(bad[None, :] >= t.side[one, :, 1 - low] - favoured[one], f"{self}: upper side")
-        m.add(any_of(~t.feature[:, f], ~good, ~bad), str(self))
+        return good, bad
 
     def violation(self, graph: DecisionGraph, data: Dataset) -> int:
         """The number of tests that are the wrong way round, of those that read the column."""

@@ -63,7 +63,15 @@ class Groups:
             )
         if raw.ndim == 2:
             raw = np.array([" & ".join(map(str, row)) for row in raw], dtype=object)
-        codes, uniques = pd.factorize(pd.Series(list(raw)), sort=False)
+        try:
+            codes, uniques = pd.factorize(pd.Series(list(raw)), sort=False)
+        except TypeError:
+            kinds = ", ".join(sorted({type(value).__name__ for value in raw}))
+            raise DataError(
+                f"the groups{_called(name)} cannot be told apart (types: {kinds})",
+                cause="a group is text, a number or a boolean",
+                fix="give one such value for each row, or a table whose columns are crossed",
+            ) from None
         labels = [_plain(label) for label in uniques]
         order = sorted(range(len(labels)), key=lambda g: (str(type(labels[g])), labels[g]))
         rank = np.empty(len(order), dtype=np.int64)

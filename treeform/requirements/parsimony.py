@@ -30,12 +30,15 @@ class MaxNodes(Requirement):
     """
 
     name: ClassVar[str] = "max_nodes"
+    demands_tests: ClassVar[bool] = False
     needs = frozenset({"active"})
 
     def __init__(self, k: int) -> None:
         if isinstance(k, bool) or not isinstance(k, Integral) or k < 0:
             raise SpecError(
-                f"a model with at most {k!r} tests is not possible", cause="k is a whole number, at least 0"
+                f"a model with at most {k!r} tests is not possible",
+                cause="k is a whole number, at least 0",
+                fix="use for example MaxNodes(7)",
             )
         self.k: int = int(k)
 

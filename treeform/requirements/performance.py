@@ -33,6 +33,7 @@ class MaxErrors(OfAmount, Requirement):
     """
 
     name: ClassVar[str] = "max_errors"
+    demands_tests: ClassVar[bool] = False
     needs = frozenset({"correct"})
 
     def bind(self, data: Dataset, **context: Any) -> MaxErrors:

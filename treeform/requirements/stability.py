@@ -40,6 +40,7 @@ class MinSupport(OfAmount, Requirement):
     """
 
     name: ClassVar[str] = "min_support"
+    demands_tests: ClassVar[bool] = False
     needs = frozenset({"side", "active"})
 
     def bind(self, data: Dataset, **context: Any) -> MinSupport:
@@ -86,6 +87,7 @@ class Stability(OfAmount, Requirement):
     """
 
     name: ClassVar[str] = "stability"
+    demands_tests: ClassVar[bool] = False
     needs = frozenset({"flow", "active"})
 
     def bind(self, data: Dataset, **context: Any) -> Stability:

@@ -13,6 +13,9 @@ from types import FrameType
 from treeform.errors import SpecError
 from treeform.solve.result import Limit
 
+MOST_SECONDS = 10**8
+"""Three years."""
+
 
 class Budget:
     """The time left, and whether somebody asked to stop.
@@ -34,7 +37,8 @@ class Budget:
                 fix="use for example time_limit=60, or None for no limit",
             )
         self._start = time.monotonic()
-        self._limit = time_limit
+        # Solvers hold seconds in 32 bits, some of them; whoever asks for more means no limit.
+        self._limit = None if time_limit is None or time_limit > MOST_SECONDS else time_limit
         self._parent = parent
         self._interrupted = threading.Event()
 

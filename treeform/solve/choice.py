@@ -67,11 +67,7 @@ def choose(question: Question, options: SolveOptions) -> Plan:
         notes += _why_not_totals(question, depth)
     if given is None:
         given = _usual_solver(question, model, depth, notes)
-    reason = model.supports(question.shape, question.data, question.objective)
-    if reason is not None:
-        raise SpecError(
-            f"{model.name} cannot state this problem", cause=reason, fix="choose another formulation or shape"
-        )
+    model.check(question.data, question.shape, question.objective, question.requirements)
     warm = _warm_engine(question, warm_start, notes, depth)
     model = model.tuned_for(given.capabilities.forms)
     return Plan(None, given, model, warm, _start(warm_start), tuple(notes))

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from treeform.errors import SpecError
 from treeform.solve.proof_writer import ProofWriter
 from treeform.solve.result import Progress
 
@@ -25,6 +26,11 @@ class SolveOptions:
         Called with a `Progress` at each improvement.
     proofs : ProofWriter or None
         Where proofs of what is refuted go.
+
+    Raises
+    ------
+    SpecError
+        If ``on_progress`` cannot be called.
     """
 
     solver: Any = None
@@ -33,6 +39,14 @@ class SolveOptions:
     time_limit: float | None = None
     on_progress: Callable[[Progress], None] | None = None
     proofs: ProofWriter | None = None
+
+    def __post_init__(self) -> None:
+        if self.on_progress is not None and not callable(self.on_progress):
+            raise SpecError(
+                f"on_progress={self.on_progress!r} cannot be called",
+                cause="it is a function that takes a Progress",
+                fix="use for example on_progress=print, or leave it out",
+            )
 
 
 USUAL = SolveOptions()

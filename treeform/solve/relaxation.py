@@ -123,20 +123,13 @@ def _price(
     """The objective as (cost matrix, penalty per test, factor, offset) in the engine's integers."""
     data = question.data
     classes = data.n_classes
-    matrix = [[Fraction(0)] * classes for _ in range(classes)]
-    penalty = offset = Fraction(0)
-    errors_only = True
+    each_error = penalty = offset = Fraction(0)
+    costs: list[tuple[Fraction, Cost]] = []
     for weight, term in question.objective.terms:
-        if isinstance(term, Error | Cost):
-            errors_only &= isinstance(term, Error)
-            for truth in range(classes):
-                for guess in range(classes):
-                    unit = (
-                        Fraction(int(truth != guess))
-                        if isinstance(term, Error)
-                        else term.entry(data, truth, guess)
-                    )
-                    matrix[truth][guess] += weight * unit * data.weight_unit
+        if isinstance(term, Error):
+            each_error += weight * data.weight_unit
+        elif isinstance(term, Cost):
+            costs.append((weight * data.weight_unit, term))
         elif isinstance(term, Nodes) and fits and "node_penalty" in engine.understands:
             penalty += weight
         elif (
@@ -150,14 +143,43 @@ def _price(
             dropped.append(f"the objective term {term}")
         else:
             return None
-    unit = matrix[0][1] if classes > 1 else Fraction(1)
-    if errors_only and unit > 0 and (penalty / unit).denominator == 1:
+    unit = each_error if classes > 1 else Fraction(1)
+    if not costs and unit > 0 and (penalty / unit).denominator == 1:
         return None, int(penalty / unit), unit * question.scale, offset * question.scale
-    if "cost" not in engine.understands or min(min(row) for row in matrix) < 0 or penalty < 0:
+    if "cost" not in engine.understands or each_error < 0 or penalty < 0:
         return None
-    step = math.lcm(penalty.denominator, *(entry.denominator for row in matrix for entry in row))
-    entries = [[int(entry * step) for entry in row] for row in matrix]
-    if max(map(max, entries)) * data.total_weight + penalty * step >= LARGEST_COST:
+    priced = _whole_costs(question, each_error, costs, penalty.denominator)
+    if priced is None:
         return None
-    whole = np.array(entries, dtype=np.int64)
+    whole, step = priced
+    if int(whole.max()) * data.total_weight + penalty * step >= LARGEST_COST:
+        return None
     return whole, int(penalty * step), Fraction(question.scale, step), offset * question.scale
+
+
+def _whole_costs(
+    question: Question, each_error: Fraction, costs: list[tuple[Fraction, Cost]], denominator: int
+) -> tuple[np.ndarray, int] | None:
+    """``cost[true, predicted]`` times ``step`` as whole numbers, and ``step``; None beyond the engines' integers.
+
+    Errors cost the same for all pairs of classes: only `Cost` needs a number for each pair.
+    """
+    classes = range(question.data.n_classes)
+    if not costs:
+        step = math.lcm(denominator, each_error.denominator)
+        if each_error * step >= LARGEST_COST:
+            return None
+        return int(each_error * step) * (1 - np.eye(len(classes), dtype=np.int64)), step
+    matrix = [
+        [
+            each_error * (truth != guess)
+            + sum(weight * term.entry(question.data, truth, guess) for weight, term in costs)
+            for guess in classes
+        ]
+        for truth in classes
+    ]
+    step = math.lcm(denominator, *(entry.denominator for row in matrix for entry in row))
+    entries = [[int(entry * step) for entry in row] for row in matrix]
+    if min(map(min, entries)) < 0 or max(map(max, entries)) >= LARGEST_COST:
+        return None
+    return np.array(entries, dtype=np.int64), step

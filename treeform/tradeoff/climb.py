@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -70,6 +70,12 @@ def climb_sizes(
         )
     budget = Budget(options.time_limit)
     climb = Climb(question, options, budget)
+    if start is not None and not isinstance(start, Ladder):
+        raise SpecError(
+            f"start={start!r} is no ladder",
+            cause="a ladder goes on from the models and bounds of an earlier one",
+            fix="give what problem.ladder() returned, or leave it out",
+        )
     if start is not None:
         climb.table.take(start)
     wanted = climb.prices(prices, alphas)
@@ -110,8 +116,8 @@ class Climb:
     def prices(self, prices: Sequence[Any] | None, alphas: Sequence[Any] | None) -> list[Price]:
         """What has to be proved, the most expensive price first; without any, every rung."""
         scale = self.question.scale
-        wanted = [Price(checked_price(p) * scale, 0) for p in prices or ()]
-        wanted += [Price(price_of_alpha(self.question, a) * scale, 1) for a in alphas or ()]
+        wanted = [Price(checked_price(p) * scale, 0) for p in _several(prices, "prices")]
+        wanted += [Price(price_of_alpha(self.question, a) * scale, 1) for a in _several(alphas, "alphas")]
         if prices is None and alphas is None:
             return [Price(None, 0)]
         return sorted(wanted, key=lambda price: -(price.each or 0))
@@ -342,6 +348,19 @@ def _engine(question: Question, options: SolveOptions) -> DiagramSearch | None:
         return None
     named = DiagramSearch() if warm_start == "auto" else find_solver(warm_start)
     return named if isinstance(named, DiagramSearch) else None
+
+
+def _several(given: Any, name: str) -> Sequence[Any]:
+    """The numbers of an argument that takes several of them."""
+    if given is None:
+        return ()
+    if isinstance(given, Iterable) and not isinstance(given, str | bytes | Mapping):
+        return list(given)
+    raise SpecError(
+        f"{name}={given!r} is not several numbers",
+        cause="it is a list of them, also for a single one",
+        fix=f"write {name}=[{given}]",
+    )
 
 
 def shrunk(shape: Shape, tests: int) -> Shape:

@@ -210,7 +210,7 @@ private:
         }
         if (final_) {
             out_.active.assign(table_.rows, 0);
-            for (const Active& a : active) out_.active[a.row] = a.both ? 2 : 1;
+            for (const Active& a : active) out_.active[a.row] = a.both ? 2 : a.sign;
         }
         note(std::min(wanted(), pricing_.most() + 1));
         conclude();

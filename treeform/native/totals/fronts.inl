@@ -13,7 +13,9 @@
 // partner in the window is found in a table of range minima.
 #include <bit>
 #include <numeric>
+#include <stdexcept>
 #include <unordered_map>
+#include <utility>
 
 #include "fronts.hpp"
 #include "solution.hpp"
@@ -43,8 +45,9 @@ public:
             test_cost_[j] = t.test_cost[f];
             for (int a = 0; a < n; ++a)
                 test_row_[j * n + a] = active[a].sign * t.test_row[std::size_t(f) * t.rows + active[a].row];
-            if (Masked) source_[j] = std::uint64_t(1) << number.emplace(t.source[f], int(number.size())).first->second;
+            source_[j] = number.emplace(t.source[f], int(number.size())).first->second;
         }
+        if (Masked && number.size() > std::size_t(kMostFeatures)) throw std::invalid_argument("too many features for a budget");
         for (int a = 0; a < n; ++a) {
             const Amount lo = t.lo[active[a].row], hi = t.hi[active[a].row];
             high_.push_back(active[a].sign > 0 ? hi : -lo);
@@ -416,7 +419,7 @@ private:
     FrontInput in_;
     std::vector<Active> active_;
     std::vector<Amount> leaf_row_, test_row_, test_cost_, high_, low_;
-    std::vector<std::uint64_t> source_;
+    std::vector<int> source_;  // per column: its feature, numbered
     Dominance dominance_;
     std::unordered_map<Key, Held, KeyHash> held_;
     std::size_t held_bytes_ = 0;

@@ -78,7 +78,7 @@ struct Outcome {
     std::string simd;
     std::vector<Amount> multipliers;  // at the end, oriented as rows are: positive prices the upper side
     Amount multiplier_unit = 1;
-    std::vector<int> active;       // rows that took part, 1: one side, 2: both
+    std::vector<int> active;       // per row: 1, -1: its upper, its lower side took part; 2: both; 0: none
     int columns = 0;
 };
 

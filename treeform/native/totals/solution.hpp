@@ -2,7 +2,9 @@
 // Solutions of a subproblem and the two operations on lists of them: dropping what another solution makes needless, and
 // joining the lists of two sides.
 #include <algorithm>
+#include <bit>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <vector>
 
@@ -10,22 +12,35 @@
 
 namespace treeform::totals {
 
+constexpr int kMostFeatures = 256;  // that a budget can count
+
+/// The features that a solution tests, when there is a budget of them.
 template <bool Masked>
 struct Used {
     void clear() {}
     void join(const Used&, const Used&) {}
-    void mark(std::uint64_t) {}
+    void mark(int) {}
     bool within(const Used&) const { return true; }
     int count() const { return 0; }
 };
 template <>
 struct Used<true> {
-    std::uint64_t used = 0;  // features tested, as bits
-    void clear() { used = 0; }
-    void join(const Used& a, const Used& b) { used = a.used | b.used; }
-    void mark(std::uint64_t bit) { used |= bit; }
-    bool within(const Used& o) const { return (used & ~o.used) == 0; }
-    int count() const { return __builtin_popcountll(used); }
+    std::uint64_t used[kMostFeatures / 64] = {};
+    void clear() { std::fill(std::begin(used), std::end(used), 0); }
+    void join(const Used& a, const Used& b) {
+        for (int i = 0; i < kMostFeatures / 64; ++i) used[i] = a.used[i] | b.used[i];
+    }
+    void mark(int feature) { used[feature / 64] |= std::uint64_t(1) << (feature % 64); }
+    bool within(const Used& o) const {
+        std::uint64_t outside = 0;
+        for (int i = 0; i < kMostFeatures / 64; ++i) outside |= used[i] & ~o.used[i];
+        return outside == 0;
+    }
+    int count() const {
+        int sum = 0;
+        for (const std::uint64_t x : used) sum += std::popcount(x);
+        return sum;
+    }
 };
 
 /// A tree for a subproblem: its price above the subproblem's minimum, its cost and its active rows.

@@ -1,0 +1,31 @@
+"""Normal form: tests that part their samples, and pass-throughs for those that do not."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from treeform.language.component import Component
+from treeform.model import concatenate
+
+if TYPE_CHECKING:
+    from treeform.language.ports import Ports
+    from treeform.model import Model
+
+
+class NormalForm(Component):
+    """Each test has points on both sides, and each pass-through has points.
+
+    Notes
+    -----
+    A test that parts nothing decides nothing. Without these rows a node could count as a test of a column although all
+    its points leave on one side, or count as in use although no point arrives. Where tests only cost, no optimum is
+    lost either way, and the rows are left out; a requirement that asks for tests would be met by name only.
+    """
+
+    needs = frozenset({"d", "passes", "w", "w_last"})
+
+    def build(self, m: Model, t: Ports) -> None:
+        w = concatenate([t.w, t.w_last], axis=1)
+        # sum_i w-_iv >= d_v,   sum_i w+_iv >= d_v - p_v, where p_v = 1 at pass-throughs
+        m.add(w[:, :, 0].sum(axis=0) >= t.d, "a used node has points on its left")
+        m.add(w[:, :, 1].sum(axis=0) >= t.d - t.passes, "a test has points on its right")

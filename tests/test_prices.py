@@ -1,0 +1,99 @@
+"""The search by prices against exhaustive enumeration, whatever the multipliers are."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import treeform as tf
+from treeform.certify import prices
+from treeform.certify.provers import BY_PRICES
+from treeform.certify.reference import OutOfReach, Stopped
+from treeform.engines import TotalsSearch
+from treeform.language.question import Question
+from treeform.solve.relaxation import Relaxation, relax
+from treeform.testing import brute_force
+
+
+def case(seed: int) -> tf.Problem:
+    """A tiny problem with one or two requirements on totals, and perhaps filters, weights and a price of tests."""
+    draw = np.random.default_rng(seed)
+    n = int(draw.integers(5, 9))
+    X = pd.DataFrame({"a": draw.integers(0, 3, n), "b": draw.integers(0, 2, n)})
+    y = draw.integers(0, 2, n)
+    y[:2] = 0, 1
+    groups = draw.integers(0, 2, n)
+    groups[:2] = 1, 0
+    weight = draw.integers(1, 4, n) if draw.random() < 0.5 else None
+    problem = tf.Problem(X, y, shape=tf.Tree(int(draw.integers(1, 4 if n < 7 else 3))), sample_weight=weight)
+    problem.minimize(tf.Error() + Fraction(int(draw.integers(0, 3)), 2) * tf.Nodes())
+    problem += tf.StatisticalParity(groups=groups, difference=Fraction(int(draw.integers(0, 6)), 10))
+    if draw.random() < 0.5:
+        problem += tf.EqualOpportunity(groups=groups, ratio=Fraction(int(draw.integers(5, 11)), 10), favourable=1)
+    if draw.random() < 0.4:
+        problem += tf.MinSupport(int(draw.integers(1, 4)))
+    if draw.random() < 0.3:
+        problem += tf.MaxNodes(int(draw.integers(0, 4)))
+    if draw.random() < 0.3:
+        problem += tf.Stability(int(draw.integers(1, 4)))
+    return problem
+
+
+def stated(problem: tf.Problem) -> tuple[Question, Relaxation]:
+    question = problem.question
+    relaxation = relax(question, TotalsSearch())
+    assert relaxation is not None and relaxation.exact
+    return question, relaxation
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10**6), st.lists(st.integers(-50, 50), max_size=6), st.integers(1, 40))
+def test_no_multipliers_lead_astray(seed: int, multipliers: list[int], unit: int) -> None:
+    question, relaxation = stated(case(seed))
+    best = brute_force(question.data, question.shape, question.objective, question.requirements)
+    rows = 0 if relaxation.task.totals is None else len(relaxation.task.totals.rows)
+    rows += relaxation.task.max_nodes is not None
+    given = (multipliers + [0] * rows)[:rows]
+    ceiling = 10**6 if best is None else relaxation.upper(int(best[0] * question.scale))
+    found = prices.cheapest(question.data, relaxation.task, ceiling, given, unit, lambda: False)
+    if best is None:
+        assert found.least is None
+    else:
+        assert found.least is not None
+        assert question.to_units(relaxation.lower(found.least)) == best[0]
+        below = prices.cheapest(question.data, relaxation.task, found.least - 1, given, unit, lambda: False)
+        assert below.least is None
+
+
+def test_a_bound_of_the_search_for_totals_is_proved_by_it() -> None:
+    draw = np.random.default_rng(3)
+    X = pd.DataFrame(draw.integers(0, 2, (60, 5)), columns=list("abcde"))
+    y, groups = draw.integers(0, 2, 60), draw.integers(0, 2, 60)
+    problem = tf.Problem(X, y, shape=tf.Tree(3))
+    problem += tf.StatisticalParity(groups=groups, difference="0.02")
+    result = problem.solve(TotalsSearch())
+    report = tf.check(result.certificate(), X, y, sensitive_features=groups)
+    assert report.verdict == "verified"
+    assert any(BY_PRICES in row.detail for row in report.rows)
+
+
+def test_a_wrong_bound_is_refuted_with_the_value_of_a_tree() -> None:
+    question, relaxation = stated(case(7))
+    best = brute_force(question.data, question.shape, question.objective, question.requirements)
+    assert best is not None
+    most = relaxation.upper(int(best[0] * question.scale))
+    found = prices.cheapest(question.data, relaxation.task, most + 5, [], 1, lambda: False)
+    assert found.least is not None and found.least <= most
+
+
+def test_it_stops_and_refuses_what_is_out_of_its_reach() -> None:
+    question, relaxation = stated(case(7))
+    with pytest.raises(Stopped):
+        prices.cheapest(question.data, relaxation.task, 3, [], 1, lambda: True)
+    with pytest.raises(OutOfReach):
+        prices.cheapest(question.data, relaxation.task, 3, [2**52] * 4, 2**52, lambda: False)

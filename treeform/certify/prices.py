@@ -1,0 +1,274 @@
+"""A short search that proves bounds under rows over totals again: all trees whose price is near the least are listed.
+
+Let ``price = unit * cost + sum_r multiplier_r * row_r``. It adds up over leaves and tests. A tree that satisfies the
+rows ``lo_r <= row_r <= hi_r`` and costs at most ``most`` has a price of at most
+
+    limit = unit * most + sum of multiplier_r * hi_r where it is > 0 + sum of multiplier_r * lo_r where it is < 0,
+
+whatever the multipliers are. So the trees of price ``limit`` or less are all listed, as their costs and rows; if none
+of them satisfies the rows at a cost of at most ``most``, no tree does. The multipliers are taken from the certificate
+as a hint: bad ones make the list long, never wrong.
+
+This is NumPy only: no cache, no lazy rows, nothing of the native engines. Prices are whole numbers below 2**53, so that
+sums and matrix products of float64 are exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treeform.certify.reference import OutOfReach, Stopped
+
+if TYPE_CHECKING:
+    from treeform.data import Dataset
+    from treeform.engines import TreeTask
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+EXACT = 2**53
+LONGEST = 3_000_000
+"""Trees that one list may hold."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """What the list shows.
+
+    Attributes
+    ----------
+    least : int or None
+        The least cost, up to ``most``, of a tree that satisfies the rows; None when no such tree costs so little.
+    listed : int
+        Different (cost, rows) on the list.
+    """
+
+    least: int | None
+    listed: int
+
+
+def cheapest(
+    data: Dataset, task: TreeTask, most: int, multipliers: Sequence[int], unit: int, stop: Callable[[], bool]
+) -> Found:
+    """The cheapest tree of the task that costs at most ``most``.
+
+    Parameters
+    ----------
+    data : Dataset
+    task : TreeTask
+        A tree. A limit on the columns that it tests is left out: what no tree does without it, none does with it.
+    most : int
+    multipliers : sequence of int
+        One for each row of the task's totals, and one for the number of tests where that is limited. Others than
+        that are taken as zeros.
+    unit : int
+        What a unit of cost is worth beside them.
+    stop : callable
+        Ends the search with `Stopped`.
+
+    Raises
+    ------
+    OutOfReach
+        If numbers would leave the exact range, the list would be too long, or the task is of another kind.
+    """
+    if task.widths is not None:
+        raise _out_of_reach("it lists trees")
+    table = _Table(data, task)
+    priced = _Prices(table, task, multipliers, unit, stop)
+    limit = priced.limit(most)
+    everything = np.arange(len(table.weight))
+    if priced.least(everything, task.depth) > limit:
+        return Found(None, 0)
+    trees = priced.trees(everything, task.depth, limit)
+    good = (trees[:, 0] <= most) & (trees[:, 1:] <= table.hi).all(axis=1) & (trees[:, 1:] >= table.lo).all(axis=1)
+    return Found(int(trees[good, 0].min()) if good.any() else None, len(trees))
+
+
+class _Table:
+    """Distinct points, the tests on them, and what each adds to the cost and to every row.
+
+    Attributes
+    ----------
+    side : (P, T) float64
+        1 where the point fails the test and goes right.
+    weight : (P,) float64
+    amounts : (P, C, 1 + R) int64
+        What the point adds if it is predicted a class: cost, then rows.
+    test : (T, 1 + R) int64
+    lo, hi : (R,) float64
+        Sides of the rows; infinite where there is none.
+    """
+
+    def __init__(self, data: Dataset, task: TreeTask) -> None:
+        points, index = np.unique(data.X, axis=0, return_inverse=True)
+        index = index.reshape(-1)
+        cost = 1 - np.eye(data.n_classes, dtype=np.int64) if task.cost is None else task.cost
+        rows = [] if task.totals is None else [row.reduced() for row in task.totals.rows]
+        per_sample = [cost[data.y]]
+        features, per_test = self._tests(points)
+        test = [np.full(len(features), task.node_penalty)]
+        for row in rows:
+            assert task.totals is not None
+            coef = np.array(row.coef, dtype=object)
+            per_sample.append(_small(task.totals.per_sample @ coef))
+            own = task.totals.per_test
+            test.append(np.zeros(len(features)) if own is None else _small(own @ coef)[features])
+        sides = [(row.lo, row.hi) for row in rows]
+        if task.max_nodes is not None:
+            per_sample.append(np.zeros_like(cost[data.y]))
+            test.append(np.ones(len(features)))
+            sides.append((None, task.max_nodes))
+        if any(lo is not None and t.any() for (lo, _), t in zip(sides, test[1:], strict=True)):
+            raise _out_of_reach("a row asks for tests, which tests that part nothing may satisfy")
+        weighted = np.stack(per_sample, axis=2) * data.weights[:, None, None]
+        if int(np.abs(weighted).astype(object).sum()) >= EXACT:
+            raise _out_of_reach("sums over the samples leave the exact range")
+        self.amounts = np.zeros((len(points), data.n_classes, len(per_sample)), dtype=np.int64)
+        np.add.at(self.amounts, index, weighted)
+        self.weight: Floats = np.bincount(index, weights=data.weights).astype(np.float64)
+        self.side = per_test
+        self.test = np.stack(test, axis=1).astype(np.int64)
+        self.lo = np.array([-np.inf if lo is None else lo for lo, _ in sides])
+        self.hi = np.array([np.inf if hi is None else hi for _, hi in sides])
+
+    @staticmethod
+    def _tests(points: Floats) -> tuple[Ints, Floats]:
+        """The feature of each test and its sides: every threshold between two values of a column."""
+        features, sides = [], []
+        for f in range(points.shape[1]):
+            for value in np.unique(points[:, f])[:-1]:
+                features.append(f)
+                sides.append(points[:, f] > value)
+        shaped = np.array(sides, dtype=np.float64).reshape(len(sides), len(points))
+        return np.array(features, dtype=np.int64), np.ascontiguousarray(shaped.T)
+
+
+class _Prices:
+    """The least price of trees on a set of points, and the trees near it."""
+
+    def __init__(
+        self, table: _Table, task: TreeTask, multipliers: Sequence[int], unit: int, stop: Callable[[], bool]
+    ) -> None:
+        given = list(multipliers) if len(multipliers) == len(table.hi) else [0] * len(table.hi)
+        bounded = zip(given, table.lo.tolist(), table.hi.tolist(), strict=True)
+        usable = [m if np.isfinite(hi if m > 0 else lo) else 0 for m, lo, hi in bounded]
+        self.factor = [max(1, unit), *usable]
+        sizes = np.abs(table.amounts).max(axis=1).sum(axis=0).tolist()
+        tests = np.abs(table.test).max(axis=0, initial=0).tolist()
+        most = sum(
+            abs(f) * (int(s) + 2**task.depth * int(t)) for f, s, t in zip(self.factor, sizes, tests, strict=True)
+        )
+        if 8 * most >= EXACT:
+            raise _out_of_reach("prices leave the exact range")
+        self.table, self.stop = table, stop
+        self.price: Floats = (table.amounts @ np.array(self.factor, dtype=np.int64)).astype(np.float64)
+        self.test_price: Floats = (table.test @ np.array(self.factor, dtype=np.int64)).astype(np.float64)
+        self.side_weight = max(1, task.min_support)
+        self.test_weight = task.min_flow
+
+    def limit(self, most: int) -> int:
+        """The highest price of a tree that satisfies the rows and costs at most ``most``."""
+        sides = zip(self.factor[1:], self.table.lo.tolist(), self.table.hi.tolist(), strict=True)
+        return self.factor[0] * most + sum(m * int(hi if m > 0 else lo) for m, lo, hi in sides if m)
+
+    def least(self, points: NDArray[np.intp], depth: int) -> float:
+        """The least price of a tree on these points."""
+        leaf = float(self.price[points].sum(axis=0).min())
+        return min(leaf, float(self.by_test(points, depth).min(initial=np.inf))) if depth else leaf
+
+    def by_test(self, points: NDArray[np.intp], depth: int) -> Floats:
+        """The least price of a tree that begins with each test; infinite where the test is not allowed."""
+        if self.stop():
+            raise Stopped("the search by prices was stopped")
+        side: Floats = self.table.side[points]
+        weight: Floats = self.table.weight[points]
+        price: Floats = self.price[points]
+        right = weight @ side
+        allowed = (right >= self.side_weight) & (weight.sum() - right >= self.side_weight)
+        allowed &= weight.sum() >= self.test_weight
+        if depth == 1:
+            on_right = price.T @ side
+            both = on_right.min(axis=0) + (price.sum(axis=0)[:, None] - on_right).min(axis=0)
+        elif depth == 2:
+            both = self._pairs(side, weight, price)
+        else:
+            both = np.full(len(allowed), np.inf)
+            for f in np.flatnonzero(allowed):
+                low, high = points[side[:, f] == 0], points[side[:, f] == 1]
+                both[f] = self.least(low, depth - 1) + self.least(high, depth - 1)
+        return np.asarray(np.where(allowed, both + self.test_price, np.inf))
+
+    def _pairs(self, side: Floats, weight: Floats, price: Floats) -> Floats:
+        """Depth two: each side of a first test takes its best class, or its best second test and two classes."""
+        together = weight @ side
+        both_right = side.T @ (weight[:, None] * side)
+        on_right = price.T @ side
+        whole = price.sum(axis=0)
+        pair = np.stack([side.T @ (column[:, None] * side) for column in price.T])
+        sides = (
+            (together[:, None], both_right, on_right[:, :, None], pair),
+            (
+                weight.sum() - together[:, None],
+                together[None, :] - both_right,
+                whole[:, None, None] - on_right[:, :, None],
+                on_right[:, None, :] - pair,
+            ),
+        )
+        total = np.zeros(side.shape[1])
+        for all_weight, part_weight, all_price, part_price in sides:
+            second = part_price.min(axis=0) + (all_price - part_price).min(axis=0) + self.test_price[None, :]
+            fits = (part_weight >= self.side_weight) & (all_weight - part_weight >= self.side_weight)
+            fits &= all_weight >= self.test_weight
+            second = np.where(fits, second, np.inf).min(axis=1, initial=np.inf)
+            total += np.minimum(second, all_price[:, :, 0].min(axis=0))
+        return total
+
+    def trees(self, points: Ints, depth: int, limit: float) -> Ints:
+        """Cost and rows (m, 1 + R) of all trees on these points whose price is at most ``limit``, each vector once."""
+        sums = self.table.amounts[points].sum(axis=0)
+        found = [sums[self._priced(sums) <= limit]]
+        if depth:
+            prices = self.by_test(points, depth)
+            for f in np.flatnonzero(prices <= limit):
+                goes_right = self.table.side[points, f] == 1
+                found.append(self._joined(points[~goes_right], points[goes_right], int(f), depth - 1, limit))
+        return self._distinct(np.concatenate(found))
+
+    def _joined(self, low: Ints, high: Ints, test: int, depth: int, limit: float) -> Ints:
+        """The trees with this test: each pair of trees of its sides that stays within the limit together."""
+        room = limit - float(self.test_price[test])
+        left = self.trees(low, depth, room - self.least(high, depth))
+        right = self.trees(high, depth, room - self.least(low, depth))
+        left_price, right_price = self._priced(left), np.sort(self._priced(right))
+        right = right[np.argsort(self._priced(right), kind="stable")]
+        fits = np.searchsorted(right_price, room - left_price, side="right")
+        if fits.sum() > LONGEST:
+            raise _out_of_reach("the multipliers leave too many trees to list")
+        of_left = np.repeat(np.arange(len(left)), fits)
+        of_right = np.arange(fits.sum()) - np.repeat(np.cumsum(fits) - fits, fits)
+        return np.asarray(left[of_left] + right[of_right] + self.table.test[test])
+
+    def _priced(self, amounts: Ints) -> Floats:
+        return np.asarray(amounts @ np.array(self.factor, dtype=np.int64), dtype=np.float64)
+
+    @staticmethod
+    def _distinct(amounts: Ints) -> Ints:
+        if len(amounts) > LONGEST:
+            raise _out_of_reach("the multipliers leave too many trees to list")
+        return np.unique(amounts, axis=0)
+
+
+def _small(values: NDArray[np.object_]) -> Ints:
+    """Exact sums as int64, where they are small enough to stay exact later on."""
+    if values.size and max(abs(int(values.max())), abs(int(values.min()))) >= EXACT:
+        raise _out_of_reach("a row's coefficients leave the exact range")
+    return values.astype(np.int64)
+
+
+def _out_of_reach(cause: str) -> OutOfReach:
+    return OutOfReach("the search by prices does not reach this problem", cause=cause)

@@ -1,0 +1,148 @@
+"""DecisionGraph: the one immutable type of decision trees and decision diagrams."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from treeform.graph import dot, jsonio, rewrite, rules, svg
+from treeform.graph.graph import FlatGraph
+
+if TYPE_CHECKING:
+    from treeform.data.dataset import Dataset
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class DecisionGraph(FlatGraph):
+    """A decision tree or decision diagram over encoded features.
+
+    Node 0 is the root and children have larger indices than their parents. A sample at a test goes
+    left when ``x[feature] <= threshold``, else right; features from F on are linear forms of the others.
+    A test on the empty form is a *pass-through*: it has one child (``left == right``), and all samples take it.
+
+    Attributes
+    ----------
+    feature : (N,) int32
+        Encoded feature tested, -1 at leaves.
+    threshold : (N,) float64
+        NaN at leaves.
+    left, right : (N,) int32
+        Children, -1 at leaves.
+    label : (N,) int32
+        Class code, -1 at tests.
+    columns : tuple of F Column
+        Meaning of the features.
+    classes : (K,) array
+        The labels behind the class codes.
+    encoder : Encoder or None
+        Turns a user's table into features; without one, `predict` takes the encoded matrix.
+    counts : (N, K) int64 or float64
+        Training weight of each class that reaches each node, in the user's units; all zero when unknown.
+    forms : tuple of LinearForm
+        What multivariate tests compare with their thresholds: a test on feature ``F + h`` reads ``forms[h]``.
+        The form of a pass-through is empty.
+
+    Raises
+    ------
+    SpecError
+        If the arrays are no decision graph.
+    """
+
+    # ---------------------------------------------------------------- rewriting and comparing
+
+    def simplified(self, data: Dataset | None = None) -> DecisionGraph:
+        """Drop what changes no prediction.
+
+        Nodes that cannot be reached, tests whose outcome earlier tests decide, and tests with equal
+        children go; with `data`, so do tests that send none of its weight one way.
+
+        Returns
+        -------
+        DecisionGraph
+            Predicts the same on every input (with `data`: on all its rows).
+        """
+        return rewrite.simplify(self, data)
+
+    def canonical(self) -> DecisionGraph:
+        """Put nodes in a standard order (by level, left first); a diagram's equal sub-graphs are merged."""
+        return self._canonical
+
+    @cached_property
+    def _canonical(self) -> DecisionGraph:
+        return rewrite.canonical(self)
+
+    def _content(self) -> tuple[Any, ...]:
+        plain = self._canonical
+        tests = plain.feature >= 0
+        arrays = (plain.feature, plain.left, plain.right, plain.label, plain.threshold[tests])
+        meaning = (plain.forms, self.columns, tuple(self.classes.tolist()))
+        return (*(array.tobytes() for array in arrays), *meaning)
+
+    def __eq__(self, other: object) -> bool:
+        """Same tests, thresholds, labels, columns and classes; counts do not matter."""
+        return self._content() == other._content() if isinstance(other, DecisionGraph) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._content())
+
+    # ---------------------------------------------------------------- showing and storing
+
+    def rules(self) -> list[str]:
+        """One line for each leaf: ``if age <= 37.5 and job = skilled then good  (support 120, errors 7)``."""
+        return rules.rules(self)
+
+    def to_text(self) -> str:
+        """Indented outline of the tests and leaves."""
+        return rules.outline(self)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values with a digest; thresholds come back exactly."""
+        return jsonio.to_json(self)
+
+    @classmethod
+    def from_json(cls, value: Any, validate: str = "digest") -> DecisionGraph:
+        """Rebuild a graph, checking everything; nothing is evaluated or unpickled.
+
+        Parameters
+        ----------
+        value : dict
+            From `to_json`.
+        validate : {"digest", "structure"}
+            "structure" accepts a file made or changed by hand, as long as it is a decision graph.
+
+        Raises
+        ------
+        CertificateError
+            If the value is malformed, or was changed after it was written.
+        """
+        return jsonio.from_json(cls, value, validate)
+
+    def save(self, path: str | Path) -> None:
+        """Write the model as a JSON file."""
+        jsonio.save(self, path)
+
+    @classmethod
+    def load(cls, path: str | Path, validate: str = "digest") -> DecisionGraph:
+        """Read a model that `save` wrote; see `from_json`."""
+        return jsonio.load(cls, path, validate)
+
+    def to_dot(self) -> str:
+        """Graphviz source."""
+        return dot.to_dot(self)
+
+    def to_svg(self) -> str:
+        """Standalone SVG drawing (text)."""
+        return svg.to_svg(self)
+
+    def plot(self) -> svg.Drawing:
+        """Drawing that notebooks display; ``plot().save("model.svg")`` writes it, or a PNG or PDF by its name."""
+        return svg.Drawing(self.to_svg())
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    def __repr__(self) -> str:
+        kind = "tree" if self.is_tree else "diagram"
+        return f"<DecisionGraph: {kind}, {self.n_nodes} tests, {self.n_leaves} leaves, depth {self.depth}>"
