@@ -314,8 +314,8 @@ def least(q, dual, multipliers):
     for guess, n_tests in under(range(data.n_samples), q.shape.depth):
         value = Fraction(0)
         for w, term in q.objective.terms:
-            if str(term) == "nodes":
-                value += w * n_tests
+            if str(term) in ("nodes", "leaves"):
+                value += w * (n_tests + (str(term) == "leaves"))
                 continue
             for i, k in guess.items():
                 price = int(k != data.y[i]) if str(term) == "error" else term.entry(data, int(data.y[i]), k)
@@ -328,7 +328,9 @@ def least(q, dual, multipliers):
     return best
 
 
-@pytest.mark.parametrize("goal", ["error", "2*error + 4*nodes", "cost[0 1/2; 3 0] + 1/4*nodes"])
+@pytest.mark.parametrize(
+    "goal", ["error", "2*error + 4*nodes", "cost[0 1/2; 3 0] + 1/4*nodes", "1/2*error + 2*leaves"]
+)
 @pytest.mark.parametrize("weights", [None, [1, 2, 1, 1, 3, 1]])
 def test_bounds_are_those_of_the_priced_problem(goal, weights):
     q = question(goal, AtMost([favoured(1, 2), favoured(0, 3)]), shape="tree:1", weights=weights)
@@ -507,3 +509,113 @@ def test_no_model_is_above_the_ceiling():
     assert lagrangian.ceiling(question("1/2*error + 3*nodes")) == 2 * (3 + 12)
     assert lagrangian.ceiling(question("cost[0 4; 1 0]", weights=[1, 1, 1, 1, 1, 0.5])) == 2 * 22
     assert lagrangian.ceiling(question("error + leaves")) == 6 + 4
+
+
+def test_large_weights_and_fine_multipliers_are_exact():
+    q = question("error", AtMost([favoured(1, 2**21)]), shape="tree:1", weights=[2**20 + i for i in range(6)])
+    dual, _ = dual_of(q)
+    point = (Fraction(10**10 + 1, 10**10 + 7),)
+    bound, _, proved = dual.solve(point, Budget(None))
+    assert proved and bound == least(q, dual, point)
+
+
+def test_classes_that_stand_for_kinds_of_samples_are_never_cheap():
+    coef = np.array([[0, k] for k in range(6)])  # six kinds of samples, two classes
+    q = question("error", AtMost([(coef, 3)]))
+    engine = Scripted(ALL, [EngineOutcome(None, None, 0, False)])
+    dual, _ = dual_of(q, engine)
+    dual.solve((Fraction(1, 2),), Budget(None))
+    cost = engine.asked[0][1].cost
+    assert cost.shape == (6, 6) and cost.dtype == np.int64 and cost.min() == 0
+    assert cost[:, 2:].min() > cost[:, :2].max()
+
+
+@pytest.mark.parametrize(
+    "goal", ["error", "2*error + 1/2*leaves", "cost[0 100; 100 0]", "cost[0 1/8; 7 0] + error"]
+)
+@pytest.mark.parametrize("most", [0, 1, 2, 3])
+def test_the_best_bound_of_one_row_is_reached(goal, most):
+    """At depth 1 the bound meets the optimum here, whatever the size of the prices."""
+    q = question(goal, AtMost([favoured(1, most)]), shape="tree:1")
+    ledger = tightened(q)
+    values = values_of(q)
+    assert not ledger.impossible and (ledger.upper is None or ledger.upper >= min(values))
+    assert ledger.lower is None or ledger.lower <= min(values)
+    for claim in ledger.claims:
+        if claim.kind == "lower":
+            assert all(Fraction(one["value"]) >= 0 for one in claim.recheck["multipliers"])
+            dual, _ = dual_of(q)
+            point = tuple(Fraction(one["value"]) for one in claim.recheck["multipliers"])
+            bound, _, _ = dual.solve(point, Budget(None))
+            assert claim.value * q.scale == math.ceil(bound)
+        else:
+            assert claim.by.startswith("contree, Lagrangian")
+    if most == 0:
+        assert ledger.lower == min(values)
+
+
+def test_a_bound_at_the_ceiling_is_no_proof_of_infeasibility():
+    q = question("cost[2 1; 2 1]", AtMost([favoured(1, 0)]))  # everybody has to be predicted the dear class
+    ledger = tightened(q)
+    assert lagrangian.ceiling(q) == 12 and ledger.upper == 12 and not ledger.impossible
+
+
+def test_prices_beyond_64_bits_end_the_ascent():
+    coef, rhs = favoured(1, 2)
+    coef = coef.copy()
+    coef[0, 1] = 2**56 + 1
+    q = question("error", AtMost([(coef * 2, rhs * 2 + 1)]))
+    ledger = tightened(q)  # nothing is proved, and nothing is raised
+    assert ledger.lower is None and not ledger.impossible
+
+
+def test_an_answered_question_ends_the_ascent():
+    q = question("error", AtMost([favoured(1, 2)]))
+    good = ConTree().run(q.data, relax(q, ConTree()).task, EngineRun())
+    engine = Scripted(ALL, [ConTree().run] * 60)
+    ledger = tightened(q, engine, plain=good)
+    assert ledger.closed and len(engine.asked) <= 3
+
+
+def test_rows_whose_side_has_no_common_divisor():
+    rows = rows_of(question("error", AtMost([(favoured(1, 0, times=6)[0], 9)])), ("at_most_in_bounds",))
+    assert rows[0].rhs == 3 and rows[0].coef.max() == 2
+
+
+class PerTest(AtMost):
+    """Rows over totals, to which tests add."""
+
+    name: ClassVar[str] = "per_test_in_bounds"
+
+    def __init__(self, tests):
+        super().__init__([])
+        self.tests = tests
+
+    def totals(self, data):
+        zero = np.zeros((data.n_samples, data.n_classes, 1), dtype=np.int64)
+        each = np.ones((data.n_features, 1), dtype=np.int64) if self.tests else None
+        return tf.Totals(("x",), zero, (tf.TotalRow((1,), hi=3),), each)
+
+
+def test_totals_that_tests_add_to_say_nothing_about_diagrams():
+    engine = Scripted({"totals", "cost"})
+    for tests, shape, dropped in (
+        (True, "diagram:1,2", ("per_test_in_bounds", "the widths of diagram:1,2")),
+        (False, "diagram:1,2", ("the widths of diagram:1,2",)),
+        (True, "tree:2", ()),
+    ):
+        r = relax(question("error", PerTest(tests), shape=shape), engine)
+        assert r.dropped == dropped and (r.task.totals is None) == ("per_test_in_bounds" in dropped)
+    assert relax(question("error", tf.Monotone("x0")), engine).dropped == (
+        "monotone:x0,increasing,favourable=1",
+    )
+    assert lagrangian.ceiling(question("error + cost[0 4; 1 0]")) == 30
+
+
+def test_large_prices_of_tests_count_in_whole_units():
+    just = Fraction(2**60 - 6 * 2**57 - 1, 2)
+    assert (
+        relax(question(f"cost[0 {2**56}; {2**56} 0] + {just}*nodes"), Scripted()).task.node_penalty
+        == 2 * just
+    )
+    assert relax(question(f"cost[0 {2**56}; {2**56} 0] + {just + 1}*nodes"), Scripted()) is None
