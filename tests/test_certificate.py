@@ -346,3 +346,13 @@ def test_multipliers_prove_no_more_than_they_prove(solved):
     ):
         edited = _edit(certificate, ("claims", index, "route", "multipliers"), forged)
         assert "multipliers" in str(tf.check(edited, frame, y).sentence)
+
+
+def test_multipliers_of_an_engine_that_honours_more_are_proved_by_it() -> None:
+    """On a diagram the tree engine leaves out the price of tests: its own minimum is no answer to the claim."""
+    X, y = pd.DataFrame({"a": ["u", "v"]}), [1, 0]
+    problem = tf.Problem(X, y, shape=tf.Diagram(1))
+    problem.minimize(tf.Nodes())
+    problem += tf.MaxErrors(0)
+    result = problem.solve("cp-sat", formulation="odd")
+    assert tf.check(result.certificate(), X, y).verdict == "verified"

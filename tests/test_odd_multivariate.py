@@ -193,3 +193,16 @@ def test_ranges_that_cannot_be_scaled(values) -> None:
         with pytest.raises(SpecError, match="'x0' range over"):
             tf.Problem(X, [0, 1, 0, 1], shape=shape).solve("highs", formulation=formulation)
     assert tf.Problem(X, [0, 1, 0, 1], shape=tf.Tree(2)).solve("highs", formulation=ODD()).objective == 0
+
+
+def test_a_model_just_within_the_margin_is_not_refuted() -> None:
+    # The sides of x0 are 0.98 of the margin apart: admissible, so the bound may not be above it.
+    X = np.array([[0.0, 0.0], [0.5, 0.2], [0.5 + 0.98e-4, 0.2], [1.0, 1.0]])
+    data = Dataset.from_user(X, [0, 0, 1, 1])
+    for shape in (tf.Tree(1, "multivariate"), tf.Tree(2, "multivariate")):
+        graph = tf.DecisionGraph.from_nested((0, 0.50004, 0, 1), data)
+        assert misfit(graph, shape, data) is None
+        result = tf.Problem(data, None, shape=shape).solve("highs", warm_start=graph, time_limit=20)
+        assert (result.objective, str(result.status)) == (0, "optimal")
+        alone = tf.Problem(data, None, shape=shape).solve("highs", warm_start=None, time_limit=20)
+        assert alone.objective == 0

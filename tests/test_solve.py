@@ -288,3 +288,13 @@ def test_many_classes_keep_the_time_limit():
     assert time.monotonic() - started < 5
     assert result.bound >= 0
     assert result.graph is not None
+
+
+def test_least_depth_one_is_proved_with_a_model_in_hand() -> None:
+    X, y = pd.DataFrame({"a": [2.0, 0.0]}), ["yes", "no"]
+    problem = tf.Problem(X, y, shape=tf.Tree(1))
+    problem.minimize("depth")
+    problem += tf.MaxErrors(0)
+    start = tf.Problem(X, y, shape=tf.Tree(1)).solve().graph
+    result = problem.solve("cadical195", formulation="sat-depth", warm_start=start)
+    assert (result.status, result.objective) == (tf.Status.OPTIMAL, 1)

@@ -24,6 +24,7 @@ from treeform.formulations.odd.splits import UnivariateSplits
 from treeform.formulations.odd.starts import grown
 from treeform.formulations.odd.symmetry import SideOrder, SymmetryBreaking
 from treeform.formulations.odd.topology import Topology
+from treeform.language.abilities import FirstModels, Variants
 from treeform.language.formulation import Compiled, Formulation
 from treeform.language.requirement import Requirement, asks_for_tests
 from treeform.model import Form, Kind
@@ -54,7 +55,7 @@ __all__ = [
 MAX_COLUMNS = 50_000_000
 
 
-class ODD(Formulation):
+class ODD(Formulation, Variants, FirstModels):
     """Decision diagrams and trees by flows of points, equations (1)-(18) of the paper.
 
     Shapes with ``splits="multivariate"`` are stated with hyperplanes, (13)-(14); see `MultivariateSplits`.
@@ -190,10 +191,10 @@ class ODD(Formulation):
     def starts(self, data: Dataset, shape: Shape) -> Iterator[DecisionGraph]:
         return iter(()) if shape.splits == UNIVARIATE else grown(data, shape)
 
-    def for_rung(
+    def for_size(
         self, shape: Shape, objective: Objective, requirements: Sequence[Requirement]
-    ) -> Formulation:
-        return OneHyperplane() if OneHyperplane.fits(shape, objective, requirements) else self
+    ) -> Formulation | None:
+        return OneHyperplane() if OneHyperplane.fits(shape, objective, requirements) else None
 
 
 class PaperODD(ODD):

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeform.data import midpoint
+from treeform.formulations.odd.plan import Plan
 from treeform.formulations.odd.separate import Cube
 
 if TYPE_CHECKING:
-    from treeform.formulations.odd.coding import Plan
     from treeform.graph import DecisionGraph
     from treeform.language.formulation import Compiled
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from treeform.formulations.odd.separate import Cube
+from treeform.formulations.odd.separate import STATED, Cube
 from treeform.formulations.odd.skeleton import Skeleton, keep
 from treeform.language.component import Component
 from treeform.model import concatenate
@@ -19,9 +19,6 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-
-STATED = 0.96
-"""Share of the margin that (13) asks for; see the notes of `MultivariateSplits`."""
 
 
 class MultivariateSplits(Component):

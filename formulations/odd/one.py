@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
-from treeform.formulations.odd.separate import ENOUGH, Cube, widest
+from treeform.formulations.odd.separate import ENOUGH, STATED, Cube, widest
 from treeform.graph import DecisionGraph
+from treeform.language.abilities import RowsOnDemand
 from treeform.language.component import Component
 from treeform.language.formulation import Compiled, Formulation
 from treeform.language.objective import Error
@@ -68,7 +69,7 @@ class Sides(Component):
         t.publish("correct", 1 - lost[number[t.points.index, np.asarray(t.data.y)]])
 
 
-class OneHyperplane(Formulation):
+class OneHyperplane(Formulation, RowsOnDemand):
     """A single multivariate test and two classes: the rung of one test on the ladder of multivariate shapes."""
 
     name: ClassVar[str] = "odd-one-hyperplane"
@@ -145,7 +146,7 @@ def inseparable(unit: Floats, points: Ints, left: Bools) -> Iterator[Ints]:
     alive = np.arange(len(points))
     while left[alive].any() and not left[alive].all():
         weight, margin = _conflict(unit[points[alive]], left[alive])
-        if margin >= ENOUGH * float(MARGIN):
+        if margin >= STATED * float(MARGIN):
             return
         chosen = alive[weight > 1e-9]
         if not len(chosen):

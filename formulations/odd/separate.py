@@ -19,8 +19,11 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
-#: Share of the margin that a rounded hyperplane has to keep: what a solver's tolerance may take, and no more.
-ENOUGH = 0.98
+#: Share of the margin that rows state, and below which sets of points count as inseparable. It is less than what the
+#: judge of models asks for (0.97) by more than the tolerance of solvers, so that no admissible model is cut off.
+STATED = 0.96
+#: Share of the margin that a rounded hyperplane has to keep: a little more than the judge of models asks for.
+ENOUGH = 0.975
 DIGITS = range(1, 16)
 LARGEST = 1e300
 LARGE = 200_000  # entries of the matrix of a linear program that is solved for a nicer hyperplane

@@ -16,14 +16,16 @@ from treeform.formulations.sat.examples import choose, refuse_contradictions
 from treeform.formulations.sat.formula import KEY, Formula
 from treeform.formulations.sat.leaves import LeafClasses
 from treeform.formulations.sat.nodes import NodeFeatures, one_of
+from treeform.formulations.sat.normal import NormalTests
 from treeform.formulations.sat.paths import ExamplePaths
 from treeform.formulations.sat.read import place, read_tree
 from treeform.graph import DecisionGraph
+from treeform.language.abilities import DepthHints, FirstModels, RowsOnDemand
 from treeform.language.component import Component, Sum
 from treeform.language.formulation import Compiled, Formulation
 from treeform.language.limits import Limits
 from treeform.language.objective import Depth, Objective
-from treeform.language.requirement import Requirement
+from treeform.language.requirement import Requirement, asks_for_tests
 from treeform.shape import Shape, Tree
 
 MOST_CLAUSES = 2**20
@@ -59,7 +61,7 @@ def _whole(value: object, least: int) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= least
 
 
-class SatDepth(Formulation):
+class SatDepth(Formulation, RowsOnDemand, FirstModels, DepthHints):
     """A perfect binary tree of depth k over Boolean features, in clauses.
 
     ``SatDepth() == NodeFeatures() + ExamplePaths() + LeafClasses()``: clauses (1)-(6) of Avellaneda,
@@ -193,12 +195,20 @@ class SatDepth(Formulation):
                 self._add(compiled, np.setdiff1d(known, formula.inside))
         return compiled
 
+    def decided(
+        self, shape: Shape, objective: Objective, requirements: Sequence[Requirement]
+    ) -> SatDepth:
+        """With tests in normal form where a requirement asks for tests."""
+        return self + NormalTests() if asks_for_tests(requirements) else self
+
     def decode(self, compiled: Compiled, x: np.ndarray) -> DecisionGraph:
         """The tree of a point, without tests that separate no training rows."""
         return read_tree(compiled.state[KEY], x, compiled.data)
 
     def encode(self, compiled: Compiled, graph: DecisionGraph) -> np.ndarray | None:
         """Values of the variables that follow from ``graph``; None when it does not fit the perfect tree."""
+        if compiled.ports.asks_for_tests:
+            return None
         return place(compiled.state[KEY], graph, compiled.data, compiled.model.n_cols)
 
     def guess(self, compiled: Compiled) -> DecisionGraph | None:

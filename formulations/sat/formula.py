@@ -77,6 +77,8 @@ class Formula:
         Where each node holds its threshold as an ordered number.
     A : ndarray of int64, shape (2^k - 1,), or None
         Node is used; None when every node is.
+    B : ndarray of int64, shape (2^k - 1,), or None
+        Node makes a test, and is no pass-through; None when there are no pass-throughs.
     X : ndarray of int64, shape (P, k)
         0 for points that are not in the formula.
     C : ndarray of int64, shape (2^k, c)
@@ -91,6 +93,7 @@ class Formula:
     F: Ints = field(default_factory=_no_literals)
     order: Order | None = None
     A: Ints | None = None
+    B: Ints | None = None
     X: Ints = field(default_factory=_no_literals)
     C: Ints = field(default_factory=_no_literals)
     leaf_count: tuple[Ints, Ints] | None = None

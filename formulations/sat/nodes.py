@@ -36,6 +36,9 @@ class NodeFeatures(Component):
     Where a requirement reads `active` or the like, a node may go unused: then it tests nothing, and so do
     its descendants.
 
+    Where a requirement asks for tests, a used node may also be a pass-through: it tests nothing, and its examples
+    go left.
+
     In the ordered encoding ``F_qu`` says that the node tests *column* ``u``, and its threshold is an ordered
     number: ``O_quv`` says that it sends the value ``v`` of the column to the left::
 
@@ -98,15 +101,19 @@ class NodeFeatures(Component):
             t.publish("feature", _by_column(m, t, formula, F))
 
     def _unused_nodes(self, m: Model, t: Ports, formula: Formula, F: Expr) -> None:
-        """A_q <=> F_q0 or ... or F_q,m-1, and a used node has a used parent."""
-        A = m.bool("A: node is used", formula.n_nodes)
+        """B_q <=> F_q0 or ... or F_q,m-1, where B_q = A_q without pass-throughs; a used node has a used parent."""
+        A = B = m.bool("A: node is used", formula.n_nodes)
         formula.A = A.as_literals()
-        # The clause  not A_q or F_q0 or ... or F_q,m-1.
+        if t.asks_for_tests:
+            B = m.bool("B: node makes a test", formula.n_nodes)
+            formula.B = B.as_literals()
+            m.add(any_of(~B, A), "a node with a test is used")
+        # The clause  not B_q or F_q0 or ... or F_q,m-1.
         m.add(
-            clauses(np.concatenate([-formula.A[:, None], formula.F], axis=1)),
+            clauses(np.concatenate([-B.as_literals()[:, None], formula.F], axis=1)),
             "(1) a feature at each used node",
         )
-        m.add(any_of(~F, A[:, None]), "a node with a feature is used")
+        m.add(any_of(~F, B[:, None]), "a node with a feature is used")
         child = np.arange(1, formula.n_nodes)
         if len(child):
             m.add(any_of(~A[child], A[(child - 1) // 2]), "below an unused node none is used")

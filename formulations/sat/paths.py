@@ -98,8 +98,9 @@ class ExamplePaths(Component):
                 left = formula.order.O[nodes][:, formula.order.value[points]]
                 rows = ordered_clauses(path, formula.F[nodes], left, level)
             m.add(clauses(rows), f"(3)-(4) features fit the turns at level {level}")
-            if formula.A is not None:
-                rows = left_when_unused(path, formula.A[nodes], level)
+            testing = formula.A if formula.B is None else formula.B
+            if testing is not None:
+                rows = left_when_unused(path, testing[nodes], level)
                 m.add(clauses(rows), f"unused nodes send all to the left at level {level}")
 
 

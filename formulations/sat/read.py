@@ -31,6 +31,9 @@ def read_tree(formula: Formula, x: np.ndarray, data: Dataset) -> DecisionGraph:
     has_class = is_true(formula.C, x)
     label: Ints = np.where(has_class.any(axis=1), has_class.argmax(axis=1), NO_CLASS)
 
+    if formula.B is not None:
+        return _as_stated(formula, x, used, test, label, data)
+
     def below(q: int, here: Bools) -> Any:
         """Class code, (feature, threshold, low, high), or None for a tree without any class."""
         if q > formula.n_nodes:
@@ -51,12 +54,32 @@ def read_tree(formula: Formula, x: np.ndarray, data: Dataset) -> DecisionGraph:
     return DecisionGraph.from_nested(0 if nested is None else nested, data)
 
 
+def _as_stated(
+    formula: Formula, x: np.ndarray, used: Bools, test: Ints, label: Ints, data: Dataset
+) -> DecisionGraph:
+    """The tree with every used node as it stands, pass-throughs among them."""
+    assert formula.A is not None
+    in_use = is_true(formula.A, x)
+    nodes: dict[int, dict[str, Any]] = {}
+    for q in range(1, formula.n_nodes + formula.n_leaves + 1):
+        if q > formula.n_nodes or not in_use[q - 1]:
+            leaf = q << (formula.depth + 1 - q.bit_length())  # an unused node sends everything to the left
+            nodes[q] = {"label": int(label[leaf - formula.n_leaves])}
+        elif not used[q - 1]:
+            nodes[q] = {"pass": 2 * q}
+        else:
+            column, cut = int(formula.feature[test[q - 1]]), float(formula.threshold[test[q - 1]])
+            nodes[q] = {"feature": column, "threshold": cut, "left": 2 * q, "right": 2 * q + 1}
+    return DecisionGraph.build(nodes, data)
+
+
 def _tests(formula: Formula, x: np.ndarray) -> tuple[Bools, Ints]:
-    """Which nodes are used, and the test of each."""
+    """Which nodes make a test, and which one."""
     chosen = is_true(formula.F, x)
     used: Bools = np.asarray(chosen.any(axis=1))
-    if formula.A is not None:
-        used &= is_true(formula.A, x)
+    testing = formula.A if formula.B is None else formula.B
+    if testing is not None:
+        used &= is_true(testing, x)
     test: Ints = chosen.argmax(axis=1).astype(np.int64)
     if formula.order is None:
         return used, test

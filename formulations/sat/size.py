@@ -14,10 +14,11 @@ from treeform.formulations.sat.clauses import Ints
 from treeform.formulations.sat.depth import SatDepth
 from treeform.formulations.sat.formula import KEY, Formula, formula_of
 from treeform.formulations.sat.leaves import LeafClasses
+from treeform.language.abilities import ObjectiveLiterals
 from treeform.language.component import Component
 from treeform.language.formulation import Compiled
 from treeform.language.objective import Depth, Nodes, Objective
-from treeform.language.requirement import Requirement
+from treeform.language.requirement import Requirement, asks_for_tests
 from treeform.model import Expr, any_of, clauses
 from treeform.shape import Shape
 
@@ -59,7 +60,7 @@ class LabelledLeaves(Component):
         formula.leaf_count = (u, h)
 
 
-class SatSize(SatDepth):
+class SatSize(SatDepth, ObjectiveLiterals):
     """A perfect tree some of whose leaves have no class: the fewer have one, the smaller the pruned tree.
 
     ``SatSize() == NodeFeatures() + ExamplePaths() + LeafClasses(unlabelled=True) + LabelledLeaves()``: clauses
@@ -92,6 +93,20 @@ class SatSize(SatDepth):
         # `Nodes` is stated over labelled leaves here, not over a port.
         plain = Objective(item for item in objective.terms if isinstance(item[1], Depth))
         return super().supports(shape, data, plain)
+
+    def check(
+        self, data: Dataset, shape: Shape, objective: Objective, requirements: Sequence[Requirement]
+    ) -> None:
+        """See `Formulation.check`; requirements that ask for tests are refused."""
+        super().check(data, shape, objective, requirements)
+        if asks_for_tests(requirements):
+            asking = next(r for r in requirements if asks_for_tests([r]))
+            raise SpecError(
+                f"{self.name} cannot state {asking}",
+                cause="it counts tests by the leaves that have a class, and a pass-through has one arc only",
+                fix="use formulation='sat-depth' or 'odd'; or, if tests that decide nothing never help the "
+                f"requirement, declare it: {type(asking).__name__}.demands_tests = False",
+            )
 
     def tie_break(self, objective: Objective) -> Objective | None:
         """Among the trees of least depth, the fewest tests."""

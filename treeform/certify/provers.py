@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from treeform.certify.prices import cheapest
@@ -267,36 +267,51 @@ def by_multipliers(
     CertificateError
         If the multipliers are not one for each row of requirements of the problem, or negative, or too large.
     """
-    priced = {one.requirement for one in multipliers}
     point = [Fraction(one.value) for one in multipliers]
+    if not point or min(point) < 0:
+        raise CertificateError("the multipliers do not fit the requirements")
     engines = [engine for engine in provers(question, maker) if not isinstance(engine, TotalsSearch)]
-    found: Bound | None = None
-    for index, engine in enumerate(engines):
-        relaxation = relax(question, engine)
-        if relaxation is None:
-            continue
-        rows = rows_of(question, tuple(label for label in relaxation.dropped if label in priced))
-        fits = [row.label for row in rows] == [one.requirement for one in multipliers]
-        if not point or not fits or min(point) < 0:
-            raise CertificateError("the multipliers do not fit the requirements")
-        dual = Lagrangian(question, engine, relaxation, rows)
-        if not dual.within_range(point):
-            raise CertificateError("the multipliers are too large for exact arithmetic")
-        part = _part(budget, last=index + 1 == len(engines))
-        bound, graph, proved = dual.solve(tuple(point), part)
-        ledger = Ledger(question, budget)
-        if graph is not None:
-            ledger.offer(graph, engine.name)
-        best = None if ledger.upper is None else question.to_units(ledger.upper)
-        lower = question.to_units(math.ceil(bound))
-        found = Bound(
-            f"{engine.name} with multipliers", None if beyond(question, lower) else lower, best, proved
-        )
-        if proved:
+    duals = [dual for engine in engines if (dual := _dual(question, engine, multipliers)) is not None]
+    if not duals:
+        raise CertificateError("the multipliers do not fit the requirements")
+    if not all(dual.within_range(point) for dual in duals):
+        raise CertificateError("the multipliers are too large for exact arithmetic")
+    # An engine that leaves out more of the problem proves less, so the strongest of all counts.
+    found: list[Bound] = []
+    for index, dual in enumerate(duals):
+        part = _part(budget, last=index + 1 == len(duals))
+        found.append(_at_multipliers(question, dual, tuple(point), part))
+        if found[-1].lower is None or found[-1].lower == found[-1].best:
             break
-    if found is None:
-        raise CertificateError("no engine can take the multipliers")
-    return found
+    return replace(max(found, key=_strength), finished=all(bound.finished for bound in found))
+
+
+def _dual(question: Question, engine: Engine, multipliers: Sequence[Multiplier]) -> Lagrangian | None:
+    """What the engine minimises once the rows of the multipliers have a price; None where these are other rows."""
+    relaxation = relax(question, engine)
+    if relaxation is None:
+        return None
+    priced = {one.requirement for one in multipliers}
+    rows = rows_of(question, tuple(label for label in relaxation.dropped if label in priced))
+    fits = [row.label for row in rows] == [one.requirement for one in multipliers]
+    return Lagrangian(question, engine, relaxation, rows) if fits else None
+
+
+def _at_multipliers(
+    question: Question, dual: Lagrangian, point: tuple[Fraction, ...], budget: Budget
+) -> Bound:
+    bound, graph, proved = dual.solve(point, budget)
+    ledger = Ledger(question, budget)
+    if graph is not None:
+        ledger.offer(graph, dual.engine.name)
+    best = None if ledger.upper is None else question.to_units(ledger.upper)
+    lower = question.to_units(math.ceil(bound))
+    by = f"{dual.engine.name} with multipliers"
+    return Bound(by, None if beyond(question, lower) else lower, best, proved)
+
+
+def _strength(bound: Bound) -> tuple[bool, Fraction]:
+    return bound.lower is None, bound.lower or Fraction(0)
 
 
 def beyond(question: Question, lower: Fraction) -> bool:

@@ -110,11 +110,15 @@ def read_spec(path: Path) -> Settings:
     except FileNotFoundError as error:
         raise SpecError(f"there is no file {path}", fix="check the path given with --spec") from error
     except OSError as error:
-        raise SpecError(f"{path} cannot be read", cause=error.strerror) from error
+        raise SpecError(
+            f"{path} cannot be read", cause=error.strerror, fix="name a file that may be read"
+        ) from error
     except UnicodeDecodeError as error:
         raise SpecError(f"{path} is not UTF-8", cause="TOML files are", fix="save it as UTF-8") from error
     except tomllib.TOMLDecodeError as error:
-        raise SpecError(f"{path}: this is not TOML", cause=str(error)) from error
+        raise SpecError(
+            f"{path}: this is not TOML", cause=str(error), fix="correct that line; see toml.io for the format"
+        ) from error
     try:
         spec = Spec.model_validate(table)
     except ValidationError as error:
@@ -170,7 +174,9 @@ def _explain(path: Path, error: ValidationError, table: Any) -> SpecError:
     more = error.error_count() - 1
     cause = f"it is {value!r}" if not isinstance(value, dict) else None
     return SpecError(
-        f"{path}: {place}: {message}", cause=cause, fix=f"{more} more to look at" if more > 3 else None
+        f"{path}: {place}: {message}",
+        cause=cause,
+        fix="correct it in the file" + (f", and {more} more" if more else ""),
     )
 
 

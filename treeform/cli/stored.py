@@ -58,7 +58,9 @@ def _read_json(path: Path, what: str) -> Any:
             f"there is no {what} file {path}", fix=f"write one with treeform fit --{what}"
         ) from error
     except OSError as error:
-        raise SpecError(f"{path} cannot be read", cause=error.strerror) from error
+        raise SpecError(
+            f"{path} cannot be read", cause=error.strerror, fix="name a file that may be read"
+        ) from error
     except ValueError as error:  # not UTF-8, or not JSON
         raise CertificateError(
             f"{path} is no {what} file",

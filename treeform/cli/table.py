@@ -123,7 +123,9 @@ def _read_csv(path: Path, text: Iterable[str]) -> pd.DataFrame:
             f"{path} is not a whole gzip file", cause=_first_line(error), fix="compress or download it again"
         ) from error
     except OSError as error:
-        raise DataError(f"{path} cannot be read", cause=error.strerror or str(error)) from error
+        raise DataError(
+            f"{path} cannot be read", cause=error.strerror or str(error), fix="name a file that may be read"
+        ) from error
     return _numbers_with_gaps(frame, set(text))
 
 

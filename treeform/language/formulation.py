@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
@@ -16,7 +16,7 @@ from treeform.language.limits import Limits
 from treeform.language.objective import Depth, Objective
 from treeform.language.ports import PORTS, Ports, derivable
 from treeform.language.requirement import Requirement, asks_for_tests
-from treeform.model import Expr, Form, Model
+from treeform.model import Expr, Model
 from treeform.shape import UNIVARIATE
 
 if TYPE_CHECKING:
@@ -62,7 +62,8 @@ class Formulation:
     """A sum of components, with ways to turn a solver's point into a model and back.
 
     A published formulation is a subclass that sets ``name`` and its components and implements `decode` and
-    `encode`. ``+`` adds a component, ``-`` leaves one out, `replace` exchanges one; each gives a new
+    `encode`. What it offers beyond that it takes up by name, from `treeform.language.abilities`. ``+`` adds a
+    component, ``-`` leaves one out, `replace` exchanges one; each gives a new
     formulation of the same class.
 
     Parameters
@@ -121,14 +122,6 @@ class Formulation:
         missing = objective.needs - derivable(self.offers)
         return f"it offers no port {', '.join(sorted(missing))}" if missing else None
 
-    def tuned_for(self: F, forms: Set[Form]) -> F:
-        """The variant that suits a solver which takes rows of these forms (`Capabilities.forms`)."""
-        return self
-
-    def usual_solver(self, shape: Shape) -> str | None:
-        """The backend that serves best when the user names none and every column is a whole number."""
-        return None
-
     def decode(self, compiled: Compiled, x: np.ndarray) -> DecisionGraph:
         """The model that a point (n_cols,) of the compiled model stands for."""
         raise SpecError(
@@ -140,43 +133,6 @@ class Formulation:
     def encode(self, compiled: Compiled, graph: DecisionGraph) -> np.ndarray | None:
         """A start (n_cols,) for solvers, nan where unknown; None when ``graph`` does not fit the shape."""
         return None
-
-    def guess(self, compiled: Compiled) -> DecisionGraph | None:
-        """A model to try first, right or wrong, where there is no better one."""
-        return None
-
-    def least_depth(self, data: Dataset, requirements: Sequence[Requirement], depth: int) -> int:
-        """A depth, at most ``depth`` + 1, below which no tree satisfies the requirements; found without search."""
-        return 1
-
-    def examples(self, compiled: Compiled) -> np.ndarray | None:
-        """The points of ``data.points`` that the rows of a lazy formulation speak of; None when of all."""
-        return None
-
-    def refine(self, compiled: Compiled, graph: DecisionGraph) -> bool:
-        """Add rows that refute a wrong candidate (lazy formulations); True when some were added."""
-        return False
-
-    def at_most(self, compiled: Compiled, value: int) -> int | None:
-        """A literal under which the compiled objective is at most ``value``; None where rows have to say it.
-
-        Solvers without an objective then search on one formula, with the literal as assumption.
-        """
-        return None
-
-    def tie_break(self, objective: Objective) -> Objective | None:
-        """What this formulation minimises next among the models of least depth, or None."""
-        return None
-
-    def starts(self, data: Dataset, shape: Shape) -> Iterator[DecisionGraph]:
-        """Models to start from where no native engine has any, one after the other; the caller watches the clock."""
-        return iter(())
-
-    def for_rung(
-        self, shape: Shape, objective: Objective, requirements: Sequence[Requirement]
-    ) -> Formulation:
-        """What states one rung of a ladder best; itself unless a special case is known."""
-        return self
 
     # -- compiling ------------------------------------------------------------------------------------
 
@@ -204,6 +160,8 @@ class Formulation:
             If some component, requirement or the objective reads a port that none offers.
         """
         objective.check(data, shape)
+        if shape.splits in self.splits:
+            self._check_ports(shape, objective, requirements)
         reason = self.supports(shape, data, objective)
         if reason is not None:
             raise SpecError(
@@ -211,6 +169,8 @@ class Formulation:
                 cause=reason,
                 fix="choose another formulation or shape",
             )
+
+    def _check_ports(self, shape: Shape, objective: Objective, requirements: Sequence[Requirement]) -> None:
         variant = self.decided(shape, objective, requirements)
         offered = derivable(variant.offers, shape.splits)
         readers = [(type(c).__name__, c.needs) for c in (*variant.components, *requirements)]

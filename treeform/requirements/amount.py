@@ -73,7 +73,9 @@ class Amount:
             raise SpecError(
                 f"{owner}: the fraction {float(self.fraction)} is not possible",
                 cause="a fraction of all samples is within [0, 1]",
-                fix=f"write {owner}({int(self.fraction)}) for a count" if self.fraction > 1 else None,
+                fix=f"write {owner}({int(self.fraction)}) for a count"
+                if self.fraction > 1
+                else f"write {owner}(0.05) for 5 % of all",
             )
 
     def weight(self, data: Dataset) -> Fraction:

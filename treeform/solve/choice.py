@@ -15,6 +15,7 @@ from treeform.engines import Engine, TotalsSearch
 from treeform.engines.totals import reason_against
 from treeform.errors import SolverNotAvailable, SpecError
 from treeform.graph import DecisionGraph
+from treeform.language.abilities import Variants
 from treeform.language.formulation import Formulation
 from treeform.language.question import Question
 from treeform.shape import UNIVARIATE, Tree
@@ -69,7 +70,8 @@ def choose(question: Question, options: SolveOptions) -> Plan:
         given = _usual_solver(question, model, depth, notes)
     model.check(question.data, question.shape, question.objective, question.requirements)
     warm = _warm_engine(question, warm_start, notes, depth)
-    model = model.tuned_for(given.capabilities.forms)
+    if isinstance(model, Variants):
+        model = model.tuned_for(given.capabilities.forms)
     return Plan(None, given, model, warm, _start(warm_start), tuple(notes))
 
 
@@ -121,7 +123,7 @@ def _usual_solver(question: Question, model: Formulation, depth: bool, notes: li
     SolverNotAvailable
         If there is none; the message says what to install.
     """
-    own = None if depth else model.usual_solver(question.shape)
+    own = model.usual_solver(question.shape) if isinstance(model, Variants) and not depth else None
     uneven = [str(requirement) for requirement in question.requirements if requirement.continuous]
     passed_over: list[str] = []
     missing: SolverNotAvailable | None = None

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from treeform.backends import Backend
 from treeform.engines import Engine
 from treeform.errors import SpecError
+from treeform.language.abilities import DepthHints
 from treeform.language.formulation import Formulation
 from treeform.language.objective import Depth, Objective
 from treeform.language.question import Question
@@ -64,8 +65,8 @@ def climb(
             fix="use shape=tf.Tree(depth=k), where k is the largest depth allowed",
         )
     unit = int(question.scale * question.objective.terms[0][0])
-    # The driver has offered the constant models: depth 0.
-    if not ledger.closed and ledger.upper is None:
+    # The driver has offered the constant models, whose value is 0; a model in hand may be a deeper one.
+    if not ledger.closed and ledger.upper != 0:
         ledger.prove_lower(unit, "constant models")
     beside = None if engine is None or proofs is not None else DepthEngine(engine, budget)
     if engine is not None and proofs is not None:
@@ -119,6 +120,8 @@ def _search(
 
 def _skip(question: Question, formulation: Formulation, ledger: Ledger, unit: int) -> int:
     """The first depth that the formulation does not rule out without a call."""
+    if not isinstance(formulation, DepthHints):
+        return 1
     first = formulation.least_depth(question.data, question.requirements, question.shape.depth)
     by = f"bounds of {formulation.name}"
     if first > question.shape.depth:
@@ -147,7 +150,7 @@ def _break_tie(
     beside: DepthEngine | None,
 ) -> Limit | None:
     """Among the models of least depth, the best by what the formulation minimises next (DT_size)."""
-    next_goal = formulation.tie_break(question.objective)
+    next_goal = formulation.tie_break(question.objective) if isinstance(formulation, DepthHints) else None
     if next_goal is None or ledger.graph is None:
         return None
     rung = question.with_(shape=Tree(depth, question.shape.splits), objective=next_goal)

@@ -7,6 +7,7 @@ import numpy as np
 from treeform.engines import ConTree
 from treeform.graph import DecisionGraph
 from treeform.graph.evaluate import errors
+from treeform.language.abilities import FirstModels
 from treeform.language.question import Question
 from treeform.shape import Tree
 from treeform.solve import schedule
@@ -80,7 +81,8 @@ def _work(
 
 def _first_models(question: Question, plan: Plan, ledger: Ledger, budget: Budget) -> None:
     """Models of the formulation's own heuristic, for what no native engine searches."""
-    assert plan.formulation is not None
+    if not isinstance(plan.formulation, FirstModels):
+        return
     part = schedule.FIRST_MODELS.of(budget)
     for graph in plan.formulation.starts(question.data, question.shape):
         ledger.offer(graph, f"{plan.formulation.name}, first models")

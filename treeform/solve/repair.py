@@ -45,14 +45,21 @@ def relabel(
     labels = np.indices((classes,) * len(leaves)).reshape(len(leaves), -1).T
     total = wrong[np.arange(len(leaves)), labels].sum(axis=1)
     plain = all(isinstance(term, Error) for _, term in question.objective.terms)
+    # Whether these hold does not depend on the form of a candidate, so it is asked first.
+    of_predictions = [r for r in question.requirements if frozenset(r.needs) <= {"predicted", "correct"}]
     limit = weighted_errors(better_than, data) if plain and better_than is not None else None
     for choice in np.argsort(total, kind="stable")[:MAX_TRIALS]:
         if budget.stop() or (limit is not None and total[choice] > limit):
             return None
         candidate = graph.with_labels(dict(zip(leaves.tolist(), labels[choice].tolist(), strict=True)))
-        kept, judged = judge_candidate(question, candidate)
-        if judged.ok:
-            return kept
+        if any(requirement.violation(candidate, data) for requirement in of_predictions):
+            continue
+        # In a diagram, equal parts may become one.
+        forms = (candidate,) if graph.is_tree else (candidate.simplified(data).canonical(), candidate)
+        for form in forms:
+            kept, judged = judge_candidate(question, form)
+            if judged.ok:
+                return kept
     return None
 
 

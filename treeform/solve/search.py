@@ -11,6 +11,7 @@ import numpy as np
 
 from treeform.backends import Backend, Outcome, Run, Session, Verdict
 from treeform.errors import ContradictionError
+from treeform.language.abilities import FirstModels, ObjectiveLiterals, RowsOnDemand
 from treeform.language.formulation import Formulation
 from treeform.language.question import Question
 from treeform.solve import schedule
@@ -180,13 +181,15 @@ class CompiledSearch:
         if target is None:
             return None, None
         middle = (max(0, self.ledger.lower or 0) + target) // 2
+        if not isinstance(self.formulation, ObjectiveLiterals):
+            return middle, None
         return middle, self.formulation.at_most(self.compiled, middle)
 
     # -- shared -------------------------------------------------------------------------------------
 
     def _ask(self, cutoff: int | None, on_bound: bool, literal: int | None = None) -> Run:
         hint, graph = None, self.ledger.graph
-        if graph is None:
+        if graph is None and isinstance(self.formulation, FirstModels):
             graph = self.formulation.guess(self.compiled)
         wanted = cutoff is None or self.ledger.upper is None or self.ledger.upper <= cutoff
         if graph is not None and wanted:
@@ -210,7 +213,7 @@ class CompiledSearch:
             return False
         graph = self.formulation.decode(self.compiled, x)
         judged = self.ledger.offer(graph, self.by)
-        if self.formulation.refine(self.compiled, graph):
+        if isinstance(self.formulation, RowsOnDemand) and self.formulation.refine(self.compiled, graph):
             return True
         worth = self._worth(x)
         if final and (not judged.ok or judged.value > worth + 0.5):
@@ -244,7 +247,8 @@ class CompiledSearch:
     def _write_proof(self, proofs: ProofWriter, cutoff: int | None) -> None:
         """Refute once more, with a proof, what the search has refuted last."""
         self.ledger.say(f"{self.by}: writing a proof")
-        examples = self.formulation.examples(self.compiled)
+        lazy = self.formulation if isinstance(self.formulation, RowsOnDemand) else None
+        examples = None if lazy is None else lazy.examples(self.compiled)
         written = proofs.refute(self.question, self.formulation, cutoff, examples, self.budget)
         if isinstance(written, str):
             self.ledger.notes.append(f"no proof was written for {self.question.shape}: {written}")

@@ -9,6 +9,7 @@ import numpy as np
 
 from treeform.backends import Backend, Run, Session, Verdict
 from treeform.graph import DecisionGraph
+from treeform.language.abilities import RowsOnDemand
 from treeform.language.formulation import Compiled, Formulation
 from treeform.language.objective import Objective
 from treeform.language.requirement import Requirement
@@ -48,7 +49,8 @@ class Fixer:
             if outcome.x is None:
                 raise AssertionError(f"{self.session.backend!r} gave no verdict on a tiny model: {outcome}")
             # A formulation that adds rows on demand has its say first.
-            if not self.formulation.refine(self.compiled, graph):
+            lazy = self.formulation if isinstance(self.formulation, RowsOnDemand) else None
+            if lazy is None or not lazy.refine(self.compiled, graph):
                 return True
             self.session.extend()
 

@@ -11,6 +11,7 @@ from treeform.catalogue.solvers import find_solver
 from treeform.engines import DiagramSearch, Engine
 from treeform.errors import ContradictionError, SpecError
 from treeform.graph import DecisionGraph
+from treeform.language.abilities import FirstModels, Variants
 from treeform.language.objective import Cost, Error, Nodes
 from treeform.language.question import Question
 from treeform.requirements import MaxNodes
@@ -167,6 +168,8 @@ class Climb:
         if self.budget.stop():
             return
         part = schedule.TABLE_MODELS.of(self.budget)
+        if not isinstance(self.plan.formulation, FirstModels):
+            return
         for graph in self.plan.formulation.starts(self.question.data, self.question.shape):
             self.table.offer(graph)
             if part.stop() or not self._open(wanted):
@@ -296,8 +299,10 @@ class Climb:
         if lower is not None:
             ledger.prove_lower(lower, self.table.by[m])
         assert self.plan is not None and self.plan.formulation is not None and self.plan.backend is not None
-        stated = self.plan.formulation.for_rung(question.shape, question.objective, question.requirements)
-        stated = stated.tuned_for(self.plan.backend.capabilities.forms)
+        stated = self.plan.formulation
+        if isinstance(stated, Variants):
+            own = stated.for_size(question.shape, question.objective, question.requirements)
+            stated = own or stated.tuned_for(self.plan.backend.capabilities.forms)
         part = schedule.EACH_ROW.of(self.budget)
         ledger.budget = part
         search = CompiledSearch(question, stated, self.plan.backend, ledger, part)

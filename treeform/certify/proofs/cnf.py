@@ -15,6 +15,7 @@ from treeform.backends import Capabilities
 from treeform.backends.run import CLAUSE
 from treeform.bridges import route
 from treeform.errors import CertificateError, SpecError
+from treeform.language.abilities import ObjectiveLiterals
 from treeform.language.formulation import Formulation
 from treeform.language.objective import Depth, Objective
 from treeform.language.question import Question
@@ -123,7 +124,9 @@ def derive(question: Question, formulation: Formulation, statement: Statement) -
     compiled = formulation.compile(question.data, statement.shape, objective, question.requirements, **more)
     units: list[int] = []
     if statement.at_most is not None:
-        literal = formulation.at_most(compiled, statement.at_most)
+        literal = None
+        if isinstance(formulation, ObjectiveLiterals):
+            literal = formulation.at_most(compiled, statement.at_most)
         if literal is None:
             value = compiled.objective_expr
             compiled.model.add(value <= statement.at_most, f"objective at most {statement.at_most}")

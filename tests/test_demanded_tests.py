@@ -1,0 +1,95 @@
+"""Requirements that ask for tests: pass-throughs count, tests that nothing reaches do not."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+import pytest
+from layered_reference import random_data
+
+import treeform as tf
+from treeform.errors import SpecError
+from treeform.testing import brute_force
+
+
+class AtLeast(tf.Requirement):
+    """At least ``k`` tests."""
+
+    name: ClassVar[str] = "at_least_tests_here"
+    needs = frozenset({"active"})
+
+    def __init__(self, k: int) -> None:
+        self.k = k
+
+    def build(self, m, t) -> None:
+        m.add(t.active.sum() >= self.k)
+
+    def violation(self, graph, data) -> int:
+        return max(0, self.k - graph.n_nodes)
+
+
+class ReadTwice(tf.Requirement):
+    """Two tests read the first column."""
+
+    name: ClassVar[str] = "read_twice_here"
+    needs = frozenset({"feature"})
+
+    def build(self, m, t) -> None:
+        m.add(t.feature[:, 0].sum() >= 2)
+
+    def violation(self, graph, data) -> int:
+        return max(0, 2 - sum(0 in test.columns for test in graph.tests()))
+
+
+WAYS = [("sat-depth", "cadical195"), ("odd", "cp-sat"), ("odd-paper", "highs")]
+ASKED = [AtLeast(2), AtLeast(3), ReadTwice()]
+
+
+@pytest.mark.parametrize("requirement", ASKED, ids=str)
+@pytest.mark.parametrize(("formulation", "solver"), WAYS)
+def test_trees_against_enumeration(formulation: str, solver: str, requirement: tf.Requirement) -> None:
+    for seed in (0, 1, 2):
+        data = random_data(seed, n=6)
+        problem = tf.Problem(data, None, shape=tf.Tree(2))
+        problem += requirement
+        expected = brute_force(data, problem.shape, "error", [requirement])
+        result = problem.solve(solver, formulation=formulation, warm_start=None, time_limit=60)
+        if expected is None:
+            assert str(result.status) == "infeasible"
+        else:
+            assert (result.objective, str(result.status)) == (expected[0], "optimal")
+            assert not any(result.violations.values())
+
+
+@pytest.mark.parametrize("k", [3, 4, 5])
+@pytest.mark.parametrize(("formulation", "solver"), WAYS[1:])
+def test_diagrams_against_enumeration(formulation: str, solver: str, k: int) -> None:
+    data = random_data(3, n=4)
+    problem = tf.Problem(data, None, shape=tf.Diagram(1, 1, 2))
+    problem += AtLeast(k)
+    expected = brute_force(data, problem.shape, "error", [AtLeast(k)])
+    result = problem.solve(solver, formulation=formulation, warm_start=None, time_limit=60)
+    if expected is None:
+        assert str(result.status) == "infeasible"
+    else:
+        assert (result.objective, str(result.status)) == (expected[0], "optimal")
+
+
+def test_seven_tests_for_four_rows() -> None:
+    # Three tests tell four rows apart, and each of the leaves can be moved down by a pass-through.
+    X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]], dtype=float)
+    for formulation, solver in WAYS[:2]:
+        problem = tf.Problem(X, [0, 1, 1, 0], shape=tf.Tree(3))
+        problem += AtLeast(7)
+        result = problem.solve(solver, formulation=formulation, warm_start=None)
+        assert (result.objective, result.graph.n_nodes, int(result.graph.passes.sum())) == (0, 7, 4)
+        problem += AtLeast(8)
+        assert str(problem.solve(solver, formulation=formulation, warm_start=None).status) == "infeasible"
+
+
+def test_who_counts_tests_by_leaves_refuses() -> None:
+    problem = tf.Problem([[0.0], [1.0]], [0, 1], shape=tf.Tree(2)).minimize(tf.Nodes())
+    problem += [tf.MaxErrors(0), AtLeast(2)]
+    with pytest.raises(SpecError, match="sat-size cannot state at_least_tests_here:k=2"):
+        problem.solve("cadical195", formulation="sat-size", warm_start=tf.DecisionGraph.leaf(0, problem.data))

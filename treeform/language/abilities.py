@@ -1,0 +1,87 @@
+"""What a formulation may offer beyond rows, decode and encode: it takes up an ability by deriving from its class.
+
+Who uses an ability asks for it by name, ``isinstance(formulation, RowsOnDemand)``; a formulation without it needs no
+method that does nothing.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence, Set
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+
+from treeform.language.formulation import Compiled, Formulation
+from treeform.language.objective import Objective
+from treeform.language.requirement import Requirement
+from treeform.model import Form
+
+if TYPE_CHECKING:
+    from treeform.data import Dataset
+    from treeform.graph import DecisionGraph
+    from treeform.shape import Shape
+
+V = TypeVar("V", bound="Variants")
+
+
+class RowsOnDemand(ABC):
+    """The model states a part of the problem at first; a candidate that the rest refutes brings more rows."""
+
+    @abstractmethod
+    def refine(self, compiled: Compiled, graph: DecisionGraph) -> bool:
+        """Add rows that refute a wrong candidate; True when some were added."""
+
+    def examples(self, compiled: Compiled) -> np.ndarray | None:
+        """The points of ``data.points`` that the rows are about; None when about all."""
+        return None
+
+
+class FirstModels:
+    """Models of its own to begin with."""
+
+    def guess(self, compiled: Compiled) -> DecisionGraph | None:
+        """A model to try first, right or wrong, where there is no better one."""
+        return None
+
+    def starts(self, data: Dataset, shape: Shape) -> Iterator[DecisionGraph]:
+        """Models to start from where no native engine has any, one after the other; the caller watches the time."""
+        return iter(())
+
+
+class DepthHints:
+    """What it knows about the least depth without a search, and what it minimises next."""
+
+    def least_depth(self, data: Dataset, requirements: Sequence[Requirement], depth: int) -> int:
+        """A depth, at most ``depth`` + 1, below which no tree satisfies the requirements."""
+        return 1
+
+    def tie_break(self, objective: Objective) -> Objective | None:
+        """What it minimises next among the models of least depth, or None."""
+        return None
+
+
+class ObjectiveLiterals(ABC):
+    """Bounds on the objective as literals, so that a solver without an objective searches on one formula."""
+
+    @abstractmethod
+    def at_most(self, compiled: Compiled, value: int) -> int | None:
+        """A literal under which the compiled objective is at most ``value``; None where rows have to state it."""
+
+
+class Variants:
+    """Forms of itself for different solvers and sizes; by default there is one."""
+
+    def usual_solver(self, shape: Shape) -> str | None:
+        """The solver that serves best when the user names none and every column is a whole number."""
+        return None
+
+    def tuned_for(self: V, forms: Set[Form]) -> V:
+        """The variant that suits a solver which takes rows of these forms (`Capabilities.forms`)."""
+        return self
+
+    def for_size(
+        self, shape: Shape, objective: Objective, requirements: Sequence[Requirement]
+    ) -> Formulation | None:
+        """What states one row of a table over numbers of tests better than itself; None for itself."""
+        return None
