@@ -3,7 +3,7 @@
 Usage: ``python benchmarks/diagram_search.py [--rows FILE] [--cpu SECONDS] [--others N]``. Data: training halves (seed
 0) of the sets in the folder ``odd`` of ``TREEFORM_DATA``; skeleton I on every set; II, III, IV and the tree of depth
 4 on N of them drawn with a fixed seed. A ladder ends after so many seconds of CPU time, which a busy machine does not
-change. Then the aids of the search, one by one switched off, and Step 1 by itself. With ``--rows`` a run that was cut
+change. Then its techniques, one by one switched off, and Step 1 by itself. With ``--rows`` a run that was cut
 goes on.
 """
 
@@ -27,7 +27,7 @@ import treeform as tf
 from treeform.bench.odd import ALPHAS, SKELETONS, read_parts
 from treeform.data import Dataset
 from treeform.engines import DiagramHeuristic, EngineRun, TreeTask
-from treeform.engines.diagram import AIDS
+from treeform.engines.diagram import TECHNIQUES
 from treeform.shape import parse_shape
 from treeform.tradeoff.sizes import price_of_alpha
 
@@ -36,8 +36,8 @@ STUDIED = (
     "breast-cancer-wisconsin", "congressional-voting", "hayes-roth", "iris", "mammographic-mass", "monks1",
     "spect-heart", "thyroid-new",
 )  # fmt: skip
-AID_SETS = {
-    "all": AIDS,
+TECHNIQUE_SETS = {
+    "all": TECHNIQUES,
     "no transpositions": ("trees",),
     "no bounds from trees": ("transpositions",),
     "none": (),
@@ -73,13 +73,15 @@ def prices_of(data: Dataset, shape: Any) -> dict[str, Fraction]:
     return {alpha: price_of_alpha(question, alpha) for alpha in ALPHAS}
 
 
-def climb(name: str, skeleton: str, cpu: float, aids: tuple[str, ...] = AIDS) -> dict[str, Any]:
+def climb(name: str, skeleton: str, cpu: float, techniques: tuple[str, ...] = TECHNIQUES) -> dict[str, Any]:
     """One ladder's line: CPU seconds until each alpha was proved, and the values found."""
     data, shape = training(name), parse_shape(SKELETONS[skeleton])
     prices = prices_of(data, shape)
     clock = Clock(cpu)
     began = time.process_time()
-    ladder = tf.DiagramSearch(aids=aids).ladder(data, shape, list(prices.values()), free=1, stop=clock.stop)
+    ladder = tf.DiagramSearch(techniques=techniques).ladder(
+        data, shape, list(prices.values()), free=1, stop=clock.stop
+    )
     spent = time.process_time() - began
     clock.stop()
     at = {a: ladder.proved_at[price] for a, price in prices.items()}
@@ -160,8 +162,10 @@ def proved_table(rows: Rows, sets: dict[str, list[str]], cpu: float) -> None:
 
 def aids_table(rows: Rows, cpu: float) -> None:
     lines = []
-    for told, aids in AID_SETS.items():
-        own = [rows.get(f"{name} aids {told}", partial(climb, name, "I", cpu, aids)) for name in STUDIED]
+    for told, techniques in TECHNIQUE_SETS.items():
+        own = [
+            rows.get(f"{name} aids {told}", partial(climb, name, "I", cpu, techniques)) for name in STUDIED
+        ]
         count = sum(proved(one, alpha, cpu) for one in own for alpha in ALPHAS)
         spent, states = sum(min(one["cpu"], cpu) for one in own), sum(one["states"] for one in own)
         lines.append([told, f"{count} of {len(own) * len(ALPHAS)}", f"{spent:.1f}", f"{states:,}"])

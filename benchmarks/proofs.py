@@ -68,7 +68,9 @@ def measure(name: str, depth: int, prover: str) -> list[Any]:
         path = Path(folder, recheck.file)
         with gzip.open(path) as stream:
             size = sum(len(line) for line in stream)
-        (_, found, cnf), verify = timed(lambda: verify_proof(recheck, problem.question, None, Path(folder), None))
+        (_, found, cnf), verify = timed(
+            lambda: verify_proof(recheck, problem.question, None, Path(folder), None)
+        )
         assert found.ok, found.detail
         report, check = timed(lambda: tf.check(result.certificate(), X, y, proofs=folder, time_limit=None))
         assert report.ok, str(report)

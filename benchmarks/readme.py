@@ -55,7 +55,9 @@ def binary() -> list[list[str]]:
     for row in rows_of("binary_proofs"):
         if row["solver"] != "DL85":
             what = f"trees on 0/1 features, depth {row['depth']}"
-            out.append([what, f"{row['solver']}, {row['sets']} sets", f"{float(row['times DL85']):.0f} times"])
+            out.append(
+                [what, f"{row['solver']}, {row['sets']} sets", f"{float(row['times DL85']):.0f} times"]
+            )
     return out
 
 

@@ -177,7 +177,7 @@ def main() -> None:
     parser.add_argument("--rows", type=Path, help="keep pystreed's answers here, and go on from them")
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--peer-seconds", type=float, default=60.0, help="CPU seconds for pystreed")
-    parser.add_argument("--without-peer", action="store_true")
+    parser.add_argument("--without-peer", action="store_true", help="only pystreed's answers that are kept")
     given = parser.parse_args()
     done: dict[str, list[Any]] = {}
     if given.rows is not None and given.rows.exists():
@@ -191,20 +191,14 @@ def main() -> None:
             continue
         if name not in frames:
             frames[name] = pd.read_csv(path)
-        key = json.dumps([name, allowed, rule, depth])
-        if key not in done:
-            line = own_line(name, frames[name], allowed, rule, depth, given.seconds)
-            asked = not allowed and depth <= 4 and not given.without_peer
-            peer = (
-                peer_line(name, frames[name], rule, depth, given.peer_seconds)
-                if asked
-                else [None, None, None]
-            )
-            done[key] = compared(line, peer)
+        line = own_line(name, frames[name], allowed, rule, depth, given.seconds)
+        key, asked = json.dumps([name, rule, depth]), not allowed and depth <= 4
+        if asked and key not in done and not given.without_peer:
+            done[key] = peer_line(name, frames[name], rule, depth, given.peer_seconds)
             if given.rows is not None:
                 with given.rows.open("a", encoding="utf-8") as file:
-                    file.write(json.dumps([name, allowed, rule, depth, done[key]]) + "\n")
-        rows.append(done[key])
+                    file.write(json.dumps([name, rule, depth, done[key]]) + "\n")
+        rows.append(compared(line, done.get(key, [None] * 3) if asked else [None] * 3))
         print(rows[-1], flush=True)
     if rows:
         write("totals", "Trees under requirements on totals", HEADER, rows, note(rows, given.peer_seconds))

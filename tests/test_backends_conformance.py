@@ -70,7 +70,7 @@ class WrongSession(EnumerationSession):
     backend: Wrong
 
     def _search(self, run: Run, watch: Watch) -> Answer:
-        # Even a wrong solver's points go through the sieve; what is left to get wrong are verdicts and bounds.
+        # Even a wrong solver's points go through the checker; what is left to get wrong are verdicts and bounds.
         silent = SimpleNamespace(
             ending=watch.ending, remaining=watch.remaining, reason=None, solution=lambda x: None
         )
@@ -79,7 +79,7 @@ class WrongSession(EnumerationSession):
             return Answer(Verdict.INFEASIBLE)
         if self.backend.change == "bound" and true.bound is not None:
             watch.bound(true.bound + 1.0)
-        if self.backend.change == "deaf to assumptions" and run.assumptions:
+        if self.backend.change == "ignores assumptions" and run.assumptions:
             return super()._search(Run(cutoff=run.cutoff), silent)  # type: ignore[arg-type]
         if self.backend.change == "worse" and true.x is not None and true.verdict is Verdict.OPTIMAL:
             x = self._another(true.x)
@@ -97,7 +97,7 @@ class WrongSession(EnumerationSession):
         return None
 
 
-@pytest.mark.parametrize("change", ["infeasible", "bound", "deaf to assumptions", "worse"])
+@pytest.mark.parametrize("change", ["infeasible", "bound", "ignores assumptions", "worse"])
 def test_the_kit_finds_wrong_solvers(change: str) -> None:
     with pytest.raises(AssertionError, match="minimize"):
         check_backend(Wrong(change), models=12)

@@ -1,4 +1,4 @@
-"""Solvers that misbehave: deaf, wrong, or broken; what treeform does not believe."""
+"""Solvers that misbehave: unresponsive, wrong, or broken; what treeform does not believe."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_a_second_ctrl_c_is_passed_on() -> None:
     timer.join()
 
 
-def test_a_deaf_solver_is_left_behind() -> None:
+def test_an_unresponsive_solver_is_detached() -> None:
     session = DeafSession(Slow(2.0), small())
     start = time.monotonic()
     outcome = session.solve(Run(stop=lambda: True))

@@ -36,7 +36,7 @@ class HalfSession(EnumerationSession):
     def _search(self, run: Run, watch: Watch) -> Answer:
         if self.backend.part == "failure":
             raise SolverFailed("the solver broke", cause="it was told to", fix="take another one")
-        silent = Watch(run, watch.sieve, self.lowered, 0.2, 0.4)
+        silent = Watch(run, watch.checker, self.lowered, 0.2, 0.4)
         true = super()._search(run, silent)
         if self.backend.part == "point" and true.x is not None:
             watch.solution(true.x)

@@ -283,6 +283,16 @@ def test_a_lower_bound_by_anybody_is_settled_where_an_engine_can():
         assert worse["answer"]["objective"] != value
 
 
+def test_infeasible_over_hyperplanes_is_refuted_by_a_test_of_one_column():
+    X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), ["a", "a", "b", "b"]
+    problem = tf.Problem(X, y, shape=tf.Tree(1, splits="multivariate"))
+    problem += tf.MaxErrors(0)
+    certificate = json.loads(json.dumps(problem.solve("highs", time_limit=60).certificate()))
+    report = tf.check(without_model(certificate), X, y)
+    assert report.verdict is Verdict.FALSE
+    assert "found by contree over single columns" in str(report)
+
+
 @pytest.mark.parametrize("engine", ["contree:max_gap=5", "dl85:binarize=1", "diagram-heuristic", "my engine"])
 def test_no_setting_and_no_heuristic_proves(engine):
     rng = np.random.default_rng(1)

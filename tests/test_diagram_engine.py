@@ -1,4 +1,4 @@
-"""DiagramSearch against brute force: costs for every number of tests, limits, prices, and every aid switched off."""
+"""DiagramSearch against brute force: costs for every number of tests, limits, prices, and techniques switched off."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from layered_reference import random_data
 import treeform as tf
 from treeform.data import Dataset
 from treeform.engines import DiagramSearch, EngineRun, TreeTask
-from treeform.engines.laying import admissible_diagram
+from treeform.engines.conversion import admissible_diagram
 from treeform.errors import SpecError
 from treeform.graph import DecisionGraph
 from treeform.shape import Shape
@@ -93,12 +93,12 @@ def test_prices(seed: int, free: int) -> None:
     assert all(low <= cost for low, cost in zip(ladder.lower, e, strict=False))
 
 
-@pytest.mark.parametrize("aids", [(), ("trees",), ("transpositions",)])
-def test_aids_change_the_time_alone(aids: tuple[str, ...]) -> None:
+@pytest.mark.parametrize("techniques", [(), ("trees",), ("transpositions",)])
+def test_techniques_change_the_time_alone(techniques: tuple[str, ...]) -> None:
     for seed in range(10):
         data, task = random_case(seed)
         whole = DiagramSearch().ladder(data, shape_of(task), **limits_of(task))
-        part = DiagramSearch(aids=aids).ladder(data, shape_of(task), **limits_of(task))
+        part = DiagramSearch(techniques=techniques).ladder(data, shape_of(task), **limits_of(task))
         assert part.upper == whole.upper
         assert part.lower == whole.lower
 

@@ -21,7 +21,7 @@ import treeform as tf
 from treeform.cli.app import app
 from treeform.data import Dataset
 from treeform.engines import DiagramHeuristic, DiagramSearch, EngineRun, TreeTask
-from treeform.engines.laying import admissible_diagram
+from treeform.engines.conversion import admissible_diagram
 from treeform.errors import SpecError
 
 SHAPE = tf.Diagram(1, 2, 4, 4, 4)
@@ -144,7 +144,7 @@ def test_step_one_alone_and_its_seed() -> None:
         ({"threads": 2}, "one thread"),
         ({"memory_limit": 0}, "bytes"),
         ({"memory_limit": 1.5}, "bytes"),
-        ({"aids": ("trees", "luck")}, "the aids are"),
+        ({"techniques": ("trees", "luck")}, "the techniques are"),
         ({"simd": "mmx"}, ""),
     ],
 )
@@ -183,7 +183,7 @@ def command(name: str, table: Path, shape: str, solver: str = "diagram-search") 
 
 
 def test_command_line_fit(table: Path) -> None:
-    solver = f"diagram-search:memory_limit={2**22},aids=trees+transpositions"
+    solver = f"diagram-search:memory_limit={2**22},techniques=trees+transpositions"
     arguments = command("fit", table, "diagram:1,2,3", solver)
     done = CliRunner().invoke(app, [*arguments, "-v", "--time-limit", "20"])
     assert done.exit_code == 0, done.output

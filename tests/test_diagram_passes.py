@@ -15,15 +15,15 @@ from test_diagram_engine import limits_of, runs_here, shape_of
 import treeform as tf
 from treeform.data import Dataset
 from treeform.engines import DiagramHeuristic, DiagramSearch, EngineRun, TreeTask
-from treeform.engines.diagram import AIDS
-from treeform.engines.laying import admissible_diagram
+from treeform.engines.conversion import admissible_diagram
+from treeform.engines.diagram import TECHNIQUES
 from treeform.graph import DecisionGraph
 
 WIDTHS = [
     *[(1, 1, 2), (1, 1, 2, 2), (1, 2, 1), (1, 2, 2), (1, 2, 1, 2), (1, 1, 1, 2), (1, 2, 4), (1, 1, 2, 3)],
     *[(1, 1, 2, 4), (1, 2, 2, 2), (1, 1, 1), (1, 2, 3), None],
 ]
-FEWER_AIDS = [("trees",), ("transpositions",), ()]
+FEWER_TECHNIQUES = [("trees",), ("transpositions",), ()]
 SIMD = [simd for simd in ("auto", "avx512", "avx2", "plain") if runs_here(simd)]
 
 
@@ -61,17 +61,17 @@ def random_case(seed: int) -> tuple[Dataset, TreeTask, np.random.Generator]:
 
 @pytest.mark.parametrize("chunk", range(10))
 def test_least_costs_with_pass_throughs(chunk: int) -> None:
-    """Every number of tests and a price, with all aids and with fewer, on every path of the kernels."""
+    """Every number of tests and a price, with all techniques and with fewer, on every path of the kernels."""
     passes = 0
     for seed in range(200 * chunk, 200 * chunk + 200):
         data, task, rng = random_case(seed)
         e = least_costs(data, task)
-        for aids in (AIDS, FEWER_AIDS[seed % 3]):
-            engine = DiagramSearch(aids=aids, simd=str(rng.choice(SIMD)))
+        for techniques in (TECHNIQUES, FEWER_TECHNIQUES[seed % 3]):
+            engine = DiagramSearch(techniques=techniques, simd=str(rng.choice(SIMD)))
             ladder = engine.ladder(data, shape_of(task), **limits_of(task))
             assert ladder.reason is None
             found = [NEVER if value is None else value for value in ladder.upper]
-            assert found == e[: len(found)], (seed, aids)
+            assert found == e[: len(found)], (seed, techniques)
             assert set(e[len(found) :]) <= {found[-1]}
             for k, (graph, cost) in enumerate(zip(ladder.graphs, ladder.upper, strict=True)):
                 if graph is None:
@@ -108,11 +108,11 @@ def test_pass_throughs_into_shared_tests(seed: int) -> None:
     )
     task = TreeTask(len(widths), widths=widths, max_nodes=6, min_flow=int(rng.integers(0, 5)))
     e = least_costs(data, task)
-    for aids in (AIDS, *FEWER_AIDS):
-        ladder = DiagramSearch(aids=aids).ladder(
+    for techniques in (TECHNIQUES, *FEWER_TECHNIQUES):
+        ladder = DiagramSearch(techniques=techniques).ladder(
             data, tf.Diagram(*widths), max_nodes=6, min_flow=task.min_flow
         )
-        assert list(ladder.upper) == list(ladder.lower) == e, aids
+        assert list(ladder.upper) == list(ladder.lower) == e, techniques
         for graph in ladder.graphs:
             assert graph is not None
             assert fault_of(graph, data, task) is None
@@ -144,8 +144,8 @@ def test_bounds_from_trees_hold_on_larger_tables(seed: int) -> None:
     data = Dataset.from_user(X, y)
     limits = {"max_nodes": 6, "min_flow": int(rng.integers(0, 4))}
     ladders = [
-        DiagramSearch(aids=aids).ladder(data, tf.Diagram(*widths), **limits)
-        for aids in (AIDS, *FEWER_AIDS[1:])
+        DiagramSearch(techniques=techniques).ladder(data, tf.Diagram(*widths), **limits)
+        for techniques in (TECHNIQUES, *FEWER_TECHNIQUES[1:])
     ]
     assert len({ladder.upper for ladder in ladders}) == 1
     assert all(ladder.lower == ladder.upper for ladder in ladders)

@@ -99,9 +99,9 @@ def encode(compiled: Compiled, graph: DecisionGraph) -> Floats | None:
     normal form is tried.
     """
     given, graph = graph, graph.simplified(compiled.data)
-    if compiled.ports.asks_for_tests or lay(compiled, graph) is None:
+    if compiled.ports.asks_for_tests or embed(compiled, graph) is None:
         graph = normalised(given, compiled.data, own_leaves=compiled.state["skeleton"].is_tree)
-    plan = lay(compiled, graph)
+    plan = embed(compiled, graph)
     if plan is None:
         return None
     x = np.full(compiled.model.n_cols, np.nan)
@@ -194,10 +194,10 @@ def _put(x: Floats, compiled: Compiled, name: str, values: Any) -> None:
         x[columns.rows.cols] = np.asarray(values, dtype=np.float64).ravel()
 
 
-# -- laying a graph on the skeleton ---------------------------------------------------------------------
+# -- embedding a graph in the skeleton ---------------------------------------------------------------------
 
 
-def lay(compiled: Compiled, graph: DecisionGraph) -> Plan | None:
+def embed(compiled: Compiled, graph: DecisionGraph) -> Plan | None:
     """Find places for the tests of ``graph``; None when there are too few, or a test is not on offer."""
     skeleton: Skeleton = compiled.state["skeleton"]
     n_nodes = skeleton.n_nodes

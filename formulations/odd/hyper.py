@@ -82,7 +82,7 @@ def _on_feature(cube: Cube, j: int, slope: float, points: Ints, left: Bools) -> 
 
 
 def sides(compiled: Compiled, graph: DecisionGraph, node: Ints, turned: Bools) -> Bools:
-    """(P, V) whether points go left at the places where nodes of ``graph`` were laid."""
+    """(P, V) whether points go left at the places where nodes of ``graph`` were embedded."""
     left = graph.goes_left(compiled.data.points.X)
     out = np.zeros((len(left), len(node)), dtype=bool)
     used = np.flatnonzero(node >= 0)
@@ -91,7 +91,7 @@ def sides(compiled: Compiled, graph: DecisionGraph, node: Ints, turned: Bools) -
 
 
 def put(compiled: Compiled, graph: DecisionGraph, plan: Plan, through: Bools, left: Bools, x: Floats) -> bool:
-    """Write the hyperplanes of a laid graph; False when one of them lacks the margin of (13)."""
+    """Write the hyperplanes of an embedded graph; False when one of them lacks the margin of (13)."""
     cube: Cube = compiled.state["cube"]
     epsilon, centre = compiled.state["epsilon"], compiled.state["centre"]
     position = {int(f): j for j, f in enumerate(cube.kept)}

@@ -12,7 +12,7 @@ Ints = NDArray[np.int64]
 
 @dataclass
 class Plan:
-    """A model laid on the skeleton: the 0/1 values of all design variables.
+    """A model embedded in the skeleton: the 0/1 values of all design variables.
 
     Attributes
     ----------
@@ -20,11 +20,11 @@ class Plan:
         Class of a model without tests, else -1.
     test : (V,) int64
         Number of the test at every node, -1 where there is none. Of hyperplanes, which are not numbered,
-        the node of the graph that was laid on the skeleton (0 for a point that was read).
+        the node of the graph that was embedded (0 for a point that was read).
     child : (V, 2) int64
         Where each side leads: a node, or V + class for a terminal; -1 where no arc is.
     turned : (V,) bool
-        Whether a laid hyperplane is turned around, so that its left side is the test's right side.
+        Whether an embedded hyperplane is turned around, so that its left side is the test's right side.
     passes : (V,) bool
         Whether the node is a pass-through, which has a left child only.
     """

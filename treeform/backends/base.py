@@ -1,7 +1,7 @@
 """What a solver is to treeform: a backend with its settings, and a session on a model.
 
-A backend takes arrays and gives back points and bounds. It is never believed: every point is rounded on the
-integer columns and checked against the model before anybody sees it (:mod:`treeform.backends.sieve`), and only
+A backend takes arrays and gives back points and bounds. It is never trusted: every point is rounded on the
+integer columns and checked against the model before it is passed on (:mod:`treeform.backends.checker`), and only
 the layer above says what a verdict means for the problem.
 """
 
@@ -14,9 +14,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from treeform.backends.checker import SolutionChecker
 from treeform.backends.packages import Availability, probe
 from treeform.backends.run import Answer, Capabilities, Outcome, Run, Verdict
-from treeform.backends.sieve import Sieve
 from treeform.backends.watch import Watch
 from treeform.bridges import route
 from treeform.errors import ModelError, SolverNotAvailable
@@ -104,7 +104,7 @@ class Session(ABC):
     grace: ClassVar[float] = 0.2
     """Seconds that the solver may exceed its time limit before it is asked to stop."""
     patience: ClassVar[float] = 0.4
-    """Seconds that the solver may take to stop before it is left to itself, and loaded afresh for the next run."""
+    """Seconds that the solver may take to stop before its thread is detached; the next run loads the model afresh."""
 
     def __init__(self, backend: Backend, model: Model) -> None:
         self.backend = backend
@@ -134,9 +134,9 @@ class Session(ABC):
         """
         start = time.monotonic()
         run = self._normalised(run)
-        sieve = Sieve(self.model, run.cutoff)
-        sieve.start_from(run.hint, run.assumptions)
-        watch = Watch(run, sieve, self.lowered, self.grace, self.patience)
+        checker = SolutionChecker(self.model, run.cutoff)
+        checker.start_from(run.hint, run.assumptions)
+        watch = Watch(run, checker, self.lowered, self.grace, self.patience)
         inner = self._translated(run)
         if self.model.n_cols == 0:
             answer: Answer | None = self._without_columns()
@@ -144,14 +144,14 @@ class Session(ABC):
             answer = Answer(Verdict.UNKNOWN, reason="time")
         else:
             try:
-                answer = watch.carry_out(lambda: self._search(inner, watch), self._cancel)
+                answer = watch.run_supervised(lambda: self._search(inner, watch), self._cancel)
             except MemoryError:
                 answer = Answer(Verdict.UNKNOWN, bound=watch.best_bound, reason="memory")
         if answer is None:
             # The solver did not react: leave it to its thread and load a fresh one next time.
             self._abandon()
             answer = Answer(Verdict.UNKNOWN, bound=watch.best_bound, info={"abandoned": True})
-        return self._conclude(answer, watch, sieve, time.monotonic() - start)
+        return self._conclude(answer, watch, checker, time.monotonic() - start)
 
     def close(self) -> None:  # noqa: B027
         """Free the solver."""
@@ -222,25 +222,25 @@ class Session(ABC):
             Verdict.INFEASIBLE if broken else Verdict.OPTIMAL, np.zeros(0), self.model.objective.const
         )
 
-    def _conclude(self, answer: Answer, watch: Watch, sieve: Sieve, seconds: float) -> Outcome:
+    def _conclude(self, answer: Answer, watch: Watch, checker: SolutionChecker, seconds: float) -> Outcome:
         if answer.x is not None and answer.verdict is not Verdict.INFEASIBLE:
-            sieve.take(self.lowered.to_source(answer.x))
-        info = {**answer.info, **sieve.info()}
-        x, bound = sieve.best, sieve.clip_bound(answer.bound)
+            checker.take(self.lowered.to_source(answer.x))
+        info = {**answer.info, **checker.info()}
+        x, bound = checker.best, checker.clip_bound(answer.bound)
         reason = answer.reason or watch.reason
         verdict = answer.verdict
-        if x is None and sieve.excluded(answer.bound):
+        if x is None and checker.excluded(answer.bound):
             verdict = Verdict.INFEASIBLE
         if verdict is Verdict.INFEASIBLE:
             if x is None:
                 return Outcome(verdict, None, None, None, seconds, info)
-            # It refuted a point that treeform has checked: it is not believed.
+            # It refuted a point that treeform has checked: its verdict is not used.
             info["disbelieved"] = "infeasible"
             return Outcome(Verdict.FEASIBLE, x, None, "solver", seconds, info)
         if x is None:
             verdict = Verdict.UNKNOWN
             reason = "solver" if answer.verdict is Verdict.OPTIMAL else reason
-        elif sieve.proved(bound) or (verdict is Verdict.OPTIMAL and bound is None):
+        elif checker.proved(bound) or (verdict is Verdict.OPTIMAL and bound is None):
             verdict, reason = Verdict.OPTIMAL, None
         else:
             reason = (

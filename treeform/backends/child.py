@@ -181,7 +181,7 @@ def out_of_memory(error: SolverFailed) -> bool:
     return any(sign in words for sign in ("memory", "bad_alloc", "out of mem"))
 
 
-def carry_out(payload: bytes) -> bytes:
+def execute(payload: bytes) -> bytes:
     """Call the function that a task names; what it returns or raises, packed."""
     module, function, task = pickle.loads(payload)
     try:
@@ -201,6 +201,6 @@ def main() -> None:
     back = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     while (payload := _receive(sys.stdin.buffer)) is not None:
-        _send(back, carry_out(payload))
+        _send(back, execute(payload))
     # Some solvers hang or crash while they are torn down; there is nothing left to do.
     os._exit(0)

@@ -78,7 +78,7 @@ def check_backend(
         forms.update(str(block.form) for block in sample.model.blocks)
         infeasible += sample.optimum() is None
         trial = _Trial(backend, sample, f"model {number} of seed {seed}", time_limit)
-        trial.carry_out()
+        trial.run()
         runs += trial.runs
     return ConformanceReport(backend.name, models, runs, dict(forms), infeasible, time.monotonic() - start)
 
@@ -94,7 +94,7 @@ class _Trial:
     runs: int = 0
     what: str = field(default="", init=False)
 
-    def carry_out(self) -> None:
+    def run(self) -> None:
         session = self.backend.open(self.sample.model)
         try:
             self._plain(session)

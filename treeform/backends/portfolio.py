@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 
 from treeform.backends.base import Backend, Session
+from treeform.backends.checker import SolutionChecker
 from treeform.backends.packages import Availability
 from treeform.backends.registry import backend_classes, by_name
 from treeform.backends.run import ALL_FORMS, Answer, Capabilities, Outcome, Reason, Run, Verdict
-from treeform.backends.sieve import Sieve
-from treeform.backends.watch import POLL, Watch, leave_behind
+from treeform.backends.watch import POLL, Watch, detach
 from treeform.errors import RouteError, SpecError
 from treeform.model import Model
 
@@ -173,7 +173,7 @@ class PortfolioSession(Session):
                 target=race.enter, args=(session,), name=f"treeform {session.backend.name}", daemon=True
             )
             thread.start()
-            leave_behind(thread)
+            detach(thread)
             self._busy.append(thread)
         while any(thread.is_alive() for thread in self._busy) and not (self._over.wait(POLL) or watch.ending):
             pass
@@ -217,8 +217,8 @@ class Race:
             on_bound=self._bound,
         )
         self._lock = threading.Lock()
-        self._sieve = Sieve(model, run.cutoff)
-        self._sieve.start_from(run.hint, run.assumptions)
+        self._checker = SolutionChecker(model, run.cutoff)
+        self._checker.start_from(run.hint, run.assumptions)
         self._best_bound: float | None = None
         self._outcomes: dict[str, Outcome] = {}
         self._settled: Outcome | None = None
@@ -238,7 +238,7 @@ class Race:
                 return
             self._outcomes[name] = outcome
             if outcome.x is not None:
-                self._sieve.take(outcome.x)
+                self._checker.take(outcome.x)
             if outcome.verdict in (Verdict.OPTIMAL, Verdict.INFEASIBLE):
                 self._settled, self._authors = outcome, name
                 self.over.set()
@@ -254,16 +254,16 @@ class Race:
             What a member raised, when all of them did.
         """
         with self._lock:
-            if self._failures and not self._outcomes and self._sieve.best is None:
+            if self._failures and not self._outcomes and self._checker.best is None:
                 raise self._failures[0]
             info: dict[str, Any] = {"settled by": self._authors} if self._authors else {}
             if self._failures:
                 info["failed"] = [str(error) for error in self._failures]
-            x, bound = self._sieve.best, self._best_bound
+            x, bound = self._checker.best, self._best_bound
             if self._settled is not None:
                 settled = self._settled
                 return Answer(settled.verdict, settled.x, settled.bound, None, {**settled.info, **info})
-            if self._sieve.proved(bound):
+            if self._checker.proved(bound):
                 return Answer(Verdict.OPTIMAL, x, bound, None, info)
             verdict = Verdict.UNKNOWN if x is None else Verdict.FEASIBLE
             return Answer(verdict, x, bound, self.watch.reason or self._reason(), info)
@@ -274,7 +274,7 @@ class Race:
 
     def _solution(self, x: np.ndarray) -> None:
         with self._lock:
-            better = self._sieve.take(x)
+            better = self._checker.take(x)
             self._meet()
         if better is not None:
             self.watch.solution(better)
@@ -290,6 +290,6 @@ class Race:
 
     def _meet(self) -> None:
         """End the run when the best point of one meets the bound of another."""
-        if self._sieve.proved(self._sieve.clip_bound(self._best_bound)) and not self.over.is_set():
+        if self._checker.proved(self._checker.clip_bound(self._best_bound)) and not self.over.is_set():
             self._authors = "one's model, another's bound"
             self.over.set()

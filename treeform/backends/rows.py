@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from treeform.backends.sieve import TOLERANCE, integral_objective
+from treeform.backends.checker import TOLERANCE, integral_objective
 from treeform.model import Linear, Model, concatenate_linear
 
 #: By how much a cutoff row is wider than the cutoff, relatively.
@@ -17,7 +17,7 @@ def with_cutoff(model: Model, cutoff: float | None) -> Linear:
     """All rows of a model of linear rows, and a last row ``objective <= cutoff`` where there is one.
 
     A whole-numbered objective has its limit halfway between two values. Others get a limit clearly wider than the
-    cutoff: with 1e-6, HiGHS 1.14 calls models infeasible whose optimum is the cutoff. The sieve refuses what is beyond.
+    cutoff: with 1e-6, HiGHS 1.14 calls models infeasible whose optimum is the cutoff. What is beyond is refused.
     """
     rows = concatenate_linear([b for b in model.blocks if isinstance(b, Linear)])
     goal = model.objective

@@ -17,29 +17,29 @@ from typing import Any, Literal
 
 import numpy as np
 
+from treeform.backends.checker import SolutionChecker
 from treeform.backends.run import Answer, Run
-from treeform.backends.sieve import Sieve
 from treeform.bridges import Lowered
 
-#: Seconds between two looks at the stop function.
+#: Seconds between two calls of the stop function.
 POLL = 0.05
-#: Seconds that the end of the process waits for searches that were left behind.
+#: Seconds that the end of the process waits for detached searches.
 LAST_WAIT = 30.0
 
-_left_behind: weakref.WeakSet[threading.Thread] = weakref.WeakSet()
+_detached: weakref.WeakSet[threading.Thread] = weakref.WeakSet()
 
 
 @atexit.register
-def _see_off() -> None:
-    """Let searches that were left behind end first: a thread inside C++ code aborts an interpreter that ends."""
+def _join_detached() -> None:
+    """Wait for detached searches: a thread that is still in C++ code aborts an interpreter that ends."""
     deadline = time.monotonic() + LAST_WAIT
-    for thread in list(_left_behind):
+    for thread in list(_detached):
         thread.join(max(0.0, deadline - time.monotonic()))
 
 
-def leave_behind(thread: threading.Thread) -> None:
+def detach(thread: threading.Thread) -> None:
     """Remember a thread that may outlive its caller's interest."""
-    _left_behind.add(thread)
+    _detached.add(thread)
 
 
 class Watch:
@@ -49,7 +49,7 @@ class Watch:
     ----------
     run : Run
         Limits and callbacks.
-    sieve : Sieve
+    checker : SolutionChecker
         Judges the points that arrive.
     lowered : Lowered
         The model that the search sees; its points are read back from it.
@@ -59,9 +59,9 @@ class Watch:
         Seconds that it may take to stop before it is left alone.
     """
 
-    def __init__(self, run: Run, sieve: Sieve, lowered: Lowered, grace: float, patience: float) -> None:
+    def __init__(self, run: Run, checker: SolutionChecker, lowered: Lowered, grace: float, patience: float) -> None:
         self.run = run
-        self.sieve = sieve
+        self.checker = checker
         self.lowered = lowered
         self.grace = grace
         self.patience = patience
@@ -95,10 +95,10 @@ class Watch:
 
     # -- for the caller -------------------------------------------------------------------------
 
-    def carry_out(self, search: Callable[[], Answer], cancel: Callable[[], None]) -> Answer | None:
-        """Run ``search`` to its end, to the limits, or until somebody stops it; None if it does not react.
+    def run_supervised(self, search: Callable[[], Answer], cancel: Callable[[], None]) -> Answer | None:
+        """Run ``search`` to its end, to the limits, or until it is stopped; None if it does not respond.
 
-        A search that does not react stays behind in a daemon thread: it ends when its solver looks up. The end of
+        A search that does not respond goes on in a daemon thread, and ends when its solver polls its stop. The end of
         the process waits for that, up to `LAST_WAIT` seconds.
 
         Raises
@@ -110,7 +110,7 @@ class Watch:
         """
         thread = threading.Thread(target=self._work, args=(search,), name="treeform search", daemon=True)
         thread.start()
-        leave_behind(thread)
+        detach(thread)
         try:
             while True:
                 try:
@@ -122,7 +122,7 @@ class Watch:
                     continue
                 if kind == "failed":
                     raise value
-                if kind in ("done", "deaf"):
+                if kind in ("done", "unresponsive"):
                     answer: Answer | None = value
                     return answer
         except BaseException:
@@ -143,7 +143,7 @@ class Watch:
         last = events[-1] if events and events[-1][0] in ("done", "failed") else None
         for kind, value in reversed(events):
             # Later points are better; earlier ones matter only if the later fail the check.
-            if kind == "solution" and (x := self.sieve.take(value)) is not None:
+            if kind == "solution" and (x := self.checker.take(value)) is not None:
                 if self.run.on_solution is not None:
                     self.run.on_solution(x)
                 break
@@ -155,7 +155,7 @@ class Watch:
             # Repeated, since a request that comes before the solver is ready may be lost.
             cancel()
             if time.monotonic() - self._asked_at > self.patience:
-                return ("deaf", None)
+                return ("unresponsive", None)
         return ("news", None)
 
     def _gather(self) -> list[tuple[str, Any]]:
@@ -168,7 +168,7 @@ class Watch:
         return events
 
     def _relay_bound(self, values: list[float]) -> None:
-        clipped = [b for b in (self.sieve.clip_bound(value) for value in values) if b is not None]
+        clipped = [b for b in (self.checker.clip_bound(value) for value in values) if b is not None]
         if clipped and (self.best_bound is None or max(clipped) > self.best_bound):
             self.best_bound = max(clipped)
             if self.run.on_bound is not None:

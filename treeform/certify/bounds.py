@@ -162,7 +162,9 @@ class _Court:
             row = self._by_reference(what, value, notes)
             if row is not None:
                 return row
-        if not isinstance(claim.route, LagrangianRoute):  # a claim that names multipliers stands or falls with them
+        if not isinstance(
+            claim.route, LagrangianRoute
+        ):  # a claim that names multipliers stands or falls with them
             row = self._by_prices(what, claim, value, notes)
             if row is not None:
                 return row

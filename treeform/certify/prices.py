@@ -85,7 +85,11 @@ def cheapest(
     if priced.least(everything, task.depth) > limit:
         return Found(None, 0)
     trees = priced.trees(everything, task.depth, limit)
-    good = (trees[:, 0] <= most) & (trees[:, 1:] <= table.hi).all(axis=1) & (trees[:, 1:] >= table.lo).all(axis=1)
+    good = (
+        (trees[:, 0] <= most)
+        & (trees[:, 1:] <= table.hi).all(axis=1)
+        & (trees[:, 1:] >= table.lo).all(axis=1)
+    )
     return Found(int(trees[good, 0].min()) if good.any() else None, len(trees))
 
 
@@ -161,7 +165,8 @@ class _Prices:
         sizes = np.abs(table.amounts).max(axis=1).sum(axis=0).tolist()
         tests = np.abs(table.test).max(axis=0, initial=0).tolist()
         most = sum(
-            abs(f) * (int(s) + 2**task.depth * int(t)) for f, s, t in zip(self.factor, sizes, tests, strict=True)
+            abs(f) * (int(s) + 2**task.depth * int(t))
+            for f, s, t in zip(self.factor, sizes, tests, strict=True)
         )
         if 8 * most >= EXACT:
             raise _out_of_reach("prices leave the exact range")

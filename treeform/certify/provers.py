@@ -13,13 +13,13 @@ from fractions import Fraction
 
 from treeform.certify.prices import cheapest
 from treeform.certify.schema import Multiplier
-from treeform.engines import DL85, ConTree, DiagramSearch, Engine, TotalsSearch
+from treeform.engines import DL85, ConTree, DiagramSearch, Engine, EngineRun, TotalsSearch
 from treeform.engines.totals import reason_against
 from treeform.errors import CertificateError
 from treeform.graph import DecisionGraph
 from treeform.language.objective import Depth, Objective
 from treeform.language.question import Question
-from treeform.shape import UNIVARIATE, Tree
+from treeform.shape import UNIVARIATE, Diagram, Tree
 from treeform.solve import schedule
 from treeform.solve.budget import Budget
 from treeform.solve.depth_engine import DepthEngine
@@ -131,12 +131,41 @@ def by_engines(
     graph : DecisionGraph, optional
         A model in hand: engines look for better ones only.
     """
+    if question.shape.splits != UNIVARIATE:
+        yield from _over_hyperplanes(question, budget)
     engines = provers(question, maker)
     for index, engine in enumerate(engines):
         part = _part(budget, last=index + 1 == len(engines))
         found = _by_engine(engine, question, value, part, graph)
         if found is not None:
             yield found
+
+
+def _over_hyperplanes(question: Question, budget: Budget) -> Iterator[Bound]:
+    """A model with tests of one column is one with hyperplanes, where its margins are wide enough: it may refute."""
+    shape = question.shape
+    single = Tree(shape.depth) if isinstance(shape, Tree) else Diagram(*shape.widths)
+    engine: Engine = ConTree() if isinstance(shape, Tree) else DiagramSearch()
+    relaxation = None
+    if not is_least_depth(question.objective):
+        relaxation = relax(question.with_(shape=single), engine)
+    if relaxation is None:
+        return
+    part, ledger = _part(budget, last=False), Ledger(question, budget)
+    run = EngineRun(
+        time_limit=part.remaining,
+        stop=part.stop,
+        on_incumbent=lambda _, __, ___, graph: None if graph is None else _offer(ledger, graph),
+    )
+    outcome = engine.run(question.data, relaxation.task, run)
+    if outcome.graph is not None:
+        ledger.offer(outcome.graph, engine.name)
+    best = None if ledger.upper is None else question.to_units(ledger.upper)
+    yield Bound(f"{engine.name} over single columns", Fraction(0), best, False)
+
+
+def _offer(ledger: Ledger, graph: DecisionGraph) -> None:
+    ledger.offer(graph, "an engine over single columns")
 
 
 def _by_engine(

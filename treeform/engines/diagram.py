@@ -15,9 +15,9 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from treeform.engines.contree import _check_path
+from treeform.engines.conversion import admissible_diagram
 from treeform.engines.diagram_core import CoreCall, Session, known_costs
-from treeform.engines.laying import admissible_diagram
-from treeform.engines.node_limits import NodeLadder
+from treeform.engines.size_table import SizeTable
 from treeform.engines.task import Engine, EngineOutcome, EngineRun, TreeTask, check_task
 from treeform.errors import SpecError
 from treeform.shape import UNIVARIATE, Shape, Tree
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from treeform.data import Dataset
     from treeform.graph import DecisionGraph
 
-AIDS = ("trees", "transpositions")
+TECHNIQUES = ("trees", "transpositions")
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class DiagramSearch(Engine):
         1; the search runs on one thread.
     memory_limit : int or None
         Bytes for the tables of what is known; the engine forgets beyond that, and stays exact. None for 1 GiB.
-    aids : tuple of str
+    techniques : tuple of str
         What speeds the search up: bounds by ``trees``, and ``transpositions`` (partitions met before). Both
         are exact; leave one out only to study its effect.
     simd : str
@@ -62,7 +62,7 @@ class DiagramSearch(Engine):
 
     threads: int = 1
     memory_limit: int | None = None
-    aids: tuple[str, ...] = AIDS
+    techniques: tuple[str, ...] = TECHNIQUES
     simd: str = "auto"
 
     name: ClassVar[str] = "diagram-search"
@@ -84,15 +84,15 @@ class DiagramSearch(Engine):
                 cause="it is a whole number of bytes",
                 fix="give bytes, for example 2**30, or None",
             )
-        aids = (self.aids,) if isinstance(self.aids, str) else tuple(self.aids)
-        unknown = [aid for aid in aids if aid not in AIDS]
+        techniques = (self.techniques,) if isinstance(self.techniques, str) else tuple(self.techniques)
+        unknown = [name for name in techniques if name not in TECHNIQUES]
         if unknown:
             raise SpecError(
-                f"DiagramSearch knows no aid {unknown[0]!r}",
-                cause=f"the aids are {', '.join(AIDS)}",
+                f"DiagramSearch has no technique {unknown[0]!r}",
+                cause=f"the techniques are {', '.join(TECHNIQUES)}",
                 fix="leave it out",
             )
-        object.__setattr__(self, "aids", tuple(aid for aid in AIDS if aid in aids))
+        object.__setattr__(self, "techniques", tuple(one for one in TECHNIQUES if one in techniques))
         _check_path(self.simd)
 
     def run(self, data: Dataset, task: TreeTask, run: EngineRun) -> EngineOutcome:
@@ -123,7 +123,7 @@ class DiagramSearch(Engine):
         lower: Sequence[int] = (),
         time_limit: float | None = None,
         stop: Callable[[], bool] = lambda: False,
-    ) -> NodeLadder:
+    ) -> SizeTable:
         """The least cost with at most k tests, for every k: one run that answers every price of a test.
 
         Parameters
@@ -151,7 +151,7 @@ class DiagramSearch(Engine):
 
         Returns
         -------
-        NodeLadder
+        SizeTable
 
         Raises
         ------
@@ -178,10 +178,10 @@ class DiagramSearch(Engine):
             every_number=prices is None,
         )
         native = call.run(data, task, time_limit, session.poll)
-        return NodeLadder.of(native, data, task.widths is None, wanted, begin, session.interrupted, free)
+        return SizeTable.of(native, data, task.widths is None, wanted, begin, session.interrupted, free)
 
     def _call(self, **what: Any) -> CoreCall:
-        return CoreCall(use=self.aids, memory=self.memory_limit, simd=self.simd, **what)
+        return CoreCall(use=self.techniques, memory=self.memory_limit, simd=self.simd, **what)
 
 
 @dataclass(frozen=True)

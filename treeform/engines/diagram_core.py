@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from treeform.engines.laying import Start, admissible_diagram, to_diagram
+from treeform.engines.conversion import Start, admissible_diagram, to_diagram
 from treeform.engines.task import EngineOutcome, EngineRun, TreeTask
 from treeform.errors import SpecError
 

@@ -1,6 +1,6 @@
 """Limits: the plain bounds on a model that engines and formulations know without rows.
 
-A requirement that is such a bound and nothing else says so in `Requirement.limits`; several are tightened to one.
+A requirement that is such a bound and nothing else gives it in `Requirement.limits`; several are tightened to one.
 """
 
 from __future__ import annotations

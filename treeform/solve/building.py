@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from treeform.backends.watch import leave_behind
+from treeform.backends.watch import detach
 from treeform.model.stopping import BuildingStopped, stop_building_when
 
 T = TypeVar("T")
@@ -35,7 +35,7 @@ def build_beside(work: Callable[[], T], stop: Callable[[], bool]) -> T | None:
 
     thread = threading.Thread(target=run, name="treeform building", daemon=True)
     thread.start()
-    leave_behind(thread)
+    detach(thread)
     while True:
         try:
             value, error = news.get(timeout=POLL)

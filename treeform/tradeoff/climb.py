@@ -37,7 +37,7 @@ class Price:
     free: int
 
 
-class RungLedger(Ledger):
+class TargetLedger(Ledger):
     """A ledger that is content with a lower bound of ``target``, and looks for models below it only."""
 
     target: int | None = None
@@ -125,7 +125,7 @@ class Climb:
 
     # -- progress ---------------------------------------------------------------------------------
 
-    def _say(self, phase: str) -> None:
+    def _report(self, phase: str) -> None:
         """Tell whoever watches what is known of the whole table, and what is done now."""
         if self.on_progress is None:
             return
@@ -154,13 +154,13 @@ class Climb:
         for k in range(self.question.data.n_classes):
             self.table.offer(DecisionGraph.leaf(k, self.question.data))
         self.table.raise_lower(0, self.table.upper[0], "constant models")
-        self._say("constant models")
+        self._report("constant models")
         if self.plan is not None and self.plan.start is not None:
             self.table.offer(self.plan.start)
         if self.engine is not None:
-            self._say(self.engine.name)
+            self._report(self.engine.name)
             self._by_engine(self.engine, wanted)
-            self._say(f"after {self.engine.name}")
+            self._report(f"after {self.engine.name}")
         if self.plan is None or self.plan.formulation is None:
             return
         if self.question.shape.splits != UNIVARIATE and self.warm:
@@ -291,7 +291,7 @@ class Climb:
 
     def _climb(self, m: int, target: int) -> None:
         question = self._rung(m)
-        ledger = RungLedger(question, self.budget, self._watched(m))
+        ledger = TargetLedger(question, self.budget, self._watched(m))
         graph, lower = self.table.graph[m], self.table.lower[m]
         ledger.target = target
         if graph is not None:
@@ -320,7 +320,7 @@ class Climb:
             self.table.raise_lower(m, None, search.by)
         elif ledger.lower is not None:
             self.table.raise_lower(m, ledger.lower, search.by)
-        self._say(f"after at most {m} tests")
+        self._report(f"after at most {m} tests")
         if not ledger.closed:
             self.limit = search.limit
             self._spent[m] = target

@@ -32,7 +32,7 @@ SETTINGS = {
     "cadl85": ("",),
     "blossom": ("",),
     "totals-search": ("", "", "", "parts=none", "parts=multipliers", "parts=lazy+steps", "simd=plain"),
-    "diagram-search": ("", "", "", "aids=none", "aids=trees", "aids=transpositions"),
+    "diagram-search": ("", "", "", "techniques=none", "techniques=trees", "techniques=transpositions"),
 }
 HONOURED = {
     "contree": {"max_nodes", "min_support"},

@@ -1,4 +1,4 @@
-"""Between the native core's diagrams and decision graphs: handing out, and judging a model to begin with."""
+"""Conversion of the native core's diagrams to decision graphs, and of a model to begin with to what the core takes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sieve for solvers' points: rounded, checked exactly, best one kept."""
+"""Points of solvers: rounded, checked exactly, the best one kept."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from treeform.model import Model
 TOLERANCE = 1e-6
 
 
-class Sieve:
+class SolutionChecker:
     """Lets through points that satisfy the model after rounding, and remembers the best.
 
     Parameters

@@ -1,4 +1,4 @@
-"""The answer of a ladder over numbers of tests."""
+"""The answer of a search over numbers of tests: a size table."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from treeform.engines.laying import Start, to_diagram
+from treeform.engines.conversion import Start, to_diagram
 from treeform.errors import Infeasible
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ _NEVER = 2**61
 
 
 @dataclass(frozen=True)
-class NodeLadder:
+class SizeTable:
     """What is known of e(k), the least cost with at most k tests, for k = 0, 1, 2, ...
 
     Attributes
@@ -58,7 +58,7 @@ class NodeLadder:
         start: Sequence[Start],
         interrupted: bool,
         free: int = 0,
-    ) -> NodeLadder:
+    ) -> SizeTable:
         """From the core's answer; where it has no model of its own, the best of ``start`` has the least cost."""
         graphs: list[DecisionGraph | None] = []
         for k, found in enumerate(native["diagrams"]):
