@@ -129,3 +129,16 @@ def test_minimum_support_rules_them_out() -> None:
     result = problem.solve("cp-sat", formulation="odd", warm_start=None)
     assert (result.objective, str(result.status)) == (1, "optimal")
     assert misfit(result.graph, shape, data) is None
+
+
+@pytest.mark.parametrize("seed", [4, 5])
+def test_left_is_lower_where_the_paper_turns_hyperplanes_around(seed: int) -> None:
+    # With a weight below 0 the left side of the model was the upper side of the test.
+    rng = np.random.default_rng(seed)
+    X, y = rng.integers(0, 3, (8, 2)).astype(float), rng.integers(0, 2, 8)
+    problem = tf.Problem(X, y, shape=tf.Tree(2))
+    problem += tf.Monotone("x0")
+    expected = brute_force(problem.data, problem.shape, "error", [tf.Monotone("x0")])
+    result = problem.solve("highs", formulation=PaperODD(), warm_start=None, time_limit=60)
+    assert expected is not None
+    assert (result.objective, str(result.status)) == (expected[0], "optimal")

@@ -78,8 +78,9 @@ class Cube:
             span = X.max(axis=0) - X.min(axis=0)
         for feature in np.flatnonzero((span > LARGEST) | ((span > 0) & (span < 1 / LARGEST))).tolist():
             name = data.columns[feature].name
+            size = f"{span[feature]:.1e}" if np.isfinite(span[feature]) else "more than 1.8e308"
             return (
-                f"the values of {name!r} range over {span[feature]:.1e}, and features are scaled to [0, 1], which "
+                f"the values of {name!r} range over {size}, and features are scaled to [0, 1], which "
                 f"needs a range from {1 / LARGEST:.0e} to {LARGEST:.0e}; state the column in other units"
             )
         return None

@@ -12,6 +12,7 @@ from treeform.certify.proofs import verify_proof
 from treeform.certify.provers import (
     BY_PRICES,
     Bound,
+    beyond,
     by_engines,
     by_multipliers,
     by_prices,
@@ -200,7 +201,8 @@ class _Court:
             return None
         if not found.ok:
             return false(what, f"its proof proves nothing: {found.detail}")
-        if bound is not None and (value is None or bound < value):
+        enough = bound is None or (beyond(self.question, bound) if value is None else bound >= value)
+        if not enough:
             return false(what, f"its proof shows only that nothing is below {bound}")
         steps = f"{found.counters['core_lemmas']:,} lemmas" if found.counters else found.detail
         detail = f"proof verified ({steps}) against {cnf.n_clauses:,} clauses derived from the data"
