@@ -186,9 +186,7 @@ def _module_level(tree: ast.Module) -> list[ast.Import | ast.ImportFrom]:
     return [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
 
 
-def _targets(
-    node: ast.Import | ast.ImportFrom, dotted: str, path: Path, known: dict[str, Path]
-) -> list[str]:
+def _targets(node: ast.Import | ast.ImportFrom, dotted: str, path: Path, known: dict[str, Path]) -> list[str]:
     if isinstance(node, ast.Import):
         return [alias.name for alias in node.names]
     package = dotted if path.name == "__init__.py" else dotted.rpartition(".")[0]

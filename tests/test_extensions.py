@@ -206,7 +206,10 @@ def test_a_name_of_ours_stays_ours(stranger: Path) -> None:
     assert "belongs to treeform" in str(taken[1].reason)
 
 
-OWN = PARTS + "\nfrom treeform.catalogue import register\n\nregister(Tiny)\nregister(PlainODD)\nregister(Echo)\n"
+OWN = (
+    PARTS
+    + "\nfrom treeform.catalogue import register\n\nregister(Tiny)\nregister(PlainODD)\nregister(Echo)\n"
+)
 
 
 def test_import_of_a_module_of_ones_own(

@@ -75,3 +75,21 @@ def test_the_command(tmp_path: Path) -> None:
     )
     assert refused.exit_code == 2
     assert "--solver" in refused.output
+
+
+def test_a_curve_that_was_cut_short_is_not_proved(monkeypatch):
+    """Depth 1 alone is complete, and depth 2 was not looked at."""
+    from treeform.tradeoff import pareto as module
+
+    problem = tf.Problem([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0], shape=tf.Tree(2))
+    whole = problem.pareto()
+    assert whole.proved and whole.depth == 2 and [p.value for p in whole.points] == [2, 1, 0]
+
+    class Spent(module.Budget):
+        def stop(self):
+            return True
+
+    monkeypatch.setattr(module, "Budget", Spent)
+    short = problem.pareto()
+    assert list(short.ladders) == [1] and short.ladders[1].proved
+    assert not short.proved

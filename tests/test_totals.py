@@ -401,7 +401,9 @@ def test_wrong_hints_prove_nothing_wrong():
         if outcome.graph is None or outcome.witness is None:
             continue
         multipliers = [int(m) for m in rng.integers(-1000, 1000, len(outcome.witness["multipliers"]))]
-        found = cheapest(problem.data, task, outcome.upper, multipliers, int(rng.integers(1, 5000)), lambda: False)
+        found = cheapest(
+            problem.data, task, outcome.upper, multipliers, int(rng.integers(1, 5000)), lambda: False
+        )
         assert found.least is not None
 
 

@@ -54,19 +54,22 @@ class Pareto:
     points : tuple of ParetoPoint
         By depth, then tests.
     ladders : dict of int to Ladder
-        By depth.
+        By depth; those up to the first that the time did not suffice for.
     seconds : float
+    depth : int
+        The greatest depth asked for.
     """
 
     question: Question
     points: tuple[ParetoPoint, ...]
     ladders: dict[int, Ladder]
     seconds: float
+    depth: int
 
     @property
     def proved(self) -> bool:
         """Whether the curve is complete and every model on it the best."""
-        return all(ladder.proved for ladder in self.ladders.values())
+        return len(self.ladders) == self.depth and all(ladder.proved for ladder in self.ladders.values())
 
     def __str__(self) -> str:
         name = str(self.question.objective)
@@ -122,7 +125,7 @@ def curve(
         if budget.stop() or str(ladders[depth].limit) == "interrupted":
             break
     asked = ladders[min(ladders)].question
-    return Pareto(asked, _points(ladders), ladders, budget.seconds)
+    return Pareto(asked, _points(ladders), ladders, budget.seconds, question.shape.depth)
 
 
 def _watched(

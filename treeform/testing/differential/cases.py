@@ -140,7 +140,7 @@ def draw_case(seed: int, number: int, bundle: Bundle | None = None) -> Case:
     shared = draw_bundle(seed, number // BUNDLE) if bundle is None else bundle
     rng = random.Random(f"{seed}/case/{number}")
     goal = rng.choice(shared.goals)
-    how_many = rng.choices((0, 1, 2, 3), (34, 40, 19, 7))[0]
+    how_many = rng.choices((0, 1, 2, 3), (42, 38, 15, 5))[0]
     chosen = list(rng.sample(shared.requirements, min(how_many, len(shared.requirements))))
     if not goal.text.count("error") and "cost" not in goal.text and rng.random() < 0.85:
         # Fewest tests, leaves or levels are of interest under a bound on the errors only.
@@ -155,7 +155,7 @@ def draw_case(seed: int, number: int, bundle: Bundle | None = None) -> Case:
 
 
 def _draw_shape(rng: random.Random) -> Shape:
-    if rng.random() < 0.025:
+    if rng.random() < 0.015:
         if rng.random() < 0.6:
             return Shape(rng.choice((1, 1, 2)), None, True)
         widths = rng.choice(((1,), (1, 1), (1, 2)))
@@ -228,6 +228,8 @@ def _draw_pool(rng: random.Random, table: Table, shape: Shape) -> tuple[Spec, ..
             "feature_budget",
             "monotone",
             "max_nodes",
+            "min_support",
+            "parity",
             "own",
         ],
         rng.choice((2, 3, 3, 4)),

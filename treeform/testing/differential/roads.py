@@ -24,7 +24,7 @@ TREE_ENGINES = (
     ("diagram-search", 5),
     ("totals-search", 9),
 )
-DIAGRAM_ENGINES = (("diagram-search", 40), ("diagram-heuristic", 0.4))
+DIAGRAM_ENGINES = (("diagram-search", 40), ("diagram-heuristic", 0.15))
 HYPERPLANE_SOLVERS = (("highs", 10), ("mathopt:scip", 4), ("cp-sat", 0.2))
 SETTINGS = {
     "contree": ("", "", "", "fewest_tests=true", "prune=none", "prune=neighbourhood", "simd=plain"),
@@ -55,11 +55,11 @@ SAT_SOLVERS = (
 )
 ODD_SOLVERS = (
     ("cp-sat", 30),
-    ("highs", 7),
+    ("highs", 4),
     ("cadical195", 9),
     ("glucose42", 9),
     ("minicard", 6),
-    ("mathopt:scip", 4),
+    ("mathopt:scip", 2.5),
     ("rc2", 0.5),
     ("pyomo:appsi_highs", 0.1),
 )
@@ -150,7 +150,7 @@ def draw_road(
 ) -> Road:
     """A road that fits the question, most of the time."""
     kinds = {spec["kind"] for spec in requirements}
-    verb = rng.choices(("solve", "sizes", "pareto"), (95, 4, 1.5 if shape.widths is None else 0))[0]
+    verb = rng.choices(("solve", "sizes", "pareto"), (96, 3, 1 if shape.widths is None else 0))[0]
     if verb == "sizes":
         return _sizes(rng, shape, draw_model, table)
     if verb == "pareto":
@@ -193,11 +193,11 @@ def _who(rng: random.Random, shape: Shape, goal: Goal, kinds: set[str]) -> tuple
     # A bound on the errors is honoured where they are the objective.
     left = kinds - ({"max_errors"} if goal.text == "error" else set())
     plain = not shape.hyperplanes and goal.depth == "0"
-    if plain and rng.random() < 0.85 and (engine := _engine(rng, shape, left)) is not None:
+    if plain and rng.random() < 0.94 and (engine := _engine(rng, shape, left)) is not None:
         return (None if rng.random() < 0.15 else engine), None
     if rng.random() < 0.02:  # what an engine cannot honour it has to refuse
         return _engine(rng, shape), None
-    if rng.random() < 0.15:
+    if rng.random() < 0.25:
         return None, None
     ways: list[tuple[str, tuple[tuple[str, float], ...], float]] = [
         ("odd", ODD_SOLVERS, 10),
