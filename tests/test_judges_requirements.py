@@ -148,6 +148,16 @@ def test_rates_and_their_distance():
     assert odds.violation(graph, data) == Fraction(1, 3) and len(odds.report(graph, data)) == 4
     within = tf.ConditionalParity(groups="sex", given="job", difference=0).bind(data)
     assert within.violation(graph, data) == 1  # of job a: m (row 0) is not favoured, f (row 3) is
+    halves = data_of([0.5, 0.5, 1, 1, 2, 1])
+    half = tf.StatisticalParity(groups="sex", difference=0).bind(halves)
+    assert [(r.weight, r.favourable) for r in half.report(stump(halves, 3.5), halves)] == [
+        (Fraction(5, 2), 2),
+        (Fraction(7, 2), 2),
+    ]
+    with pytest.raises(
+        Infeasible, match=r"every leaf needs weight 7, and all samples have 6\n.*ask for at most 6"
+    ):
+        tf.MinSupport(7).bind(halves)
     alone = data_of(y=(1, 0, 1, 0, 1, 0))
     assert tf.EqualOpportunity(groups="sex", ratio=1).bind(alone).violation(stump(alone, 3.5), alone) == 0
 
