@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class TotalRow:
-    """``lo <= coef . totals <= hi``, in whole numbers.
+    """A row over totals, in whole numbers: ``lo <= coef @ totals <= hi``.
 
     Attributes
     ----------
