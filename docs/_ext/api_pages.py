@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import inspect
 from importlib import import_module
+from operator import attrgetter
 from pathlib import Path
+from pkgutil import iter_modules
 from types import ModuleType
 
 PACKAGES = {
@@ -18,6 +20,7 @@ PACKAGES = {
     "treeform.language": "What requirements, formulations and objectives are built from.",
     "treeform.model": "Arrays of variables and rows.",
     "treeform.bridges": "Rewriting rows for solvers that lack a kind of row.",
+    "treeform.catalogue": "Finding solvers, engines, formulations and requirements by name.",
     "treeform.backends": "Solvers, and what a new one has to provide.",
     "treeform.engines": "Native engines, and what a new one has to provide.",
     "treeform.solve": "One solve, from the question to the result.",
@@ -32,9 +35,15 @@ PACKAGES = {
 
 
 def public_names(module: ModuleType) -> list[str]:
-    """The names of ``__all__``; of a plain module, the classes and functions that it defines."""
+    """The names of ``__all__``; of a plain module, the classes and functions that it defines.
+
+    A package that exports nothing itself gives those of its modules, as ``module.Name``.
+    """
     if hasattr(module, "__all__"):
         return sorted(module.__all__, key=str.lower)
+    if hasattr(module, "__path__"):
+        inner = [import_module(f"{module.__name__}.{one.name}") for one in iter_modules(module.__path__)]
+        return [f"{one.__name__.rpartition('.')[2]}.{name}" for one in inner for name in public_names(one)]
     found = inspect.getmembers(module, lambda value: inspect.isclass(value) or inspect.isfunction(value))
     return [name for name, value in found if value.__module__ == module.__name__ and name[0] != "_"]
 
@@ -45,7 +54,7 @@ def page(name: str, summary: str, listed: set[int]) -> str:
     What an earlier page lists (``listed``, by identity) is left out, since an object is described once.
     """
     module = import_module(name)
-    found = {n: getattr(module, n) for n in public_names(module)}
+    found = {n: attrgetter(n)(module) for n in public_names(module)}
     names = [n for n, value in found.items() if callable(value) and id(value) not in listed]
     listed.update(id(found[n]) for n in names)
     lines = [name, "=" * len(name), "", summary, "", f".. currentmodule:: {name}", ""]
