@@ -63,7 +63,9 @@ class AtMost(tf.Requirement):
         return sum(max(0, Row("", coef, rhs).slack(graph, data)) for coef, rhs in self.prediction_rows(data))
 
     def build(self, m, t):
-        raise NotImplementedError
+        # sum_i weight_i * coef[i, class predicted for i] <= rhs
+        for coef, rhs in self.prediction_rows(t.data):
+            m.add((coef * t.weights[:, None] * t.predicted).sum() <= rhs, self.name)
 
     def __str__(self):
         return self.name

@@ -11,7 +11,7 @@ from treeform.errors import DataError, SpecError
 from treeform.language.limits import Limits
 from treeform.language.requirement import Requirement
 from treeform.model import any_of
-from treeform.requirements.groups import class_code
+from treeform.requirements.groups import favourable_code
 from treeform.shape import UNIVARIATE
 
 if TYPE_CHECKING:
@@ -136,15 +136,7 @@ class Monotone(Requirement):
         return own[0]
 
     def _code(self, data: Dataset) -> int:
-        if self.favourable is not None:
-            return class_code(self.favourable, data)
-        if data.n_classes > 2:
-            raise SpecError(
-                f"{self} does not say which class is favourable",
-                cause=f"there are {data.n_classes} classes: {', '.join(map(str, data.classes))}",
-                fix=f"add favourable={data.classes[-1]!r}",
-            )
-        return data.n_classes - 1
+        return favourable_code(self.favourable, data, self)
 
     def build(self, m: Model, t: Ports) -> None:
         # not (feature[v, f] and good[v] and bad[v]), where the lower side is the left one; and with falling[v, f] in

@@ -185,3 +185,22 @@ def _called(name: str | None) -> str:
 def _plain(label: Any) -> Any:
     value = label.item() if isinstance(label, np.generic) else label
     return value if isinstance(value, bool | int | float | str) else str(value)
+
+
+def favourable_code(label: Any, data: Dataset, owner: object) -> int:
+    """The code of the favourable class; with two classes it may be left out, and is the greater label then.
+
+    Raises
+    ------
+    SpecError
+        If the label is unknown, or left out with more than two classes. ``owner`` is who asks, for the message.
+    """
+    if label is not None:
+        return class_code(label, data)
+    if data.n_classes > 2:
+        raise SpecError(
+            f"{owner} does not say which class is favourable",
+            cause=f"there are {data.n_classes} classes: {', '.join(map(str, data.classes))}",
+            fix=f"add favourable={data.classes[-1]!r}",
+        )
+    return data.n_classes - 1

@@ -18,7 +18,7 @@ from treeform.language.objective import LARGEST, as_fraction
 from treeform.language.requirement import Requirement
 from treeform.language.totals import TotalRow, Totals
 from treeform.requirements.amount import decimal_text
-from treeform.requirements.groups import Groups, class_code
+from treeform.requirements.groups import Groups, favourable_code
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -118,15 +118,7 @@ class RateParity(Requirement):
         return bound
 
     def _favourable_code(self, data: Dataset) -> int:
-        if self.favourable is not None:
-            return class_code(self.favourable, data)
-        if data.n_classes > 2:
-            raise SpecError(
-                f"{self} does not say which class is favourable",
-                cause=f"there are {data.n_classes} classes: {', '.join(map(str, data.classes))}",
-                fix=f"add favourable={data.classes[-1]!r}",
-            )
-        return data.n_classes - 1
+        return favourable_code(self.favourable, data, self)
 
     def _resolved(self, data: Dataset) -> tuple[Groups, int]:
         if self._bound is None or self._bound[0] is not data:
