@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from diagram_samples import LATE, LEAVES, A, B, handed_on_late
 from graph_samples import random_graph
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -27,9 +28,6 @@ from treeform.testing import all_models, brute_force
 TABLE = pd.DataFrame({"a": [0, 0, 1, 1], "b": [0, 1, 0, 1]})
 XOR = Dataset.from_user(TABLE, [0, 1, 1, 0])
 NARROW = tf.Diagram(1, 1, 2)
-A = {"feature": 0, "threshold": 0.5}
-B = {"feature": 1, "threshold": 0.5}
-LEAVES = {"no": {"label": 0}, "yes": {"label": 1}}
 
 
 def xor_below(root: dict[str, Any]) -> DecisionGraph:
@@ -102,23 +100,6 @@ def test_pass_throughs_count_as_tests() -> None:
 
 
 # -- W2: two arcs to one node ---------------------------------------------------------------------------
-
-
-LATE = Dataset.from_user(
-    pd.DataFrame({"a": [0, 0, 0, 1, 1, 0, 1, 2], "b": [1, 0, 2, 2, 0, 0, 2, 1]}), [1, 0, 1, 0, 0, 0, 0, 1]
-)
-
-
-def handed_on_late() -> DecisionGraph:
-    """Node u parts its four samples, two and two, and sends both sides to w, one layer further down."""
-    nodes = {
-        "root": {**A, "left": "u", "right": "v"},
-        "u": {**B, "left": "w", "right": "w"},
-        "v": {"feature": 1, "threshold": 1.5, "left": "w", "right": "no"},
-        "w": {**B, "left": "no", "right": "yes"},
-        **LEAVES,
-    }
-    return DecisionGraph.build(nodes, LATE)
 
 
 def test_two_arcs_to_one_node_do_not_meet_a_minimum_support() -> None:

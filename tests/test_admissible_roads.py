@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from diagram_samples import LATE, LEAVES, A, B, handed_on_late
 
 import treeform as tf
 from treeform.data import Dataset
@@ -16,24 +17,6 @@ from treeform.testing import brute_force
 
 XOR = Dataset.from_user(pd.DataFrame({"a": [0, 0, 1, 1], "b": [0, 1, 0, 1]}), [0, 1, 1, 0])
 NARROW = tf.Diagram(1, 1, 2)
-A = {"feature": 0, "threshold": 0.5}
-B = {"feature": 1, "threshold": 0.5}
-LEAVES = {"no": {"label": 0}, "yes": {"label": 1}}
-LATE = Dataset.from_user(
-    pd.DataFrame({"a": [0, 0, 0, 1, 1, 0, 1, 2], "b": [1, 0, 2, 2, 0, 0, 2, 1]}), [1, 0, 1, 0, 0, 0, 0, 1]
-)
-
-
-def handed_on_late() -> DecisionGraph:
-    """Node u parts its four samples, two and two, and sends both sides to w, one layer further down."""
-    nodes = {
-        "root": {**A, "left": "u", "right": "v"},
-        "u": {**B, "left": "w", "right": "w"},
-        "v": {"feature": 1, "threshold": 1.5, "left": "w", "right": "no"},
-        "w": {**B, "left": "no", "right": "yes"},
-        **LEAVES,
-    }
-    return DecisionGraph.build(nodes, LATE)
 
 
 def xor_below(root: dict[str, Any]) -> DecisionGraph:
