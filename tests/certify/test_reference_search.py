@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
+from repository import ROOT
 
 import treeform as tf
 from treeform.certify.reference import OutOfReach, Stopped, least_value
@@ -16,8 +16,6 @@ from treeform.language.objective import Objective
 from treeform.language.question import Question
 from treeform.shape import Diagram, Tree
 from treeform.testing import brute_force, draw_cases
-
-ROOT = Path(__file__).resolve().parent.parent
 
 REQUIREMENTS = [
     [],

@@ -13,13 +13,13 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from repository import ROOT
 from typer.testing import CliRunner, Result
 
 import treeform as tf
 from treeform.cli.app import app
 from treeform.cli.table import read_table
 
-ROOT = Path(__file__).resolve().parent.parent
 CREDIT = ROOT / "examples" / "data" / "german-credit.csv"
 PARITY = "statistical_parity:groups=sex,ratio=0.8,favourable=yes"
 

@@ -7,8 +7,8 @@ import textwrap
 from pathlib import Path
 
 import pytest
+from repository import ROOT
 
-ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted(
     p for p in (ROOT / "docs").rglob("*.rst") if not {"_build", "auto_examples", "generated"} & set(p.parts)
 )

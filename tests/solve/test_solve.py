@@ -10,11 +10,11 @@ import sys
 import threading
 import time
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from repository import ROOT
 
 import treeform as tf
 from treeform.errors import ContradictionError, Infeasible, SpecError
@@ -248,7 +248,7 @@ def test_unknown_solvers_are_compared_with_engines_too(table):
 
 
 def test_the_process_ends_cleanly_after_a_search_that_did_not_react():
-    table = Path(__file__).resolve().parent.parent / "examples/data/german-credit.csv"
+    table = ROOT / "examples/data/german-credit.csv"
     code = f"""
 import pandas as pd, treeform as tf
 X = pd.read_csv({str(table)!r})

@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from repository import ROOT
 
-ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "treeform"
 MAX_LINES = 450
 SOLVERS = ["highspy", "ortools", "pysat", "pyomo"]
@@ -200,7 +200,7 @@ def _targets(node: ast.Import | ast.ImportFrom, dotted: str, path: Path, known: 
 
 
 def test_files_are_short() -> None:
-    files = [*modules().values(), *formulation_files(), *sorted((ROOT / "tests").glob("*.py"))]
+    files = [*modules().values(), *formulation_files(), *sorted((ROOT / "tests").rglob("*.py"))]
     files += sorted((PACKAGE / "native").rglob("*.[ch]pp"))
     lengths = {path.relative_to(ROOT): len(path.read_text(encoding="utf-8").splitlines()) for path in files}
     long = {str(path): lines for path, lines in lengths.items() if lines > MAX_LINES}
