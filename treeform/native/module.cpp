@@ -69,7 +69,8 @@ ct::Rows rows_of(const Matrix& x, const Labels& y, const std::optional<Weights>&
     }
     if (cost) {
         const auto k = static_cast<std::size_t>(classes);
-        if (cost->shape(0) != k || cost->shape(1) != k) throw std::invalid_argument("the cost matrix is not classes x classes");
+        if (cost->shape(0) != k || cost->shape(1) != k)
+            throw std::invalid_argument("the cost matrix is not classes x classes");
         rows.cost.assign(cost->data(), cost->data() + k * k);
     }
     return rows;
@@ -90,9 +91,8 @@ ct::Poll poll_of(const nb::object& poll) {
 nb::dict contree(const Matrix& x, const Labels& y, const std::optional<Weights>& weight, int classes,
                  const std::optional<Costs>& cost, int depth, std::int64_t max_nodes, std::int64_t min_support,
                  std::int64_t node_penalty, std::optional<std::int64_t> upper, std::int64_t gap,
-                 const std::vector<std::string>& prune, int threads, const std::string& simd, std::uint64_t memory_limit,
-                 double time_limit,
-                 const nb::object& poll) {
+                 const std::vector<std::string>& prune, int threads, const std::string& simd,
+                 std::uint64_t memory_limit, double time_limit, const nb::object& poll) {
     const ct::Rows rows = rows_of(x, y, weight, classes, cost);
     ct::Settings settings;
     settings.depth = depth, settings.max_nodes = max_nodes, settings.min_support = min_support;
@@ -134,6 +134,7 @@ NB_MODULE(_core, m) {
           nb::arg("node_penalty"), nb::arg("upper").none(), nb::arg("gap"), nb::arg("prune"), nb::arg("threads"),
           nb::arg("simd"), nb::arg("memory_limit"), nb::arg("time_limit"), nb::arg("poll").none(),
           "Solve for the cheapest decision tree over continuous features; see treeform.engines.ConTree.");
-    m.def("simd_available", [](const std::string& simd) { return ct::simd_available(simd.c_str()); }, nb::arg("simd"),
-          "Whether the scans of that instruction set run on this processor.");
+    m.def(
+        "simd_available", [](const std::string& simd) { return ct::simd_available(simd.c_str()); }, nb::arg("simd"),
+        "Whether the scans of that instruction set run on this processor.");
 }

@@ -1,6 +1,7 @@
 #pragma once
-// What every search that runs on a thread of its own shares with the thread that watches it: a stop flag that is read often,
-// a clock, a lock for what is handed over, and a bell for the end. Signals and Python are the business of the watcher.
+// What every search that runs on a thread of its own shares with the thread that watches it: a stop flag that is read
+// often, a clock, a lock for what is handed over, and a bell for the end. Signals and Python are the business of the
+// watcher.
 #include <atomic>
 #include <chrono>
 #include <condition_variable>

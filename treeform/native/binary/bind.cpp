@@ -58,7 +58,8 @@ tb::FlatTree to_tree(const Column& feature, const Column& left, const Column& ri
     if (left.shape(0) != n || right.shape(0) != n) throw std::invalid_argument("the start's columns differ in length");
     for (std::size_t i = 0; i < n; ++i) {
         const std::int32_t f = feature.data()[i], a = left.data()[i], b = right.data()[i];
-        const bool inside = std::size_t(f) < features && a > std::int32_t(i) && b > std::int32_t(i) && std::size_t(a) < n && std::size_t(b) < n;
+        const bool inside = std::size_t(f) < features && a > std::int32_t(i) && b > std::int32_t(i)
+                            && std::size_t(a) < n && std::size_t(b) < n;
         if (f >= 0 && !inside) throw std::invalid_argument("the start is not a tree");
         tree.feature.push_back(f), tree.left.push_back(a), tree.right.push_back(b), tree.label.push_back(-1);
     }
@@ -108,17 +109,20 @@ tb::Outcome run(const tb::Points& points, const tb::Settings& settings, double t
 
 nb::dict binary(const Bytes& x, const Values& value, const Weights& weight, int depth, std::int64_t max_nodes,
                 std::int64_t min_support, std::int64_t node_penalty, std::optional<std::int64_t> upper,
-                const std::string& strategy, const std::vector<std::string>& rules, const std::string& relaxation, double step,
-                const std::string& order, int exact_depth, std::int64_t memory, const std::vector<std::string>& use,
-                const std::string& simd, int threads, const std::optional<std::tuple<Column, Column, Column>>& start,
-                double time_limit, const nb::object& poll) {
+                const std::string& strategy, const std::vector<std::string>& rules, const std::string& relaxation,
+                double step, const std::string& order, int exact_depth, std::int64_t memory,
+                const std::vector<std::string>& use, const std::string& simd, int threads,
+                const std::optional<std::tuple<Column, Column, Column>>& start, double time_limit,
+                const nb::object& poll) {
     tb::Points points;
     points.x = x.data(), points.rows = x.shape(0), points.features = x.shape(1);
     points.value = value.data(), points.labels = int(value.shape(1)), points.weight = weight.data();
-    if (value.shape(0) != points.rows || weight.shape(0) != points.rows) throw std::invalid_argument("rows differ in number");
+    if (value.shape(0) != points.rows || weight.shape(0) != points.rows)
+        throw std::invalid_argument("rows differ in number");
     tb::Settings s;
     s.depth = depth, s.max_nodes = max_nodes, s.min_support = min_support, s.node_penalty = node_penalty;
-    s.upper = upper.value_or(tb::kNever), s.strategy = strategy, s.rules = rules, s.relaxation = relaxation, s.step = step;
+    s.upper = upper.value_or(tb::kNever), s.strategy = strategy, s.rules = rules, s.relaxation = relaxation,
+    s.step = step;
     s.order = order, s.exact_depth = exact_depth, s.memory = std::size_t(memory), s.simd = simd;
     s.threads = threads;
     if (start) s.start = to_tree(std::get<0>(*start), std::get<1>(*start), std::get<2>(*start), points.features);
@@ -137,9 +141,10 @@ nb::dict binary(const Bytes& x, const Values& value, const Weights& weight, int 
 
 void bind_binary(nb::module_& m) {
     m.def("binary", &binary, nb::arg("x"), nb::arg("value"), nb::arg("weight"), nb::arg("depth"), nb::arg("max_nodes"),
-          nb::arg("min_support"), nb::arg("node_penalty"), nb::arg("upper").none(), nb::arg("strategy"), nb::arg("rules"),
-          nb::arg("relaxation"), nb::arg("step"), nb::arg("order"), nb::arg("exact_depth"), nb::arg("memory"), nb::arg("use"),
-          nb::arg("simd"), nb::arg("threads"), nb::arg("start").none(), nb::arg("time_limit"), nb::arg("poll").none(),
+          nb::arg("min_support"), nb::arg("node_penalty"), nb::arg("upper").none(), nb::arg("strategy"),
+          nb::arg("rules"), nb::arg("relaxation"), nb::arg("step"), nb::arg("order"), nb::arg("exact_depth"),
+          nb::arg("memory"), nb::arg("use"), nb::arg("simd"), nb::arg("threads"), nb::arg("start").none(),
+          nb::arg("time_limit"), nb::arg("poll").none(),
           "Solve for the cheapest decision tree over binary features; see treeform.engines.DL85.");
     m.def("binary_rules", &tb::rule_names, "Names of the rules of CA-DL8.5 that were compiled in.");
 }

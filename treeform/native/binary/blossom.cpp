@@ -1,14 +1,14 @@
 // Blossom (Demirovic, Hebrard, Jean: "Blossom: an anytime algorithm for computing optimal decision trees", ICML 2023).
 //
-// The state is one decision tree. A bud is a branch without a test. While there are buds, the oldest one (FIFO) gets its
-// next untried feature as test and puts out two buds. When there are none the tree is complete; the last test is
+// The state is one decision tree. A bud is a branch without a test. While there are buds, the oldest one (FIFO) gets
+// its next untried feature as test and puts out two buds. When there are none the tree is complete; the last test is
 // taken back, and its branch becomes a bud again if features are left and it can still matter: for every ancestor b'
 // the costs of the closed siblings on the way from b' must stay below the best tree known for b' (the paper's
 // lower bound lb(b', b)). Otherwise the branch is closed. Every best cost is passed up at once, so the incumbent
 // improves with every branch.
 //
-// Candidates are in increasing order of Gini impurity. The last levels are not searched: a branch with two tests left is
-// solved from its pair table (the paper stops one level later, with the error as the order of the last tests).
+// Candidates are in increasing order of Gini impurity. The last levels are not searched: a branch with two tests left
+// is solved from its pair table (the paper stops one level later, with the error as the order of the last tests).
 //
 // Memory: the paper's algorithm needs one record per branch. The rows of a branch are stored while there is room (as
 // much as the packed data, plus 32 MB), and otherwise made again from its path, so memory stays linear in the data
@@ -26,7 +26,8 @@ namespace treeform::binary {
 void bloom(const Points& points, const Settings& settings, Control& control, Outcome& out) {
     auto first = make_substrate(points, settings);
     Substrate& substrate = *first;
-    out.simd = substrate.simd, out.rows = substrate.points, out.planes = substrate.planes, out.lane_bits = substrate.lane_bits;
+    out.simd = substrate.simd, out.rows = substrate.points, out.planes = substrate.planes,
+    out.lane_bits = substrate.lane_bits;
     Team team(substrate, settings, control);
     std::vector<std::exception_ptr> failures(std::max(1, settings.threads));
     std::mutex adding;
@@ -49,7 +50,8 @@ void bloom(const Points& points, const Settings& settings, Control& control, Out
         out.counters += counters;
     };
     try {
-        if (!settings.start.empty()) Search(make_substrate(points, settings), settings, team, control, 0).follow(settings.start);
+        if (!settings.start.empty())
+            Search(make_substrate(points, settings), settings, team, control, 0).follow(settings.start);
         std::vector<std::thread> others;
         for (std::size_t w = 1; w < failures.size(); ++w)
             others.emplace_back([&, w] { grow(*make_substrate(points, settings), w); });
@@ -104,14 +106,17 @@ void Blossom::run() {
 
 std::size_t Blossom::bytes_of(const Node& node) const {
     const std::size_t lane = std::size_t(substrate_.lane_bits) / 8;
-    return (std::size_t(node.chunks) * node.pad * 2 + std::size_t(node.columns) * node.pad) * lane + node.columns * 80 + 512;
+    return (std::size_t(node.chunks) * node.pad * 2 + std::size_t(node.columns) * node.pad) * lane + node.columns * 80
+           + 512;
 }
 
 /// A new branch below `parent` (or the root), with its best tree so far.
 int Blossom::sprout(int parent, int feature, int value) {
     int at;
-    if (free_.empty()) at = int(branches_.size()), branches_.emplace_back();
-    else at = free_.back(), free_.pop_back();
+    if (free_.empty())
+        at = int(branches_.size()), branches_.emplace_back();
+    else
+        at = free_.back(), free_.pop_back();
     Branch& b = branches_[at];
     b.candidates.clear();
     b.path.clear();
@@ -140,9 +145,10 @@ int Blossom::sprout(int parent, int feature, int value) {
         return at;
     }
     const int outright = std::min(left, settings_.exact_depth);
-    const Solved s = outright == 1   ? solve_one(b.node, 1, settings_.node_penalty)
-                     : outright == 2 || left > 3 ? solve_two(substrate_, b.node, 3, settings_.node_penalty)
-                                     : solve_three(substrate_, b.node, 7, settings_.node_penalty, control_.stopping);
+    const Solved s = outright == 1 ? solve_one(b.node, 1, settings_.node_penalty)
+                     : outright == 2 || left > 3
+                         ? solve_two(substrate_, b.node, 3, settings_.node_penalty)
+                         : solve_three(substrate_, b.node, 7, settings_.node_penalty, control_.stopping);
     control_.check();
     if (s.cost < b.best) b.best = s.cost, b.plan = plan_of(b.node, s, left > 3 ? 2 : outright);
     if (left <= settings_.exact_depth) {
@@ -152,8 +158,10 @@ int Blossom::sprout(int parent, int feature, int value) {
     rank(b);
     b.closed = b.candidates.empty();
     const std::size_t bytes = bytes_of(b.node);
-    if (stored_ + bytes <= store_limit_) stored_ += bytes, b.stored = true;
-    else b.node = Node();
+    if (stored_ + bytes <= store_limit_)
+        stored_ += bytes, b.stored = true;
+    else
+        b.node = Node();
     return at;
 }
 

@@ -41,7 +41,8 @@ public:
         Entry* bucket = at(key);
         for (int i = 0; i < kWays; ++i) {
             Entry& e = bucket[i];
-            if (e.depth == depth && e.hash == key && e.tests == tests && substrate_.leads_to(e.path.data(), e.length, cover)) {
+            if (e.depth == depth && e.hash == key && e.tests == tests
+                && substrate_.leads_to(e.path.data(), e.length, cover)) {
                 ++counters_.cache_hits;
                 e.stamp = ++clock_;
                 return &e;
@@ -82,7 +83,9 @@ private:
     std::int64_t table_bytes() const { return std::int64_t(table_.size() * sizeof(Entry)); }
     /// Rows, pair tables, scratch and trees: what the limit covers beside this table.
     std::int64_t elsewhere() const {
-        return (Buffer::live.load(std::memory_order_relaxed) + Plan::live.load(std::memory_order_relaxed) * Plan::kBytes) / workers_;
+        return (Buffer::live.load(std::memory_order_relaxed)
+                + Plan::live.load(std::memory_order_relaxed) * Plan::kBytes)
+               / workers_;
     }
     static std::uint64_t mix(std::uint64_t hash, int depth, std::int64_t tests) {
         hash = (hash ^ (std::uint64_t(depth) << 40 ^ std::uint64_t(tests))) * 0xbf58476d1ce4e5b9ull;

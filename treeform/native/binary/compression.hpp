@@ -1,6 +1,6 @@
 #pragma once
-// Which bits of which chunks a restriction to some rows keeps, and where they go: the steps that `Ops::compress` runs for
-// all features at once.
+// Which bits of which chunks a restriction to some rows keeps, and where they go: the steps that `Ops::compress` runs
+// for all features at once.
 #include <bit>
 #include <vector>
 
@@ -8,7 +8,8 @@
 
 namespace treeform::binary {
 
-/// Keep the rows whose bit of mask_of(chunk) is set, run by run; fills the steps, the runs of the result and its valid bits.
+/// Keep the rows whose bit of mask_of(chunk) is set, run by run; fills the steps, the runs of the result and its valid
+/// bits.
 template <class L, class MaskOf>
 void plan_compression(const std::vector<Run>& runs, int n_runs, MaskOf mask_of, std::vector<Step<L>>& steps,
                       std::vector<Run>& out_runs, std::vector<L>& out_valid) {

@@ -7,8 +7,10 @@ namespace treeform::binary {
 
 Outcome solve(const Points& points, const Settings& settings, Control& control) {
     Outcome out;
-    if (settings.strategy == "blossom") bloom(points, settings, control, out);
-    else Restarts(points, settings, control).run(out);
+    if (settings.strategy == "blossom")
+        bloom(points, settings, control, out);
+    else
+        Restarts(points, settings, control).run(out);
     out.seconds = control.seconds();
     return out;
 }

@@ -10,7 +10,8 @@
 
 namespace treeform::binary {
 
-/// Raw memory on cache-line boundaries that only ever grows. `live` counts the bytes of all of them, for the memory limit.
+/// Raw memory on cache-line boundaries that only ever grows. `live` counts the bytes of all of them, for the memory
+/// limit.
 class Buffer {
 public:
     static inline std::atomic<std::int64_t> live{0};
@@ -43,7 +44,9 @@ public:
         return static_cast<T*>(data_);
     }
     template <class T>
-    T* get() const { return static_cast<T*>(data_); }
+    T* get() const {
+        return static_cast<T*>(data_);
+    }
 
 private:
     void* data_ = nullptr;

@@ -58,12 +58,12 @@ struct Ops {
     /// mass: channel 0 plus channel 1 (two_classes), or one given channel.
     void (*mass_pairs)(const Bits<L>&, int first, int last, L* scratch, S* table);
     /// From the table: best[...].leaf and .one of each feature (the depth-two problem).
-    void (*stumps)(const Bits<L>&, Mode, int channels, const S* table, const S* counts, const S* totals,
-                   S support, Best<S>&);
+    void (*stumps)(const Bits<L>&, Mode, int channels, const S* table, const S* counts, const S* totals, S support,
+                   Best<S>&);
     /// One row of the depth-three problem: `inside` are the rows of the node that have feature f; columns >= f
     /// are combined with f, and best.one/two/three are raised for f and for every such column.
-    void (*triples)(const Bits<L>& inside, Mode, int channels, int f, const S* table, const S* counts,
-                    const S* totals, S support, L* scratch, Best<S>&);
+    void (*triples)(const Bits<L>& inside, Mode, int channels, int f, const S* table, const S* counts, const S* totals,
+                    S support, L* scratch, Best<S>&);
 };
 
 /// The value of a tree that violates the minimum support (support mode uses lanes of 32 bits or more).

@@ -13,7 +13,9 @@ struct Solved {
     int tests[2] = {0, 0};      // at most so many below each side
 };
 
-inline std::int64_t full(int depth) { return depth >= 31 ? (std::int64_t(1) << 31) - 1 : (std::int64_t(1) << depth) - 1; }
+inline std::int64_t full(int depth) {
+    return depth >= 31 ? (std::int64_t(1) << 31) - 1 : (std::int64_t(1) << depth) - 1;
+}
 
 inline Cost plus(Cost a, Cost b) { return a >= kNever || b >= kNever ? kNever : a + b; }
 
@@ -51,7 +53,8 @@ inline Solved solve_two(Substrate& substrate, Node& n, std::int64_t tests, Cost 
     substrate.pairs(n);
     return best_root(n, 1, tests, penalty, [&](int s, int j, int t) { return side_cost(n, s, j, t, penalty); });
 }
-inline Solved solve_three(Substrate& substrate, Node& n, std::int64_t tests, Cost penalty, const std::atomic<bool>& stopping) {
+inline Solved solve_three(Substrate& substrate, Node& n, std::int64_t tests, Cost penalty,
+                          const std::atomic<bool>& stopping) {
     if (tests <= 1) return solve_one(n, tests, penalty);
     substrate.triples(n, stopping);
     if (stopping.load(std::memory_order_relaxed)) throw Stopped{};  // its sums may be unfinished
@@ -77,8 +80,8 @@ public:
 private:
     Cost lay(const PlanPtr& plan, const std::vector<std::uint64_t>& cover, FlatTree& tree, int at);
     Cost lay_leaf(Node& node, FlatTree& tree, int at);
-    Cost lay_test(int feature, const PlanPtr& zero, const PlanPtr& one, const std::vector<std::uint64_t>& cover, FlatTree& tree,
-                  int at);
+    Cost lay_test(int feature, const PlanPtr& zero, const PlanPtr& one, const std::vector<std::uint64_t>& cover,
+                  FlatTree& tree, int at);
     static int add(FlatTree& tree);
 
     Substrate& substrate_;

@@ -1,8 +1,8 @@
 // Search in the neighbourhood of a tree: its upper tests stay, and everything below them is searched.
 //
-// A start from outside (follow) and the incumbent (polish) both come here. The subtrees of the lowest `exact` levels are
-// replaced by the best ones there are for their rows; with `exact` one less than the depth this is all trees that share
-// the root test. What is found goes to the incumbent at once, and into the cache.
+// A start from outside (follow) and the incumbent (polish) both come here. The subtrees of the lowest `exact` levels
+// are replaced by the best ones there are for their rows; with `exact` one less than the depth this is all trees that
+// share the root test. What is found goes to the incumbent at once, and into the cache.
 #include <algorithm>
 
 #include "search.hpp"
@@ -93,7 +93,8 @@ Search::Known Search::refine(const PlanPtr& tree, Node& node, int level, int dep
         frame.known = now;
         frame.feature = tree->feature, frame.side = value;
         frame.other = part[1 - value].upper, frame.other_plan = part[1 - value].plan;
-        const Known found = refine(tree->child[value], frame.child[side_of(node, column, value)], level + 1, depth - 1, exact);
+        const Known found =
+            refine(tree->child[value], frame.child[side_of(node, column, value)], level + 1, depth - 1, exact);
         if (found.upper >= part[value].upper) continue;
         part[value] = found;
         now.upper = plus(plus(part[0].upper, part[1].upper), settings_.node_penalty);

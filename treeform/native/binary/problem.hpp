@@ -58,7 +58,8 @@ struct Counters {
     Counters& operator+=(const Counters& o) {
         nodes += o.nodes, depth_two += o.depth_two, depth_three += o.depth_three, rows += o.rows;
         cache_hits += o.cache_hits, cache_stores += o.cache_stores, cache_evictions += o.cache_evictions;
-        pruned_similarity += o.pruned_similarity, pruned_bound += o.pruned_bound, restarts += o.restarts, work += o.work;
+        pruned_similarity += o.pruned_similarity, pruned_bound += o.pruned_bound, restarts += o.restarts,
+            work += o.work;
         return *this;
     }
 };

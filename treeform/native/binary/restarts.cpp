@@ -3,16 +3,16 @@
 // CA-DL8.5 is a sequence of passes: search under the rules, weaken them, again, until the root's bounds meet
 // (Algorithm 2 of the paper). A pass that left nothing out proves the optimum.
 //
-// DL8.5 is one pass without rules. A depth-first search alone is a poor anytime algorithm, and a proof is faster with a good tree in
-// hand, so guides take turns with it: limited discrepancy, top-k, and the neighbourhood of the best tree. The first turn is
-// the discrepancy rule's, as long as its restarts improve the tree. Then the proof gets a short one; what is
-// not proved by then is hard. From there on a round gives the guides half of the work spent so far, and the proof
-// twice that much when they found nothing, a third of it when they did. What any of them learns is in the cache, so little is
-// done twice, and the rounds cost a proof at most a constant factor.
+// DL8.5 is one pass without rules. A depth-first search alone is a poor anytime algorithm, and a proof is faster with a
+// good tree in hand, so guides take turns with it: limited discrepancy, top-k, and the neighbourhood of the best tree.
+// The first turn is the discrepancy rule's, as long as its restarts improve the tree. Then the proof gets a short one;
+// what is not proved by then is hard. From there on a round gives the guides half of the work spent so far, and the
+// proof twice that much when they found nothing, a third of it when they did. What any of them learns is in the cache,
+// so little is done twice, and the rounds cost a proof at most a constant factor.
 //
-// Threads share the root tests of a pass: each worker takes the next one, with rows, cache and recursion of its own. They
-// share the best tree, and the bounds of the root tests are put together after the pass. A short pass is left to the
-// first worker.
+// Threads share the root tests of a pass: each worker takes the next one, with rows, cache and recursion of its own.
+// They share the best tree, and the bounds of the root tests are put together after the pass. A short pass is left to
+// the first worker.
 #include "restarts.hpp"
 
 #include <thread>
@@ -20,23 +20,27 @@
 namespace treeform::binary {
 
 constexpr std::uint64_t kFirstShare = 300'000'000;  // of work: some tenths of a second
-constexpr std::uint64_t kShort = 4'000'000;         // a pass that is not worth a thread
+constexpr std::uint64_t kShort = 4'000'000;  // a pass that is not worth a thread
 
 Restarts::Restarts(const Points& points, const Settings& settings, Control& control)
     : points_(points), settings_(settings), control_(control), workers_(std::max(1, settings.threads)),
       failures_(workers_.size()) {
     auto substrate = make_substrate(points, settings);
     team_ = std::make_unique<Team>(*substrate, settings, control);
-    workers_[0] = std::make_unique<Search>(std::move(substrate), settings, *team_, control, settings.memory / workers_.size());
+    workers_[0] =
+        std::make_unique<Search>(std::move(substrate), settings, *team_, control, settings.memory / workers_.size());
 }
 
 void Restarts::run(Outcome& out) {
     const Substrate& substrate = workers_[0]->substrate();
-    out.simd = substrate.simd, out.rows = substrate.points, out.planes = substrate.planes, out.lane_bits = substrate.lane_bits;
+    out.simd = substrate.simd, out.rows = substrate.points, out.planes = substrate.planes,
+    out.lane_bits = substrate.lane_bits;
     try {
         if (!settings_.start.empty()) workers_[0]->follow(settings_.start);
-        if (settings_.strategy == "beam") beam();
-        else guided();
+        if (settings_.strategy == "beam")
+            beam();
+        else
+            guided();
     } catch (const Stopped&) {
     } catch (const std::bad_alloc&) {
         out.memory_stop = true;

@@ -7,10 +7,14 @@
 namespace treeform::binary {
 
 Relaxation::Relaxation(const std::string& name, double step) : step_(step) {
-    if (name == "monotonic") kind_ = monotonic;
-    else if (name == "exponential") kind_ = exponential;
-    else if (name == "luby") kind_ = luby;
-    else throw std::invalid_argument("unknown relaxation " + name);
+    if (name == "monotonic")
+        kind_ = monotonic;
+    else if (name == "exponential")
+        kind_ = exponential;
+    else if (name == "luby")
+        kind_ = luby;
+    else
+        throw std::invalid_argument("unknown relaxation " + name);
 }
 
 /// 1 1 2 1 1 2 4 1 1 2 ...
@@ -48,7 +52,8 @@ std::unique_ptr<Rule> make_rule(const std::string& name, const std::string& rela
     return found->second.second(Relaxation(relaxation, step > 0 ? step : found->second.first));
 }
 
-Rules::Rules(const std::vector<std::string>& names, const std::string& relaxation, double step, int slot) : slot_(slot) {
+Rules::Rules(const std::vector<std::string>& names, const std::string& relaxation, double step, int slot)
+    : slot_(slot) {
     if (names.size() + slot > kMaxRules) throw std::invalid_argument("at most four rules at once");
     for (const auto& name : names) rules_.push_back(make_rule(name, relaxation, step));
 }

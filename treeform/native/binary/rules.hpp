@@ -11,8 +11,8 @@
 // One thing is added: slack(s), how much freedom is left below a node in state s; the larger, the more is explored.
 // It tells whether what the cache knows about a node was found with at least the freedom that the rules give now.
 //
-// To write a rule, put one file into the folder rules/ (discrepancy.cpp is the shortest): a class derived from Rule, and one
-// line that gives it a name. The build takes all files of that folder, and CADL85(rule="name") finds it.
+// To write a rule, put one file into the folder rules/ (discrepancy.cpp is the shortest): a class derived from Rule,
+// and one line that gives it a name. The build takes all files of that folder, and CADL85(rule="name") finds it.
 #include <array>
 #include <functional>
 #include <limits>
@@ -84,8 +84,8 @@ private:
 
 using MakeRule = std::function<std::unique_ptr<Rule>(Relaxation)>;
 
-/// A rule's entry in the list of all rules; make one of these as a static object in the rule's file. `step` is the usual step of
-/// its relaxation.
+/// A rule's entry in the list of all rules; make one of these as a static object in the rule's file. `step` is the
+/// usual step of its relaxation.
 struct NamedRule {
     NamedRule(const char* name, double step, MakeRule make);
 };
@@ -111,7 +111,7 @@ public:
     Verdict prune(const States& s, int level, Needs& needs) const;
     Slack slack(const States& s) const;
     static bool covers(const Slack& known, const Slack& wanted);
-    bool relax(const Needs& needs);           // false: nothing was pruned
+    bool relax(const Needs& needs);  // false: nothing was pruned
     bool any() const { return !rules_.empty(); }
     static Needs nothing();
 

@@ -28,8 +28,8 @@ namespace treeform::binary {
 Search::Search(std::unique_ptr<Substrate> substrate, const Settings& settings, Team& team, const Control& control,
                std::size_t memory)
     : holder_(std::move(substrate)), substrate_(*holder_), settings_(settings), team_(team), control_(control),
-      cache_(substrate_, memory, std::max(1, settings.threads), settings.cache, counters), scribe_(substrate_, settings),
-      similarity_(settings.similarity && settings.min_support <= 1) {
+      cache_(substrate_, memory, std::max(1, settings.threads), settings.cache, counters),
+      scribe_(substrate_, settings), similarity_(settings.similarity && settings.min_support <= 1) {
     substrate_.counters = &counters;
     for (int i = 0; i <= settings.depth; ++i) frames_.emplace_back();
     substrate_.root(root_);
@@ -109,16 +109,20 @@ Search::Known Search::outright(Node& node, int depth, std::int64_t tests) {
     const Cost penalty = settings_.node_penalty;
     spend(node, depth);
     Solved s;
-    if (depth == 1) s = solve_one(node, tests, penalty);
-    else if (depth == 2) s = solve_two(substrate_, node, tests, penalty);
-    else s = solve_three(substrate_, node, tests, penalty, control_.stopping);
+    if (depth == 1)
+        s = solve_one(node, tests, penalty);
+    else if (depth == 2)
+        s = solve_two(substrate_, node, tests, penalty);
+    else
+        s = solve_three(substrate_, node, tests, penalty, control_.stopping);
     Known known;
     known.upper = s.cost, known.lower = s.cost;
     if (s.cost < kNever) known.plan = plan_of(node, s, depth);
     return known;
 }
 
-Search::Known Search::explore(Node& node, int level, int depth, std::int64_t tests, Cost bound, const Rules::States& states) {
+Search::Known Search::explore(Node& node, int level, int depth, std::int64_t tests, Cost bound,
+                              const Rules::States& states) {
     control_.check();
     ++counters.nodes;
     tests = std::min(tests, full(depth));
@@ -197,23 +201,30 @@ void Search::rank(Node& node, Frame& frame) {
             rest += entropy(with[c], n1) + entropy(w0, n0);
         }
         frame.gain[j] = n > 0 ? -rest / n : 0;
-        if (settings_.order == "gain") frame.score[j] = rest;
-        else if (settings_.order == "error") frame.score[j] = double(plus(node.side_leaf[0][j], node.side_leaf[1][j]));
-        else if (settings_.order == "lookahead") frame.score[j] = double(plus(node.side_one[0][j], node.side_one[1][j])) + impurity / (n + 1) / 2;
-        else frame.score[j] = impurity;
+        if (settings_.order == "gain")
+            frame.score[j] = rest;
+        else if (settings_.order == "error")
+            frame.score[j] = double(plus(node.side_leaf[0][j], node.side_leaf[1][j]));
+        else if (settings_.order == "lookahead")
+            frame.score[j] = double(plus(node.side_one[0][j], node.side_one[1][j])) + impurity / (n + 1) / 2;
+        else
+            frame.score[j] = impurity;
     }
     for (int j = 0; j < node.columns; ++j) frame.order.push_back(j);
-    std::stable_sort(frame.order.begin(), frame.order.end(), [&](int a, int b) { return frame.score[a] < frame.score[b]; });
+    std::stable_sort(frame.order.begin(), frame.order.end(),
+                     [&](int a, int b) { return frame.score[a] < frame.score[b]; });
     const double most = node.columns ? *std::max_element(frame.gain.begin(), frame.gain.end()) : 0;
     for (double& g : frame.gain) g = most - g;
 }
 
 Context Search::context(const Node& node, const Frame& frame, int column, int side, int rank, int level) const {
-    return {rank, level + 1, frame.gain[column], double(node.side_leaf[side][column]), double(node.side_mass[side][column])};
+    return {rank, level + 1, frame.gain[column], double(node.side_leaf[side][column]),
+            double(node.side_mass[side][column])};
 }
 
 /// All trees whose root is the candidate of that rank.
-void Search::branch(Node& node, int level, int depth, std::int64_t tests, Cost bound, const Rules::States& states, int rank) {
+void Search::branch(Node& node, int level, int depth, std::int64_t tests, Cost bound, const Rules::States& states,
+                    int rank) {
     Frame& frame = frames_[level];
     const int column = frame.order[rank];
     Rules::States below[2];
@@ -233,7 +244,8 @@ void Search::branch(Node& node, int level, int depth, std::int64_t tests, Cost b
     const std::int64_t most = full(depth - 1);
     const bool all = tests - 1 >= 2 * most;
     Cost lower = kNever;
-    for (std::int64_t a = all ? most : std::max<std::int64_t>(0, tests - 1 - most); a <= std::min(most, tests - 1); ++a) {
+    for (std::int64_t a = all ? most : std::max<std::int64_t>(0, tests - 1 - most); a <= std::min(most, tests - 1);
+         ++a) {
         const std::int64_t b = std::min(most, tests - 1 - a);
         const Rules::States* s[2] = {pruned[0] ? nullptr : &below[0], pruned[1] ? nullptr : &below[1]};
         Sides sides{{}, {a, b}, {false, false}, all};
@@ -302,12 +314,14 @@ void Search::shallow(const Node& node, Frame& frame, int depth, int column, int 
     const int levels = std::min(depth - 1, 2);
     const std::int64_t tests = std::min(sides.tests[side], full(levels));
     spend(rows, levels);
-    const Solved s = levels < 2 ? solve_one(rows, tests, settings_.node_penalty) : solve_two(substrate_, rows, tests, settings_.node_penalty);
+    const Solved s = levels < 2 ? solve_one(rows, tests, settings_.node_penalty)
+                                : solve_two(substrate_, rows, tests, settings_.node_penalty);
     if (s.cost < known.upper) known.upper = s.cost, known.plan = plan_of(rows, s, levels);
 }
 
 /// Search one side of a test, with the best known tree for the other one at hand for complete trees.
-void Search::enter(Node& node, int level, int depth, int column, int s, Cost bound, const Rules::States& states, Sides& sides) {
+void Search::enter(Node& node, int level, int depth, int column, int s, Cost bound, const Rules::States& states,
+                   Sides& sides) {
     Frame& frame = frames_[level];
     Known &mine = sides.known[s], &other = sides.known[1 - s];
     // So that improvements on this side count at once, not only when the other has been searched.
@@ -324,7 +338,8 @@ void Search::enter(Node& node, int level, int depth, int column, int s, Cost bou
 }
 
 /// All trees with that root test and that many tests on its sides; returns their proved bound.
-Cost Search::split(Node& node, int level, int depth, int column, Sides& sides, Cost bound, const Rules::States* const* states) {
+Cost Search::split(Node& node, int level, int depth, int column, Sides& sides, Cost bound,
+                   const Rules::States* const* states) {
     Frame& frame = frames_[level];
     for (int s = 0; s < 2; ++s) sides.known[s] = probe(frame, node, column, s, depth - 1, sides.tests[s]);
     const bool similar = sides.all && similarity_;
@@ -341,8 +356,10 @@ Cost Search::split(Node& node, int level, int depth, int column, Sides& sides, C
             break;
         }
         if (sides.known[s].exact()) continue;
-        if (states[s]) enter(node, level, depth, column, s, bound, *states[s], sides);
-        else shallow(node, frame, depth, column, s, sides);
+        if (states[s])
+            enter(node, level, depth, column, s, bound, *states[s], sides);
+        else
+            shallow(node, frame, depth, column, s, sides);
         lower = note(node, level, column, sides);
     }
     if (similar) {

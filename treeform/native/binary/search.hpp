@@ -11,8 +11,10 @@ namespace treeform::binary {
 /// One worker. Costs exclude the substrate's offset.
 class Search {
 public:
-    Search(std::unique_ptr<Substrate> substrate, const Settings& settings, Team& team, const Control& control, std::size_t memory);
-    /// Search the root tests that the team has left, under these rules (null: without). Stops early when its work exceeds `most`.
+    Search(std::unique_ptr<Substrate> substrate, const Settings& settings, Team& team, const Control& control,
+           std::size_t memory);
+    /// Search the root tests that the team has left, under these rules (null: without). Stops early when its work
+    /// exceeds `most`.
     void pass(const Rules* rules, std::uint64_t most);
     /// The best tree with the tests of a given one, its last levels solved anew; nothing when the tree does not fit.
     void follow(const FlatTree& start);
@@ -39,20 +41,20 @@ private:
     struct Sides {
         Known known[2];
         std::int64_t tests[2];
-        bool made[2];      // whether their rows have been made
-        bool all;          // no budget of tests to share
+        bool made[2];  // whether their rows have been made
+        bool all;  // no budget of tests to share
     };
     /// One node on the way from the root to where the search is.
     struct Frame {
         Known known;
-        int feature = -1, side = 0;   // the test under work, and which value's side is being searched
-        Cost other = kNever;          // cost of a tree for the opposite side
+        int feature = -1, side = 0;  // the test under work, and which value's side is being searched
+        Cost other = kNever;  // cost of a tree for the opposite side
         PlanPtr other_plan;
-        std::vector<Cost> lower;      // per column: proved for all trees with that root
+        std::vector<Cost> lower;  // per column: proved for all trees with that root
         std::vector<Cost> side_lower[2];
         std::vector<int> order;
         std::vector<double> score, gain;
-        std::vector<int> settled;     // columns whose two sides have bounds
+        std::vector<int> settled;  // columns whose two sides have bounds
         Node child[2];
         std::vector<std::uint64_t> probe;
     };
@@ -60,9 +62,12 @@ private:
     Known explore(Node& node, int level, int depth, std::int64_t tests, Cost bound, const Rules::States& states);
     Known outright(Node& node, int depth, std::int64_t tests);
     void open(Node& node, int level, int depth, std::int64_t tests);
-    void branch(Node& node, int level, int depth, std::int64_t tests, Cost bound, const Rules::States& states, int rank);
-    Cost split(Node& node, int level, int depth, int column, Sides& sides, Cost bound, const Rules::States* const* states);
-    void enter(Node& node, int level, int depth, int column, int side, Cost bound, const Rules::States& states, Sides& sides);
+    void branch(Node& node, int level, int depth, std::int64_t tests, Cost bound, const Rules::States& states,
+                int rank);
+    Cost split(Node& node, int level, int depth, int column, Sides& sides, Cost bound,
+               const Rules::States* const* states);
+    void enter(Node& node, int level, int depth, int column, int side, Cost bound, const Rules::States& states,
+               Sides& sides);
     void shallow(const Node& node, Frame& frame, int depth, int column, int side, Sides& sides);
     Cost note(const Node& node, int level, int column, const Sides& sides);
     Node& rows_of(const Node& node, Frame& frame, int depth, int column, int side, Sides& sides);

@@ -29,10 +29,20 @@ namespace treeform::binary::TREEFORM_ISA {
 
 constexpr int kBytes = TREEFORM_VECTOR_BYTES;
 
-template <class L> struct Signed;
-template <> struct Signed<std::uint16_t> { using type = std::int16_t; };
-template <> struct Signed<std::uint32_t> { using type = std::int32_t; };
-template <> struct Signed<std::uint64_t> { using type = std::int64_t; };
+template <class L>
+struct Signed;
+template <>
+struct Signed<std::uint16_t> {
+    using type = std::int16_t;
+};
+template <>
+struct Signed<std::uint32_t> {
+    using type = std::int32_t;
+};
+template <>
+struct Signed<std::uint64_t> {
+    using type = std::int64_t;
+};
 
 template <class L>
 struct Lanes {
@@ -79,8 +89,8 @@ struct Lanes {
         if constexpr (sizeof(L) == 4) return (V)_mm512_popcnt_epi32((__m512i)x);
         if constexpr (sizeof(L) == 8) return (V)_mm512_popcnt_epi64((__m512i)x);
 #elif defined(TREEFORM_AVX2)
-        const __m256i table = _mm256_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4,
-                                               0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4);
+        const __m256i table = _mm256_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4, 0, 1, 1, 2, 1, 2, 2, 3,
+                                               1, 2, 2, 3, 2, 3, 3, 4);
         const __m256i nibble = _mm256_set1_epi8(15);
         const __m256i low = _mm256_and_si256((__m256i)x, nibble);
         const __m256i high = _mm256_and_si256(_mm256_srli_epi16((__m256i)x, 4), nibble);

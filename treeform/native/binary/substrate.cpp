@@ -7,10 +7,10 @@
 
 namespace treeform::binary {
 
-#define TREEFORM_DECLARE(isa)                                                              \
-    namespace isa {                                                                        \
-    template <class L, class S>                                                            \
-    const Ops<L, S>& ops();                                                                \
+#define TREEFORM_DECLARE(isa)                                                                   \
+    namespace isa {                                                                             \
+    template <class L, class S>                                                                 \
+    const Ops<L, S>& ops();                                                                     \
     extern template const Ops<std::uint16_t, std::int16_t>& ops<std::uint16_t, std::int16_t>(); \
     extern template const Ops<std::uint32_t, std::int32_t>& ops<std::uint32_t, std::int32_t>(); \
     extern template const Ops<std::uint64_t, std::int64_t>& ops<std::uint64_t, std::int64_t>(); \
@@ -26,9 +26,9 @@ const Ops<L, S>& choose_ops(const char* wanted) {
     const std::string_view name = wanted;
     const bool any = name == "auto";
 #if defined(__x86_64__)
-    const bool has512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-                        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
-                        __builtin_cpu_supports("avx512bitalg") && __builtin_cpu_supports("avx512vpopcntdq");
+    const bool has512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw")
+                        && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq")
+                        && __builtin_cpu_supports("avx512bitalg") && __builtin_cpu_supports("avx512vpopcntdq");
     if ((any || name == "avx512") && has512) return avx512::ops<L, S>();
     if ((any || name == "avx2") && __builtin_cpu_supports("avx2")) return avx2::ops<L, S>();
 #endif
@@ -62,9 +62,12 @@ bool Substrate::leads_to(const std::uint32_t* path, int length, const std::vecto
 std::unique_ptr<Substrate> make_substrate(const Points& points, const Settings& settings) {
     Layout layout(points, settings);
     switch (layout.lane_bits()) {
-        case 16: return std::make_unique<SubstrateOf<std::uint16_t, std::int16_t>>(points, settings, std::move(layout));
-        case 32: return std::make_unique<SubstrateOf<std::uint32_t, std::int32_t>>(points, settings, std::move(layout));
-        default: return std::make_unique<SubstrateOf<std::uint64_t, std::int64_t>>(points, settings, std::move(layout));
+        case 16:
+            return std::make_unique<SubstrateOf<std::uint16_t, std::int16_t>>(points, settings, std::move(layout));
+        case 32:
+            return std::make_unique<SubstrateOf<std::uint32_t, std::int32_t>>(points, settings, std::move(layout));
+        default:
+            return std::make_unique<SubstrateOf<std::uint64_t, std::int64_t>>(points, settings, std::move(layout));
     }
 }
 

@@ -33,7 +33,8 @@ private:
     }
     /// Compress the rows whose mask bit is set: fills steps_, out.runs, out.valid, out.chunks.
     template <class MaskOf>
-    void plan(const std::vector<Run>& runs, int n_runs, MaskOf mask_of, std::vector<Run>& out_runs, std::vector<L>& out_valid);
+    void plan(const std::vector<Run>& runs, int n_runs, MaskOf mask_of, std::vector<Run>& out_runs,
+              std::vector<L>& out_valid);
     void finish(Node& out, bool tidy);
     void count(Node& node);
     void tidy_up(Node& node);
@@ -45,8 +46,8 @@ private:
     }
     L* scratch(int columns, int chunks) {
         const std::size_t wide = sizeof(L) == 2 ? 2 : 1;
-        return scratch_.template take<L>(std::size_t(columns) * chunks * wide + 64 * (chunks + 4) + 4 * columns +
-                                         64 * 4 * (layout_.channels + 1) + 256);
+        return scratch_.template take<L>(std::size_t(columns) * chunks * wide + 64 * (chunks + 4) + 4 * columns
+                                         + 64 * 4 * (layout_.channels + 1) + 256);
     }
 
     Layout layout_;

@@ -1,7 +1,7 @@
 #pragma once
-// What the workers of one run share: the best tree, and the root tests that are still to be searched. Each worker has its own rows,
-// cache and recursion, and takes root tests one after the other. Improvements are published under a lock; they
-// are rare.
+// What the workers of one run share: the best tree, and the root tests that are still to be searched. Each worker has
+// its own rows, cache and recursion, and takes root tests one after the other. Improvements are published under a lock;
+// they are rare.
 #include <atomic>
 #include <mutex>
 

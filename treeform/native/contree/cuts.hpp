@@ -1,7 +1,8 @@
 #pragma once
-// The thresholds ("cuts") of one feature in a node. A cut is named by its place in the feature's order: cut c lies between
-// rows c - 1 and c, and exists when their values differ. So nothing has to be listed; runs of equal values are stepped over
-// by binary search. `z` is the mass left of a cut: the number of rows, or running sums if rows differ in mass.
+// The thresholds ("cuts") of one feature in a node. A cut is named by its place in the feature's order: cut c lies
+// between rows c - 1 and c, and exists when their values differ. So nothing has to be listed; runs of equal values are
+// stepped over by binary search. `z` is the mass left of a cut: the number of rows, or running sums if rows differ in
+// mass.
 #include <algorithm>
 #include <vector>
 
@@ -55,12 +56,14 @@ public:
     /// The first cut of [from, to] with z > bound, else to + 1.
     int above(Cost bound, int from, int to) const {
         if (plain_) return bound >= to ? to + 1 : after(std::max(from, static_cast<int>(bound) + 1), to);
-        return after(static_cast<int>(std::upper_bound(z_.begin() + from, z_.begin() + to + 1, bound) - z_.begin()), to);
+        return after(static_cast<int>(std::upper_bound(z_.begin() + from, z_.begin() + to + 1, bound) - z_.begin()),
+                     to);
     }
     /// The last cut of [from, to] with z < bound, else from - 1.
     int below(Cost bound, int from, int to) const {
         if (plain_) return bound <= from ? from - 1 : before(std::min(to, static_cast<int>(bound) - 1), from);
-        return before(static_cast<int>(std::lower_bound(z_.begin() + from, z_.begin() + to + 1, bound) - z_.begin()) - 1, from);
+        return before(
+            static_cast<int>(std::lower_bound(z_.begin() + from, z_.begin() + to + 1, bound) - z_.begin()) - 1, from);
     }
     /// The cut of [from, to] (both cuts) nearest to the middle of the mass between them.
     int middle(int from, int to) const {
@@ -78,7 +81,7 @@ public:
 
 private:
     const Key* key_ = nullptr;
-    std::vector<Cost> z_;   // only if rows differ in mass
+    std::vector<Cost> z_;  // only if rows differ in mass
     int first_ = 1, last_ = 0;
     bool plain_ = true;
 

@@ -33,12 +33,12 @@ public:
     using Task = Subproblem<W>;
     using Found = typename IntervalSearch<W>::Found;
     static constexpr Cost kInf = IntervalSearch<W>::kInf;
-    struct Keys {    // what is left and right of a split; and where the weight of their leaves is counted
+    struct Keys {  // what is left and right of a split; and where the weight of their leaves is counted
         Key left, left_weight, right, right_weight;
         explicit Keys(Key at) : left(at), left_weight(at), right(at), right_weight(at) {}
         Keys(Key l, Key lw, Key r, Key rw) : left(l), left_weight(lw), right(r), right_weight(rw) {}
     };
-    struct Place {   // a cut of the root feature in work
+    struct Place {  // a cut of the root feature in work
         std::size_t rows;
         Key key;
     };
@@ -46,9 +46,9 @@ public:
     DepthTwo(const Table<W>& table, const Settings& rules, Control& control, Counters& counters,
              const ScanTable<Key, Sum>& scans)
         : table_(table), rules_(rules), control_(control), counters_(counters), scans_(scans),
-          penalty_(static_cast<Cost>(rules.node_penalty)),
-          lanes_(table, scans_), prefixes_(table), by_left_(table.features), by_right_(table.features), whole_(table.features),
-          loose_by_(table.features), unused_(table.features), open_left_(table.features), open_right_(table.features), turn_(table.features) {
+          penalty_(static_cast<Cost>(rules.node_penalty)), lanes_(table, scans_), prefixes_(table),
+          by_left_(table.features), by_right_(table.features), whole_(table.features), loose_by_(table.features),
+          unused_(table.features), open_left_(table.features), open_right_(table.features), turn_(table.features) {
         left_.weight.resize(table.classes), right_.weight.resize(table.classes);
     }
 
@@ -81,12 +81,12 @@ private:
     Counters& counters_;
     ScanTable<Key, Sum> scans_;
     Cost penalty_, support_ = 0, held_whole_ = 0;
-    bool laid_out_ = false;         // the node is in the lanes
+    bool laid_out_ = false;  // the node is in the lanes
     Lanes<W> lanes_;
     Prefixes<W> prefixes_;
     std::vector<Cost> by_left_, by_right_, whole_;
     std::vector<Cost> loose_by_, unused_;
-    std::vector<Cost> open_left_, open_right_;   // bounds of the features not scanned yet on a split, else kInf
+    std::vector<Cost> open_left_, open_right_;  // bounds of the features not scanned yet on a split, else kInf
     std::vector<int> turn_;
     std::vector<Sum> scratch_;
     std::vector<std::uint32_t> confined_;
@@ -195,9 +195,9 @@ private:
         }
     }
 
-    /// Try to settle a whole interval of splits at once. Its trees cost at least what they cost on the rows that are on the
-    /// same side in all of these splits; and a leaf of enough weight in one of them has it, too, when the rows in between
-    /// are counted on both sides. The best trees in this sense bound all: the sub-interval rule with a support.
+    /// Try to settle a whole interval of splits at once. Its trees cost at least what they cost on the rows that are on
+    /// the same side in all of these splits; and a leaf of enough weight in one of them has it, too, when the rows in
+    /// between are counted on both sides. The best trees in this sense bound all: the sub-interval rule with a support.
     bool drop_interval(const Task& task, int f, Cost gap, const typename IntervalSearch<W>::Pick& pick,
                        const Answer<Cost>& best) {
         const auto& cuts = search_.cuts;
@@ -226,11 +226,18 @@ private:
     }
 
     /// One split {rank_f < key}: bounds for both sides, and a tree if it is good.
-    Found evaluate(const Task& task, int f, Cost gap, const typename IntervalSearch<W>::Pick& pick, Answer<Cost>& best) {
+    Found evaluate(const Task& task, int f, Cost gap, const typename IntervalSearch<W>::Pick& pick,
+                   Answer<Cost>& best) {
         const Place cut{static_cast<std::size_t>(pick.cut), search_.cuts.key(pick.cut)};
         const Cost cutoff = best.value - penalty_ - gap;
-        Found out{pick.left, pick.right, pick.left + pick.right, pick.held_left, pick.held_right,
-                  pick.held_left + pick.held_right, {}, {}};
+        Found out{pick.left,
+                  pick.right,
+                  pick.left + pick.right,
+                  pick.held_left,
+                  pick.held_right,
+                  pick.held_left + pick.held_right,
+                  {},
+                  {}};
         if (std::max(out.total, out.held_total) >= cutoff) {
             ++counters_.bounded;
             return out;
@@ -241,7 +248,8 @@ private:
         const Keys keys(static_cast<Key>(cut.key));
         open_left_ = by_left_, open_right_ = by_right_;
         scan_features(f, keys, false, cutoff, pick.reach, best_left, best_right);
-        out.left = std::max(out.left, rest(best_left, open_left_)), out.right = std::max(out.right, rest(best_right, open_right_));
+        out.left = std::max(out.left, rest(best_left, open_left_)),
+        out.right = std::max(out.right, rest(best_right, open_right_));
         out.total = task.budget < 3 ? std::min(left_.leaf + out.right, out.left + right_.leaf) : out.left + out.right;
         out.held_left = std::max(out.left, out.held_left), out.held_right = std::max(out.right, out.held_right);
         const bool hold = support_ > 0 && out.held_left + out.held_right - pick.reach < cutoff;
@@ -278,8 +286,8 @@ private:
     }
 
     /// Scan second features, most promising first, until no side can gain or the split is hopeless. With `held` the
-    /// trees of the sides keep the minimum support. With `doubt` it ends, and says no, once the sides may sum up to less
-    /// than the cutoff.
+    /// trees of the sides keep the minimum support. With `doubt` it ends, and says no, once the sides may sum up to
+    /// less than the cutoff.
     bool scan_features(int f, const Keys& keys, bool held, Cost cutoff, Cost reach, Cost& best_left, Cost& best_right,
                        bool doubt = false) {
         const int features = table_.features;
@@ -324,8 +332,8 @@ private:
     void scan_feature(int g, Key key, Cost& best_left, Cost& best_right) {
         const bool want_left = by_left_[g] < best_left, want_right = by_right_[g] < best_right;
         Cost value_left = kInf, value_right = kInf, lower_left = 0, lower_right = 0;
-        scan(lanes_.input(lanes_[g], key, want_left, want_right), best_left - penalty_, best_right - penalty_, value_left,
-             lower_left, value_right, lower_right);
+        scan(lanes_.input(lanes_[g], key, want_left, want_right), best_left - penalty_, best_right - penalty_,
+             value_left, lower_left, value_right, lower_right);
         if (want_left) {
             by_left_[g] = std::max(by_left_[g], std::min<Cost>(left_.leaf, penalty_ + lower_left));
             best_left = std::min<Cost>(best_left, penalty_ + value_left);
@@ -391,8 +399,10 @@ private:
         Extremes one;
         in.step = scratch_.data(), in.sides = side;
         scans_.delta(in, one);
-        if (side == kLeft) d.most_left = one.most_left, d.least_left = one.least_left;
-        else d.most_right = one.most_right, d.least_right = one.least_right;
+        if (side == kLeft)
+            d.most_left = one.most_left, d.least_left = one.least_left;
+        else
+            d.most_right = one.most_right, d.least_right = one.least_right;
     }
 };
 

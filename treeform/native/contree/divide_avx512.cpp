@@ -14,7 +14,8 @@ void mark_16(const std::uint16_t* key, std::size_t n, std::uint16_t below, std::
         left[k / 32] = _mm512_mask_cmplt_epu16_mask(here, _mm512_maskz_loadu_epi16(here, key + k), bound);
     }
 }
-void divide_16(const std::uint16_t* from, std::size_t n, const std::uint32_t* left, std::uint16_t* a, std::uint16_t* b) {
+void divide_16(const std::uint16_t* from, std::size_t n, const std::uint32_t* left, std::uint16_t* a,
+               std::uint16_t* b) {
     for (std::size_t k = 0; k < n; k += 32) {
         const __mmask32 here = n - k < 32 ? (__mmask32{1} << (n - k)) - 1 : ~__mmask32{0};
         const __mmask32 l = left[k / 32], r = ~l & here;
@@ -32,13 +33,15 @@ void mark_32(const std::uint32_t* key, std::size_t n, std::uint32_t below, std::
         for (std::size_t half = 0; half < 32 && k + half < n; half += 16) {
             const std::size_t rest = n - k - half;
             const __mmask16 here = rest < 16 ? static_cast<__mmask16>((1u << rest) - 1) : __mmask16{0xFFFF};
-            const __mmask16 l = _mm512_mask_cmplt_epu32_mask(here, _mm512_maskz_loadu_epi32(here, key + k + half), bound);
+            const __mmask16 l =
+                _mm512_mask_cmplt_epu32_mask(here, _mm512_maskz_loadu_epi32(here, key + k + half), bound);
             bits |= static_cast<std::uint32_t>(l) << half;
         }
         left[k / 32] = bits;
     }
 }
-void divide_32(const std::uint32_t* from, std::size_t n, const std::uint32_t* left, std::uint32_t* a, std::uint32_t* b) {
+void divide_32(const std::uint32_t* from, std::size_t n, const std::uint32_t* left, std::uint32_t* a,
+               std::uint32_t* b) {
     for (std::size_t k = 0; k < n; k += 16) {
         const __mmask16 here = n - k < 16 ? static_cast<__mmask16>((1u << (n - k)) - 1) : __mmask16{0xFFFF};
         const __mmask16 l = static_cast<__mmask16>(left[k / 32] >> (k % 32)), r = static_cast<__mmask16>(~l & here);

@@ -139,7 +139,8 @@ void conclude(const Rows& rows, const Settings& settings, const Losses& losses, 
         out.found = true;
         out.tree = running->tree(plan);
         if (out.tree.cost != cost)
-            throw std::logic_error("the tree costs " + std::to_string(out.tree.cost) + ", the search said " + std::to_string(cost));
+            throw std::logic_error("the tree costs " + std::to_string(out.tree.cost) + ", the search said "
+                                   + std::to_string(cost));
     } else if (!out.complete) {
         out.tree = best_leaf(rows, losses);
         out.found = out.tree.cost < settings.upper;

@@ -1,9 +1,9 @@
 #pragma once
 // The search over the thresholds of one feature (Brita, van der Linden and Demirovic, AAAI 2025, Algorithm 1).
 //
-// z(c) is the mass left of cut c (see cuts.hpp) of feature f in a node. For a split at c let L(c) and R(c) be the best costs of the two sides and T(c) = L(c) + R(c). Moving rows of total mass q from one
-// set to another changes the best cost by at most q, and a subset never costs more than the whole. Hence for
-// evaluated cuts u < w < v
+// z(c) is the mass left of cut c (see cuts.hpp) of feature f in a node. For a split at c let L(c) and R(c) be the best
+// costs of the two sides and T(c) = L(c) + R(c). Moving rows of total mass q from one set to another changes the best
+// cost by at most q, and a subset never costs more than the whole. Hence for evaluated cuts u < w < v
 //
 //   neighbourhood (Theorem 1)      T(w) >= T(u) - (z(w) - z(u)),   T(w) >= T(v) - (z(v) - z(w))
 //   sub-interval (Theorem 3)       T(w) >= L(u) + R(v)
@@ -15,9 +15,10 @@
 // its upper bound still prunes. Two virtual records stand at the ends: nothing on the left (L = 0, R = whole node at
 // one level less), and nothing on the right.
 //
-// Requirements on the leaves (a minimum support) take away what is inferred from subsets: taking one row away may empty a
-// leaf below its minimum, and cost as much as that whole leaf. A tree that is admissible stays so when rows are added. So
-// with L', R' the constrained costs of the sides (and L, R, without the requirement, below them) for u < w < v
+// Requirements on the leaves (a minimum support) take away what is inferred from subsets: taking one row away may empty
+// a leaf below its minimum, and cost as much as that whole leaf. A tree that is admissible stays so when rows are
+// added. So with L', R' the constrained costs of the sides (and L, R, without the requirement, below them) for u < w <
+// v
 //
 //   R'(w) >= R'(u) - (z(w) - z(u)),   L'(w) >= L'(v) - (z(v) - z(w)),   L'(w) >= L(u),   R'(w) >= R(v)
 //
@@ -25,9 +26,9 @@
 // sub-interval rule for L and R, the crossed one for L' and R'. Records hold both kinds of costs; without requirements
 // the two are the same.
 //
-// Intervals of cuts not yet settled wait in a heap, the lowest bound first. The middle (by mass) of the best interval is
-// evaluated next. With second-feature bounds a Record also holds, for every feature g, lower bounds of the sides' best
-// trees that test g first; they obey the same lines and let whole features be skipped inside a side.
+// Intervals of cuts not yet settled wait in a heap, the lowest bound first. The middle (by mass) of the best interval
+// is evaluated next. With second-feature bounds a Record also holds, for every feature g, lower bounds of the sides'
+// best trees that test g first; they obey the same lines and let whole features be skipped inside a side.
 #include <algorithm>
 #include <limits>
 #include <vector>
@@ -44,32 +45,32 @@ public:
     static constexpr Cost kInf = std::numeric_limits<Cost>::max() / 4;
 
     struct Record {
-        Cost z, left, right, total;    // without requirements
-        Cost held_left, held_right;    // with them
+        Cost z, left, right, total;  // without requirements
+        Cost held_left, held_right;  // with them
         Test hint_left, hint_right;
     };
     struct Interval {
-        Cost lower, loose;   // bounds of a split in it, with requirements and without
-        int u, v;      // records at its ends
+        Cost lower, loose;  // bounds of a split in it, with requirements and without
+        int u, v;  // records at its ends
         int from, to;  // its cuts
     };
     /// A cut to evaluate, with what is known about it.
     struct Pick {
         int cut = -1;
         Interval interval{};
-        Cost reach = 0;           // mass to the farther end of the interval: the slack worth solving with
-        Cost left = 0, right = 0; // lower bounds of the sides without requirements
-        Cost held_left = 0, held_right = 0;   // and with them
-        Test hint_left, hint_right;   // root tests of the sides of the nearest evaluated cut
-        std::uint32_t first = 0, last = 0;         // keys of the first and the last cut of the interval
-        Cost common_left = 0, common_right = 0;    // bounds of the sides, without requirements, that all its cuts share
-        Cost burden_left = 0, burden_right = 0;    // by how much requirements raised those of the nearest cuts
+        Cost reach = 0;  // mass to the farther end of the interval: the slack worth solving with
+        Cost left = 0, right = 0;  // lower bounds of the sides without requirements
+        Cost held_left = 0, held_right = 0;  // and with them
+        Test hint_left, hint_right;  // root tests of the sides of the nearest evaluated cut
+        std::uint32_t first = 0, last = 0;  // keys of the first and the last cut of the interval
+        Cost common_left = 0, common_right = 0;  // bounds of the sides, without requirements, that all its cuts share
+        Cost burden_left = 0, burden_right = 0;  // by how much requirements raised those of the nearest cuts
     };
 
     /// What an evaluated cut came to, in lower bounds.
     struct Found {
-        Cost left = 0, right = 0, total = 0;                  // without requirements
-        Cost held_left = 0, held_right = 0, held_total = 0;   // with them
+        Cost left = 0, right = 0, total = 0;  // without requirements
+        Cost held_left = 0, held_right = 0, held_total = 0;  // with them
         Test hint_left, hint_right;
     };
 
@@ -125,8 +126,9 @@ public:
     void settle(const Pick& pick, Cost cutoff, const Found& found, const Cost* by_left, const Cost* by_right,
                 Counters& counters) {
         const int id = static_cast<int>(records_.size());
-        records_.push_back({cuts.z(pick.cut), found.left, found.right, found.total, std::max(found.left, found.held_left),
-                            std::max(found.right, found.held_right), found.hint_left, found.hint_right});
+        records_.push_back({cuts.z(pick.cut), found.left, found.right, found.total,
+                            std::max(found.left, found.held_left), std::max(found.right, found.held_right),
+                            found.hint_left, found.hint_right});
         arena_.insert(arena_.end(), by_left, by_left + features_);
         arena_.insert(arena_.end(), by_right, by_right + features_);
         closed_ = std::min(closed_, found.total);
@@ -163,15 +165,15 @@ public:
     /// The bound of the interval that `next` would take; kInf if there is none.
     Cost front() const { return heap_.empty() ? kInf : heap_.front().lower; }
     std::size_t bytes() const {
-        return cuts.bytes() + records_.capacity() * sizeof(Record) +
-               arena_.capacity() * sizeof(Cost) + heap_.capacity() * sizeof(Interval);
+        return cuts.bytes() + records_.capacity() * sizeof(Record) + arena_.capacity() * sizeof(Cost)
+               + heap_.capacity() * sizeof(Interval);
     }
 
 private:
     const Settings* rules_ = nullptr;
     int features_ = 0;
     std::vector<Record> records_;
-    std::vector<Cost> arena_;     // per record: F bounds of the left side, F of the right
+    std::vector<Cost> arena_;  // per record: F bounds of the left side, F of the right
     std::vector<Interval> heap_;
     std::vector<Cost> in_flight_;  // lower bounds of the intervals whose cut is being evaluated
     Cost closed_ = kInf, proven_ = kInf;
@@ -222,7 +224,8 @@ private:
 
     void close_all(const Interval& iv, Counters& counters) {
         counters.pruned_subinterval += static_cast<std::uint64_t>(iv.to - iv.from + 1);
-        for (const auto& other : heap_) counters.pruned_subinterval += static_cast<std::uint64_t>(other.to - other.from + 1);
+        for (const auto& other : heap_)
+            counters.pruned_subinterval += static_cast<std::uint64_t>(other.to - other.from + 1);
         heap_.clear();
     }
 
@@ -230,7 +233,8 @@ private:
     void shrink(Interval& iv, Cost cutoff, std::uint64_t& pruned) {
         const auto &a = records_[iv.u], &b = records_[iv.v];
         const int before = iv.to - iv.from + 1;
-        const Cost rightwards = std::max(a.total, a.left + a.held_right), leftwards = std::max(b.total, b.held_left + b.right);
+        const Cost rightwards = std::max(a.total, a.left + a.held_right),
+                   leftwards = std::max(b.total, b.held_left + b.right);
         if (rightwards >= cutoff) iv.from = cuts.above(a.z + (rightwards - cutoff), iv.from, iv.to);
         if (leftwards >= cutoff && iv.from <= iv.to) iv.to = cuts.below(b.z - (leftwards - cutoff), iv.from, iv.to);
         const int gone = before - std::max(0, iv.to - iv.from + 1);

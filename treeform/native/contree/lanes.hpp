@@ -1,7 +1,7 @@
 #pragma once
-// A node in the lanes of the scan (see scan.hpp): for every second feature g its rows in g's order, what they add, where
-// cuts are, and the ranks of the root feature in work. Laid out once per node; the ranks are gathered when (f, g) is
-// first scanned.
+// A node in the lanes of the scan (see scan.hpp): for every second feature g its rows in g's order, what they add,
+// where cuts are, and the ranks of the root feature in work. Laid out once per node; the ranks are gathered when (f, g)
+// is first scanned.
 #include <algorithm>
 #include <vector>
 
@@ -35,8 +35,8 @@ public:
     std::size_t bytes() const {
         std::size_t sum = 0;
         for (const auto& lane : lanes_)
-            sum += lane.order.capacity() * sizeof(Id) + lane.key.capacity() * sizeof(Key) + lane.step.capacity() * sizeof(Sum) +
-                   lane.label.capacity() * 2 + lane.valid.capacity() * 4;
+            sum += lane.order.capacity() * sizeof(Id) + lane.key.capacity() * sizeof(Key)
+                   + lane.step.capacity() * sizeof(Sum) + lane.label.capacity() * 2 + lane.valid.capacity() * 4;
         return sum;
     }
     std::size_t size() const { return rows_ * kLanes; }
@@ -48,7 +48,8 @@ public:
         for (int f = 0; f < table_.features; ++f) {
             control.check();
             Lane& lane = lanes_[f];
-            if (lane.order.size() < size()) lane.order.resize(size()), lane.key.resize(size()), lane.valid.resize(rows_);
+            if (lane.order.size() < size())
+                lane.order.resize(size()), lane.key.resize(size()), lane.valid.resize(rows_);
             spread(node.order(f), node.n, rows_, static_cast<Id>(table_.n), lane.order.data());
             lane.ties = has_ties(node, f);
             if (lane.ties) {
@@ -82,17 +83,20 @@ public:
         return in;
     }
 
-    /// The cuts of `lane` that leave a weight of `support` on both sides of them, counting only the rows that are on one
-    /// side of the split {rank < key}; false if there is none. An interval of places, as bits in the manner of `valid`.
+    /// The cuts of `lane` that leave a weight of `support` on both sides of them, counting only the rows that are on
+    /// one side of the split {rank < key}; false if there is none. An interval of places, as bits in the manner of
+    /// `valid`.
     bool confine(const Lane& lane, Key key, bool left, Cost support, std::vector<std::uint32_t>& valid) const {
         std::size_t first = 0, last = n_;
-        if (!walk<1>(lane, key, left, support, first) || !walk<-1>(lane, key, left, support, last) || last <= first - 1) return false;
-        --first, --last;   // a cut is named by the place before it
+        if (!walk<1>(lane, key, left, support, first) || !walk<-1>(lane, key, left, support, last) || last <= first - 1)
+            return false;
+        --first, --last;  // a cut is named by the place before it
         valid.resize(rows_);
         const std::size_t first_lane = first / rows_, last_lane = last / rows_;
         for (std::size_t s = 0; s < rows_; ++s) {
-            const std::size_t from = first_lane + (s < first % rows_), to = last_lane + (s <= last % rows_);   // lanes
-            const std::uint64_t bits = to > from ? ((std::uint64_t{1} << to) - 1) & ~((std::uint64_t{1} << from) - 1) : 0;
+            const std::size_t from = first_lane + (s < first % rows_), to = last_lane + (s <= last % rows_);  // lanes
+            const std::uint64_t bits =
+                to > from ? ((std::uint64_t{1} << to) - 1) & ~((std::uint64_t{1} << from) - 1) : 0;
             valid[s] = static_cast<std::uint32_t>(bits) & (lane.ties ? lane.valid[s] : ~std::uint32_t{0});
         }
         return true;
@@ -105,8 +109,8 @@ private:
     std::size_t n_ = 0, rows_ = 0;
     bool small_total_ = false;
 
-    /// Move `place` forwards (over rows place, place + 1, ...) or backwards (place - 1, ...) until the rows of one side of the
-    /// split have a weight of `support`; false if they never do.
+    /// Move `place` forwards (over rows place, place + 1, ...) or backwards (place - 1, ...) until the rows of one side
+    /// of the split have a weight of `support`; false if they never do.
     template <int Step>
     bool walk(const Lane& lane, Key key, bool left, Cost support, std::size_t& place) const {
         std::size_t row = Step > 0 ? 0 : (place - 1) % rows_, column = Step > 0 ? 0 : (place - 1) / rows_;

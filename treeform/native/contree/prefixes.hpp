@@ -23,7 +23,7 @@ public:
             ones_ = node.weight[1];
             return;
         }
-        block_ = (2 * static_cast<std::size_t>(k) + 3) / 4 * 4;   // as many sums as rows to add when asked
+        block_ = (2 * static_cast<std::size_t>(k) + 3) / 4 * 4;  // as many sums as rows to add when asked
         const std::size_t blocks = node.n / block_;
         if (sums_.size() < (blocks + 1) * k) sums_.resize((blocks + 1) * k);
         std::fill_n(sums_.data(), k, Cost{0});
@@ -53,7 +53,7 @@ private:
     const Id* rows_ = nullptr;
     const std::uint16_t* labels_ = nullptr;
     std::size_t n_ = 0, block_ = 4;
-    bool quick_ = true;   // unit weights, no silent rows
+    bool quick_ = true;  // unit weights, no silent rows
     Cost ones_ = 0;
     std::vector<Cost> sums_, four_;
 

@@ -41,8 +41,7 @@ private:
             test = plan->test, left = plan->left, right = plan->right;
         } else if (plan->kind == Plan::best_stump) {
             Stump<Cost> best;
-            for (int f = 0; f < table_.features; ++f)
-                stump_.improve(node, f, {}, true, node.weight, support_, best);
+            for (int f = 0; f < table_.features; ++f) stump_.improve(node, f, {}, true, node.weight, support_, best);
             if (best.test.feature >= 0 && penalty_ + best.cost < leaf) test = best.test;
         }
         if (test.feature < 0) {

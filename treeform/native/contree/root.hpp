@@ -5,14 +5,14 @@
 // Tasks are single thresholds of root features. They form one sequence, the same for any number of workers: task k
 // is chosen, and gets its upper bound, from what the tasks up to k - D came to, where D is the number that may be in
 // flight (`room_for`). A result that is there earlier waits for its turn. So one worker and several do exactly the same
-// work; several wait only when one task takes longer than D - 1 others. One worker loses little by the delay: the intervals
-// that wait at the root are independent of each other but for the upper bound, which seldom moves after the
+// work; several wait only when one task takes longer than D - 1 others. One worker loses little by the delay: the
+// intervals that wait at the root are independent of each other but for the upper bound, which seldom moves after the
 // beginning, when D is small.
 //
-// First come a few steps on every feature in turn ("warm-up"), then the features are put in the order of the least bound
-// met. From there on the features are taken in this order, but only so far that their lower bound reaches a goal, a growing
-// part of the best cost. The splits that a proof needs are the same in any order, but in this one the bound of the whole
-// search rises steadily, and a search that is stopped has one to show.
+// First come a few steps on every feature in turn ("warm-up"), then the features are put in the order of the least
+// bound met. From there on the features are taken in this order, but only so far that their lower bound reaches a goal,
+// a growing part of the best cost. The splits that a proof needs are the same in any order, but in this one the bound
+// of the whole search rises steadily, and a search that is stopped has one to show.
 #include <condition_variable>
 #include <exception>
 #include <mutex>
@@ -29,13 +29,14 @@ public:
     using Reply = Answer<Cost>;
     using Work = SplitWork<W>;
     static constexpr Cost kInf = IntervalSearch<W>::kInf;
-    static constexpr int kWarmUp = 8;   // thresholds per feature
-    static constexpr int kGoals[] = {2, 4, 6, 8, 10, 12, 13, 14, 15, 16};   // sixteenths of the best cost
+    static constexpr int kWarmUp = 8;  // thresholds per feature
+    static constexpr int kGoals[] = {2, 4, 6, 8, 10, 12, 13, 14, 15, 16};  // sixteenths of the best cost
 
     Root(const Table<W>& table, const Node<W>& node, const Settings& rules, Control& control,
          const ScanTable<typename W::Key, typename W::Sum>& scans)
         : table_(table), node_(node), rules_(rules), control_(control), penalty_(static_cast<Cost>(rules.node_penalty)),
-          support_(static_cast<Cost>(rules.min_support)), features_(table.features), searches_(table.features), turn_(table.features), seen_(table.features) {
+          support_(static_cast<Cost>(rules.min_support)), features_(table.features), searches_(table.features),
+          turn_(table.features), seen_(table.features) {
         for (int t = 0; t < std::max(1, rules.threads); ++t) workers_.emplace_back(table, rules, control, scans);
     }
 
@@ -59,9 +60,9 @@ public:
     }
 
 private:
-    struct Task {   // one threshold of a root feature
+    struct Task {  // one threshold of a root feature
         int feature = -1;
-        Cost upper = 0, room = 0, cutoff = 0;   // a tree has to beat `upper`, the sum of its sides `room`
+        Cost upper = 0, room = 0, cutoff = 0;  // a tree has to beat `upper`, the sum of its sides `room`
         Work work;
         bool done = false;
 
@@ -78,39 +79,41 @@ private:
     Counters counters_;
 
     // of the depth in work
-    bool open_ = false;                 // the final depth: searches_ bound the answer
+    bool open_ = false;  // the final depth: searches_ bound the answer
     int depth_ = 0;
     std::int64_t budget_ = 0;
-    Cost gap_ = 0, whole_ = 0, held_whole_ = 0;   // bounds of the depth before, whatever the support and with it
+    Cost gap_ = 0, whole_ = 0, held_whole_ = 0;  // bounds of the depth before, whatever the support and with it
     std::vector<Cost> whole_by_;
-    std::mutex lock_;                   // for all that follows
+    std::mutex lock_;  // for all that follows
     std::condition_variable changed_;
     bool failed_ = false;
-    std::size_t active_ = 0;            // workers that have not left
-    bool tight_ = false;                // the last worker has just given up its scratch
+    std::size_t active_ = 0;  // workers that have not left
+    bool tight_ = false;  // the last worker has just given up its scratch
     Reply best_;
     std::vector<IntervalSearch<W>> searches_;
-    std::vector<int> turn_;             // the features in order
-    std::vector<Cost> seen_;            // per feature: the least bound met
-    std::deque<Task*> flight_;          // in the order of the sequence
+    std::vector<int> turn_;  // the features in order
+    std::vector<Cost> seen_;  // per feature: the least bound met
+    std::deque<Task*> flight_;  // in the order of the sequence
     std::vector<std::unique_ptr<Task>> tasks_;
     std::vector<Task*> idle_;
-    std::size_t chosen_ = 0;            // tasks so far
-    int round_ = 0, position_ = 0;      // of the warm-up
-    std::size_t goal_ = 0;              // after it
+    std::size_t chosen_ = 0;  // tasks so far
+    int round_ = 0, position_ = 0;  // of the warm-up
+    std::size_t goal_ = 0;  // after it
     Test hint_;
 
     Reply solve(int depth, Cost upper, std::vector<Cost>& by_feature) {
         const std::int64_t budget = std::min(rules_.max_nodes, full_tree(depth));
         const Cost gap = depth == final_depth_ ? static_cast<Cost>(rules_.gap) : Cost{0};
         if (depth <= 2) {
-            Reply reply = workers_[0].solve(0, {node_, depth, budget, upper, support_, 0, 0, nullptr, {}}, by_feature.data(), gap);
+            Reply reply = workers_[0].solve(0, {node_, depth, budget, upper, support_, 0, 0, nullptr, {}},
+                                            by_feature.data(), gap);
             publish(reply, 0);
             return reply;
         }
         std::vector<Cost> whole_by(features_);
         const Reply seed = solve(depth - 1, upper, whole_by);
-        depth_ = depth, budget_ = budget, gap_ = gap, whole_ = seed.lower, held_whole_ = seed.proven, whole_by_ = std::move(whole_by);
+        depth_ = depth, budget_ = budget, gap_ = gap, whole_ = seed.lower, held_whole_ = seed.proven,
+        whole_by_ = std::move(whole_by);
         best_ = seed;
         if (seed.value > 0) {
             begin(seed.found ? seed.as_test() : Test{});
@@ -139,7 +142,8 @@ private:
             control_.check();
             auto& work = task->work;
             const Test test{task->feature, searches_[task->feature].cuts.key(work.pick.cut)};
-            worker.evaluate(0, {node_, depth_, budget_, task->upper, support_, 0, 0, nullptr, {}}, test, task->room, task->cutoff, work);
+            worker.evaluate(0, {node_, depth_, budget_, task->upper, support_, 0, 0, nullptr, {}}, test, task->room,
+                            task->cutoff, work);
             const std::lock_guard guard(lock_);
             task->done = true;
             if (work.found) publish(as_reply(work), lower_now());
@@ -166,7 +170,7 @@ private:
                 return nullptr;
             }
             Task* first = flight_.front();
-            if (!first->done) {   // another worker has it, and may settle it before this one wakes up
+            if (!first->done) {  // another worker has it, and may settle it before this one wakes up
                 changed_.wait(guard);
                 continue;
             }
@@ -209,14 +213,16 @@ private:
     /// A task on feature f, if an interval is left that may cost less than the best tree and is bounded below `goal`.
     Task* step(int f, Cost goal) {
         auto& one = searches_[f];
-        const std::int64_t outside = control_.external_upper() == kNone ? kInf : control_.external_upper() - table_.losses.offset;
+        const std::int64_t outside =
+            control_.external_upper() == kNone ? kInf : control_.external_upper() - table_.losses.offset;
         const Cost upper = static_cast<Cost>(std::max<std::int64_t>(0, std::min<std::int64_t>(best_.value, outside)));
         const Cost cutoff = upper - penalty_ - gap_;
-        if (one.front() >= goal && one.front() < cutoff) return nullptr;   // enough for this round
+        if (one.front() >= goal && one.front() < cutoff) return nullptr;  // enough for this round
         if (idle_.empty()) idle_.push_back(tasks_.emplace_back(std::make_unique<Task>(features_)).get());
         Task& task = *idle_.back();
         auto& work = task.work;
-        if (!one.next(cutoff, work.pick, work.left.by.data(), work.right.by.data(), counters_, hint_.feature == f ? hint_.key : 0))
+        if (!one.next(cutoff, work.pick, work.left.by.data(), work.right.by.data(), counters_,
+                      hint_.feature == f ? hint_.key : 0))
             return nullptr;
         idle_.pop_back();
         task.feature = f, task.upper = upper, task.room = upper - penalty_, task.cutoff = cutoff, task.done = false;

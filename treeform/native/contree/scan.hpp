@@ -2,8 +2,8 @@
 // The depth-one scan, where almost all the time goes.
 //
 // A side of a split holds some rows; the best tree of one test on feature g for that side is wanted. Take two
-// predictions a and b. With d(k) = sum over the first k rows, sorted by g, of cost[y][a] - cost[y][b], predicting a below
-// a cut after k rows and b above costs
+// predictions a and b. With d(k) = sum over the first k rows, sorted by g, of cost[y][a] - cost[y][b], predicting a
+// below a cut after k rows and b above costs
 //
 //     (all predicted b) + d(k),        and the other way round        (all predicted a) - d(k),
 //
@@ -35,12 +35,12 @@ struct ScanInput {
     const Key* key = nullptr;
     const Sum* step = nullptr;
     const std::uint16_t* label = nullptr;
-    const std::uint32_t* valid = nullptr;   // null: every cut counts
-    std::size_t rows = 0;                   // of the lane table
-    Key below = 0;                          // key < below is the left side
+    const std::uint32_t* valid = nullptr;  // null: every cut counts
+    std::size_t rows = 0;  // of the lane table
+    Key below = 0;  // key < below is the left side
     int sides = kBoth;
-    bool small_total = false;               // the sum over all rows of |step| is at most 16,000
-    bool few_labels = false;                // all labels are below 31
+    bool small_total = false;  // the sum over all rows of |step| is at most 16,000
+    bool few_labels = false;  // all labels are below 31
     std::uint16_t pairs[4] = {0, 0, 0, 0};
 };
 

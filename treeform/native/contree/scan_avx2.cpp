@@ -37,8 +37,12 @@ struct V16 {
         const Reg bits = _mm256_set1_epi16(static_cast<short>(valid[s] >> (16 * part)));
         return _mm256_cmpeq_epi16(_mm256_and_si256(bits, bit), bit);
     }
-    static inline Reg add_if(Reg a, Mask not_less, Reg d) { return _mm256_add_epi16(a, _mm256_andnot_si256(not_less, d)); }
-    static inline Reg add_unless(Reg a, Mask not_less, Reg d) { return _mm256_add_epi16(a, _mm256_and_si256(not_less, d)); }
+    static inline Reg add_if(Reg a, Mask not_less, Reg d) {
+        return _mm256_add_epi16(a, _mm256_andnot_si256(not_less, d));
+    }
+    static inline Reg add_unless(Reg a, Mask not_less, Reg d) {
+        return _mm256_add_epi16(a, _mm256_and_si256(not_less, d));
+    }
     static inline Reg raise(Reg x, Reg a) { return _mm256_max_epi16(x, a); }
     static inline Reg lower(Reg x, Reg a) { return _mm256_min_epi16(x, a); }
     static inline Reg raise_if(Reg x, Mask v, Reg a) { return _mm256_blendv_epi8(x, raise(x, a), v); }
@@ -80,8 +84,12 @@ struct V32 {
         const Reg bits = _mm256_set1_epi32(static_cast<int>(valid[s] >> (8 * part)));
         return _mm256_cmpeq_epi32(_mm256_and_si256(bits, bit), bit);
     }
-    static inline Reg add_if(Reg a, Mask not_less, Reg d) { return _mm256_add_epi32(a, _mm256_andnot_si256(not_less, d)); }
-    static inline Reg add_unless(Reg a, Mask not_less, Reg d) { return _mm256_add_epi32(a, _mm256_and_si256(not_less, d)); }
+    static inline Reg add_if(Reg a, Mask not_less, Reg d) {
+        return _mm256_add_epi32(a, _mm256_andnot_si256(not_less, d));
+    }
+    static inline Reg add_unless(Reg a, Mask not_less, Reg d) {
+        return _mm256_add_epi32(a, _mm256_and_si256(not_less, d));
+    }
     static inline Reg raise(Reg x, Reg a) { return _mm256_max_epi32(x, a); }
     static inline Reg lower(Reg x, Reg a) { return _mm256_min_epi32(x, a); }
     static inline Reg raise_if(Reg x, Mask v, Reg a) { return _mm256_blendv_epi8(x, raise(x, a), v); }
@@ -98,7 +106,11 @@ struct V32 {
 
 }  // namespace
 
-ScanTable<std::uint16_t, std::int16_t> avx2_scans_16() { return {delta_scan<V16>, pair_scan<V16>, mark_cuts<V16>, "avx2"}; }
-ScanTable<std::uint32_t, std::int32_t> avx2_scans_32() { return {delta_scan<V32>, pair_scan<V32>, mark_cuts<V32>, "avx2"}; }
+ScanTable<std::uint16_t, std::int16_t> avx2_scans_16() {
+    return {delta_scan<V16>, pair_scan<V16>, mark_cuts<V16>, "avx2"};
+}
+ScanTable<std::uint32_t, std::int32_t> avx2_scans_32() {
+    return {delta_scan<V32>, pair_scan<V32>, mark_cuts<V32>, "avx2"};
+}
 
 }  // namespace treeform::contree

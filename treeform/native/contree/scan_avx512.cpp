@@ -36,8 +36,8 @@ struct V16 {
     struct LookUp {
         Reg table;
         inline LookUp(std::uint16_t a, std::uint16_t b) {
-            const Reg lane = _mm512_set_epi16(31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, 18, 17, 16, 15, 14, 13,
-                                              12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+            const Reg lane = _mm512_set_epi16(31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, 18, 17, 16, 15, 14,
+                                              13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
             const Mask is_a = _mm512_cmpeq_epi16_mask(lane, _mm512_set1_epi16(static_cast<short>(a)));
             const Mask is_b = _mm512_cmpeq_epi16_mask(lane, _mm512_set1_epi16(static_cast<short>(b)));
             table = _mm512_mask_mov_epi16(_mm512_maskz_set1_epi16(is_b, 1), is_a, _mm512_set1_epi16(-1));
@@ -57,11 +57,12 @@ struct V16 {
 
     /// Exclusive scan over the 32 lane sums in five doubling steps, then the extremes over all lanes.
     static inline void join(const Part<V16>& part, std::int64_t& most_out, std::int64_t& least_out) {
-        const Reg lane = _mm512_set_epi16(31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, 18, 17, 16, 15, 14, 13, 12,
-                                          11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+        const Reg lane = _mm512_set_epi16(31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, 18, 17, 16, 15, 14, 13,
+                                          12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
         Reg x = part.sum;
         const auto shifted = [&lane](Reg v, int by) {
-            return _mm512_maskz_permutexvar_epi16(~Mask{0} << by, _mm512_sub_epi16(lane, _mm512_set1_epi16(static_cast<short>(by))), v);
+            return _mm512_maskz_permutexvar_epi16(~Mask{0} << by,
+                                                  _mm512_sub_epi16(lane, _mm512_set1_epi16(static_cast<short>(by))), v);
         };
         for (int by = 1; by < 32; by *= 2) x = _mm512_add_epi16(x, shifted(x, by));
         const Reg before = shifted(x, 1);
@@ -119,7 +120,11 @@ struct V32 {
 
 }  // namespace
 
-ScanTable<std::uint16_t, std::int16_t> avx512_scans_16() { return {delta_scan<V16>, pair_scan<V16>, mark_cuts<V16>, "avx512"}; }
-ScanTable<std::uint32_t, std::int32_t> avx512_scans_32() { return {delta_scan<V32>, pair_scan<V32>, mark_cuts<V32>, "avx512"}; }
+ScanTable<std::uint16_t, std::int16_t> avx512_scans_16() {
+    return {delta_scan<V16>, pair_scan<V16>, mark_cuts<V16>, "avx512"};
+}
+ScanTable<std::uint32_t, std::int32_t> avx512_scans_32() {
+    return {delta_scan<V32>, pair_scan<V32>, mark_cuts<V32>, "avx512"};
+}
 
 }  // namespace treeform::contree

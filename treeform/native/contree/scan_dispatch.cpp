@@ -9,7 +9,8 @@ namespace {
 #if defined(__x86_64__)
 bool has_avx2() { return __builtin_cpu_supports("avx2"); }
 bool has_avx512() {
-    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw")
+           && __builtin_cpu_supports("avx512vl");
 }
 #else
 bool has_avx2() { return false; }

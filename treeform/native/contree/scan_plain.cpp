@@ -55,8 +55,10 @@ void run(const ScanInput<Key, Sum>& in, Extremes& out, Step step) {
 template <class Key, class Sum>
 void delta_scan(const ScanInput<Key, Sum>& in, Extremes& out) {
     const auto step = [&in](std::size_t i, int) { return in.step[i]; };
-    if (in.valid) run<Key, Sum, false>(in, out, step);
-    else run<Key, Sum, true>(in, out, step);
+    if (in.valid)
+        run<Key, Sum, false>(in, out, step);
+    else
+        run<Key, Sum, true>(in, out, step);
 }
 
 template <class Key, class Sum>
@@ -64,8 +66,10 @@ void pair_scan(const ScanInput<Key, Sum>& in, Extremes& out) {
     const auto step = [&in](std::size_t i, int side) {
         return static_cast<Sum>((in.label[i] == in.pairs[side + 1]) - (in.label[i] == in.pairs[side]));
     };
-    if (in.valid) run<Key, Sum, false>(in, out, step);
-    else run<Key, Sum, true>(in, out, step);
+    if (in.valid)
+        run<Key, Sum, false>(in, out, step);
+    else
+        run<Key, Sum, true>(in, out, step);
 }
 
 template <class Key>

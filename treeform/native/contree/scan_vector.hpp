@@ -1,17 +1,20 @@
 #pragma once
 // The scan on vector registers, written once over a small set of operations `V` that each instruction set provides.
 // Included only by files that are compiled for one instruction set: everything has internal linkage and nothing of
-// the standard library is instantiated here, so that no function compiled for a newer processor can be linked into the rest.
+// the standard library is instantiated here, so that no function compiled for a newer processor can be linked into the
+// rest.
 //
 // V has: Reg, Mask, Key, Sum, lanes; keys(p), steps(p), labels(p); less(k, below); cuts(valid, s, part);
-// differ(k, l) as bits; add_if(a, m, d), add_unless(a, m, d); raise_if(x, v, a), lower_if(n, v, a), raise, lower; pair_step(label, a, b).
+// differ(k, l) as bits; add_if(a, m, d), add_unless(a, m, d); raise_if(x, v, a), lower_if(n, v, a), raise, lower;
+// pair_step(label, a, b).
 #include "scan.hpp"
 
 namespace treeform::contree {
 namespace {
 
 template <class Sum>
-inline void join_lanes(const Sum* sum, const Sum* most, const Sum* least, std::int64_t& most_out, std::int64_t& least_out) {
+inline void join_lanes(const Sum* sum, const Sum* most, const Sum* least, std::int64_t& most_out,
+                       std::int64_t& least_out) {
     std::int32_t before[kLanes], total = 0;
     for (int lane = 0; lane < kLanes; ++lane) before[lane] = total, total += sum[lane];
     std::int32_t high = 0, low = 0;
@@ -30,8 +33,10 @@ struct Part {
 
     template <bool Ties>
     inline void look(typename V::Mask cuts) {
-        if constexpr (Ties) most = V::raise_if(most, cuts, sum), least = V::lower_if(least, cuts, sum);
-        else most = V::raise(most, sum), least = V::lower(least, sum);
+        if constexpr (Ties)
+            most = V::raise_if(most, cuts, sum), least = V::lower_if(least, cuts, sum);
+        else
+            most = V::raise(most, sum), least = V::lower(least, sum);
     }
 };
 
@@ -75,7 +80,8 @@ inline void run_all(const ScanInput<typename V::Key, typename V::Sum>& in, Extre
             run_part<V, L, R, Ties>(in, part, left, right, step);
             const int at = part * V::lanes;
             V::store(lanes[0] + at, left.sum), V::store(lanes[1] + at, left.most), V::store(lanes[2] + at, left.least);
-            V::store(lanes[3] + at, right.sum), V::store(lanes[4] + at, right.most), V::store(lanes[5] + at, right.least);
+            V::store(lanes[3] + at, right.sum), V::store(lanes[4] + at, right.most),
+                V::store(lanes[5] + at, right.least);
         }
         if constexpr (L) join_lanes(lanes[0], lanes[1], lanes[2], out.most_left, out.least_left);
         if constexpr (R) join_lanes(lanes[3], lanes[4], lanes[5], out.most_right, out.least_right);
@@ -110,14 +116,19 @@ struct PairStep {
 
 template <class V, bool Ties, class Step>
 inline void by_side(const ScanInput<typename V::Key, typename V::Sum>& in, Extremes& out, const Step& step) {
-    if (in.sides == kBoth) run_all<V, true, true, Ties>(in, out, step);
-    else if (in.sides == kLeft) run_all<V, true, false, Ties>(in, out, step);
-    else run_all<V, false, true, Ties>(in, out, step);
+    if (in.sides == kBoth)
+        run_all<V, true, true, Ties>(in, out, step);
+    else if (in.sides == kLeft)
+        run_all<V, true, false, Ties>(in, out, step);
+    else
+        run_all<V, false, true, Ties>(in, out, step);
 }
 template <class V, class Step>
 inline void by_ties(const ScanInput<typename V::Key, typename V::Sum>& in, Extremes& out, const Step& step) {
-    if (in.valid) by_side<V, true>(in, out, step);
-    else by_side<V, false>(in, out, step);
+    if (in.valid)
+        by_side<V, true>(in, out, step);
+    else
+        by_side<V, false>(in, out, step);
 }
 
 template <class V>

@@ -71,8 +71,7 @@ public:
     Search(const Table<W>& table, const Settings& rules, Control& control,
            const ScanTable<typename W::Key, typename W::Sum>& scans)
         : table_(table), rules_(rules), control_(control), penalty_(static_cast<Cost>(rules.node_penalty)),
-          two_(table, rules, control, counters_, scans), stump_(table),
-          divider_(choose_divider(rules.simd.c_str())) {}
+          two_(table, rules, control, counters_, scans), stump_(table), divider_(choose_divider(rules.simd.c_str())) {}
 
     Counters& counters() { return counters_; }
     /// Memory held, for the rough account of the root.
@@ -88,8 +87,8 @@ public:
     /// Give the scratch back.
     void release() { frames_.clear(), two_.release(); }
 
-    /// Solve a subproblem; `by_feature` receives lower bounds per root feature, whatever the support. With a minimum support
-    /// the problem is first solved without (see depth_two.hpp).
+    /// Solve a subproblem; `by_feature` receives lower bounds per root feature, whatever the support. With a minimum
+    /// support the problem is first solved without (see depth_two.hpp).
     Reply solve(int level, Task task, Cost* by_feature, Cost gap = 0) {
         task.depth = static_cast<int>(std::min<std::int64_t>(task.depth, task.budget));
         task.budget = std::min(task.budget, full_tree(task.depth));
@@ -132,12 +131,14 @@ public:
     }
 
     static void settle(IntervalSearch<W>& one, Cost cutoff, const Work& work, Counters& counters) {
-        if (work.dropped) one.drop(work.pick, work.proven, counters);
-        else one.settle(work.pick, cutoff, work.bounds(), work.left.by.data(), work.right.by.data(), counters);
+        if (work.dropped)
+            one.drop(work.pick, work.proven, counters);
+        else
+            one.settle(work.pick, cutoff, work.bounds(), work.left.by.data(), work.right.by.data(), counters);
     }
 
 private:
-    struct Frame {   // the scratch of one level of the recursion
+    struct Frame {  // the scratch of one level of the recursion
         std::vector<IntervalSearch<W>> searches;
         std::vector<Cost> whole_by, child_by, unused_by, seen;
         std::vector<int> turn;
@@ -146,7 +147,8 @@ private:
         Work work;
 
         explicit Frame(int features)
-            : searches(features), whole_by(features), child_by(features), unused_by(features), seen(features), turn(features), work(features) {}
+            : searches(features), whole_by(features), child_by(features), unused_by(features), seen(features),
+              turn(features), work(features) {}
     };
 
     const Table<W>& table_;
@@ -184,7 +186,8 @@ private:
 
     /// Solve the node at one level less. Returns its bounds.
     Reply seed(int level, Frame& here, Task& task, Cost leaf, Reply& best) {
-        Task below{task.node, task.depth - 1, task.budget, leaf + 1, task.support, task.lower, task.held, nullptr, task.hint};
+        Task below{task.node,  task.depth - 1, task.budget, leaf + 1, task.support,
+                   task.lower, task.held,      nullptr,     task.hint};
         Reply reply = solve(level + 1, below, here.whole_by.data());
         for (auto& bound : here.whole_by) bound = std::min(bound, leaf);
         if (reply.found && reply.value < best.value) {
@@ -255,8 +258,8 @@ private:
         }
     }
 
-    /// Settle all splits of the pick's interval at once, if their common sides cost enough; see DepthTwo::drop_interval. The
-    /// rows in between are silent on both sides.
+    /// Settle all splits of the pick's interval at once, if their common sides cost enough; see
+    /// DepthTwo::drop_interval. The rows in between are silent on both sides.
     bool drop_interval(int level, const Task& task, int f, Cost cutoff, Work& work) {
         const auto& pick = work.pick;
         if (pick.first == pick.last || pick.burden_left + pick.burden_right <= 0) return false;
@@ -264,15 +267,17 @@ private:
         const bool left_first = pick.burden_left >= pick.burden_right;
         for (const bool at_left : {left_first, !left_first}) {
             Frame& here = frame(level);
-            partition(table_, task.node, {f, at_left ? pick.last : pick.first}, here.outer, divider_, here.left, here.right,
-                      &control_);
+            partition(table_, task.node, {f, at_left ? pick.last : pick.first}, here.outer, divider_, here.left,
+                      here.right, &control_);
             auto& side = at_left ? here.left : here.right;
             auto& low = at_left ? left : right;
             silence(table_, side, f, pick.first, pick.last);
             const std::int64_t budget = std::min(full_tree(task.depth - 1), task.budget - 1);
             const Cost cap = cutoff - (at_left ? right : left);
-            const Reply reply = solve(level + 1, {side, task.depth - 1, budget, cap, task.support, low, low, nullptr,
-                                                  at_left ? pick.hint_left : pick.hint_right}, here.child_by.data());
+            const Reply reply = solve(level + 1,
+                                      {side, task.depth - 1, budget, cap, task.support, low, low, nullptr,
+                                       at_left ? pick.hint_left : pick.hint_right},
+                                      here.child_by.data());
             low = std::max(low, reply.proven);
             if (left + right >= cutoff) break;
         }
@@ -296,8 +301,10 @@ private:
     void solve_side(int level, const Task& task, typename Work::Part& side, Cost cap) {
         if (cap <= side.held) return;
         auto& by = frame(level).child_by;
-        side.reply = solve(level + 1, {*side.node, task.depth - 1, side.budget, cap, task.support, side.lower, side.held,
-                                       side.by.data(), side.hint}, by.data());
+        side.reply = solve(level + 1,
+                           {*side.node, task.depth - 1, side.budget, cap, task.support, side.lower, side.held,
+                            side.by.data(), side.hint},
+                           by.data());
         side.lower = std::max(side.lower, side.reply.lower);
         side.held = std::max({side.held, side.lower, side.reply.proven});
         for (int f = 0; f < table_.features; ++f) side.by[f] = std::max(side.by[f], by[f]);
@@ -329,8 +336,10 @@ private:
         Reply none;
         none.value = cap, none.proven = side.held;
         if (cap <= side.held) return none;
-        return solve(level + 1, {*side.node, task.depth - 1, budget, cap, task.support, side.lower, side.held, side.by.data(),
-                                 side.hint}, frame(level).child_by.data());
+        return solve(
+            level + 1,
+            {*side.node, task.depth - 1, budget, cap, task.support, side.lower, side.held, side.by.data(), side.hint},
+            frame(level).child_by.data());
     }
 
     static void take(Test test, const Reply& left, const Reply& right, Work& work) {

@@ -21,8 +21,8 @@ public:
         std::uint16_t a, b;
     };
 
-    std::vector<Cost> weight;    // per class
-    std::vector<Cost> as_leaf;   // per prediction: the cost of predicting it everywhere
+    std::vector<Cost> weight;  // per class
+    std::vector<Cost> as_leaf;  // per prediction: the cost of predicting it everywhere
     Cost total = 0, leaf = 0;
 
     /// Call once `weight` is filled in.
@@ -77,8 +77,8 @@ public:
 
 private:
     bool ready_ = false, zero_one_ = true;
-    std::vector<std::uint16_t> classes_;    // those present, heaviest first
-    std::vector<std::uint16_t> frontier_;   // pair (i, frontier_[i]) is the next one of the i-th class
+    std::vector<std::uint16_t> classes_;  // those present, heaviest first
+    std::vector<std::uint16_t> frontier_;  // pair (i, frontier_[i]) is the next one of the i-th class
     std::vector<Pair> pairs_;
     std::size_t next_ = 0;
 
@@ -98,9 +98,8 @@ private:
             classes_.clear();
             for (int y = 0; y < k; ++y)
                 if (weight[y] > 0) classes_.push_back(static_cast<std::uint16_t>(y));
-            std::sort(classes_.begin(), classes_.end(), [this](auto a, auto b) {
-                return weight[a] != weight[b] ? weight[a] > weight[b] : a < b;
-            });
+            std::sort(classes_.begin(), classes_.end(),
+                      [this](auto a, auto b) { return weight[a] != weight[b] ? weight[a] > weight[b] : a < b; });
             return;
         }
         pairs_.clear();
@@ -108,7 +107,8 @@ private:
             for (int b = a + 1; b < k; ++b) {
                 Cost bound = 0;
                 for (int y = 0; y < k; ++y) bound += weight[y] * std::min(table.cost[y * k + a], table.cost[y * k + b]);
-                if (bound < leaf) pairs_.push_back({bound, static_cast<std::uint16_t>(a), static_cast<std::uint16_t>(b)});
+                if (bound < leaf)
+                    pairs_.push_back({bound, static_cast<std::uint16_t>(a), static_cast<std::uint16_t>(b)});
             }
         std::sort(pairs_.begin(), pairs_.end(), [](const Pair& x, const Pair& y) { return x.bound < y.bound; });
     }

@@ -1,6 +1,6 @@
 #pragma once
-// From sorted arrays to the lane tables of scan.hpp: lane l gets the l-th of 32 contiguous stretches. A transposition, done
-// eight lanes by eight rows at a time in registers for 16-bit elements (GCC's vector types, any processor).
+// From sorted arrays to the lane tables of scan.hpp: lane l gets the l-th of 32 contiguous stretches. A transposition,
+// done eight lanes by eight rows at a time in registers for 16-bit elements (GCC's vector types, any processor).
 #include <cstddef>
 #include <cstdint>
 #include <cstring>

@@ -103,7 +103,9 @@ struct Node {
     Id* order(int feature) { return rows.data() + stride * feature; }
     Key* key(int feature) { return keys.data() + stride * feature; }
     std::uint16_t* label(int feature) { return labels.data() + stride * feature; }
-    std::size_t bytes() const { return rows.capacity() * sizeof(Id) + keys.capacity() * sizeof(Key) + labels.capacity() * 2; }
+    std::size_t bytes() const {
+        return rows.capacity() * sizeof(Id) + keys.capacity() * sizeof(Key) + labels.capacity() * 2;
+    }
 
     void reserve(std::size_t size, int features) {
         stride = size + kSlack;
@@ -124,8 +126,10 @@ void add_totals(const Table<W>& table, Node<W>& node) {
 /// Add a row to the sums of a node.
 template <class W>
 void weigh(const Table<W>& table, Node<W>& node, typename W::Id row, std::uint16_t label) {
-    if (label != kNoLabel) node.weight[label] += table.weight_of(row);
-    else node.silent_weight += table.weight_of(row), node.silent_mass += table.mass_of(row);
+    if (label != kNoLabel)
+        node.weight[label] += table.weight_of(row);
+    else
+        node.silent_weight += table.weight_of(row), node.silent_mass += table.mass_of(row);
 }
 
 /// Take their labels from the rows with from <= rank(feature) < to.
@@ -183,14 +187,16 @@ template <class W>
 void partition(const Table<W>& table, const Node<W>& node, Test test, Outer<W>& outer, const Divider& divider,
                Node<W>& left, Node<W>& right, const Control* control = nullptr) {
     outer.prepare(table, node, test.feature, control);
-    const auto *sorted = node.key(test.feature);
+    const auto* sorted = node.key(test.feature);
     left.n = static_cast<std::size_t>(std::lower_bound(sorted, sorted + node.n, test.key) - sorted);
     right.n = node.n - left.n;
     left.weight.assign(table.classes, 0);
     right.weight.resize(table.classes);
     left.silent_weight = left.silent_mass = 0;
-    for (std::size_t k = 0; k < left.n; ++k) weigh(table, left, node.order(test.feature)[k], node.label(test.feature)[k]);
-    right.silent_weight = node.silent_weight - left.silent_weight, right.silent_mass = node.silent_mass - left.silent_mass;
+    for (std::size_t k = 0; k < left.n; ++k)
+        weigh(table, left, node.order(test.feature)[k], node.label(test.feature)[k]);
+    right.silent_weight = node.silent_weight - left.silent_weight,
+    right.silent_mass = node.silent_mass - left.silent_mass;
     for (int y = 0; y < table.classes; ++y) right.weight[y] = node.weight[y] - left.weight[y];
     left.reserve(left.n, table.features), right.reserve(right.n, table.features);
     if (outer.goes_left.size() < node.n / 32 + 1) outer.goes_left.resize(node.n / 32 + 1);
@@ -198,9 +204,11 @@ void partition(const Table<W>& table, const Node<W>& node, Test test, Outer<W>& 
     for (int f = 0; f < table.features; ++f) {
         if (control) control->check();
         if (f == test.feature) {
-            std::copy_n(node.order(f), left.n, left.order(f)), std::copy_n(node.order(f) + left.n, right.n, right.order(f));
+            std::copy_n(node.order(f), left.n, left.order(f)),
+                std::copy_n(node.order(f) + left.n, right.n, right.order(f));
             std::copy_n(node.key(f), left.n, left.key(f)), std::copy_n(node.key(f) + left.n, right.n, right.key(f));
-            std::copy_n(node.label(f), left.n, left.label(f)), std::copy_n(node.label(f) + left.n, right.n, right.label(f));
+            std::copy_n(node.label(f), left.n, left.label(f)),
+                std::copy_n(node.label(f) + left.n, right.n, right.label(f));
             continue;
         }
         divider.mark(outer.order(f), node.n, static_cast<typename W::Key>(test.key), outer.goes_left.data());

@@ -154,9 +154,9 @@ nb::dict diagram(const Matrix& x, const Values& value, const Weights& weight, co
 }  // namespace
 
 void bind_diagram(nb::module_& m) {
-    m.def(
-        "diagram", &diagram, nb::arg("x"), nb::arg("value"), nb::arg("weight"), nb::arg("asked"),
-        "Solve for the cheapest decision diagram by number of tests; see treeform.engines.DiagramSearch. Keywords: widths, "
-        "is_tree, max_nodes, min_support, min_flow, upper, rates, prices, free_tests, known, seed, start_seconds, "
-        "starts, memory, use, simd, time_limit, poll.");
+    m.def("diagram", &diagram, nb::arg("x"), nb::arg("value"), nb::arg("weight"), nb::arg("asked"),
+          "Solve for the cheapest decision diagram by number of tests; see treeform.engines.DiagramSearch. Keywords: "
+          "widths, "
+          "is_tree, max_nodes, min_support, min_flow, upper, rates, prices, free_tests, known, seed, start_seconds, "
+          "starts, memory, use, simd, time_limit, poll.");
 }

@@ -72,7 +72,7 @@ private:
 /// predicted otherwise without it.
 void drop_idle(FlatDiagram& out) {
     const int nodes = int(out.feature.size());
-    std::vector<int> end(nodes, 0);     // ~class of a node that is taken out
+    std::vector<int> end(nodes, 0);  // ~class of a node that is taken out
     int left_over = nodes;
     for (int u = nodes; u-- > 0;) {
         for (int* arc : {&out.left[u], &out.right[u]})

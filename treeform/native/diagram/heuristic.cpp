@@ -161,7 +161,8 @@ int Heuristic::send_flows(int layer, int nodes) {
     if (layer + 1 < depth_)
         for (int i = 0; i < 2 * nodes; ++i) {
             const bool free = *std::min_element(here.cost[i].begin(), here.cost[i].end()) == 0;
-            if (here.split[i / 2] != Plan::kNoTest && !free && here.weight[i] >= settings_.min_flow) group[i] = groups++;
+            if (here.split[i / 2] != Plan::kNoTest && !free && here.weight[i] >= settings_.min_flow)
+                group[i] = groups++;
         }
     if (groups > 0) groups = merge(here, group, groups, settings_.widths[layer + 1]);
     here.target = group;

@@ -102,8 +102,8 @@ void Instance::make_splits(const Points& points, Cost min_support, std::size_t m
         const auto [from, to] = seen.equal_range(hash);
         for (auto it = from; it != to; ++it) {
             const Word* had = split(it->second);
-            if (!std::memcmp(had, set.data(), words * sizeof(Word)) ||
-                !std::memcmp(had, other.data(), words * sizeof(Word)))
+            if (!std::memcmp(had, set.data(), words * sizeof(Word))
+                || !std::memcmp(had, other.data(), words * sizeof(Word)))
                 return false;
         }
         seen.emplace(hash, int(cuts.size()));

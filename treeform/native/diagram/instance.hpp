@@ -50,7 +50,7 @@ public:
 
 private:
     std::vector<Word> split_, plane_;
-    std::vector<Word> most_plane_;      // of the largest cost of every point, bit by bit
+    std::vector<Word> most_plane_;  // of the largest cost of every point, bit by bit
     std::vector<int> most_shift_;
     std::vector<int> plane_class_, shift_, first_;
     mutable Cost by_class_[kMostClasses], sorted_[kMostClasses];

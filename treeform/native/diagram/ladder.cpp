@@ -1,7 +1,7 @@
 // For an objective rate * cost + price * tests with a model of value U in hand, e(k) matters only below
 // (U - price * k) / rate (less for tests that are free): the search for at most k tests gets that as its bound, and
-// what it refutes is a lower bound of e(k) that the next objective begins with. Objectives are taken in the order given;
-// dear tests first is cheapest.
+// what it refutes is a lower bound of e(k) that the next objective begins with. Objectives are taken in the order
+// given; dear tests first is cheapest.
 #include "ladder.hpp"
 
 #include <algorithm>
@@ -62,8 +62,8 @@ private:
         const double many = work / (1 + heuristic.work());
         const auto usual = static_cast<std::int64_t>(std::clamp(many, 1.0, most));
         const auto starts = settings_.starts < 0 ? usual : settings_.starts;
-        const auto made =
-            heuristic.run(settings_.seed + (most > 300), settings_.start_seconds, starts, [&](int, Cost, const PlanPtr& plan) {
+        const auto made = heuristic.run(
+            settings_.seed + (most > 300), settings_.start_seconds, starts, [&](int, Cost, const PlanPtr& plan) {
                 Cost cost = 0;
                 FlatDiagram found = flatten(in_, plan.get(), cost);
                 if (const int tests = int(found.feature.size()); tests <= settings_.max_nodes)

@@ -69,21 +69,21 @@ struct FlatDiagram {
     static constexpr int kNoFeature = -1;
     std::vector<int> feature, left, right;
     std::vector<double> low, high;
-    int constant = 0;               // the class, if there is no node
+    int constant = 0;  // the class, if there is no node
 };
 
 struct Improvement {
     double seconds = 0;
-    int nodes = 0;                  // a model with at most that many tests
+    int nodes = 0;  // a model with at most that many tests
     Cost cost = 0;
     FlatDiagram diagram;
 };
 
 struct Outcome {
-    std::vector<Cost> lower, upper;         // by number of tests
-    std::vector<FlatDiagram> diagrams;      // those that attain `upper`
+    std::vector<Cost> lower, upper;  // by number of tests
+    std::vector<FlatDiagram> diagrams;  // those that attain `upper`
     std::vector<bool> has_diagram;
-    std::vector<double> proved_at;          // per price: seconds, or -1
+    std::vector<double> proved_at;  // per price: seconds, or -1
     bool complete = false, memory_stop = false;
     double seconds = 0;
     Counters counters;

@@ -15,11 +15,11 @@ namespace treeform::diagram {
 
 /// The rest of a diagram from one layer on: parts are those of the state, in its order.
 struct Plan {
-    static constexpr int kNoTest = -1;      // the part goes to a terminal instead
-    static constexpr int kPass = -2;        // a pass-through: all of the part leaves by its first arc
+    static constexpr int kNoTest = -1;  // the part goes to a terminal instead
+    static constexpr int kPass = -2;  // a pass-through: all of the part leaves by its first arc
     static constexpr int kTerminal = -1;
-    std::vector<int> split;                 // per part
-    std::vector<int> target;                // 2 per part: a part of the next layer, or kTerminal
+    std::vector<int> split;  // per part
+    std::vector<int> target;  // 2 per part: a part of the next layer, or kTerminal
     std::shared_ptr<const Plan> next;
 
     bool has_test(std::size_t part) const { return split[part] != kNoTest; }
@@ -56,19 +56,19 @@ private:
     };
     struct Group {
         Set set;
-        std::uint64_t parts = 0;    // a node has at most one arc into each node below
-        bool has_pass = false;      // an arc of a pass-through leads to it
+        std::uint64_t parts = 0;  // a node has at most one arc into each node below
+        bool has_pass = false;  // an arc of a pass-through leads to it
         Cost lower = 0;
     };
     struct Layer {
-        std::vector<Set> part;                          // of the state in work
+        std::vector<Set> part;  // of the state in work
         std::vector<Cost> lower;
         std::vector<std::vector<Candidate>> candidates;
         std::vector<int> chosen;
-        std::vector<Set> side;                          // 2 per part
+        std::vector<Set> side;  // 2 per part
         std::vector<Branch> branch;
-        std::vector<Cost> rest;                         // suffix sums of Branch::lower
-        std::vector<int> way;                           // per branch: group or kTerminal
+        std::vector<Cost> rest;  // suffix sums of Branch::lower
+        std::vector<int> way;  // per branch: group or kTerminal
         std::vector<Group> group;
         int groups = 0, parts = 0, budget = 0;
         Cost lower_sum = 0;
@@ -78,7 +78,7 @@ private:
     };
     struct Entry {
         Cost lower = 0;
-        PlanPtr plan;               // not null: `lower` is exact
+        PlanPtr plan;  // not null: `lower` is exact
         bool exact = false;
     };
     struct KeyHash {
@@ -92,11 +92,11 @@ private:
     Counters& counters_;
     Trees trees_;
     int depth_;
-    bool plain_;                // no weights to be reached
+    bool plain_;  // no weights to be reached
     std::vector<Layer> layers_;
     Memory known_, old_;
     std::size_t known_bytes_ = 0, old_bytes_ = 0, most_bytes_;
-    std::int64_t work_;         // for one bound
+    std::int64_t work_;  // for one bound
 
     Cost bound(const Set& x, int layer, int budget, Cost need);
     Answer state(int layer, int budget, Cost need);

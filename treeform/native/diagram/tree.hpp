@@ -39,8 +39,8 @@ private:
         Set left, right;
         std::vector<Cost> by_feature;
         std::vector<int> turn;
-        Cost stump = 0;             // the least cost of a single test
-        std::vector<Cost> floor;    // bounds of T by number of tests, for the points of this level
+        Cost stump = 0;  // the least cost of a single test
+        std::vector<Cost> floor;  // bounds of T by number of tests, for the points of this level
     };
     struct Range {
         int lo, hi;
@@ -63,7 +63,7 @@ private:
     std::vector<std::unique_ptr<Frame>> frames_;
     std::int64_t work_ = 0;
     std::vector<int> widths_;
-    int pairs_from_ = 0;        // the first layer from which on every layer holds two nodes
+    int pairs_from_ = 0;  // the first layer from which on every layer holds two nodes
 
     Frame& frame(int level);
     Cost solve(int level, const Word* x, int depth, std::int64_t tests, Cost need);

@@ -128,7 +128,10 @@ void Trees::send_on(int level, int f, const Word* x, Cost mass, int layer, int t
     Near stack[80];
     int top = 0;
     stack[top++] = {{in_.view.first[f] - 1, in_.view.first[f + 1], 0, 0, 0, mass},
-                    left_on ? whole : leaf, right_on ? whole : leaf, 0, most};
+                    left_on ? whole : leaf,
+                    right_on ? whole : leaf,
+                    0,
+                    most};
     while (top > 0 && best > 0) {
         const Near r = stack[--top];
         const Cost between = r.most_hi - r.most_lo;

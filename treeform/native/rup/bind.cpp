@@ -18,8 +18,8 @@ using Literals = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::
 
 Formula formula_of(const Starts& starts, const Literals& literals, std::int32_t variables) {
     if (variables < 0) throw std::invalid_argument("there cannot be fewer than 0 variables");
-    if (starts.shape(0) == 0 || starts(0) != 0 ||
-        starts(starts.shape(0) - 1) != static_cast<std::int64_t>(literals.shape(0)))
+    if (starts.shape(0) == 0 || starts(0) != 0
+        || starts(starts.shape(0) - 1) != static_cast<std::int64_t>(literals.shape(0)))
         throw std::invalid_argument("the starts of clauses do not fit the literals");
     for (std::size_t i = 1; i < starts.shape(0); ++i)
         if (starts(i) < starts(i - 1)) throw std::invalid_argument("the starts of clauses have to ascend");
@@ -33,12 +33,18 @@ Formula formula_of(const Starts& starts, const Literals& literals, std::int32_t 
 
 const char* name_of(Verdict verdict) {
     switch (verdict) {
-        case Verdict::verified: return "verified";
-        case Verdict::no_refutation: return "no refutation";
-        case Verdict::not_implied: return "not implied";
-        case Verdict::malformed: return "malformed";
-        case Verdict::stopped: return "stopped";
-        case Verdict::memory: return "memory";
+        case Verdict::verified:
+            return "verified";
+        case Verdict::no_refutation:
+            return "no refutation";
+        case Verdict::not_implied:
+            return "not implied";
+        case Verdict::malformed:
+            return "malformed";
+        case Verdict::stopped:
+            return "stopped";
+        case Verdict::memory:
+            return "memory";
     }
     return "";
 }

@@ -18,8 +18,8 @@
 // literals that are not false, or a true one and the false one that came last, so that a cut leaves it well watched.
 //
 // Only RUP is accepted. Then deletions are a matter of speed and never of soundness: every lemma is a consequence of
-// the formula, so that more clauses can do no harm. Deletions of clauses that force a unit are ignored on these grounds.
-// RAT steps, which need not be consequences, are refused like any other lemma that does not follow.
+// the formula, so that more clauses can do no harm. Deletions of clauses that force a unit are ignored on these
+// grounds. RAT steps, which need not be consequences, are refused like any other lemma that does not follow.
 #include "checker.hpp"
 
 #include <chrono>
@@ -38,7 +38,7 @@ constexpr std::uint64_t kPropagationsPerLook = 1 << 16;
 
 struct Watch {
     Id clause;
-    Lit blocker;                  // some other literal; nothing is to do while it is true
+    Lit blocker;  // some other literal; nothing is to do while it is true
 };
 
 class Checker {
@@ -93,8 +93,8 @@ public:
             }
             withdraw(step);
             if (store_[step].core && !follows(step)) {
-                out_.detail = "step " + std::to_string(origin_[now_]) + ", the lemma " + text(step) +
-                              "0, does not follow by unit propagation";
+                out_.detail = "step " + std::to_string(origin_[now_]) + ", the lemma " + text(step)
+                              + "0, does not follow by unit propagation";
                 return false;
             }
             look(1);
@@ -115,14 +115,15 @@ public:
         write(piece);
     }
     void count() {
-        for (Id id = 0; id < store_.size(); ++id) (id < originals_ ? out_.core_clauses : out_.core_lemmas) += store_[id].core;
+        for (Id id = 0; id < store_.size(); ++id)
+            (id < originals_ ? out_.core_clauses : out_.core_lemmas) += store_[id].core;
     }
 
 private:
     // -- steps ----------------------------------------------------------------------------------
 
     Id add(const std::vector<std::int32_t>& given) {
-        if (!store_.normalise(given, lits_)) return kNone;   // always true: of no use to anybody
+        if (!store_.normalise(given, lits_)) return kNone;  // always true: of no use to anybody
         const Id id = store_.add(lits_);
         watch_bytes_ += 2 * sizeof(Watch);
         attach(id);
@@ -274,7 +275,7 @@ private:
         const std::uint32_t size = store_[id].size;
         for (std::uint32_t i = 0; i < size; ++i) {
             const Lit lit = store_.lits(id)[i];
-            if (value_[lit] > 0) {           // true already: by what forced it
+            if (value_[lit] > 0) {  // true already: by what forced it
                 explain(reason_[lit >> 1]);
                 cut(top);
                 return true;
@@ -344,7 +345,7 @@ private:
     Outcome& out_;
     Store store_;
     std::size_t originals_ = 0;
-    std::vector<std::vector<Watch>> watches_[2];   // of clauses that are not known to be core, and of core clauses
+    std::vector<std::vector<Watch>> watches_[2];  // of clauses that are not known to be core, and of core clauses
     std::vector<std::int8_t> value_;
     std::vector<Id> reason_;
     std::vector<std::size_t> place_;
@@ -353,8 +354,8 @@ private:
     std::size_t heads_[2] = {0, 0};
     Id conflict_ = kNone;
     std::vector<std::uint32_t> steps_;
-    std::vector<std::uint64_t> origin_;            // numbers of the steps in the proof
-    std::vector<std::pair<std::size_t, Id>> last_use_;   // core lemmas by the step that needs them last, descending
+    std::vector<std::uint64_t> origin_;  // numbers of the steps in the proof
+    std::vector<std::pair<std::size_t, Id>> last_use_;  // core lemmas by the step that needs them last, descending
     std::size_t now_ = 0, watch_bytes_ = 0;
     std::uint64_t next_look_ = kPropagationsPerLook;
     std::chrono::steady_clock::time_point last_look_ = std::chrono::steady_clock::now();
@@ -362,7 +363,8 @@ private:
 
 }  // namespace
 
-Outcome check(const Formula& formula, const Settings& settings, const Read& read, const Write& write, const Poll& poll) {
+Outcome check(const Formula& formula, const Settings& settings, const Read& read, const Write& write,
+              const Poll& poll) {
     Outcome out;
     Parser parser(read, settings.binary, 64 + 4 * static_cast<std::size_t>(formula.variables));
     try {

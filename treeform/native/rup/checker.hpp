@@ -27,10 +27,10 @@ struct Outcome {
     std::string detail;           ///< What is wrong, where.
     std::uint64_t steps = 0;      ///< Steps read, additions and deletions.
     std::uint64_t lemmas = 0;     ///< Lemmas read.
-    std::uint64_t core_lemmas = 0, core_clauses = 0;   ///< Those that the refutation needs, and clauses of the formula.
-    std::uint64_t ignored = 0;    ///< Deletions of clauses that are not there or that hold a unit in place.
+    std::uint64_t core_lemmas = 0, core_clauses = 0;  ///< Those that the refutation needs, and clauses of the formula.
+    std::uint64_t ignored = 0;  ///< Deletions of clauses that are not there or that hold a unit in place.
     std::uint64_t propagations = 0;
-    std::size_t bytes = 0;        ///< The most memory held, roughly.
+    std::size_t bytes = 0;  ///< The most memory held, roughly.
 };
 
 /// The next piece of the proof into the buffer given; its length, 0 at the end.
@@ -40,7 +40,8 @@ using Write = std::function<void(const std::string& piece)>;
 /// Asked now and then; true stops.
 using Poll = std::function<bool()>;
 
-/// Whether the proof refutes the formula. When it does and `write` is given, the part that is needed goes there as text.
+/// Whether the proof refutes the formula. When it does and `write` is given, the part that is needed goes there as
+/// text.
 Outcome check(const Formula& formula, const Settings& settings, const Read& read, const Write& write, const Poll& poll);
 
 }  // namespace treeform::rup

@@ -79,7 +79,8 @@ public:
     Lit* lits(Id id) { return arena_.data() + clauses_[id].start; }
     std::size_t size() const { return clauses_.size(); }
     std::size_t bytes() const {
-        return arena_.capacity() * sizeof(Lit) + clauses_.capacity() * sizeof(Clause) + buckets_.capacity() * sizeof(Id);
+        return arena_.capacity() * sizeof(Lit) + clauses_.capacity() * sizeof(Clause)
+               + buckets_.capacity() * sizeof(Id);
     }
 
 private:

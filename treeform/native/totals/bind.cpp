@@ -1,4 +1,5 @@
-// The Python face of the engine for requirements on totals: arrays in, arrays out. Sizes are checked here, meaning in Python.
+// The Python face of the engine for requirements on totals: arrays in, arrays out. Sizes are checked here, meaning in
+// Python.
 #include "bind.hpp"
 
 #include <nanobind/ndarray.h>
@@ -45,7 +46,8 @@ nb::object to_dict(const tt::FlatTree& tree, tt::Amount cost) {
 nb::dict to_dict(const tt::Counters& c) {
     nb::dict out;
     out["prices"] = c.prices, out["depth_two"] = c.depth_two, out["subproblems"] = c.subproblems;
-    out["cache_hits"] = c.cache_hits, out["pruned_bound"] = c.pruned_bound, out["pruned_similarity"] = c.pruned_similarity;
+    out["cache_hits"] = c.cache_hits, out["pruned_bound"] = c.pruned_bound,
+    out["pruned_similarity"] = c.pruned_similarity;
     out["fronts"] = c.fronts, out["kept"] = c.kept, out["largest_front"] = c.largest, out["pairs"] = c.pairs;
     out["guesses"] = c.guesses, out["activated"] = c.activated;
     return out;
@@ -61,7 +63,8 @@ tt::FlatTree to_tree(const Start& start, std::size_t columns, int labels) {
         throw std::invalid_argument("the start's columns differ in length");
     for (std::size_t i = 0; i < n; ++i) {
         const std::int32_t f = feature.data()[i], a = left.data()[i], b = right.data()[i], c = label.data()[i];
-        const bool inside = std::size_t(f) < columns && a > std::int32_t(i) && b > std::int32_t(i) && std::size_t(a) < n && std::size_t(b) < n;
+        const bool inside = std::size_t(f) < columns && a > std::int32_t(i) && b > std::int32_t(i) && std::size_t(a) < n
+                            && std::size_t(b) < n;
         if (f >= 0 ? !inside : c < 0 || c >= labels) throw std::invalid_argument("the start is not a tree");
         tree.feature.push_back(f), tree.left.push_back(a), tree.right.push_back(b), tree.label.push_back(c);
     }
@@ -117,11 +120,12 @@ void need(bool condition, const char* what) {
     if (!condition) throw std::invalid_argument(what);
 }
 
-nb::dict totals(const Bytes& x, const Amounts<2>& count, const Amounts<2>& cost, const Amounts<3>& row, const Amounts<1>& test_cost,
-                const Amounts<2>& test_row, const Amounts<1>& lo, const Amounts<1>& hi, const Column& source, int depth,
-                std::int64_t min_support, std::int64_t min_flow, int max_features, std::optional<std::int64_t> upper,
-                const std::vector<std::int64_t>& multipliers, std::int64_t multiplier_unit, const std::vector<std::string>& use,
-                std::int64_t memory, const std::string& simd, const Start& start, double time_limit, const nb::object& poll) {
+nb::dict totals(const Bytes& x, const Amounts<2>& count, const Amounts<2>& cost, const Amounts<3>& row,
+                const Amounts<1>& test_cost, const Amounts<2>& test_row, const Amounts<1>& lo, const Amounts<1>& hi,
+                const Column& source, int depth, std::int64_t min_support, std::int64_t min_flow, int max_features,
+                std::optional<std::int64_t> upper, const std::vector<std::int64_t>& multipliers,
+                std::int64_t multiplier_unit, const std::vector<std::string>& use, std::int64_t memory,
+                const std::string& simd, const Start& start, double time_limit, const nb::object& poll) {
     tt::Table t;
     t.x = x.data(), t.points = x.shape(0), t.columns = x.shape(1);
     t.count = count.data(), t.kinds = int(count.shape(1)), t.labels = int(cost.shape(1)), t.rows = int(row.shape(2));
@@ -131,16 +135,20 @@ nb::dict totals(const Bytes& x, const Amounts<2>& count, const Amounts<2>& cost,
     need(t.points > 0 && kinds > 0 && labels > 0, "an array is empty");
     need(count.shape(0) == t.points && cost.shape(0) == kinds, "points or kinds differ in number");
     need(row.shape(0) == kinds && row.shape(1) == labels, "the rows' array has another shape than the costs");
-    need(test_cost.shape(0) == t.columns && test_row.shape(0) == t.columns && test_row.shape(1) == rows, "tests differ in number");
-    need(source.shape(0) == t.columns && lo.shape(0) == rows && hi.shape(0) == rows, "rows or columns differ in number");
+    need(test_cost.shape(0) == t.columns && test_row.shape(0) == t.columns && test_row.shape(1) == rows,
+         "tests differ in number");
+    need(source.shape(0) == t.columns && lo.shape(0) == rows && hi.shape(0) == rows,
+         "rows or columns differ in number");
     need(multipliers.empty() || multipliers.size() == rows, "there is one multiplier per row");
-    need(depth >= 0 && depth <= 9 && t.columns < 32767 && labels <= 38, "the depth, the columns or the labels are too many");
+    need(depth >= 0 && depth <= 9 && t.columns < 32767 && labels <= 38,
+         "the depth, the columns or the labels are too many");
     need(multiplier_unit > 0 && min_support >= 0 && min_flow >= 0, "a setting is negative");
     tt::Settings s;
     s.depth = depth, s.min_support = min_support, s.min_flow = min_flow, s.max_features = max_features;
     s.upper = upper.value_or(tt::kNone), s.multipliers = multipliers, s.multiplier_unit = multiplier_unit;
     const auto uses = [&](const char* what) { return std::find(use.begin(), use.end(), what) != use.end(); };
-    s.use_multipliers = uses("multipliers"), s.use_lazy = uses("lazy"), s.use_steps = uses("steps"), s.use_shallow = uses("shallow");
+    s.use_multipliers = uses("multipliers"), s.use_lazy = uses("lazy"), s.use_steps = uses("steps"),
+    s.use_shallow = uses("shallow");
     s.use_rough = uses("rough"), s.use_similarity = uses("similarity"), s.use_dominance = uses("dominance");
     s.memory = std::size_t(memory), s.simd = simd, s.start = to_tree(start, t.columns, t.labels);
     const tt::Outcome out = run(t, s, time_limit, poll);
@@ -157,9 +165,9 @@ nb::dict totals(const Bytes& x, const Amounts<2>& count, const Amounts<2>& cost,
 
 void bind_totals(nb::module_& m) {
     m.def("totals", &totals, nb::arg("x"), nb::arg("count"), nb::arg("cost"), nb::arg("row"), nb::arg("test_cost"),
-          nb::arg("test_row"), nb::arg("lo"), nb::arg("hi"), nb::arg("source"), nb::arg("depth"), nb::arg("min_support"),
-          nb::arg("min_flow"), nb::arg("max_features"), nb::arg("upper").none(), nb::arg("multipliers"),
-          nb::arg("multiplier_unit"), nb::arg("use"), nb::arg("memory"), nb::arg("simd"), nb::arg("start").none(),
-          nb::arg("time_limit"), nb::arg("poll").none(),
+          nb::arg("test_row"), nb::arg("lo"), nb::arg("hi"), nb::arg("source"), nb::arg("depth"),
+          nb::arg("min_support"), nb::arg("min_flow"), nb::arg("max_features"), nb::arg("upper").none(),
+          nb::arg("multipliers"), nb::arg("multiplier_unit"), nb::arg("use"), nb::arg("memory"), nb::arg("simd"),
+          nb::arg("start").none(), nb::arg("time_limit"), nb::arg("poll").none(),
           "Solve for the cheapest decision tree under rows on totals; see treeform.engines.TotalsSearch.");
 }

@@ -2,12 +2,13 @@
 // the multipliers of the one before:
 //
 //  1. Multipliers by line intersection (multipliers.cpp); the trees seen on the way that satisfy all rows are models.
-//     From depth four on the search for them tries a few root tests only: it places the multipliers, the bound comes from the
-//     exact minimum at the end (minima.cpp).
+//     From depth four on the search for them tries a few root tests only: it places the multipliers, the bound comes
+//     from the exact minimum at the end (minima.cpp).
 //  2. Guess an upper bound U a little above the proved one. All trees that cost less and satisfy the active rows are
-//     within a slack of the minimum: fronts of such trees either hold one, or prove that U is a lower bound (fronts.inl). The
-//     guess is doubled until something is found or the best known tree is proved.
-//  3. At first only rows with a multiplier are active. What is found is then the optimum of a relaxation: a bound, and the
+//     within a slack of the minimum: fronts of such trees either hold one, or prove that U is a lower bound
+//     (fronts.inl). The guess is doubled until something is found or the best known tree is proved.
+//  3. At first only rows with a multiplier are active. What is found is then the optimum of a relaxation: a bound, and
+//  the
 //     answer when it satisfies the other rows. Otherwise those become active and the search goes on.
 #include "engine.hpp"
 
@@ -60,7 +61,9 @@ public:
     }
 
 private:
-    Amount wanted() const { return std::min({upper_, settings_.upper, control_.external.load(std::memory_order_relaxed)}); }
+    Amount wanted() const {
+        return std::min({upper_, settings_.upper, control_.external.load(std::memory_order_relaxed)});
+    }
     void raise(Amount lower) {
         if (!final_ || lower <= out_.lower) return;
         out_.lower = lower;
@@ -108,7 +111,8 @@ private:
             if (int(minima_.only.size()) > kRoughTests) minima_.only.resize(kRoughTests);
         }
         const Amount unit = pricing_.largest_unit();
-        Multipliers search(table_, pricing_, [&](const std::vector<Amount>& m, Point& p) { return evaluate(m, unit, depth, p); });
+        Multipliers search(table_, pricing_,
+                           [&](const std::vector<Amount>& m, Point& p) { return evaluate(m, unit, depth, p); });
         const Wide stop_at = wanted() >= kNone ? Wide(unit) * (pricing_.most() + 1) : Wide(unit) * wanted();
         const Point best = search.climb(multiplier_, stop_at);
         multiplier_ = best.multiplier;
@@ -149,8 +153,10 @@ private:
         for (int r = 0; r < table_.rows; ++r) {
             const bool low = table_.lo[r] > -kNone, high = table_.hi[r] < kNone;
             const int sign = multiplier_[r] > 0 ? 1 : multiplier_[r] < 0 ? -1 : high ? 1 : -1;
-            if (multiplier_[r] != 0) active.push_back({r, sign, !settings_.use_lazy && low && high});
-            else if (!settings_.use_lazy && (low || high)) active.push_back({r, sign, low && high});
+            if (multiplier_[r] != 0)
+                active.push_back({r, sign, !settings_.use_lazy && low && high});
+            else if (!settings_.use_lazy && (low || high))
+                active.push_back({r, sign, low && high});
         }
         return active;
     }
@@ -163,9 +169,12 @@ private:
             any = true;
             ++out_.counters.activated;
             const auto known = std::find_if(active.begin(), active.end(), [&](const Active& a) { return a.row == r; });
-            if (known == active.end()) active.push_back({r, side, false});
-            else if (known->sign != side && !known->both) known->both = true;
-            else throw std::logic_error("an active row was violated");
+            if (known == active.end())
+                active.push_back({r, side, false});
+            else if (known->sign != side && !known->both)
+                known->both = true;
+            else
+                throw std::logic_error("an active row was violated");
         }
         return any;
     }
@@ -195,7 +204,8 @@ private:
         if (final_) out_.relaxed = lower_;
         std::vector<Active> active = first_active();
         while (lower_ < wanted()) {
-            const FrontInput input{table_, settings_, rows_, minima_, control_, out_.counters, root_, depth, minimum, main_row(active)};
+            const FrontInput input{table_,        settings_, rows_, minima_, control_,
+                                   out_.counters, root_,     depth, minimum, main_row(active)};
             const std::unique_ptr<Fronts> fronts = make_fronts(input, active);
             if (!fronts) throw OutOfMemory{};
             if (!relaxation(*fronts)) break;

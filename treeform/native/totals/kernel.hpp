@@ -14,11 +14,11 @@ struct PairPrices {
     double support = 0;
     const double* delta = nullptr;        // [difference][kind]
     const double* test = nullptr;         // [h] price of a test
-    const double* parent = nullptr;       // [difference][h][pad] of these rows and their complement; null: no complement
-    const double* with[2] = {};           // [difference][pad], of the rows and of the complement: where g holds
-    const double* all[2] = {};            // [difference]
-    double* best[2][2] = {};              // [rows, complement][g does not hold, g holds]: best test there, one array each
-    double* store = nullptr;              // [difference][h][pad] of the rows, or null
+    const double* parent = nullptr;  // [difference][h][pad] of these rows and their complement; null: no complement
+    const double* with[2] = {};  // [difference][pad], of the rows and of the complement: where g holds
+    const double* all[2] = {};  // [difference]
+    double* best[2][2] = {};  // [rows, complement][g does not hold, g holds]: best test there, one array each
+    double* store = nullptr;  // [difference][h][pad] of the rows, or null
 };
 
 constexpr double kDear = 1e300;  // the price of what cannot be

@@ -4,10 +4,11 @@
 //    vector kernel of this engine in one sweep.
 //  * Depth three: per root test only the smaller side is counted; the pairs of the other side are the node's minus
 //    these. Both sides are minimised in one sweep, and their minima are kept for the other orders of the same tests.
-//  * Deeper: branch and bound. A subproblem is asked for its minimum up to a limit, and may answer with a bound above the
-//    limit. Bounds of a side that was not searched: what its points cost with the best label each, what an earlier search
-//    left, and the bound of a similar set of rows (a tree for A costs on B no more than on A plus what the rows of B
-//    outside A can lose: so min A >= min B - regret(B \ A), both above their floors).
+//  * Deeper: branch and bound. A subproblem is asked for its minimum up to a limit, and may answer with a bound above
+//  the
+//    limit. Bounds of a side that was not searched: what its points cost with the best label each, what an earlier
+//    search left, and the bound of a similar set of rows (a tree for A costs on B no more than on A plus what the rows
+//    of B outside A can lose: so min A >= min B - regret(B \ A), both above their floors).
 #include "minima.hpp"
 
 #include <algorithm>
@@ -46,7 +47,8 @@ void Minima::set(const Prices& prices) {
         Amount least = kNone, most = -kNone;
         for (int c = 0; c < labels; ++c) {
             Amount price = 0;
-            for (int k = 0; k < kinds; ++k) price += table_.count[std::size_t(p) * kinds + k] * prices_.leaf[k * labels + c];
+            for (int k = 0; k < kinds; ++k)
+                price += table_.count[std::size_t(p) * kinds + k] * prices_.leaf[k * labels + c];
             least = std::min(least, price), most = std::max(most, price);
         }
         floor_[p] = least, regret_[p] = most - least;
@@ -111,10 +113,11 @@ Amount Minima::one(const Subset& node) const {
     return best;
 }
 
-/// The best tree of depth two of a set from the minima below each of its tests: `none` where g does not hold, `held` where
-/// it does. When conditions on weights matter, the set is the `side` of `column` in `node`, or the node itself (column -1).
-Amount Minima::two(const double* with, const double* all, Amount base, Amount weight, const double* none, const double* held,
-                   const Subset* node, int column, int side, Sides* sides) const {
+/// The best tree of depth two of a set from the minima below each of its tests: `none` where g does not hold, `held`
+/// where it does. When conditions on weights matter, the set is the `side` of `column` in `node`, or the node itself
+/// (column -1).
+Amount Minima::two(const double* with, const double* all, Amount base, Amount weight, const double* none,
+                   const double* held, const Subset* node, int column, int side, Sides* sides) const {
     const int pad = rows_.pad, n = differences();
     const bool conditions = supported_ || settings_.min_flow > 1;
     double best = kDear;
@@ -136,7 +139,8 @@ Amount Minima::two(const double* with, const double* all, Amount base, Amount we
         if (conditions || sides) {
             a = 0;
             for (int k = 0; k < table_.kinds; ++k) {
-                if (column < 0) a += node->with[std::size_t(k) * pad + j];
+                if (column < 0)
+                    a += node->with[std::size_t(k) * pad + j];
                 else {
                     const Amount pair = rows_.pair(*node, k, column)[j];
                     a += side ? pair : node->with[std::size_t(k) * pad + j] - pair;
@@ -180,7 +184,8 @@ void Minima::prepare(Subset& node, Level& l, bool keep) {
 void Minima::sides(Subset& node, Sides& out) {
     Level& l = level(2);
     prepare(node, l, false);
-    two(l.with.data(), l.all.data(), base(node.total), node.weight, l.best[0][0].data(), l.best[0][1].data(), &node, -1, 0, &out);
+    two(l.with.data(), l.all.data(), base(node.total), node.weight, l.best[0][0].data(), l.best[0][1].data(), &node, -1,
+        0, &out);
 }
 
 /// Minima of depth two of both sides of a test, from a node that prepare(..., keep) was called for.
@@ -217,8 +222,8 @@ void Minima::both_children(Subset& node, Level& l, int column, Amount value[2]) 
         for (int g = 0; g < 2; ++g) p.best[s][g] = best[s][g].data();
     kernel_(p);
     const Amount small_base = base(child.total), whole_base = base(node.total);
-    value[small] = two(p.with[0], p.all[0], small_base, child.weight, best[0][0].data(), best[0][1].data(), &node, column, small,
-                       nullptr);
+    value[small] = two(p.with[0], p.all[0], small_base, child.weight, best[0][0].data(), best[0][1].data(), &node,
+                       column, small, nullptr);
     value[1 - small] = two(p.with[1], p.all[1], whole_base - small_base, node.weight - child.weight, best[1][0].data(),
                            best[1][1].data(), &node, column, 1 - small, nullptr);
     for (int s = 0; s < 2; ++s) known_[key[s]] = {value[s], true};
@@ -253,8 +258,8 @@ Amount Minima::minimum(Subset& node, int depth, Amount limit) {
     Amount value;
     if (depth == 2) {
         prepare(node, l, false);
-        value = two(l.with.data(), l.all.data(), base(node.total), node.weight, l.best[0][0].data(), l.best[0][1].data(), &node,
-                    -1, 0, nullptr);
+        value = two(l.with.data(), l.all.data(), base(node.total), node.weight, l.best[0][0].data(),
+                    l.best[0][1].data(), &node, -1, 0, nullptr);
     } else {
         value = three(node, l);
     }
@@ -267,7 +272,8 @@ Amount Minima::similar(const Level& l, const std::vector<std::uint64_t>& cover, 
     for (const Settled& s : l.settled) {
         Amount excess = s.excess;
         for (std::size_t w = 0; w < cover.size() && floor + excess > best; ++w)
-            for (std::uint64_t x = s.cover[w] & ~cover[w]; x; x &= x - 1) excess -= regret_[w * 64 + std::countr_zero(x)];
+            for (std::uint64_t x = s.cover[w] & ~cover[w]; x; x &= x - 1)
+                excess -= regret_[w * 64 + std::countr_zero(x)];
         best = std::max(best, floor + excess);
     }
     return best;
@@ -300,7 +306,8 @@ Amount Minima::deep(Subset& node, int depth, Amount limit, bool root) {
         for (int s = 0; s < 2; ++s) {
             std::vector<std::uint64_t>& cover = l.cover[s];
             cover.resize(rows_.words);
-            for (int w = 0; w < rows_.words; ++w) cover[w] = node.cover[w] & (s ? rows_.literal[j][w] : ~rows_.literal[j][w]);
+            for (int w = 0; w < rows_.words; ++w)
+                cover[w] = node.cover[w] & (s ? rows_.literal[j][w] : ~rows_.literal[j][w]);
             value[s] = floor[s] = this->floor(cover);
             const auto known = known_.find(node.key.with(j, s));
             if (known != known_.end()) value[s] = std::max(value[s], known->second.lower);

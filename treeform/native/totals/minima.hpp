@@ -32,7 +32,9 @@ public:
     /// Per point: the price of its best label, a bound that adds up.
     Amount floor(const std::vector<std::uint64_t>& cover) const;
     bool splits(Amount weight) const { return weight >= settings_.min_flow && weight >= 2 * settings_.min_support; }
-    bool parts(Amount a, Amount b) const { return a > 0 && b > 0 && a >= settings_.min_support && b >= settings_.min_support; }
+    bool parts(Amount a, Amount b) const {
+        return a > 0 && b > 0 && a >= settings_.min_support && b >= settings_.min_support;
+    }
     /// A tree of that price; tests are columns of the rows.
     FlatTree best_tree(Subset& root, int depth);
     /// Root tests by the price of their best trees of depth two.
@@ -59,10 +61,11 @@ private:
     Level& level(int depth);
     int differences() const { return table_.labels - 1; }
     int arrays() const { return differences() + supported_; }
-    void weigh(const std::int32_t* with, const std::vector<Amount>& total, std::vector<double>& out, std::vector<double>& all) const;
+    void weigh(const std::int32_t* with, const std::vector<Amount>& total, std::vector<double>& out,
+               std::vector<double>& all) const;
     Amount one(const Subset& node) const;
-    Amount two(const double* with, const double* all, Amount base, Amount weight, const double* none, const double* held,
-               const Subset* node, int column, int side, Sides* sides) const;
+    Amount two(const double* with, const double* all, Amount base, Amount weight, const double* none,
+               const double* held, const Subset* node, int column, int side, Sides* sides) const;
     void prepare(Subset& node, Level& l, bool keep);
     Amount three(Subset& node, Level& l);
     Amount deep(Subset& node, int depth, Amount limit, bool root);

@@ -1,9 +1,9 @@
 // Maximising the relaxation over the multipliers, one row after the other.
 //
-// Along one row the relaxation is concave and piecewise linear, and a cheapest tree gives a line above it whose slope is
-// the row's excess over its side. Two lines of opposite slope bracket the maximum; the next multiplier is where they meet,
-// and the search ends when the relaxation attains the meeting point: after about six minima. With several rows the
-// passes over them end when none gains a quarter of a unit of cost.
+// Along one row the relaxation is concave and piecewise linear, and a cheapest tree gives a line above it whose slope
+// is the row's excess over its side. Two lines of opposite slope bracket the maximum; the next multiplier is where they
+// meet, and the search ends when the relaxation attains the meeting point: after about six minima. With several rows
+// the passes over them end when none gains a quarter of a unit of cost.
 #include "multipliers.hpp"
 
 #include <algorithm>
@@ -38,9 +38,11 @@ Point Multipliers::climb(std::vector<Amount> start, Wide stop_at) {
             moved += raise(at, r, stop_at);
         }
         if (moved == 0 || at.value - before < pricing_.largest_unit() / 4) break;
-        if (order.size() == 1 && std::count_if(at.multiplier.begin(), at.multiplier.end(), [](Amount m) { return m != 0; }) == 1) {
+        if (order.size() == 1
+            && std::count_if(at.multiplier.begin(), at.multiplier.end(), [](Amount m) { return m != 0; }) == 1) {
             bool others = false;
-            for (int r = 0; r < table_.rows; ++r) others |= at.multiplier[r] == 0 && (at.row[r] > table_.hi[r] || at.row[r] < table_.lo[r]);
+            for (int r = 0; r < table_.rows; ++r)
+                others |= at.multiplier[r] == 0 && (at.row[r] > table_.hi[r] || at.row[r] < table_.lo[r]);
             if (!others) break;  // one row only: its maximum is found
         }
     }
@@ -85,8 +87,10 @@ bool Multipliers::raise(Point& at, int row, Wide stop_at) {
         if (p.value > best.value) best = p;
         if (p.value >= stop_at) break;
         const bool attained = has_low && has_high && expected - p.value <= pricing_.largest_unit() / 64;
-        if (slope(p, row, sign) > 0) low = p, has_low = true;
-        else high = p, has_high = true;
+        if (slope(p, row, sign) > 0)
+            low = p, has_low = true;
+        else
+            high = p, has_high = true;
         if (attained) break;
     }
     at = best;

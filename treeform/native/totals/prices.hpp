@@ -1,9 +1,9 @@
 #pragma once
 // Multipliers as whole prices. With a unit W per unit of cost and whole multipliers mu, a tree costs
 //     rc = W cost + sum_r mu_r row_r,
-// which adds up over samples and tests. A tree that satisfies the rows has rc <= W cost + constant, where the constant is
-// the sum of mu_r hi_r (mu_r > 0) and mu_r lo_r (mu_r < 0). So (minimum of rc - constant) / W bounds the cost from below,
-// whatever the multipliers: nothing is rounded.
+// which adds up over samples and tests. A tree that satisfies the rows has rc <= W cost + constant, where the constant
+// is the sum of mu_r hi_r (mu_r > 0) and mu_r lo_r (mu_r < 0). So (minimum of rc - constant) / W bounds the cost from
+// below, whatever the multipliers: nothing is rounded.
 #include <vector>
 
 #include "problem.hpp"

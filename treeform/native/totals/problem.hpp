@@ -11,9 +11,9 @@ namespace treeform::totals {
 using Amount = std::int64_t;
 constexpr Amount kNone = std::numeric_limits<Amount>::max() / 4;  // "no bound", and the price of what cannot be
 
-/// Distinct rows of 0/1 columns. Samples with the same contributions are of one kind; count[p * kinds + k] is the weight
-/// of kind k at point p. Predicted label c, a unit of kind k adds cost[k * labels + c] to the cost and
-/// row[(k * labels + c) * rows + r] to row r; a test on column f adds test_cost[f] and test_row[f * rows + r].
+/// Distinct rows of 0/1 columns. Samples with the same contributions are of one kind; count[p * kinds + k] is the
+/// weight of kind k at point p. Predicted label c, a unit of kind k adds cost[k * labels + c] to the cost and row[(k *
+/// labels + c) * rows + r] to row r; a test on column f adds test_cost[f] and test_row[f * rows + r].
 struct Table {
     const std::uint8_t* x = nullptr;  // row-major
     std::size_t points = 0, columns = 0;
@@ -39,7 +39,8 @@ struct Settings {
     Amount min_flow = 0;       // weight per test
     int max_features = 0;      // distinct features used; 0: no limit
     Amount upper = kNone;      // only trees that cost less are wanted
-    std::vector<Amount> multipliers;  // not empty: per row, in 1 / multiplier_unit of a unit of cost; no search for them
+    std::vector<Amount>
+        multipliers;  // not empty: per row, in 1 / multiplier_unit of a unit of cost; no search for them
     Amount multiplier_unit = 1;
     bool use_multipliers = true, use_lazy = true, use_steps = true, use_shallow = true, use_rough = true,
          use_similarity = true, use_dominance = true;

@@ -54,7 +54,7 @@ struct Solution : Used<Masked> {
 /// ones, and tests no other features.
 struct Dominance {
     std::vector<int> equal, upper;  // positions of active rows
-    bool on = true;                 // false: only equal rows are compared
+    bool on = true;  // false: only equal rows are compared
 };
 
 template <int K, bool Masked>
@@ -99,14 +99,16 @@ void tidy(Front<K, Masked>& list, const Dominance& d) {
         } else if (!Masked && d.upper.size() == 2) {
             const Amount y = one.row[d.upper[1]];
             auto at = stairs.upper_bound(y);
-            if (at != stairs.begin() && std::prev(at)->second <= one.cost) keep = false;
+            if (at != stairs.begin() && std::prev(at)->second <= one.cost)
+                keep = false;
             else {
                 auto from = stairs.lower_bound(y);
                 while (from != stairs.end() && from->second >= one.cost) from = stairs.erase(from);
                 stairs[y] = one.cost;
             }
         } else {
-            for (std::size_t k = kept; k > group && kept - k < kCompared && keep; --k) keep = !dominates(list[k - 1], one, d);
+            for (std::size_t k = kept; k > group && kept - k < kCompared && keep; --k)
+                keep = !dominates(list[k - 1], one, d);
         }
         if (keep) list[kept++] = one;
     }

@@ -132,14 +132,16 @@ void Rows::child(const Subset& parent, int column, int side, Subset& out) {
         for (int k = 0; k < kinds; ++k) {
             const std::int32_t *row = pair(parent, k, column), *all_rows = parent.with.data() + std::size_t(k) * pad;
             std::int32_t* to = out.with.data() + std::size_t(k) * pad;
-            if (side) std::copy(row, row + pad, to);
+            if (side)
+                std::copy(row, row + pad, to);
             else
                 for (int j = 0; j < pad; ++j) to[j] = all_rows[j] - row[j];
         }
     } else {
         const binary::Bits<std::uint32_t> view{bits, columns, pad, out.runs.data(), planes_};
         ops_.count(view, 0, kinds, scratch_.take<std::int32_t>(std::size_t(kinds) * pad));
-        std::copy(scratch_.get<std::int32_t>(), scratch_.get<std::int32_t>() + std::size_t(kinds) * pad, out.with.data());
+        std::copy(scratch_.get<std::int32_t>(), scratch_.get<std::int32_t>() + std::size_t(kinds) * pad,
+                  out.with.data());
     }
 }
 
@@ -148,8 +150,8 @@ void Rows::pairs(Subset& s) {
     const int kinds = table_.kinds;
     const binary::Bits<std::uint32_t> view{s.bits.get<std::uint32_t>(), columns, pad, s.runs.data(), planes_};
     std::int32_t* table = s.table.take<std::int32_t>(std::size_t(kinds) * columns * pad + 64);
-    std::uint32_t* scratch = scratch_.take<std::uint32_t>(std::size_t(columns) * s.chunks + 64 * (s.chunks + 4) + 4 * columns +
-                                                          64 * 4 * (kinds + 1) + 256);
+    std::uint32_t* scratch = scratch_.take<std::uint32_t>(std::size_t(columns) * s.chunks + 64 * (s.chunks + 4)
+                                                          + 4 * columns + 64 * 4 * (kinds + 1) + 256);
     ops_.pairs(view, binary::Mode::classes, kinds, scratch, table);
     s.has_pairs = true;
 }

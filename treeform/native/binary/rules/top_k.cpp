@@ -19,7 +19,8 @@ public:
 
 protected:
     bool within(const State& s, int level) const override {
-        const double k = halved_ ? std::max(1.0, std::floor(threshold_ / std::ldexp(1.0, std::max(0, level - 1)))) : threshold_;
+        const double k =
+            halved_ ? std::max(1.0, std::floor(threshold_ / std::ldexp(1.0, std::max(0, level - 1)))) : threshold_;
         return s.value < k;
     }
 
