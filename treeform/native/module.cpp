@@ -11,6 +11,7 @@
 #include <type_traits>
 
 #include "binary/bind.hpp"
+#include "continuous_totals/bind.hpp"
 #include "contree/engine.hpp"
 #include "contree/scan.hpp"
 #include "diagram/bind.hpp"
@@ -129,6 +130,7 @@ NB_MODULE(_core, m) {
     bind_binary(m);
     bind_diagram(m);
     bind_totals(m);
+    bind_continuous_totals(m);
     m.def("contree", &contree, nb::arg("x"), nb::arg("y"), nb::arg("weight").none(), nb::arg("classes"),
           nb::arg("cost").none(), nb::arg("depth"), nb::arg("max_nodes"), nb::arg("min_support"),
           nb::arg("node_penalty"), nb::arg("upper").none(), nb::arg("gap"), nb::arg("prune"), nb::arg("threads"),
