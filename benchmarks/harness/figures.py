@@ -33,6 +33,12 @@ def text(value: Any) -> str:
     return "" if value is None else str(value)
 
 
+def _with(known: str, new: str, between: str) -> str:
+    """A list with one more item, unless it has it."""
+    items = [item for item in known.split(between) if item]
+    return between.join(items if new in items else [*items, new])
+
+
 def read(path: Path) -> tuple[dict[str, str], list[str], list[Row]]:
     """Facts, columns and rows of a file; all empty when there is none."""
     whole = path.read_text(encoding="utf-8") if path.exists() else ""
@@ -60,6 +66,7 @@ class Figures:
 
     def __init__(self, name: str, key: Iterable[str], **facts: Any) -> None:
         self.path, self.key = SESSION.folder / f"{name}.csv", tuple(key)
+        SESSION.opened.append(name)
         self.facts, self.columns, rows = read(self.path)
         self.rows = {self._key(row): row for row in rows}
         self.fresh: set[tuple[str, ...]] = set()
@@ -68,7 +75,8 @@ class Figures:
                 raise SystemExit(
                     f"{self.path} has {fact} {self.facts[fact]}, not {value}: add --again, or move it"
                 )
-        self.facts |= {fact: text(value) for fact, value in facts.items()}
+        head = dict.fromkeys(("command", "machine", "date"), "")
+        self.facts = head | self.facts | {fact: text(value) for fact, value in facts.items()}
 
     def __iter__(self) -> Iterator[Row]:
         return iter(self.rows.values())
@@ -117,13 +125,11 @@ class Figures:
     def _facts(self) -> dict[str, str]:
         """The facts with those of this session."""
         old = self.facts
-        machines = [one for one in old.get("machine", "").split("; ") if one]
-        if machine() not in machines:
-            machines.append(machine())
         days = sorted({*filter(None, old.get("date", "").split(" to ")), str(date.today())})
-        span = days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
-        return {"command": command(), "machine": "; ".join(machines), "date": span} | {
-            fact: value for fact, value in old.items() if fact not in ("command", "machine", "date")
+        return old | {
+            "command": _with(old.get("command", ""), command(), " && "),
+            "machine": _with(old.get("machine", ""), machine(), "; "),
+            "date": days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}",
         }
 
     def _complete(self) -> bool:

@@ -8,7 +8,7 @@ import platform
 import shlex
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "benchmarks"
@@ -30,15 +30,22 @@ class Session:
         Whether rows of earlier sessions are measured again.
     until : float
         Moment of the monotonic clock after which no run begins.
+    opened : list of str
+        Names of the files of figures that a benchmark has opened.
     """
 
     folder: Path = DOCS
     again: bool = False
     until: float = math.inf
+    opened: list[str] = field(default_factory=list)
+
+    def over(self) -> bool:
+        """Whether no run may begin any more."""
+        return time.monotonic() > self.until
 
     def check_time(self) -> None:
         """Raise `SessionOver` when no run may begin any more."""
-        if time.monotonic() > self.until:
+        if self.over():
             raise SessionOver
 
 

@@ -6,18 +6,17 @@ all alphas at once and makes one row of the table for each.
 
 from __future__ import annotations
 
-import csv
-import resource
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from benchmarks.harness import folder_of, read_set, user_seconds
+from benchmarks.harness.figures import Row
 from treeform.data import Dataset
 from treeform.engines import DiagramHeuristic
 from treeform.errors import DataError, SpecError
@@ -66,12 +65,15 @@ class Job:
 
     @property
     def key(self) -> tuple[str, ...]:
-        """What tells jobs apart in a table."""
+        """What tells jobs apart."""
         return (self.set, self.splits, self.skeleton, str(self.seed), self.stability)
 
 
+KEY = ("set", "splits", "skeleton", "seed", "stability", "alpha")
+"""The columns that tell rows apart: a job, and an alpha."""
+
+
 def jobs_of(
-    folder: Path,
     *,
     sets: Sequence[str] = (),
     splits: Sequence[str] = SPLITS,
@@ -90,9 +92,12 @@ def jobs_of(
     SpecError
         If a name is unknown, or more jobs are drawn than there are.
     """
-    known = sorted(path.name.removesuffix(".csv.gz") for path in Path(folder).glob("*.csv.gz"))
+    folder = folder_of("odd")
+    known = sorted(path.name.removesuffix(".csv.gz") for path in folder.glob("*.csv.gz"))
     if not known:
-        raise SpecError(f"{folder} holds no data sets", cause="no file there ends in .csv.gz")
+        raise SpecError(
+            f"{folder} holds no data sets", fix="set TREEFORM_DATA to the folder that holds the folder odd"
+        )
     for names, among, what in (
         (sets, known, "set"),
         (splits, SPLITS, "kind of splits"),
@@ -116,16 +121,14 @@ def parts(n: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return order[:half], order[half:rest], order[rest:]
 
 
-def read_parts(folder: Path, name: str, seed: int) -> list[tuple[pd.DataFrame, np.ndarray]]:
+def read_parts(name: str, seed: int) -> list[tuple[pd.DataFrame, np.ndarray]]:
     """Features and classes of the three parts of a set."""
-    frame = pd.read_csv(Path(folder) / f"{name}.csv.gz")
-    X, y = frame.drop(columns="target"), frame["target"].to_numpy()
-    return [(X.iloc[rows], y[rows]) for rows in parts(len(frame), seed)]
+    X, y = read_set("odd", name)
+    return [(X.iloc[rows], y.to_numpy()[rows]) for rows in parts(len(y), seed)]
 
 
 def run_job(
     job: Job,
-    folder: Path,
     time_limit: float,
     solver: Any = None,
     formulation: Any = None,
@@ -136,7 +139,7 @@ def run_job(
     With ``each_run`` every alpha that the ladder left open gets the time limit once more, on its own, and goes on from
     what is known by then; the columns that begin with ``own_`` say what is known after that.
     """
-    (X, y), validation, test = read_parts(folder, job.set, job.seed)
+    (X, y), validation, test = read_parts(job.set, job.seed)
     shape = SKELETONS[job.skeleton] + ("" if job.splits == UNIVARIATE else f":{job.splits}")
     try:
         data = Dataset.from_user(X, y)
@@ -145,13 +148,13 @@ def run_job(
     problem = Problem(data, None, shape=shape)
     if job.stability:
         problem += Stability(fraction=Fraction(job.stability))
-    started = cpu_seconds()
+    started = user_seconds()
     how = {
         "solver": solver, "formulation": formulation, "time_limit": time_limit,
         "warm_start": "auto" if formulation is None else None,
     }  # fmt: skip
     ladder = problem.size_table(alphas=ALPHAS, **how)
-    spent = cpu_seconds() - started
+    spent = user_seconds() - started
     own = _each(problem, ladder, how) if each_run else {}
     first = {} if job.stability else step_one(problem)
     rows = []
@@ -210,59 +213,28 @@ def step_one(problem: Problem) -> dict[str, Fraction]:
     return out
 
 
-def run(
-    jobs: Iterable[Job], folder: Path, output: Path, *, time_limit: float, parallel: int = 1, **how: Any
-) -> Iterator[Job]:
-    """Run the jobs that ``output`` does not have yet, append their rows, and give each when it is done."""
-    from joblib import Parallel, delayed
-
-    have = {job_of(row).key for row in read_rows(output)} if output.exists() else set()
-    waiting = [job for job in jobs if job.key not in have]
-    tasks = (delayed(run_job)(job, folder, time_limit, **how) for job in waiting)
-    for rows in Parallel(n_jobs=parallel, return_as="generator_unordered")(tasks):
-        append(output, rows)
-        yield job_of(rows[0])
-
-
-COLUMNS = (
-    "set", "splits", "skeleton", "seed", "stability", "alpha", "n", "features", "classes", "proved", "improved",
-    "objective", "bound", "step1", "tests", "train", "validation", "test", "seconds", "cpu", "limit", "note",
-    "own_proved", "own_improved", "own_objective", "own_bound", "own_seconds",
-)  # fmt: skip
-
-
-def append(output: Path, rows: Sequence[dict[str, Any]], columns: Sequence[str] = COLUMNS) -> None:
-    """Add rows to a table, with its head when it is new; one that exists keeps its columns."""
-    new = not output.exists()
-    if not new:
-        with output.open(newline="", encoding="utf-8") as file:
-            columns = next(csv.reader(file), columns)
-    with output.open("a", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, columns, lineterminator="\n", extrasaction="ignore")
-        if new:
-            writer.writeheader()
-        writer.writerows(rows)
-
-
-def read_rows(path: Path) -> list[dict[str, str]]:
-    """The rows of a table as text."""
-    with Path(path).open(newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
-
-
 def job_of(row: dict[str, Any]) -> Job:
     """The job that a row belongs to."""
     return Job(row["set"], row["splits"], row["skeleton"], int(row["seed"]), row["stability"] or "")
 
 
-def cpu_seconds() -> float:
-    """User CPU seconds of this process and its children so far."""
-    return sum(resource.getrusage(who).ru_utime for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+def calibrated(rows: Iterable[Row]) -> list[Row]:
+    """For each set and seed the row of best validation accuracy; ties go to fewer tests."""
+    best: dict[tuple[str, str], Row] = {}
+    for row in rows:
+        key = (row["set"], row["seed"])
+        if row["validation"] and (key not in best or _merit(row) > _merit(best[key])):
+            best[key] = row
+    return [best[key] for key in sorted(best)]
+
+
+def _merit(row: Row) -> tuple[float, int]:
+    return float(row["validation"]), -int(row["tests"])
 
 
 def _accuracy(graph: DecisionGraph, X: pd.DataFrame, y: np.ndarray) -> float:
     return round(float((graph.predict(X) == y).mean()), 6) if len(y) else float("nan")
 
 
-def _rate(value: Any, n: int) -> float | str:
-    return "" if value is None else round(float(value) / n, 8)
+def _rate(value: Any, n: int) -> float | None:
+    return None if value is None else round(float(value) / n, 8)
