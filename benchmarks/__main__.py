@@ -13,7 +13,7 @@ from typing import Annotated, Any
 
 import typer
 
-from benchmarks.harness.session import DOCS, SESSION, SessionOver
+from benchmarks.harness.session import SESSION, SessionOver
 from benchmarks.harness.tables import TABLES, modules
 from treeform.errors import TreeformError
 
@@ -35,13 +35,14 @@ def app() -> typer.Typer:
 
 
 def _session(
-    out: Annotated[Path, typer.Option(help="Folder of the files of figures.")] = DOCS,
+    out: Annotated[Path | None, typer.Option(help="Folder of figures, docs/benchmarks unless given.")] = None,
     again: Annotated[bool, typer.Option("--again", help="Measure again what is there.")] = False,
     minutes: Annotated[float, typer.Option(help="Begin no run after so many minutes.")] = math.inf,
 ) -> None:
     """Benchmarks of treeform: rows that a file of figures has are not measured again."""
-    SESSION.folder, SESSION.again, SESSION.until = out, again, time.monotonic() + 60 * minutes
-    SESSION.opened.clear()
+    if out is not None:
+        SESSION.folder = SESSION.raw = out
+    SESSION.again, SESSION.until = again, time.monotonic() + 60 * minutes
 
 
 def _all_of(subject: str) -> Callable[[typer.Context], None]:

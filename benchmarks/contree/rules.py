@@ -83,7 +83,7 @@ def draw(frame: Frame) -> None:
     figure.savefig(SESSION.folder / "contree_rules.svg", metadata={"Date": None})
 
 
-def main(sets: str = SETS, limit: float = 60) -> None:
+def main(sets: str = SETS, limit: float = 30) -> None:
     """Measure and draw; `limit` are wall seconds for each run."""
     figures = Figures("contree_rules", ("set", "depth", "rules"), limit=f"{limit:g}")
     for depth, (_, choices) in SHOWN.items():
@@ -95,4 +95,4 @@ def main(sets: str = SETS, limit: float = 60) -> None:
             errors = {row["errors"] for row in of if row["splits"] != "-"}
             if len(errors) > 1:
                 raise SystemExit(f"{name}: the rules disagree, {sorted(errors)}")
-    draw(Frame(list(figures)))
+    draw(Rows.of(figures).frame)

@@ -16,7 +16,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from benchmarks.harness.data import ROOT
+from benchmarks.harness.session import ROOT
 
 MEGA = 2**20
 START = "import sys; sys.path.append(sys.argv[1]); from benchmarks.harness.child import serve; serve(*sys.argv[2:])"

@@ -26,6 +26,7 @@ from typing import Any
 from benchmarks.harness.session import SESSION, command, machine
 
 Row = dict[str, str]
+csv.field_size_limit(2**31 - 1)  # a trace is a long cell
 
 
 def text(value: Any) -> str:
@@ -59,16 +60,18 @@ class Figures:
         Of the file in the session's folder.
     key : iterable of str
         Columns that tell rows apart.
+    raw : bool
+        Whether it is a file that only tables' files are made from, too large for the documentation.
     **facts
         Of the measurement, such as its time limit: the same for all rows. A file with other facts is refused, since
         its rows could not stand beside new ones.
     """
 
-    def __init__(self, name: str, key: Iterable[str], **facts: Any) -> None:
-        self.path, self.key = SESSION.folder / f"{name}.csv", tuple(key)
+    def __init__(self, name: str, key: Iterable[str], raw: bool = False, **facts: Any) -> None:
+        self.path, self.key = (SESSION.raw if raw else SESSION.folder) / f"{name}.csv", tuple(key)
         SESSION.opened.append(name)
         self.facts, self.columns, rows = read(self.path)
-        self.rows = {self._key(row): row for row in rows}
+        self.rows = {self.key_of(row): row for row in rows}
         self.fresh: set[tuple[str, ...]] = set()
         for fact, value in facts.items():
             if self.rows and self.facts.setdefault(fact, text(value)) != text(value) and not SESSION.again:
@@ -83,7 +86,7 @@ class Figures:
 
     def find(self, **key: Any) -> Row | None:
         """The row of that key; with ``--again`` only when this session has measured it."""
-        wanted = self._key(key)
+        wanted = self.key_of(key)
         return None if SESSION.again and wanted not in self.fresh else self.rows.get(wanted)
 
     def measure(self, work: Callable[[], Mapping[str, Any]], **key: Any) -> Row:
@@ -99,27 +102,31 @@ class Figures:
             return known
         SESSION.check_time()
         self.add({**key, **work()})
-        return self.rows[self._key(key)]
+        return self.rows[self.key_of(key)]
 
     def add(self, *rows: Mapping[str, Any]) -> None:
         """Write rows down; one of the same key is replaced."""
+        new = [{column: text(value) for column, value in row.items()} for row in rows]
+        new = [row for row in new if row != self.rows.get(self.key_of(row))]
+        if not new:
+            return
         told = self._facts()
         whole = told != self.facts or not self.path.exists()
         self.facts = told
-        new = [{column: text(value) for column, value in row.items()} for row in rows]
         for row in new:
-            whole |= self._key(row) in self.rows or not set(row) <= set(self.columns)
+            whole |= self.key_of(row) in self.rows or not set(row) <= set(self.columns)
             self.columns += [column for column in row if column not in self.columns]
-            self.rows[self._key(row)] = row
-            self.fresh.add(self._key(row))
-            print(", ".join(f"{column} {value}" for column, value in row.items() if value), flush=True)
+            self.rows[self.key_of(row)] = row
+            self.fresh.add(self.key_of(row))
+            print(", ".join(f"{column} {value[:80]}" for column, value in row.items() if value), flush=True)
         if whole or not self._complete():
             self._rewrite()
             return
         with self.path.open("ab", buffering=0) as file:
             file.write(self._lines(new).encode())
 
-    def _key(self, row: Mapping[str, Any]) -> tuple[str, ...]:
+    def key_of(self, row: Mapping[str, Any]) -> tuple[str, ...]:
+        """The cells of the key columns."""
         return tuple(text(row.get(column)) for column in self.key)
 
     def _facts(self) -> dict[str, str]:

@@ -11,7 +11,8 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-DOCS = Path(__file__).resolve().parents[2] / "docs" / "benchmarks"
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs" / "benchmarks"
 
 
 class SessionOver(Exception):
@@ -24,8 +25,8 @@ class Session:
 
     Attributes
     ----------
-    folder : Path
-        Where the files of figures are.
+    folder, raw : Path
+        Where the files of figures are, and those that they are made from.
     again : bool
         Whether rows of earlier sessions are measured again.
     until : float
@@ -35,6 +36,7 @@ class Session:
     """
 
     folder: Path = DOCS
+    raw: Path = ROOT / "build" / "bench"
     again: bool = False
     until: float = math.inf
     opened: list[str] = field(default_factory=list)

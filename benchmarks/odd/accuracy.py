@@ -79,7 +79,7 @@ def accuracy(rows: Rows) -> Shown:
     note = (
         f"Sets: {names}. Skeletons {skeletons}, alpha in {{{', '.join(ALPHAS)}}}, both chosen on "
         "the validation part (ties: fewer tests); CART has depth 4 and its pruning chosen the same way. Seeds "
-        f"{seeds}; {float(runs[0]['limit']):g} s for a ladder, one thread. "
+        f"{seeds}; {float(runs[0]['limit']):g} s for a size table, one thread. "
         f"Proved optimal: {', '.join(f'{of} of the {splits} runs' for splits, of in shares.items())}."
     )
     columns = ["splits", "model", "instances", "least", "first quartile", "median", "third quartile", "mean"]

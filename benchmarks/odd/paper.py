@@ -86,21 +86,21 @@ def compared(rows: Rows) -> Shown:
              *(f"{s:.0f}" for s in seconds), f"{seconds[0] / seconds[1]:.2f}", worse, better]
         )  # fmt: skip
     columns = [
-        "splits", "runs", "not stated", "proved: paper's", "proved: ladder", "ratio", "seconds: paper's",
-        "seconds: ladder", "ratio", "ladder's model better", "paper's better",
+        "splits", "runs", "not stated", "proved: paper's", "proved: size table", "ratio", "seconds: paper's",
+        "seconds: size table", "ratio", "size table's model better", "paper's better",
     ]  # fmt: skip
     both = [row for row in every if row["status"] == "optimal" and row["table: proved"] == "1"]
     apart = [sum(float(row[column]) for row in both) for column in ("wall", "table: seconds")]
     note = (
-        f"Limits: {limit:g} s of wall clock for a run of the paper's formulation, {limit:g} s for a ladder, which "
-        "answers five of these runs at once; its seconds are those of the whole ladder, and whatever is not proved "
+        f"Limits: {limit:g} s of wall clock for a run of the paper's formulation, {limit:g} s for a size table, which "
+        "answers five of these runs at once; its seconds are those of the whole table, and whatever is not proved "
         f"counts as {limit:g}. The {len(both)} runs that both prove take {apart[0]:.0f} and {apart[1]:.0f} s. *Not "
         "stated*: two values of a feature are closer than the solver's tolerance, so that (15)-(16) have no epsilon. "
         "The paper's formulation starts from nothing but treeform's bound from identical rows and few terminals. "
         "Every run is in ``odd_paper.csv``."
     )
     return Shown.of(
-        "The paper's formulation on HiGHS, and the ladder, on the same runs", columns, lines, note
+        "The paper's formulation on HiGHS, and the size table, on the same runs", columns, lines, note
     )
 
 

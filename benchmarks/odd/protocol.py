@@ -1,6 +1,6 @@
 """The calibration protocol of Florio et al. (AAAI 2023): skeletons, alphas, seeds and splits of the data.
 
-One job is a ladder over numbers of tests for one data set, one kind of splits, one skeleton and one seed; it answers
+One job is a size table for one data set, one kind of splits, one skeleton and one seed; it answers
 all alphas at once and makes one row of the table for each.
 """
 
@@ -42,7 +42,7 @@ STEP_ONE_SECONDS = 2.0
 
 @dataclass(frozen=True)
 class Job:
-    """One ladder.
+    """One size table.
 
     Attributes
     ----------
@@ -136,7 +136,7 @@ def run_job(
 ) -> list[dict[str, Any]]:
     """Fill one size table and judge its models on the other parts; one row for each alpha.
 
-    With ``each_run`` every alpha that the ladder left open gets the time limit once more, on its own, and goes on from
+    With ``each_run`` every alpha that the size table left open gets the time limit once more, on its own, and goes on from
     what is known by then; the columns that begin with ``own_`` say what is known after that.
     """
     (X, y), validation, test = read_parts(job.set, job.seed)

@@ -69,8 +69,8 @@ def table_one(rows: Rows) -> Shown:
     limit = max((float(r["limit"]) for r in runs), default=0)
     seconds = [*cpu.values(), *([] if cpu else [0.0])]
     note = (
-        f"{len(runs)} runs of {len(cpu)} ladders. One thread, {limit:g} "
-        "seconds of wall clock for a ladder and all its alphas; the ladders "
+        f"{len(runs)} runs of {len(cpu)} size tables. One thread, {limit:g} "
+        "seconds of wall clock for a size table, all alphas together; the tables "
         f"took {mean(seconds):.0f} seconds of user CPU time each on average, at most {max(seconds):.0f}."
     )
     columns += [column.replace("own_", "in its own time: ") for column in later]

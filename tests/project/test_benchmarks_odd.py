@@ -163,7 +163,7 @@ def test_table_one_counts_runs() -> None:
     assert lines["univariate", "I"] == ["", "", "", "", "1/1", "1/1", "0/1"]
     assert lines["univariate", "all"] == ["", "", "", "", "1/2", "1/2 (50 %)", "50 %"]
     assert lines["all", "all"] == ["1/1", "", "", "", "1/2", "2/3 (67 %)", "67 %"]
-    assert table.note.startswith("3 runs of 3 ladders.") and "took 3 seconds" in table.note
+    assert table.note.startswith("3 runs of 3 size tables.") and "took 3 seconds" in table.note
 
 
 def test_the_command_shows_table_one_and_goes_on(tmp_path: Path) -> None:
