@@ -19,6 +19,13 @@ nb::object copied(const std::vector<T>& values) {
 }
 
 template <class T>
+nb::list listed(const std::vector<T>& values) {
+    nb::list out;
+    for (const T& value : values) out.append(value);
+    return out;
+}
+
+template <class T>
 T cast(const nb::object& value, const char* name) {
     T out;
     if (!nb::try_cast(value, out)) throw nb::type_error((std::string(name) + " has a wrong type").c_str());
@@ -30,6 +37,10 @@ T cast(const nb::object& value, const char* name) {
 nb::object to_array(const std::vector<std::int32_t>& values) { return copied(values); }
 nb::object to_array(const std::vector<std::int64_t>& values) { return copied(values); }
 nb::object to_array(const std::vector<double>& values) { return copied(values); }
+
+nb::list to_list(const std::vector<std::int64_t>& values) { return listed(values); }
+nb::list to_list(const std::vector<double>& values) { return listed(values); }
+nb::list to_list(const std::vector<std::string>& values) { return listed(values); }
 
 nb::object to_object(const FlatTree& tree, std::int64_t cost) {
     if (tree.empty()) return nb::none();
@@ -110,7 +121,7 @@ bool report_trees(const std::vector<Improvement>& news, const nb::object& poll,
         bounds.append(nb::make_tuple(one.seconds, one.upper, one.lower));
         if (!one.tree.empty()) last = &one;
     }
-    if (last) tree = to_object(last->tree, last->upper);
+    if (last) tree = to_object(last->tree);
     return obey(poll(bounds, tree), tighten);
 }
 
@@ -122,14 +133,6 @@ void run_without_gil(Stoppable& control, double time_limit, const std::function<
         const nb::gil_scoped_acquire gil;
         return poll();
     });
-}
-
-void run_tree_search(TreeControl& control, double time_limit, const nb::object& poll,
-                     const std::function<void()>& search) {
-    const auto report = [&] {
-        return report_trees(control.take(), poll, [&](std::int64_t upper) { control.tighten(upper); });
-    };
-    run_without_gil(control, time_limit, search, poll.is_none() ? std::function<bool()>() : report);
 }
 
 }  // namespace treeform

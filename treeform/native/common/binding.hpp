@@ -1,6 +1,7 @@
 #pragma once
 // What all bindings share. A bound function takes its arrays by position and everything else by keyword, and returns a
-// dictionary. Sizes, ranges and names are checked here and in bind.cpp of the engine; their meaning is checked in Python.
+// dictionary. Sizes, ranges and names are checked here and in bind.cpp of the engine; their meaning is checked in
+// Python.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
@@ -39,6 +40,11 @@ void require_aligned(const Arrays&... arrays) {
 nb::object to_array(const std::vector<std::int32_t>& values);
 nb::object to_array(const std::vector<std::int64_t>& values);
 nb::object to_array(const std::vector<double>& values);
+
+/// A list of Python numbers or strings.
+nb::list to_list(const std::vector<std::int64_t>& values);
+nb::list to_list(const std::vector<double>& values);
+nb::list to_list(const std::vector<std::string>& values);
 
 /// A tree as a dictionary of arrays and its cost; None when it is empty.
 nb::object to_object(const FlatTree& tree, std::int64_t cost);
@@ -108,8 +114,17 @@ bool report_trees(const std::vector<Improvement>& news, const nb::object& poll,
 void run_without_gil(Stoppable& control, double time_limit, const std::function<void()>& search,
                      const std::function<bool()>& poll);
 
-/// Runs a search for one tree, which reports to a Python callable or None.
-void run_tree_search(TreeControl& control, double time_limit, const nb::object& poll,
-                     const std::function<void()>& search);
+/// Runs a search for one tree. Its improvements since the last call are taken by `take`, and go to a Python callable or
+/// None.
+inline void run_tree_search(ReportingControl<Improvement>& control, double time_limit, const nb::object& poll,
+                            const std::function<void()>& search,
+                            const std::function<std::vector<Improvement>()>& take) {
+    const auto report = [&] { return report_trees(take(), poll, [&](std::int64_t upper) { control.tighten(upper); }); };
+    run_without_gil(control, time_limit, search, poll.is_none() ? std::function<bool()>() : report);
+}
+inline void run_tree_search(TreeControl& control, double time_limit, const nb::object& poll,
+                            const std::function<void()>& search) {
+    run_tree_search(control, time_limit, poll, search, [&] { return control.take(); });
+}
 
 }  // namespace treeform

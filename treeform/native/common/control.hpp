@@ -50,6 +50,7 @@ public:
     using ReportingControl::ReportingControl;
 
     void publish(std::int64_t upper, std::int64_t lower, FlatTree tree) {
+        tree.cost = upper;
         const std::lock_guard lock(mutex_);
         pending_.push_back({seconds(), upper, lower, std::move(tree)});
     }
