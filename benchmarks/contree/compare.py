@@ -89,7 +89,14 @@ def _peak_megabytes() -> float:
 def alone(solver: str, name: str, depth: int, limit: float, threads: int) -> dict[str, Any]:
     """`measure` in a fresh process; a crash or a run far over its limit leaves the figures empty."""
     done = in_child(measure, solver, name, depth, limit, threads, seconds=3 * limit + 60)
-    empty = {"user": math.nan, "wall": math.nan, "memory": math.nan, "proved": False}
+    empty = {
+        "user": math.nan,
+        "wall": math.nan,
+        "memory": math.nan,
+        "errors": None,
+        "lower": None,
+        "proved": False,
+    }
     return {"limit": limit, **(done.answer or empty)}
 
 

@@ -27,13 +27,13 @@ CPU time allowed to prove. On average a test of a diagram sees more of the sampl
 def best(data: Dataset, shape: str, seconds: float) -> tuple[DecisionGraph, int, int]:
     """The best model found with at most seven tests, its errors and a lower bound."""
     until = time.process_time() + seconds
-    ladder = tf.DiagramSearch().size_table(
+    sizes = tf.DiagramSearch().size_table(
         data, parse_shape(shape), max_nodes=TESTS, stop=lambda: time.process_time() > until
     )
-    graph, errors = ladder.graphs[-1], ladder.upper[-1]
+    graph, errors = sizes.graphs[-1], sizes.upper[-1]
     assert graph is not None
     assert errors is not None
-    return graph.with_counts(data), errors, ladder.lower[-1]
+    return graph.with_counts(data), errors, sizes.lower[-1]
 
 
 def line(graph: DecisionGraph, errors: int, lower: int, data: Dataset) -> dict[str, Any]:

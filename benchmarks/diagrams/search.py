@@ -73,22 +73,22 @@ def climb(name: str, skeleton: str, cpu: float, techniques: tuple[str, ...] = TE
     prices = prices_of(data, shape)
     clock = Clock(cpu)
     began = time.process_time()
-    ladder = tf.DiagramSearch(techniques=techniques).size_table(
+    sizes = tf.DiagramSearch(techniques=techniques).size_table(
         data, shape, list(prices.values()), free=1, stop=clock.stop
     )
     spent = time.process_time() - began
     clock.stop()
-    at = {a: ladder.proved_at[price] for a, price in prices.items()}
+    at = {a: sizes.proved_at[price] for a, price in prices.items()}
     proved = {
-        a: None if not ladder.proved(p) else spent if at[a] is None else clock.at(at[a])
+        a: None if not sizes.proved(p) else spent if at[a] is None else clock.at(at[a])
         for a, p in prices.items()
     }
-    found = {a: float(ladder.best(p)[0]) for a, p in prices.items()}
+    found = {a: float(sizes.best(p)[0]) for a, p in prices.items()}
     return {
         "proved": proved,
         "cpu": spent,
         "best": found,
-        "states": ladder.counters["states"],
+        "states": sizes.counters["states"],
         "n": data.n_samples,
     }
 
@@ -151,8 +151,8 @@ def proved(rows: Rows) -> Shown:
     """A line for each skeleton."""
     cpu = rows.facts["cpu"]
     note = (
-        f"Sets of which the objective (18) was proved optimal, within {cpu} CPU seconds for one size table that answers "
-        "all five. Univariate tests, training half of seed 0."
+        f"Sets of which the objective (18) was proved optimal, within {cpu} CPU seconds for one size table that "
+        "answers all five. Univariate tests, training half of seed 0."
     )
     return Shown("Proved by DiagramSearch alone", rows.frame, note)
 
@@ -173,7 +173,8 @@ def step1(rows: Rows) -> Shown:
     note = (
         f"*starts / s*: top-down diagrams built and pruned a CPU second, set-up included. Then, after {STARTS} starts, "
         f"how much the value of (18) lies above the proved optimum, in per cent of the samples (empty: not proved); "
-        f"mean {mean(known or [0.0]):.2f}, {sum(value == 0 for value in known)} of {len(known)} are optimal. Skeleton I."
+        f"mean {mean(known or [0.0]):.2f}, {sum(value == 0 for value in known)} of {len(known)} are optimal. "
+        "Skeleton I."
     )
     return Shown("Step 1 by itself", rows.frame, note)
 

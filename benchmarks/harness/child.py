@@ -76,6 +76,8 @@ def in_child(
         errors.seek(0)
         told = answer.read()
         how = "done" if told else _failure(child.returncode, errors.read())
+    if how != "done":
+        print(f"{name}: {how}", file=sys.stderr)
     return Ended(json.loads(told) if told else None, how, usage.ru_utime, usage.ru_maxrss / 1024)
 
 

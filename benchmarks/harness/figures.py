@@ -107,6 +107,7 @@ class Figures:
     def add(self, *rows: Mapping[str, Any]) -> None:
         """Write rows down; one of the same key is replaced."""
         new = [{column: text(value) for column, value in row.items()} for row in rows]
+        self.fresh.update(map(self.key_of, new))
         new = [row for row in new if row != self.rows.get(self.key_of(row))]
         if not new:
             return
@@ -117,7 +118,6 @@ class Figures:
             whole |= self.key_of(row) in self.rows or not set(row) <= set(self.columns)
             self.columns += [column for column in row if column not in self.columns]
             self.rows[self.key_of(row)] = row
-            self.fresh.add(self.key_of(row))
             print(", ".join(f"{column} {value[:80]}" for column, value in row.items() if value), flush=True)
         if whole or not self._complete():
             self._rewrite()

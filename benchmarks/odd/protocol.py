@@ -136,8 +136,8 @@ def run_job(
 ) -> list[dict[str, Any]]:
     """Fill one size table and judge its models on the other parts; one row for each alpha.
 
-    With ``each_run`` every alpha that the size table left open gets the time limit once more, on its own, and goes on from
-    what is known by then; the columns that begin with ``own_`` say what is known after that.
+    With ``each_run`` every alpha that the size table left open gets the time limit once more, on its own, and goes on
+    from what is known by then; the columns that begin with ``own_`` say what is known after that.
     """
     (X, y), validation, test = read_parts(job.set, job.seed)
     shape = SKELETONS[job.skeleton] + ("" if job.splits == UNIVARIATE else f":{job.splits}")
@@ -153,18 +153,18 @@ def run_job(
         "solver": solver, "formulation": formulation, "time_limit": time_limit,
         "warm_start": "auto" if formulation is None else None,
     }  # fmt: skip
-    ladder = problem.size_table(alphas=ALPHAS, **how)
+    sizes = problem.size_table(alphas=ALPHAS, **how)
     spent = user_seconds() - started
-    own = _each(problem, ladder, how) if each_run else {}
+    own = _each(problem, sizes, how) if each_run else {}
     first = {} if job.stability else step_one(problem)
     rows = []
     for alpha in ALPHAS:
-        found = ladder.at_alpha(alpha)
+        found = sizes.at_alpha(alpha)
         n = data.n_samples
         row: dict[str, Any] = {
             **asdict(job), "alpha": alpha, "n": n, "features": data.n_features, "classes": data.n_classes,
             "proved": int(found.proved), "objective": _rate(found.objective, n), "bound": _rate(found.bound, n),
-            "step1": _rate(first.get(alpha), n), "seconds": round(ladder.seconds, 2), "cpu": round(spent, 2),
+            "step1": _rate(first.get(alpha), n), "seconds": round(sizes.seconds, 2), "cpu": round(spent, 2),
             "limit": time_limit,
         }  # fmt: skip
         if alpha in first and found.objective is not None:
@@ -182,15 +182,15 @@ def run_job(
     return rows
 
 
-def _each(problem: Problem, ladder: SizeTable, how: dict[str, Any]) -> dict[str, tuple[PriceOptimum, float]]:
+def _each(problem: Problem, sizes: SizeTable, how: dict[str, Any]) -> dict[str, tuple[PriceOptimum, float]]:
     """What is known of each alpha when those that are open had their own time, the dearest first, and that time."""
     own: dict[str, tuple[PriceOptimum, float]] = {}
     for alpha in reversed(ALPHAS):
         seconds = 0.0
-        if not ladder.at_alpha(alpha).proved:
-            ladder = problem.size_table(alphas=[alpha], start=ladder, **how)
-            seconds = ladder.seconds
-        own[alpha] = (ladder.at_alpha(alpha), seconds)
+        if not sizes.at_alpha(alpha).proved:
+            sizes = problem.size_table(alphas=[alpha], start=sizes, **how)
+            seconds = sizes.seconds
+        own[alpha] = (sizes.at_alpha(alpha), seconds)
     return own
 
 
