@@ -14,7 +14,8 @@ from treeform.data import Dataset
 from treeform.errors import SpecError
 from treeform.formulations.odd import ODD, paper_objective
 from treeform.graph import DecisionGraph
-from treeform.language.objective import Objective, as_fraction
+from treeform.language.numbers import as_fraction
+from treeform.language.objective import Objective
 
 X = np.array([[0.0, 1.0], [1.0, 0.0], [1.0, 1.0], [0.0, 0.0], [2.0, 0.0]])
 Y = ["a", "b", "a", "b", "b"]

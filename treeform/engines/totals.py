@@ -76,6 +76,7 @@ class TotalsSearch(Engine):
             "min_flow",
             "max_nodes",
             "max_features",
+            "sample_cost",
             "totals",
             "weights",
         }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from treeform import backends
@@ -20,6 +20,7 @@ from treeform.language.formulation import Formulation
 from treeform.language.question import Question
 from treeform.shape import UNIVARIATE, Tree
 from treeform.solve.depth import is_depth
+from treeform.solve.in_parts import first_part, is_largest
 from treeform.solve.options import SolveOptions
 from treeform.solve.relaxation import relax
 
@@ -43,10 +44,31 @@ class Plan:
     warm_engine: Engine | None
     start: DecisionGraph | None
     notes: tuple[str, ...]
+    in_parts: bool = False
+    """Whether the objective is minimised through questions whose objectives are sums."""
 
 
 def choose(question: Question, options: SolveOptions) -> Plan:
     """Fill in what the user left open, and say so in the plan's notes."""
+    if question.objective.is_sum:
+        return _choose(question, options)
+    question.objective.check(question.data, question.shape)
+    plan = _choose(first_part(question), options)
+    if plan.engine is None and is_largest(question):
+        return _stated_whole(question, options, plan)
+    note = f"the objective {question.objective} is minimised in parts, each a sum over samples"
+    return replace(plan, notes=(*plan.notes, note), in_parts=True)
+
+
+def _stated_whole(question: Question, options: SolveOptions, in_parts: Plan) -> Plan:
+    """The plan for the whole objective, where formulation and solver can state the largest of several sums."""
+    assert in_parts.backend is not None
+    if LINEAR not in in_parts.backend.capabilities.forms:
+        return replace(in_parts, in_parts=True)
+    return _choose(question, options)
+
+
+def _choose(question: Question, options: SolveOptions) -> Plan:
     solver, formulation, warm_start = options.solver, options.formulation, options.warm_start
     notes: list[str] = []
     given = None if solver is None else find_solver(solver)

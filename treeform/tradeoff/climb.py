@@ -12,7 +12,8 @@ from treeform.engines import DiagramSearch, Engine
 from treeform.errors import ContradictionError, SpecError
 from treeform.graph import DecisionGraph
 from treeform.language.abilities import FirstModels, Variants
-from treeform.language.objective import Cost, Error, Nodes
+from treeform.language.costs import ClassCost
+from treeform.language.objective import Error, Nodes
 from treeform.language.question import Question
 from treeform.requirements import MaxNodes
 from treeform.shape import UNIVARIATE, Diagram, Shape, Tree
@@ -63,7 +64,7 @@ def climb_sizes(
     start: Ladder | None = None,
 ) -> Ladder:
     """Fill the table of `Ladder`; see `treeform.Problem.ladder`."""
-    if not all(isinstance(term, Error | Cost | Nodes) for _, term in question.objective.terms):
+    if not all(isinstance(term, Error | ClassCost | Nodes) for _, term in question.objective.terms):
         raise SpecError(
             f"{question.objective} has no ladder over numbers of tests",
             cause="the ladder minimises errors or costs, and prices on tests come afterwards",

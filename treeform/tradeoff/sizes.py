@@ -13,7 +13,8 @@ from typing import Any
 
 from treeform.errors import SpecError
 from treeform.graph import DecisionGraph
-from treeform.language.objective import Nodes, Objective, as_fraction
+from treeform.language.numbers import as_fraction
+from treeform.language.objective import Nodes, Objective
 from treeform.language.question import Question
 from treeform.solve.result import Limit, Number, as_number
 from treeform.solve.simple_bounds import bound_with, most_tests
