@@ -18,9 +18,9 @@ from treeform.solve import solve as solve_question
 from treeform.solve.choice import choose
 from treeform.solve.explain import Explanation, explain_plan
 from treeform.solve.options import SolveOptions
-from treeform.tradeoff.climb import climb_sizes
+from treeform.tradeoff.fill import fill_size_table
 from treeform.tradeoff.pareto import Pareto, curve
-from treeform.tradeoff.sizes import Ladder
+from treeform.tradeoff.size_table import SizeTable
 
 
 class Problem:
@@ -170,7 +170,7 @@ class Problem:
             SolveOptions(solver, formulation, warm_start, time_limit, on_progress, _writer(proofs)),
         )
 
-    def ladder(
+    def size_table(
         self,
         solver: Any = None,
         *,
@@ -179,9 +179,9 @@ class Problem:
         time_limit: float | None = None,
         prices: Sequence[Any] | None = None,
         alphas: Sequence[Any] | None = None,
-        start: Ladder | None = None,
+        start: SizeTable | None = None,
         on_progress: Callable[[Progress], None] | None = None,
-    ) -> Ladder:
+    ) -> SizeTable:
         """The least error with at most m tests, for m = 0, 1, 2, ...: one table that answers every price of a test.
 
         Parameters
@@ -191,14 +191,14 @@ class Problem:
         prices : sequence of numbers, optional
             Prices of a test in units of the objective. Then only what they need is proved, the highest first.
         alphas : sequence of numbers, optional
-            The same in terms of alpha in (18) of Florio et al. (AAAI 2023); see `Ladder.at_alpha`.
-        start : Ladder, optional
-            An earlier ladder of this problem, whose models and bounds to go on from.
+            The same in terms of alpha in (18) of Florio et al. (AAAI 2023); see `SizeTable.at_alpha`.
+        start : SizeTable, optional
+            An earlier table of this problem; its models and bounds are entered first.
 
         Returns
         -------
-        Ladder
-            ``ladder.at(price)`` and ``ladder.at_alpha(alpha)`` give the best model and the proved bound. A price on
+        SizeTable
+            ``table.at(price)`` and ``table.at_alpha(alpha)`` give the best model and the proved bound. A price on
             tests in the objective of the problem is left out.
 
         Raises
@@ -207,7 +207,7 @@ class Problem:
             If a price is negative, ``start`` is of another problem, or solver, formulation and problem do not fit
             together.
         """
-        return climb_sizes(
+        return fill_size_table(
             self.question,
             SolveOptions(solver, formulation, warm_start, time_limit, on_progress),
             prices=prices,
@@ -226,7 +226,7 @@ class Problem:
     ) -> Pareto:
         """The models that no other one beats in depth, number of tests and errors at once.
 
-        A `ladder` for every depth up to that of the shape.
+        A `size_table` for every depth up to that of the shape.
 
         Parameters
         ----------

@@ -8,9 +8,9 @@ from typing import Annotated
 import typer
 
 from treeform.cli import options as opt
-from treeform.cli.ladders import climb
 from treeform.cli.messages import Exit
 from treeform.cli.spec import Settings
+from treeform.cli.tradeoff import run_tradeoff
 from treeform.problem import Problem
 from treeform.tradeoff.pareto import Pareto
 
@@ -42,6 +42,6 @@ def pareto(
         minimize=minimize, formulation=formulation, solver=solver, warm_start=warm_start, time_limit=time_limit,
         threads=threads,
     )  # fmt: skip
-    found: Pareto = climb(Problem.pareto, spec, given, require, output, quiet)
+    found: Pareto = run_tradeoff(Problem.pareto, spec, given, require, output, quiet)
     print(found)
     return Exit.DONE if found.points else Exit.NO_MODEL

@@ -13,7 +13,7 @@ from treeform.shape import Tree
 from treeform.solve import schedule
 from treeform.solve.budget import Budget, interruptible
 from treeform.solve.choice import Plan, choose, totals_engine
-from treeform.solve.depth import climb, is_depth
+from treeform.solve.depth import is_depth, minimize_depth
 from treeform.solve.engines import run_engine
 from treeform.solve.in_parts import search_in_parts
 from treeform.solve.lagrangian import rows_of, tighten
@@ -58,14 +58,16 @@ def _work(
     if (note := out_of_reach(question)) is not None:
         ledger.notes.append(note)
     if plan.start is not None:
-        ledger.offer(plan.start, "the given warm start")
+        ledger.submit(plan.start, "the given warm start")
     if plan.in_parts:
         return _in_parts(question, plan, ledger, budget)
     if plan.engine is not None:
         return _by_engine(question, plan.engine, ledger, budget)
     assert plan.backend is not None and plan.formulation is not None
     if is_depth(question.objective):
-        limit = climb(question, plan.formulation, plan.backend, ledger, budget, files, plan.warm_engine)
+        limit = minimize_depth(
+            question, plan.formulation, plan.backend, ledger, budget, files, plan.warm_engine
+        )
         return budget.reason or limit
     return _search(question, plan, ledger, budget, files)
 
@@ -87,7 +89,7 @@ def _in_parts(question: Question, plan: Plan, ledger: Ledger, budget: Budget) ->
 def _by_engine(question: Question, engine: Engine, ledger: Ledger, budget: Budget) -> Limit | None:
     relaxation = relax(question, engine)
     assert relaxation is not None
-    ledger.say(engine.name)
+    ledger.set_phase(engine.name)
     outcome = run_engine(engine, relaxation, ledger, budget)
     return budget.reason or (Limit.MEMORY if outcome.reason == "memory" else None)
 
@@ -114,7 +116,7 @@ def _first_models(question: Question, plan: Plan, ledger: Ledger, budget: Budget
         return
     part = schedule.FIRST_MODELS.of(budget)
     for graph in plan.formulation.starts(question.data, question.shape):
-        ledger.offer(graph, f"{plan.formulation.name}, first models")
+        ledger.submit(graph, f"{plan.formulation.name}, first models")
         if part.stop() or ledger.closed:
             return
 
@@ -129,7 +131,7 @@ def constants(question: Question, ledger: Ledger) -> None:
     They come before everything that can take time: no limit is too short for an admissible one.
     """
     for label in np.argsort(-question.data.class_weights, kind="stable").tolist():
-        ledger.offer(DecisionGraph.leaf(label, question.data), "constant model")
+        ledger.submit(DecisionGraph.leaf(label, question.data), "constant model")
         if ledger.graph is not None and ledger.budget.stop():
             return
 
@@ -143,7 +145,7 @@ def _warm_up(question: Question, plan: Plan, ledger: Ledger, budget: Budget) -> 
     if relaxation is None:
         return
     seconds = schedule.WARM_START.seconds(budget.remaining)
-    ledger.say(f"warm start: {plan.warm_engine.name}")
+    ledger.set_phase(f"warm start: {plan.warm_engine.name}")
     if relaxation.dropped and not isinstance(question.shape, Tree):
         _by_trees(question, ledger, budget.share(seconds))
         if ledger.stop():
@@ -160,7 +162,7 @@ def _warm_up_parts(question: Question, engine: Engine, ledger: Ledger, budget: B
     def search(one: Question, claims: Ledger) -> Limit | None:
         relaxation = relax(one, engine)
         if relaxation is not None:
-            claims.say(f"warm start: {engine.name}")
+            claims.set_phase(f"warm start: {engine.name}")
             run_engine(engine, relaxation, claims, part)
         return None
 

@@ -118,12 +118,12 @@ class _PartLedger(Ledger):
         beyond = self._most is not None and self.lower is not None and self.lower > self._most
         return super().closed or beyond
 
-    def offer(self, graph: DecisionGraph, by: str) -> Verified:
-        self.whole.offer(graph, by)
-        return super().offer(graph, by)
+    def submit(self, graph: DecisionGraph, by: str) -> Verified:
+        self.whole.submit(graph, by)
+        return super().submit(graph, by)
 
-    def say(self, phase: str) -> None:
-        self.whole.say(f"{self.title}: {phase}")
+    def set_phase(self, phase: str) -> None:
+        self.whole.set_phase(f"{self.title}: {phase}")
 
     @property
     def bound(self) -> Fraction | None:
@@ -192,7 +192,7 @@ class _Whole:
 
     def _searched(self, inner: _PartLedger) -> Limit | None:
         if self.ledger.graph is not None:
-            inner.offer(self.ledger.graph, "the best model so far")
+            inner.submit(self.ledger.graph, "the best model so far")
         limit = self.search(inner.question, inner)
         self.ledger.notes += [note for note in inner.notes if note not in self.ledger.notes]
         return limit

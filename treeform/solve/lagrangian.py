@@ -27,7 +27,7 @@ from treeform.engines import Engine, EngineOutcome, EngineRun
 from treeform.graph import DecisionGraph
 from treeform.language.question import Question
 from treeform.solve.budget import Budget
-from treeform.solve.engines import offer_repaired
+from treeform.solve.engines import submit_repaired
 from treeform.solve.ledger import Ledger
 from treeform.solve.relaxation import Relaxation
 
@@ -159,7 +159,7 @@ def tighten(
         return
     if relaxation.task.sample_cost is not None:  # the kinds of samples here stand for classes
         return
-    ledger.say(f"Lagrangian bound: {engine.name}")
+    ledger.set_phase(f"Lagrangian bound: {engine.name}")
     dual = Lagrangian(question, engine, relaxation, rows)
     point = [Fraction(0)] * len(rows)
     slack = [row.slack(plain.graph, question.data) for row in rows]
@@ -194,7 +194,7 @@ def _ascend(
             break
         bound, graph, proved = dual.solve(tuple(point), budget)
         if graph is not None:
-            offer_repaired(ledger, graph, f"{dual.engine.name}, Lagrangian", budget)
+            submit_repaired(ledger, graph, f"{dual.engine.name}, Lagrangian", budget)
         if graph is None or not proved:
             break
         if bound > ceiling(dual.question):  # L is unbounded: no model satisfies the row

@@ -1,4 +1,4 @@
-"""Climbing the ladder over numbers of tests: what fills its table."""
+"""Filling a size table: the search for bounds and models for every number of tests."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from treeform.solve.relaxation import Relaxation, relax
 from treeform.solve.result import Limit, Progress, as_number
 from treeform.solve.search import CompiledSearch
 from treeform.solve.simple_bounds import ceiling
-from treeform.tradeoff.priced_trees import price_trees
-from treeform.tradeoff.sizes import Ladder, Table, checked_price, price_of_alpha
+from treeform.tradeoff.size_table import SizeBounds, SizeTable, checked_price, price_of_alpha
+from treeform.tradeoff.trees_at_price import solve_trees_at_price
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Price:
 
 
 class TargetLedger(Ledger):
-    """A ledger that is content with a lower bound of ``target``, and looks for models below it only."""
+    """A ledger that is closed at a lower bound of ``target``; only models below it are wanted."""
 
     target: int | None = None
 
@@ -55,48 +55,48 @@ class TargetLedger(Ledger):
         return enough or super().closed
 
 
-def climb_sizes(
+def fill_size_table(
     question: Question,
     options: SolveOptions = USUAL,
     *,
     prices: Sequence[Any] | None = None,
     alphas: Sequence[Any] | None = None,
-    start: Ladder | None = None,
-) -> Ladder:
-    """Fill the table of `Ladder`; see `treeform.Problem.ladder`."""
+    start: SizeTable | None = None,
+) -> SizeTable:
+    """Fill a `SizeTable`; see `treeform.Problem.size_table`."""
     if not all(isinstance(term, Error | ClassCost | Nodes) for _, term in question.objective.terms):
         raise SpecError(
-            f"{question.objective} has no ladder over numbers of tests",
-            cause="the ladder minimises errors or costs, and prices on tests come afterwards",
+            f"{question.objective} has no size table",
+            cause="a size table minimises errors or costs, and prices on tests come afterwards",
             fix="minimise tf.Error() or tf.Cost(...)",
         )
     budget = Budget(options.time_limit)
-    climb = Climb(question, options, budget)
-    if start is not None and not isinstance(start, Ladder):
+    search = SizeTableSearch(question, options, budget)
+    if start is not None and not isinstance(start, SizeTable):
         raise SpecError(
-            f"start={start!r} is no ladder",
-            cause="a ladder goes on from the models and bounds of an earlier one",
-            fix="give what problem.ladder() returned, or leave it out",
+            f"start={start!r} is no size table",
+            cause="a size table starts from the models and bounds of an earlier one",
+            fix="give the result of problem.size_table(), or leave it out",
         )
     if start is not None:
-        climb.table.take(start)
-    wanted = climb.prices(prices, alphas)
+        search.bounds.enter_table(start)
+    wanted = search.wanted_prices(prices, alphas)
     with interruptible(budget):
-        climb.start(wanted)
-        climb.run(wanted)
+        search.start(wanted)
+        search.run(wanted)
     done = all(
-        climb.table.target(m, p.each, p.free) is None for p in wanted for m in range(climb.table.most + 1)
+        search.bounds.target(m, p.each, p.free) is None for p in wanted for m in range(search.bounds.most + 1)
     )
-    limit = None if done else budget.reason or climb.limit
-    return Ladder(climb.table.question, climb.table.rungs(), budget.seconds, limit, tuple(climb.notes))
+    limit = None if done else budget.reason or search.limit
+    return SizeTable(search.bounds.question, search.bounds.rows(), budget.seconds, limit, tuple(search.notes))
 
 
-class Climb:
-    """One climb: the table, and who works on it."""
+class SizeTableSearch:
+    """Fills one size table: the bounds so far, and the engine and formulation that raise them."""
 
     def __init__(self, question: Question, options: SolveOptions, budget: Budget) -> None:
-        self.table = Table(question)
-        self.question = self.table.question
+        self.bounds = SizeBounds(question)
+        self.question = self.bounds.question
         self.budget = budget
         self.engine = _engine(self.question, options)
         solver, formulation, warm_start = options.solver, options.formulation, options.warm_start
@@ -115,8 +115,8 @@ class Climb:
         self.on_progress = options.on_progress
         self._spent: dict[int, int] = {}
 
-    def prices(self, prices: Sequence[Any] | None, alphas: Sequence[Any] | None) -> list[Price]:
-        """What has to be proved, the most expensive price first; without any, every rung."""
+    def wanted_prices(self, prices: Sequence[Any] | None, alphas: Sequence[Any] | None) -> list[Price]:
+        """What has to be proved, the most expensive price first; without any, every row."""
         scale = self.question.scale
         wanted = [Price(checked_price(p) * scale, 0) for p in _several(prices, "prices")]
         wanted += [Price(price_of_alpha(self.question, a) * scale, 1) for a in _several(alphas, "alphas")]
@@ -127,37 +127,37 @@ class Climb:
     # -- progress ---------------------------------------------------------------------------------
 
     def _report(self, phase: str) -> None:
-        """Tell whoever watches what is known of the whole table, and what is done now."""
+        """Report the state of the whole table, and the current phase."""
         if self.on_progress is None:
             return
-        table = self.table
-        proved = sum(table.target(m, None) is None for m in range(table.most + 1))
+        bounds = self.bounds
+        proved = sum(bounds.target(m, None) is None for m in range(bounds.most + 1))
         upper, lower = (
             None if side is None else as_number(self.question.to_units(side))
-            for side in (table.upper[-1], table.lower[-1])
+            for side in (bounds.upper[-1], bounds.lower[-1])
         )
-        done = f"{proved} of {table.most + 1} numbers of tests proved"
+        done = f"{proved} of {bounds.most + 1} numbers of tests proved"
         self.on_progress(Progress(self.budget.seconds, upper, lower, f"{done}; {phase}"))
 
-    def _watched(self, m: int) -> Callable[[Progress], None] | None:
-        """What shows the work on one number of tests, in the time of the whole table."""
-        tell = self.on_progress
-        if tell is None:
+    def _progress_of_row(self, m: int) -> Callable[[Progress], None] | None:
+        """Progress of one number of tests, with the seconds of the whole table; None without a callback."""
+        on_progress = self.on_progress
+        if on_progress is None:
             return None
-        return lambda p: tell(
+        return lambda p: on_progress(
             Progress(self.budget.seconds, p.upper, p.lower, f"at most {m} tests: {p.phase}")
         )
 
-    # -- what is cheap ----------------------------------------------------------------------------
+    # -- quick bounds and models ------------------------------------------------------------------
 
     def start(self, wanted: Sequence[Price]) -> None:
-        """Constant models, a model in hand, native engines, and the formulation's own models."""
+        """Enter constant models, the given model, results of native engines, and the formulation's first models."""
         for k in range(self.question.data.n_classes):
-            self.table.offer(DecisionGraph.leaf(k, self.question.data))
-        self.table.raise_lower(0, self.table.upper[0], "constant models")
+            self.bounds.submit(DecisionGraph.leaf(k, self.question.data))
+        self.bounds.raise_lower(0, self.bounds.upper[0], "constant models")
         self._report("constant models")
         if self.plan is not None and self.plan.start is not None:
-            self.table.offer(self.plan.start)
+            self.bounds.submit(self.plan.start)
         if self.engine is not None:
             self._report(self.engine.name)
             self._by_engine(self.engine, wanted)
@@ -172,7 +172,7 @@ class Climb:
         if not isinstance(self.plan.formulation, FirstModels):
             return
         for graph in self.plan.formulation.starts(self.question.data, self.question.shape):
-            self.table.offer(graph)
+            self.bounds.submit(graph)
             if part.stop() or not self._open(wanted):
                 break
 
@@ -185,15 +185,15 @@ class Climb:
         if relaxation is None:
             return
         seconds = schedule.ONE_FEATURE.seconds(self.budget.remaining)
-        found = engine.ladder(
+        found = engine.size_table(
             self.question.data, single, cost=relaxation.task.cost, time_limit=seconds, stop=self.budget.stop
         )
         for graph in found.graphs:
             if graph is not None:
-                self.table.offer(graph)
+                self.bounds.submit(graph)
 
     def _by_engine(self, engine: DiagramSearch, wanted: Sequence[Price]) -> None:
-        """What the exact search over tests of one feature proves, and the models that it finds."""
+        """Enter bounds and models of the exact search over tests of one feature."""
         relaxation = relax(self.question, engine)
         if relaxation is None:
             return
@@ -214,13 +214,13 @@ class Climb:
                     return
                 self._enter(engine, relaxation, prices_, free, left)
             if is_tree and turn == 0:
-                self._by_priced_trees(wanted)
+                self._by_trees_at_price(wanted)
 
-    def _by_priced_trees(self, wanted: Sequence[Price]) -> None:
-        """For trees the tree search with a price per test; what it leaves open are free first tests."""
+    def _by_trees_at_price(self, wanted: Sequence[Price]) -> None:
+        """The tree search with a price per test, for trees; it leaves open the objectives with a free first test."""
         for price in wanted:
             if price.each and not self.budget.stop() and self._open([price]):
-                price_trees(self.table, price.each, schedule.PRICED_TREES.of(self.budget))
+                solve_trees_at_price(self.bounds, price.each, schedule.TREES_AT_PRICE.of(self.budget))
 
     def _enter(
         self,
@@ -231,7 +231,7 @@ class Climb:
         seconds: float | None,
     ) -> None:
         task = relaxation.task
-        found = engine.ladder(
+        found = engine.size_table(
             self.question.data,
             self.question.shape,
             prices,
@@ -240,43 +240,43 @@ class Climb:
             min_support=task.min_support,
             min_flow=task.min_flow,
             max_nodes=task.max_nodes,
-            start=list({id(graph): graph for graph in self.table.graph if graph is not None}.values()),
+            start=list({id(graph): graph for graph in self.bounds.graph if graph is not None}.values()),
             lower=self._refuted(relaxation),
             time_limit=seconds,
             stop=self.budget.stop,
         )
         for graph in found.graphs:
             if graph is not None:
-                self.table.offer(graph)
+                self.bounds.submit(graph)
         by = engine.name
         if not relaxation.exact:
             by += f" (even without {', '.join(relaxation.dropped)})"
         most = ceiling(self.question)
-        for m in range(self.table.most + 1):
+        for m in range(self.bounds.most + 1):
             lower = relaxation.lower(found.lower_of(m))
-            self.table.raise_lower(m, lower if lower <= most else None, by)
+            self.bounds.raise_lower(m, lower if lower <= most else None, by)
         if found.reason == "memory" or (found.reason is not None and relaxation.exact and self.alone):
             self.limit = Limit(found.reason)
 
     def _refuted(self, relaxation: Relaxation) -> list[int]:
-        """What the table has proved, in the engine's units; a bound with requirements says nothing without them."""
+        """The proved bounds in the engine's units; a bound under requirements does not hold without them."""
         if not relaxation.exact:
             return []
-        return [0 if lower is None else relaxation.at_least(lower) for lower in self.table.lower]
+        return [0 if lower is None else relaxation.at_least(lower) for lower in self.bounds.lower]
 
-    # -- rung by rung -------------------------------------------------------------------------------
+    # -- one row after the other -------------------------------------------------------------------
 
     def _open(self, wanted: Sequence[Price]) -> list[tuple[int, int]]:
-        """The rungs that the first price with something left to prove still needs, and their targets."""
+        """The rows that the first unproved price still needs, and their targets."""
         for price in wanted:
-            left = [(m, self.table.target(m, price.each, price.free)) for m in range(self.table.most + 1)]
+            left = [(m, self.bounds.target(m, price.each, price.free)) for m in range(self.bounds.most + 1)]
             found = [(m, target) for m, target in left if target is not None]
             if found:
                 return found
         return []
 
     def run(self, wanted: Sequence[Price]) -> None:
-        """Work on the smallest open rung; one that took its time waits until it is asked for less."""
+        """Solve the smallest open row; a row that used up its time is tried again only with a lower target."""
         while self.plan is not None and not self.budget.stop():
             for price in wanted:
                 jobs = [
@@ -288,17 +288,17 @@ class Climb:
                     break
             else:
                 return
-            self._climb(*jobs[0])
+            self._solve_row(*jobs[0])
 
-    def _climb(self, m: int, target: int) -> None:
-        question = self._rung(m)
-        ledger = TargetLedger(question, self.budget, self._watched(m))
-        graph, lower = self.table.graph[m], self.table.lower[m]
+    def _solve_row(self, m: int, target: int) -> None:
+        question = self._question_of_row(m)
+        ledger = TargetLedger(question, self.budget, self._progress_of_row(m))
+        graph, lower = self.bounds.graph[m], self.bounds.lower[m]
         ledger.target = target
         if graph is not None:
-            ledger.offer(graph, "the ladder")
+            ledger.submit(graph, "the size table")
         if lower is not None:
-            ledger.prove_lower(lower, self.table.by[m])
+            ledger.prove_lower(lower, self.bounds.by[m])
         assert self.plan is not None and self.plan.formulation is not None and self.plan.backend is not None
         stated = self.plan.formulation
         if isinstance(stated, Variants):
@@ -311,22 +311,22 @@ class Climb:
             search.run()
         except (
             ContradictionError
-        ) as error:  # tolerances of big-M rows: this rung is given up, and nothing claimed
+        ) as error:  # tolerances of big-M rows: this row is given up, and nothing is claimed
             self.notes.append(f"{m} tests: {error.what} ({error.cause})")
             self._spent[m] = 0
             return
         if ledger.graph is not None:
-            self.table.offer(ledger.graph)
+            self.bounds.submit(ledger.graph)
         if ledger.impossible:
-            self.table.raise_lower(m, None, search.by)
+            self.bounds.raise_lower(m, None, search.by)
         elif ledger.lower is not None:
-            self.table.raise_lower(m, ledger.lower, search.by)
+            self.bounds.raise_lower(m, ledger.lower, search.by)
         self._report(f"after at most {m} tests")
         if not ledger.closed:
             self.limit = search.limit
             self._spent[m] = target
 
-    def _rung(self, m: int) -> Question:
+    def _question_of_row(self, m: int) -> Question:
         """The question with at most ``m`` tests, on the part of the skeleton that so few can use."""
         shape = shrunk(self.question.shape, m)
         requirements = self.question.requirements
@@ -336,14 +336,14 @@ class Climb:
 
 
 def _engine(question: Question, options: SolveOptions) -> DiagramSearch | None:
-    """The native ladder that comes first; None where tests are hyperplanes, or another start is given."""
+    """The native search that runs first; None where tests are hyperplanes, or another start is given."""
     solver, formulation, warm_start = options.solver, options.formulation, options.warm_start
     given = None if solver is None else find_solver(solver)
     if isinstance(given, Engine):
         if formulation is not None or not isinstance(given, DiagramSearch):
             raise SpecError(
-                f"{given.name} climbs no ladder" + (" with a formulation" if formulation else ""),
-                cause="of the native engines DiagramSearch has a ladder over numbers of tests, on its own",
+                f"{given.name} fills no size table" + (" with a formulation" if formulation else ""),
+                cause="of the native engines only DiagramSearch fills a size table, and without a formulation",
                 fix="use tf.DiagramSearch(), or a solver such as tf.HiGHS()",
             )
         require_exact(question, given)

@@ -1,4 +1,4 @@
-"""The ladder over numbers of tests: the least error with at most m tests, for m = 0, 1, 2, ...
+"""The size table: the least error with at most m tests, for m = 0, 1, 2, ...
 
 Every objective "error + price * tests" reads its optimum, and the proof of it, off this one table (Florio et al.,
 AAAI 2023, price tests by alpha in (18)).
@@ -22,7 +22,7 @@ from treeform.solve.verification import judge_candidate
 
 
 @dataclass(frozen=True)
-class Rung:
+class SizeRow:
     """What is known of the models with at most ``tests`` tests.
 
     Attributes
@@ -49,8 +49,8 @@ class Rung:
 
 
 @dataclass(frozen=True)
-class Priced:
-    """The answer at one price per test.
+class PriceOptimum:
+    """The optimum at one price per test, as far as it is known.
 
     Attributes
     ----------
@@ -78,14 +78,14 @@ class Priced:
 
 
 @dataclass(frozen=True)
-class Ladder:
-    """The table of a ladder over numbers of tests.
+class SizeTable:
+    """The least value for each number of tests.
 
     Attributes
     ----------
     question : Question
         Without a price on tests in its objective.
-    rungs : tuple of Rung
+    rows : tuple of SizeRow
         For 0, 1, 2, ... tests.
     seconds : float
     limit : Limit or None
@@ -94,12 +94,12 @@ class Ladder:
     """
 
     question: Question
-    rungs: tuple[Rung, ...]
+    rows: tuple[SizeRow, ...]
     seconds: float
     limit: Limit | None = None
     notes: tuple[str, ...] = ()
 
-    def at(self, price: Fraction | float | str, free_root: bool = False) -> Priced:
+    def at(self, price: Fraction | float | str, free_root: bool = False) -> PriceOptimum:
         """The best model, and the bound, when each test costs ``price`` in units of the objective.
 
         Parameters
@@ -117,18 +117,18 @@ class Ladder:
         best: Fraction | None = None
         graph = None
         bounds = []
-        for rung in self.rungs:
-            if rung.graph is not None and rung.upper is not None:
-                value = rung.upper + each * max(0, rung.graph.n_nodes - free_root)
+        for row in self.rows:
+            if row.graph is not None and row.upper is not None:
+                value = row.upper + each * max(0, row.graph.n_nodes - free_root)
                 if best is None or value < best:
-                    best, graph = Fraction(value), rung.graph
-            if rung.lower is not None:
-                bounds.append(Fraction(rung.lower + each * max(0, rung.tests - free_root)))
+                    best, graph = Fraction(value), row.graph
+            if row.lower is not None:
+                bounds.append(Fraction(row.lower + each * max(0, row.tests - free_root)))
         bound = min(bounds, default=None)
         objective = None if best is None else as_number(best)
-        return Priced(each, graph, objective, None if bound is None else as_number(bound))
+        return PriceOptimum(each, graph, objective, None if bound is None else as_number(bound))
 
-    def at_alpha(self, alpha: Fraction | float | str) -> Priced:
+    def at_alpha(self, alpha: Fraction | float | str) -> PriceOptimum:
         """As `at`, for (18) of the paper: alpha prices the share of the skeleton's tests beyond the root.
 
         In units of the objective a test beyond the root costs ``alpha * total weight / (|V_I| - 1)``.
@@ -137,8 +137,8 @@ class Ladder:
 
     @property
     def proved(self) -> bool:
-        """Whether every rung is proved, and with it every price."""
-        return all(rung.proved for rung in self.rungs)
+        """Whether every row is proved, and with it every price."""
+        return all(row.proved for row in self.rows)
 
     def to_json(self) -> dict[str, Any]:
         """The table as plain values; numbers exact, as text."""
@@ -153,29 +153,29 @@ class Ladder:
             "digest": self.question.data.digest,
             "seconds": round(self.seconds, 3),
             "limit": None if self.limit is None else str(self.limit),
-            "rungs": [
+            "rows": [
                 {
-                    "tests": rung.tests,
-                    "lower": text(rung.lower),
-                    "upper": text(rung.upper),
-                    "by": rung.by,
-                    "model": None if rung.graph is None else rung.graph.to_json(),
+                    "tests": row.tests,
+                    "lower": text(row.lower),
+                    "upper": text(row.upper),
+                    "by": row.by,
+                    "model": None if row.graph is None else row.graph.to_json(),
                 }
-                for rung in self.rungs
+                for row in self.rows
             ],
         }
 
     def __str__(self) -> str:
         lines = [f"{'tests':>5}  {'lower':>10}  {'upper':>10}  proved by"]
-        for rung in self.rungs:
-            lower = "none" if rung.lower is None else f"{float(rung.lower):.6g}"
-            upper = "-" if rung.upper is None else f"{float(rung.upper):.6g}"
-            lines.append(f"{rung.tests:>5}  {lower:>10}  {upper:>10}  {rung.by if rung.proved else '(open)'}")
+        for row in self.rows:
+            lower = "none" if row.lower is None else f"{float(row.lower):.6g}"
+            upper = "-" if row.upper is None else f"{float(row.upper):.6g}"
+            lines.append(f"{row.tests:>5}  {lower:>10}  {upper:>10}  {row.by if row.proved else '(open)'}")
         return "\n".join(lines)
 
 
-class Table:
-    """Bounds and models by number of tests while a ladder is climbed; whole numbers, scaled."""
+class SizeBounds:
+    """Bounds and models by number of tests while a size table is filled; whole numbers, scaled."""
 
     def __init__(self, question: Question) -> None:
         without = Objective(item for item in question.objective.terms if not isinstance(item[1], Nodes))
@@ -187,33 +187,33 @@ class Table:
         self.graph: list[DecisionGraph | None] = [None] * (self.most + 1)
         self.by = ["identical rows and few terminals"] * (self.most + 1)
 
-    def take(self, ladder: Ladder) -> None:
-        """Enter what an earlier ladder of the same question knows.
+    def enter_table(self, table: SizeTable) -> None:
+        """Enter the models and bounds of an earlier table of the same question.
 
         Raises
         ------
         SpecError
             If it is of another question.
         """
-        theirs, ours = ladder.question, self.question
+        theirs, ours = table.question, self.question
         # By content: labels do not tell arrays of groups, or two amounts that print alike, apart.
         parts = ("shape", "objective", "requirements")
         if theirs.data.digest != ours.data.digest or any(
             getattr(theirs, part) != getattr(ours, part) for part in parts
         ):
             raise SpecError(
-                "a ladder cannot go on from a ladder of another problem",
+                "a size table cannot start from one of another problem",
                 cause="data, shape, objective and requirements have to be the same",
                 fix="leave out start",
             )
-        for graph in {id(rung.graph): rung.graph for rung in ladder.rungs if rung.graph is not None}.values():
-            self.offer(graph)
-        for rung in ladder.rungs:
-            lower = None if rung.lower is None else math.ceil(Fraction(rung.lower) * ours.scale)
-            self.raise_lower(rung.tests, lower, rung.by)
+        for graph in {id(row.graph): row.graph for row in table.rows if row.graph is not None}.values():
+            self.submit(graph)
+        for row in table.rows:
+            lower = None if row.lower is None else math.ceil(Fraction(row.lower) * ours.scale)
+            self.raise_lower(row.tests, lower, row.by)
 
-    def offer(self, graph: DecisionGraph) -> bool:
-        """Enter a model where it is the best; True when it was somewhere."""
+    def submit(self, graph: DecisionGraph) -> bool:
+        """Enter a model where it is the best; True if it is for some number of tests."""
         candidate, judged = judge_candidate(self.question, graph)
         if not judged.ok:
             return False
@@ -239,9 +239,9 @@ class Table:
         return min(values, default=None)
 
     def target(self, m: int, price: Fraction | None, free: int = 0) -> int | None:
-        """The lower bound that rung ``m`` needs for ``price`` to be proved; None when it has it.
+        """The lower bound that row ``m`` needs for ``price`` to be proved; None when it has it.
 
-        That is the best model in hand less the price of ``m`` tests; without a price, the rung's own upper bound.
+        That is the best model in hand less the price of ``m`` tests; without a price, the row's own upper bound.
         """
         lower = self.lower[m]
         if lower is None:
@@ -255,14 +255,14 @@ class Table:
             return lower + 1
         return asked if asked > lower else None
 
-    def rungs(self) -> tuple[Rung, ...]:
+    def rows(self) -> tuple[SizeRow, ...]:
         """The table in the user's units."""
 
         def units(value: int | None) -> Number | None:
             return None if value is None else as_number(self.question.to_units(value))
 
         columns = zip(self.lower, self.upper, self.graph, self.by, strict=True)
-        return tuple(Rung(m, units(lo), units(up), g, by) for m, (lo, up, g, by) in enumerate(columns))
+        return tuple(SizeRow(m, units(lo), units(up), g, by) for m, (lo, up, g, by) in enumerate(columns))
 
 
 def price_of_alpha(question: Question, alpha: Fraction | float | str) -> Fraction:

@@ -1,4 +1,4 @@
-"""The answer of a search over numbers of tests: a size table."""
+"""What a search over numbers of tests returns."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NEVER = 2**61
 
 
 @dataclass(frozen=True)
-class SizeTable:
+class SizeOutcome:
     """What is known of e(k), the least cost with at most k tests, for k = 0, 1, 2, ...
 
     Attributes
@@ -58,7 +58,7 @@ class SizeTable:
         start: Sequence[Start],
         interrupted: bool,
         free: int = 0,
-    ) -> SizeTable:
+    ) -> SizeOutcome:
         """From the core's answer; where it has no model of its own, the best of ``start`` has the least cost."""
         graphs: list[DecisionGraph | None] = []
         for k, found in enumerate(native["diagrams"]):
@@ -87,7 +87,7 @@ class SizeTable:
     def lower_of(self, tests: int) -> int:
         """No model of at most so many tests costs less, for any number that the task allows.
 
-        A ladder of trees ends where all samples can be told apart: further tests have nothing to part.
+        The tuples of a search over trees end where all samples can be told apart: further tests have nothing to part.
         """
         return self.lower[min(tests, len(self.lower) - 1)]
 

@@ -2,7 +2,7 @@
 A diagram for every price of a test
 ===================================
 
-How many tests a model should have is a matter of price: alpha in the paper of Florio et al. (AAAI 2023). One ladder
+How many tests a model should have is a matter of price: alpha in the paper of Florio et al. (AAAI 2023). One table
 over numbers of tests answers all prices at once, each with a proof.
 """
 
@@ -29,20 +29,20 @@ y = np.where(good ^ (rng.random(120) < 0.1), "paid", "lost")
 # The skeleton bounds the tests of each layer; a layer has at most twice the tests of the one above.
 
 problem = tf.Problem(X, y, shape=tf.Diagram(1, 2, 2))
-ladder = problem.ladder(alphas=["0.05", "0.2", "1"], time_limit=20)
-print(ladder)
+table = problem.size_table(alphas=["0.05", "0.2", "1"], time_limit=20)
+print(table)
 
 # %%
 # Read off what each alpha asks for. A dear test is used only if it saves many errors.
 
 for alpha in ("0.05", "0.2", "1"):
-    print(f"alpha {alpha}: {ladder.at_alpha(alpha)}")
+    print(f"alpha {alpha}: {table.at_alpha(alpha)}")
 
 # %%
 # With (20) every test in use is reached by at least 55 % of the rows.
 
 problem += tf.Stability(fraction="0.55")
-steady = problem.ladder(alphas=["0.05"], time_limit=20).at_alpha("0.05")
+steady = problem.size_table(alphas=["0.05"], time_limit=20).at_alpha("0.05")
 print(f"stable: {steady}")
 assert steady.graph is not None
 print(steady.graph.to_text())
