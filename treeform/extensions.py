@@ -1,8 +1,8 @@
 """What goes by a name and where it is: entry points of installed packages, treeform's own table, and this process.
 
-There are five groups: solvers, native engines, formulations, requirements and terms of objectives. A package adds to a group with an entry
-point, ``my-solver = "my_package:MySolver"``; nothing of it is imported before the name is used. The finders of
-`treeform.catalogue` give names their meaning.
+There are five groups: solvers, native engines, formulations, requirements and terms of objectives. A package adds to a
+group with an entry point, ``my-solver = "my_package:MySolver"``; nothing of it is imported before the name is used. The
+finders of `treeform.catalogue` give names their meaning.
 """
 
 from __future__ import annotations

@@ -158,10 +158,10 @@ class _Court:
         notes: list[str] = []
         by = claim.metadata.by
         if not self.question.objective.is_sum:
-            row = self._in_parts(what, claim, value)
-            if row.verdict is Verdict.VERIFIED or not self.means.independent:
-                return row
-            return self._by_reference(what, value, notes) or row
+            found = self._in_parts(what, claim, value)
+            if found.verdict is Verdict.VERIFIED or not self.means.independent:
+                return found
+            return self._by_reference(what, value, notes) or found
         if isinstance(claim.route, ProofRoute):
             row = self._by_proof(what, claim.route, value, notes)
             if row is not None:

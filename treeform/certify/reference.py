@@ -191,7 +191,7 @@ def _by_enumeration(question: Question, stop: Callable[[], bool]) -> Fraction | 
             "the problem is out of reach of the reference search",
             cause=f"there are more than {MODELS} models of {question.shape}",
         )
-    best: int | None = None
+    best: int | Fraction | None = None
     for nested in _models(question):
         if stop():
             raise Stopped("the reference search was stopped")

@@ -1,6 +1,6 @@
 """Terms of an objective that are no sums: a ratio of two sums, and the largest of several.
 
-Each is minimised in parts that are sums (`treeform.solve.in_parts`), so that every engine and solver for sums serves it.
+Each is minimised in parts that are sums (`treeform.solve.in_parts`), so that engines and solvers for sums serve it.
 """
 
 from __future__ import annotations

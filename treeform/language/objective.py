@@ -110,6 +110,10 @@ class Term(_Arithmetic):
         """Resolve what depends on the data, such as groups, and check it; see `Requirement.bind`."""
         return self
 
+    def called(self, name: str) -> str:
+        """The text with groups that were given as an array under the name ``@name``."""
+        return str(self)
+
     def refusal(self, data: Dataset, shape: Shape) -> SpecError | None:
         """Why this term cannot be stated over ``shape``, or None."""
         return None
@@ -181,6 +185,10 @@ class Leaves(Term):
 
     def largest(self, data: Dataset, shape: Shape) -> Fraction:
         return Fraction(sum(shape.widths) + 1)
+
+    def called(self, name: str) -> str:
+        """The text with groups that were given as an array under the name ``@name``."""
+        return str(self)
 
     def refusal(self, data: Dataset, shape: Shape) -> SpecError | None:
         if isinstance(shape, Tree):

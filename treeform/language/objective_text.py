@@ -14,15 +14,12 @@ _TERM = re.compile(r"\s*([A-Za-z_][\w-]*)\s*(?:\[(.*)\])?\s*", re.DOTALL)
 def terms_in(text: str) -> list[tuple[Fraction, str, str | None]]:
     """The terms of a sum: weight, name, and the text between brackets (None where there are none).
 
-    Raises
-    ------
-    SpecError
-        If some part is no product of numbers and one name.
+    Of a part that is no product of numbers and one name, all of it stands for the name.
     """
-    return [_weighted(part, text) for part in _outside_brackets(text, "+")] if text.strip() else []
+    return [_weighted(part) for part in _outside_brackets(text, "+")] if text.strip() else []
 
 
-def _weighted(part: str, text: str) -> tuple[Fraction, str, str | None]:
+def _weighted(part: str) -> tuple[Fraction, str, str | None]:
     weight, names = Fraction(1), []
     for factor in _outside_brackets(part, "*"):
         try:
@@ -30,13 +27,7 @@ def _weighted(part: str, text: str) -> tuple[Fraction, str, str | None]:
         except (ValueError, ZeroDivisionError):
             names.append(factor)
     found = _TERM.fullmatch(names[0]) if len(names) == 1 else None
-    if found is None:
-        raise SpecError(
-            f"{part.strip()!r} in the objective {text!r} is not understood",
-            cause="an objective is a sum of NUMBER*TERM, such as 2*nodes",
-            fix="use for example 'error + 2*nodes'",
-        )
-    return weight, found[1], found[2]
+    return (weight, part.strip(), None) if found is None else (weight, found[1], found[2])
 
 
 def _outside_brackets(text: str, mark: str) -> list[str]:

@@ -18,7 +18,8 @@ from treeform.shape import Shape
 class Question:
     """Data, shape, objective and bound requirements: all that defines the optimum.
 
-    Values inside the search are integers: the objective times ``scale``. Those of a ratio are fractions, and ``scale`` is 1.
+    Values inside the search are integers: the objective times ``scale``. Those of a ratio are fractions, and
+    ``scale`` is 1.
     """
 
     data: Dataset

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 class BalancedError(ClassCost):
     """The mean over classes of the share of their weight that is misclassified.
 
-    It is 1 less scikit-learn's ``balanced_accuracy_score``: errors cost 1 / (K W_k) for a sample of class k, with W_k the
-    weight of the class and K the number of classes.
+    It is 1 less scikit-learn's ``balanced_accuracy_score``: errors cost 1 / (K W_k) for a sample of class k, with W_k
+    the weight of the class and K the number of classes.
 
     Notes
     -----

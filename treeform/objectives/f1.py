@@ -28,8 +28,8 @@ class F1Loss(RatioTerm):
     Parameters
     ----------
     positive : label, optional
-        The class whose F1 score counts. With two classes it may be left out: the greater label then, as in scikit-learn's
-        ``f1_score``.
+        The class whose F1 score counts. With two classes it may be left out: the greater label then, as in
+        scikit-learn's ``f1_score``.
 
     Raises
     ------
@@ -38,8 +38,8 @@ class F1Loss(RatioTerm):
 
     Notes
     -----
-    Dinkelbach, On nonlinear fractional programming, Management Science 13, 1967. With P the weight of the positive class,
-    2 TP + FP + FN = 2 P + FP - FN, which is at least P.
+    Dinkelbach, On nonlinear fractional programming, Management Science 13, 1967. With P the weight of the positive
+    class, 2 TP + FP + FN = 2 P + FP - FN, which is at least P.
     """
 
     positive: Any = None

@@ -122,7 +122,9 @@ class GroupError(OfGroups, SampleCost):
     def __init__(self, groups: Any = None, weights: Mapping[Any, Any] | None = None) -> None:
         super().__init__(groups)
         given = None if weights is None else weights.items()
-        self.weights = None if given is None else tuple((k, as_fraction(v, f"the weight of {k}")) for k, v in given)
+        self.weights = (
+            None if given is None else tuple((k, as_fraction(v, f"the weight of {k}")) for k, v in given)
+        )
         if self.weights is not None and min((w for _, w in self.weights), default=Fraction(0)) < 0:
             raise SpecError("the weight of a group is negative", fix="give weights of at least 0")
 
@@ -189,8 +191,8 @@ class MaxGroupError(OfGroups, LargestTerm):
     Notes
     -----
     Diana et al., Minimax group fairness: algorithms and experiments, AIES 2021; Martinez, Bertran and Sapiro, Minimax
-    Pareto fairness, ICML 2020. Solved exactly, group by group: the least error rate of group g over the models in which no
-    other group has a larger one. Multipliers for these conditions add up to 1 with what is left for g.
+    Pareto fairness, ICML 2020. Solved exactly, group by group: the least error rate of group g over the models in which
+    no other group has a larger one. Multipliers for these conditions add up to 1 with what is left for g.
     """
 
     name: ClassVar[str] = "max_group_error"

@@ -188,7 +188,7 @@ def _plain(label: Any) -> Any:
 
 
 def favourable_code(label: Any, data: Dataset, owner: object, called: str = "favourable") -> int:
-    """The code of the favourable (or positive) class; with two classes it may be left out, and is the greater label then.
+    """The code of the favourable (positive) class; with two it may be left out, and is the greater label then.
 
     Raises
     ------

@@ -53,6 +53,8 @@ def choose(question: Question, options: SolveOptions) -> Plan:
     if question.objective.is_sum:
         return _choose(question, options)
     question.objective.check(question.data, question.shape)
+    if options.solver is not None and isinstance(engine := find_solver(options.solver), Engine):
+        require_exact(first_part(question), engine, question)
     plan = _choose(first_part(question), options)
     if plan.engine is None and is_largest(question):
         return _stated_whole(question, options, plan)
@@ -166,8 +168,8 @@ def _usual_solver(question: Question, model: Formulation, depth: bool, notes: li
     raise AssertionError(f"none of {USUAL} takes continuous columns")
 
 
-def require_exact(question: Question, engine: Engine) -> None:
-    """Refuse a question that the engine cannot settle by itself.
+def require_exact(question: Question, engine: Engine, whole: Question | None = None) -> None:
+    """Refuse a question that the engine cannot settle by itself; ``whole`` is what it is a part of.
 
     Raises
     ------
@@ -177,7 +179,12 @@ def require_exact(question: Question, engine: Engine) -> None:
     relaxation = None if is_depth(question.objective) else relax(question, engine)
     if relaxation is not None and relaxation.exact:
         return
-    missing = ", ".join(relaxation.dropped) if relaxation else f"the objective {question.objective}"
+    missing = f"the objective {(whole or question).objective}"
+    if relaxation is not None:
+        # What the user did not ask for, such as a requirement of a part, stands for the objective of the whole.
+        asked = (question if whole is None else whole).labels
+        own = [name for name in relaxation.dropped if whole is None or name in asked or "widths" in name]
+        missing = ", ".join(own if len(own) == len(relaxation.dropped) else [*own, missing])
     able = _able_engine(question)
     fix = f"solve with {able}tf.HiGHS() or tf.CPSAT() and give warm_start={engine!r} for its bound and models"
     if question.shape.splits != UNIVARIATE:

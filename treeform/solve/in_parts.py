@@ -1,13 +1,13 @@
 """Objectives that are no sums, minimised through questions whose objectives are sums.
 
-**A ratio** N / D (`RatioTerm`), by Dinkelbach's iterations: with the ratio p/q of the best model known, ``q N - p D`` is a
-sum. Where its minimum is 0, no model has a smaller ratio; where it is negative, its model has one, and the next round begins
-there. All numbers are rationals, so the last round is a proof. A round that is stopped leaves a bound as well: with
-``q N - p D >= b`` for all models, ``N / D >= p/q + b / (q D)``.
+**A ratio** N / D (`RatioTerm`), by Dinkelbach's iterations: with the ratio p/q of the best model known, ``q N - p D``
+is a sum. Where its minimum is 0, no model has a smaller ratio; where it is negative, its model has one, and the next
+round begins there. All numbers are rationals, so the last round is a proof. A round that is stopped leaves a bound as
+well: with ``q N - p D >= b`` for all models, ``N / D >= p/q + b / (q D)``.
 
-**The largest of several sums** (`LargestTerm`), one part for each: the least value of that sum over the models in which no
-other one is larger. The least of the parts is the optimum. A part is over as soon as it has nothing below the best value
-known.
+**The largest of several sums** (`LargestTerm`), one part for each: the least value of that sum over the models in which
+no other one is larger. The least of the parts is the optimum. A part is over as soon as it has nothing below the best
+value known.
 
 Every model of a part is admissible in the whole. A part is searched like any question, with its own claims.
 """
@@ -41,8 +41,8 @@ class Part:
     ----------
     question : Question
     target : Fraction or None
-        In units of the part's objective: no model is below the value claimed of the whole exactly if no model of any part
-        is below its target. None: the claim is that there is no model at all.
+        In units of the part's objective: no model is below the value claimed of the whole exactly if no model of any
+        part is below its target. None: the claim is that there is no model at all.
     """
 
     question: Question
@@ -152,7 +152,9 @@ class _Whole:
             ratio = Fraction(1) if best is None else self.question.to_units(best) / weight
             (part,) = parts_of(self.question, weight * ratio)
             assert part.target is not None
-            inner = _PartLedger(part if best is not None else Part(part.question, None), self.ledger, f"round {turn}")
+            inner = _PartLedger(
+                part if best is not None else Part(part.question, None), self.ledger, f"round {turn}"
+            )
             limit = self._searched(inner)
             if inner.impossible and best is None:
                 self._none_at_all([inner])

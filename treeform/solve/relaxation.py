@@ -13,8 +13,8 @@ from fractions import Fraction
 import numpy as np
 
 from treeform.engines import Engine, TreeTask
-from treeform.language.limits import Limits
 from treeform.language.costs import LARGEST_COST, ClassCost, SampleCost
+from treeform.language.limits import Limits
 from treeform.language.objective import Error, Leaves, Nodes
 from treeform.language.question import Question
 from treeform.language.requirement import Requirement

@@ -45,9 +45,10 @@ class TargetLedger(Ledger):
 
     @property
     def cutoff(self) -> int | None:
+        known = super().cutoff
         if self.target is None:
-            return self.upper
-        return self.target - 1 if self.upper is None else min(self.upper, self.target - 1)
+            return known
+        return self.target - 1 if known is None else min(known, self.target - 1)
 
     @property
     def closed(self) -> bool:
@@ -320,7 +321,7 @@ class SizeTableSearch:
         if ledger.impossible:
             self.bounds.raise_lower(m, None, search.by)
         elif ledger.lower is not None:
-            self.bounds.raise_lower(m, ledger.lower, search.by)
+            self.bounds.raise_lower(m, int(ledger.lower), search.by)
         self._report(f"after at most {m} tests")
         if not ledger.closed:
             self.limit = search.limit

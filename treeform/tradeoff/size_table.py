@@ -221,7 +221,7 @@ class SizeBounds:
         for m in range(candidate.n_nodes, self.most + 1):
             known = self.upper[m]
             if known is None or judged.value < known:
-                self.upper[m], self.graph[m], better = judged.value, candidate, True
+                self.upper[m], self.graph[m], better = int(judged.value), candidate, True
         return better
 
     def raise_lower(self, m: int, value: int | None, by: str) -> None:
