@@ -120,6 +120,21 @@ def test_the_search_finds_what_enumeration_finds(block):
     assert tf.Status.OPTIMAL in settled
 
 
+@pytest.mark.parametrize("columns", [1, 2])
+def test_a_budget_of_columns_bounds_the_depth_that_is_searched(columns):
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        X = np.column_stack([rng.integers(0, 2, 7), rng.integers(0, 3, 7)]).astype(float)
+        y = rng.integers(0, 2, 7)
+        y[:2] = (0, 1)
+        problem = tf.Problem(X, y, shape=tf.Tree(3))
+        problem += [tf.FeatureBudget(columns), AtMostApproved(4, 1)]
+        question = problem.question
+        wanted = brute_force(problem.data, question.shape, question.objective, question.requirements)
+        result = problem.solve(tf.TotalsSearch())
+        assert result.objective == wanted[0] == result.bound, seed
+
+
 def test_infeasible_problems_occur_among_those_drawn():
     statuses = [draw(seed).solve(tf.TotalsSearch()).status for seed in range(240)]
     assert statuses.count(tf.Status.INFEASIBLE) >= 3

@@ -13,6 +13,7 @@
 #include "engine.hpp"
 
 #include <algorithm>
+#include <map>
 #include <memory>
 
 #include "fronts.hpp"
@@ -52,15 +53,28 @@ public:
         for (int c = 0; c < table_.labels; ++c) offer(constant_tree(c));
         if (!settings_.start.empty()) offer(settings_.start);
         const bool given = !settings_.multipliers.empty();
-        const int first = settings_.use_shallow && !given ? std::min(settings_.depth, 2) : settings_.depth;
-        for (int depth = first; depth <= settings_.depth; ++depth) {
-            final_ = depth == settings_.depth;
+        const int deepest = useful_depth();
+        const int first = settings_.use_shallow && !given ? std::min(deepest, 2) : deepest;
+        for (int depth = first; depth <= deepest; ++depth) {
+            final_ = depth == deepest;
             solve(depth);
         }
         out_.complete = true;
     }
 
 private:
+    /// No tree that satisfies the conditions is deeper: a path has each column once, and columns of few features.
+    int useful_depth() const {
+        if (settings_.max_features <= 0) return settings_.depth;
+        std::map<int, int> columns;  // per feature
+        for (const int f : rows_.original) ++columns[table_.source[f]];
+        std::vector<int> most;
+        for (const auto& [_, count] : columns) most.push_back(count);
+        std::sort(most.rbegin(), most.rend());
+        int sum = 0;
+        for (int i = 0; i < settings_.max_features && i < int(most.size()); ++i) sum += most[i];
+        return std::min(settings_.depth, sum);
+    }
     Amount wanted() const {
         return std::min({upper_, settings_.upper, control_.external.load(std::memory_order_relaxed)});
     }
