@@ -97,10 +97,10 @@ class Problem:
 
         Raises
         ------
-        SpecError
+        SpecError, DataError
             If it is no objective, or does not fit the data (a cost matrix of another size) or the shape.
         """
-        chosen = Objective.of(objective)
+        chosen = Objective.of(objective).bind(self.data, sensitive_features=self._sensitive)
         chosen.check(self.data, self.shape)
         self.objective = chosen
         return self

@@ -8,7 +8,7 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from treeform.errors import SpecError
-from treeform.language.objective import as_fraction
+from treeform.language.numbers import as_fraction
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
