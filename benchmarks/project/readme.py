@@ -1,37 +1,37 @@
 """Makes the README's drawing and its table of figures.
 
-``python benchmarks/readme.py`` solves the problem of the README's first command, draws the tree, and rewrites the table
-between the two comments in README.md from the figures in docs/benchmarks. No figure is typed by hand.
+Solves the problem of the README's first command, draws the tree, and rewrites the table between the two comments in
+README.md from the figures in docs/benchmarks. No figure is typed by hand.
 """
 
 from __future__ import annotations
 
-import csv
-import math
 import re
-from pathlib import Path
+from statistics import geometric_mean
 
 import pandas as pd
 
 import treeform as tf
+from benchmarks.harness import ROOT
+from benchmarks.harness.figures import read
+from benchmarks.harness.session import DOCS
+from benchmarks.harness.tables import all_tables
 
-ROOT = Path(__file__).resolve().parent.parent
-FIGURES = ROOT / "docs" / "benchmarks"
-BEGIN, END = "<!-- figures: benchmarks/readme.py -->", "<!-- end of figures -->"
+BEGIN, END = "<!-- figures: python -m benchmarks project readme -->", "<!-- end of figures -->"
 
 
 def rows_of(name: str) -> list[dict[str, str]]:
-    """The rows of ``docs/benchmarks/NAME.csv``; none where it was not measured."""
-    path = FIGURES / f"{name}.csv"
-    if not path.exists():
-        return []
-    with path.open(newline="") as file:
-        return list(csv.DictReader(file))
+    """The lines of a table of the documentation."""
+    tables = all_tables()
+    if name not in tables:
+        return read(DOCS / f"{name}.csv")[2]
+    shown, _ = tables[name].shown()
+    return shown.frame.to_dict("records")
 
 
 def ratio_text(values: list[float], open_runs: bool) -> str:
     """Geometric mean and least of ratios; ``>=`` where the peer did not end within its limit."""
-    mean = math.exp(sum(map(math.log, values)) / len(values))
+    mean = geometric_mean(values)
     return f"{'≥ ' if open_runs else ''}{mean:.0f} times (least {min(values):.1f})"
 
 
@@ -98,7 +98,8 @@ def main_job(rules: bool = True) -> tf.Result:
     return problem.solve()
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Draw, and rewrite the table."""
     graph = main_job().graph
     assert graph is not None
     graph.plot().save(ROOT / "docs" / "readme_tree.svg")
