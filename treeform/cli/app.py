@@ -16,8 +16,8 @@ from rich.text import Text
 from treeform import __version__, report
 from treeform.catalogue.solvers import solvers as tf_solvers
 from treeform.certify.certificate import sign
-from treeform.cli import options as opt
 from treeform.cli import frontier, pareto, size_table
+from treeform.cli import options as opt
 from treeform.cli.bench import bench
 from treeform.cli.check import check_certificate
 from treeform.cli.files import check_writable, write_text

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from html import escape
+from itertools import pairwise
 
 WIDTH, HEIGHT = 640, 360
 LEFT, RIGHT, TOP, BOTTOM = 76, 20, 16, 52
@@ -91,6 +92,6 @@ class _Axis:
 def _path(steps: Sequence[Step], x: _Axis, y: _Axis) -> str:
     """The best objective at each bound: constant from a point to the next looser one."""
     corners = [(x(steps[0][0]), y(steps[0][1]))]
-    for (looser, _, _), (value, objective, _) in zip(steps, steps[1:], strict=False):
+    for (looser, _, _), (value, objective, _) in pairwise(steps):
         corners += [(x(looser), y(objective)), (x(value), y(objective))]
     return "M" + "L".join(f"{a:.1f},{b:.1f}" for a, b in corners)

@@ -57,9 +57,11 @@ def trace_frontier(
         None for no limit on a side.
     """
     loosest, tightest = _range(axis, between)
+    bound: Value | None = loosest
+    end: Result | None = None
+    limit, complete = None, False
     budget = Budget(options.time_limit)
     steps: list[_Step] = []
-    bound, end, limit, complete = loosest, None, None, False
     with interruptible(budget):
         while not budget.stop():
             stated = _stated(question, axis, bound)
@@ -161,7 +163,7 @@ def _points(steps: list[_Step], axis: Bounded) -> tuple[FrontierPoint, ...]:
         if lower is not None and lower > _objective(last):
             raise ContradictionError(
                 "two bounds of the frontier contradict each other, so no answer is given",
-                cause=f"no model below {lower} at a looser bound, yet a model of value {_objective(last)} at a tighter one",
+                cause=f"none below {lower} at a looser bound, yet a model of value {_objective(last)} at a tighter one",
                 fix="report this with the data: a solver or a requirement is wrong",
             )
         points.append(
