@@ -13,7 +13,9 @@ __version__ = "0.1.0"
 _HOMES = {
     "treeform.problem": ["Problem"],
     "treeform.shape": ["Tree", "Diagram"],
-    "treeform.language.objective": ["Error", "Cost", "Nodes", "Leaves", "Depth"],
+    "treeform.language.objective": ["Error", "Nodes", "Leaves", "Depth"],
+    "treeform.language.costs": ["Cost"],
+    "treeform.objectives": ["BalancedError", "F1Loss", "GroupError", "MaxGroupError"],
     "treeform.requirements": [
         "StatisticalParity",
         "EqualOpportunity",

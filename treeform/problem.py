@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from treeform.certify.proofs import Proofs
 from treeform.data import Dataset
+from treeform.data.options import TableOptions
 from treeform.errors import SpecError
 from treeform.language.bounded import Bounded
 from treeform.language.objective import Error, Objective
@@ -33,7 +34,7 @@ class Problem:
     Parameters
     ----------
     X : DataFrame or array of shape (n, d)
-        Numeric, boolean and categorical columns; no missing values.
+        Numeric, boolean, text, categorical and date columns. ``problem.data.summary()`` shows how each was taken.
     y : array of shape (n,), or str
         Class labels of any type, or the name of the target column of ``X``.
     shape : Tree, Diagram or str
@@ -42,6 +43,13 @@ class Problem:
         Non-negative weights; a weight of 2 is the same as the row given twice. Taken exactly.
     exclude : str or sequence of str, optional
         Columns that no test may use, but that requirements may refer to (for example as groups).
+    categorical : str or sequence of str, optional
+        Columns whose values are levels, whatever they look like.
+    missing : {"value", "error"}, default "value"
+        A missing value is a value: each test on its column sends it left or right, whichever is better, and "is
+        missing" is a test, too. ``"error"`` refuses missing values.
+    dates : {None, "days"}, default None
+        None refuses dates; ``"days"`` makes them days since 1970-01-01, and rules show dates.
     sensitive_features : array of shape (n,), optional
         Groups for fairness requirements that name none themselves.
 
@@ -69,10 +77,19 @@ class Problem:
         shape: Shape | str,
         sample_weight: Any = None,
         exclude: Iterable[str] = (),
+        categorical: Iterable[str] = (),
+        missing: Literal["value", "error"] = "value",
+        dates: Literal["days"] | None = None,
         sensitive_features: Any = None,
     ) -> None:
         self.shape = _shape(shape)
-        self.data = X if isinstance(X, Dataset) else Dataset.from_user(X, y, sample_weight, exclude=exclude)
+        self.data = (
+            X
+            if isinstance(X, Dataset)
+            else Dataset.from_user(
+                X, y, sample_weight, exclude=exclude, options=TableOptions.of(categorical, missing, dates)
+            )
+        )
         self.objective: Objective = Objective.of(Error())
         self.requirements: tuple[Requirement, ...] = ()
         self._sensitive = sensitive_features
@@ -84,10 +101,10 @@ class Problem:
 
         Raises
         ------
-        SpecError
+        SpecError, DataError
             If it is no objective, or does not fit the data (a cost matrix of another size) or the shape.
         """
-        chosen = Objective.of(objective)
+        chosen = Objective.of(objective).bind(self.data, sensitive_features=self._sensitive)
         chosen.check(self.data, self.shape)
         self.objective = chosen
         return self

@@ -10,7 +10,8 @@ import numpy as np
 from treeform.errors import SpecError
 from treeform.formulations.odd.skeleton import keep
 from treeform.language.component import Component
-from treeform.language.objective import Error, Nodes, Objective, as_fraction
+from treeform.language.numbers import as_fraction
+from treeform.language.objective import Error, Nodes, Objective
 from treeform.model import concatenate, constant
 
 if TYPE_CHECKING:

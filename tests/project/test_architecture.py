@@ -22,6 +22,7 @@ LAYERS: list[list[str]] = [
     ["graph", "bridges"],
     ["language"],
     ["requirements", "backends", "engines"],
+    ["objectives"],
     ["catalogue"],
     ["solve"],
     ["tradeoff", "certify"],

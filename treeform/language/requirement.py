@@ -56,8 +56,11 @@ class Requirement(Component, ABC):
     continuous: ClassVar[bool] = False
     demands_tests: ClassVar[bool] = True
 
-    def __init_subclass__(cls, **kwargs: Any) -> None:
+    def __init_subclass__(cls, listed: bool = True, **kwargs: Any) -> None:
+        """Enter the class under its name; ``listed=False`` for what is a part of something else."""
         super().__init_subclass__(**kwargs)
+        if not listed:
+            return
         if "name" not in cls.__dict__:
             cls.name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", cls.__name__).lower()
         held = _REGISTRY.get(cls.name)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from treeform.errors import SpecError
 from treeform.language.bounded import Bounded, Value
-from treeform.language.objective import as_fraction
+from treeform.language.numbers import as_fraction
 
 if TYPE_CHECKING:
     from treeform.data import Dataset

@@ -108,7 +108,7 @@ class Monotone(Requirement):
     SpecError
         If the direction is unknown, or the favourable class is not given or unknown.
     DataError
-        When bound to data: an unknown or categorical column.
+        When bound to data: an unknown or categorical column, or one with missing values.
     """
 
     name: ClassVar[str] = "monotone"
@@ -147,6 +147,12 @@ class Monotone(Requirement):
                 f"{self} names the categorical column {self.column!r}",
                 cause="its levels have no order",
                 fix="encode it as numbers in the order that is meant",
+            )
+        if self.column in data.columns_with_gaps:
+            raise DataError(
+                f"{self} names {self.column!r}, which has missing values",
+                cause="a missing value is neither greater nor less than another",
+                fix="fill in the values of this column, or drop these rows",
             )
         return own[0]
 

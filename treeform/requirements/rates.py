@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from treeform.errors import SpecError
 from treeform.language.bounded import Bounded, Value
-from treeform.language.objective import LARGEST, as_fraction
+from treeform.language.numbers import as_fraction
+from treeform.language.objective import LARGEST
 from treeform.language.requirement import Requirement
 from treeform.language.totals import TotalRow, Totals
 from treeform.requirements.amount import decimal_text

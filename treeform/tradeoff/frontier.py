@@ -16,7 +16,7 @@ from treeform.errors import SpecError
 from treeform.graph import DecisionGraph
 from treeform.graph.svg import Drawing
 from treeform.language.bounded import Bounded, Value
-from treeform.language.objective import as_fraction
+from treeform.language.numbers import as_fraction
 from treeform.language.question import Question
 from treeform.solve.result import Limit, Number, Result
 from treeform.tradeoff.frontier_plot import step_plot

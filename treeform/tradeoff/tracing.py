@@ -15,7 +15,7 @@ from typing import Any
 from treeform.errors import ContradictionError, Infeasible, SpecError
 from treeform.graph.evaluate import errors
 from treeform.language.bounded import Bounded, Value
-from treeform.language.objective import as_fraction
+from treeform.language.numbers import as_fraction
 from treeform.language.question import Question
 from treeform.language.requirement import Requirement
 from treeform.solve import schedule

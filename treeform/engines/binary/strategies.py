@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from treeform.engines.binary.engine import BinaryEngine, one_of
+from treeform.engines.binary.engine import BinaryEngine
+from treeform.engines.checks import one_of
 from treeform.errors import SpecError
 
 RELAXATIONS = ("monotonic", "exponential", "luby")
