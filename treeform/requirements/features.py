@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from treeform.errors import DataError, SpecError
+from treeform.language.bounded import Bounded, Value
 from treeform.language.limits import Limits
 from treeform.language.requirement import Requirement
 from treeform.model import any_of
+from treeform.requirements.amount import whole_bound
 from treeform.requirements.groups import favourable_code
 from treeform.shape import UNIVARIATE
 
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
 DIRECTIONS = ("increasing", "decreasing")
 
 
-class FeatureBudget(Requirement):
+class FeatureBudget(Requirement, Bounded):
     """At most ``k`` columns of the table are tested, each as often as one likes.
 
     The levels of a categorical column are one column.
@@ -59,8 +61,21 @@ class FeatureBudget(Requirement):
         model.add(used.sum() <= self.k, str(self))
 
     def violation(self, graph: DecisionGraph, data: Dataset) -> int:
-        tested = {data.columns[f].source for f in graph.features_used()}
-        return max(0, len(tested) - self.k)
+        return max(0, self.measured(graph, data) - self.k)
+
+    @property
+    def bound(self) -> int:
+        return self.k
+
+    @property
+    def bound_name(self) -> str:
+        return "columns"
+
+    def with_bound(self, bound: Value) -> FeatureBudget:
+        return FeatureBudget(whole_bound(bound))
+
+    def measured(self, graph: DecisionGraph, data: Dataset) -> int:
+        return len({data.columns[f].source for f in graph.features_used()})
 
     def limits(self, data: Dataset) -> Limits:
         return Limits(max_features=self.k)
