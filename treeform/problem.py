@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from treeform.certify.proofs import Proofs
 from treeform.data import Dataset
+from treeform.data.options import TableOptions
 from treeform.errors import SpecError
+from treeform.language.bounded import Bounded
 from treeform.language.objective import Error, Objective
 from treeform.language.question import Question
 from treeform.language.requirement import Requirement
@@ -18,9 +20,12 @@ from treeform.solve import solve as solve_question
 from treeform.solve.choice import choose
 from treeform.solve.explain import Explanation, explain_plan
 from treeform.solve.options import SolveOptions
+from treeform.tradeoff.axis import find_axis
 from treeform.tradeoff.fill import fill_size_table
+from treeform.tradeoff.frontier import Frontier
 from treeform.tradeoff.pareto import Pareto, curve
 from treeform.tradeoff.size_table import SizeTable
+from treeform.tradeoff.tracing import trace_frontier
 
 
 class Problem:
@@ -29,7 +34,7 @@ class Problem:
     Parameters
     ----------
     X : DataFrame or array of shape (n, d)
-        Numeric, boolean and categorical columns; no missing values.
+        Numeric, boolean, text, categorical and date columns. ``problem.data.summary()`` shows how each was taken.
     y : array of shape (n,), or str
         Class labels of any type, or the name of the target column of ``X``.
     shape : Tree, Diagram or str
@@ -38,6 +43,13 @@ class Problem:
         Non-negative weights; a weight of 2 is the same as the row given twice. Taken exactly.
     exclude : str or sequence of str, optional
         Columns that no test may use, but that requirements may refer to (for example as groups).
+    categorical : str or sequence of str, optional
+        Columns whose values are levels, whatever they look like.
+    missing : {"value", "error"}, default "value"
+        A missing value is a value: each test on its column sends it left or right, whichever is better, and "is
+        missing" is a test, too. ``"error"`` refuses missing values.
+    dates : {None, "days"}, default None
+        None refuses dates; ``"days"`` makes them days since 1970-01-01, and rules show dates.
     sensitive_features : array of shape (n,), optional
         Groups for fairness requirements that name none themselves.
 
@@ -65,10 +77,19 @@ class Problem:
         shape: Shape | str,
         sample_weight: Any = None,
         exclude: Iterable[str] = (),
+        categorical: Iterable[str] = (),
+        missing: Literal["value", "error"] = "value",
+        dates: Literal["days"] | None = None,
         sensitive_features: Any = None,
     ) -> None:
         self.shape = _shape(shape)
-        self.data = X if isinstance(X, Dataset) else Dataset.from_user(X, y, sample_weight, exclude=exclude)
+        self.data = (
+            X
+            if isinstance(X, Dataset)
+            else Dataset.from_user(
+                X, y, sample_weight, exclude=exclude, options=TableOptions.of(categorical, missing, dates)
+            )
+        )
         self.objective: Objective = Objective.of(Error())
         self.requirements: tuple[Requirement, ...] = ()
         self._sensitive = sensitive_features
@@ -80,10 +101,10 @@ class Problem:
 
         Raises
         ------
-        SpecError
+        SpecError, DataError
             If it is no objective, or does not fit the data (a cost matrix of another size) or the shape.
         """
-        chosen = Objective.of(objective)
+        chosen = Objective.of(objective).bind(self.data, sensitive_features=self._sensitive)
         chosen.check(self.data, self.shape)
         self.objective = chosen
         return self
@@ -106,7 +127,7 @@ class Problem:
                     cause="requirements are instances of tf.Requirement",
                     fix="use for example tf.MinSupport(0.05), or derive a class from tf.Requirement",
                 )
-        bound = [r.bind(self.data, sensitive_features=self._sensitive) for r in many]
+        bound = [_closed(r.bind(self.data, sensitive_features=self._sensitive)) for r in many]
         self.requirements = (*self.requirements, *bound)
         return self
 
@@ -244,6 +265,44 @@ class Problem:
         """
         return curve(self.question, SolveOptions(solver, formulation, warm_start, time_limit, on_progress))
 
+    def frontier(
+        self,
+        solver: Any = None,
+        *,
+        over: Requirement | str,
+        between: tuple[Any, Any] = (None, None),
+        formulation: Any = None,
+        warm_start: Any = "auto",
+        time_limit: float | None = None,
+        on_progress: Callable[[Progress], None] | None = None,
+    ) -> Frontier:
+        """The exact trade-off between the objective and one requirement: the best model for every bound of it.
+
+        Parameters
+        ----------
+        over : Requirement or str
+            The requirement whose bound is moved; the number in it plays no part. One of the problem that differs from
+            it in the bound only is left out. Or the name or label of one of the problem.
+            ``tf.StatisticalParity(groups="sex", difference=None)`` leaves the number open.
+        between : (loosest, tightest), optional
+            The bounds to begin and to end with; None for no limit.
+        solver, formulation, warm_start, time_limit, on_progress
+            As in `solve`; the time limit is for the whole frontier, and what was proved by then is kept.
+
+        Returns
+        -------
+        Frontier
+            All points where the best objective changes, each with a certificate.
+
+        Raises
+        ------
+        SpecError
+            If ``over`` has no numeric bound or names no requirement of the problem, or ``between`` is no range.
+        """
+        question, axis = find_axis(self.question, over, self._sensitive)
+        options = SolveOptions(solver, formulation, warm_start, time_limit, on_progress)
+        return trace_frontier(question, axis, options, between=between)
+
     def explain(self, solver: Any = None, *, formulation: Any = None) -> Explanation:
         """How the problem would reach the solver: route and size of each block. Nothing is solved."""
         return explain_plan(self.question, choose(self.question, SolveOptions(solver, formulation, None)))
@@ -256,6 +315,17 @@ class Problem:
             *(f"  subject to {label}" for label in self.question.labels),
         ]
         return "\n".join(lines)
+
+
+def _closed(requirement: Requirement) -> Requirement:
+    """The requirement, if its bound is not left open."""
+    if not isinstance(requirement, Bounded) or requirement.bound is not None:
+        return requirement
+    raise SpecError(
+        f"{requirement} has no bound",
+        cause="its number is left open, which only problem.frontier(over=...) takes",
+        fix=f"give the number, such as {type(requirement).__name__}(..., {requirement.bound_name}=0.05)",
+    )
 
 
 def _writer(proofs: str | os.PathLike[str] | Proofs | None) -> Proofs | None:

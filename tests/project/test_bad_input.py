@@ -29,7 +29,7 @@ BAD: dict[str, Callable[[], object]] = {
     "no rows": lambda: problem(np.zeros((0, 2)), []),
     "no columns": lambda: problem(np.zeros((4, 0))),
     "one class": lambda: problem(y=[1, 1, 1, 1]),
-    "NaN": lambda: problem(np.where(X == 3, np.nan, X)),
+    "NaN": lambda: problem(np.where(X == 3, np.nan, X), missing="error"),
     "inf": lambda: problem(np.where(X == 3, np.inf, X)),
     "objects": lambda: problem(np.array([[object()], [1], [2], [3]], dtype=object)),
     "lists in cells": lambda: problem(pd.DataFrame({"a": [[1], [2], [3], [4]]})),

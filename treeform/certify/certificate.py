@@ -40,6 +40,7 @@ def make_certificate(result: Result) -> dict[str, Any]:
         {"label": label, **arrays.taken_out(requirement.to_json())}
         for label, requirement in zip(question.labels, question.requirements, strict=True)
     ]
+    objective = arrays.in_text(question.objective)
     body: dict[str, Any] = {
         "format": FORMAT,
         "data": {
@@ -48,12 +49,13 @@ def make_certificate(result: Result) -> dict[str, Any]:
             "features": [column.name for column in data.columns],
             "classes": [str(label) for label in data.classes],
             "exclude": list(data.exclude),
+            "reading": data.options.to_json(),
             "weighted": bool((data.weights != 1).any()),
             "groups": arrays.to_json(),
         },
         "problem": {
             "shape": question.shape.to_json(),
-            "objective": str(question.objective),
+            "objective": objective,
             "requirements": requirements,
         },
         "answer": _answer(result),

@@ -27,6 +27,9 @@ def pareto(
     time_limit: opt.TimeLimit = None,
     threads: opt.Threads = None,
     exclude: opt.Exclude = None,
+    categorical: opt.Categorical = None,
+    missing: opt.Missing = None,
+    dates: opt.Dates = None,
     weight: opt.Weight = None,
     spec: opt.SpecFile = None,
     output: Annotated[
@@ -38,7 +41,8 @@ def pareto(
 ) -> Exit:
     """The models that no other one beats in depth, number of tests and errors at once, up to a depth."""
     given = Settings(
-        data=data, target=target, weight=weight, exclude=tuple(exclude) if exclude else None, shape=shape,
+        data=data, target=target, weight=weight, exclude=tuple(exclude) if exclude else None,
+        categorical=tuple(categorical) if categorical else None, missing=missing, dates=dates, shape=shape,
         minimize=minimize, formulation=formulation, solver=solver, warm_start=warm_start, time_limit=time_limit,
         threads=threads,
     )  # fmt: skip

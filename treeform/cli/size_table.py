@@ -37,6 +37,9 @@ def size_table(
     time_limit: opt.TimeLimit = None,
     threads: opt.Threads = None,
     exclude: opt.Exclude = None,
+    categorical: opt.Categorical = None,
+    missing: opt.Missing = None,
+    dates: opt.Dates = None,
     weight: opt.Weight = None,
     spec: opt.SpecFile = None,
     output: Annotated[
@@ -48,7 +51,8 @@ def size_table(
 ) -> Exit:
     """The least error with at most m tests, for m = 0, 1, 2, ...: one table that answers every price of a test."""
     given = Settings(
-        data=data, target=target, weight=weight, exclude=tuple(exclude) if exclude else None, shape=shape,
+        data=data, target=target, weight=weight, exclude=tuple(exclude) if exclude else None,
+        categorical=tuple(categorical) if categorical else None, missing=missing, dates=dates, shape=shape,
         minimize=minimize, formulation=formulation, solver=solver, warm_start=warm_start, time_limit=time_limit,
         threads=threads,
     )  # fmt: skip

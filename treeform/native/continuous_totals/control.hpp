@@ -1,7 +1,6 @@
 #pragma once
-// Where the search and the outside meet: ConTree's stop flag and upper bound, and the improvements found so far.
+// Where the search and the outside meet: ConTree's stop flag and upper bound, with whole trees as news.
 #include <utility>
-#include <vector>
 
 #include "../contree/control.hpp"
 #include "problem.hpp"
@@ -14,15 +13,8 @@ public:
 
     void publish(Amount upper, Amount lower, FlatTree tree) {
         const std::lock_guard lock(mutex_);
-        news_.push_back({seconds(), upper, lower, std::move(tree)});
+        pending_.push_back({seconds(), upper, lower, std::move(tree)});
     }
-    std::vector<Improvement> take() {
-        const std::lock_guard lock(mutex_);
-        return std::exchange(news_, {});
-    }
-
-private:
-    std::vector<Improvement> news_;
 };
 
 /// Thrown when more rows are active than solutions can carry; caught at the top.

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "../common/flat_tree.hpp"
+
 namespace treeform::continuous_totals {
 
 using Amount = std::int64_t;
@@ -31,7 +33,7 @@ struct Samples {
     Amount weight_of(std::size_t i) const { return weight ? weight[i] : 1; }
 };
 
-/// Children come after their parents. `key` counts the distinct values of the feature that go left.
+/// A tree over ranks; children come after their parents. `key` counts the distinct values of the feature that go left.
 struct Tree {
     std::vector<std::int32_t> feature, left, right, label;
     std::vector<std::uint32_t> key;
@@ -40,14 +42,6 @@ struct Tree {
         feature.push_back(-1), left.push_back(-1), right.push_back(-1), label.push_back(-1), key.push_back(0);
         return static_cast<int>(feature.size()) - 1;
     }
-};
-
-/// A tree as it comes and goes: true goes left when x[feature] <= threshold, for any threshold with
-/// low <= threshold < high.
-struct FlatTree {
-    std::vector<std::int32_t> feature, left, right, label;
-    std::vector<double> low, high;
-    bool empty() const { return feature.empty(); }
 };
 
 struct Settings {
@@ -59,7 +53,7 @@ struct Settings {
     bool neighbourhood = true, shrinking = true, subinterval = true, features = true;
     std::size_t memory = std::size_t(1) << 30;
     std::string simd = "auto";
-    FlatTree start;  // may be empty
+    Tree start;  // may be empty
 };
 
 /// What the search did; the names are those that Python shows.
@@ -74,12 +68,6 @@ struct Counters {
     std::uint64_t pairs = 0;             // pairs of solutions joined
     std::uint64_t guesses = 0;           // passes with a guessed upper bound
     std::uint64_t activated = 0;         // sides of rows that had to become active
-};
-
-struct Improvement {
-    double seconds;
-    Amount upper, lower;
-    FlatTree tree;
 };
 
 struct Outcome {

@@ -45,7 +45,7 @@ public:
             constant.label[constant.add()] = c;
             enter(constant);
         }
-        if (!settings_.start.empty()) enter(ranked(settings_.start, data_));
+        if (!settings_.start.empty()) enter(settings_.start);
         for (int depth = settings_.shallow ? 1 : settings_.depth; depth <= settings_.depth; ++depth) {
             final_ = depth == settings_.depth;
             solve(depth);
@@ -107,7 +107,7 @@ private:
         if (tree.feature[0] >= 0) roots_.insert({tree.feature[0], tree.key[0]});
         if (value.satisfied && value.cost < wanted()) {
             upper_ = value.cost;
-            out_.tree = flattened(tree, data_), out_.upper = upper_;
+            out_.tree = flattened(tree, upper_, data_), out_.upper = upper_;
             control_.publish(upper_, out_.lower, out_.tree);
         }
         return value;
@@ -139,7 +139,7 @@ private:
         if (!reply.found) return false;
         const Test root = reply.as_test();
         if (root.feature >= 0) hint_ = root;
-        const contree::FlatTree flat = contree::Rebuild<W>(data_.table, rules_).tree(data_.root, reply.as_plan());
+        const FlatTree flat = contree::Rebuild<W>(data_.table, rules_).tree(data_.root, reply.as_plan());
         bool fresh = false;
         enter(ranked(flat, data_), &fresh);
         return fresh;

@@ -49,8 +49,8 @@ Valued value_of(const Tree& tree, const Priced<W>& data, const Settings& setting
 
 /// Thresholds between the values that occur at the node.
 template <class W>
-FlatTree flattened(const Tree& tree, const Priced<W>& data) {
-    FlatTree out{tree.feature, tree.left, tree.right, tree.label, {}, {}};
+FlatTree flattened(const Tree& tree, Amount cost, const Priced<W>& data) {
+    FlatTree out{tree.feature, tree.left, tree.right, tree.label, {}, {}, cost};
     const std::size_t size = tree.feature.size();
     std::vector<std::uint32_t> under(size, 0), over(size, ~std::uint32_t{0});
     for (std::size_t i = 0; i < data.samples.n; ++i)
@@ -72,14 +72,10 @@ FlatTree flattened(const Tree& tree, const Priced<W>& data) {
     return out;
 }
 
-/// The tests of a tree from outside, as ranks: values up to `low` go left.
-template <class Flat, class W>
-Tree ranked(const Flat& flat, const Priced<W>& data) {
-    Tree out;
-    out.feature.assign(flat.feature.begin(), flat.feature.end());
-    out.left.assign(flat.left.begin(), flat.left.end());
-    out.right.assign(flat.right.begin(), flat.right.end());
-    out.label.assign(flat.label.begin(), flat.label.end());
+/// A tree that ConTree found, over ranks.
+template <class W>
+Tree ranked(const FlatTree& flat, const Priced<W>& data) {
+    Tree out{flat.feature, flat.left, flat.right, flat.label, {}};
     for (std::size_t v = 0; v < flat.feature.size(); ++v) {
         std::uint32_t key = 0;
         if (flat.feature[v] >= 0) {

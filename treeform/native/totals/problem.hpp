@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "../common/flat_tree.hpp"
+
 namespace treeform::totals {
 
 using Amount = std::int64_t;
@@ -26,11 +28,6 @@ struct Table {
     const Amount* lo = nullptr;  // per row; -kNone: no bound
     const Amount* hi = nullptr;  // per row; kNone: no bound
     const std::int32_t* source = nullptr;  // per column: the feature that a budget of features counts
-};
-
-struct FlatTree {
-    std::vector<std::int32_t> feature, left, right, label;  // left: the column is 0
-    bool empty() const { return feature.empty(); }
 };
 
 struct Settings {
@@ -59,12 +56,6 @@ struct Counters {
     std::uint64_t pairs = 0;         // pairs of solutions joined
     std::uint64_t guesses = 0;       // rounds with a guessed upper bound
     std::uint64_t activated = 0;     // sides of rows that had to become active
-};
-
-struct Improvement {
-    double seconds;
-    Amount upper, lower;
-    FlatTree tree;
 };
 
 struct Outcome {
