@@ -18,7 +18,7 @@ from treeform.data.encode import Encoder
 from treeform.data.labels import codes_among, encode_labels
 from treeform.data.options import USUAL, TableOptions
 from treeform.data.summary import summarise
-from treeform.data.table import Table, read_table
+from treeform.data.table import Table, as_pandas, read_table
 from treeform.data.views import (
     Points,
     Ranks,
@@ -362,6 +362,7 @@ class Dataset:
 
 
 def _separate_target(X: Any, y: Any) -> tuple[Any, Any, str | None]:
+    X, y = as_pandas(X), y.to_pandas() if hasattr(y, "to_pandas") else y
     if isinstance(y, str):
         if not isinstance(X, pd.DataFrame):
             raise DataError(f"y={y!r} names a column, but X has no column names", fix="pass X as a DataFrame")

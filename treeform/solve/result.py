@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from enum import Enum
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -170,6 +170,20 @@ class Result:
         if self.errors is None or self.question is None:
             return None
         return 1.0 - self.errors / self.question.data.n_samples
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Statuses by name: not every library that stores models knows how to make an Enum."""
+        state = {f.name: getattr(self, f.name) for f in fields(self)}
+        return {**state, "status": self.status.value, "limit": None if self.limit is None else self.limit.value}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        limit = None if state["limit"] is None else Limit(state["limit"])
+        for name, value in {**state, "status": Status(state["status"]), "limit": limit}.items():
+            object.__setattr__(self, name, value)
+
+    def without_data(self) -> Result:
+        """The same answer without the training rows; it cannot make a certificate any more."""
+        return replace(self, question=None)
 
     def certificate(self) -> dict[str, Any]:
         """Everything needed to re-verify this answer from scratch, as plain JSON values.
