@@ -28,7 +28,6 @@ LAYERS: list[list[str]] = [
     ["tradeoff", "certify"],
     ["problem"],
     ["estimators", "report"],
-    ["bench"],
     ["cli"],
 ]
 # Beside the chain: the package itself, and the conformance kit, which drives everything below the reports.

@@ -17,7 +17,6 @@ from treeform.catalogue.solvers import solvers as tf_solvers
 from treeform.certify.certificate import sign
 from treeform.cli import conflict, frontier, pareto, size_table
 from treeform.cli import options as opt
-from treeform.cli.bench import bench
 from treeform.cli.check import check_certificate
 from treeform.cli.files import check_writable, write_text
 from treeform.cli.messages import Exit, command, err_console, exit_code, warn
@@ -294,7 +293,6 @@ app.command(name="size-table")(command(size_table.size_table))
 app.command(name="pareto")(command(pareto.pareto))
 app.command(name="frontier")(command(frontier.frontier))
 app.command(name="conflict")(command(conflict.conflict))
-app.add_typer(bench, name="bench")
 
 
 @app.command()

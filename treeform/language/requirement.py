@@ -74,7 +74,7 @@ class Requirement(Component, ABC):
         _REGISTRY[cls.name] = cls
 
     @abstractmethod
-    def build(self, m: Model, t: Ports) -> None:
+    def build(self, model: Model, ports: Ports) -> None:
         """Add the rows that state this requirement."""
 
     @abstractmethod
@@ -148,14 +148,14 @@ class Requirement(Component, ABC):
 
 
 _REGISTRY: dict[str, type[Requirement]] = {}
-_READ_OFF_TESTS = frozenset({"active", "arc", "falling", "feature", "flow", "side"})
+_PORTS_OF_TESTS = frozenset({"active", "arc", "falling", "feature", "reaches", "branch"})
 """Ports through which a requirement can ask for tests."""
 NOT_KNOWN = "import the module that defines it first; on the command line, with --import MODULE"
 
 
 def asks_for_tests(requirements: Iterable[Requirement]) -> bool:
     """Whether some of them could be satisfied by a test that decides nothing, so that these have to be stated."""
-    return any(r.demands_tests and bool(_READ_OFF_TESTS & frozenset(r.needs)) for r in requirements)
+    return any(r.demands_tests and bool(_PORTS_OF_TESTS & frozenset(r.needs)) for r in requirements)
 
 
 def registered() -> dict[str, type[Requirement]]:

@@ -44,9 +44,9 @@ class MaxNodes(Requirement, Bounded):
             )
         self.k: int = int(k)
 
-    def build(self, m: Model, t: Ports) -> None:
+    def build(self, model: Model, ports: Ports) -> None:
         # sum_v d_v <= k
-        m.add(t.active.sum() <= self.k, str(self))
+        model.add(ports.active.sum() <= self.k, str(self))
 
     def violation(self, graph: DecisionGraph, data: Dataset) -> int:
         return max(0, graph.n_nodes - self.k)

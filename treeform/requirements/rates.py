@@ -186,11 +186,11 @@ class RateParity(Requirement, Bounded):
         )  # the left-hand side is a multiple of it, so the right-hand side rounds down
         return on_a // step, on_b // step, side // step
 
-    def build(self, m: Model, t: Ports) -> None:
-        coef, side = self._rows(t.data)
-        _, code = self._resolved(t.data)
+    def build(self, model: Model, ports: Ports) -> None:
+        coef, side = self._rows(ports.data)
+        _, code = self._resolved(ports.data)
         if len(coef):
-            m.add((coef * t.weights) @ t.predicted[:, code] <= side, str(self))
+            model.add((coef * ports.weights) @ ports.predicted[:, code] <= side, str(self))
 
     def prediction_rows(self, data: Dataset) -> list[tuple[np.ndarray, int]]:
         _, code = self._resolved(data)
