@@ -15,7 +15,7 @@ constexpr Amount kNone = std::numeric_limits<Amount>::max() / 4;  // "no bound",
 /// weight of kind k at point p. Predicted label c, a unit of kind k adds cost[k * labels + c] to the cost and row[(k *
 /// labels + c) * rows + r] to row r; a test on column f adds test_cost[f] and test_row[f * rows + r].
 struct Table {
-    const std::uint8_t* x = nullptr;  // row-major
+    const std::uint8_t* x = nullptr;  // row-major; 0: the lower side of the test
     std::size_t points = 0, columns = 0;
     const Amount* count = nullptr;
     int kinds = 0, labels = 0, rows = 0;
@@ -26,6 +26,11 @@ struct Table {
     const Amount* lo = nullptr;  // per row; -kNone: no bound
     const Amount* hi = nullptr;  // per row; kNone: no bound
     const std::int32_t* source = nullptr;  // per column: the feature that a budget of features counts
+    // A leaf carries the marks of its samples, a subtree those of its leaves: [kind * labels + label], one bit each; null:
+    // no marks. A test is not allowed where its lower side carries some mark of `low` and its upper side some of `high`.
+    const std::uint64_t* mark = nullptr;
+    const std::int32_t* clash_begin = nullptr;  // per column: its clashes are those from here to the next one's
+    const std::uint64_t *clash_low = nullptr, *clash_high = nullptr;
 };
 
 struct FlatTree {
