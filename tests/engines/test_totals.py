@@ -42,6 +42,21 @@ class AtMostApproved(tf.Requirement):
         return max(0, approved - self.most, self.least - approved)
 
 
+class AtLeastTests(tf.Requirement):
+    """At least so many tests, for solvers only."""
+
+    needs = frozenset({"active"})
+
+    def __init__(self, least):
+        self.least = least
+
+    def build(self, m, t):
+        m.add(t.active.sum() >= self.least, str(self))
+
+    def violation(self, graph, data):
+        return max(0, self.least - graph.n_nodes)
+
+
 class TestPrice(tf.Requirement):
     """The tests' columns cost at most so much, column f costs f + 1: a total of tests."""
 
@@ -63,6 +78,35 @@ class TestPrice(tf.Requirement):
         return max(0, self.totals(data).values(graph, data)[0] - self.most)
 
 
+class NoMeeting(tf.Requirement):
+    """Marked samples of class 0 below a test of a column never meet approved ones above it: marks of samples."""
+
+    needs = frozenset({"feature"})
+
+    def __init__(self, feature, marked):
+        self.feature, self.marked = feature, marked
+
+    def build(self, m, t):
+        raise AssertionError("the search is the only one that is asked")
+
+    def meetings(self, data):
+        per_sample = np.zeros((data.n_samples, data.n_classes, 2), dtype=bool)
+        per_sample[:, 0, 0] = self.marked
+        per_sample[:, 1, 1] = True
+        return tf.Meetings(("marked", "approved"), per_sample, (tf.Clash(self.feature, (0,), (1,)),))
+
+    def violation(self, graph, data):
+        codes, clashes = graph.predict_codes(data.X), 0
+        visits, left = graph.route(data.X), graph.goes_left(data.X)
+        for test in graph.tests():
+            if test.columns == (self.feature,):
+                low, high = (
+                    visits[:, test.node] & side for side in (left[:, test.node], ~left[:, test.node])
+                )
+                clashes += bool((low & (codes == 0) & self.marked).any() and (high & (codes == 1)).any())
+        return clashes
+
+
 def draw(seed):
     """A tiny problem with one to three requirements of any kind that the search honours."""
     rng = np.random.default_rng(seed)
@@ -79,8 +123,14 @@ def draw(seed):
     problem.minimize(objectives[int(rng.integers(0, 4))])
     favourable = int(rng.integers(0, classes))
     for _ in range(int(rng.integers(1, 4))):
-        kind, least = int(rng.integers(0, 10)), int(rng.integers(0, 7))
-        if kind < 5:
+        kind, least = int(rng.integers(0, 12)), int(rng.integers(0, 7))
+        if kind >= 10:
+            feature = int(rng.integers(0, X.shape[1]))
+            name = problem.data.columns[feature].source
+            direction = ("increasing", "decreasing")[least % 2]
+            monotone = tf.Monotone(name, direction, favourable=favourable)
+            problem += NoMeeting(feature, rng.random(n) < 0.5) if kind == 11 else monotone
+        elif kind < 5:
             amount = (
                 {"ratio": rng.choice(["0.8", "1", "1/3"])}
                 if kind % 2
@@ -301,7 +351,7 @@ def test_with_a_requirement_it_does_not_know_it_gives_bound_and_models():
     X = pd.DataFrame(rng.integers(0, 2, (60, 5)), columns=list("abcde"))
     y = X["a"] ^ (rng.random(60) < 0.2)
     problem = tf.Problem(X, y, shape=tf.Tree(2))
-    problem += [tf.StatisticalParity(groups=X["b"], difference=0.05), tf.Monotone("a", "increasing")]
+    problem += [tf.StatisticalParity(groups=X["b"], difference=0.05), AtLeastTests(2)]
     result = problem.solve(time_limit=30)
     assert any("totals-search" in claim.by for claim in result.claims)
     assert result.status is tf.Status.OPTIMAL and not any(result.violations.values())
@@ -402,9 +452,8 @@ def test_the_search_by_prices_proves_the_optimum_and_nothing_above_it():
             continue
         hints = outcome.witness["multipliers"], outcome.witness["unit"], lambda: False
         assert cheapest(problem.data, task, outcome.upper, *hints).least is not None
-        if task.max_features is None:  # such a budget is left out there
-            assert cheapest(problem.data, task, outcome.upper - 1, *hints).least is None, seed
-            proved += 1
+        assert cheapest(problem.data, task, outcome.upper - 1, *hints).least is None, seed
+        proved += 1
     assert proved >= 40
 
 

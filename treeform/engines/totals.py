@@ -77,6 +77,7 @@ class TotalsSearch(Engine):
             "max_nodes",
             "max_features",
             "totals",
+            "meetings",
             "weights",
         }
     )
@@ -126,6 +127,10 @@ class TotalsSearch(Engine):
                 table.lo,
                 table.hi,
                 table.source,
+                table.mark,
+                table.clash_begin,
+                table.clash_low,
+                table.clash_high,
                 depth=task.depth,
                 min_support=task.min_support,
                 min_flow=task.min_flow,

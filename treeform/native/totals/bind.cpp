@@ -122,8 +122,9 @@ void need(bool condition, const char* what) {
 
 nb::dict totals(const Bytes& x, const Amounts<2>& count, const Amounts<2>& cost, const Amounts<3>& row,
                 const Amounts<1>& test_cost, const Amounts<2>& test_row, const Amounts<1>& lo, const Amounts<1>& hi,
-                const Column& source, int depth, std::int64_t min_support, std::int64_t min_flow, int max_features,
-                std::optional<std::int64_t> upper, const std::vector<std::int64_t>& multipliers,
+                const Column& source, const Amounts<2>& mark, const Column& clash_begin, const Amounts<1>& clash_low,
+                const Amounts<1>& clash_high, int depth, std::int64_t min_support, std::int64_t min_flow,
+                int max_features, std::optional<std::int64_t> upper, const std::vector<std::int64_t>& multipliers,
                 std::int64_t multiplier_unit, const std::vector<std::string>& use, std::int64_t memory,
                 const std::string& simd, const Start& start, double time_limit, const nb::object& poll) {
     tt::Table t;
@@ -139,6 +140,17 @@ nb::dict totals(const Bytes& x, const Amounts<2>& count, const Amounts<2>& cost,
          "tests differ in number");
     need(source.shape(0) == t.columns && lo.shape(0) == rows && hi.shape(0) == rows,
          "rows or columns differ in number");
+    need(mark.shape(0) == kinds && mark.shape(1) == labels && clash_begin.shape(0) == t.columns + 1,
+         "marks or clashes differ in number");
+    need(clash_low.shape(0) == clash_high.shape(0), "clashes differ in number");
+    for (std::size_t f = 0; f <= t.columns; ++f)
+        need(clash_begin.data()[f] >= (f ? clash_begin.data()[f - 1] : 0), "clashes are out of order");
+    need(std::size_t(clash_begin.data()[t.columns]) == clash_low.shape(0), "clashes differ in number");
+    if (clash_low.shape(0) > 0) {
+        t.mark = reinterpret_cast<const std::uint64_t*>(mark.data()), t.clash_begin = clash_begin.data();
+        t.clash_low = reinterpret_cast<const std::uint64_t*>(clash_low.data());
+        t.clash_high = reinterpret_cast<const std::uint64_t*>(clash_high.data());
+    }
     need(multipliers.empty() || multipliers.size() == rows, "there is one multiplier per row");
     need(depth >= 0 && depth <= 9 && t.columns < 32767 && labels <= 38,
          "the depth, the columns or the labels are too many");
@@ -165,9 +177,10 @@ nb::dict totals(const Bytes& x, const Amounts<2>& count, const Amounts<2>& cost,
 
 void bind_totals(nb::module_& m) {
     m.def("totals", &totals, nb::arg("x"), nb::arg("count"), nb::arg("cost"), nb::arg("row"), nb::arg("test_cost"),
-          nb::arg("test_row"), nb::arg("lo"), nb::arg("hi"), nb::arg("source"), nb::arg("depth"),
-          nb::arg("min_support"), nb::arg("min_flow"), nb::arg("max_features"), nb::arg("upper").none(),
-          nb::arg("multipliers"), nb::arg("multiplier_unit"), nb::arg("use"), nb::arg("memory"), nb::arg("simd"),
-          nb::arg("start").none(), nb::arg("time_limit"), nb::arg("poll").none(),
+          nb::arg("test_row"), nb::arg("lo"), nb::arg("hi"), nb::arg("source"), nb::arg("mark"), nb::arg("clash_begin"),
+          nb::arg("clash_low"), nb::arg("clash_high"), nb::arg("depth"), nb::arg("min_support"), nb::arg("min_flow"),
+          nb::arg("max_features"), nb::arg("upper").none(), nb::arg("multipliers"), nb::arg("multiplier_unit"),
+          nb::arg("use"), nb::arg("memory"), nb::arg("simd"), nb::arg("start").none(), nb::arg("time_limit"),
+          nb::arg("poll").none(),
           "Solve for the cheapest decision tree under rows on totals; see treeform.engines.TotalsSearch.");
 }

@@ -2,8 +2,8 @@
 //
 // A tree that satisfies the rows and costs less than U has a price of at most limit(U - 1), hence an excess over the
 // root's minimum of at most `slack`. The excess of a tree is the sum of what each choice of a test loses against the
-// minimum of its subproblem, so each of its subtrees is within the slack of that subproblem's own minimum, less what the
-// path has lost. The front of a subproblem holds the trees within that slack, without those that another one makes
+// minimum of its subproblem, so each of its subtrees is within the slack of that subproblem's own minimum, less what
+// the path has lost. The front of a subproblem holds the trees within that slack, without those that another one makes
 // needless: at a multiplier near the best one a handful.
 //
 // Only active rows are carried. All others are relaxed, so that a bound stays valid; a row that the answer violates
@@ -70,7 +70,10 @@ public:
         }
         return tree;
     }
-    void forget() override { held_.clear(); held_bytes_ = 0; }
+    void forget() override {
+        held_.clear();
+        held_bytes_ = 0;
+    }
 
 private:
     struct Held {
@@ -168,7 +171,8 @@ private:
                 for (int s = 0; s < 2; ++s) side_weight[s] += side_total[s][k];
             }
             List list[2];
-            for (int s = 0; s < 2; ++s) pieces_.leaves(side_total[s], side_weight[s], least.least[s][g], slack - loss, list[s]);
+            for (int s = 0; s < 2; ++s)
+                pieces_.leaves(side_total[s], side_weight[s], least.least[s][g], slack - loss, list[s]);
             for (int h = 0; h < in_.rows.columns; ++h) {
                 if (h == g) continue;
                 Amount weight[2][2] = {};
@@ -181,7 +185,8 @@ private:
                     for (int s = 0; s < 2; ++s)
                         for (int u = 0; u < 2; ++u) weight[s][u] += cell[s][u][k];
                 }
-                for (int s = 0; s < 2; ++s) pieces_.stump(cell[s], weight[s], h, least.least[s][g], slack - loss, list[s]);
+                for (int s = 0; s < 2; ++s)
+                    pieces_.stump(cell[s], weight[s], h, least.least[s][g], slack - loss, list[s]);
             }
             for (auto& side : list) tidy(side, dominance_);
             merge(list[0], list[1], g, loss, slack, out, mark);

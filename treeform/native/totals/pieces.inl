@@ -74,8 +74,7 @@ public:
         out.carried.test(source_[column]);
         out.excess = low.excess + high.excess + loss;
         out.cost = low.cost + high.cost + test_cost_[column];
-        for (int a = 0; a < n(); ++a)
-            out.row[a] = low.row[a] + high.row[a] + test_row_[std::size_t(column) * n() + a];
+        for (int a = 0; a < n(); ++a) out.row[a] = low.row[a] + high.row[a] + test_row_[std::size_t(column) * n() + a];
     }
 
     /// The leaves of a set of rows within the room above `base`.

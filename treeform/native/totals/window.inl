@@ -1,6 +1,7 @@
 // The pairs at the root, without their product. The solutions of one side that carry the same marks are sorted by the
 // main row, with a table of range minima of the cost: for a solution of the other side, the partners that keep the main
-// row within its sides are a window, and its cheapest is looked up. Where another row rejects it, the window falls apart.
+// row within its sides are a window, and its cheapest is looked up. Where another row rejects it, the window falls
+// apart.
 #include <algorithm>
 #include <bit>
 #include <numeric>
