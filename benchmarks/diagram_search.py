@@ -29,7 +29,7 @@ from treeform.data import Dataset
 from treeform.engines import DiagramHeuristic, EngineRun, TreeTask
 from treeform.engines.diagram import TECHNIQUES
 from treeform.shape import parse_shape
-from treeform.tradeoff.sizes import price_of_alpha
+from treeform.tradeoff.size_table import price_of_alpha
 
 DATA = Path(os.environ.get("TREEFORM_DATA", HERE.parent.parent / "shared" / "data")) / "odd"
 STUDIED = (
@@ -79,7 +79,7 @@ def climb(name: str, skeleton: str, cpu: float, techniques: tuple[str, ...] = TE
     prices = prices_of(data, shape)
     clock = Clock(cpu)
     began = time.process_time()
-    ladder = tf.DiagramSearch(techniques=techniques).ladder(
+    ladder = tf.DiagramSearch(techniques=techniques).size_table(
         data, shape, list(prices.values()), free=1, stop=clock.stop
     )
     spent = time.process_time() - began

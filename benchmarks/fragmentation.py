@@ -48,7 +48,9 @@ CPU time allowed to prove. On average a test of a diagram sees more of the sampl
 def best(data: Dataset, shape: Shape, seconds: float) -> tuple[DecisionGraph, int, int]:
     """The best model found with at most seven tests, its errors and a lower bound."""
     until = time.process_time() + seconds
-    ladder = tf.DiagramSearch().ladder(data, shape, max_nodes=TESTS, stop=lambda: time.process_time() > until)
+    ladder = tf.DiagramSearch().size_table(
+        data, shape, max_nodes=TESTS, stop=lambda: time.process_time() > until
+    )
     graph, errors = ladder.graphs[-1], ladder.upper[-1]
     assert graph is not None
     assert errors is not None

@@ -26,7 +26,7 @@ from treeform.formulations.odd import PaperODD, paper_objective
 from treeform.graph import DecisionGraph
 from treeform.problem import Problem
 from treeform.shape import UNIVARIATE, Shape
-from treeform.tradeoff.sizes import price_of_alpha
+from treeform.tradeoff.size_table import price_of_alpha
 
 DATA = Path(os.environ.get("TREEFORM_DATA", tables.HERE.parent.parent / "shared" / "data")) / "odd"
 RUNS = tables.DOCS / "odd_paper_runs.csv"

@@ -30,6 +30,7 @@ extensions = [
     "numpydoc",
     "sphinx_gallery.gen_gallery",
     "treeform_docs",
+    "benchmark_tables",
 ]
 templates_path = ["_templates"]
 exclude_patterns = ["_build", "auto_examples/*.ipynb", "**/GALLERY_HEADER.rst"]

@@ -2,9 +2,9 @@
 The least depth that makes no error
 ===================================
 
-Minimising the depth climbs a ladder: is there a tree of depth 1, 2, 3, … without errors? Each rung is a
+Minimising the depth asks for one depth after the other: is there a tree of depth 1, 2, 3, … without errors? Each is a
 Boolean formula for a SAT solver (Avellaneda, AAAI 2020), which proves the smaller depths impossible. Left out,
-``warm_start`` has a native engine look at each depth before that.
+``warm_start`` has a native engine try each depth before that.
 """
 
 import numpy as np

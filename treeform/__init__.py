@@ -46,7 +46,7 @@ _HOMES = {
     "treeform.graph": ["DecisionGraph"],
     "treeform.catalogue": ["solvers"],
     "treeform.solve": ["Result", "Status", "Limit"],
-    "treeform.tradeoff": ["Ladder"],
+    "treeform.tradeoff": ["SizeTable"],
     "treeform.certify": ["check"],
     "treeform.estimators": ["OptimalTreeClassifier", "OptimalDiagramClassifier"],
     "treeform.model": ["Model", "Expr", "any_of", "at_most", "at_least", "exactly"],

@@ -75,6 +75,14 @@ class CertificateError(TreeformError, ValueError):
     """A model file or a certificate is damaged, edited, or belongs to other data."""
 
 
+class TreeformWarning(UserWarning):
+    """Base of all warnings that treeform gives."""
+
+
+class UnseenLevels(TreeformWarning):
+    """Rows to predict hold levels that were not there in training."""
+
+
 def did_you_mean(word: object, known: Iterable[object], *, others: int = 0) -> str | None:
     """``did you mean ...?`` for a misspelt name, ignoring case; None where nothing is close.
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from treeform.certify.proofs import Proofs
 from treeform.data import Dataset
+from treeform.data.options import TableOptions
 from treeform.errors import SpecError
 from treeform.language.objective import Error, Objective
 from treeform.language.question import Question
@@ -18,9 +19,9 @@ from treeform.solve import solve as solve_question
 from treeform.solve.choice import choose
 from treeform.solve.explain import Explanation, explain_plan
 from treeform.solve.options import SolveOptions
-from treeform.tradeoff.climb import climb_sizes
+from treeform.tradeoff.fill import fill_size_table
 from treeform.tradeoff.pareto import Pareto, curve
-from treeform.tradeoff.sizes import Ladder
+from treeform.tradeoff.size_table import SizeTable
 
 
 class Problem:
@@ -29,7 +30,7 @@ class Problem:
     Parameters
     ----------
     X : DataFrame or array of shape (n, d)
-        Numeric, boolean and categorical columns; no missing values.
+        Numeric, boolean, text, categorical and date columns. ``problem.data.summary()`` shows how each was taken.
     y : array of shape (n,), or str
         Class labels of any type, or the name of the target column of ``X``.
     shape : Tree, Diagram or str
@@ -38,6 +39,13 @@ class Problem:
         Non-negative weights; a weight of 2 is the same as the row given twice. Taken exactly.
     exclude : str or sequence of str, optional
         Columns that no test may use, but that requirements may refer to (for example as groups).
+    categorical : str or sequence of str, optional
+        Columns whose values are levels, whatever they look like.
+    missing : {"value", "error"}, default "value"
+        A missing value is a value: each test on its column sends it left or right, whichever is better, and "is
+        missing" is a test, too. ``"error"`` refuses missing values.
+    dates : {None, "days"}, default None
+        None refuses dates; ``"days"`` makes them days since 1970-01-01, and rules show dates.
     sensitive_features : array of shape (n,), optional
         Groups for fairness requirements that name none themselves.
 
@@ -65,10 +73,19 @@ class Problem:
         shape: Shape | str,
         sample_weight: Any = None,
         exclude: Iterable[str] = (),
+        categorical: Iterable[str] = (),
+        missing: Literal["value", "error"] = "value",
+        dates: Literal["days"] | None = None,
         sensitive_features: Any = None,
     ) -> None:
         self.shape = _shape(shape)
-        self.data = X if isinstance(X, Dataset) else Dataset.from_user(X, y, sample_weight, exclude=exclude)
+        self.data = (
+            X
+            if isinstance(X, Dataset)
+            else Dataset.from_user(
+                X, y, sample_weight, exclude=exclude, options=TableOptions.of(categorical, missing, dates)
+            )
+        )
         self.objective: Objective = Objective.of(Error())
         self.requirements: tuple[Requirement, ...] = ()
         self._sensitive = sensitive_features
@@ -170,7 +187,7 @@ class Problem:
             SolveOptions(solver, formulation, warm_start, time_limit, on_progress, _writer(proofs)),
         )
 
-    def ladder(
+    def size_table(
         self,
         solver: Any = None,
         *,
@@ -179,9 +196,9 @@ class Problem:
         time_limit: float | None = None,
         prices: Sequence[Any] | None = None,
         alphas: Sequence[Any] | None = None,
-        start: Ladder | None = None,
+        start: SizeTable | None = None,
         on_progress: Callable[[Progress], None] | None = None,
-    ) -> Ladder:
+    ) -> SizeTable:
         """The least error with at most m tests, for m = 0, 1, 2, ...: one table that answers every price of a test.
 
         Parameters
@@ -191,14 +208,14 @@ class Problem:
         prices : sequence of numbers, optional
             Prices of a test in units of the objective. Then only what they need is proved, the highest first.
         alphas : sequence of numbers, optional
-            The same in terms of alpha in (18) of Florio et al. (AAAI 2023); see `Ladder.at_alpha`.
-        start : Ladder, optional
-            An earlier ladder of this problem, whose models and bounds to go on from.
+            The same in terms of alpha in (18) of Florio et al. (AAAI 2023); see `SizeTable.at_alpha`.
+        start : SizeTable, optional
+            An earlier table of this problem; its models and bounds are entered first.
 
         Returns
         -------
-        Ladder
-            ``ladder.at(price)`` and ``ladder.at_alpha(alpha)`` give the best model and the proved bound. A price on
+        SizeTable
+            ``table.at(price)`` and ``table.at_alpha(alpha)`` give the best model and the proved bound. A price on
             tests in the objective of the problem is left out.
 
         Raises
@@ -207,7 +224,7 @@ class Problem:
             If a price is negative, ``start`` is of another problem, or solver, formulation and problem do not fit
             together.
         """
-        return climb_sizes(
+        return fill_size_table(
             self.question,
             SolveOptions(solver, formulation, warm_start, time_limit, on_progress),
             prices=prices,
@@ -226,7 +243,7 @@ class Problem:
     ) -> Pareto:
         """The models that no other one beats in depth, number of tests and errors at once.
 
-        A `ladder` for every depth up to that of the shape.
+        A `size_table` for every depth up to that of the shape.
 
         Parameters
         ----------

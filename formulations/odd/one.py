@@ -70,7 +70,7 @@ class Sides(Component):
 
 
 class OneHyperplane(Formulation, RowsOnDemand):
-    """A single multivariate test and two classes: the rung of one test on the ladder of multivariate shapes."""
+    """A single multivariate test and two classes: the row of one test of a size table of hyperplanes."""
 
     name: ClassVar[str] = "odd-one-hyperplane"
     splits: ClassVar[frozenset[str]] = frozenset({MULTIVARIATE})
@@ -85,7 +85,7 @@ class OneHyperplane(Formulation, RowsOnDemand):
 
     @staticmethod
     def fits(shape: Shape, objective: Objective, requirements: Sequence[Requirement]) -> bool:
-        """Whether it can state a rung: one multivariate test, errors only, no requirement."""
+        """Whether it states the question: one multivariate test, errors only, no requirement."""
         plain = all(isinstance(term, Error) for _, term in objective.terms)
         return shape.splits == MULTIVARIATE and shape.widths == (1,) and plain and not requirements
 

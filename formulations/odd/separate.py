@@ -72,7 +72,13 @@ class Cube:
 
     @staticmethod
     def refusal(data: Dataset) -> str | None:
-        """Which column has a range that floating point cannot scale to [0, 1], or None."""
+        """Why a column has no place on a scale from 0 to 1: missing values, or its range; or None."""
+        if data.columns_with_gaps:
+            named = ", ".join(data.columns_with_gaps[:6])
+            return (
+                f"hyperplanes cannot read columns with missing values ({named}): fill in the values, exclude these "
+                "columns, or use univariate splits"
+            )
         X = data.points.X
         with np.errstate(over="ignore"):
             span = X.max(axis=0) - X.min(axis=0)

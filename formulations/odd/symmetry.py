@@ -87,7 +87,9 @@ class SideOrder(Component):
         arcs = arcs_by_side(skeleton, t.y, t.y_terminal)
         n_nodes, _, n_heads = arcs.shape
         up_to = np.triu(np.ones((n_heads, n_heads)))
-        if skeleton.is_tree:  # leaves of one class are two leaves there; where they are not wanted, (8) rules them out
+        if (
+            skeleton.is_tree
+        ):  # leaves of one class are two leaves there; where they are not wanted, (8) rules them out
             up_to[range(n_nodes, n_heads), range(n_nodes, n_heads)] = 0
         exists = np.ones((n_nodes, n_heads), dtype=bool)
         exists[:, :n_nodes] = skeleton.arc_at[:, 0] >= 0

@@ -148,9 +148,9 @@ class SatDepth(Formulation, RowsOnDemand, FirstModels, DepthHints):
             return reason
         if not isinstance(shape, Tree):
             return f"it states trees, and the shape is {shape}"
-        # A ladder over depths begins at depth 1, and each rung is looked at in turn.
-        ladder = any(isinstance(term, Depth) for _, term in objective.terms)
-        return self._too_large(1 if ladder else shape.depth, data)
+        # The search over depths begins at depth 1 and asks again at each.
+        minimises_depth = any(isinstance(term, Depth) for _, term in objective.terms)
+        return self._too_large(1 if minimises_depth else shape.depth, data)
 
     def _too_large(self, depth: int, data: Dataset) -> str | None:
         """The number of clauses expected where it is out of reach; from counts, before any test is listed."""
@@ -195,9 +195,7 @@ class SatDepth(Formulation, RowsOnDemand, FirstModels, DepthHints):
                 self._add(compiled, np.setdiff1d(known, formula.inside))
         return compiled
 
-    def decided(
-        self, shape: Shape, objective: Objective, requirements: Sequence[Requirement]
-    ) -> SatDepth:
+    def decided(self, shape: Shape, objective: Objective, requirements: Sequence[Requirement]) -> SatDepth:
         """With tests in normal form where a requirement asks for tests."""
         return self + NormalTests() if asks_for_tests(requirements) else self
 

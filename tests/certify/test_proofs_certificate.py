@@ -173,7 +173,7 @@ def test_fewest_tests_at_a_depth(tmp_path):
     assert verified(row(result.certificate(), X, y, tmp_path))
 
 
-def test_other_solvers_climb_with_proofs_too(tmp_path):
+def test_other_solvers_minimise_the_depth_with_proofs_too(tmp_path):
     X, y = table(20)
     result = least_depth(X, y, 3).solve("cpsat", formulation="sat-depth", proofs=tmp_path, time_limit=60)
     assert verified(row(result.certificate(), X, y, tmp_path))

@@ -288,6 +288,9 @@ def test_rows_of_a_file_are_data_lines_in_every_message(tmp_path: Path) -> None:
     path.write_text("a,b,w,y\n1,2,1,x\n,3,1,y\n4,,1,x\n5,inf,1,y\n")
     done = fit(path)
     assert done.exit_code == 2
+    assert "'b' is infinite (inf) in data line 4" in " ".join(done.stderr.split())
+    done = fit(path, "--missing", "error")
+    assert done.exit_code == 2
     assert "'a' (data line 2), 'b' (2 data lines, the first of them data line 3)" in " ".join(
         done.stderr.split()
     )

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from treeform.data import Dataset
 from treeform.data.labels import encode_labels
+from treeform.data.options import TableOptions
 from treeform.data.weights import exact_weights
 from treeform.errors import DataError
 
@@ -137,7 +138,7 @@ def test_bad_weights(frame, weights, said):
 )
 def test_bad_columns_are_named(frame, change, said):
     with pytest.raises(DataError, match=said) as caught:
-        Dataset.from_user(frame.assign(**change), Y4)
+        Dataset.from_user(frame.assign(**change), Y4, options=TableOptions(missing="error"))
     assert caught.value.fix
 
 
@@ -217,7 +218,10 @@ def test_arrow_types_and_numeric_text_in_object_arrays():
 def test_levels_of_ordered_categories_keep_their_order():
     sizes = pd.Categorical(["small", "large", "mid"], categories=["small", "mid", "large"], ordered=True)
     data = Dataset.from_user(pd.DataFrame({"size": sizes}), [0, 1, 0])
-    assert [column.category for column in data.columns] == ["small", "mid", "large"]
+    assert [column.levels for column in data.columns] == [("small", "mid", "large")]
+    assert data.X[:, 0].tolist() == [0, 2, 1]
+    assert data.columns[0].test(0.5) == "size <= small"
+    assert data.columns[0].test(1.5, negate=True) == "size > mid"
 
 
 @pytest.mark.parametrize(

@@ -102,7 +102,7 @@ def solve(x: Any, y: Any, w: Any, cost: Any, depth: int, **more: Any) -> dict[st
         "max_nodes": 2**60, "min_support": 0, "node_penalty": 0, "upper": None, "gap": 0, "prune": RULES,
         "threads": 1, "simd": "auto", "memory_limit": 0, "time_limit": 30.0, "poll": None,
     } | more  # fmt: skip
-    return _core.contree(x, y, w, len(cost), cost, depth, **asked)
+    return _core.contree(x, y, w, cost, classes=len(cost), depth=depth, **asked)
 
 
 @pytest.mark.parametrize("block", range(20))
@@ -115,7 +115,7 @@ def test_brute_force(block: int) -> None:
         weights = None if (w == 1).all() else w
         matrix = None if (cost == 1 - np.eye(len(cost))).all() else cost
         found = _core.contree(
-            x, y, weights, len(cost), matrix, depth, **limits, upper=upper, gap=0, prune=prune,
+            x, y, weights, matrix, classes=len(cost), depth=depth, **limits, upper=upper, gap=0, prune=prune,
             threads=pick.choice([1, 2, 3]), simd="auto", memory_limit=0, time_limit=30.0, poll=None,
         )  # fmt: skip
         assert found["complete"], seed

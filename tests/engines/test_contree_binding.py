@@ -20,7 +20,7 @@ ASKED: dict[str, Any] = {
 def call(
     x: Any, y: Any, w: Any = None, classes: int = 2, cost: Any = None, depth: int = 2, **more: Any
 ) -> Any:
-    return _core.contree(x, y, w, classes, cost, depth, **(ASKED | more))
+    return _core.contree(x, y, w, cost, classes=classes, depth=depth, **(ASKED | more))
 
 
 def table(n: int = 40, features: int = 3, classes: int = 2, seed: int = 0) -> tuple[Any, Any]:
@@ -48,6 +48,10 @@ def table(n: int = 40, features: int = 3, classes: int = 2, seed: int = 0) -> tu
         lambda x, y: call(x, y, simd="mmx"),
         lambda x, y: call(None, y),
         lambda x, y: call(x, None),
+        lambda x, y: call(x, y, depth=2**40),
+        lambda x, y: call(x, y, threads="two"),
+        lambda x, y: call(x, y, unknown=1),
+        lambda x, y: _core.contree(x, y, None, None, **ASKED),
     ],
 )
 def test_refused(wrong: Any) -> None:

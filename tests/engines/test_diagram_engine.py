@@ -62,13 +62,13 @@ def check(graph: DecisionGraph, data: Dataset, task: TreeTask, cost: int, most: 
 def test_least_costs(seed: int) -> None:
     data, task = random_case(seed)
     expected = least_costs(data, task)
-    ladder = DiagramSearch().ladder(data, shape_of(task), **limits_of(task))
-    assert ladder.reason is None
-    assert list(ladder.upper) == [None if e == NEVER else e for e in expected[: len(ladder.upper)]]
-    assert set(expected[len(ladder.upper) :]) <= {ladder.upper[-1]}
-    if ladder.upper[0] is not None:
-        assert ladder.lower == ladder.upper
-    for k, (graph, cost) in enumerate(zip(ladder.graphs, ladder.upper, strict=True)):
+    table = DiagramSearch().size_table(data, shape_of(task), **limits_of(task))
+    assert table.reason is None
+    assert list(table.upper) == [None if e == NEVER else e for e in expected[: len(table.upper)]]
+    assert set(expected[len(table.upper) :]) <= {table.upper[-1]}
+    if table.upper[0] is not None:
+        assert table.lower == table.upper
+    for k, (graph, cost) in enumerate(zip(table.graphs, table.upper, strict=True)):
         if graph is not None and cost is not None:
             check(graph, data, task, cost, k)
 
@@ -80,25 +80,25 @@ def test_prices(seed: int, free: int) -> None:
     task = TreeTask(task.depth, task.cost, widths=task.widths)
     e = least_costs(data, task)
     prices = [Fraction(2), Fraction(1, 3), Fraction(0), Fraction(7, 5)]
-    ladder = DiagramSearch().ladder(data, shape_of(task), prices, free=free, cost=task.cost)
+    table = DiagramSearch().size_table(data, shape_of(task), prices, free=free, cost=task.cost)
     for price in prices:
         optimum = min(cost + price * max(k - free, 0) for k, cost in enumerate(e))
-        value, graph = ladder.best(price)
-        assert ladder.proved(price)
-        assert value == ladder.bound(price) == optimum
-        assert ladder.proved_at[price] is not None
+        value, graph = table.best(price)
+        assert table.proved(price)
+        assert value == table.bound(price) == optimum
+        assert table.proved_at[price] is not None
         assert graph is not None
         assert graph.n_nodes < len(e)
-    assert list(ladder.proved_at) == sorted(prices, reverse=True)
-    assert all(low <= cost for low, cost in zip(ladder.lower, e, strict=False))
+    assert list(table.proved_at) == sorted(prices, reverse=True)
+    assert all(low <= cost for low, cost in zip(table.lower, e, strict=False))
 
 
 @pytest.mark.parametrize("techniques", [(), ("trees",), ("transpositions",)])
 def test_techniques_change_the_time_alone(techniques: tuple[str, ...]) -> None:
     for seed in range(10):
         data, task = random_case(seed)
-        whole = DiagramSearch().ladder(data, shape_of(task), **limits_of(task))
-        part = DiagramSearch(techniques=techniques).ladder(data, shape_of(task), **limits_of(task))
+        whole = DiagramSearch().size_table(data, shape_of(task), **limits_of(task))
+        part = DiagramSearch(techniques=techniques).size_table(data, shape_of(task), **limits_of(task))
         assert part.upper == whole.upper
         assert part.lower == whole.lower
 
@@ -122,7 +122,7 @@ def test_paths_of_the_kernels_agree() -> None:
     data = iris()
     here = [simd for simd in ("auto", "avx512", "avx2", "plain") if runs_here(simd)]
     assert {"auto", "plain"} <= set(here)
-    found = [DiagramSearch(simd=simd).ladder(data, tf.Diagram(1, 2, 3)) for simd in here]
+    found = [DiagramSearch(simd=simd).size_table(data, tf.Diagram(1, 2, 3)) for simd in here]
     assert len({one.upper for one in found}) == 1
     assert len({one.counters["states"] for one in found}) == 1
 
@@ -148,12 +148,12 @@ def test_a_start_and_an_upper_bound() -> None:
 def test_models_to_begin_with_may_be_unusable() -> None:
     """One is too deep, the other serves; they are not mixed up."""
     data = iris()
-    deep = DiagramSearch().ladder(data, tf.Tree(4)).graphs[-1]
-    good = DiagramSearch().ladder(data, tf.Diagram(1, 2)).graphs[-1]
+    deep = DiagramSearch().size_table(data, tf.Tree(4)).graphs[-1]
+    good = DiagramSearch().size_table(data, tf.Diagram(1, 2)).graphs[-1]
     assert deep is not None
     assert good is not None
-    ladder = DiagramSearch().ladder(data, tf.Diagram(1, 2), start=[deep, good])
-    for graph, cost, k in zip(ladder.graphs, ladder.upper, range(4), strict=True):
+    table = DiagramSearch().size_table(data, tf.Diagram(1, 2), start=[deep, good])
+    for graph, cost, k in zip(table.graphs, table.upper, range(4), strict=True):
         assert graph is not None
         assert cost is not None
         check(graph, data, TreeTask(2, widths=(1, 2)), cost, k)

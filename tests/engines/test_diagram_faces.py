@@ -52,8 +52,8 @@ def test_a_memory_limit_forgets_and_stays_exact() -> None:
     data = random_data(3, n=8, n_classes=3)
     for widths in ((1, 2, 3), (1, 2, 2, 2)):
         shape = tf.Diagram(*widths)
-        whole = DiagramSearch().ladder(data, shape)
-        assert DiagramSearch(memory_limit=20_000).ladder(data, shape).upper == whole.upper
+        whole = DiagramSearch().size_table(data, shape)
+        assert DiagramSearch(memory_limit=20_000).size_table(data, shape).upper == whole.upper
     X, y = hard()
     small = DiagramSearch(memory_limit=700_000)
     outcome = small.run(Dataset.from_user(X, y), TreeTask(3, widths=(1, 2, 3)), EngineRun(time_limit=3.0))
@@ -157,17 +157,17 @@ def test_settings_that_are_not_possible(setting: dict[str, object], cause: str) 
 def test_tasks_that_are_not_possible() -> None:
     data = random_data(1)
     with pytest.raises(SpecError, match="univariate tests only"):
-        DiagramSearch().ladder(data, tf.Diagram(1, 2, splits="multivariate"))
+        DiagramSearch().size_table(data, tf.Diagram(1, 2, splits="multivariate"))
     with pytest.raises(SpecError, match="cannot cost"):
-        DiagramSearch().ladder(data, tf.Diagram(1, 2), [-1])
+        DiagramSearch().size_table(data, tf.Diagram(1, 2), [-1])
     with pytest.raises(SpecError, match="free"):
-        DiagramSearch().ladder(data, tf.Diagram(1, 2), [1], free=-1)
+        DiagramSearch().size_table(data, tf.Diagram(1, 2), [1], free=-1)
     with pytest.raises(SpecError, match="64 tests in a layer"):
-        DiagramSearch().ladder(data, tf.Diagram(1, 2, 4, 8, 16, 32, 64, 128))
-    ladder = DiagramSearch().ladder(data, tf.Diagram(1, 2), [1], min_support=10**6)
-    assert ladder.upper[-1] is None
+        DiagramSearch().size_table(data, tf.Diagram(1, 2, 4, 8, 16, 32, 64, 128))
+    table = DiagramSearch().size_table(data, tf.Diagram(1, 2), [1], min_support=10**6)
+    assert table.upper[-1] is None
     with pytest.raises(SpecError, match="no model"):
-        ladder.best(1)
+        table.best(1)
 
 
 @pytest.fixture
@@ -208,17 +208,17 @@ def test_command_line_requirements(table: Path) -> None:
     assert f"objective          {float(found):g}" in done.output
 
 
-def test_command_line_ladder(table: Path, tmp_path: Path) -> None:
-    out = tmp_path / "ladder.json"
-    arguments = command("ladder", table, "diagram:1,2,3")
+def test_command_line_size_table(table: Path, tmp_path: Path) -> None:
+    out = tmp_path / "sizes.json"
+    arguments = command("size-table", table, "diagram:1,2,3")
     done = CliRunner().invoke(app, [*arguments, "--output", str(out), "--quiet"])
     assert done.exit_code == 0, done.output
     frame = pd.read_csv(table)
     data = Dataset.from_user(frame.drop(columns="target"), frame["target"])
     e = least_costs(data, TreeTask(3, widths=(1, 2, 3)))
-    rungs = json.loads(out.read_text())["rungs"]
-    assert [Fraction(rung["upper"]) for rung in rungs] == e[: len(rungs)]
-    assert [rung["lower"] for rung in rungs] == [rung["upper"] for rung in rungs]
+    rows = json.loads(out.read_text())["rows"]
+    assert [Fraction(row["upper"]) for row in rows] == e[: len(rows)]
+    assert [row["lower"] for row in rows] == [row["upper"] for row in rows]
     alphas = ["--alpha", "1", "--alpha", "0.01", "--price", "2"]
     done = CliRunner().invoke(app, [*arguments, *alphas, "--quiet"])
     assert done.exit_code == 0, done.output

@@ -68,12 +68,12 @@ def test_least_costs_with_pass_throughs(chunk: int) -> None:
         e = least_costs(data, task)
         for techniques in (TECHNIQUES, FEWER_TECHNIQUES[seed % 3]):
             engine = DiagramSearch(techniques=techniques, simd=str(rng.choice(SIMD)))
-            ladder = engine.ladder(data, shape_of(task), **limits_of(task))
-            assert ladder.reason is None
-            found = [NEVER if value is None else value for value in ladder.upper]
+            table = engine.size_table(data, shape_of(task), **limits_of(task))
+            assert table.reason is None
+            found = [NEVER if value is None else value for value in table.upper]
             assert found == e[: len(found)], (seed, techniques)
             assert set(e[len(found) :]) <= {found[-1]}
-            for k, (graph, cost) in enumerate(zip(ladder.graphs, ladder.upper, strict=True)):
+            for k, (graph, cost) in enumerate(zip(table.graphs, table.upper, strict=True)):
                 if graph is None:
                     continue
                 assert fault_of(graph, data, task) is None, (seed, k)
@@ -109,11 +109,11 @@ def test_pass_throughs_into_shared_tests(seed: int) -> None:
     task = TreeTask(len(widths), widths=widths, max_nodes=6, min_flow=int(rng.integers(0, 5)))
     e = least_costs(data, task)
     for techniques in (TECHNIQUES, *FEWER_TECHNIQUES):
-        ladder = DiagramSearch(techniques=techniques).ladder(
+        table = DiagramSearch(techniques=techniques).size_table(
             data, tf.Diagram(*widths), max_nodes=6, min_flow=task.min_flow
         )
-        assert list(ladder.upper) == list(ladder.lower) == e, techniques
-        for graph in ladder.graphs:
+        assert list(table.upper) == list(table.lower) == e, techniques
+        for graph in table.graphs:
             assert graph is not None
             assert fault_of(graph, data, task) is None
 
@@ -122,13 +122,13 @@ def test_a_pass_through_beside_a_test() -> None:
     """The data of the test above without noise: six tests, one of them a pass-through beside the second test."""
     cube = np.array(list(product((0.0, 1.0), repeat=4)))
     a, b, p, q = cube.T.astype(int)
-    ladder = DiagramSearch().ladder(
+    table = DiagramSearch().size_table(
         Dataset.from_user(cube, np.where(a | b, p ^ q, 2)), tf.Diagram(1, 2, 1, 2)
     )
-    assert ladder.upper[-1] == 0
-    assert ladder.upper[-2] is not None
-    assert ladder.upper[-2] > 0
-    model = ladder.graphs[-1]
+    assert table.upper[-1] == 0
+    assert table.upper[-2] is not None
+    assert table.upper[-2] > 0
+    model = table.graphs[-1]
     assert model is not None
     assert int(model.passes.sum()) == 1
     assert not model.passes[0]
@@ -143,13 +143,13 @@ def test_bounds_from_trees_hold_on_larger_tables(seed: int) -> None:
     y = ((X[:, 0] > 1) ^ (X[:, 1] > 1)).astype(int) ^ (rng.random(len(X)) < 0.2)
     data = Dataset.from_user(X, y)
     limits = {"max_nodes": 6, "min_flow": int(rng.integers(0, 4))}
-    ladders = [
-        DiagramSearch(techniques=techniques).ladder(data, tf.Diagram(*widths), **limits)
+    tables = [
+        DiagramSearch(techniques=techniques).size_table(data, tf.Diagram(*widths), **limits)
         for techniques in (TECHNIQUES, *FEWER_TECHNIQUES[1:])
     ]
-    assert len({ladder.upper for ladder in ladders}) == 1
-    assert all(ladder.lower == ladder.upper for ladder in ladders)
-    for graph in ladders[0].graphs:
+    assert len({table.upper for table in tables}) == 1
+    assert all(table.lower == table.upper for table in tables)
+    for graph in tables[0].graphs:
         assert graph is not None
         assert fault_of(graph, data, TreeTask(len(widths), widths=widths, **limits)) is None
 
@@ -157,17 +157,17 @@ def test_bounds_from_trees_hold_on_larger_tables(seed: int) -> None:
 def test_the_root_may_pass() -> None:
     """XOR needs two tests in one layer: on 1-1-2 they have room when the root is a pass-through."""
     task = TreeTask(3, widths=(1, 1, 2))
-    ladder = DiagramSearch().ladder(xor(), tf.Diagram(1, 1, 2))
-    assert ladder.upper == ladder.lower == (2, 2, 1, 1, 0)
-    model = ladder.graphs[-1]
+    table = DiagramSearch().size_table(xor(), tf.Diagram(1, 1, 2))
+    assert table.upper == table.lower == (2, 2, 1, 1, 0)
+    model = table.graphs[-1]
     assert model is not None
     assert model.passes.tolist() == [True, *[False] * (len(model.feature) - 1)]
     assert fault_of(model, xor(), task) is None
     # A pass-through has an empty side, and is reached by all four samples.
-    assert DiagramSearch().ladder(xor(), tf.Diagram(1, 1, 2), min_support=1).upper[-1] == 1
-    assert DiagramSearch().ladder(xor(), tf.Diagram(1, 1, 2), min_flow=2).upper[-1] == 0
-    assert DiagramSearch().ladder(xor(), tf.Diagram(1, 1, 2), min_flow=3).upper[-1] == 2
-    assert DiagramSearch().ladder(xor(), tf.Diagram(1, 1, 2), max_nodes=3).upper[-1] == 1
+    assert DiagramSearch().size_table(xor(), tf.Diagram(1, 1, 2), min_support=1).upper[-1] == 1
+    assert DiagramSearch().size_table(xor(), tf.Diagram(1, 1, 2), min_flow=2).upper[-1] == 0
+    assert DiagramSearch().size_table(xor(), tf.Diagram(1, 1, 2), min_flow=3).upper[-1] == 2
+    assert DiagramSearch().size_table(xor(), tf.Diagram(1, 1, 2), max_nodes=3).upper[-1] == 1
 
 
 def passing_xor(data: Dataset) -> DecisionGraph:
@@ -201,7 +201,13 @@ def test_models_with_pass_throughs_are_taken_in() -> None:
     outcome = DiagramSearch().run(data, task, EngineRun(start=model))
     assert (outcome.upper, outcome.proved) == (0, True)
     assert outcome.graph == model
-    assert DiagramSearch().ladder(data, shape, start=[model], lower=[2, 2, 1, 1, 0]).upper == (2, 2, 1, 1, 0)
+    assert DiagramSearch().size_table(data, shape, start=[model], lower=[2, 2, 1, 1, 0]).upper == (
+        2,
+        2,
+        1,
+        1,
+        0,
+    )
 
 
 def test_a_start_is_judged_in_its_normal_form() -> None:
@@ -220,8 +226,8 @@ def test_a_start_is_judged_in_its_normal_form() -> None:
         assert start is not None
         assert (start.tests, start.cost, int(start.graph.passes.sum())) == (4, 0, 1)
         assert admissible_diagram(model, data, TreeTask(3, widths=widths, min_support=2)) is None
-        ladder = DiagramSearch().ladder(data, shape, start=[model], min_support=2)
-        assert ladder.upper == DiagramSearch().ladder(data, shape, min_support=2).upper
+        table = DiagramSearch().size_table(data, shape, start=[model], min_support=2)
+        assert table.upper == DiagramSearch().size_table(data, shape, min_support=2).upper
 
 
 def test_a_layer_one_test_too_wide_is_refused() -> None:
@@ -237,7 +243,7 @@ def test_a_layer_one_test_too_wide_is_refused() -> None:
     assert admissible_diagram(model, data, TreeTask(2, widths=(1, 2))) is not None
     assert admissible_diagram(model, data, TreeTask(2, widths=(1, 1))) is None
     assert fault_of(model, data, TreeTask(2, widths=(1, 1))) == "layers hold [1, 2] tests"
-    assert DiagramSearch().ladder(data, tf.Diagram(1, 1), start=[model]).upper == (2, 2, 1)
+    assert DiagramSearch().size_table(data, tf.Diagram(1, 1), start=[model]).upper == (2, 2, 1)
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -279,7 +285,7 @@ def test_the_cheapest_start_of_at_most_so_many_tests_counts() -> None:
     poor = DecisionGraph.build(
         [{"feature": 0, "threshold": 0.5, "left": 1, "right": 2}, {"label": 0}, {"label": 1}], data
     )
-    ladder = DiagramSearch().ladder(data, tf.Diagram(1, 1, 2), start=[poor, good])
-    for graph, cost in zip(ladder.graphs, ladder.upper, strict=True):
+    table = DiagramSearch().size_table(data, tf.Diagram(1, 1, 2), start=[poor, good])
+    for graph, cost in zip(table.graphs, table.upper, strict=True):
         assert graph is not None
         assert int((graph.predict_codes(data.X) != data.y).sum()) == cost

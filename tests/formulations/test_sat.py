@@ -1,4 +1,4 @@
-"""SatDepth: clauses against the paper's recursive algorithms, lazy examples, the depth ladder, bad input."""
+"""SatDepth: clauses against the paper's recursive algorithms, lazy examples, the search over depths, bad input."""
 
 from __future__ import annotations
 
@@ -339,8 +339,8 @@ def test_a_table_without_tests_has_a_constant_model(formulation):
     if formulation == "sat-depth":
         result = problem.solve("sat", formulation=formulation, warm_start=None)
         assert (str(result.status), result.errors, result.graph.n_nodes) == ("optimal", 1, 0)
-        ladder = problem.minimize(tf.Depth()).add(tf.MaxErrors(1))
-        shallow = ladder.solve("sat", formulation=formulation, warm_start=None)
+        least_depth = problem.minimize(tf.Depth()).add(tf.MaxErrors(1))
+        shallow = least_depth.solve("sat", formulation=formulation, warm_start=None)
         assert (str(shallow.status), shallow.objective) == ("optimal", 0)
     with pytest.raises(Infeasible, match=r"rows 0, 1, 2.*\n.*minimise tf.Error"):
         problem.minimize(tf.Depth()).add(tf.MaxErrors(0))

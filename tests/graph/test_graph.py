@@ -12,7 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from treeform.data import Dataset
-from treeform.errors import DataError, SpecError
+from treeform.errors import DataError, SpecError, UnseenLevels
 from treeform.graph import DecisionGraph, evaluate
 
 SEEDS = st.integers(0, 10_000)
@@ -176,12 +176,17 @@ def test_predict_on_the_users_table(credit):
     skilled = [column.name for column in data.columns].index("job = skilled")
     graph = DecisionGraph.from_nested((0, 37.5, 0, (skilled, 0.5, 0, 1)), data)
     later = pd.DataFrame({"job": ["skilled", "new"], "owner": [True, True], "age": [40, 40]})
-    assert graph.predict(later).tolist() == ["good", "bad"]
-    assert graph.predict_proba(later).sum(axis=1).tolist() == [1, 1]
+    with pytest.warns(UnseenLevels, match=r"'job' in 1 of 2 rows: 'new' \(1\)"):
+        assert graph.predict(later).tolist() == ["good", "bad"]
+    assert graph.predict_proba(later, unseen="other").sum(axis=1).tolist() == [1, 1]
+    with pytest.raises(DataError, match="not there in training"):
+        graph.predict(later, unseen="error")
+    with pytest.raises(DataError, match="unseen='never'"):
+        graph.predict(later, unseen="never")
+    later["job"] = "skilled"
+    assert graph.predict(later.assign(height=3)).tolist() == ["good", "good"]  # other columns are no matter
     with pytest.raises(DataError, match="lacks"):
         graph.predict(later.drop(columns="age"))
-    with pytest.raises(DataError, match="does not know"):
-        graph.predict(later.assign(height=3))
     with pytest.raises(DataError, match="'age' is missing"):
         graph.predict(later.assign(age=np.nan))
     with pytest.raises(DataError, match="NaN"):

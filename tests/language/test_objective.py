@@ -123,7 +123,7 @@ def test_what_is_refused(data: Dataset) -> None:
         ODD().compile(data, tf.Diagram(1, 2), Objective.of(tf.Leaves()))
     with pytest.raises(SpecError, match="depth"):
         ODD().compile(data, tf.Tree(1), Objective.of(tf.Depth()))
-    assert "ladder" in str(ODD().supports(tf.Tree(1), data, tf.Depth() + tf.Error()))
+    assert "own search" in str(ODD().supports(tf.Tree(1), data, tf.Depth() + tf.Error()))
 
 
 def test_coefficients_beyond_float64(data: Dataset) -> None:

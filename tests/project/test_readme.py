@@ -11,9 +11,9 @@ from repository import ROOT
 import treeform as tf
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-sys.path.insert(0, str(ROOT / "benchmarks"))
+sys.path.append(str(ROOT))
 
-import readme  # noqa: E402
+from benchmarks.project import readme  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +24,7 @@ def result() -> tf.Result:
 def test_the_drawing_is_that_of_the_first_command(result: tf.Result) -> None:
     assert result.graph is not None
     drawn = (ROOT / "docs" / "readme_tree.svg").read_text(encoding="utf-8")
-    assert drawn == result.graph.to_svg(), "run benchmarks/readme.py"
+    assert drawn == result.graph.to_svg(), "run python -m benchmarks project readme"
 
 
 def test_the_sentences_about_the_first_command_hold(result: tf.Result) -> None:
@@ -47,7 +47,7 @@ def test_the_first_command_states_the_same_problem(result: tf.Result) -> None:
 
 
 def test_the_table_shows_the_figures_of_the_docs() -> None:
-    assert readme.with_table(README) == README, "run benchmarks/readme.py"
+    assert readme.with_table(README) == README, "run python -m benchmarks project readme"
 
 
 def test_the_example_runs(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -73,15 +73,15 @@ def test_only_better_models_are_kept():
     )
     assert book.notes == book.runners == [] and book.impossible is False
     assert book.phase == "" and not book.closed and not book.impossible and book.cutoff is None
-    first = book.offer(DecisionGraph.leaf(0, q.data), "a leaf")
+    first = book.submit(DecisionGraph.leaf(0, q.data), "a leaf")
     assert first.ok and first.value == book.upper == 4 == book.cutoff  # two errors: 1, in quarters
     assert book.status is Status.FEASIBLE
-    book.offer(DecisionGraph.leaf(1, q.data), "another")  # as good, so the first one stays
+    book.submit(DecisionGraph.leaf(1, q.data), "another")  # as good, so the first one stays
     assert book.graph.label.tolist() == [0]
     worse = stump(q)
-    assert book.offer(worse, "a stump").value == 5
+    assert book.submit(worse, "a stump").value == 5
     assert [c.by for c in book.claims] == ["a leaf"]
-    book.offer(best(q), "a tree")
+    book.submit(best(q), "a tree")
     assert book.upper == 3 and book.graph.n_nodes == 3
     assert [(c.kind, c.value, c.by, c.relaxation, c.recheck) for c in book.claims] == [
         ("upper", Fraction(1), "a leaf", (), None),
@@ -95,23 +95,23 @@ def test_only_better_models_are_kept():
 
 def test_models_that_are_not_admissible_are_not_kept():
     book = ledger(question("error", tf.MaxNodes(0)))
-    judged = book.offer(best(book.question), "a tree")
+    judged = book.submit(best(book.question), "a tree")
     assert not judged.ok and book.graph is None and book.upper is None and book.claims == []
 
 
 def test_a_model_of_equal_value_may_take_the_place():
     q = question("error", tf.MaxNodes(3))
     book = ledger(q)
-    book.exchange(stump(q))
+    book.replace(stump(q))
     assert book.graph is None
-    book.offer(DecisionGraph.leaf(0, q.data), "a leaf")
-    book.exchange(DecisionGraph.leaf(1, q.data))
+    book.submit(DecisionGraph.leaf(0, q.data), "a leaf")
+    book.replace(DecisionGraph.leaf(1, q.data))
     assert book.graph.label.tolist() == [1] and book.upper == 2
-    book.exchange(best(q))  # another value
+    book.replace(best(q))  # another value
     assert book.graph.label.tolist() == [1]
     strict = ledger(question("nodes", tf.MaxErrors(2)))
-    strict.offer(DecisionGraph.leaf(0, strict.question.data), "a leaf")
-    strict.exchange(best(strict.question))
+    strict.submit(DecisionGraph.leaf(0, strict.question.data), "a leaf")
+    strict.replace(best(strict.question))
     assert strict.graph.n_nodes == 0
 
 
@@ -190,7 +190,7 @@ def test_bounds_that_are_no_numbers_are_none():
 def test_status_and_closing():
     q = question("error")
     book = ledger(q)
-    book.offer(DecisionGraph.leaf(0, q.data), "a leaf")
+    book.submit(DecisionGraph.leaf(0, q.data), "a leaf")
     book.prove_lower(1, "a")
     assert not book.closed and not book.stop() and book.status is Status.FEASIBLE
     book.prove_lower(2, "a")
@@ -210,7 +210,7 @@ def test_status_and_closing():
 def test_phases_are_reported():
     seen = []
     book = ledger(question("1/2*error"), seen.append)
-    book.say("searching")
+    book.set_phase("searching")
     book.prove_lower(1, "a")
     assert book.phase == "searching"
     assert [(p.phase, p.upper, p.lower) for p in seen] == [
@@ -222,7 +222,7 @@ def test_phases_are_reported():
 def test_claims_that_contradict_each_other_raise():
     q = question("error")
     book = ledger(q)
-    book.offer(best(q), "a tree")
+    book.submit(best(q), "a tree")
     with pytest.raises(
         ContradictionError, match=r"^two claims contradict each other, so no answer is given"
     ) as caught:
@@ -237,17 +237,17 @@ def test_claims_that_contradict_each_other_raise():
     book = ledger(q)
     book.prove_lower(1, "a liar", ("x",))
     with pytest.raises(ContradictionError) as caught:
-        book.offer(best(q), "a tree")
+        book.submit(best(q), "a tree")
     assert "no model is below 1 (even without x), by a liar" in caught.value.cause
     book = ledger(q)
-    book.offer(DecisionGraph.leaf(0, q.data), "a leaf")
+    book.submit(DecisionGraph.leaf(0, q.data), "a leaf")
     with pytest.raises(ContradictionError) as caught:
         book.prove_infeasible("a liar")
     assert "no model exists, by a liar" in caught.value.cause
     book = ledger(q)
     book.prove_infeasible("a liar")
     with pytest.raises(ContradictionError):
-        book.offer(best(q), "a tree")
+        book.submit(best(q), "a tree")
 
 
 def test_claims_as_text():

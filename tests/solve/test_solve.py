@@ -71,7 +71,7 @@ def test_every_name_and_instance_means_the_same(table):
     assert len(values) == 1
 
 
-def test_depth_is_minimised_by_a_ladder(table):
+def test_depth_is_minimised_by_a_search_over_depths(table):
     X, _, _ = table
     y = (X[:, 0] > 1) ^ (X[:, 1] > 0)
     problem = tf.Problem(X, y, shape=tf.Tree(depth=4)).minimize(tf.Depth())
@@ -162,7 +162,7 @@ def test_ledger_raises_on_contradiction(table):
     X, y, _ = table
     question = tf.Problem(X, y, shape=tf.Tree(depth=1)).question
     ledger = Ledger(question, Budget(None))
-    ledger.offer(DecisionGraph.leaf(0, question.data), "test")
+    ledger.submit(DecisionGraph.leaf(0, question.data), "test")
     with pytest.raises(ContradictionError, match="contradict"):
         ledger.prove_lower(ledger.upper + 1, "a liar")
 

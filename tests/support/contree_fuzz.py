@@ -78,7 +78,7 @@ def check_call(pick: random.Random) -> bool:
     given = disguise(pick, x), disguise(pick, y)
     try:
         found = _core.contree(
-            *given, w, classes, cost, pick.choice([1, 2, 3, 4]), max_nodes=pick.choice([0, 1, 3, 2**60]),
+            *given, w, cost, classes=classes, depth=pick.choice([1, 2, 3, 4]), max_nodes=pick.choice([0, 1, 3, 2**60]),
             min_support=pick.choice([0, 0, 2, 10**7]), node_penalty=pick.choice([0, 0, 1]),
             upper=pick.choice([None, None, 0, 3]), gap=pick.choice([0, 0, 1]), prune=RULES[: pick.choice([0, 4, 4])],
             threads=pick.choice([1, 1, 2]), simd=pick.choice(["auto", "plain"]), memory_limit=pick.choice([0, 0, 1000]),

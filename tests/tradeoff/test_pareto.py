@@ -49,7 +49,7 @@ def test_tests_are_those_of_the_shape() -> None:
     found = tf.Problem(X, y, shape=tf.Tree(2, splits="multivariate")).pareto(time_limit=60)
     assert found.proved
     assert [(p.depth, p.tests, p.value) for p in found.points] == [(0, 0, 4), (1, 1, 0)]
-    assert all(ladder.question.shape.splits == "multivariate" for ladder in found.ladders.values())
+    assert all(table.question.shape.splits == "multivariate" for table in found.tables.values())
 
 
 def test_diagrams_have_no_depths() -> None:
@@ -91,5 +91,5 @@ def test_a_curve_that_was_cut_short_is_not_proved(monkeypatch):
 
     monkeypatch.setattr(module, "Budget", Spent)
     short = problem.pareto()
-    assert list(short.ladders) == [1] and short.ladders[1].proved
+    assert list(short.tables) == [1] and short.tables[1].proved
     assert not short.proved

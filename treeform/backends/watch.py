@@ -59,7 +59,9 @@ class Watch:
         Seconds that it may take to stop before it is left alone.
     """
 
-    def __init__(self, run: Run, checker: SolutionChecker, lowered: Lowered, grace: float, patience: float) -> None:
+    def __init__(
+        self, run: Run, checker: SolutionChecker, lowered: Lowered, grace: float, patience: float
+    ) -> None:
         self.run = run
         self.checker = checker
         self.lowered = lowered

@@ -27,7 +27,7 @@ from treeform.language.objective import Error, Nodes
 from treeform.problem import Problem
 from treeform.requirements import Stability
 from treeform.shape import MULTIVARIATE, UNIVARIATE, Diagram, Tree
-from treeform.tradeoff.sizes import Ladder, Priced, price_of_alpha
+from treeform.tradeoff.size_table import PriceOptimum, SizeTable, price_of_alpha
 
 SKELETONS = {
     "I": "diagram:1,2,4,8",
@@ -131,7 +131,7 @@ def run_job(
     formulation: Any = None,
     each_run: bool = False,
 ) -> list[dict[str, Any]]:
-    """Climb one ladder and judge its models on the other parts; one row for each alpha.
+    """Fill one size table and judge its models on the other parts; one row for each alpha.
 
     With ``each_run`` every alpha that the ladder left open gets the time limit once more, on its own, and goes on from
     what is known by then; the columns that begin with ``own_`` say what is known after that.
@@ -150,7 +150,7 @@ def run_job(
         "solver": solver, "formulation": formulation, "time_limit": time_limit,
         "warm_start": "auto" if formulation is None else None,
     }  # fmt: skip
-    ladder = problem.ladder(alphas=ALPHAS, **how)
+    ladder = problem.size_table(alphas=ALPHAS, **how)
     spent = cpu_seconds() - started
     own = _each(problem, ladder, how) if each_run else {}
     first = {} if job.stability else step_one(problem)
@@ -179,13 +179,13 @@ def run_job(
     return rows
 
 
-def _each(problem: Problem, ladder: Ladder, how: dict[str, Any]) -> dict[str, tuple[Priced, float]]:
+def _each(problem: Problem, ladder: SizeTable, how: dict[str, Any]) -> dict[str, tuple[PriceOptimum, float]]:
     """What is known of each alpha when those that are open had their own time, the dearest first, and that time."""
-    own: dict[str, tuple[Priced, float]] = {}
+    own: dict[str, tuple[PriceOptimum, float]] = {}
     for alpha in reversed(ALPHAS):
         seconds = 0.0
         if not ladder.at_alpha(alpha).proved:
-            ladder = problem.ladder(alphas=[alpha], start=ladder, **how)
+            ladder = problem.size_table(alphas=[alpha], start=ladder, **how)
             seconds = ladder.seconds
         own[alpha] = (ladder.at_alpha(alpha), seconds)
     return own

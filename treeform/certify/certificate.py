@@ -48,6 +48,7 @@ def make_certificate(result: Result) -> dict[str, Any]:
             "features": [column.name for column in data.columns],
             "classes": [str(label) for label in data.classes],
             "exclude": list(data.exclude),
+            "reading": data.options.to_json(),
             "weighted": bool((data.weights != 1).any()),
             "groups": arrays.to_json(),
         },

@@ -85,7 +85,9 @@ def check(
     body = read(certificate)
     folder, another = None if proofs is None else Path(proofs), None if confirm is None else _another(confirm)
     means = Means(time_limit, folder, drat_trim, independent, another)
-    data = Dataset.from_user(X, y, sample_weight, exclude=tuple(body.data.exclude))
+    data = Dataset.from_user(
+        X, y, sample_weight, exclude=tuple(body.data.exclude), options=body.data.reading.options()
+    )
     groups = groups_of(body, data, sensitive_features)
     try:
         return _check(body, data, groups, means)

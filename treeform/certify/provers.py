@@ -159,13 +159,13 @@ def _over_hyperplanes(question: Question, budget: Budget) -> Iterator[Bound]:
     )
     outcome = engine.run(question.data, relaxation.task, run)
     if outcome.graph is not None:
-        ledger.offer(outcome.graph, engine.name)
+        ledger.submit(outcome.graph, engine.name)
     best = None if ledger.upper is None else question.to_units(ledger.upper)
     yield Bound(f"{engine.name} over single columns", Fraction(0), best, False)
 
 
 def _offer(ledger: Ledger, graph: DecisionGraph) -> None:
-    ledger.offer(graph, "an engine over single columns")
+    ledger.submit(graph, "an engine over single columns")
 
 
 def _by_engine(
@@ -179,7 +179,7 @@ def _by_engine(
     ledger = _Target(question, budget)
     ledger.target = None if value is None else math.ceil(value * question.scale)
     if graph is not None:
-        ledger.offer(graph, "the certificate")
+        ledger.submit(graph, "the certificate")
     outcome = run_engine(engine, relaxation, ledger, budget)
     if not ledger.closed and not isinstance(engine, TotalsSearch):
         tighten(question, engine, relaxation, outcome, ledger, budget)
@@ -332,7 +332,7 @@ def _at_multipliers(
     bound, graph, proved = dual.solve(point, budget)
     ledger = Ledger(question, budget)
     if graph is not None:
-        ledger.offer(graph, dual.engine.name)
+        ledger.submit(graph, dual.engine.name)
     best = None if ledger.upper is None else question.to_units(ledger.upper)
     lower = question.to_units(math.ceil(bound))
     by = f"{dual.engine.name} with multipliers"

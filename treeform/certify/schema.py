@@ -9,6 +9,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from treeform.data.options import TableOptions
+
 FORMAT = "treeform.certificate/2"
 
 Exact = Annotated[
@@ -31,6 +33,18 @@ class GroupsPart(_Part):
     digest: Digest = Field(description="of labels and codes")
 
 
+class ReadingPart(_Part):
+    """The user's choices about columns."""
+
+    categorical: list[str] = Field(description="columns whose values are levels")
+    missing: Literal["value", "error"]
+    dates: Literal["days"] | None
+
+    def options(self) -> TableOptions:
+        """What `Dataset.from_user` takes."""
+        return TableOptions(tuple(self.categorical), self.missing, self.dates)
+
+
 class DataPart(_Part):
     """What the certificate is about; the digest covers the values."""
 
@@ -39,6 +53,7 @@ class DataPart(_Part):
     features: list[str]
     classes: list[str]
     exclude: list[str]
+    reading: ReadingPart
     weighted: bool
     groups: list[GroupsPart]
 

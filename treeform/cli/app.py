@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 from typing import Annotated, Any
 
-import pandas as pd
 import typer
 from rich.console import Console
 from rich.text import Text
@@ -16,16 +15,17 @@ from rich.text import Text
 from treeform import __version__, report
 from treeform.catalogue.solvers import solvers as tf_solvers
 from treeform.certify.certificate import sign
-from treeform.cli import ladders, pareto
 from treeform.cli import options as opt
+from treeform.cli import pareto, size_table
 from treeform.cli.bench import bench
 from treeform.cli.check import check_certificate
 from treeform.cli.files import check_writable, write_text
 from treeform.cli.messages import Exit, command, err_console, exit_code, warn
+from treeform.cli.predictions import predictions
 from treeform.cli.problems import How, choose_how, gather, load_problem
 from treeform.cli.progress import ProgressDisplay
 from treeform.cli.spec import Settings
-from treeform.cli.stored import features_of, load_model, question_for, read_certificate
+from treeform.cli.stored import load_model, question_for, read_certificate
 from treeform.cli.tables_out import check_kind, write_table
 from treeform.problem import Problem
 from treeform.report.facts import Facts
@@ -70,6 +70,9 @@ def fit(
     time_limit: opt.TimeLimit = None,
     threads: opt.Threads = None,
     exclude: opt.Exclude = None,
+    categorical: opt.Categorical = None,
+    missing: opt.Missing = None,
+    dates: opt.Dates = None,
     weight: opt.Weight = None,
     spec: opt.SpecFile = None,
     model: Annotated[Path | None, typer.Option(help="Write the model here (JSON).")] = None,
@@ -92,7 +95,8 @@ def fit(
     130 interrupted (the best model found is still written).
     """
     given = Settings(
-        data=data, target=target, weight=weight, exclude=_list(exclude), shape=shape, minimize=minimize,
+        data=data, target=target, weight=weight, exclude=_list(exclude),
+        categorical=_list(categorical), missing=missing, dates=dates, shape=shape, minimize=minimize,
         formulation=formulation, solver=solver, warm_start=warm_start, time_limit=time_limit, threads=threads,
         model=model, certificate=certificate, report=report_file, proofs=proofs,
     )  # fmt: skip
@@ -181,6 +185,9 @@ def explain(
     warm_start: opt.WarmStart = None,
     threads: opt.Threads = None,
     exclude: opt.Exclude = None,
+    categorical: opt.Categorical = None,
+    missing: opt.Missing = None,
+    dates: opt.Dates = None,
     weight: opt.Weight = None,
     spec: opt.SpecFile = None,
     import_: opt.Import = None,
@@ -188,7 +195,8 @@ def explain(
 ) -> None:
     """Show how the problem would reach the solver: route and size of every block. Nothing is solved."""
     given = Settings(
-        data=data, target=target, weight=weight, exclude=_list(exclude), shape=shape, minimize=minimize,
+        data=data, target=target, weight=weight, exclude=_list(exclude),
+        categorical=_list(categorical), missing=missing, dates=dates, shape=shape, minimize=minimize,
         formulation=formulation, solver=solver, warm_start=warm_start, threads=threads,
     )  # fmt: skip
     settings = gather(spec, given, require or [])
@@ -207,6 +215,13 @@ def predict(
         Path | None, typer.Option("--output", "-o", help="Write here instead of stdout.")
     ] = None,
     proba: Annotated[bool, typer.Option(help="Also the share of each class at the leaf reached.")] = False,
+    rule: Annotated[
+        bool, typer.Option(help="Also the number of the rule that fired, as `fit` prints them.")
+    ] = False,
+    id_column: Annotated[
+        list[str] | None, typer.Option("--id", help="Keep this column. Repeatable.", metavar="COLUMN")
+    ] = None,
+    unseen: opt.Unseen = "warn",
     debug: opt.Debug = False,
 ) -> None:
     """Predict every row of a table; other columns than the model's features are ignored.
@@ -217,12 +232,7 @@ def predict(
         check_writable([output], inputs=[model, data])
         check_kind(output)
     graph = load_model(model)
-    X = features_of(graph, data)
-    columns = {"prediction": graph.predict(X)}
-    if proba:
-        shares = graph.predict_proba(X)
-        columns |= {f"share {label}": shares[:, k] for k, label in enumerate(graph.classes)}
-    table = pd.DataFrame(columns)
+    table = predictions(graph, data, _list(id_column) or (), unseen, proba=proba, rule=rule)
     if output is None:
         sys.stdout.write(table.to_csv(index=False, lineterminator="\n"))
     else:
@@ -260,7 +270,7 @@ def report_model(
     print(output)
 
 
-app.command(name="ladder")(command(ladders.ladder))
+app.command(name="size-table")(command(size_table.size_table))
 app.command(name="pareto")(command(pareto.pareto))
 app.add_typer(bench, name="bench")
 

@@ -31,7 +31,7 @@ def odd(
         "odd.csv"
     ),
     time_limit: Annotated[
-        float, typer.Option(help="Seconds for one ladder, all alphas together.", min=0.1)
+        float, typer.Option(help="Seconds for one table, all alphas together.", min=0.1)
     ] = 60,
     jobs: Annotated[int, typer.Option(help="Ladders at once.", min=1)] = 1,
     sets: Annotated[str, typer.Option(help="Names with commas; all when left out.")] = "",
@@ -43,7 +43,7 @@ def odd(
     stability: Annotated[
         str, typer.Option(help="Shares of (20), such as 0.05,0.1; none when left out.")
     ] = "",
-    sample: Annotated[int | None, typer.Option(help="Draw so many ladders at random.", min=1)] = None,
+    sample: Annotated[int | None, typer.Option(help="Draw so many tables at random.", min=1)] = None,
     draw: Annotated[int, typer.Option(help="Seed of that draw.")] = 0,
     each_run: Annotated[
         bool, typer.Option("--each-run", help="Then the time limit once more for each alpha left open.")

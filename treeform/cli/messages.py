@@ -6,7 +6,9 @@ import functools
 import os
 import sys
 import traceback
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from enum import IntEnum
 from pathlib import Path
 from typing import Any
@@ -17,7 +19,7 @@ from rich.text import Text
 
 from treeform.cli.modules import import_modules
 from treeform.data.rows import BY_LINE, rows_named
-from treeform.errors import Infeasible, TreeformError
+from treeform.errors import Infeasible, TreeformError, TreeformWarning
 from treeform.solve import Limit, Result, Status
 
 
@@ -62,6 +64,23 @@ def warn(text: str) -> None:
     err_console().print(Text.assemble(("warning: ", "bold yellow"), text), soft_wrap=True)
 
 
+@contextmanager
+def _own_warnings() -> Iterator[None]:
+    """Warnings of treeform are printed as such; others go their usual way."""
+    usual = warnings.showwarning
+
+    def show(message: Warning | str, category: type[Warning], *place: Any) -> None:
+        if isinstance(message, TreeformWarning):
+            warn(str(message))
+        else:
+            usual(message, category, *place)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", TreeformWarning)
+        warnings.showwarning = show  # type: ignore[assignment]
+        yield
+
+
 def command(function: Callable[..., Exit | None]) -> Callable[..., None]:
     """Run a command: our own errors become messages and exit codes, never tracebacks (unless ``--debug``).
 
@@ -72,7 +91,7 @@ def command(function: Callable[..., Exit | None]) -> Callable[..., None]:
     def run(*args: Any, debug: bool = False, import_: Sequence[str] | None = None, **kwargs: Any) -> None:
         try:
             import_modules(import_ or (), Path.cwd())
-            with rows_named(BY_LINE):
+            with rows_named(BY_LINE), _own_warnings():
                 code = function(*args, **kwargs) or Exit.DONE
             sys.stdout.flush()
         except TreeformError as error:

@@ -22,6 +22,31 @@ Exclude = Annotated[
         help="Column that no test may use, but that requirements may name. Repeatable.", metavar="COLUMN"
     ),
 ]
+Categorical = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Column whose values are levels, whatever they look like. Repeatable.", metavar="COLUMN"
+    ),
+]
+Missing = Annotated[
+    str | None,
+    typer.Option(
+        help="What a missing value is: a value that tests send where it is better (value, the default), or error.",
+        metavar="value|error",
+        show_default=False,
+    ),
+]
+Dates = Annotated[
+    str | None,
+    typer.Option(help="Read dates as days since 1970-01-01 (days); refused when left out.", metavar="days"),
+]
+Unseen = Annotated[
+    str,
+    typer.Option(
+        help="What to do about levels that were not there in training: error, warn or other (nothing).",
+        metavar="error|warn|other",
+    ),
+]
 Shape = Annotated[
     str | None, typer.Option(help="tree:DEPTH or diagram:WIDTH,WIDTH,… (default tree:3).", show_default=False)
 ]

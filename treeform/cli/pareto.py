@@ -8,9 +8,9 @@ from typing import Annotated
 import typer
 
 from treeform.cli import options as opt
-from treeform.cli.ladders import climb
 from treeform.cli.messages import Exit
 from treeform.cli.spec import Settings
+from treeform.cli.tradeoff import run_tradeoff
 from treeform.problem import Problem
 from treeform.tradeoff.pareto import Pareto
 
@@ -27,6 +27,9 @@ def pareto(
     time_limit: opt.TimeLimit = None,
     threads: opt.Threads = None,
     exclude: opt.Exclude = None,
+    categorical: opt.Categorical = None,
+    missing: opt.Missing = None,
+    dates: opt.Dates = None,
     weight: opt.Weight = None,
     spec: opt.SpecFile = None,
     output: Annotated[
@@ -38,10 +41,11 @@ def pareto(
 ) -> Exit:
     """The models that no other one beats in depth, number of tests and errors at once, up to a depth."""
     given = Settings(
-        data=data, target=target, weight=weight, exclude=tuple(exclude) if exclude else None, shape=shape,
+        data=data, target=target, weight=weight, exclude=tuple(exclude) if exclude else None,
+        categorical=tuple(categorical) if categorical else None, missing=missing, dates=dates, shape=shape,
         minimize=minimize, formulation=formulation, solver=solver, warm_start=warm_start, time_limit=time_limit,
         threads=threads,
     )  # fmt: skip
-    found: Pareto = climb(Problem.pareto, spec, given, require, output, quiet)
+    found: Pareto = run_tradeoff(Problem.pareto, spec, given, require, output, quiet)
     print(found)
     return Exit.DONE if found.points else Exit.NO_MODEL

@@ -13,6 +13,8 @@ from treeform.catalogue.solvers import find_solver
 from treeform.cli.spec import Settings, merge, read_spec, relocate
 from treeform.cli.stored import load_model
 from treeform.cli.table import read_table, split
+from treeform.data import Dataset
+from treeform.data.options import TableOptions
 from treeform.errors import SpecError, TreeformError
 from treeform.problem import Problem
 from treeform.solve import Budget
@@ -55,7 +57,9 @@ def load_problem(settings: Settings) -> Problem:
     X, y, weight = split(
         frame, target=settings.target, weight=settings.weight, exclude=exclude, source=settings.data
     )
-    problem = Problem(X, y, shape=settings.shape or DEFAULT_SHAPE, sample_weight=weight, exclude=exclude)
+    options = TableOptions.of(settings.categorical, settings.missing or "value", settings.dates)
+    rows = Dataset.from_user(X, y, weight, exclude=exclude, options=options)
+    problem = Problem(rows, None, shape=settings.shape or DEFAULT_SHAPE)
     if settings.minimize is not None:
         problem.minimize(settings.minimize)
     for place, requirement in settings.requirements:

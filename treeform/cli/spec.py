@@ -50,6 +50,9 @@ class Spec(BaseModel):
     target: StrictStr | None = Field(None, description="column with the classes")
     weight: StrictStr | None = Field(None, description="column with sample weights")
     exclude: list[StrictStr] | None = Field(None, description="columns that no test may use")
+    categorical: list[StrictStr] | None = Field(None, description="columns whose values are levels")
+    missing: StrictStr | None = Field(None, description="value (default) or error")
+    dates: StrictStr | None = Field(None, description="days: days since 1970-01-01")
     shape: Annotated[StrictStr, _checked(parse_shape)] | None = Field(
         None, description="tree:3, diagram:1,2,4"
     )
@@ -77,6 +80,9 @@ class Settings:
     target: str | None = None
     weight: str | None = None
     exclude: tuple[str, ...] | None = None
+    categorical: tuple[str, ...] | None = None
+    missing: str | None = None
+    dates: str | None = None
     shape: str | None = None
     minimize: str | None = None
     formulation: str | None = None
@@ -129,8 +135,8 @@ def read_spec(path: Path) -> Settings:
     }
     for name in PATHS:
         values[name] = None if values[name] is None else path.parent / values[name]
-    if values["exclude"] is not None:
-        values["exclude"] = tuple(values["exclude"])
+    for name in ("exclude", "categorical"):
+        values[name] = None if values[name] is None else tuple(values[name])
     requirements = [_requirement(path, index, item) for index, item in enumerate(spec.requirements)]
     return Settings(**values, requirements=tuple(requirements))
 

@@ -69,8 +69,8 @@ def _read_json(path: Path, what: str) -> Any:
         ) from error
 
 
-def features_of(graph: DecisionGraph, path: Path) -> pd.DataFrame:
-    """The columns of a table that the model reads, as it knows them.
+def features_of(graph: DecisionGraph, path: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """A table, and the columns of it that the model reads, as it knows them.
 
     Raises
     ------
@@ -92,7 +92,7 @@ def features_of(graph: DecisionGraph, path: Path) -> pd.DataFrame:
             cause=f"the model reads {len(sources)} columns by name",
             fix="give a table with the columns that the model was fitted on",
         )
-    return frame[[source.name for source in sources]]
+    return frame, frame[[source.name for source in sources]]
 
 
 def _text_columns(graph: DecisionGraph) -> list[str]:
@@ -146,8 +146,10 @@ def question_for(
         if body["model"] is None or DecisionGraph.from_json(body["model"]) != graph:
             raise CertificateError("the certificate belongs to another model", fix="give the two of one fit")
         X, y, weights, sensitive = data_of(body, path, target, weight, groups)
-        data = Dataset.from_user(X, y, weights, exclude=tuple(body["data"]["exclude"]))
-        return question_from(read(body), data, sensitive)
+        stated = read(body)
+        options = stated.data.reading.options()
+        data = Dataset.from_user(X, y, weights, exclude=tuple(stated.data.exclude), options=options)
+        return question_from(stated, data, sensitive)
     if target is None:
         raise SpecError(
             "no target is given", cause="a model file does not name it", fix="add --target COLUMN"

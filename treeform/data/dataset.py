@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 from treeform.data.columns import Column
 from treeform.data.encode import Encoder
 from treeform.data.labels import codes_among, encode_labels
+from treeform.data.options import USUAL, TableOptions
+from treeform.data.summary import summarise
 from treeform.data.table import Table, read_table
 from treeform.data.views import (
     Points,
@@ -58,6 +60,8 @@ class Dataset:
         Name of the label column, where it is known.
     notes : tuple of str
         How particular inputs were treated.
+    options : TableOptions
+        The user's choices about columns.
     """
 
     X: NDArray[np.float64]
@@ -71,6 +75,7 @@ class Dataset:
     exclude: tuple[str, ...] = ()
     target: str | None = None
     notes: tuple[str, ...] = ()
+    options: TableOptions = USUAL
 
     def __post_init__(self) -> None:
         for array in (self.X, self.y, self.classes, self.weights, self.kept_rows):
@@ -85,6 +90,7 @@ class Dataset:
         *,
         feature_names: Any = None,
         exclude: Iterable[str] = (),
+        options: TableOptions = USUAL,
         allow_single_class: bool = False,
     ) -> Dataset:
         """Read and check a table, its labels and its weights.
@@ -92,7 +98,7 @@ class Dataset:
         Parameters
         ----------
         X : DataFrame or array of shape (n, columns)
-            Numeric, boolean, text or categorical columns without missing values.
+            Numeric, boolean, text, categorical or date columns; see `treeform.data.recognise`.
         y : Series, array or list of length n, or str
             Any hashable labels; or the name of a column of the DataFrame, which is then no feature.
         sample_weight : array of shape (n,), optional
@@ -101,6 +107,8 @@ class Dataset:
             Names of the columns; those of the DataFrame, or x0, x1, ... when left out.
         exclude : sequence of str
             Columns to keep for requirements (groups) but not to learn from.
+        options : TableOptions
+            The user's choices about columns.
         allow_single_class : bool, default False
             Accept labels that are all the same.
 
@@ -116,6 +124,7 @@ class Dataset:
         X, y, target = _separate_target(X, y)
         table = read_table(X, feature_names)
         exclude = _excluded(table, exclude)
+        options.check(table.names)
         weights, unit = exact_weights(sample_weight, table.n_rows)
         codes, classes = encode_labels(y, table.n_rows)
         notes = _index_note(X, y)
@@ -129,13 +138,24 @@ class Dataset:
             codes, classes = codes.reshape(-1).astype(np.int64), classes[present]
         if len(classes) < 2 and not allow_single_class:
             raise _single_class(classes[0], target)
-        encoder = Encoder.fit(source, exclude, kept)
+        encoder = Encoder.fit(source, exclude, kept, options)
         encoded = encoder.encode(source, kept)
-        notes += _constant_notes(encoded, encoder.columns)
+        notes += [*_reading_notes(encoder), *_constant_notes(encoded, encoder.columns)]
         if table.frame is not None:  # the user may go on to change the table
             table = replace(table, frame=table.frame.copy())
         return cls(
-            encoded, codes, classes, weights, unit, encoder, table, kept, exclude, target, tuple(notes)
+            encoded,
+            codes,
+            classes,
+            weights,
+            unit,
+            encoder,
+            table,
+            kept,
+            exclude,
+            target,
+            tuple(notes),
+            options,
         )
 
     @classmethod
@@ -156,7 +176,7 @@ class Dataset:
         Raises
         ------
         DataError
-            If the table, the labels or the weights cannot be used, columns are missing or unknown, or a label is none
+            If the table, the labels or the weights cannot be used, columns are missing, or a label is none
             of the classes.
         """
         X, y, target = _separate_target(X, y)
@@ -201,6 +221,18 @@ class Dataset:
         """Number of classes."""
         return len(self.classes)
 
+    def summary(self) -> pd.DataFrame:
+        """How every column of the user's table was taken.
+
+        Returns
+        -------
+        DataFrame
+            One row for each column: its kind, the number of different values and of missing ones, the lowest and
+            the highest, the number of features that it became, and what else is worth knowing. Rows of weight 0
+            are left out.
+        """
+        return summarise(self.encoder, self.table, self.kept_rows, self.exclude)
+
     @cached_property
     def total_weight(self) -> int:
         """Sum of the weights, in weight units."""
@@ -236,6 +268,11 @@ class Dataset:
         return np.asarray(self.table.column(str(name)))[self.kept_rows]
 
     @cached_property
+    def columns_with_gaps(self) -> tuple[str, ...]:
+        """The user's columns of numbers that have missing values."""
+        return tuple(dict.fromkeys(column.source for column in self.columns if column.missing))
+
+    @cached_property
     def points(self) -> Points:
         """Rows with equal feature vectors, merged into weighted points."""
         return merge_points(self.X, self.y, self.weights, self.n_classes)
@@ -251,7 +288,20 @@ class Dataset:
         return sum(len(values) - 1 for values in self.ranks.values)
 
     def unit(self) -> NDArray[np.float64]:
-        """Scale every feature to [0, 1]; (n, F) float64. Thresholds are never taken from this view."""
+        """Scale every feature to [0, 1]; (n, F) float64. Thresholds are never taken from this view.
+
+        Raises
+        ------
+        DataError
+            If a column has missing values: they have no place on a scale.
+        """
+        if self.columns_with_gaps:
+            raise DataError(
+                "hyperplanes cannot read columns with missing values: "
+                + ", ".join(self.columns_with_gaps[:6]),
+                cause="a weighted sum needs a number from each column",
+                fix="fill in the values, exclude the columns, or use splits='univariate'",
+            )
         return unit_interval(self.X)
 
     def splits(self, dedupe: Literal["feature", "global"] | None = None) -> Splits:
@@ -357,9 +407,29 @@ def _index_note(X: Any, y: Any) -> list[str]:
     return []
 
 
+def _reading_notes(encoder: Encoder) -> list[str]:
+    notes = []
+    for source in encoder.sources:
+        if source.notation is not None:
+            unit = f" in {source.notation.unit}" if source.notation.unit else ""
+            notes.append(f"column {source.name!r} holds numbers{unit} as text; they are read as numbers")
+        elif source.date_order:
+            notes.append(
+                f"column {source.name!r} holds dates as text ({source.date_order}); they are read as days"
+            )
+    gaps = [source.name for source in encoder.sources if source.gaps or None in source.levels]
+    if gaps:
+        named = ", ".join(map(repr, gaps[:6])) + (f" and {len(gaps) - 6} more" if len(gaps) > 6 else "")
+        notes.append(
+            f"missing values of {named} are a value of their own: each test sends them left or right"
+        )
+    return notes
+
+
 def _constant_notes(X: NDArray[np.float64], columns: tuple[Column, ...]) -> list[str]:
     constant = np.flatnonzero((X[:1] == X).all(axis=0))
-    return [f"column {columns[f].name!r} is constant: no test can use it" for f in constant]
+    names = dict.fromkeys(columns[f].source if columns[f].missing else columns[f].name for f in constant)
+    return [f"column {name!r} is constant: no test can use it" for name in names]
 
 
 def _single_class(label: Any, target: str | None) -> DataError:

@@ -1,7 +1,8 @@
-"""How messages name rows of the user's table: counted from 0 in Python, by data line on the command line."""
+"""How messages name rows and settings: as in Python, or as on the command line."""
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -22,15 +23,18 @@ class RowNames:
         The number of the first one.
     note : str
         What a reader has to know about the numbers; empty where the word tells.
+    options : bool
+        Whether settings are options of a command rather than arguments of a function.
     """
 
     word: str
     first: int
     note: str
+    options: bool = False
 
 
 IN_PYTHON = RowNames("row", 0, " (rows are counted from 0)")
-BY_LINE = RowNames("data line", 1, "")
+BY_LINE = RowNames("data line", 1, "", options=True)
 _names = IN_PYTHON
 
 
@@ -70,3 +74,10 @@ def rows_note() -> str:
 def rows_word() -> str:
     """What a row is called."""
     return _names.word
+
+
+def setting_text(name: str, value: Any, several: bool = False) -> str:
+    """A setting for a message: ``dates='days'``, ``categorical=['branch']``, or ``--dates days``."""
+    if _names.options:
+        return f"--{name} {shlex.quote(str(value))}"
+    return f"{name}=[{value!r}]" if several else f"{name}={value!r}"

@@ -1,8 +1,7 @@
-"""Reading the user's table: names, kinds of columns, raw values; everything odd is refused by name."""
+"""Reading the user's table: names and raw values; everything odd is refused by name."""
 
 from __future__ import annotations
 
-import numbers
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -13,7 +12,6 @@ import pandas as pd
 from numpy.typing import NDArray
 from pandas.api import types
 
-from treeform.data.columns import BOOLEAN, CATEGORY, NUMERIC
 from treeform.data.rows import SHOWN, row_text, rows_note, rows_text
 from treeform.errors import DataError
 
@@ -84,7 +82,7 @@ def _matrix(X: Any) -> NDArray[Any]:
         raise DataError(
             f"X has entries of type {array.dtype}",
             cause="trees compare real numbers",
-            fix=_as_numbers_fix("X"),
+            fix="turn X into numbers, booleans or text first",
         )
     return array
 
@@ -126,57 +124,8 @@ def _names(X: Any, n_columns: int, feature_names: Any) -> tuple[str, ...]:
     return names
 
 
-def kind_of(values: Any, name: str) -> str:
-    """Whether a column is numeric, boolean or categorical.
-
-    Raises
-    ------
-    DataError
-        For dates, complex numbers and entries that are neither numbers, booleans nor text.
-    """
-    dtype = values.dtype
-    if isinstance(dtype, pd.CategoricalDtype):
-        return CATEGORY
-    if types.is_bool_dtype(dtype):
-        return BOOLEAN
-    is_time = types.is_datetime64_any_dtype(dtype) or types.is_timedelta64_dtype(dtype)
-    if is_time or isinstance(dtype, pd.PeriodDtype):
-        raise DataError(
-            f"column {name!r} holds dates or times ({dtype})",
-            cause="a test on a date depends on the unit and origin that you mean",
-            fix=f"make it a number, for example X[{name!r}].dt.year or days since a date",
-        )
-    if types.is_complex_dtype(dtype):
-        raise DataError(f"column {name!r} holds complex numbers", fix="split it into two real columns")
-    if types.is_numeric_dtype(dtype):
-        return NUMERIC
-    if types.is_string_dtype(dtype) or dtype.kind in "OUS":
-        return _kind_of_objects(values, name)
-    raise DataError(f"column {name!r} has the type {dtype}", fix=_as_numbers_fix(f"column {name!r}"))
-
-
-def _kind_of_objects(values: Any, name: str) -> str:
-    found = {type(value) for value in np.asarray(values, dtype=object)[~np.asarray(pd.isna(values))]}
-    if found and all(issubclass(kind, bool | np.bool_) for kind in found):
-        return BOOLEAN
-    if found and all(issubclass(kind, numbers.Real) and not issubclass(kind, bool) for kind in found):
-        return NUMERIC
-    odd = [kind for kind in found if not issubclass(kind, str | bool | np.bool_ | int | float | np.number)]
-    if odd:
-        listed = ", ".join(sorted(kind.__name__ for kind in odd))
-        raise DataError(
-            f"column {name!r} holds values of type {listed}: argument must be a string or a number",
-            fix=_as_numbers_fix(f"column {name!r}"),
-        )
-    return CATEGORY
-
-
-def _as_numbers_fix(what: str) -> str:
-    return f"turn {what} into numbers, booleans or text first"
-
-
 def numeric_values(values: Any, name: str, rows: NDArray[np.int64] | None = None) -> NDArray[np.float64]:
-    """Values of a numeric or boolean column as float64, exactly; `refuse_gaps` comes before.
+    """Values of a numeric or boolean column as float64, exactly; missing values are left out before.
 
     Raises
     ------
@@ -215,7 +164,22 @@ def _refuse_large(raw: NDArray[Any], name: str, rows: NDArray[np.int64] | None) 
         )
 
 
-def refuse_gaps(table: Table, names: Sequence[str], rows: NDArray[np.int64] | None = None) -> None:
+def refuse_infinite(table: Table, names: Sequence[str], rows: NDArray[np.int64] | None = None) -> None:
+    """Raise when a value of the columns ``names`` is infinite; all such columns are told at once.
+
+    Raises
+    ------
+    DataError
+    """
+    _refuse(
+        [(name, infinite) for name, _, infinite in _gaps(table, names)], rows, "infinite (inf)",
+        cause="tests compare finite numbers", fix="drop these rows, or fill in the values",
+    )  # fmt: skip
+
+
+def refuse_gaps(
+    table: Table, names: Sequence[str], rows: NDArray[np.int64] | None = None, *, cause: str, fix: str = ""
+) -> None:
     """Raise when a value of the columns ``names`` is missing or infinite; all such columns are told at once.
 
     Parameters
@@ -224,42 +188,59 @@ def refuse_gaps(table: Table, names: Sequence[str], rows: NDArray[np.int64] | No
     names : sequence of str
     rows : ndarray of int64, optional
         The user's row numbers, for the message.
+    cause, fix : str
+        Why that is refused, and what to do besides dropping the rows.
 
     Raises
     ------
     DataError
     """
-    found = [(name, at) for name, at in _gaps(table, names) if len(at)]
+    bad = [(name, missing | infinite) for name, missing, infinite in _gaps(table, names)]
+    more = f"; {fix}" if fix else ""
+    _refuse(
+        bad,
+        rows,
+        "missing (NaN) or infinite (inf)",
+        cause=cause,
+        fix=f"drop these rows, or fill in the values{more}",
+    )
+
+
+def _refuse(
+    bad: list[tuple[str, NDArray[np.bool_]]],
+    rows: NDArray[np.int64] | None,
+    odd: str,
+    *,
+    cause: str,
+    fix: str,
+) -> None:
+    found = [(name, np.flatnonzero(at)) for name, at in bad if at.any()]
     if not found:
         return
     told = [(name, at if rows is None else rows[at]) for name, at in found]
     if len(told) == 1:
         name, at = told[0]
-        what = f"column {name!r} is missing (NaN) or infinite (inf) in {rows_text(at)}"
+        what = f"column {name!r} is {odd} in {rows_text(at)}"
     else:
         each = ", ".join(f"{name!r} ({rows_text(at)})" for name, at in told[:SHOWN])
         more = f" and {len(told) - SHOWN} more" if len(told) > SHOWN else ""
-        what = f"{len(told)} columns have missing (NaN) or infinite (inf) values: {each}{more}"
-    raise DataError(
-        what + rows_note(),
-        cause="optimal trees are exact about every value, so none may be unknown",
-        fix="drop these rows, fill in the values, or add a column that marks them as missing",
-    )
+        what = f"{len(told)} columns have values that are {odd}: {each}{more}"
+    raise DataError(what + rows_note(), cause=cause, fix=fix)
 
 
-def _gaps(table: Table, names: Sequence[str]) -> Iterator[tuple[str, NDArray[np.int64]]]:
-    """Each column, and the positions of its missing or infinite values."""
+def _gaps(table: Table, names: Sequence[str]) -> Iterator[tuple[str, NDArray[np.bool_], NDArray[np.bool_]]]:
+    """Each column, with the rows in which it is missing, and those in which it is infinite."""
     if table.matrix is not None and table.matrix.dtype.kind != "f":
         return
     for name in names:
         values = table.column(name)
-        bad = np.array(pd.isna(values))
+        missing = np.array(pd.isna(values))
+        infinite = np.zeros(len(missing), dtype=bool)
         if values.dtype.kind == "f":
-            known = values[~bad]
-            bad[~bad] = ~np.isfinite(np.asarray(known, dtype=np.float64))
+            infinite[~missing] = np.isinf(np.asarray(values[~missing], dtype=np.float64))
         elif types.is_object_dtype(values.dtype):
-            bad = bad | np.fromiter((_infinite(value) for value in values), dtype=bool, count=len(bad))
-        yield name, np.flatnonzero(bad)
+            infinite = np.fromiter((_infinite(value) for value in values), dtype=bool, count=len(missing))
+        yield name, missing, infinite
 
 
 def _infinite(value: Any) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from treeform.engines.binary import CADL85, DL85, Blossom
 from treeform.engines.contree import ConTree
 from treeform.engines.diagram import DiagramHeuristic, DiagramSearch
-from treeform.engines.size_table import SizeTable
+from treeform.engines.size_outcome import SizeOutcome
 from treeform.engines.task import Engine, EngineOutcome, EngineRun, TreeTask
 from treeform.engines.totals import TotalsSearch
 
@@ -19,7 +19,7 @@ __all__ = [
     "Engine",
     "EngineOutcome",
     "EngineRun",
-    "SizeTable",
+    "SizeOutcome",
     "TotalsSearch",
     "TreeTask",
 ]

@@ -42,7 +42,7 @@ def to_diagram(found: dict[str, Any], data: Dataset, is_tree: bool = False) -> D
 
     A diagram has one leaf per class, a tree one per arc that ends.
     """
-    feature = np.asarray(found["feature"], dtype=np.int32)
+    feature = np.array(found["feature"], dtype=np.int32)
     if not len(feature):
         return DecisionGraph.leaf(int(found["constant"]), data)
     passes = feature == NO_FEATURE

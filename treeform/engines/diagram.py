@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from treeform.engines.contree import _check_path
 from treeform.engines.conversion import admissible_diagram
 from treeform.engines.diagram_core import CoreCall, Session, known_costs
-from treeform.engines.size_table import SizeTable
+from treeform.engines.size_outcome import SizeOutcome
 from treeform.engines.task import Engine, EngineOutcome, EngineRun, TreeTask, check_task
 from treeform.errors import SpecError
 from treeform.shape import UNIVARIATE, Shape, Tree
@@ -108,7 +108,7 @@ class DiagramSearch(Engine):
         call = self._call(prices=[(1, task.node_penalty)], known=session.known, upper=session.upper)
         return session.outcome(call.run(data, task, run.time_limit, session.poll))
 
-    def ladder(
+    def size_table(
         self,
         data: Dataset,
         shape: Shape,
@@ -123,7 +123,7 @@ class DiagramSearch(Engine):
         lower: Sequence[int] = (),
         time_limit: float | None = None,
         stop: Callable[[], bool] = lambda: False,
-    ) -> SizeTable:
+    ) -> SizeOutcome:
         """The least cost with at most k tests, for every k: one run that answers every price of a test.
 
         Parameters
@@ -133,7 +133,7 @@ class DiagramSearch(Engine):
             With univariate splits.
         prices : sequence of Fraction or int, optional
             Prices of a test in weight units, to be proved one after the other in descending order: a number of
-            tests is looked at only as far as it matters for one of them. Left out, every number is solved.
+            tests is solved only as far as it matters for one of them. Left out, every number is solved.
         free : int
             So many tests have no price; 1 for the objective (18) of the paper, which prices all but the root.
         cost : (K, K) int64 array, optional
@@ -151,7 +151,7 @@ class DiagramSearch(Engine):
 
         Returns
         -------
-        SizeTable
+        SizeOutcome
 
         Raises
         ------
@@ -178,7 +178,7 @@ class DiagramSearch(Engine):
             every_number=prices is None,
         )
         native = call.run(data, task, time_limit, session.poll)
-        return SizeTable.of(native, data, task.widths is None, wanted, begin, session.interrupted, free)
+        return SizeOutcome.of(native, data, task.widths is None, wanted, begin, session.interrupted, free)
 
     def _call(self, **what: Any) -> CoreCall:
         return CoreCall(use=self.techniques, memory=self.memory_limit, simd=self.simd, **what)

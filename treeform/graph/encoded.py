@@ -10,10 +10,13 @@ from numpy.typing import NDArray
 
 from treeform.data.columns import Column
 from treeform.data.encode import Encoder
+from treeform.data.unseen import Unseen
 from treeform.errors import DataError
 
 
-def encoded_matrix(encoder: Encoder | None, columns: tuple[Column, ...], X: Any) -> NDArray[np.float64]:
+def encoded_matrix(
+    encoder: Encoder | None, columns: tuple[Column, ...], X: Any, unseen: Unseen = Unseen.WARN
+) -> NDArray[np.float64]:
     """A DataFrame is encoded, an array is an encoded matrix already.
 
     Parameters
@@ -21,6 +24,8 @@ def encoded_matrix(encoder: Encoder | None, columns: tuple[Column, ...], X: Any)
     encoder : Encoder or None
     columns : tuple of F Column
     X : DataFrame or array of shape (m, F)
+    unseen : Unseen
+        What to do about levels that were not there in training.
 
     Returns
     -------
@@ -29,10 +34,10 @@ def encoded_matrix(encoder: Encoder | None, columns: tuple[Column, ...], X: Any)
     Raises
     ------
     DataError
-        If columns are missing or unknown, the shape is wrong, or a value is missing or no number.
+        If columns are missing, the shape is wrong, or a value is missing or no number.
     """
     if isinstance(X, pd.DataFrame) and encoder is not None:
-        return encoder.transform(X)
+        return encoder.transform(X, unseen)
     try:
         matrix = np.asarray(X, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from treeform.data.columns import NUMERIC, Column, number_text
+from treeform.data.columns import Column, number_text
 from treeform.errors import SpecError
 
 Floats = NDArray[np.float64]
@@ -67,7 +67,7 @@ class LinearForm:
         parts: list[str] = []
         for feature, weight in zip(self.features, self.weights, strict=True):
             column = columns[feature]
-            name = column.name if column.kind == NUMERIC else f"[{column.question(0.5)[0]}]"
+            name = column.name if not column.is_indicator else f"[{column.question(0.5)[0]}]"
             size = "" if abs(weight) == 1 else f"{number_text(abs(weight))}*"
             sign = ("-" if weight < 0 else "") if not parts else (" - " if weight < 0 else " + ")
             parts.append(f"{sign}{size}{name}")

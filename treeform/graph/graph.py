@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from treeform.data.columns import Column
 from treeform.data.encode import Encoder
+from treeform.data.unseen import Unseen
 from treeform.errors import DataError, SpecError
 from treeform.graph import build, routing, structure
 from treeform.graph.encoded import encoded_matrix
@@ -233,7 +234,7 @@ class FlatGraph:
         Raises
         ------
         DataError
-            If columns are missing or unknown, or a value is missing or no number.
+            If columns are missing, or a value is missing where training had none, or no number.
         """
         return routing.leaf_of_row(self, self._matrix(X))
 
@@ -252,13 +253,18 @@ class FlatGraph:
         """Class code of each row of a table or of the encoded matrix: (m,) int64."""
         return self.label[self.apply(X)].astype(np.int64)
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Any, unseen: str | Unseen = "warn") -> NDArray[Any]:
         """Class label of each row of a user's table.
 
         Parameters
         ----------
         X : DataFrame or array
-            As in fit: a DataFrame is read by column name. Without an encoder, the encoded matrix.
+            As in fit: a DataFrame is read by column name, and may have other columns, too. Without an encoder, the
+            encoded matrix.
+        unseen : {"error", "warn", "other"}, default "warn"
+            What to do about levels that were not there in training: refuse them, warn with their counts, or nothing.
+            They are none of the levels known: a test "job = skilled" is answered with no; in an ordered column they
+            stand below all levels.
 
         Returns
         -------
@@ -267,24 +273,29 @@ class FlatGraph:
         Raises
         ------
         DataError
-            If columns are missing or unknown, or a value is missing or infinite.
+            If columns are missing, a value is infinite, or one is missing in a column that had no missing value in
+            training.
         """
-        return np.asarray(self.classes[self.predict_codes(self.encode(X))])
+        return np.asarray(self.classes[self.predict_codes(self.encode(X, unseen))])
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_proba(self, X: Any, unseen: str | Unseen = "warn") -> NDArray[np.float64]:
         """Shares of the training weight per class at the leaf reached: (m, K), columns as `classes`.
 
         A leaf that no training weight reaches gives its label the share 1.
         """
-        leaf = self.apply(self.encode(X))
+        return np.asarray(self.shares[self.apply(self.encode(X, unseen))])
+
+    @cached_property
+    def shares(self) -> NDArray[np.float64]:
+        """(N, K) shares of the training weight per class at each node; the label's is 1 where no weight arrives."""
         total = self.counts.sum(axis=1, keepdims=True)
         certain = np.eye(self.n_classes)[np.maximum(self.label, 0)]
-        shares = np.divide(self.counts, total, out=certain, where=total > 0)
-        return np.asarray(shares[leaf])
+        return np.asarray(np.divide(self.counts, total, out=certain, where=total > 0))
 
-    def encode(self, X: Any) -> NDArray[np.float64]:
-        """Turn a user's table into the encoded matrix that `apply` takes."""
-        return self._matrix(X) if self.encoder is None else self.encoder.transform(X)
+    def encode(self, X: Any, unseen: str | Unseen = "warn") -> NDArray[np.float64]:
+        """Turn a user's table into the encoded matrix that `apply` takes; `unseen` as in `predict`."""
+        policy = Unseen.of(unseen)
+        return self._matrix(X) if self.encoder is None else self.encoder.transform(X, policy)
 
     def _matrix(self, X: Any) -> NDArray[np.float64]:
         return encoded_matrix(self.encoder, self.columns, X)

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from treeform.data.columns import BOOLEAN, CATEGORY, NUMERIC, Column
+from treeform.data.columns import CATEGORY, KINDS, ORDERED, Column
 from treeform.data.encode import Encoder
 from treeform.errors import CertificateError, SpecError
 from treeform.graph.files import write_file
@@ -42,7 +42,7 @@ def to_json(graph: FlatGraph) -> dict[str, Any]:
     value: dict[str, Any] = {
         "format": FORMAT,
         "version": VERSION,
-        "columns": [{"source": c.source, "kind": c.kind, "category": c.category} for c in graph.columns],
+        "columns": [_column_to_json(column) for column in graph.columns],
         "classes": _classes_to_json(graph.classes),
         "encoder": None if graph.encoder is None else graph.encoder.to_json(),
         "nodes": [_node_to_json(graph, node) for node in range(len(graph.feature))],
@@ -223,16 +223,33 @@ def _is_finite(value: Any) -> bool:
 # ---------------------------------------------------------------- columns and classes
 
 
+def _column_to_json(column: Column) -> dict[str, Any]:
+    value: dict[str, Any] = {"source": column.source, "kind": column.kind, "category": column.category}
+    if column.missing:
+        value["missing"] = column.missing
+    if column.levels:
+        value["levels"] = list(column.levels)
+    return value
+
+
 def _column_from_json(entry: Any) -> Column:
-    if not isinstance(entry, dict) or set(entry) != {"source", "kind", "category"}:
+    needed, more = {"source", "kind", "category"}, {"missing", "levels"}
+    if not isinstance(entry, dict) or not needed <= set(entry) <= needed | more:
         raise _malformed("a column needs source, kind and category")
     source, kind, category = entry["source"], entry["kind"], entry["category"]
-    if not isinstance(source, str) or kind not in (NUMERIC, BOOLEAN, CATEGORY):
+    missing, levels = entry.get("missing", ""), entry.get("levels", [])
+    if not isinstance(source, str) or kind not in KINDS:
         raise _malformed(f"column {source!r} has the kind {kind!r}")
-    fits = isinstance(category, str | bool | int | float) if kind == CATEGORY else category is None
+    fits = isinstance(category, str | bool | int | float | None) if kind == CATEGORY else category is None
     if not fits:
         raise _malformed(f"column {source!r} of kind {kind} has the category {category!r}")
-    return Column(source, kind, category)
+    if missing not in ("", "below", "above") or (missing and kind == CATEGORY):
+        raise _malformed(f"column {source!r} has missing values {missing!r}")
+    if not isinstance(levels, list) or (kind == ORDERED) != bool(levels):
+        raise _malformed(f"column {source!r} has levels that do not fit its kind")
+    if not all(isinstance(level, str | bool | int | float) for level in levels):
+        raise _malformed(f"column {source!r} has levels that are neither text nor numbers")
+    return Column(source, kind, category, missing, tuple(levels))
 
 
 def _classes_to_json(classes: NDArray[Any]) -> dict[str, Any]:

@@ -170,24 +170,24 @@ def _merged(columns: tuple[Column, ...], path: list[Step]) -> str | None:
             if lo >= 0:  # two levels at once
                 return None
             continue  # "job = skilled" already says "job != other"
-        parts.append(_bounds_text(column, lo, hi))
-    return " and ".join(part for part in parts if part)
+        parts += _bounds_texts(column, lo, hi)
+    several = len(parts) > 1
+    return " and ".join(f"({part})" if several and part.endswith(" or missing") else part for part in parts)
 
 
 def _never(column: Column, lo: float, hi: float) -> bool:
-    return column.kind != NUMERIC and (lo >= 1 or hi < 0)
+    return column.is_indicator and (lo >= 1 or hi < 0)
 
 
-def _bounds_text(column: Column, lo: float, hi: float) -> str:
-    if column.kind != NUMERIC:  # 0 or 1: bounds outside say nothing
+def _bounds_texts(column: Column, lo: float, hi: float) -> list[str]:
+    if column.is_indicator:  # 0 or 1: bounds outside say nothing
         if 0 <= hi < 1:
-            return column.test(hi)
-        return column.test(lo, negate=True) if 0 <= lo < 1 else ""
-    if lo == float("-inf"):
-        return column.test(hi)
-    if hi == float("inf"):
-        return column.test(lo, negate=True)
-    return f"{number_text(lo)} < {column.name} <= {number_text(hi)}"
+            return [column.test(hi)]
+        return [column.test(lo, negate=True)] if 0 <= lo < 1 else []
+    below, above = lo != float("-inf"), hi != float("inf")
+    if below and above and column.kind == NUMERIC and not column.missing:
+        return [f"{number_text(lo)} < {column.name} <= {number_text(hi)}"]
+    return [column.test(lo, negate=True)] * below + [column.test(hi)] * above
 
 
 def _shared(graph: FlatGraph) -> set[int]:

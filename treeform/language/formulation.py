@@ -116,7 +116,7 @@ class Formulation:
     def supports(self, shape: Shape, data: Dataset, objective: Objective) -> str | None:
         """Why this formulation cannot state the problem, or None when it can."""
         if any(isinstance(term, Depth) for _, term in objective.terms) and len(objective.terms) > 1:
-            return "the depth is minimised by a ladder of its own, not as one of several terms"
+            return "the depth is minimised by its own search, not as one of several terms"
         if shape.splits not in self.splits:
             return f"it states {' and '.join(sorted(self.splits))} splits, and the shape asks for {shape.splits} ones"
         missing = objective.needs - derivable(self.offers)

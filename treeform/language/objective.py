@@ -244,7 +244,7 @@ class Leaves(Term):
 
 @dataclass(frozen=True)
 class Depth(Term):
-    """Largest number of tests on a path. Minimised by a ladder over depths, so it has no expression."""
+    """Largest number of tests on a path. Minimised by a search over depths, so it has no expression."""
 
     name: ClassVar[str] = "depth"
 

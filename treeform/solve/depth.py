@@ -1,6 +1,6 @@
-"""Minimum depth by a ladder: depth 1, 2, 3, ... until a model exists.
+"""Minimum depth: is there a model of depth 1, 2, 3, ...?
 
-Each refuted rung is a lower claim on the depth, the first rung with a model is the optimum (Avellaneda,
+Each refuted depth is a lower claim, the first depth with a model is the optimum (Avellaneda,
 AAAI 2020, DT_depth; here for any formulation and any requirements).
 """
 
@@ -38,13 +38,13 @@ def is_depth(objective: Objective) -> bool:
     if depths and len(objective.terms) > 1:
         raise SpecError(
             f"the objective {objective} mixes the depth with other terms",
-            cause="the depth is minimised by a ladder of its own, one depth after the other",
+            cause="the depth is minimised by a search of its own, one depth after the other",
             fix="minimise tf.Depth() under requirements such as tf.MaxErrors(0), or bound the depth by the shape",
         )
     return bool(depths)
 
 
-def climb(
+def minimize_depth(
     question: Question,
     formulation: Formulation,
     backend: Backend,
@@ -55,13 +55,13 @@ def climb(
 ) -> Limit | None:
     """Solve "is there a model of depth k?" for k = 0, 1, 2, ... up to the shape's depth.
 
-    ``engine`` looks at each depth before the formulation. With ``proofs``, the refutation of each depth is
+    ``engine`` tries each depth before the formulation. With ``proofs``, the refutation of each depth is
     written there before the next is tried; then no engine takes part, since what it refutes has no such proof.
     """
     if not isinstance(question.shape, Tree):
         raise SpecError(
             f"the depth cannot be minimised over {question.shape}",
-            cause="the ladder goes over trees of depth 1, 2, 3, ...",
+            cause="the search goes over trees of depth 1, 2, 3, ...",
             fix="use shape=tf.Tree(depth=k), where k is the largest depth allowed",
         )
     unit = int(question.scale * question.objective.terms[0][0])
@@ -75,46 +75,46 @@ def climb(
     for depth in range(first, question.shape.depth + 1):
         if ledger.stop():
             break
-        rung = question.with_(shape=Tree(depth, question.shape.splits), objective=Objective(()))
-        found = Ledger(rung, ledger.budget)
-        found.runners = ledger.runners
+        at_depth = question.with_(shape=Tree(depth, question.shape.splits), objective=Objective(()))
+        own_ledger = Ledger(at_depth, ledger.budget)
+        own_ledger.runners = ledger.runners
         if beside is not None:
-            ledger.say(f"{beside.engine.name}, depth {depth}")
-            beside.try_depth(found)
-            if found.impossible:
-                _refuse(ledger, found, question, depth, unit)
+            ledger.set_phase(f"{beside.engine.name}, depth {depth}")
+            beside.try_depth(own_ledger)
+            if own_ledger.impossible:
+                _refuse(ledger, own_ledger, question, depth, unit)
                 continue
-        if found.graph is None and not ledger.stop():
-            reason = formulation.supports(rung.shape, rung.data, rung.objective)
+        if own_ledger.graph is None and not ledger.stop():
+            reason = formulation.supports(at_depth.shape, at_depth.data, at_depth.objective)
             if reason is not None:
                 ledger.notes.append(f"{formulation.name} stopped before depth {depth}: {reason}")
                 return Limit.MEMORY
-            search = _search(rung, formulation, backend, found, ledger, proofs)
-            if found.impossible:
+            search = _search(at_depth, formulation, backend, own_ledger, ledger, proofs)
+            if own_ledger.impossible:
                 search.claim(ledger, unit * (depth + 1) if depth < question.shape.depth else None)
                 continue
-            if found.graph is None:
+            if own_ledger.graph is None:
                 return search.limit
-        if found.graph is not None:
-            ledger.offer(found.graph, found.claims[-1].by)
+        if own_ledger.graph is not None:
+            ledger.submit(own_ledger.graph, own_ledger.claims[-1].by)
             return _break_tie(question, depth, formulation, backend, ledger, budget, beside)
     return None
 
 
 def _search(
-    rung: Question,
+    at_depth: Question,
     formulation: Formulation,
     backend: Backend,
-    found: Ledger,
+    own_ledger: Ledger,
     ledger: Ledger,
     proofs: ProofWriter | None,
 ) -> CompiledSearch:
     """Ask the solver about one depth."""
-    assert isinstance(rung.shape, Tree)
-    ledger.say(f"{formulation.name} on {backend.name}, depth {rung.shape.depth}")
-    search = CompiledSearch(rung, formulation, backend, found, ledger.budget, proofs)
+    assert isinstance(at_depth.shape, Tree)
+    ledger.set_phase(f"{formulation.name} on {backend.name}, depth {at_depth.shape.depth}")
+    search = CompiledSearch(at_depth, formulation, backend, own_ledger, ledger.budget, proofs)
     search.run()
-    ledger.notes += found.notes
+    ledger.notes += own_ledger.notes
     return search
 
 
@@ -131,9 +131,9 @@ def _skip(question: Question, formulation: Formulation, ledger: Ledger, unit: in
     return first
 
 
-def _refuse(ledger: Ledger, found: Ledger, question: Question, depth: int, unit: int) -> None:
+def _refuse(ledger: Ledger, own_ledger: Ledger, question: Question, depth: int, unit: int) -> None:
     """Enter what the engine refuted at ``depth``."""
-    claim = found.claims[-1]
+    claim = own_ledger.claims[-1]
     if depth < question.shape.depth:
         ledger.prove_lower(unit * (depth + 1), claim.by, claim.relaxation, claim.recheck)
     else:
@@ -153,21 +153,23 @@ def _break_tie(
     next_goal = formulation.tie_break(question.objective) if isinstance(formulation, DepthHints) else None
     if next_goal is None or ledger.graph is None:
         return None
-    rung = question.with_(shape=Tree(depth, question.shape.splits), objective=next_goal)
-    found = Ledger(rung, ledger.budget)
-    found.runners = ledger.runners
-    found.offer(ledger.graph, "the ladder")
-    ledger.say(f"{formulation.name} on {backend.name}, depth {depth}: {next_goal}")
+    at_depth = question.with_(shape=Tree(depth, question.shape.splits), objective=next_goal)
+    own_ledger = Ledger(at_depth, ledger.budget)
+    own_ledger.runners = ledger.runners
+    own_ledger.submit(ledger.graph, "the search over depths")
+    ledger.set_phase(f"{formulation.name} on {backend.name}, depth {depth}: {next_goal}")
     if beside is not None:
-        beside.fewest_tests(found)
+        beside.fewest_tests(own_ledger)
     limit = None
-    if not found.stop():
-        search = CompiledSearch(rung, formulation, backend, found, budget)
+    if not own_ledger.stop():
+        search = CompiledSearch(at_depth, formulation, backend, own_ledger, budget)
         search.run()
         limit = search.limit
-    assert found.graph is not None
-    assert found.upper is not None
-    ledger.exchange(found.graph)
-    lower = "" if found.closed else f", at least {as_number(rung.to_units(found.lower or 0))}"
-    ledger.notes.append(f"{next_goal} at depth {depth}: {as_number(rung.to_units(found.upper))}{lower}")
-    return None if found.closed else limit
+    assert own_ledger.graph is not None
+    assert own_ledger.upper is not None
+    ledger.replace(own_ledger.graph)
+    lower = "" if own_ledger.closed else f", at least {as_number(at_depth.to_units(own_ledger.lower or 0))}"
+    ledger.notes.append(
+        f"{next_goal} at depth {depth}: {as_number(at_depth.to_units(own_ledger.upper))}{lower}"
+    )
+    return None if own_ledger.closed else limit

@@ -1,4 +1,4 @@
-"""What a native engine says about one depth of the ladder, before a formula is built for it.
+"""What a native engine proves about one depth, before a formula is built for it.
 
 An engine that ignores some requirements still refutes: when its fewest errors are too many, so are all others.
 Its tree answers for the depth when exact evaluation finds nothing wrong with it.
@@ -24,15 +24,15 @@ from treeform.solve.simple_bounds import allowed_errors
 
 @dataclass
 class DepthEngine:
-    """A native engine that is asked about each depth first.
+    """A native engine that tries each depth first.
 
     Parameters
     ----------
     engine : Engine
     budget : Budget
-        Of the whole run. An engine that could not answer for a depth in its share is not asked again.
+        Of the whole run. An engine that did not finish a depth in its share is not run again.
     alone : bool
-        Whether all the time is the engine's, since nobody else is asked.
+        Whether all the time is the engine's, since nothing else runs.
     """
 
     engine: Engine
@@ -40,31 +40,31 @@ class DepthEngine:
     alone: bool = False
     gave_up: bool = False
 
-    def try_depth(self, rung: Ledger) -> None:
-        """Enter a model of the rung's depth, or that there is none, or nothing."""
-        told = self._task(rung.question)
-        if self.gave_up or told is None:
+    def try_depth(self, ledger: Ledger) -> None:
+        """Enter a model of the depth of the ledger's shape, or that there is none, or nothing."""
+        task_and_limit = self._task(ledger.question)
+        if self.gave_up or task_and_limit is None:
             return
-        relaxation, allowed = told
+        relaxation, allowed = task_and_limit
         part = self._part()
 
         def on_incumbent(seconds: float, upper: int, lower: int, graph: DecisionGraph | None) -> None:
             if graph is not None and upper <= allowed:
-                rung.offer(graph, self.engine.name)
+                ledger.submit(graph, self.engine.name)
 
         run = EngineRun(
             time_limit=part.remaining,
-            stop=lambda: part.stop() or rung.graph is not None,
+            stop=lambda: part.stop() or ledger.graph is not None,
             upper=allowed + 1,
             on_incumbent=on_incumbent,
         )
-        rung.runners.append(self.engine.name)
-        outcome = self.engine.run(rung.question.data, relaxation.task, run)
+        ledger.runners.append(self.engine.name)
+        outcome = self.engine.run(ledger.question.data, relaxation.task, run)
         if outcome.graph is not None:
-            rung.offer(outcome.graph, self.engine.name)
+            ledger.submit(outcome.graph, self.engine.name)
         if outcome.lower > allowed:
-            rung.prove_infeasible(self.engine.name, relaxation.dropped, recheck_of(self.engine))
-        self.gave_up = outcome.reason is not None and rung.graph is None
+            ledger.prove_infeasible(self.engine.name, relaxation.dropped, recheck_of(self.engine))
+        self.gave_up = outcome.reason is not None and ledger.graph is None
 
     def fewest_tests(self, ledger: Ledger) -> None:
         """Bounds and models for the fewest tests without training errors, at the depth of the ledger's shape.
@@ -73,18 +73,22 @@ class DepthEngine:
         fewest tests, since a tree without errors exists.
         """
         question = ledger.question
-        told = self._task(question)
-        if told is None or told[1] != 0 or str(question.objective) != str(Objective.of(Nodes())):
+        task_and_limit = self._task(question)
+        if (
+            task_and_limit is None
+            or task_and_limit[1] != 0
+            or str(question.objective) != str(Objective.of(Nodes()))
+        ):
             return
-        relaxation, _ = told
-        task = self._priced(question, relaxation.task)
+        relaxation, _ = task_and_limit
+        task = self._task_with_price(question, relaxation.task)
         if task is None or not {"cost", "node_penalty"} <= self.engine.understands:
             return
         part = self._part()
 
         def on_incumbent(seconds: float, upper: int, lower: int, graph: DecisionGraph | None) -> None:
             if graph is not None:
-                ledger.offer(graph, self.engine.name)
+                ledger.submit(graph, self.engine.name)
             ledger.prove_lower(lower * question.scale, self.engine.name, relaxation.dropped)
 
         run = EngineRun(
@@ -95,7 +99,7 @@ class DepthEngine:
         )
         outcome = self.engine.run(question.data, task, run)
         if outcome.graph is not None:
-            ledger.offer(outcome.graph, self.engine.name)
+            ledger.submit(outcome.graph, self.engine.name)
         ledger.prove_lower(outcome.lower * question.scale, self.engine.name, relaxation.dropped)
 
     def _task(self, question: Question) -> tuple[Relaxation, int] | None:
@@ -104,7 +108,7 @@ class DepthEngine:
         allowed, relaxation = allowed_errors(errors), relax(errors, self.engine)
         return None if allowed is None or relaxation is None else (relaxation, allowed)
 
-    def _priced(self, question: Question, task: TreeTask) -> TreeTask | None:
+    def _task_with_price(self, question: Question, task: TreeTask) -> TreeTask | None:
         each = 1 << task.depth
         if each * (question.data.total_weight + 1) >= LARGEST_COST:
             return None

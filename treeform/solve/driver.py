@@ -13,7 +13,7 @@ from treeform.shape import Tree
 from treeform.solve import schedule
 from treeform.solve.budget import Budget, interruptible
 from treeform.solve.choice import Plan, choose, totals_engine
-from treeform.solve.depth import climb, is_depth
+from treeform.solve.depth import is_depth, minimize_depth
 from treeform.solve.engines import run_engine
 from treeform.solve.lagrangian import rows_of, tighten
 from treeform.solve.ledger import Ledger
@@ -57,16 +57,18 @@ def _work(
     if (note := out_of_reach(question)) is not None:
         ledger.notes.append(note)
     if plan.start is not None:
-        ledger.offer(plan.start, "the given warm start")
+        ledger.submit(plan.start, "the given warm start")
     if plan.engine is not None:
         relaxation = relax(question, plan.engine)
         assert relaxation is not None
-        ledger.say(plan.engine.name)
+        ledger.set_phase(plan.engine.name)
         outcome = run_engine(plan.engine, relaxation, ledger, budget)
         return budget.reason or (Limit.MEMORY if outcome.reason == "memory" else None)
     assert plan.backend is not None and plan.formulation is not None
     if is_depth(question.objective):
-        limit = climb(question, plan.formulation, plan.backend, ledger, budget, files, plan.warm_engine)
+        limit = minimize_depth(
+            question, plan.formulation, plan.backend, ledger, budget, files, plan.warm_engine
+        )
         return budget.reason or limit
     _first_models(question, plan, ledger, budget)
     if plan.warm_engine is not None:
@@ -85,7 +87,7 @@ def _first_models(question: Question, plan: Plan, ledger: Ledger, budget: Budget
         return
     part = schedule.FIRST_MODELS.of(budget)
     for graph in plan.formulation.starts(question.data, question.shape):
-        ledger.offer(graph, f"{plan.formulation.name}, first models")
+        ledger.submit(graph, f"{plan.formulation.name}, first models")
         if part.stop() or ledger.closed:
             return
 
@@ -100,7 +102,7 @@ def constants(question: Question, ledger: Ledger) -> None:
     They come before everything that can take time: no limit is too short for an admissible one.
     """
     for label in np.argsort(-question.data.class_weights, kind="stable").tolist():
-        ledger.offer(DecisionGraph.leaf(label, question.data), "constant model")
+        ledger.submit(DecisionGraph.leaf(label, question.data), "constant model")
         if ledger.graph is not None and ledger.budget.stop():
             return
 
@@ -111,7 +113,7 @@ def _warm_up(question: Question, plan: Plan, ledger: Ledger, budget: Budget) -> 
     if relaxation is None:
         return
     seconds = schedule.WARM_START.seconds(budget.remaining)
-    ledger.say(f"warm start: {plan.warm_engine.name}")
+    ledger.set_phase(f"warm start: {plan.warm_engine.name}")
     if relaxation.dropped and not isinstance(question.shape, Tree):
         _by_trees(question, ledger, budget.share(seconds))
         if ledger.stop():

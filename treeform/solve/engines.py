@@ -15,15 +15,15 @@ from treeform.solve.repair import narrowed, relabel
 def run_engine(engine: Engine, relaxation: Relaxation, ledger: Ledger, budget: Budget) -> EngineOutcome:
     """Run the engine on its part of the question and enter its claims in the ledger."""
 
-    def offer(graph: DecisionGraph) -> None:
+    def submit(graph: DecisionGraph) -> None:
         if relaxation.exact:
-            ledger.offer(graph, engine.name)
+            ledger.submit(graph, engine.name)
         else:
-            offer_repaired(ledger, graph, engine.name, budget)
+            submit_repaired(ledger, graph, engine.name, budget)
 
     def on_incumbent(seconds: float, upper: int, lower: int, graph: DecisionGraph | None) -> None:
         if graph is not None:
-            offer(graph)
+            submit(graph)
         ledger.prove_lower(relaxation.lower(lower), engine.name, relaxation.dropped)
 
     # With nothing left out, a model in hand cuts the search off; otherwise the engine's own optimum is the bound.
@@ -41,7 +41,7 @@ def run_engine(engine: Engine, relaxation: Relaxation, ledger: Ledger, budget: B
     outcome = engine.run(ledger.question.data, relaxation.task, run)
     ledger.notes += outcome.notes
     if outcome.graph is not None:
-        offer(outcome.graph)
+        submit(outcome.graph)
     ledger.prove_lower(
         relaxation.lower(outcome.lower),
         engine.name,
@@ -52,17 +52,17 @@ def run_engine(engine: Engine, relaxation: Relaxation, ledger: Ledger, budget: B
     return outcome
 
 
-def offer_repaired(ledger: Ledger, graph: DecisionGraph, by: str, budget: Budget) -> None:
-    """Offer a tree as it is; where a requirement that its maker does not know refuses it, with other leaves.
+def submit_repaired(ledger: Ledger, graph: DecisionGraph, by: str, budget: Budget) -> None:
+    """Submit a tree; where it violates a requirement that the engine does not know, submit it with other leaves.
 
     They are relabelled at the least cost that satisfies all requirements. A tree for a diagram is pruned to its widths.
     """
     graph = narrowed(graph, ledger.question)
-    if ledger.offer(graph, by).ok:
+    if ledger.submit(graph, by).ok:
         return
     repaired = relabel(ledger.question, graph, budget, better_than=ledger.graph)
     if repaired is not None:
-        ledger.offer(repaired, f"{by}, leaves relabelled")
+        ledger.submit(repaired, f"{by}, leaves relabelled")
 
 
 def recheck_of(engine: Engine) -> dict[str, Any]:

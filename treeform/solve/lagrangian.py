@@ -28,7 +28,7 @@ from treeform.graph import DecisionGraph
 from treeform.language.objective import Cost, Error
 from treeform.language.question import Question
 from treeform.solve.budget import Budget
-from treeform.solve.engines import offer_repaired
+from treeform.solve.engines import submit_repaired
 from treeform.solve.ledger import Ledger
 from treeform.solve.relaxation import Relaxation
 
@@ -158,7 +158,7 @@ def tighten(
     rows = rows_of(question, relaxation.dropped)
     if not rows or not plain.proved or plain.graph is None or "cost" not in engine.understands:
         return
-    ledger.say(f"Lagrangian bound: {engine.name}")
+    ledger.set_phase(f"Lagrangian bound: {engine.name}")
     dual = Lagrangian(question, engine, relaxation, rows)
     point = [Fraction(0)] * len(rows)
     slack = [row.slack(plain.graph, question.data) for row in rows]
@@ -193,7 +193,7 @@ def _ascend(
             break
         bound, graph, proved = dual.solve(tuple(point), budget)
         if graph is not None:
-            offer_repaired(ledger, graph, f"{dual.engine.name}, Lagrangian", budget)
+            submit_repaired(ledger, graph, f"{dual.engine.name}, Lagrangian", budget)
         if graph is None or not proved:
             break
         if bound > ceiling(dual.question):  # L is unbounded: no model satisfies the row

@@ -48,7 +48,7 @@ class Ledger:
 
     # -- claims ---------------------------------------------------------------------------------
 
-    def offer(self, graph: DecisionGraph, by: str) -> Verified:
+    def submit(self, graph: DecisionGraph, by: str) -> Verified:
         """Verify a candidate; keep it when it is the best that satisfies everything."""
         graph, judged = judge_candidate(self.question, graph)
         with self._lock:
@@ -57,7 +57,7 @@ class Ledger:
                 self._record(Claim("upper", self.question.to_units(judged.value), by, self.budget.seconds))
         return judged
 
-    def exchange(self, graph: DecisionGraph) -> None:
+    def replace(self, graph: DecisionGraph) -> None:
         """Keep another model of the same value in place of the incumbent."""
         graph, judged = judge_candidate(self.question, graph)
         with self._lock:
@@ -123,7 +123,7 @@ class Ledger:
         """Whether everybody should stop: the proof is complete, or the budget is spent."""
         return self.closed or self.budget.stop()
 
-    def say(self, phase: str) -> None:
+    def set_phase(self, phase: str) -> None:
         """Announce a new phase of the work to whoever watches."""
         self.phase = phase
         self._report()

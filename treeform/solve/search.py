@@ -70,14 +70,14 @@ class CompiledSearch:
 
     def run(self) -> None:
         """Compile, solve to the end or to the budget, and enter what follows."""
-        self.ledger.say(f"building {self.formulation.name}")
+        self.ledger.set_phase(f"building {self.formulation.name}")
         session = build_beside(self._open, self.budget.stop)
         if session is None:
             self.limit = self.budget.reason
             self.ledger.notes.append(f"{self.by}: {why_stopped(self.limit)} while the model was built")
             return
         try:
-            self.ledger.say(self.by)
+            self.ledger.set_phase(self.by)
             self.ledger.runners.append(self.backend.name)
             if self.backend.capabilities.objective:
                 self._optimise(session)
@@ -205,14 +205,14 @@ class CompiledSearch:
         )
 
     def _offer(self, x: np.ndarray) -> None:
-        self.ledger.offer(self.formulation.decode(self.compiled, x), self.by)
+        self.ledger.submit(self.formulation.decode(self.compiled, x), self.by)
 
     def _take(self, x: np.ndarray | None, final: bool) -> bool:
         """Enter a solver's point; True when a lazy formulation refuted it with new rows."""
         if x is None:
             return False
         graph = self.formulation.decode(self.compiled, x)
-        judged = self.ledger.offer(graph, self.by)
+        judged = self.ledger.submit(graph, self.by)
         if isinstance(self.formulation, RowsOnDemand) and self.formulation.refine(self.compiled, graph):
             return True
         worth = self._worth(x)
@@ -246,7 +246,7 @@ class CompiledSearch:
 
     def _write_proof(self, proofs: ProofWriter, cutoff: int | None) -> None:
         """Refute once more, with a proof, what the search has refuted last."""
-        self.ledger.say(f"{self.by}: writing a proof")
+        self.ledger.set_phase(f"{self.by}: writing a proof")
         lazy = self.formulation if isinstance(self.formulation, RowsOnDemand) else None
         examples = None if lazy is None else lazy.examples(self.compiled)
         written = proofs.refute(self.question, self.formulation, cutoff, examples, self.budget)

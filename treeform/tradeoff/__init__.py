@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from treeform.tradeoff.climb import climb_sizes
+from treeform.tradeoff.fill import fill_size_table
 from treeform.tradeoff.pareto import Pareto, ParetoPoint, curve
-from treeform.tradeoff.sizes import Ladder, Priced, Rung
+from treeform.tradeoff.size_table import PriceOptimum, SizeRow, SizeTable
 
-__all__ = ["Ladder", "Pareto", "ParetoPoint", "Priced", "Rung", "climb_sizes", "curve"]
+__all__ = ["Pareto", "ParetoPoint", "PriceOptimum", "SizeRow", "SizeTable", "curve", "fill_size_table"]

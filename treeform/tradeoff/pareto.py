@@ -1,6 +1,6 @@
 """The Pareto curve depth x tests x errors: no model on it is at least as good in all three and better in one.
 
-One ladder over numbers of tests (`treeform.tradeoff.climb`) for each depth; bounds of a greater depth hold for the
+One size table (`treeform.tradeoff.fill`) for each depth; bounds of a greater depth hold for the
 smaller ones, and models of a smaller depth are models of the greater ones.
 """
 
@@ -20,13 +20,13 @@ from treeform.solve import schedule
 from treeform.solve.budget import Budget
 from treeform.solve.options import USUAL, SolveOptions
 from treeform.solve.result import Number, Progress
-from treeform.tradeoff.climb import climb_sizes
-from treeform.tradeoff.sizes import Ladder, Rung
+from treeform.tradeoff.fill import fill_size_table
+from treeform.tradeoff.size_table import SizeRow, SizeTable
 
 
 @dataclass(frozen=True)
 class ParetoPoint:
-    """A model that no other one beats.
+    """A model that no other model dominates.
 
     Attributes
     ----------
@@ -47,14 +47,14 @@ class ParetoPoint:
 
 @dataclass(frozen=True)
 class Pareto:
-    """The curve, and the ladders that it is read off.
+    """The curve, and the size tables that it is taken from.
 
     Attributes
     ----------
     points : tuple of ParetoPoint
         By depth, then tests.
-    ladders : dict of int to Ladder
-        By depth; those up to the first that the time did not suffice for.
+    tables : dict of int to SizeTable
+        By depth, up to the first for which the time was not enough.
     seconds : float
     depth : int
         The greatest depth asked for.
@@ -62,14 +62,14 @@ class Pareto:
 
     question: Question
     points: tuple[ParetoPoint, ...]
-    ladders: dict[int, Ladder]
+    tables: dict[int, SizeTable]
     seconds: float
     depth: int
 
     @property
     def proved(self) -> bool:
         """Whether the curve is complete and every model on it the best."""
-        return len(self.ladders) == self.depth and all(ladder.proved for ladder in self.ladders.values())
+        return len(self.tables) == self.depth and all(table.proved for table in self.tables.values())
 
     def __str__(self) -> str:
         name = str(self.question.objective)
@@ -114,27 +114,29 @@ def curve(
     if options.solver is not None and options.formulation is None and _only_clauses(options.solver):
         options = replace(options, formulation="sat-depth")
     budget = Budget(options.time_limit)
-    ladders: dict[int, Ladder] = {}
+    tables: dict[int, SizeTable] = {}
     for depth in range(1, question.shape.depth + 1):
-        # What is left is shared among the depths that are left.
+        # The remaining time is shared equally among the remaining depths.
         share = schedule.equal_part(budget.remaining, question.shape.depth - depth + 1)
-        ladders[depth] = climb_sizes(
+        tables[depth] = fill_size_table(
             question.with_(shape=Tree(depth, question.shape.splits)),
-            replace(options, time_limit=share, on_progress=_watched(options.on_progress, depth, budget)),
+            replace(
+                options, time_limit=share, on_progress=_progress_of_depth(options.on_progress, depth, budget)
+            ),
         )
-        if budget.stop() or str(ladders[depth].limit) == "interrupted":
+        if budget.stop() or str(tables[depth].limit) == "interrupted":
             break
-    asked = ladders[min(ladders)].question
-    return Pareto(asked, _points(ladders), ladders, budget.seconds, question.shape.depth)
+    asked = tables[min(tables)].question
+    return Pareto(asked, _points(tables), tables, budget.seconds, question.shape.depth)
 
 
-def _watched(
-    tell: Callable[[Progress], None] | None, depth: int, budget: Budget
+def _progress_of_depth(
+    on_progress: Callable[[Progress], None] | None, depth: int, budget: Budget
 ) -> Callable[[Progress], None] | None:
-    """What shows the work on one depth, in the time of the whole curve."""
-    if tell is None:
+    """Progress of one depth, with the seconds of the whole curve; None without a callback."""
+    if on_progress is None:
         return None
-    return lambda p: tell(Progress(budget.seconds, p.upper, p.lower, f"depth {depth}: {p.phase}"))
+    return lambda p: on_progress(Progress(budget.seconds, p.upper, p.lower, f"depth {depth}: {p.phase}"))
 
 
 def _only_clauses(solver: Any) -> bool:
@@ -143,16 +145,16 @@ def _only_clauses(solver: Any) -> bool:
     return forms is not None and all(form.kind.name != "LINEAR" for form in forms)
 
 
-def _points(ladders: dict[int, Ladder]) -> tuple[ParetoPoint, ...]:
-    """What no other model dominates, of all models on all ladders."""
+def _points(tables: dict[int, SizeTable]) -> tuple[ParetoPoint, ...]:
+    """What no other model dominates, of all models on all tables."""
     found: dict[tuple[int, int, Number], ParetoPoint] = {}
-    for ladder in ladders.values():
-        for rung in ladder.rungs:
-            if rung.graph is None or rung.upper is None:
+    for table in tables.values():
+        for row in table.rows:
+            if row.graph is None or row.upper is None:
                 continue
-            key = (rung.graph.depth, rung.graph.n_nodes, rung.upper)
+            key = (row.graph.depth, row.graph.n_nodes, row.upper)
             found.setdefault(
-                key, ParetoPoint(*key, rung.graph, proved=_proved(ladders, key[0], key[1], rung.upper))
+                key, ParetoPoint(*key, row.graph, proved=_proved(tables, key[0], key[1], row.upper))
             )
     keys = sorted(found)
     best = [
@@ -161,10 +163,10 @@ def _points(ladders: dict[int, Ladder]) -> tuple[ParetoPoint, ...]:
     return tuple(found[k] for k in best)
 
 
-def _proved(ladders: dict[int, Ladder], depth: int, tests: int, value: Number) -> bool:
-    """Whether some ladder of this depth or a greater one says that so few tests do no better."""
+def _proved(tables: dict[int, SizeTable], depth: int, tests: int, value: Number) -> bool:
+    """Whether some table of this depth or a greater one proves that so few tests do no better."""
 
-    def says(rung: Rung) -> bool:
-        return rung.tests == tests and rung.lower is not None and rung.lower >= value
+    def proves(row: SizeRow) -> bool:
+        return row.tests == tests and row.lower is not None and row.lower >= value
 
-    return any(says(rung) for at, ladder in ladders.items() if at >= max(1, depth) for rung in ladder.rungs)
+    return any(proves(row) for at, table in tables.items() if at >= max(1, depth) for row in table.rows)

@@ -71,7 +71,16 @@ def verify_rup(
     memory : int
         Bytes that may be held.
     """
-    found = _core.rup_check(cnf.starts, cnf.literals, cnf.variables, read, write, binary, memory, stop)
+    found = _core.rup_check(
+        cnf.starts,
+        cnf.literals,
+        variables=cnf.variables,
+        read=read,
+        write=write,
+        binary=binary,
+        memory=max(0, memory),
+        poll=stop,
+    )
     counters = {key: int(value) for key, value in found.items() if key not in ("verdict", "detail")}
     return Verification(found["verdict"], found["detail"], counters)
 

@@ -147,7 +147,7 @@ class _Session:
             return native
         return int((self.table.floor @ self.cost).min(axis=1).sum())
 
-    def start_tests(self) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]] | None:
+    def start_tests(self) -> tuple[NDArray[np.int32], ...] | None:
         """The tests of the start in terms of the table's columns; None when one of them is not there."""
         if self.start is None:
             return None
@@ -163,10 +163,8 @@ class _Session:
             if column is None:
                 return None
             feature[node] = column
-        left, right = (
-            np.ascontiguousarray(side, dtype=np.int32) for side in (self.start.left, self.start.right)
-        )
-        return feature, left, right
+        arrays = (feature, self.start.left, self.start.right, self.start.label)
+        return tuple(np.ascontiguousarray(array, dtype=np.int32) for array in arrays)
 
     def _column_of(
         self, feature: int, threshold: float, columns: dict[tuple[int, float], np.int32]

@@ -5,10 +5,12 @@
 #include <string>
 #include <vector>
 
+#include "../common/control.hpp"
+
 namespace treeform::binary {
 
 using Cost = std::int64_t;
-constexpr Cost kNever = std::numeric_limits<Cost>::max() / 4;
+constexpr Cost kNever = kNoBound;
 
 /// The training table: distinct rows of 0/1 features; value[p * labels + c] = cost of predicting c on all of row p.
 struct Points {
@@ -17,12 +19,6 @@ struct Points {
     const Cost* value = nullptr;
     int labels = 0;
     const Cost* weight = nullptr;     // for the minimum support
-};
-
-struct FlatTree {
-    std::vector<std::int32_t> feature, left, right, label;  // left: the feature is 0
-    Cost cost = kNever;
-    bool empty() const { return feature.empty(); }
 };
 
 struct Settings {
@@ -62,12 +58,6 @@ struct Counters {
             work += o.work;
         return *this;
     }
-};
-
-struct Improvement {
-    double seconds;
-    Cost upper, lower;
-    FlatTree tree;
 };
 
 struct Outcome {

@@ -1,12 +1,7 @@
-// Choosing the widths of a run, running the search beside the polling thread, and putting the answer together.
-//
-// All work, the ranking of the columns included, happens on a worker thread; the calling thread sleeps, polls, and
-// is the only one to look at the clock. So the time limit and an interrupt are honoured in every phase.
+// Choosing the widths of the numbers in a run, and putting the answer together.
 #include "engine.hpp"
 
-#include <exception>
 #include <stdexcept>
-#include <thread>
 
 #include "ranks.hpp"
 #include "rebuild.hpp"
@@ -14,24 +9,23 @@
 #include "width.hpp"
 
 namespace treeform::contree {
-namespace {
 
-constexpr double kPollSeconds = 0.05;
-
-/// What the calling thread needs to know of a search, whatever its width.
-class Running {
+/// A search, whatever the width of its numbers.
+class WidthSearch {
 public:
-    virtual ~Running() = default;
+    virtual ~WidthSearch() = default;
     virtual void search() = 0;
     virtual FlatTree tree(const PlanPtr& plan) const = 0;
     virtual void conclude(Outcome& out) = 0;
 };
 
+namespace {
+
 template <class W>
-class RunningAs final : public Running {
+class SearchAs final : public WidthSearch {
 public:
-    RunningAs(const Rows& rows, const Settings& settings, const Losses& losses, std::vector<RankedColumn>& columns,
-              Control& control, const char* width)
+    SearchAs(const Rows& rows, const Settings& settings, const Losses& losses, std::vector<RankedColumn>& columns,
+             Control& control, const char* width)
         : settings_(settings), control_(control), width_(width),
           scans_(choose_scans<typename W::Key, typename W::Sum>(settings.simd.c_str())) {
         load(rows, losses, columns, table_, node_, control);
@@ -67,7 +61,8 @@ private:
     }
 };
 
-std::unique_ptr<Running> prepare(const Rows& rows, const Settings& settings, const Losses& losses, Control& control) {
+std::unique_ptr<WidthSearch> prepare(const Rows& rows, const Settings& settings, const Losses& losses,
+                                     Control& control) {
     std::vector<RankedColumn> columns(rows.features);
     std::size_t values = 0;
     RankSorter sorter;
@@ -79,8 +74,8 @@ std::unique_ptr<Running> prepare(const Rows& rows, const Settings& settings, con
     const auto lane = static_cast<std::int64_t>((rows.n + kLanes - 1) / kLanes);
     const bool small_sums = values < 65535 && losses.max_step < 32000 && lane * losses.max_step < 32000;
     const bool small_costs = std::max(losses.total_mass, losses.total_weight) < (std::int64_t{1} << 28);
-    const auto as = [&]<class W>(const char* width) -> std::unique_ptr<Running> {
-        return std::make_unique<RunningAs<W>>(rows, settings, losses, columns, control, width);
+    const auto as = [&]<class W>(const char* width) -> std::unique_ptr<WidthSearch> {
+        return std::make_unique<SearchAs<W>>(rows, settings, losses, columns, control, width);
     };
     if (small_sums && small_costs && rows.n < 65535) return as.template operator()<Narrow>("narrow");
     if (small_sums && small_costs) return as.template operator()<Medium>("medium");
@@ -102,85 +97,58 @@ FlatTree best_leaf(const Rows& rows, const Losses& losses) {
     return tree;
 }
 
-bool report(Control& control, const Running* running, const Poll& poll) {
-    PlanPtr plan;
-    const auto news = control.take(plan);
-    if (!poll) return false;
-    if (news.empty() || !running) return poll(news, nullptr, control);
-    const FlatTree tree = running->tree(plan);
-    return poll(news, &tree, control);
-}
-
-/// Sleep and poll until the worker is done.
-void watch(Control& control, const std::unique_ptr<Running>& running, double time_limit, const Poll& poll) {
-    std::exception_ptr failure;
-    for (;;) {
-        const double left = time_limit - control.seconds();
-        if (left <= 0) control.stop();
-        if (control.wait(std::clamp(left, 0.001, kPollSeconds))) break;
-        try {
-            if (!failure && report(control, control.ready() ? running.get() : nullptr, poll)) control.stop();
-        } catch (...) {
-            failure = std::current_exception();
-            control.stop();
-        }
-    }
-    if (failure) std::rethrow_exception(failure);
-    report(control, running.get(), poll);
-}
-
-void conclude(const Rows& rows, const Settings& settings, const Losses& losses, const Control& control,
-              Running* running, Outcome& out) {
-    std::int64_t cost = 0;
-    const PlanPtr plan = control.best(cost);
-    out.lower = losses.offset;
-    if (running) running->conclude(out);
-    if (running && plan) {
-        out.found = true;
-        out.tree = running->tree(plan);
-        if (out.tree.cost != cost)
-            throw std::logic_error("the tree costs " + std::to_string(out.tree.cost) + ", the search said "
-                                   + std::to_string(cost));
-    } else if (!out.complete) {
-        out.tree = best_leaf(rows, losses);
-        out.found = out.tree.cost < settings.upper;
-    }
-    out.stopped_by_memory = control.out_of_memory();
-}
-
 }  // namespace
 
-Outcome run(const Rows& rows, const Settings& asked, double time_limit, const Poll& poll) {
-    Settings settings = asked;
-    Control control(settings.upper, settings.memory_limit);
-    const Losses losses = Losses::of(rows);
-    settings.node_penalty = std::min(settings.node_penalty, losses.total_mass + 1);  // dearer tests are never used
-    settings.gap = std::min(settings.gap, losses.total_mass + 1);
+Engine::Engine(const Rows& rows, const Settings& settings, Control& control)
+    : rows_(rows), settings_(settings), control_(control), losses_(Losses::of(rows)),
+      too_few_rows_(losses_.total_weight < settings.min_support) {
+    // A test that costs more than all rows together is never used.
+    settings_.node_penalty = std::min(settings_.node_penalty, losses_.total_mass + 1);
+    settings_.gap = std::min(settings_.gap, losses_.total_mass + 1);
+}
+
+Engine::~Engine() = default;
+
+void Engine::solve() {
+    if (too_few_rows_) return;
+    try {
+        search_ = prepare(rows_, settings_, losses_, control_);
+        control_.set_ready();
+        search_->search();
+    } catch (const Stopped&) {
+    } catch (const std::bad_alloc&) {
+        control_.stop_for_memory();
+    }
+}
+
+std::vector<Improvement> Engine::improvements() const {
+    auto news = control_.take();
+    std::int64_t cost = 0;
+    if (!news.empty() && control_.ready())
+        if (const PlanPtr plan = control_.best(cost)) news.back().tree = search_->tree(plan);
+    return news;
+}
+
+Outcome Engine::outcome() const {
     Outcome out;
-    if (losses.total_weight < settings.min_support) {   // not even a single leaf
+    out.seconds = control_.seconds();
+    if (too_few_rows_) {  // not even a single leaf is allowed
         out.complete = true, out.lower = kNone;
         return out;
     }
-    std::unique_ptr<Running> running;
-    std::exception_ptr failure;
-    std::jthread worker([&] {
-        try {
-            running = prepare(rows, settings, losses, control);
-            control.set_ready();
-            running->search();
-        } catch (const Stopped&) {
-        } catch (const std::bad_alloc&) {
-            control.stop_for_memory();
-        } catch (...) {
-            failure = std::current_exception();
-        }
-        control.finish();
-    });
-    watch(control, running, time_limit, poll);
-    worker.join();
-    if (failure) std::rethrow_exception(failure);
-    conclude(rows, settings, losses, control, running.get(), out);
-    out.seconds = control.seconds();
+    std::int64_t cost = 0;
+    const PlanPtr plan = control_.best(cost);
+    out.lower = losses_.offset;
+    if (search_) search_->conclude(out);
+    if (search_ && plan) {
+        out.tree = search_->tree(plan);
+        if (out.tree.cost != cost)
+            throw std::logic_error("the tree costs " + std::to_string(out.tree.cost) + ", not " + std::to_string(cost));
+    } else if (!out.complete) {
+        out.tree = best_leaf(rows_, losses_);
+        if (out.tree.cost >= settings_.upper) out.tree = {};
+    }
+    out.stopped_by_memory = control_.out_of_memory();
     return out;
 }
 

@@ -1,17 +1,35 @@
 #pragma once
-// The door of the engine: plain data in, an Outcome out. See search.hpp for the method.
-#include <functional>
+// One run of ConTree: plain data in, an Outcome out. See search.hpp for the method.
+#include <memory>
+#include <vector>
 
 #include "control.hpp"
 #include "problem.hpp"
+#include "table.hpp"
 
 namespace treeform::contree {
 
-/// Called by the calling thread every few hundredths of a second: the improvements since the last call and the best
-/// tree (if any). Returns true to stop; may tighten the upper bound through the Control.
-using Poll = std::function<bool(const std::vector<Improvement>&, const FlatTree*, Control&)>;
+class WidthSearch;
 
-/// Solve; returns when the search is complete, `time_limit` seconds have passed, or `poll` asked to stop.
-Outcome run(const Rows& rows, const Settings& settings, double time_limit, const Poll& poll);
+class Engine {
+public:
+    Engine(const Rows& rows, const Settings& settings, Control& control);
+    ~Engine();
+
+    /// Ranks the columns and searches, until the end or until the control stops it.
+    void solve();
+    /// The improvements since the last call; the last one has the best tree. May be called while `solve` runs.
+    std::vector<Improvement> improvements() const;
+    /// The answer, once `solve` has returned.
+    Outcome outcome() const;
+
+private:
+    const Rows& rows_;
+    Settings settings_;
+    Control& control_;
+    Losses losses_;
+    std::unique_ptr<WidthSearch> search_;  // may be read from another thread once the control is ready
+    bool too_few_rows_ = false;
+};
 
 }  // namespace treeform::contree

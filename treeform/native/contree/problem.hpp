@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "../common/flat_tree.hpp"
+
 namespace treeform::contree {
 
 constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::max();
@@ -73,16 +75,8 @@ struct Plan {
 };
 using PlanPtr = std::shared_ptr<const Plan>;
 
-/// The tree that is handed out: children come after their parents; a threshold t must satisfy low <= t < high.
-struct FlatTree {
-    std::vector<std::int32_t> feature, left, right, label;
-    std::vector<double> low, high;
-    std::int64_t cost = 0;
-};
-
 struct Outcome {
-    bool found = false;            // some tree costs less than `upper`
-    FlatTree tree;
+    FlatTree tree;                 // with the cheapest leaf when stopped early; empty: none costs less than `upper`
     std::int64_t lower = 0;        // no tree costs less
     bool complete = false;         // the search ran to its end
     bool stopped_by_memory = false;

@@ -30,10 +30,10 @@ private:
     FlatTree out_;
 
     int grow(const Node<W>& node, const PlanPtr& plan) {
-        const int here = static_cast<int>(out_.feature.size());
+        const int here = out_.add();
         int label = 0;
         const Cost leaf = stump_.leaf(node.weight, &label);
-        out_.feature.push_back(-1), out_.left.push_back(-1), out_.right.push_back(-1), out_.label.push_back(label);
+        out_.label[here] = label;
         out_.low.push_back(0), out_.high.push_back(0);
         PlanPtr left = Plan::of(Plan::leaf), right = left;
         Test test;

@@ -1,36 +1,57 @@
-// The Python face of the diagram engine: arrays in, arrays out. Sizes are checked here, meaning in Python.
-#include "bind.hpp"
-
-#include <nanobind/ndarray.h>
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/vector.h>
-
+// The binding of the diagram engine.
 #include <algorithm>
-#include <exception>
-#include <optional>
-#include <stdexcept>
-#include <thread>
 
+#include "../common/binding.hpp"
 #include "ladder.hpp"
 
-namespace nb = nanobind;
-namespace td = treeform::diagram;
-
+namespace treeform::diagram {
 namespace {
 
-using Matrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using Values = nb::ndarray<const std::int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using Weights = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Matrix = Array<double, 2>;
+using Values = Array<std::int64_t, 2>;
+using Weights = Array<std::int64_t, 1>;
 
-nb::dict to_dict(const td::FlatDiagram& one) {
+Points points_of(const Matrix& x, const Values& value, const Weights& weight) {
+    require_aligned(x, value, weight);
+    Points points;
+    points.x = x.data(), points.rows = x.shape(0), points.features = x.shape(1);
+    points.value = value.data(), points.classes = int(value.shape(1)), points.weight = weight.data();
+    require(value.shape(0) == points.rows && weight.shape(0) == points.rows, "rows differ in number");
+    require(points.rows >= 1, "there are no rows");
+    require(points.classes >= 1 && points.classes <= kMostClasses, "too many classes");
+    return points;
+}
+
+Settings settings_of(Keywords& keywords) {
+    Settings s;
+    s.widths = keywords.integers_as<int>("widths"), s.is_tree = keywords.flag("is_tree");
+    s.max_nodes = keywords.integer_as<int>("max_nodes");
+    s.min_support = keywords.integer("min_support"), s.min_flow = keywords.integer("min_flow");
+    const auto is_wide = [&](int width) { return std::min(width, s.max_nodes) > kMostParts; };
+    const bool wide = !s.is_tree && std::any_of(s.widths.begin(), s.widths.end(), is_wide);
+    require(!s.widths.empty() && !wide, "layers of at most 64 nodes are possible");
+    const auto rates = keywords.integers("rates"), prices = keywords.integers("prices");
+    const int free = keywords.integer_as<int>("free_tests");
+    require(rates.size() == prices.size(), "rates and prices differ in number");
+    for (std::size_t i = 0; i < rates.size(); ++i) s.prices.push_back({rates[i], prices[i], free});
+    s.seed = keywords.integer_as<std::uint64_t>("seed"), s.start_seconds = keywords.real("start_seconds");
+    s.starts = keywords.integer("starts");
+    s.known = keywords.integers("known"), s.refuted = keywords.integers("refuted");
+    s.memory = keywords.integer_as<std::size_t>("memory"), s.simd = keywords.text("simd");
+    const Names use = keywords.names("use");
+    s.use_trees = use("trees"), s.use_memory = use("transpositions"), s.every_number = use("every number");
+    return s;
+}
+
+nb::object to_object(const FlatDiagram& diagram) {
     nb::dict out;
-    out["feature"] = one.feature, out["left"] = one.left, out["right"] = one.right;
-    out["low"] = one.low, out["high"] = one.high, out["constant"] = one.constant;
+    out["feature"] = to_array(diagram.feature), out["left"] = to_array(diagram.left);
+    out["right"] = to_array(diagram.right), out["low"] = to_array(diagram.low), out["high"] = to_array(diagram.high);
+    out["constant"] = diagram.constant;
     return out;
 }
 
-nb::dict to_dict(const td::Counters& c) {
+nb::dict to_dict(const Counters& c) {
     nb::dict out;
     out["states"] = c.states, out["transpositions"] = c.transpositions, out["bounded"] = c.bounded;
     out["candidates"] = c.candidates, out["groupings"] = c.groupings, out["trees"] = c.trees;
@@ -39,124 +60,54 @@ nb::dict to_dict(const td::Counters& c) {
     return out;
 }
 
-/// Pass on what is new; true to stop.
-bool report(td::Control& control, const nb::object& poll) {
-    td::Bounds bounds;
-    bool moved = false;
-    const auto news = control.take(bounds, moved);
-    nb::list list;
-    for (const auto& one : news) list.append(nb::make_tuple(one.seconds, one.nodes, one.cost, to_dict(one.diagram)));
-    const nb::object state = moved ? nb::object(nb::make_tuple(bounds.lower, bounds.upper)) : nb::none();
-    const nb::tuple reply = nb::cast<nb::tuple>(poll(list, state));
-    if (!reply[1].is_none()) control.external = nb::cast<std::int64_t>(reply[1]);
-    return nb::cast<bool>(reply[0]);
-}
-
-/// The work on a thread of its own; this thread sleeps without the GIL and wakes up to poll.
-template <class Work>
-void run(td::Control& control, double time_limit, const nb::object& poll, const Work& work) {
-    std::exception_ptr failure, from_poll;
-    std::thread worker([&] {
-        try {
-            work();
-        } catch (...) {
-            failure = std::current_exception();
-        }
-        control.finish();
-    });
-    for (bool done = false; !done;) {
-        {
-            const nb::gil_scoped_release release;
-            done = control.wait(std::min(0.05, std::max(0.0, time_limit - control.seconds())));
-        }
-        if (control.seconds() >= time_limit) control.stopping = true;
-        if (control.seconds() >= td::Control::kPatience) control.late = true;
-        if (poll.is_none() || from_poll) continue;
-        try {
-            if (report(control, poll)) control.stopping = true;
-        } catch (...) {  // the worker must end before the exception may travel on
-            from_poll = std::current_exception();
-            control.stopping = true;
-        }
-    }
-    {
-        const nb::gil_scoped_release release;
-        worker.join();
-    }
-    if (failure) std::rethrow_exception(failure);
-    if (from_poll) std::rethrow_exception(from_poll);
-}
-
-td::Points points_of(const Matrix& x, const Values& value, const Weights& weight) {
-    td::Points points;
-    points.x = x.data(), points.rows = x.shape(0), points.features = x.shape(1);
-    points.value = value.data(), points.classes = int(value.shape(1)), points.weight = weight.data();
-    if (value.shape(0) != points.rows || weight.shape(0) != points.rows)
-        throw std::invalid_argument("rows differ in number");
-    if (points.rows < 1) throw std::invalid_argument("there are no rows");
-    if (points.classes < 1 || points.classes > td::kMostClasses) throw std::invalid_argument("too many classes");
-    return points;
-}
-
-template <class T>
-T take(const nb::kwargs& asked, const char* name) {
-    if (!asked.contains(name)) throw std::invalid_argument(std::string("missing: ") + name);
-    return nb::cast<T>(asked[name]);
-}
-
-td::Settings settings_of(const nb::kwargs& asked) {
-    td::Settings s;
-    s.widths = take<std::vector<int>>(asked, "widths"), s.is_tree = take<bool>(asked, "is_tree");
-    s.max_nodes = take<int>(asked, "max_nodes");
-    s.min_support = take<std::int64_t>(asked, "min_support"), s.min_flow = take<std::int64_t>(asked, "min_flow");
-    const auto is_wide = [&](int width) { return std::min(width, s.max_nodes) > td::kMostParts; };
-    const bool wide = !s.is_tree && std::any_of(s.widths.begin(), s.widths.end(), is_wide);
-    if (s.widths.empty() || wide) throw std::invalid_argument("layers of at most 64 nodes are possible");
-    const auto rates = take<std::vector<std::int64_t>>(asked, "rates");
-    const auto prices = take<std::vector<std::int64_t>>(asked, "prices");
-    const int free = take<int>(asked, "free_tests");
-    if (rates.size() != prices.size()) throw std::invalid_argument("rates and prices differ in number");
-    for (std::size_t i = 0; i < rates.size(); ++i) s.prices.push_back({rates[i], prices[i], free});
-    s.seed = take<std::uint64_t>(asked, "seed"), s.start_seconds = take<double>(asked, "start_seconds");
-    s.starts = take<std::int64_t>(asked, "starts");
-    s.known = take<std::vector<std::int64_t>>(asked, "known");
-    s.refuted = take<std::vector<std::int64_t>>(asked, "refuted");
-    s.memory = take<std::size_t>(asked, "memory"), s.simd = take<std::string>(asked, "simd");
-    const auto use = take<std::vector<std::string>>(asked, "use");
-    const auto uses = [&](const char* what) { return std::find(use.begin(), use.end(), what) != use.end(); };
-    s.use_trees = uses("trees"), s.use_memory = uses("transpositions"), s.every_number = uses("every number");
-    return s;
-}
-
-nb::dict to_dict(const td::Outcome& out) {
+nb::dict to_dict(const Outcome& out) {
     nb::dict result;
     nb::list diagrams;
     for (std::size_t k = 0; k < out.diagrams.size(); ++k)
-        diagrams.append(out.has_diagram[k] ? nb::object(to_dict(out.diagrams[k])) : nb::none());
-    result["lower"] = out.lower, result["upper"] = out.upper, result["diagrams"] = diagrams;
-    result["proved_at"] = out.proved_at, result["complete"] = out.complete, result["memory"] = out.memory_stop;
-    result["seconds"] = out.seconds, result["simd"] = out.simd, result["points"] = out.points;
-    result["splits"] = out.splits, result["counters"] = to_dict(out.counters);
+        diagrams.append(out.has_diagram[k] ? to_object(out.diagrams[k]) : nb::none());
+    result["lower"] = to_list(out.lower), result["upper"] = to_list(out.upper), result["diagrams"] = diagrams;
+    result["proved_at"] = to_list(out.proved_at), result["complete"] = out.complete;
+    result["memory"] = out.memory_stop, result["seconds"] = out.seconds, result["simd"] = out.simd.c_str();
+    result["points"] = out.points, result["splits"] = out.splits, result["counters"] = to_dict(out.counters);
     return result;
 }
 
-nb::dict diagram(const Matrix& x, const Values& value, const Weights& weight, const nb::kwargs& asked) {
-    const td::Points points = points_of(x, value, weight);
-    const td::Settings settings = settings_of(asked);
-    const auto poll = take<nb::object>(asked, "poll");
-    td::Control control;
-    control.external = take<std::optional<std::int64_t>>(asked, "upper").value_or(td::kNever);
-    td::Outcome out;
-    run(control, take<double>(asked, "time_limit"), poll, [&] { out = td::solve(points, settings, control); });
+/// Reports improvements, and the bounds by number of tests if they have changed.
+bool report(Control& control, const nb::object& poll) {
+    Bounds bounds;
+    nb::object changed = nb::none();
+    nb::list improvements;
+    if (control.take(bounds)) changed = nb::make_tuple(to_list(bounds.lower), to_list(bounds.upper));
+    for (const auto& one : control.take())
+        improvements.append(nb::make_tuple(one.seconds, one.nodes, one.cost, to_object(one.diagram)));
+    return obey(poll(improvements, changed), [&](std::int64_t upper) { control.tighten(upper); });
+}
+
+nb::dict diagram(const Matrix& x, const Values& value, const Weights& weight, const nb::kwargs& given) {
+    Keywords keywords(given);
+    const Points points = points_of(x, value, weight);
+    const Settings settings = settings_of(keywords);
+    Control control(keywords.integer_or("upper", kNever));
+    const double time_limit = keywords.real("time_limit");
+    const nb::object poll = keywords.object("poll");
+    keywords.finish();
+    Outcome out;
+    run_without_gil(
+        control, time_limit, [&] { out = solve(points, settings, control); },
+        [&] {
+            if (control.seconds() >= Control::kPatience) control.late = true;
+            return poll.is_none() ? false : report(control, poll);
+        });
     return to_dict(out);
 }
 
 }  // namespace
 
-void bind_diagram(nb::module_& m) {
-    m.def("diagram", &diagram, nb::arg("x"), nb::arg("value"), nb::arg("weight"), nb::arg("asked"),
+void bind(nb::module_& m) {
+    m.def("diagram", &diagram, nb::arg("x"), nb::arg("value"), nb::arg("weight"), nb::arg("keywords"),
           "Solve for the cheapest decision diagram by number of tests; see treeform.engines.DiagramSearch. Keywords: "
-          "widths, "
-          "is_tree, max_nodes, min_support, min_flow, upper, rates, prices, free_tests, known, seed, start_seconds, "
-          "starts, memory, use, simd, time_limit, poll.");
+          "widths, is_tree, max_nodes, min_support, min_flow, rates, prices, free_tests, seed, start_seconds, starts, "
+          "known, refuted, memory, simd, use, upper, time_limit, poll.");
 }
+
+}  // namespace treeform::diagram

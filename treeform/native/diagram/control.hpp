@@ -1,12 +1,12 @@
 #pragma once
-// Where the search and the outside meet: a stop flag that is read often, and the improvements found so far. The search
-// runs on a thread of its own; clocks, signals and Python are the business of the calling thread.
+// What the search shares with the thread that started it: beside the stop flag and an upper bound (with one objective)
+// the bounds for every number of tests.
 #include <atomic>
 #include <mutex>
 #include <utility>
 #include <vector>
 
-#include "../watched.hpp"
+#include "../common/control.hpp"
 #include "problem.hpp"
 
 namespace treeform::diagram {
@@ -19,18 +19,18 @@ struct Bounds {
 /// Thrown when a search that asked for it has gone on for a while; nothing that it knows is lost.
 struct Late {};
 
-class Control : public Watched {
+class Control : public ReportingControl<Improvement> {
 public:
     static constexpr double kPatience = 1.0;    // seconds until it is late
     std::atomic<bool> late{false};
     bool heeds_late = false;                    // of the worker alone
 
+    using ReportingControl::ReportingControl;
+
     void check() const {
-        Watched::check();
+        Stoppable::check();
         if (heeds_late && late.load(std::memory_order_relaxed)) throw Late{};
     }
-    std::atomic<Cost> external{kNever};   // with one objective: only models whose value is below this are wanted
-
     void publish(Improvement news) {
         const std::lock_guard lock(mutex_);
         news.seconds = seconds();
@@ -38,19 +38,19 @@ public:
     }
     void publish(const Bounds& bounds) {
         const std::lock_guard lock(mutex_);
-        bounds_ = bounds, moved_ = true;
+        bounds_ = bounds, changed_ = true;
     }
-    /// The improvements and bounds since the last call; `moved` says whether bounds changed.
-    std::vector<Improvement> take(Bounds& bounds, bool& moved) {
+    using ReportingControl::take;
+    /// The bounds; true if they have changed since the last call.
+    bool take(Bounds& bounds) {
         const std::lock_guard lock(mutex_);
-        bounds = bounds_, moved = std::exchange(moved_, false);
-        return std::exchange(pending_, {});
+        bounds = bounds_;
+        return std::exchange(changed_, false);
     }
 
 private:
-    std::vector<Improvement> pending_;
     Bounds bounds_;
-    bool moved_ = false;
+    bool changed_ = false;
 };
 
 }  // namespace treeform::diagram

@@ -1,32 +1,24 @@
-// The Python face of the proof checker: flat arrays and two callables that read and write pieces of proofs.
-#include "bind.hpp"
-
-#include <nanobind/ndarray.h>
-#include <nanobind/stl/string.h>
-
-#include <stdexcept>
-
+// The binding of the proof checker: flat arrays, and two callables that read and write pieces of proofs.
+#include "../common/binding.hpp"
 #include "checker.hpp"
-
-namespace nb = nanobind;
 
 namespace treeform::rup {
 namespace {
 
-using Starts = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Literals = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Starts = Array<std::int64_t, 1>;
+using Literals = Array<std::int32_t, 1>;
 
 Formula formula_of(const Starts& starts, const Literals& literals, std::int32_t variables) {
-    if (variables < 0) throw std::invalid_argument("there cannot be fewer than 0 variables");
-    if (starts.shape(0) == 0 || starts(0) != 0
-        || starts(starts.shape(0) - 1) != static_cast<std::int64_t>(literals.shape(0)))
-        throw std::invalid_argument("the starts of clauses do not fit the literals");
+    require_aligned(starts, literals);
+    require(variables >= 0, "there cannot be fewer than 0 variables");
+    require(starts.shape(0) > 0 && starts(0) == 0
+                && starts(starts.shape(0) - 1) == static_cast<std::int64_t>(literals.shape(0)),
+            "the starts of clauses do not fit the literals");
     for (std::size_t i = 1; i < starts.shape(0); ++i)
-        if (starts(i) < starts(i - 1)) throw std::invalid_argument("the starts of clauses have to ascend");
+        require(starts(i) >= starts(i - 1), "the starts of clauses have to ascend");
     for (std::size_t i = 0; i < literals.shape(0); ++i) {
         const std::int64_t literal = literals(i);
-        if (literal == 0 || literal > variables || -literal > variables)
-            throw std::invalid_argument("a literal is of no variable");
+        require(literal != 0 && literal <= variables && -literal <= variables, "a literal is of no variable");
     }
     return {starts.data(), starts.shape(0) - 1, literals.data(), variables};
 }
@@ -49,10 +41,12 @@ const char* name_of(Verdict verdict) {
     return "";
 }
 
-nb::dict rup_check(const Starts& starts, const Literals& literals, std::int32_t variables, const nb::callable& read,
-                   const nb::object& write, bool binary, std::int64_t memory, const nb::object& poll) {
-    const Formula formula = formula_of(starts, literals, variables);
-    const Settings settings{binary, static_cast<std::size_t>(memory < 0 ? 0 : memory)};
+nb::dict rup_check(const Starts& starts, const Literals& literals, const nb::kwargs& given) {
+    Keywords keywords(given);
+    const Formula formula = formula_of(starts, literals, keywords.integer_as<std::int32_t>("variables"));
+    const Settings settings{keywords.flag("binary"), keywords.integer_as<std::size_t>("memory")};
+    const nb::object read = keywords.object("read"), write = keywords.object("write"), poll = keywords.object("poll");
+    keywords.finish();
     const Read native_read = [&read](std::string& buffer) {
         const nb::gil_scoped_acquire gil;
         const auto piece = nb::cast<nb::bytes>(read());
@@ -77,7 +71,7 @@ nb::dict rup_check(const Starts& starts, const Literals& literals, std::int32_t 
         out = check(formula, settings, native_read, native_write, native_poll);
     }
     nb::dict result;
-    result["verdict"] = name_of(out.verdict), result["detail"] = out.detail;
+    result["verdict"] = name_of(out.verdict), result["detail"] = out.detail.c_str();
     result["steps"] = out.steps, result["lemmas"] = out.lemmas, result["core_lemmas"] = out.core_lemmas;
     result["core_clauses"] = out.core_clauses, result["ignored"] = out.ignored;
     result["propagations"] = out.propagations, result["bytes"] = out.bytes;
@@ -87,9 +81,10 @@ nb::dict rup_check(const Starts& starts, const Literals& literals, std::int32_t 
 }  // namespace
 
 void bind(nb::module_& m) {
-    m.def("rup_check", &rup_check, nb::arg("starts"), nb::arg("literals"), nb::arg("variables"), nb::arg("read"),
-          nb::arg("write").none(), nb::arg("binary"), nb::arg("memory"), nb::arg("poll").none(),
-          "Whether a proof refutes clauses by unit propagation; see treeform.certify.proofs.");
+    m.def(
+        "rup_check", &rup_check, nb::arg("starts"), nb::arg("literals"), nb::arg("keywords"),
+        "Whether a proof refutes clauses by unit propagation; see treeform.certify.proofs. Keywords: variables, read, "
+        "write, binary, memory, poll.");
 }
 
 }  // namespace treeform::rup

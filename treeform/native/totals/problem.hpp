@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "../common/flat_tree.hpp"
+
 namespace treeform::totals {
 
 using Amount = std::int64_t;
@@ -34,11 +36,6 @@ struct Table {
     const std::uint64_t *clash_low = nullptr, *clash_high = nullptr;
 };
 
-struct FlatTree {
-    std::vector<std::int32_t> feature, left, right, label;  // left: the column is 0
-    bool empty() const { return feature.empty(); }
-};
-
 struct Settings {
     int depth = 1;
     Amount min_support = 0;  // weight per leaf
@@ -65,12 +62,6 @@ struct Counters {
     std::uint64_t pairs = 0;  // pairs of solutions joined
     std::uint64_t guesses = 0;  // rounds with a guessed upper bound
     std::uint64_t activated = 0;  // sides of rows that had to become active
-};
-
-struct Improvement {
-    double seconds;
-    Amount upper, lower;
-    FlatTree tree;
 };
 
 struct Outcome {

@@ -219,14 +219,13 @@ def _sizes(case: Case, world: World, truth: Answer, verdict: Verdict) -> None:
         groups = world.groups
         if more["start"] == "other groups" and groups is not None:
             groups = groups[1:] + groups[:1]
-        options["start"] = size_table(world.problem(case, groups))
-    table = size_table(problem, road.solver, **options)
+        options["start"] = world.problem(case, groups).size_table()
+    table = problem.size_table(road.solver, **options)
     goal = Goal(case.goal.error, case.goal.matrix)  # prices on tests come afterwards
     truth = world.bundle.answer(goal, case.requirements)
-    rows = rows_of(table)
-    done = all(_proved(row) for row in rows)
+    done = all(_proved(row) for row in table.rows)
     verdict.status = "proved" if done else "open"
-    for row in rows:
+    for row in table.rows:
         best = truth.least(row.tests)
         lower, upper = _exact(row.lower), _exact(row.upper)
         if row.lower is None and best is not None:
@@ -261,17 +260,6 @@ def _sizes(case: Case, world: World, truth: Answer, verdict: Verdict) -> None:
             and table.limit is None
         ):
             verdict.wrong.append(f"price {price} was asked for and stays open without a reason")
-
-
-def size_table(problem: Any, *args: Any, **options: Any) -> Any:
-    """The table over numbers of tests."""
-    verb = getattr(problem, "sizes", None) or problem.ladder
-    return verb(*args, **options)
-
-
-def rows_of(table: Any) -> Any:
-    """Its rows."""
-    return table.rows if hasattr(table, "rows") else table.rungs
 
 
 def _proved(row: Any) -> bool:

@@ -1,0 +1,25 @@
+"""What all benchmarks share: files of figures, child processes with limits, clocks, data sets, tables for the docs."""
+
+from benchmarks.harness.child import Ended, in_child
+from benchmarks.harness.clock import repeated, user_seconds
+from benchmarks.harness.data import ROOT, folder_of, named, read_set
+from benchmarks.harness.figures import Figures
+from benchmarks.harness.session import SESSION
+from benchmarks.harness.tables import Frame, Rows, Shown, table
+
+__all__ = [
+    "ROOT",
+    "SESSION",
+    "Ended",
+    "Figures",
+    "Frame",
+    "Rows",
+    "Shown",
+    "folder_of",
+    "in_child",
+    "named",
+    "read_set",
+    "repeated",
+    "table",
+    "user_seconds",
+]

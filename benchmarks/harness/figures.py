@@ -1,0 +1,146 @@
+"""A file of figures: measured rows as CSV, with the facts of their sessions above.
+
+::
+
+    # command: python -m benchmarks totals growth
+    # machine: AMD EPYC, 2 cores, Python 3.11.7
+    # date: 2026-11-21 to 2026-11-22
+    # seconds: 600
+    varied,value,errors,...
+
+A row is found by its key columns. Each is added with one write as soon as it is measured, so that a stopped session
+goes on where it was; a row that was cut in the middle is dropped. Cells are text: what is measured is not rounded or
+formatted when it is read again.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from benchmarks.harness.session import SESSION, command, machine
+
+Row = dict[str, str]
+
+
+def text(value: Any) -> str:
+    """A cell."""
+    return "" if value is None else str(value)
+
+
+def read(path: Path) -> tuple[dict[str, str], list[str], list[Row]]:
+    """Facts, columns and rows of a file; all empty when there is none."""
+    whole = path.read_text(encoding="utf-8") if path.exists() else ""
+    lines = whole[: whole.rfind("\n") + 1].splitlines(keepends=True)
+    head = next((i for i, line in enumerate(lines) if not line.startswith("# ")), len(lines))
+    facts = dict(line[2:].rstrip("\n").split(": ", 1) for line in lines[:head])
+    table = csv.DictReader(lines[head:])
+    rows = list(table)
+    return facts, list(table.fieldnames or ()), rows
+
+
+class Figures:
+    """The rows of ``NAME.csv``, to look up and to add to.
+
+    Parameters
+    ----------
+    name : str
+        Of the file in the session's folder.
+    key : iterable of str
+        Columns that tell rows apart.
+    **facts
+        Of the measurement, such as its time limit: the same for all rows. A file with other facts is refused, since
+        its rows could not stand beside new ones.
+    """
+
+    def __init__(self, name: str, key: Iterable[str], **facts: Any) -> None:
+        self.path, self.key = SESSION.folder / f"{name}.csv", tuple(key)
+        self.facts, self.columns, rows = read(self.path)
+        self.rows = {self._key(row): row for row in rows}
+        self.fresh: set[tuple[str, ...]] = set()
+        for fact, value in facts.items():
+            if self.rows and self.facts.setdefault(fact, text(value)) != text(value) and not SESSION.again:
+                raise SystemExit(
+                    f"{self.path} has {fact} {self.facts[fact]}, not {value}: add --again, or move it"
+                )
+        self.facts |= {fact: text(value) for fact, value in facts.items()}
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self.rows.values())
+
+    def find(self, **key: Any) -> Row | None:
+        """The row of that key; with ``--again`` only when this session has measured it."""
+        wanted = self._key(key)
+        return None if SESSION.again and wanted not in self.fresh else self.rows.get(wanted)
+
+    def measure(self, work: Callable[[], Mapping[str, Any]], **key: Any) -> Row:
+        """The row of that key, measured by `work` and added where it is missing.
+
+        Raises
+        ------
+        SessionOver
+            If it is missing and the session's time is over.
+        """
+        known = self.find(**key)
+        if known is not None:
+            return known
+        SESSION.check_time()
+        self.add({**key, **work()})
+        return self.rows[self._key(key)]
+
+    def add(self, *rows: Mapping[str, Any]) -> None:
+        """Write rows down; one of the same key is replaced."""
+        told = self._facts()
+        whole = told != self.facts or not self.path.exists()
+        self.facts = told
+        new = [{column: text(value) for column, value in row.items()} for row in rows]
+        for row in new:
+            whole |= self._key(row) in self.rows or not set(row) <= set(self.columns)
+            self.columns += [column for column in row if column not in self.columns]
+            self.rows[self._key(row)] = row
+            self.fresh.add(self._key(row))
+            print(", ".join(f"{column} {value}" for column, value in row.items() if value), flush=True)
+        if whole or not self._complete():
+            self._rewrite()
+            return
+        with self.path.open("ab", buffering=0) as file:
+            file.write(self._lines(new).encode())
+
+    def _key(self, row: Mapping[str, Any]) -> tuple[str, ...]:
+        return tuple(text(row.get(column)) for column in self.key)
+
+    def _facts(self) -> dict[str, str]:
+        """The facts with those of this session."""
+        old = self.facts
+        machines = [one for one in old.get("machine", "").split("; ") if one]
+        if machine() not in machines:
+            machines.append(machine())
+        days = sorted({*filter(None, old.get("date", "").split(" to ")), str(date.today())})
+        span = days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
+        return {"command": command(), "machine": "; ".join(machines), "date": span} | {
+            fact: value for fact, value in old.items() if fact not in ("command", "machine", "date")
+        }
+
+    def _complete(self) -> bool:
+        return self.path.read_bytes()[-1:] == b"\n"
+
+    def _lines(self, rows: Iterable[Mapping[str, str]], head: bool = False) -> str:
+        out = io.StringIO()
+        writer = csv.DictWriter(out, self.columns, restval="", lineterminator="\n")
+        if head:
+            writer.writeheader()
+        writer.writerows(rows)
+        return out.getvalue()
+
+    def _rewrite(self) -> None:
+        """The whole file, put in the place of the old one in one step."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        facts = "".join(f"# {fact}: {value}\n" for fact, value in self.facts.items())
+        aside = self.path.with_name(f".{self.path.name}.{os.getpid()}")
+        aside.write_text(facts + self._lines(self.rows.values(), head=True), encoding="utf-8")
+        os.replace(aside, self.path)

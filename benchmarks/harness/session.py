@@ -1,0 +1,64 @@
+"""What holds for one call of ``python -m benchmarks``: where figures go, and how long it may take."""
+
+from __future__ import annotations
+
+import math
+import os
+import platform
+import shlex
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+DOCS = Path(__file__).resolve().parents[2] / "docs" / "benchmarks"
+
+
+class SessionOver(Exception):
+    """The minutes of the session are over; what is measured is kept."""
+
+
+@dataclass
+class Session:
+    """Options that every benchmark has.
+
+    Attributes
+    ----------
+    folder : Path
+        Where the files of figures are.
+    again : bool
+        Whether rows of earlier sessions are measured again.
+    until : float
+        Moment of the monotonic clock after which no run begins.
+    """
+
+    folder: Path = DOCS
+    again: bool = False
+    until: float = math.inf
+
+    def check_time(self) -> None:
+        """Raise `SessionOver` when no run may begin any more."""
+        if time.monotonic() > self.until:
+            raise SessionOver
+
+
+SESSION = Session()
+
+
+def command() -> str:
+    """The command line of this session, without the options of `Session`."""
+    words = sys.argv[1:]
+    while words and words[0].startswith("--"):
+        words = words[1 if words[0] == "--again" or "=" in words[0] else 2 :]
+    return shlex.join(["python", "-m", "benchmarks", *words])
+
+
+def machine() -> str:
+    """Processor, cores and Python, in one line."""
+    model = platform.processor() or platform.machine()
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        model = next(line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
+    except (OSError, StopIteration):
+        pass
+    return f"{model}, {os.cpu_count()} cores, Python {platform.python_version()}"

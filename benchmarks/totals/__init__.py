@@ -1,0 +1,1 @@
+"""Trees under requirements on totals: the native search, and pystreed beside it."""

@@ -1,0 +1,113 @@
+"""How the cost of the search for totals grows, and what each of its parts is worth.
+
+Growth: synthetic tables of 0/1 columns, a tree of depth 3 with 20 % noise and groups that follow one of its columns;
+one quantity varies at a time (rows, tests, groups, the difference allowed between rates). Parts: questions on the
+fairness sets, each part of the search left out in turn. One thread; user CPU seconds from the encoded data to the
+proof, within 600 wall seconds each.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+import treeform as tf
+from benchmarks.harness import Figures, Rows, Shown, named, read_set, table, user_seconds
+from benchmarks.totals.compare import SENSITIVE
+from treeform.engines import EngineRun
+from treeform.engines.totals import PARTS
+from treeform.solve.relaxation import relax
+
+SECONDS = 600.0
+USUAL = {"rows": 10_000, "tests": 40, "groups": 2, "difference": 0.05}
+VARIED: dict[str, tuple[Any, ...]] = {
+    "rows": (1_000, 10_000, 100_000, 1_000_000),
+    "tests": (10, 20, 40, 80, 160, 320, 500),
+    "groups": (2, 3, 4, 6, 8, 10),
+    "difference": (0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.0),
+}
+QUESTIONS = (
+    ("compas", 4, "0.05"),
+    ("compas", 5, "0.05"),
+    ("adult", 4, "0.01"),
+    ("adult", 5, "0.05"),
+    ("german-credit", 4, "0.01"),
+    ("student-mat", 4, "0.05"),
+)
+
+
+def search(problem: tf.Problem, parts: tuple[str, ...] = PARTS) -> dict[str, Any]:
+    """What one run finds, and its CPU seconds."""
+    engine = tf.TotalsSearch(parts=parts)
+    relaxation = relax(problem.question, engine)
+    assert relaxation is not None and relaxation.exact
+    began = user_seconds()
+    outcome = engine.run(problem.data, relaxation.task, EngineRun(time_limit=SECONDS))
+    spent = user_seconds() - began
+    return {
+        "errors": outcome.upper, "bound": outcome.lower, "proved": outcome.proved, "search s": round(spent, 3),
+        "multipliers tried": outcome.counters["prices"], "largest front": outcome.counters["largest_front"],
+        "rows made active": outcome.counters["activated"],
+    }  # fmt: skip
+
+
+def synthetic(rows: int, tests: int, groups: int, difference: float) -> tf.Problem:
+    """A question on a table whose classes follow a tree of depth 3."""
+    rng = np.random.default_rng(7)
+    X = rng.integers(0, 2, (rows, tests), dtype=np.int8)
+    root, left, right = X[:, 0], X[:, 1] & X[:, 2], X[:, 3] | X[:, 4]
+    y = np.where(root == 1, right, left) ^ (rng.random(rows) < 0.2)
+    group = np.minimum((rng.random(rows) ** np.where(root == 1, 0.7, 1.0) * groups).astype(int), groups - 1)
+    problem = tf.Problem(X, y.astype(int), shape=tf.Tree(3))
+    problem += tf.StatisticalParity(groups=group, difference=str(difference))
+    return problem
+
+
+def question(name: str, depth: int, difference: str) -> tf.Problem:
+    """A question on a fairness set."""
+    X, y = read_set("fairness", name)
+    column, favourable = SENSITIVE[name]
+    problem = tf.Problem(X.drop(columns=column), y, shape=tf.Tree(depth))
+    problem += tf.StatisticalParity(groups=X[column], difference=difference, favourable=favourable)
+    return problem
+
+
+@table("totals_growth")
+def growth(rows: Rows) -> Shown:
+    """The rows as they are."""
+    note = f"Depth 3; otherwise {USUAL['rows']:,} rows, {USUAL['tests']} tests, 2 groups, difference .05."
+    return Shown("How the search for totals grows", rows.frame, note)
+
+
+@table("totals_parts")
+def parts(rows: Rows) -> Shown:
+    """A line for each question, a column for what was left out."""
+    cells: dict[tuple[str, ...], dict[str, str]] = {}
+    for row in rows.frame.to_dict("records"):
+        open_end = f"open ({row['bound']} to {row['errors']})"
+        line = cells.setdefault((row["set"], row["depth"], row["difference"]), {})
+        line[row["without"]] = row["search s"] if row["proved"] == "True" else open_end
+    columns = ["set", "depth", "difference", "all", *(f"without {part}" for part in PARTS)]
+    lines = [[*key, *(line.get(part) for part in ("", *PARTS))] for key, line in cells.items()]
+    return Shown.of("What each part of the search for totals is worth (CPU s)", columns, lines)
+
+
+def main(growth: bool = True, parts: bool = True) -> None:
+    """Measure."""
+    if growth:
+        figures = Figures("totals_growth", ("varied", "value"))
+        for quantity, values in VARIED.items():
+            for value in values:
+                problem = partial(synthetic, **{**USUAL, quantity: value})
+                figures.measure(lambda make=problem: search(make()), varied=quantity, value=value)
+    if parts:
+        figures = Figures("totals_parts", ("set", "depth", "difference", "without"))
+        for name, depth, difference in QUESTIONS:
+            for left in ("", *PARTS) if named("fairness", name) else ():
+                used = tuple(part for part in PARTS if part != left)
+                work = partial(
+                    lambda *of, used: search(question(*of), used), name, depth, difference, used=used
+                )
+                figures.measure(work, set=name, depth=depth, difference=difference, without=left)

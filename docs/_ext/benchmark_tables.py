@@ -1,0 +1,52 @@
+"""``.. benchmark-table:: NAME``: a table made from the figures in ``docs/benchmarks``, as ``benchmarks/`` states it.
+
+Machine, date and the command that makes the figures again stand below every table.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import sys
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from docutils.parsers.rst import Directive
+from docutils.statemachine import StringList
+
+# Last, so that the treeform that is installed is the one that is imported.
+sys.path.append(str(Path(__file__).resolve().parents[2]))
+
+
+class BenchmarkTable(Directive):
+    """The table of that name, where it stands, with its note."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        from benchmarks.harness.tables import DOCS, all_tables
+
+        tables = all_tables()
+        if self.arguments[0] not in tables:
+            raise self.error(f"no table {self.arguments[0]!r}; there are {', '.join(sorted(tables))}")
+        table = tables[self.arguments[0]]
+        self.state.document.settings.record_dependencies.add(str(DOCS / f"{table.source}.csv"))
+        shown, facts = table.shown()
+        body = io.StringIO()
+        csv.writer(body, lineterminator="\n").writerows(
+            [shown.frame.columns, *shown.frame.itertuples(index=False)]
+        )
+        lines = [f".. csv-table:: {shown.title}", "   :header-rows: 1", ""]
+        lines += [f"   {row}" for row in body.getvalue().splitlines()]
+        origin = f"``{facts['command']}``, {facts['machine']}, {facts['date']}."
+        lines += ["", origin, "", *shown.note.splitlines(), ""]
+        container = nodes.container()
+        source = StringList(lines, source=f"benchmark-table {table.name}")
+        self.state.nested_parse(source, self.content_offset, container)
+        return list(container.children)
+
+
+def setup(app: Any) -> dict[str, Any]:
+    app.add_directive("benchmark-table", BenchmarkTable)
+    return {"parallel_read_safe": True, "version": "1"}

@@ -1,0 +1,153 @@
+"""Missing values are values: each test sends them where that is better, and "is missing" is a test."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import treeform as tf
+from treeform.data import Dataset
+from treeform.errors import DataError, SpecError
+from treeform.testing import brute_force
+
+
+def with_gaps(rng: np.random.Generator, n: int = 14, numbers: int = 2) -> tuple[pd.DataFrame, np.ndarray]:
+    """A table of numbers, a boolean and a text column, a third of the cells empty."""
+    table = pd.DataFrame({f"x{j}": rng.integers(0, 4, n).astype(float) for j in range(numbers)})
+    table["owner"] = rng.integers(0, 2, n).astype(bool).astype(object)
+    table["job"] = rng.choice(["cook", "clerk"], n).astype(object)
+    for name in table.columns:
+        table.loc[rng.random(n) < 1 / 3, name] = None if table[name].dtype == object else np.nan
+    return table, rng.integers(0, 2, n)
+
+
+def best_stump(table: pd.DataFrame, y: np.ndarray) -> int:
+    """The fewest errors of one test, told from its meaning alone: a threshold, and the side of the missing values."""
+    errors = [min(int((y == c).sum()) for c in (0, 1))]
+    for name in table.columns:
+        values, missing = table[name], table[name].isna().to_numpy()
+        known = sorted(set(values[~missing]))
+        if name == "job":  # "is this level", where missing is one more
+            sides = [(values == level).to_numpy() for level in known] + [missing]
+        else:
+            lower = [(values <= t).fillna(False).to_numpy().astype(bool) & ~missing for t in known[:-1]]
+            sides = [
+                low | (missing if with_them else False) for low, with_them in product(lower, (False, True))
+            ]
+            sides.append(missing)
+        for left in sides:
+            errors.append(sum(min(int((y[side] == c).sum()) for c in (0, 1)) for side in (left, ~left)))
+    return min(errors)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_one_test_is_the_best_by_its_meaning(seed):
+    table, y = with_gaps(np.random.default_rng(seed))
+    expected = best_stump(table, y)
+    for solver, formulation in [
+        (None, None),
+        ("contree", None),
+        ("dl85", None),
+        ("cp-sat", "odd"),
+        ("highs", "odd"),
+    ]:
+        result = tf.Problem(table, y, shape=tf.Tree(1)).solve(solver, formulation=formulation)
+        assert (str(result.status), result.errors) == ("optimal", expected), (solver, formulation)
+        assert int((result.graph.predict(table) != y).sum()) == expected
+
+
+@pytest.mark.parametrize(
+    "solver", ["contree", "dl85", "cadl85", "blossom", "diagram-search", "totals-search", "cp-sat"]
+)
+def test_every_engine_proves_the_same(solver):
+    rng = np.random.default_rng(7)
+    for _ in range(3):
+        table, y = with_gaps(rng, 12, 1)
+        problem = tf.Problem(table, y, shape=tf.Tree(2))
+        result = problem.solve(solver)
+        assert str(result.status) == "optimal"
+        assert (
+            result.objective == brute_force(problem.data, problem.shape, tf.Error(), problem.requirements)[0]
+        )
+        assert tf.check(result.certificate(), table, y).ok
+
+
+def test_sat_states_them_too():
+    table, y = with_gaps(np.random.default_rng(3), 10, 1)
+    least = tf.Problem(table, y, shape=tf.Tree(4)).minimize(tf.Depth())
+    agreed = Dataset.from_user(table, y)
+    wrong = int((agreed.points.weights.sum(axis=1) - agreed.points.weights.max(axis=1)).sum())
+    least += tf.MaxErrors(wrong)
+    native = least.solve()
+    sat = least.solve("sat", formulation="sat-depth", warm_start=None)
+    assert native.objective == sat.objective
+
+
+def test_rules_say_where_missing_values_go():
+    table = pd.DataFrame({"age": [20.0, 30, 40, np.nan, np.nan, 50, 60, 25]})
+    for y, text in [
+        ([1, 1, 0, 1, 1, 0, 0, 1], "age <= 35 or missing"),
+        ([1, 1, 0, 0, 0, 0, 0, 1], "age <= 35"),
+        ([0, 0, 0, 1, 1, 0, 0, 0], "age is missing"),
+    ]:
+        graph = tf.Problem(table, y, shape=tf.Tree(1)).solve().graph
+        assert graph.predict(table).tolist() == y
+        assert f"if {text} then 1" in "\n".join(graph.rules())
+        assert f"{text}?" in graph.to_text() or f"{text} or missing?" not in graph.to_text()
+        assert tf.DecisionGraph.from_json(graph.to_json()).predict(table).tolist() == y
+
+
+def test_rules_with_two_conditions_use_brackets():
+    rng = np.random.default_rng(1)
+    table = pd.DataFrame({"a": rng.normal(size=80).round(2), "b": rng.normal(size=80).round(2)})
+    table.loc[::7, "a"] = np.nan
+    table.loc[::5, "b"] = np.nan
+    y = ((table["a"].fillna(-9) <= 0.2) & (table["b"].fillna(9) > 0.1)).astype(int)
+    graph = tf.Problem(table, y, shape=tf.Tree(2)).solve().graph
+    assert graph.predict(table).tolist() == y.tolist()
+    assert any("or missing) and (a <= 0.24 or missing) then 1" in rule for rule in graph.rules())
+
+
+def test_missing_where_training_had_none_is_refused():
+    table, y = pd.DataFrame({"a": [1.0, 2, 3, 4]}), [0, 0, 1, 1]
+    graph = tf.Problem(table, y, shape=tf.Tree(1)).solve().graph
+    with pytest.raises(DataError, match="'a' is missing") as caught:
+        graph.predict(pd.DataFrame({"a": [np.nan, 2.0]}))
+    assert "training table had no missing value" in caught.value.cause
+
+
+def test_a_missing_level_that_training_did_not_have_is_unseen():
+    table, y = pd.DataFrame({"job": ["a", "a", "b", "b"]}), [0, 0, 1, 1]
+    graph = tf.Problem(table, y, shape=tf.Tree(1)).solve().graph
+    with pytest.warns(tf.errors.UnseenLevels, match=r"missing \(1\)"):
+        graph.predict(pd.DataFrame({"job": [None, "a"]}))
+
+
+def test_errors_can_be_asked_for():
+    with pytest.raises(DataError, match="'x0' is missing"):
+        tf.Problem([[1.0], [np.nan]], [0, 1], shape="tree:1", missing="error")
+    with pytest.raises(DataError, match="missing='drop' is not known"):
+        tf.Problem([[1.0], [np.nan]], [0, 1], shape="tree:1", missing="drop")
+
+
+def test_hyperplanes_refuse_gaps():
+    table, y = with_gaps(np.random.default_rng(0))
+    with pytest.raises(SpecError, match="hyperplanes cannot read columns with missing values"):
+        tf.Problem(table[["x0", "x1"]], y, shape=tf.Tree(1, "multivariate")).solve()
+
+
+def test_huge_values_beside_gaps_are_refused():
+    with pytest.raises(DataError, match=r"beyond 2\*\*1000"):
+        tf.Problem([[1e302], [np.nan], [1.0]], [0, 1, 1], shape="tree:1")
+
+
+def test_feature_budget_counts_a_column_with_gaps_once():
+    table, y = with_gaps(np.random.default_rng(5), 16)
+    problem = tf.Problem(table, y, shape=tf.Tree(2))
+    problem += tf.FeatureBudget(1)
+    result = problem.solve()
+    assert result.objective == brute_force(problem.data, problem.shape, tf.Error(), problem.requirements)[0]
+    assert len({result.graph.columns[f].source for f in result.graph.features_used()}) <= 1

@@ -1,0 +1,173 @@
+"""The benchmarks: files of figures that a stopped session goes on with, limits of child processes, every table."""
+
+from __future__ import annotations
+
+import math
+import operator
+import os
+import re
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import pytest
+from repository import ROOT
+
+sys.path.append(str(ROOT))
+
+from benchmarks.harness import SESSION, Figures, Shown, in_child
+from benchmarks.harness.figures import read
+from benchmarks.harness.session import DOCS, SessionOver
+from benchmarks.harness.tables import all_tables, modules
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Figures of the tests go to a folder of their own."""
+    for option, value in {"folder": tmp_path, "again": False, "until": float("inf")}.items():
+        monkeypatch.setattr(SESSION, option, value)
+    monkeypatch.setattr(sys, "argv", ["benchmarks", "--out", "x", "totals", "growth", "--no-parts"])
+    return tmp_path
+
+
+def made(name: str, folder: Path) -> Shown:
+    """The table of that name from the figures in the folder."""
+    return all_tables()[name].shown(folder)[0]
+
+
+# -- files of figures --------------------------------------------------------------------------------
+
+
+def squares(numbers: list[int], calls: list[int]) -> Figures:
+    figures = Figures("squares", ("number",), limit=3)
+    for number in numbers:
+
+        def work(number: int = number) -> dict[str, int]:
+            calls.append(number)
+            return {"square": number**2}
+
+        figures.measure(work, number=number)
+    return figures
+
+
+def test_what_is_measured_is_not_measured_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[int] = []
+    squares([1, 2], calls)
+    squares([1, 2, 3], calls)
+    assert calls == [1, 2, 3]
+    facts, columns, rows = read(folder / "squares.csv")
+    assert columns == ["number", "square"] and [row["square"] for row in rows] == ["1", "4", "9"]
+    assert facts["command"] == "python -m benchmarks totals growth --no-parts" and facts["limit"] == "3"
+    monkeypatch.setattr(SESSION, "again", True)
+    squares([2, 2], calls)
+    assert calls == [1, 2, 3, 2]
+    assert [row["number"] for row in read(folder / "squares.csv")[2]] == ["1", "2", "3"]
+
+
+def test_rows_of_another_limit_are_refused(folder: Path) -> None:
+    squares([1], [])
+    with pytest.raises(SystemExit, match="has limit 3, not 4"):
+        Figures("squares", ("number",), limit=4)
+
+
+def test_a_new_column_leaves_the_old_rows_empty(folder: Path) -> None:
+    squares([1], [])
+    Figures("squares", ("number",)).add({"number": 2, "square": None, "note": "a, b"})
+    assert (folder / "squares.csv").read_text().splitlines()[-3:] == [
+        "number,square,note",
+        "1,1,",
+        '2,,"a, b"',
+    ]
+
+
+def test_a_session_ends_in_time(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[int] = []
+    squares([1], calls)
+    monkeypatch.setattr(SESSION, "until", time.monotonic() - 1)
+    with pytest.raises(SessionOver):
+        squares([1, 2], calls)
+    assert calls == [1]
+
+
+def test_a_killed_session_goes_on(folder: Path) -> None:
+    code = """
+        import os, sys
+        sys.path.append(sys.argv[1])
+        from benchmarks.harness import SESSION, Figures
+        from pathlib import Path
+        SESSION.folder = Path(sys.argv[2])
+        figures = Figures("squares", ("number",), limit=3)
+        for number in range(5):
+            figures.measure(lambda: os.kill(os.getpid(), 9) if number == 3 else {"square": number**2}, number=number)
+    """
+    words = [sys.executable, "-c", textwrap.dedent(code), str(ROOT), str(folder)]
+    assert subprocess.run(words, check=False, capture_output=True).returncode == -9
+    path = folder / "squares.csv"
+    assert len(read(path)[2]) == 3
+    with path.open("a") as file:
+        file.write("3,")  # what a write that was cut leaves
+    calls: list[int] = []
+    squares(list(range(5)), calls)
+    assert calls == [3, 4]
+    assert [row["square"] for row in read(path)[2]] == ["0", "1", "4", "9", "16"]
+
+
+# -- child processes ---------------------------------------------------------------------------------
+
+
+def test_a_child_answers_and_is_measured() -> None:
+    done = in_child(math.comb, 5, 2)
+    assert (done.answer, done.how) == (10, "done")
+    assert done.user > 0 and done.megabytes > 1
+
+
+@pytest.mark.parametrize(
+    ("work", "limits", "how"),
+    [
+        ((operator.pow, 3, 10**9), {"seconds": 1}, "time"),
+        ((operator.mul, [0], 10**9), {"megabytes": 100}, "memory"),
+        ((os.abort,), {}, "crash (SIGABRT)"),
+        ((math.comb, 5, -2), {}, "ValueError: k must be a non-negative integer"),
+    ],
+)
+def test_a_child_is_limited_and_may_fail(work: tuple, limits: dict, how: str) -> None:
+    done = in_child(*work, **limits)
+    assert (done.answer, done.how) == (None, how)
+
+
+# -- tables ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", sorted(DOCS.glob("*.csv")), ids=lambda path: path.stem)
+def test_every_file_names_the_command_that_makes_it_again(path: Path) -> None:
+    facts, columns, rows = read(path)
+    if not facts:
+        pytest.skip("not in the new form")
+    assert columns and rows and facts["machine"] and facts["date"]
+    found = re.match(r"python -m benchmarks (\w+) (\w+)", facts["command"])
+    assert found and found.groups() in {(subject, name) for subject, name, _ in modules()}
+
+
+def test_every_table_of_the_docs_is_made() -> None:
+    pages = "\n".join(page.read_text(encoding="utf-8") for page in (ROOT / "docs").rglob("*.rst"))
+    shown = re.findall(r"^\.\. benchmark-table:: (\w+)$", pages, re.M)
+    assert len(shown) == len(set(shown)) > 0
+    for name in shown:
+        table, _ = all_tables()[name].shown()
+        assert table.title and len(table.frame) > 0, name
+
+
+# -- one small case of each subject ------------------------------------------------------------------
+
+
+def test_totals(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from benchmarks.totals import growth
+
+    monkeypatch.setattr(growth, "VARIED", {"rows": (200,), "groups": (2,)})
+    monkeypatch.setattr(growth, "USUAL", {**growth.USUAL, "rows": 300, "tests": 8})
+    growth.main(parts=False)
+    table = made("totals_growth", folder)
+    assert list(table.frame["proved"]) == ["True", "True"]
+    assert "300 rows, 8 tests" in table.note

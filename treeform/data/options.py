@@ -1,0 +1,78 @@
+"""How a table is to be read, where that is the user's choice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from treeform.data.rows import setting_text
+from treeform.errors import DataError, did_you_mean
+
+MISSING = ("value", "error")
+DATES = (None, "days")
+
+
+@dataclass(frozen=True)
+class TableOptions:
+    """The user's choices about columns.
+
+    Parameters
+    ----------
+    categorical : tuple of str
+        Columns whose values are levels, whatever they look like.
+    missing : {"value", "error"}
+        Whether a missing value is a value that tests send left or right, or refused.
+    dates : {None, "days"}
+        None refuses dates; ``"days"`` makes them days since 1970-01-01.
+    """
+
+    categorical: tuple[str, ...] = ()
+    missing: str = "value"
+    dates: str | None = None
+
+    @classmethod
+    def of(cls, categorical: Any, missing: Any, dates: Any) -> TableOptions:
+        """Check what the user gave.
+
+        Raises
+        ------
+        DataError
+            If a choice is none of those above.
+        """
+        if isinstance(categorical, str):
+            categorical = (categorical,)
+        if categorical is not None and not isinstance(categorical, Iterable):
+            raise DataError(
+                f"categorical={categorical!r} names no columns",
+                cause="it is the name of a column, or a list of names",
+                fix="use for example categorical=['branch']",
+            )
+        _one_of("missing", missing, MISSING)
+        _one_of("dates", dates, DATES)
+        return cls(tuple(str(name) for name in categorical or ()), missing, dates)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {"categorical": list(self.categorical), "missing": self.missing, "dates": self.dates}
+
+    def check(self, names: tuple[str, ...]) -> None:
+        """Refuse names of columns that are not in the table."""
+        unknown = [name for name in self.categorical if name not in names]
+        if unknown:
+            raise DataError(
+                f"categorical names {unknown[0]!r}, which is no column",
+                cause="the table has " + ", ".join(map(repr, names[:20])),
+                fix=did_you_mean(unknown[0], names) or "name columns of the table",
+            )
+
+
+USUAL = TableOptions()
+
+
+def _one_of(name: str, given: Any, known: tuple[Any, ...]) -> None:
+    if not isinstance(given, str | None) or given not in known:
+        raise DataError(
+            f"{setting_text(name, given)} is not known",
+            fix=f"use {' or '.join(repr(choice) for choice in known)}",
+        )

@@ -1,0 +1,158 @@
+"""How a column is taken: what its values are, and what is refused because it is not clear."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from pandas.api import types
+
+from treeform.data.columns import BOOLEAN, CATEGORY, DATE, DATETIME, NUMERIC, ORDERED
+from treeform.data.levels import levels_of, refuse_many_levels
+from treeform.data.options import TableOptions
+from treeform.data.rows import rows_note, rows_text, setting_text
+from treeform.data.sources import Source, no_value
+from treeform.data.text_dates import DAY_FIRST, MONTH_FIRST, date_orders, days_of, days_of_text
+from treeform.data.text_numbers import read_numbers
+from treeform.errors import DataError
+
+NEARLY_ALL = (
+    0.9  # the share of entries that have to be numbers, or dates, for a column of text to be taken as such
+)
+
+
+def recognise(values: Any, name: str, options: TableOptions, rows: NDArray[np.int64] | None = None) -> Source:
+    """Find out what a column holds.
+
+    Parameters
+    ----------
+    values : Series or array of length n
+    name : str
+    options : TableOptions
+    rows : ndarray of int64, optional
+        The user's row numbers, for messages.
+
+    Raises
+    ------
+    DataError
+        If the column cannot be used, or has two readings.
+    """
+    dtype = values.dtype
+    if name in options.categorical:
+        return Source(name, CATEGORY, levels_of(values, name))
+    if isinstance(dtype, pd.CategoricalDtype):
+        return _categorical(values, name)
+    gaps = bool(np.asarray(pd.isna(values)).any())
+    if types.is_bool_dtype(dtype):
+        return Source(name, BOOLEAN, gaps=gaps)
+    if types.is_datetime64_any_dtype(dtype):
+        _dates_asked(name, f"({dtype})", options)
+        days = days_of(pd.Series(values))
+        return Source(name, _date_kind(days), gaps=gaps)
+    if types.is_timedelta64_dtype(dtype) or isinstance(dtype, pd.PeriodDtype):
+        raise DataError(
+            f"column {name!r} holds durations or periods ({dtype})",
+            cause="a test on one depends on the unit that you mean",
+            fix=f"make it a number, for example X[{name!r}].dt.days",
+        )
+    if types.is_complex_dtype(dtype):
+        raise DataError(f"column {name!r} holds complex numbers", fix="split it into two real columns")
+    if types.is_numeric_dtype(dtype):
+        return Source(name, NUMERIC, gaps=gaps)
+    if types.is_string_dtype(dtype) or dtype.kind in "OUS":
+        return _objects(values, name, options, rows)
+    raise DataError(f"column {name!r} has the type {dtype}", fix=_as_numbers_fix(name))
+
+
+def _categorical(values: Any, name: str) -> Source:
+    if not values.dtype.ordered:
+        return Source(name, CATEGORY, levels_of(values, name))
+    levels_of(values, name)  # of types that levels may have
+    levels = tuple(values.dtype.categories.tolist())
+    return Source(name, ORDERED, levels, gaps=bool(np.asarray(pd.isna(values)).any()))
+
+
+def _objects(values: Any, name: str, options: TableOptions, rows: NDArray[np.int64] | None) -> Source:
+    missing = np.asarray(pd.isna(values))
+    known = np.asarray(values, dtype=object)[~missing]
+    gaps = bool(missing.any())
+    found = {type(value) for value in known}
+    if found and all(issubclass(kind, bool | np.bool_) for kind in found):
+        return Source(name, BOOLEAN, gaps=gaps)
+    if found and all(issubclass(kind, numbers.Real) and not issubclass(kind, bool) for kind in found):
+        return Source(name, NUMERIC, gaps=gaps)
+    odd = [kind for kind in found if not issubclass(kind, str | bool | np.bool_ | int | float | np.number)]
+    if odd:
+        listed = ", ".join(sorted(kind.__name__ for kind in odd))
+        raise DataError(
+            f"column {name!r} holds values of type {listed}: argument must be a string or a number",
+            fix=_as_numbers_fix(name),
+        )
+    if found and all(issubclass(kind, str) for kind in found):
+        at = np.flatnonzero(~missing)
+        return _text(values, known, at if rows is None else rows[at], name, options)
+    return Source(name, CATEGORY, levels_of(values, name))
+
+
+def _text(
+    values: Any, known: NDArray[Any], rows: NDArray[np.int64], name: str, options: TableOptions
+) -> Source:
+    empty = no_value(known)
+    entries, at = known[~empty].tolist(), rows[~empty]
+    gaps = bool(empty.any()) or len(known) < len(values)
+    reading = read_numbers(entries, NEARLY_ALL)
+    if reading is not None and not reading.plain_codes:
+        if reading.notation is None:
+            raise _two_readings(name, "numbers", f"{entries[0]!r} may have a decimal mark, or mark thousands")
+        _refuse_unread(name, "numbers", at[list(reading.unread)], [entries[i] for i in reading.unread])
+        return Source(name, NUMERIC, gaps=gaps, notation=reading.notation)
+    orders = date_orders(entries, NEARLY_ALL)
+    if orders:
+        _dates_asked(name, "written as text", options)
+        if {DAY_FIRST, MONTH_FIRST} <= set(orders):
+            raise _two_readings(name, "dates", f"in {entries[0]!r} the day or the month may come first")
+        order, fits = next(iter(orders.items()))
+        _refuse_unread(name, "dates", at[~fits], [entries[i] for i in np.flatnonzero(~fits)])
+        return Source(name, _date_kind(days_of_text(entries, order)), gaps=gaps, date_order=order)
+    levels = levels_of(values, name)
+    refuse_many_levels(len(levels), len(values), name, entries)
+    return Source(name, CATEGORY, levels)
+
+
+def _refuse_unread(name: str, what: str, at: NDArray[np.int64], unread: list[str]) -> None:
+    if unread:
+        raise DataError(
+            f"column {name!r} holds {what} as text, but not in {rows_text(at)}{rows_note()}",
+            cause="such as " + ", ".join(map(repr, dict.fromkeys(unread[:3]))),
+            fix="correct these entries, leave them empty, or make every text a level: "
+            + setting_text("categorical", name, True),
+        )
+
+
+def _two_readings(name: str, what: str, cause: str) -> DataError:
+    return DataError(
+        f"column {name!r} holds {what} as text that can be read in two ways",
+        cause=cause,
+        fix=f"turn it into {what} before, or make every text a level: {setting_text('categorical', name, True)}",
+    )
+
+
+def _dates_asked(name: str, how: str, options: TableOptions) -> None:
+    if options.dates is None:
+        raise DataError(
+            f"column {name!r} holds dates or times {how}",
+            cause="a test on a date depends on the unit and origin that you mean",
+            fix=f"ask for days since 1970-01-01 with {setting_text('dates', 'days')}, or make it a number",
+        )
+
+
+def _date_kind(days: NDArray[np.float64]) -> str:
+    known = days[~np.isnan(days)]
+    return DATE if (known == np.floor(known)).all() else DATETIME
+
+
+def _as_numbers_fix(name: str) -> str:
+    return f"turn column {name!r} into numbers, booleans or text first"

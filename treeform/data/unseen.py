@@ -1,0 +1,79 @@
+"""Levels that a model meets for the first time when it predicts."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Mapping
+from enum import Enum
+from typing import Any
+
+from treeform.data.rows import setting_text
+from treeform.errors import DataError, UnseenLevels
+
+SHOWN = 5
+
+
+class Unseen(Enum):
+    """What to do about a value that is none of the levels seen in training.
+
+    Such a value differs from every level: a test "job = skilled" is answered with no. In an ordered column it stands
+    below all levels.
+    """
+
+    ERROR = "error"
+    WARN = "warn"
+    OTHER = "other"
+
+    @classmethod
+    def of(cls, given: Any) -> Unseen:
+        """Read ``"error"``, ``"warn"`` or ``"other"``.
+
+        Raises
+        ------
+        DataError
+            If it is none of them.
+        """
+        if isinstance(given, cls):
+            return given
+        if given not in [policy.value for policy in cls]:
+            raise DataError(
+                f"{setting_text('unseen', given)} is not known", fix="use 'error', 'warn' or 'other'"
+            )
+        return cls(given)
+
+    def act(self, found: Mapping[str, Counter[str]], n_rows: int) -> None:
+        """Warn of values never seen, or refuse them.
+
+        Parameters
+        ----------
+        found : mapping of str to Counter
+            By column, how often each such value occurs.
+        n_rows : int
+
+        Raises
+        ------
+        DataError
+            If they are refused.
+        """
+        odd = {name: counts for name, counts in found.items() if counts}
+        if self is Unseen.OTHER or not odd:
+            return
+        text = "; ".join(_column_text(name, counts, n_rows) for name, counts in odd.items())
+        if self is Unseen.ERROR:
+            raise DataError(
+                f"levels that were not there in training: {text}",
+                cause="the model has no test that knows them",
+                fix=f"correct their spelling, or use {setting_text('unseen', 'other')} to let them pass",
+            )
+        warnings.warn(
+            f"levels that were not there in training count as none of those known: {text}",
+            UnseenLevels,
+            stacklevel=6,
+        )
+
+
+def _column_text(name: str, counts: Counter[str], n_rows: int) -> str:
+    shown = ", ".join(f"{value} ({times})" for value, times in counts.most_common(SHOWN))
+    more = f" and {len(counts) - SHOWN} more" if len(counts) > SHOWN else ""
+    return f"column {name!r} in {counts.total()} of {n_rows} rows: {shown}{more}"

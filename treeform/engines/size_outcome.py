@@ -1,0 +1,118 @@
+"""What a search over numbers of tests returns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from treeform.engines.conversion import Start, to_diagram
+from treeform.errors import Infeasible
+
+if TYPE_CHECKING:
+    from treeform.data import Dataset
+    from treeform.graph import DecisionGraph
+
+_NEVER = 2**61
+
+
+@dataclass(frozen=True)
+class SizeOutcome:
+    """What is known of e(k), the least cost with at most k tests, for k = 0, 1, 2, ...
+
+    Attributes
+    ----------
+    lower : tuple of int
+        No model of at most k tests costs less than ``lower[k]`` (weight units).
+    upper : tuple of int or None
+        What the best model found of at most k tests costs; None where there is none.
+    graphs : tuple of DecisionGraph or None
+        These models.
+    proved_at : dict
+        Seconds after which each price asked for was proved, None where it was not.
+    seconds : float
+    reason : str or None
+        Why the run ended early: ``"time"``, ``"interrupted"`` or ``"memory"``.
+    counters : dict
+    free : int
+        So many tests have no price.
+    """
+
+    lower: tuple[int, ...]
+    upper: tuple[int | None, ...]
+    graphs: tuple[DecisionGraph | None, ...]
+    proved_at: dict[Fraction, float | None]
+    seconds: float
+    reason: str | None
+    counters: dict[str, int]
+    free: int = 0
+
+    @classmethod
+    def of(
+        cls,
+        native: dict[str, Any],
+        data: Dataset,
+        is_tree: bool,
+        prices: Sequence[Fraction],
+        start: Sequence[Start],
+        interrupted: bool,
+        free: int = 0,
+    ) -> SizeOutcome:
+        """From the core's answer; where it has no model of its own, the best of ``start`` has the least cost."""
+        graphs: list[DecisionGraph | None] = []
+        for k, found in enumerate(native["diagrams"]):
+            own = None if found is None else to_diagram(found, data, is_tree)
+            if own is None and native["upper"][k] < _NEVER:
+                own = min((one for one in start if one.tests <= k), key=lambda one: one.cost).graph
+            graphs.append(own)
+        early = "memory" if native["memory"] else "interrupted" if interrupted else "time"
+        upper = tuple(None if value >= _NEVER else int(value) for value in native["upper"])
+        lower = [int(value) for value in native["lower"]]
+        return cls(
+            lower=tuple(
+                low if high is None else min(low, high) for low, high in zip(lower, upper, strict=True)
+            ),
+            upper=upper,
+            graphs=tuple(graphs),
+            proved_at={
+                price: at if at >= 0 else None for price, at in zip(prices, native["proved_at"], strict=True)
+            },
+            seconds=float(native["seconds"]),
+            reason=None if native["complete"] else early,
+            counters={name: int(count) for name, count in native["counters"].items()},
+            free=free,
+        )
+
+    def lower_of(self, tests: int) -> int:
+        """No model of at most so many tests costs less, for any number that the task allows.
+
+        The tuples of a search over trees end where all samples can be told apart: further tests have nothing to part.
+        """
+        return self.lower[min(tests, len(self.lower) - 1)]
+
+    def best(self, price: Fraction | int) -> tuple[Fraction, DecisionGraph | None]:
+        """The least ``cost + price * max(tests - free, 0)`` in hand, and its model.
+
+        Raises
+        ------
+        Infeasible
+            If no model is in hand: the data weigh less than a leaf has to.
+        """
+        values = [
+            (Fraction(price) * max(k - self.free, 0) + cost, k)
+            for k, cost in enumerate(self.upper)
+            if cost is not None
+        ]
+        if not values:
+            raise Infeasible("there is no model", cause="the samples weigh less than a leaf has to")
+        value, k = min(values)
+        return value, self.graphs[k]
+
+    def bound(self, price: Fraction | int) -> Fraction:
+        """No model has a smaller ``cost + price * max(tests - free, 0)``."""
+        return min(Fraction(price) * max(k - self.free, 0) + low for k, low in enumerate(self.lower))
+
+    def proved(self, price: Fraction | int) -> bool:
+        """Whether the two meet."""
+        return self.bound(price) >= self.best(price)[0]

@@ -1,0 +1,138 @@
+#include "binding.hpp"
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "run.hpp"
+
+namespace treeform {
+namespace {
+
+template <class T>
+nb::object copied(const std::vector<T>& values) {
+    auto* copy = new std::vector<T>(values);
+    nb::capsule owner(copy, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(copy->data(), {copy->size()}, owner));
+}
+
+template <class T>
+nb::list listed(const std::vector<T>& values) {
+    nb::list out;
+    for (const T& value : values) out.append(value);
+    return out;
+}
+
+template <class T>
+T cast(const nb::object& value, const char* name) {
+    T out;
+    if (!nb::try_cast(value, out)) throw nb::type_error((std::string(name) + " has a wrong type").c_str());
+    return out;
+}
+
+}  // namespace
+
+nb::object to_array(const std::vector<std::int32_t>& values) { return copied(values); }
+nb::object to_array(const std::vector<std::int64_t>& values) { return copied(values); }
+nb::object to_array(const std::vector<double>& values) { return copied(values); }
+
+nb::list to_list(const std::vector<std::int64_t>& values) { return listed(values); }
+nb::list to_list(const std::vector<double>& values) { return listed(values); }
+nb::list to_list(const std::vector<std::string>& values) { return listed(values); }
+
+nb::object to_object(const FlatTree& tree, std::int64_t cost) {
+    if (tree.empty()) return nb::none();
+    nb::dict out;
+    out["feature"] = to_array(tree.feature), out["left"] = to_array(tree.left), out["right"] = to_array(tree.right);
+    out["label"] = to_array(tree.label), out["cost"] = cost;
+    if (!tree.low.empty()) out["low"] = to_array(tree.low), out["high"] = to_array(tree.high);
+    return out;
+}
+
+bool Names::operator()(const char* name) const { return std::find(names_.begin(), names_.end(), name) != names_.end(); }
+
+nb::object Keywords::object(const char* name) {
+    if (!given_.contains(name)) throw nb::type_error((std::string("missing keyword: ") + name).c_str());
+    read_.push_back(name);
+    return given_[name];
+}
+
+std::int64_t Keywords::integer(const char* name) { return cast<std::int64_t>(object(name), name); }
+double Keywords::real(const char* name) { return cast<double>(object(name), name); }
+bool Keywords::flag(const char* name) { return cast<bool>(object(name), name); }
+std::string Keywords::text(const char* name) { return cast<std::string>(object(name), name); }
+Names Keywords::names(const char* name) { return Names(cast<std::vector<std::string>>(object(name), name)); }
+
+std::vector<std::int64_t> Keywords::integers(const char* name) {
+    return cast<std::vector<std::int64_t>>(object(name), name);
+}
+
+std::int64_t Keywords::integer_or(const char* name, std::int64_t otherwise) {
+    const nb::object value = object(name);
+    return value.is_none() ? otherwise : cast<std::int64_t>(value, name);
+}
+
+FlatTree Keywords::tree(const char* name, std::size_t features, int labels) {
+    const nb::object given = object(name);
+    FlatTree tree;
+    if (given.is_none()) return tree;
+    std::vector<Array<std::int32_t, 1>> columns;
+    for (const nb::handle one : cast<nb::tuple>(given, name))
+        columns.push_back(cast<Array<std::int32_t, 1>>(nb::borrow(one), name));
+    require(columns.size() == 4, "a tree is given as feature, left, right and label");
+    const std::size_t n = columns[0].shape(0);
+    for (const auto& column : columns) {
+        require_aligned(column);
+        require(column.shape(0) == n, "the columns of a tree differ in length");
+    }
+    for (std::size_t i = 0; i < n; ++i) {
+        const std::int32_t f = columns[0].data()[i], a = columns[1].data()[i], b = columns[2].data()[i];
+        const std::int32_t label = columns[3].data()[i];
+        const auto below = [&](std::int32_t child) { return child > std::int64_t(i) && std::size_t(child) < n; };
+        const bool valid = f < 0 ? label >= 0 && label < labels : std::size_t(f) < features && below(a) && below(b);
+        require(valid, "these arrays are not a tree");
+        tree.feature.push_back(f), tree.left.push_back(a), tree.right.push_back(b), tree.label.push_back(label);
+    }
+    return tree;
+}
+
+void Keywords::finish() const {
+    for (const auto& item : given_) {
+        const auto name = nb::cast<std::string>(item.first);
+        const auto same = [&](const char* one) { return name == one; };
+        if (std::none_of(read_.begin(), read_.end(), same)) throw nb::type_error(("unknown keyword: " + name).c_str());
+    }
+}
+
+bool obey(const nb::object& reply, const std::function<void(std::int64_t)>& tighten) {
+    const auto pair = nb::cast<nb::tuple>(reply);
+    if (!pair[1].is_none()) tighten(nb::cast<std::int64_t>(pair[1]));
+    return nb::cast<bool>(pair[0]);
+}
+
+bool report_trees(const std::vector<Improvement>& news, const nb::object& poll,
+                  const std::function<void(std::int64_t)>& tighten) {
+    nb::list bounds;
+    nb::object tree = nb::none();
+    const Improvement* last = nullptr;
+    for (const auto& one : news) {
+        bounds.append(nb::make_tuple(one.seconds, one.upper, one.lower));
+        if (!one.tree.empty()) last = &one;
+    }
+    if (last) tree = to_object(last->tree);
+    return obey(poll(bounds, tree), tighten);
+}
+
+void run_without_gil(Stoppable& control, double time_limit, const std::function<void()>& search,
+                     const std::function<bool()>& poll) {
+    const nb::gil_scoped_release release;
+    run_beside(control, time_limit, search, [&] {
+        if (!poll) return false;
+        const nb::gil_scoped_acquire gil;
+        return poll();
+    });
+}
+
+}  // namespace treeform

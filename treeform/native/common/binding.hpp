@@ -1,0 +1,130 @@
+#pragma once
+// What all bindings share. A bound function takes its arrays by position and everything else by keyword, and returns a
+// dictionary. Sizes, ranges and names are checked here and in bind.cpp of the engine; their meaning is checked in
+// Python.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <cstdint>
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "control.hpp"
+
+namespace treeform {
+
+namespace nb = nanobind;
+
+/// A C-contiguous array in main memory. An argument that may be None is not `is_valid()` then.
+template <class T, int Dimensions>
+using Array = nb::ndarray<const T, nb::ndim<Dimensions>, nb::c_contig, nb::device::cpu>;
+
+/// Throws ValueError unless the condition holds.
+inline void require(bool condition, const char* otherwise) {
+    if (!condition) throw std::invalid_argument(otherwise);
+}
+
+/// Throws ValueError if an array that is given is not aligned for its type.
+template <class... Arrays>
+void require_aligned(const Arrays&... arrays) {
+    const auto aligned = [](const auto& array) {
+        return !array.is_valid() || reinterpret_cast<std::uintptr_t>(array.data()) % sizeof(*array.data()) == 0;
+    };
+    require((aligned(arrays) && ...), "an array is not aligned in memory");
+}
+
+/// A copy as a NumPy array of one dimension.
+nb::object to_array(const std::vector<std::int32_t>& values);
+nb::object to_array(const std::vector<std::int64_t>& values);
+nb::object to_array(const std::vector<double>& values);
+
+/// A list of Python numbers or strings.
+nb::list to_list(const std::vector<std::int64_t>& values);
+nb::list to_list(const std::vector<double>& values);
+nb::list to_list(const std::vector<std::string>& values);
+
+/// A tree as a dictionary of arrays and its cost; None when it is empty.
+nb::object to_object(const FlatTree& tree, std::int64_t cost);
+inline nb::object to_object(const FlatTree& tree) { return to_object(tree, tree.cost); }
+
+/// Names that are in a list, for settings such as `use=["cache", "similarity"]`.
+class Names {
+public:
+    explicit Names(std::vector<std::string> names) : names_(std::move(names)) {}
+    bool operator()(const char* name) const;
+    const std::vector<std::string>& all() const { return names_; }
+
+private:
+    std::vector<std::string> names_;
+};
+
+/// The keywords of one call. A keyword that is missing, that nobody reads, or that has a wrong type is a TypeError, a
+/// number out of range a ValueError.
+class Keywords {
+public:
+    explicit Keywords(const nb::kwargs& given) : given_(given) {}
+
+    nb::object object(const char* name);
+    std::int64_t integer(const char* name);
+    /// An integer within the range of T.
+    template <class T>
+    T integer_as(const char* name) {
+        return in_range<T>(integer(name), name);
+    }
+    template <class T>
+    std::vector<T> integers_as(const char* name) {
+        std::vector<T> all;
+        for (const std::int64_t value : integers(name)) all.push_back(in_range<T>(value, name));
+        return all;
+    }
+    std::vector<std::int64_t> integers(const char* name);
+    /// An integer, or `otherwise` for None.
+    std::int64_t integer_or(const char* name, std::int64_t otherwise);
+    double real(const char* name);
+    bool flag(const char* name);
+    std::string text(const char* name);
+    Names names(const char* name);
+    /// A tree given as (feature, left, right, label), empty for None. Every index is checked, as searches follow them.
+    FlatTree tree(const char* name, std::size_t features, int labels);
+    /// To be called when all keywords have been read.
+    void finish() const;
+
+private:
+    nb::kwargs given_;
+    std::vector<const char*> read_;
+
+    template <class T>
+    static T in_range(std::int64_t value, const char* name) {
+        if (!std::in_range<T>(value)) throw std::invalid_argument(std::string(name) + " is out of range");
+        return static_cast<T>(value);
+    }
+};
+
+/// The reply of a Python poll, (stop, upper bound or None): true to stop.
+bool obey(const nb::object& reply, const std::function<void(std::int64_t)>& tighten);
+
+/// Reports improvements to a Python callable, as poll([(seconds, upper, lower), ...], last tree or None). True to stop.
+bool report_trees(const std::vector<Improvement>& news, const nb::object& poll,
+                  const std::function<void(std::int64_t)>& tighten);
+
+/// `run_beside` without the GIL; `poll` is called with it. An empty `poll` is not called.
+void run_without_gil(Stoppable& control, double time_limit, const std::function<void()>& search,
+                     const std::function<bool()>& poll);
+
+/// Runs a search for one tree. Its improvements since the last call are taken by `take`, and go to a Python callable or
+/// None.
+inline void run_tree_search(ReportingControl<Improvement>& control, double time_limit, const nb::object& poll,
+                            const std::function<void()>& search,
+                            const std::function<std::vector<Improvement>()>& take) {
+    const auto report = [&] { return report_trees(take(), poll, [&](std::int64_t upper) { control.tighten(upper); }); };
+    run_without_gil(control, time_limit, search, poll.is_none() ? std::function<bool()>() : report);
+}
+inline void run_tree_search(TreeControl& control, double time_limit, const nb::object& poll,
+                            const std::function<void()>& search) {
+    run_tree_search(control, time_limit, poll, search, [&] { return control.take(); });
+}
+
+}  // namespace treeform

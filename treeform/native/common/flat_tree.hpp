@@ -1,0 +1,24 @@
+#pragma once
+// A tree as arrays: what an engine may begin with, and what it returns.
+#include <cstdint>
+#include <vector>
+
+namespace treeform {
+
+/// Node 0 is the root, and children come after their parents. A leaf has feature -1 and a label, a test has the label
+/// -1. With 0/1 features the left side is the one of 0. With continuous features the left side is x <= t, for any
+/// threshold t with low <= t < high; otherwise `low` and `high` are empty.
+struct FlatTree {
+    std::vector<std::int32_t> feature, left, right, label;
+    std::vector<double> low, high;
+    std::int64_t cost = 0;
+
+    bool empty() const { return feature.empty(); }
+    /// Adds a node without test and label, and returns its number.
+    int add() {
+        feature.push_back(-1), left.push_back(-1), right.push_back(-1), label.push_back(-1);
+        return static_cast<int>(feature.size()) - 1;
+    }
+};
+
+}  // namespace treeform

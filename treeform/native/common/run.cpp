@@ -1,0 +1,45 @@
+#include "run.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <thread>
+
+namespace treeform {
+namespace {
+
+/// The time to sleep before the next poll: not beyond the time limit, unless that has passed already.
+double pause(const Stoppable& control, double time_limit) {
+    const double rest = time_limit - control.seconds();
+    return rest <= 0 ? kPollSeconds : std::clamp(rest, 0.001, kPollSeconds);
+}
+
+}  // namespace
+
+void run_beside(Stoppable& control, double time_limit, const std::function<void()>& search,
+                const std::function<bool()>& poll) {
+    std::exception_ptr from_search, from_poll;
+    std::jthread worker([&] {
+        try {
+            search();
+        } catch (...) {
+            from_search = std::current_exception();
+        }
+        control.finish();
+    });
+    for (bool ended = false; !ended;) {
+        if (control.seconds() >= time_limit) control.stop();
+        ended = control.wait(pause(control, time_limit));
+        if (from_poll) continue;
+        try {
+            if (poll()) control.stop();
+        } catch (...) {  // the search has to end before the exception is thrown on
+            from_poll = std::current_exception();
+            control.stop();
+        }
+    }
+    worker.join();
+    if (from_search) std::rethrow_exception(from_search);
+    if (from_poll) std::rethrow_exception(from_poll);
+}
+
+}  // namespace treeform

@@ -1,0 +1,18 @@
+#pragma once
+// Running a search beside the thread that started it. All work happens on a thread of its own, so that the time limit
+// and an interrupt are obeyed in every phase; the calling thread sleeps and polls.
+#include <functional>
+
+#include "stoppable.hpp"
+
+namespace treeform {
+
+constexpr double kPollSeconds = 0.05;
+
+/// Runs `search` on a new thread and calls `poll` about twenty times a second, and once after the end. The search is
+/// asked to stop when `time_limit` seconds have passed, `poll` returns true, or `poll` throws. Returns when the search
+/// has ended; an exception of the search, or else of `poll`, is thrown here.
+void run_beside(Stoppable& control, double time_limit, const std::function<void()>& search,
+                const std::function<bool()>& poll);
+
+}  // namespace treeform

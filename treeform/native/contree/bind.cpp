@@ -1,0 +1,94 @@
+// The binding of ConTree.
+#include "../common/binding.hpp"
+#include "engine.hpp"
+#include "scan.hpp"
+
+namespace treeform::contree {
+namespace {
+
+using Weights = Array<std::int64_t, 1>;
+using Costs = Array<std::int64_t, 2>;
+
+Rows rows_of(const Array<double, 2>& x, const Array<std::int32_t, 1>& y, const Weights& weight, const Costs& cost,
+             int classes) {
+    require_aligned(x, y, weight, cost);
+    Rows rows;
+    rows.x = x.data(), rows.n = x.shape(0), rows.features = x.shape(1), rows.classes = classes;
+    require(y.shape(0) == rows.n, "labels and rows differ in number");
+    require(classes >= 1 && classes <= 65534, "between 1 and 65,534 classes are possible");
+    require(rows.n >= 1 && rows.n < 0xFFFFFFFFu, "between 1 and 2^32 - 2 rows are possible");
+    rows.label = y.data();
+    for (std::size_t i = 0; i < rows.n; ++i)
+        require(rows.label[i] >= 0 && rows.label[i] < classes, "a class code is out of range");
+    if (weight.is_valid()) {
+        require(weight.shape(0) == rows.n, "weights and rows differ in number");
+        rows.weight = weight.data();
+        for (std::size_t i = 0; i < rows.n; ++i) require(rows.weight[i] >= 1, "weights must be positive");
+    }
+    if (cost.is_valid()) {
+        const auto k = static_cast<std::size_t>(classes);
+        require(cost.shape(0) == k && cost.shape(1) == k, "the cost matrix is not classes x classes");
+        rows.cost.assign(cost.data(), cost.data() + k * k);
+    }
+    return rows;
+}
+
+Settings settings_of(Keywords& keywords) {
+    Settings s;
+    s.depth = keywords.integer_as<int>("depth"), s.max_nodes = keywords.integer("max_nodes");
+    s.min_support = keywords.integer("min_support"), s.node_penalty = keywords.integer("node_penalty");
+    s.upper = keywords.integer_or("upper", kNone), s.gap = keywords.integer("gap");
+    const Names prune = keywords.names("prune");
+    s.neighbourhood = prune("neighbourhood"), s.shrinking = prune("shrinking");
+    s.subinterval = prune("subinterval"), s.features = prune("features");
+    s.threads = keywords.integer_as<int>("threads"), s.simd = keywords.text("simd");
+    s.memory_limit = keywords.integer_as<std::size_t>("memory_limit");
+    if (!simd_available(s.simd.c_str())) throw std::invalid_argument("this processor has no " + s.simd);
+    return s;
+}
+
+nb::dict to_dict(const Counters& c) {
+    nb::dict out;
+    out["nodes"] = c.nodes, out["splits"] = c.splits, out["scans"] = c.scans;
+    out["gathers"] = c.gathers, out["bounded"] = c.bounded;
+    out["pruned_neighbourhood"] = c.pruned_neighbourhood, out["pruned_shrinking"] = c.pruned_shrinking;
+    out["pruned_subinterval"] = c.pruned_subinterval, out["pruned_features"] = c.pruned_features;
+    return out;
+}
+
+nb::dict to_dict(const Outcome& out) {
+    nb::dict result;
+    result["tree"] = to_object(out.tree), result["lower"] = out.lower, result["complete"] = out.complete;
+    result["memory"] = out.stopped_by_memory, result["seconds"] = out.seconds, result["simd"] = out.simd.c_str();
+    result["width"] = out.width.c_str(), result["counters"] = to_dict(out.counters);
+    return result;
+}
+
+nb::dict contree(const Array<double, 2>& x, const Array<std::int32_t, 1>& y, const Weights& weight, const Costs& cost,
+                 const nb::kwargs& given) {
+    Keywords keywords(given);
+    const Rows rows = rows_of(x, y, weight, cost, keywords.integer_as<int>("classes"));
+    const Settings settings = settings_of(keywords);
+    const double time_limit = keywords.real("time_limit");
+    const nb::object poll = keywords.object("poll");
+    keywords.finish();
+    Control control(settings.upper, settings.memory_limit);
+    Engine engine(rows, settings, control);
+    run_tree_search(control, time_limit, poll, [&] { engine.solve(); }, [&] { return engine.improvements(); });
+    return to_dict(engine.outcome());
+}
+
+}  // namespace
+
+void bind(nb::module_& m) {
+    m.def("contree", &contree, nb::arg("x"), nb::arg("y"), nb::arg("weight").none(), nb::arg("cost").none(),
+          nb::arg("keywords"),
+          "Solve for the cheapest decision tree over continuous features; see treeform.engines.ConTree. Keywords: "
+          "classes, depth, max_nodes, min_support, node_penalty, upper, gap, prune, threads, simd, memory_limit, "
+          "time_limit, poll.");
+    m.def(
+        "simd_available", [](nb::str simd) { return simd_available(simd.c_str()); }, nb::arg("simd"),
+        "Whether the scans of that instruction set run on this processor.");
+}
+
+}  // namespace treeform::contree

@@ -1,0 +1,390 @@
+"""Filling a size table: the search for bounds and models for every number of tests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from treeform.catalogue.solvers import find_solver
+from treeform.engines import DiagramSearch, Engine
+from treeform.errors import ContradictionError, SpecError
+from treeform.graph import DecisionGraph
+from treeform.language.abilities import FirstModels, Variants
+from treeform.language.objective import Cost, Error, Nodes
+from treeform.language.question import Question
+from treeform.requirements import MaxNodes
+from treeform.shape import UNIVARIATE, Diagram, Shape, Tree
+from treeform.solve import schedule
+from treeform.solve.budget import Budget, interruptible
+from treeform.solve.choice import Plan, choose, require_exact
+from treeform.solve.ledger import Ledger
+from treeform.solve.options import USUAL, SolveOptions
+from treeform.solve.relaxation import Relaxation, relax
+from treeform.solve.result import Limit, Progress, as_number
+from treeform.solve.search import CompiledSearch
+from treeform.solve.simple_bounds import ceiling
+from treeform.tradeoff.size_table import SizeBounds, SizeTable, checked_price, price_of_alpha
+from treeform.tradeoff.trees_at_price import solve_trees_at_price
+
+
+@dataclass(frozen=True)
+class Price:
+    """A price per test in scaled units, and how many tests are free."""
+
+    each: Fraction | None
+    free: int
+
+
+class TargetLedger(Ledger):
+    """A ledger that is closed at a lower bound of ``target``; only models below it are wanted."""
+
+    target: int | None = None
+
+    @property
+    def cutoff(self) -> int | None:
+        if self.target is None:
+            return self.upper
+        return self.target - 1 if self.upper is None else min(self.upper, self.target - 1)
+
+    @property
+    def closed(self) -> bool:
+        enough = self.target is not None and self.lower is not None and self.lower >= self.target
+        return enough or super().closed
+
+
+def fill_size_table(
+    question: Question,
+    options: SolveOptions = USUAL,
+    *,
+    prices: Sequence[Any] | None = None,
+    alphas: Sequence[Any] | None = None,
+    start: SizeTable | None = None,
+) -> SizeTable:
+    """Fill a `SizeTable`; see `treeform.Problem.size_table`."""
+    if not all(isinstance(term, Error | Cost | Nodes) for _, term in question.objective.terms):
+        raise SpecError(
+            f"{question.objective} has no size table",
+            cause="a size table minimises errors or costs, and prices on tests come afterwards",
+            fix="minimise tf.Error() or tf.Cost(...)",
+        )
+    budget = Budget(options.time_limit)
+    search = SizeTableSearch(question, options, budget)
+    if start is not None and not isinstance(start, SizeTable):
+        raise SpecError(
+            f"start={start!r} is no size table",
+            cause="a size table starts from the models and bounds of an earlier one",
+            fix="give the result of problem.size_table(), or leave it out",
+        )
+    if start is not None:
+        search.bounds.enter_table(start)
+    wanted = search.wanted_prices(prices, alphas)
+    with interruptible(budget):
+        search.start(wanted)
+        search.run(wanted)
+    done = all(
+        search.bounds.target(m, p.each, p.free) is None for p in wanted for m in range(search.bounds.most + 1)
+    )
+    limit = None if done else budget.reason or search.limit
+    return SizeTable(search.bounds.question, search.bounds.rows(), budget.seconds, limit, tuple(search.notes))
+
+
+class SizeTableSearch:
+    """Fills one size table: the bounds so far, and the engine and formulation that raise them."""
+
+    def __init__(self, question: Question, options: SolveOptions, budget: Budget) -> None:
+        self.bounds = SizeBounds(question)
+        self.question = self.bounds.question
+        self.budget = budget
+        self.engine = _engine(self.question, options)
+        solver, formulation, warm_start = options.solver, options.formulation, options.warm_start
+        given = None if solver is None else find_solver(solver)
+        self.plan: Plan | None = None
+        if isinstance(given, Engine):
+            self.notes = [f"solver: {given.name}"]
+        else:
+            start = warm_start if isinstance(warm_start, DecisionGraph) else None
+            stated = replace(options, solver=given, formulation=formulation or "odd", warm_start=start)
+            self.plan = choose(self.question, stated)
+            self.notes = [*self.plan.notes, *([f"first: {self.engine.name}"] if self.engine else [])]
+        self.warm = isinstance(warm_start, str) and warm_start != "none"
+        self.alone = isinstance(given, Engine) or (solver is None and formulation is None)
+        self.limit: Any = None
+        self.on_progress = options.on_progress
+        self._spent: dict[int, int] = {}
+
+    def wanted_prices(self, prices: Sequence[Any] | None, alphas: Sequence[Any] | None) -> list[Price]:
+        """What has to be proved, the most expensive price first; without any, every row."""
+        scale = self.question.scale
+        wanted = [Price(checked_price(p) * scale, 0) for p in _several(prices, "prices")]
+        wanted += [Price(price_of_alpha(self.question, a) * scale, 1) for a in _several(alphas, "alphas")]
+        if prices is None and alphas is None:
+            return [Price(None, 0)]
+        return sorted(wanted, key=lambda price: -(price.each or 0))
+
+    # -- progress ---------------------------------------------------------------------------------
+
+    def _report(self, phase: str) -> None:
+        """Report the state of the whole table, and the current phase."""
+        if self.on_progress is None:
+            return
+        bounds = self.bounds
+        proved = sum(bounds.target(m, None) is None for m in range(bounds.most + 1))
+        upper, lower = (
+            None if side is None else as_number(self.question.to_units(side))
+            for side in (bounds.upper[-1], bounds.lower[-1])
+        )
+        done = f"{proved} of {bounds.most + 1} numbers of tests proved"
+        self.on_progress(Progress(self.budget.seconds, upper, lower, f"{done}; {phase}"))
+
+    def _progress_of_row(self, m: int) -> Callable[[Progress], None] | None:
+        """Progress of one number of tests, with the seconds of the whole table; None without a callback."""
+        on_progress = self.on_progress
+        if on_progress is None:
+            return None
+        return lambda p: on_progress(
+            Progress(self.budget.seconds, p.upper, p.lower, f"at most {m} tests: {p.phase}")
+        )
+
+    # -- quick bounds and models ------------------------------------------------------------------
+
+    def start(self, wanted: Sequence[Price]) -> None:
+        """Enter constant models, the given model, results of native engines, and the formulation's first models."""
+        for k in range(self.question.data.n_classes):
+            self.bounds.submit(DecisionGraph.leaf(k, self.question.data))
+        self.bounds.raise_lower(0, self.bounds.upper[0], "constant models")
+        self._report("constant models")
+        if self.plan is not None and self.plan.start is not None:
+            self.bounds.submit(self.plan.start)
+        if self.engine is not None:
+            self._report(self.engine.name)
+            self._by_engine(self.engine, wanted)
+            self._report(f"after {self.engine.name}")
+        if self.plan is None or self.plan.formulation is None:
+            return
+        if self.question.shape.splits != UNIVARIATE and self.warm:
+            self._by_one_feature()
+        if self.budget.stop():
+            return
+        part = schedule.TABLE_MODELS.of(self.budget)
+        if not isinstance(self.plan.formulation, FirstModels):
+            return
+        for graph in self.plan.formulation.starts(self.question.data, self.question.shape):
+            self.bounds.submit(graph)
+            if part.stop() or not self._open(wanted):
+                break
+
+    def _by_one_feature(self) -> None:
+        """Models with tests of one feature are models with hyperplanes, where the margin allows them."""
+        shape = self.question.shape
+        single = Tree(shape.depth) if isinstance(shape, Tree) else Diagram(*shape.widths)
+        engine = DiagramSearch()
+        relaxation = relax(self.question.with_(shape=single), engine)
+        if relaxation is None:
+            return
+        seconds = schedule.ONE_FEATURE.seconds(self.budget.remaining)
+        found = engine.size_table(
+            self.question.data, single, cost=relaxation.task.cost, time_limit=seconds, stop=self.budget.stop
+        )
+        for graph in found.graphs:
+            if graph is not None:
+                self.bounds.submit(graph)
+
+    def _by_engine(self, engine: DiagramSearch, wanted: Sequence[Price]) -> None:
+        """Enter bounds and models of the exact search over tests of one feature."""
+        relaxation = relax(self.question, engine)
+        if relaxation is None:
+            return
+        exact = relaxation.exact and self.alone
+        asked: list[tuple[list[Fraction] | None, int]] = []
+        for free in (1, 0):
+            prices = [p.each / relaxation.factor for p in wanted if p.each is not None and p.free == free]
+            asked += [(prices, free)] if prices else []
+        is_tree = isinstance(self.question.shape, Tree)
+        for turn in range(2 if is_tree and asked else 1):
+            for prices_, free in asked or [(None, 0)]:
+                left = self.budget.remaining
+                if is_tree and asked and turn == 0:
+                    left = schedule.TABLE_ENGINE_FIRST.seconds(left)
+                elif not exact:
+                    left = schedule.TABLE_ENGINE.seconds(left)
+                if self.budget.stop() or not self._open(wanted):
+                    return
+                self._enter(engine, relaxation, prices_, free, left)
+            if is_tree and turn == 0:
+                self._by_trees_at_price(wanted)
+
+    def _by_trees_at_price(self, wanted: Sequence[Price]) -> None:
+        """The tree search with a price per test, for trees; it leaves open the objectives with a free first test."""
+        for price in wanted:
+            if price.each and not self.budget.stop() and self._open([price]):
+                solve_trees_at_price(self.bounds, price.each, schedule.TREES_AT_PRICE.of(self.budget))
+
+    def _enter(
+        self,
+        engine: DiagramSearch,
+        relaxation: Relaxation,
+        prices: list[Fraction] | None,
+        free: int,
+        seconds: float | None,
+    ) -> None:
+        task = relaxation.task
+        found = engine.size_table(
+            self.question.data,
+            self.question.shape,
+            prices,
+            free=free,
+            cost=task.cost,
+            min_support=task.min_support,
+            min_flow=task.min_flow,
+            max_nodes=task.max_nodes,
+            start=list({id(graph): graph for graph in self.bounds.graph if graph is not None}.values()),
+            lower=self._refuted(relaxation),
+            time_limit=seconds,
+            stop=self.budget.stop,
+        )
+        for graph in found.graphs:
+            if graph is not None:
+                self.bounds.submit(graph)
+        by = engine.name
+        if not relaxation.exact:
+            by += f" (even without {', '.join(relaxation.dropped)})"
+        most = ceiling(self.question)
+        for m in range(self.bounds.most + 1):
+            lower = relaxation.lower(found.lower_of(m))
+            self.bounds.raise_lower(m, lower if lower <= most else None, by)
+        if found.reason == "memory" or (found.reason is not None and relaxation.exact and self.alone):
+            self.limit = Limit(found.reason)
+
+    def _refuted(self, relaxation: Relaxation) -> list[int]:
+        """The proved bounds in the engine's units; a bound under requirements does not hold without them."""
+        if not relaxation.exact:
+            return []
+        return [0 if lower is None else relaxation.at_least(lower) for lower in self.bounds.lower]
+
+    # -- one row after the other -------------------------------------------------------------------
+
+    def _open(self, wanted: Sequence[Price]) -> list[tuple[int, int]]:
+        """The rows that the first unproved price still needs, and their targets."""
+        for price in wanted:
+            left = [(m, self.bounds.target(m, price.each, price.free)) for m in range(self.bounds.most + 1)]
+            found = [(m, target) for m, target in left if target is not None]
+            if found:
+                return found
+        return []
+
+    def run(self, wanted: Sequence[Price]) -> None:
+        """Solve the smallest open row; a row that used up its time is tried again only with a lower target."""
+        while self.plan is not None and not self.budget.stop():
+            for price in wanted:
+                jobs = [
+                    (m, target)
+                    for m, target in self._open([price])
+                    if m not in self._spent or target < self._spent[m]
+                ]
+                if jobs:
+                    break
+            else:
+                return
+            self._solve_row(*jobs[0])
+
+    def _solve_row(self, m: int, target: int) -> None:
+        question = self._question_of_row(m)
+        ledger = TargetLedger(question, self.budget, self._progress_of_row(m))
+        graph, lower = self.bounds.graph[m], self.bounds.lower[m]
+        ledger.target = target
+        if graph is not None:
+            ledger.submit(graph, "the size table")
+        if lower is not None:
+            ledger.prove_lower(lower, self.bounds.by[m])
+        assert self.plan is not None and self.plan.formulation is not None and self.plan.backend is not None
+        stated = self.plan.formulation
+        if isinstance(stated, Variants):
+            own = stated.for_size(question.shape, question.objective, question.requirements)
+            stated = own or stated.tuned_for(self.plan.backend.capabilities.forms)
+        part = schedule.EACH_ROW.of(self.budget)
+        ledger.budget = part
+        search = CompiledSearch(question, stated, self.plan.backend, ledger, part)
+        try:
+            search.run()
+        except (
+            ContradictionError
+        ) as error:  # tolerances of big-M rows: this row is given up, and nothing is claimed
+            self.notes.append(f"{m} tests: {error.what} ({error.cause})")
+            self._spent[m] = 0
+            return
+        if ledger.graph is not None:
+            self.bounds.submit(ledger.graph)
+        if ledger.impossible:
+            self.bounds.raise_lower(m, None, search.by)
+        elif ledger.lower is not None:
+            self.bounds.raise_lower(m, ledger.lower, search.by)
+        self._report(f"after at most {m} tests")
+        if not ledger.closed:
+            self.limit = search.limit
+            self._spent[m] = target
+
+    def _question_of_row(self, m: int) -> Question:
+        """The question with at most ``m`` tests, on the part of the skeleton that so few can use."""
+        shape = shrunk(self.question.shape, m)
+        requirements = self.question.requirements
+        if m < sum(shape.widths):
+            requirements = (*requirements, MaxNodes(m))
+        return self.question.with_(shape=shape, requirements=requirements)
+
+
+def _engine(question: Question, options: SolveOptions) -> DiagramSearch | None:
+    """The native search that runs first; None where tests are hyperplanes, or another start is given."""
+    solver, formulation, warm_start = options.solver, options.formulation, options.warm_start
+    given = None if solver is None else find_solver(solver)
+    if isinstance(given, Engine):
+        if formulation is not None or not isinstance(given, DiagramSearch):
+            raise SpecError(
+                f"{given.name} fills no size table" + (" with a formulation" if formulation else ""),
+                cause="of the native engines only DiagramSearch fills a size table, and without a formulation",
+                fix="use tf.DiagramSearch(), or a solver such as tf.HiGHS()",
+            )
+        require_exact(question, given)
+        return given
+    if question.shape.splits != UNIVARIATE or warm_start in (None, False, "none"):
+        return None
+    if isinstance(warm_start, DecisionGraph):
+        return None
+    named = DiagramSearch() if warm_start == "auto" else find_solver(warm_start)
+    return named if isinstance(named, DiagramSearch) else None
+
+
+def _several(given: Any, name: str) -> Sequence[Any]:
+    """The numbers of an argument that takes several of them."""
+    if given is None:
+        return ()
+    if isinstance(given, Iterable) and not isinstance(given, str | bytes | Mapping):
+        return list(given)
+    raise SpecError(
+        f"{name}={given!r} is not several numbers",
+        cause="it is a list of them, also for a single one",
+        fix=f"write {name}=[{given}]",
+    )
+
+
+def shrunk(shape: Shape, tests: int) -> Shape:
+    """The part of a skeleton that ``tests`` tests can use; every test of a layer needs half a test above it."""
+    if isinstance(shape, Tree):
+        return Tree(max(1, min(shape.depth, tests)), shape.splits)
+    widths = []
+    for layer, width in enumerate(shape.widths):
+        fitting = [w for w in range(1, width + 1) if w + above(w, layer) <= max(tests, 1)]
+        if not fitting:
+            break
+        widths.append(max(fitting))
+    return Diagram(*widths, splits=shape.splits)
+
+
+def above(width: int, layer: int) -> int:
+    """The least number of tests in the layers above ``layer`` when it holds ``width`` of them."""
+    total = 0
+    for _ in range(layer):
+        width = -(-width // 2)
+        total += width
+    return total

@@ -1,0 +1,282 @@
+"""The size table: the least error with at most m tests, for m = 0, 1, 2, ...
+
+Every objective "error + price * tests" reads its optimum, and the proof of it, off this one table (Florio et al.,
+AAAI 2023, price tests by alpha in (18)).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from treeform.errors import SpecError
+from treeform.graph import DecisionGraph
+from treeform.language.objective import Nodes, Objective, as_fraction
+from treeform.language.question import Question
+from treeform.solve.result import Limit, Number, as_number
+from treeform.solve.simple_bounds import bound_with, most_tests
+from treeform.solve.verification import judge_candidate
+
+
+@dataclass(frozen=True)
+class SizeRow:
+    """What is known of the models with at most ``tests`` tests.
+
+    Attributes
+    ----------
+    tests : int
+    lower : int or Fraction or None
+        No such model has a smaller value; None: there is no admissible model.
+    upper : int or Fraction or None
+        Value of ``graph``; None without a model.
+    by : str
+        Who proved ``lower``.
+    """
+
+    tests: int
+    lower: Number | None
+    upper: Number | None
+    graph: DecisionGraph | None
+    by: str
+
+    @property
+    def proved(self) -> bool:
+        """Whether nothing is left to prove."""
+        return self.lower is None or self.lower == self.upper
+
+
+@dataclass(frozen=True)
+class PriceOptimum:
+    """The optimum at one price per test, as far as it is known.
+
+    Attributes
+    ----------
+    price : Fraction
+    graph : DecisionGraph or None
+        The best model known.
+    objective, bound : int or Fraction or None
+        Its value, tests included, and what is proved; None without a model.
+    """
+
+    price: Fraction
+    graph: DecisionGraph | None
+    objective: Number | None
+    bound: Number | None
+
+    @property
+    def proved(self) -> bool:
+        """Whether ``graph`` is optimal at this price."""
+        return self.objective is not None and self.objective == self.bound
+
+    def __str__(self) -> str:
+        tests = "no model" if self.graph is None else f"{self.graph.n_nodes} tests"
+        state = "optimal" if self.proved else f"bound {float(self.bound or 0):.6g}"
+        return f"price {float(self.price):.6g}: objective {float(self.objective or 0):.6g}, {tests}, {state}"
+
+
+@dataclass(frozen=True)
+class SizeTable:
+    """The least value for each number of tests.
+
+    Attributes
+    ----------
+    question : Question
+        Without a price on tests in its objective.
+    rows : tuple of SizeRow
+        For 0, 1, 2, ... tests.
+    seconds : float
+    limit : Limit or None
+        Why it stopped before everything asked for was proved.
+    notes : tuple of str
+    """
+
+    question: Question
+    rows: tuple[SizeRow, ...]
+    seconds: float
+    limit: Limit | None = None
+    notes: tuple[str, ...] = ()
+
+    def at(self, price: Fraction | float | str, free_root: bool = False) -> PriceOptimum:
+        """The best model, and the bound, when each test costs ``price`` in units of the objective.
+
+        Parameters
+        ----------
+        price : Fraction, float or str
+        free_root : bool, default False
+            Whether the first test costs nothing.
+
+        Raises
+        ------
+        SpecError
+            If the price is negative or no finite number.
+        """
+        each = checked_price(price)
+        best: Fraction | None = None
+        graph = None
+        bounds = []
+        for row in self.rows:
+            if row.graph is not None and row.upper is not None:
+                value = row.upper + each * max(0, row.graph.n_nodes - free_root)
+                if best is None or value < best:
+                    best, graph = Fraction(value), row.graph
+            if row.lower is not None:
+                bounds.append(Fraction(row.lower + each * max(0, row.tests - free_root)))
+        bound = min(bounds, default=None)
+        objective = None if best is None else as_number(best)
+        return PriceOptimum(each, graph, objective, None if bound is None else as_number(bound))
+
+    def at_alpha(self, alpha: Fraction | float | str) -> PriceOptimum:
+        """As `at`, for (18) of the paper: alpha prices the share of the skeleton's tests beyond the root.
+
+        In units of the objective a test beyond the root costs ``alpha * total weight / (|V_I| - 1)``.
+        """
+        return self.at(price_of_alpha(self.question, alpha), free_root=True)
+
+    @property
+    def proved(self) -> bool:
+        """Whether every row is proved, and with it every price."""
+        return all(row.proved for row in self.rows)
+
+    def to_json(self) -> dict[str, Any]:
+        """The table as plain values; numbers exact, as text."""
+
+        def text(value: Number | None) -> str | None:
+            return None if value is None else str(Fraction(value))
+
+        return {
+            "shape": self.question.shape.to_json(),
+            "objective": str(self.question.objective),
+            "requirements": list(self.question.labels),
+            "digest": self.question.data.digest,
+            "seconds": round(self.seconds, 3),
+            "limit": None if self.limit is None else str(self.limit),
+            "rows": [
+                {
+                    "tests": row.tests,
+                    "lower": text(row.lower),
+                    "upper": text(row.upper),
+                    "by": row.by,
+                    "model": None if row.graph is None else row.graph.to_json(),
+                }
+                for row in self.rows
+            ],
+        }
+
+    def __str__(self) -> str:
+        lines = [f"{'tests':>5}  {'lower':>10}  {'upper':>10}  proved by"]
+        for row in self.rows:
+            lower = "none" if row.lower is None else f"{float(row.lower):.6g}"
+            upper = "-" if row.upper is None else f"{float(row.upper):.6g}"
+            lines.append(f"{row.tests:>5}  {lower:>10}  {upper:>10}  {row.by if row.proved else '(open)'}")
+        return "\n".join(lines)
+
+
+class SizeBounds:
+    """Bounds and models by number of tests while a size table is filled; whole numbers, scaled."""
+
+    def __init__(self, question: Question) -> None:
+        without = Objective(item for item in question.objective.terms if not isinstance(item[1], Nodes))
+        self.question = question.with_(objective=without)
+        self.most = most_tests(question)
+        start = [bound_with(self.question, m) for m in range(self.most + 1)]
+        self.lower: list[int | None] = [max(start[m:]) for m in range(self.most + 1)]
+        self.upper: list[int | None] = [None] * (self.most + 1)
+        self.graph: list[DecisionGraph | None] = [None] * (self.most + 1)
+        self.by = ["identical rows and few terminals"] * (self.most + 1)
+
+    def enter_table(self, table: SizeTable) -> None:
+        """Enter the models and bounds of an earlier table of the same question.
+
+        Raises
+        ------
+        SpecError
+            If it is of another question.
+        """
+        theirs, ours = table.question, self.question
+        # By content: labels do not tell arrays of groups, or two amounts that print alike, apart.
+        parts = ("shape", "objective", "requirements")
+        if theirs.data.digest != ours.data.digest or any(
+            getattr(theirs, part) != getattr(ours, part) for part in parts
+        ):
+            raise SpecError(
+                "a size table cannot start from one of another problem",
+                cause="data, shape, objective and requirements have to be the same",
+                fix="leave out start",
+            )
+        for graph in {id(row.graph): row.graph for row in table.rows if row.graph is not None}.values():
+            self.submit(graph)
+        for row in table.rows:
+            lower = None if row.lower is None else math.ceil(Fraction(row.lower) * ours.scale)
+            self.raise_lower(row.tests, lower, row.by)
+
+    def submit(self, graph: DecisionGraph) -> bool:
+        """Enter a model where it is the best; True if it is for some number of tests."""
+        candidate, judged = judge_candidate(self.question, graph)
+        if not judged.ok:
+            return False
+        better = False
+        for m in range(candidate.n_nodes, self.most + 1):
+            known = self.upper[m]
+            if known is None or judged.value < known:
+                self.upper[m], self.graph[m], better = judged.value, candidate, True
+        return better
+
+    def raise_lower(self, m: int, value: int | None, by: str) -> None:
+        """No model with at most ``m`` tests is below ``value``; None: there is none."""
+        for k in range(m, -1, -1):
+            known = self.lower[k]
+            if known is None or (value is not None and value <= known):
+                return
+            self.lower[k], self.by[k] = value, by
+
+    def best(self, price: Fraction, free: int) -> Fraction | None:
+        """The least scaled value of a model in hand when a test costs ``price``, the first ``free`` ones nothing."""
+        pairs = zip(self.upper, self.graph, strict=True)
+        values = (u + price * max(0, g.n_nodes - free) for u, g in pairs if u is not None and g is not None)
+        return min(values, default=None)
+
+    def target(self, m: int, price: Fraction | None, free: int = 0) -> int | None:
+        """The lower bound that row ``m`` needs for ``price`` to be proved; None when it has it.
+
+        That is the best model in hand less the price of ``m`` tests; without a price, the row's own upper bound.
+        """
+        lower = self.lower[m]
+        if lower is None:
+            return None
+        if price is None:
+            asked = self.upper[m]
+        else:
+            best = self.best(price, free)
+            asked = None if best is None else math.ceil(best - price * max(0, m - free))
+        if asked is None:
+            return lower + 1
+        return asked if asked > lower else None
+
+    def rows(self) -> tuple[SizeRow, ...]:
+        """The table in the user's units."""
+
+        def units(value: int | None) -> Number | None:
+            return None if value is None else as_number(self.question.to_units(value))
+
+        columns = zip(self.lower, self.upper, self.graph, self.by, strict=True)
+        return tuple(SizeRow(m, units(lo), units(up), g, by) for m, (lo, up, g, by) in enumerate(columns))
+
+
+def price_of_alpha(question: Question, alpha: Fraction | float | str) -> Fraction:
+    """What a test beyond the root costs in (18), in units of an error objective."""
+    weight = question.data.total_weight * question.data.weight_unit
+    return checked_price(alpha, "alpha") * weight / max(sum(question.shape.widths) - 1, 1)
+
+
+def checked_price(value: Fraction | float | str, what: str = "the price of a test") -> Fraction:
+    """``value`` as an exact number that is at least 0."""
+    price = as_fraction(value, what)
+    if price < 0:
+        raise SpecError(
+            f"{what} cannot be {value}",
+            cause="below 0, tests that do nothing would pay",
+            fix="use a number that is at least 0",
+        )
+    return price
