@@ -151,3 +151,10 @@ def test_feature_budget_counts_a_column_with_gaps_once():
     result = problem.solve()
     assert result.objective == brute_force(problem.data, problem.shape, tf.Error(), problem.requirements)[0]
     assert len({result.graph.columns[f].source for f in result.graph.features_used()}) <= 1
+
+
+def test_monotone_refuses_gaps():
+    table, y = with_gaps(np.random.default_rng(5), 16)
+    with pytest.raises(DataError, match="which has missing values") as caught:
+        tf.Problem(table, y, shape=tf.Tree(2)).add(tf.Monotone("x0"))
+    assert caught.value.fix

@@ -17,10 +17,10 @@ class AtMostApproved(tf.Requirement):
     def __init__(self, most, least=0):
         self.most, self.least = most, least
 
-    def build(self, m, t):
-        approved = (t.predicted[:, 1] * t.weights).sum()
-        m.add(approved <= self.most, str(self))
-        m.add(approved >= self.least, str(self))
+    def build(self, model, ports):
+        approved = (ports.predicted[:, 1] * ports.weights).sum()
+        model.add(approved <= self.most, str(self))
+        model.add(approved >= self.least, str(self))
 
     def totals(self, data):
         per_sample = np.zeros((data.n_samples, data.n_classes, 1), dtype=np.int64)
@@ -40,8 +40,8 @@ class AtLeastTests(tf.Requirement):
     def __init__(self, least):
         self.least = least
 
-    def build(self, m, t):
-        m.add(t.active.sum() >= self.least, str(self))
+    def build(self, model, ports):
+        model.add(ports.active.sum() >= self.least, str(self))
 
     def violation(self, graph, data):
         return max(0, self.least - graph.n_nodes)
@@ -56,8 +56,8 @@ class TestPrice(tf.Requirement):
     def __init__(self, most):
         self.most = most
 
-    def build(self, m, t):
-        m.add((t.feature * np.arange(1, t.n_features + 1)).sum() <= self.most, str(self))
+    def build(self, model, ports):
+        model.add((ports.feature * np.arange(1, ports.n_features + 1)).sum() <= self.most, str(self))
 
     def totals(self, data):
         none = np.zeros((data.n_samples, data.n_classes, 1), dtype=np.int64)
@@ -76,7 +76,7 @@ class NoMeeting(tf.Requirement):
     def __init__(self, feature, marked):
         self.feature, self.marked = feature, marked
 
-    def build(self, m, t):
+    def build(self, model, ports):
         raise AssertionError("the search is the only one that is asked")
 
     def meetings(self, data):

@@ -65,8 +65,7 @@ class TableOfTotals:
         kind, samples = self._kinds(data, task)
         self.count = np.zeros((len(first), len(samples)), dtype=np.int64)
         np.add.at(self.count, (point, kind), data.weights)
-        cost = 1 - np.eye(data.n_classes, dtype=np.int64) if task.cost is None else task.cost
-        self.cost = np.ascontiguousarray(cost[data.y[samples]], dtype=np.int64)
+        self.cost = np.ascontiguousarray(task.cost_of_samples(data)[samples], dtype=np.int64)
         self.test_cost = np.full(len(self.feature), task.node_penalty, dtype=np.int64)
         self._set_rows(data, task, samples)
         self._set_clashes(data, task, samples)
@@ -75,12 +74,12 @@ class TableOfTotals:
     def _kinds(data: Dataset, task: TreeTask) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The kind of each sample, and a sample of each kind."""
         kind = data.y.astype(np.int64)
-        parts: list[NDArray[np.int64]] = []
+        parts = [task.cost_of_samples(data)]
         if task.totals is not None:
             parts.append(task.totals.per_sample.reshape(data.n_samples, -1))
         if task.meetings is not None:
             parts.append(task.meetings.masks)
-        for column in (column for part in parts for column in part.T):
+        for column in np.hstack(parts).T:
             if (column == column[0]).all():
                 continue
             values, code = np.unique(column, return_inverse=True)
