@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from treeform.graph import DecisionGraph
     from treeform.language.question import Question
+    from treeform.tradeoff.conflict import Conflict
+    from treeform.tradeoff.prices import Prices
 
 Number = int | Fraction
 
@@ -195,6 +197,35 @@ class Result:
         from treeform.certify.certificate import make_certificate
 
         return make_certificate(self)
+
+    def prices(
+        self, solver: Any = None, *, formulation: Any = None, time_limit: float | None = None
+    ) -> Prices:
+        """What each requirement costs: the optimum without it, and without all of them.
+
+        Parameters
+        ----------
+        solver, formulation
+            As in `treeform.Problem.solve`.
+        time_limit : float, optional
+            Seconds for all of it, shared evenly.
+
+        Returns
+        -------
+        Prices
+            Each price is proved, or given as a range.
+        """
+        from treeform.tradeoff.prices import price_requirements
+
+        return price_requirements(self, solver, formulation, time_limit)
+
+    def conflict(
+        self, solver: Any = None, *, formulation: Any = None, time_limit: float | None = None
+    ) -> Conflict | None:
+        """Why no model satisfies all requirements; None when one does. See `treeform.Problem.conflict`."""
+        from treeform.tradeoff.explain_conflict import conflict_of
+
+        return conflict_of(self, solver, formulation, time_limit)
 
     def __str__(self) -> str:
         if self.graph is None:
