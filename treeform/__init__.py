@@ -44,6 +44,7 @@ _HOMES = {
         "DiagramSearch",
         "DiagramHeuristic",
         "TotalsSearch",
+        "ContinuousTotals",
     ],
     "treeform.data": ["Dataset"],
     "treeform.graph": ["DecisionGraph"],

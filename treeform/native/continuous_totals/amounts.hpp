@@ -18,9 +18,9 @@ struct Active {
 };
 
 template <int K>
-using Solution = totals::Solution<K, false>;  // `excess` holds the price
+using Solution = totals::Solution<K, 0>;  // `excess` holds the price
 template <int K>
-using Front = totals::Front<K, false>;
+using Front = totals::Front<K, 0>;
 
 template <int K>
 Solution<K> plus(const Solution<K>& a, const Solution<K>& b) {
@@ -92,8 +92,8 @@ private:
     }
 };
 
-/// A front that is being filled. Needless solutions are dropped whenever it has grown to twice its size, and most of them
-/// are not even taken in: with one row, what is left after the last time is a staircase.
+/// A front that is being filled. Needless solutions are dropped whenever it has grown to twice its size, and most of
+/// them are not even taken in: with one row, what is left after the last time is a staircase.
 template <int K>
 class Collector {
 public:

@@ -102,7 +102,8 @@ void bind(nb::module_& m) {
     m.def("continuous_totals", &continuous_totals, nb::arg("x"), nb::arg("kind"), nb::arg("weight").none(),
           nb::arg("cost"), nb::arg("row"), nb::arg("test_row"), nb::arg("lo"), nb::arg("hi"), nb::arg("keywords"),
           "Solve for the cheapest decision tree over all thresholds under rows on totals; see "
-          "treeform.engines.ContinuousTotals. Keywords: depth, min_support, min_flow, upper, start, start_key, test_cost, "
+          "treeform.engines.ContinuousTotals. Keywords: depth, min_support, min_flow, upper, start, start_key, "
+          "test_cost, "
           "memory, simd, use, time_limit, poll.");
 }
 

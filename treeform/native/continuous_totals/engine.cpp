@@ -13,8 +13,8 @@ template <class W>
 void solve_as(const Samples&, const Settings&, std::vector<contree::RankedColumn>&, Amount, Control&, Outcome&);
 extern template void solve_as<contree::Priced>(const Samples&, const Settings&, std::vector<contree::RankedColumn>&,
                                                Amount, Control&, Outcome&);
-extern template void solve_as<contree::PricedWide>(const Samples&, const Settings&,
-                                                   std::vector<contree::RankedColumn>&, Amount, Control&, Outcome&);
+extern template void solve_as<contree::PricedWide>(const Samples&, const Settings&, std::vector<contree::RankedColumn>&,
+                                                   Amount, Control&, Outcome&);
 extern template void solve_as<contree::Huge>(const Samples&, const Settings&, std::vector<contree::RankedColumn>&,
                                              Amount, Control&, Outcome&);
 

@@ -10,17 +10,19 @@ constexpr std::size_t kMostLines = 120;
 constexpr double kGrowth = 16;
 constexpr int kMostPivots = 2000;
 
-/// max theta over theta <= height[i] + sum_s mu_s slope[i][s] for all i, 0 <= mu_s <= most[s]; by the simplex method on its dual
+/// max theta over theta <= height[i] + sum_s mu_s slope[i][s] for all i, 0 <= mu_s <= most[s]; by the simplex method on
+/// its dual
 ///
-///     min sum_i lambda_i height[i] + sum_s most[s] a_s,   sum_i lambda_i slope[i][s] - a_s + slack_s = 0,   sum_i lambda_i = 1,
+///     min sum_i lambda_i height[i] + sum_s most[s] a_s,   sum_i lambda_i slope[i][s] - a_s + slack_s = 0,   sum_i
+///     lambda_i = 1,
 ///
 /// all variables >= 0. Doubles are good enough: the result is where to look, never a bound.
 class Program {
 public:
     Program(const std::vector<double>& height, const std::vector<std::vector<double>>& slope,
             const std::vector<double>& most)
-        : lines_(height.size()), sides_(most.size()), width_(lines_ + 2 * sides_ + 1),
-          t_((sides_ + 2) * width_, 0.0), basis_(sides_ + 1) {
+        : lines_(height.size()), sides_(most.size()), width_(lines_ + 2 * sides_ + 1), t_((sides_ + 2) * width_, 0.0),
+          basis_(sides_ + 1) {
         for (std::size_t s = 0; s < sides_; ++s) {
             for (std::size_t i = 0; i < lines_; ++i) at(s, i) = slope[i][s];
             at(s, lines_ + s) = -1, at(s, lines_ + sides_ + s) = 1;

@@ -1,8 +1,8 @@
 #pragma once
 // Where to put the multipliers: by the trees known so far. Each tree is a line above the relaxation,
-// cost + sum_r mu_r (row_r - side_r), so the least of them is a concave function of mu that is known completely. Its maximum is
-// a linear program with one variable for each side of a row. Asking for the cheapest tree there brings a new line, or shows
-// that the maximum is attained (Kelley's cutting planes; with one row, the intersection of two lines).
+// cost + sum_r mu_r (row_r - side_r), so the least of them is a concave function of mu that is known completely. Its
+// maximum is a linear program with one variable for each side of a row. Asking for the cheapest tree there brings a new
+// line, or shows that the maximum is attained (Kelley's cutting planes; with one row, the intersection of two lines).
 #include <vector>
 
 #include "prices.hpp"

@@ -2,9 +2,10 @@
 // The samples as ConTree sees them at some prices.
 //
 // Two labels: whatever the prices are, a sample that pays its cheapest label anyway can only be "misclassified", at the
-// difference. So it has the cheaper label as its class and the difference as its weight. Several labels: a sample's class is its
-// kind, and a matrix of kinds by labels says what it pays. Either way all of ConTree's bounds hold, with distances in what
-// samples can pay at most: more samples never cost less, and moving one between two sides changes either by no more than that.
+// difference. So it has the cheaper label as its class and the difference as its weight. Several labels: a sample's
+// class is its kind, and a matrix of kinds by labels says what it pays. Either way all of ConTree's bounds hold, with
+// distances in what samples can pay at most: more samples never cost less, and moving one between two sides changes
+// either by no more than that.
 #include <algorithm>
 #include <vector>
 

@@ -8,9 +8,7 @@ namespace treeform::continuous_totals {
 
 static Wide magnitude(Wide x) { return x < 0 ? -x : x; }
 static Wide floor_divide(Wide a, Wide b) { return a / b - (a % b < 0); }  // b > 0
-static Amount clamped(Wide x) {
-    return x > kNone ? kNone : x < -kNone ? -kNone : static_cast<Amount>(x);
-}
+static Amount clamped(Wide x) { return x > kNone ? kNone : x < -kNone ? -kNone : static_cast<Amount>(x); }
 
 constexpr Wide kLargestSum = Wide(1) << 120;
 constexpr double kLargestMultiplier = 0x1p58;

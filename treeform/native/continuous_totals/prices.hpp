@@ -1,14 +1,15 @@
 #pragma once
-// Multipliers as prices. With W per unit of cost and a multiplier mu_r per unit of row r, all in 1/2^20 of a price unit,
+// Multipliers as prices. With W per unit of cost and a multiplier mu_r per unit of row r, all in 1/2^20 of a price
+// unit,
 //
 //     reduced cost = W cost + sum_r mu_r row_r
 //
-// adds up over samples and tests. A tree that satisfies the rows has a reduced cost of at most W cost + constant, where the
-// constant is the sum of mu_r hi_r (mu_r > 0) and mu_r lo_r (mu_r < 0).
+// adds up over samples and tests. A tree that satisfies the rows has a reduced cost of at most W cost + constant, where
+// the constant is the sum of mu_r hi_r (mu_r > 0) and mu_r lo_r (mu_r < 0).
 //
-// The search wants small whole prices that are not negative. Every sample pays its cheapest label anyway: these sums are the
-// `base`, exact. What a label costs beyond that is rounded down to whole prices. So the price x of a tree is at most its reduced
-// cost - base, every bound stays true, and no number is rounded in the wrong direction.
+// The search wants small whole prices that are not negative. Every sample pays its cheapest label anyway: these sums
+// are the `base`, exact. What a label costs beyond that is rounded down to whole prices. So the price x of a tree is at
+// most its reduced cost - base, every bound stays true, and no number is rounded in the wrong direction.
 #include <vector>
 
 #include "problem.hpp"
@@ -18,11 +19,11 @@ namespace treeform::continuous_totals {
 constexpr int kFraction = 20;
 
 struct Prices {
-    Amount unit = 0;                  // W, in whole price units
-    std::vector<Amount> multiplier;   // per row, in 1/2^20 of a price unit
-    std::vector<Amount> leaf;         // [kind * labels + label], per unit of weight: >= 0, the cheapest is 0
+    Amount unit = 0;  // W, in whole price units
+    std::vector<Amount> multiplier;  // per row, in 1/2^20 of a price unit
+    std::vector<Amount> leaf;  // [kind * labels + label], per unit of weight: >= 0, the cheapest is 0
     Amount test = 0;
-    Wide base = 0, constant = 0;      // in 1/2^20
+    Wide base = 0, constant = 0;  // in 1/2^20
 
     /// The least whole cost that a minimum price leaves possible. Of `unit` 0: kNone if it leaves none.
     Amount bound(Amount minimum) const;
@@ -36,8 +37,8 @@ class Pricing {
 public:
     /// Sums of prices stay below `most`.
     Pricing(const Samples& samples, const Settings& settings, Amount most);
-    /// Prices for multipliers in units of cost, in the finest unit that is exact; with `cost` false, for the rows alone.
-    /// False when the multipliers are too large for any.
+    /// Prices for multipliers in units of cost, in the finest unit that is exact; with `cost` false, for the rows
+    /// alone. False when the multipliers are too large for any.
     bool make(const std::vector<double>& multiplier, bool cost, Prices& out) const;
     /// The dearest tree, at most.
     Amount most_cost() const { return most_cost_; }

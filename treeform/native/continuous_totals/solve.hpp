@@ -1,13 +1,15 @@
 #pragma once
-// Optimal trees under requirements on totals, over all thresholds of continuous columns. For depth 1, 2, .. up to the one asked
-// for, each from the best tree and the multipliers of the one before:
+// Optimal trees under requirements on totals, over all thresholds of continuous columns. For depth 1, 2, .. up to the
+// one asked for, each from the best tree and the multipliers of the one before:
 //
-//  1. Multipliers by the lines of known trees (multipliers.hpp). From depth three on the cheapest tree at each is sought
+//  1. Multipliers by the lines of known trees (multipliers.hpp). From depth three on the cheapest tree at each is
+//  sought
 //     roughly, with a few thresholds of every feature: nothing has to be proved here, and a bound comes from step 3.
 //  2. Trees that satisfy the rows, from the fronts at the roots that were met: often the optimum.
 //  3. Guess an upper bound U. Either a tree below U is found, or U is a lower bound (fronts.hpp). The guess grows until
 //     something is found or the best known tree is proved.
-//  4. At first only rows with a multiplier are active. What is found is then the optimum of a relaxation: a bound, and the
+//  4. At first only rows with a multiplier are active. What is found is then the optimum of a relaxation: a bound, and
+//  the
 //     answer when it satisfies the other rows. Otherwise those become active and the search goes on.
 #include <memory>
 #include <optional>
@@ -27,8 +29,8 @@ class Solve {
 public:
     using Cost = typename W::Cost;
 
-    Solve(const Samples& samples, const Settings& settings, std::vector<contree::RankedColumn>& columns, Amount most_price,
-          Control& control, Outcome& out)
+    Solve(const Samples& samples, const Settings& settings, std::vector<contree::RankedColumn>& columns,
+          Amount most_price, Control& control, Outcome& out)
         : samples_(samples), settings_(settings), control_(control), out_(out),
           scans_(contree::choose_scans<typename W::Key, typename W::Sum>(settings.simd.c_str())),
           pricing_(samples, settings, most_price), data_(samples, columns, control), multipliers_(samples, pricing_) {
@@ -63,7 +65,7 @@ public:
     }
 
 private:
-    static constexpr int kRoughDepth = 3, kRoughSteps = 4, kMostSteps = 30, kFirstGuess = 8, kReach = 40;
+    static constexpr int kRoughDepth = 3, kRoughSteps = 4, kMostSteps = 30, kFirstGuess = 8, kReach = 5;
     static constexpr double kCloseEnough = 0.02;  // units of cost
     using Roots = std::set<std::pair<int, std::uint32_t>>;
 
@@ -146,7 +148,8 @@ private:
     }
     contree::Answer<Cost> cheapest(int depth, Cost upper) {
         std::vector<Cost> by(data_.table.features);
-        return search_->solve(0, {data_.root, depth, contree::full_tree(depth), upper, 0, 0, 0, nullptr, hint_}, by.data());
+        return search_->solve(0, {data_.root, depth, contree::full_tree(depth), upper, 0, 0, 0, nullptr, hint_},
+                              by.data());
     }
 
     void place_multipliers() {
@@ -216,8 +219,8 @@ private:
         if (final_) witness(prices);
         std::vector<Active> active = first_active(prices);
         while (lower_ < goal()) {
-            const auto fronts = make_fronts<W>(
-                {data_, settings_, rules_, control_, out_.counters, *search_, *two_}, active);
+            const auto fronts =
+                make_fronts<W>({data_, settings_, rules_, control_, out_.counters, *search_, *two_}, active);
             if (!fronts) throw TooManyActive{};
             const std::optional<Tree> found = relaxation(*fronts, active);
             if (!found) break;
@@ -231,6 +234,8 @@ private:
             for (const Active& a : active) out_.active[a.row] = a.both ? 2 : a.sign;
         conclude(false);
     }
+    /// By how much guesses may grow at a time: units of cost are cheap or dear, depending on the weights.
+    Amount stride() const { return std::max<Amount>(kFirstGuess, pricing_.most_cost() >> 12); }
     Amount goal() const { return std::min(wanted(), pricing_.most_cost() + 1); }
 
     void conclude(bool impossible) {
@@ -249,7 +254,7 @@ private:
             if (auto tree = at_roots(fronts, std::min(known, goal()), dual)) {
                 best = std::move(tree);
                 known = enter(*best).cost;
-                step = std::max<Amount>(1, std::min<Amount>(known - dual, kFirstGuess));
+                step = std::max<Amount>(1, std::min<Amount>(known - dual, stride()));
             }
         while (lower_ < std::min(goal(), known)) {
             const Amount most = std::min(goal(), known);
@@ -258,7 +263,7 @@ private:
             const auto progress = [&](Amount price) { note(std::min(guess, data_.prices.bound(price))); };
             if (fronts.below(depth_, guess, hint_, progress)) return fronts.tree();
             note(guess);
-            step = std::min(2 * step, step + kFirstGuess);
+            step = std::min(2 * step, step + stride());
         }
         return known <= goal() ? best : std::nullopt;
     }
@@ -295,7 +300,7 @@ private:
                 guess = fronts.cost();
                 best = fronts.tree();
             }
-            if (best || guess >= most || step > kReach) return best;
+            if (best || guess >= most || step > kReach * stride()) return best;
         }
     }
 

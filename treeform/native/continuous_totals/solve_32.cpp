@@ -2,6 +2,6 @@
 #include "solve.hpp"
 
 namespace treeform::continuous_totals {
-template void solve_as<contree::PricedWide>(const Samples&, const Settings&, std::vector<contree::RankedColumn>&, Amount, Control&,
-                                Outcome&);
+template void solve_as<contree::PricedWide>(const Samples&, const Settings&, std::vector<contree::RankedColumn>&,
+                                            Amount, Control&, Outcome&);
 }  // namespace treeform::continuous_totals

@@ -1,6 +1,6 @@
 #pragma once
-// Solutions of at most one test on one side of a split: every leaf and every test whose price is within a limit. A feature that
-// the scans found to hold such tests is walked through once.
+// Solutions of at most one test on one side of a split: every leaf and every test whose price is within a limit. A
+// feature that the scans found to hold such tests is walked through once.
 #include "amounts.hpp"
 
 namespace treeform::continuous_totals {
@@ -24,7 +24,8 @@ public:
     using Cost = typename W::Cost;
 
     Stumps(const Priced<W>& data, const Settings& settings, const Amounts<K>& amounts)
-        : data_(data), settings_(settings), amounts_(amounts), price_(data.samples.labels), below_price_(data.samples.labels) {}
+        : data_(data), settings_(settings), amounts_(amounts), price_(data.samples.labels),
+          below_price_(data.samples.labels) {}
 
     /// What is known about a part before it is walked through.
     struct Sums {
@@ -65,8 +66,8 @@ private:
     const Amounts<K>& amounts_;
     std::vector<Cost> price_, below_price_;
 
-    /// The weights per kind of the rows of a part below a place in the order of a feature. They are added up only when asked for,
-    /// which is seldom.
+    /// The weights per kind of the rows of a part below a place in the order of a feature. They are added up only when
+    /// asked for, which is seldom.
     struct Walk {
         const typename W::Id* rows = nullptr;
         const typename W::Key* outer = nullptr;  // ranks in the split's feature
@@ -108,8 +109,8 @@ private:
               Stump{{g, node.key(g)[place]}, {a, b}});
     }
 
-    /// With d = what the rows below pay more for label 0 than for label 1, the two ways to label a test cost (all 1) + d and
-    /// (all 0) - d.
+    /// With d = what the rows below pay more for label 0 than for label 1, the two ways to label a test cost (all 1) +
+    /// d and (all 0) - d.
     template <class Visit>
     void two_labels(const Node& node, const Part& part, const Sums& sums, int g, Cost room, const Visit& visit) {
         const Cost most = room - static_cast<Cost>(sums.constant[1].excess);
@@ -123,7 +124,8 @@ private:
         Cost d = 0;
         for (std::size_t k = 0; k < node.n; ++k) {
             if (d <= most || d >= least) [[unlikely]]
-                if (k > 0 && keys[k] != keys[k - 1] && walk_.advance(data_.samples, k, sums.total) && supported(sums.total)) {
+                if (k > 0 && keys[k] != keys[k - 1] && walk_.advance(data_.samples, k, sums.total)
+                    && supported(sums.total)) {
                     if (d <= most) found(node, sums, g, k, 0, 1, visit);
                     if (d >= least) found(node, sums, g, k, 1, 0, visit);
                 }
@@ -141,7 +143,8 @@ private:
             if (k > 0 && keys[k] != keys[k - 1])
                 for (int a = 0; a < labels; ++a)
                     for (int b = 0; b < labels; ++b)
-                        if (a != b && below_price_[a] + price_[b] - below_price_[b] <= room) within(node, sums, g, k, a, b, visit);
+                        if (a != b && below_price_[a] + price_[b] - below_price_[b] <= room)
+                            within(node, sums, g, k, a, b, visit);
             if (!walk_.has(row)) continue;
             const Cost* price = data_.row_price.data() + static_cast<std::size_t>(row) * labels;
             for (int c = 0; c < labels; ++c) below_price_[c] += price[c];
@@ -150,7 +153,8 @@ private:
     template <class Visit>
     void within(const Node& node, const Sums& sums, int g, std::size_t place, int a, int b, const Visit& visit) {
         walk_.advance(data_.samples, place, sums.total);
-        if (walk_.under > 0 && walk_.under < sums.total && supported(sums.total)) found(node, sums, g, place, a, b, visit);
+        if (walk_.under > 0 && walk_.under < sums.total && supported(sums.total))
+            found(node, sums, g, place, a, b, visit);
     }
 };
 

@@ -80,7 +80,8 @@ Tree ranked(const FlatTree& flat, const Priced<W>& data) {
         std::uint32_t key = 0;
         if (flat.feature[v] >= 0) {
             const auto& values = data.table.values[flat.feature[v]];
-            key = static_cast<std::uint32_t>(std::upper_bound(values.begin(), values.end(), flat.low[v]) - values.begin());
+            key = static_cast<std::uint32_t>(std::upper_bound(values.begin(), values.end(), flat.low[v])
+                                             - values.begin());
         }
         out.key.push_back(key);
     }

@@ -1,6 +1,6 @@
 #pragma once
-// Trees of depth two again, but not the best one: every split of the root that some tree below a bound begins with. The search
-// is that of depth_two.hpp with an upper bound that finding a tree does not lower.
+// Trees of depth two again, but not the best one: every split of the root that some tree below a bound begins with. The
+// search is that of depth_two.hpp with an upper bound that finding a tree does not lower.
 #include "depth_two.hpp"
 
 namespace treeform::contree {
@@ -9,13 +9,13 @@ template <class W>
 class AllSplits : public DepthTwo<W> {
 public:
     using Base = DepthTwo<W>;
+    using Base::Base;
     using typename Base::Cost;
     using typename Base::Key;
     using typename Base::Task;
-    using Base::Base;
 
-    /// A split of the whole node, and the best trees of at most one test on its sides. `by_left` and `by_right` are bounds
-    /// per second feature, exact where they matter.
+    /// A split of the whole node, and the best trees of at most one test on its sides. `by_left` and `by_right` are
+    /// bounds per second feature, exact where they matter.
     struct Split {
         Test test;
         std::size_t rows;  // on the left
@@ -23,8 +23,8 @@ public:
         const Cost *by_left, *by_right;
     };
 
-    /// Visit every split whose sides' best trees cost less than `upper` with it. `visit(split)` returns the `upper` from
-    /// there on. Requirements on leaves are left aside.
+    /// Visit every split whose sides' best trees cost less than `upper` with it. `visit(split)` returns the `upper`
+    /// from there on. Requirements on leaves are left aside.
     template <class Visit>
     void for_each(const Task& task, Cost upper, const Visit& visit) {
         ++this->counters_.nodes;

@@ -54,7 +54,8 @@ public:
         Cost best = std::numeric_limits<Cost>::max();
         for (int a = 0; a < k; ++a) {
             Cost cost = 0;
-            for (int y = 0; y < table_.classes; ++y) cost += weight[y] * table_.cost[static_cast<std::size_t>(y) * k + a];
+            for (int y = 0; y < table_.classes; ++y)
+                cost += weight[y] * table_.cost[static_cast<std::size_t>(y) * k + a];
             if (cost < best) {
                 best = cost;
                 if (label) *label = a;

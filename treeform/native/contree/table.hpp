@@ -224,7 +224,8 @@ template <class W>
 void load(const Rows& rows, const Losses& losses, std::vector<RankedColumn>& columns, Table<W>& table, Node<W>& root,
           Control& control) {
     using Key = typename W::Key;
-    table.n = rows.n, table.features = static_cast<int>(rows.features), table.classes = table.predictions = rows.classes;
+    table.n = rows.n, table.features = static_cast<int>(rows.features),
+    table.classes = table.predictions = rows.classes;
     table.plain = losses.plain(), table.losses = losses;
     table.cost.assign(losses.cost.begin(), losses.cost.end());
     table.label.assign(rows.label, rows.label + rows.n);
