@@ -176,7 +176,11 @@ class Result:
     def __getstate__(self) -> dict[str, Any]:
         """Statuses by name: not every library that stores models knows how to make an Enum."""
         state = {f.name: getattr(self, f.name) for f in fields(self)}
-        return {**state, "status": self.status.value, "limit": None if self.limit is None else self.limit.value}
+        return {
+            **state,
+            "status": self.status.value,
+            "limit": None if self.limit is None else self.limit.value,
+        }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         limit = None if state["limit"] is None else Limit(state["limit"])
