@@ -138,7 +138,7 @@ class ODD(Formulation, Variants, FirstModels):
         return tuned._with_splits(UnivariateSplits(False)) if propagates else tuned
 
     def usual_solver(self, shape: Shape) -> str | None:
-        """CP-SAT for tests of one feature, where all columns are whole numbers (``benchmarks/odd_solvers.py``)."""
+        """CP-SAT for tests of one feature, where all columns are whole numbers (``benchmarks/odd/solvers.py``)."""
         return "cp-sat" if shape.splits == UNIVARIATE else None
 
     def _with_splits(self, splits: UnivariateSplits) -> ODD:

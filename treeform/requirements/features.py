@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from treeform.errors import DataError, SpecError
+from treeform.language.bounded import Bounded, Value
 from treeform.language.limits import Limits
+from treeform.language.meetings import Clash, Meetings
 from treeform.language.requirement import Requirement
 from treeform.model import any_of
+from treeform.requirements.amount import whole_bound
 from treeform.requirements.groups import favourable_code
 from treeform.shape import UNIVARIATE
 
@@ -23,7 +26,7 @@ if TYPE_CHECKING:
 DIRECTIONS = ("increasing", "decreasing")
 
 
-class FeatureBudget(Requirement):
+class FeatureBudget(Requirement, Bounded):
     """At most ``k`` columns of the table are tested, each as often as one likes.
 
     The levels of a categorical column are one column.
@@ -59,8 +62,21 @@ class FeatureBudget(Requirement):
         model.add(used.sum() <= self.k, str(self))
 
     def violation(self, graph: DecisionGraph, data: Dataset) -> int:
-        tested = {data.columns[f].source for f in graph.features_used()}
-        return max(0, len(tested) - self.k)
+        return max(0, self.measured(graph, data) - self.k)
+
+    @property
+    def bound(self) -> int:
+        return self.k
+
+    @property
+    def bound_name(self) -> str:
+        return "columns"
+
+    def with_bound(self, bound: Value) -> FeatureBudget:
+        return FeatureBudget(whole_bound(bound))
+
+    def measured(self, graph: DecisionGraph, data: Dataset) -> int:
+        return len({data.columns[f].source for f in graph.features_used()})
 
     def limits(self, data: Dataset) -> Limits:
         return Limits(max_features=self.k)
@@ -169,6 +185,15 @@ class Monotone(Requirement):
         model.add(good[None, :] >= ports.branch[one, :, low] + favoured[one] - 1, f"{self}: lower side")
         model.add(bad[None, :] >= ports.branch[one, :, 1 - low] - favoured[one], f"{self}: upper side")
         return good, bad
+
+    def meetings(self, data: Dataset) -> Meetings:
+        favourable = np.arange(data.n_classes) == self._code(data)
+        per_sample = np.broadcast_to(
+            np.stack([favourable, ~favourable], axis=1), (data.n_samples, data.n_classes, 2)
+        )
+        sides = ((0,), (1,)) if self.direction == "increasing" else ((1,), (0,))
+        clash = Clash(self._feature(data), *sides)
+        return Meetings((f"{self}: favourable", f"{self}: unfavourable"), per_sample, (clash,))
 
     def violation(self, graph: DecisionGraph, data: Dataset) -> int:
         """The number of tests that are the wrong way round, of those that read the column."""

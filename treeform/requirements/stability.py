@@ -53,15 +53,20 @@ class MinSupport(OfAmount, Requirement):
         model.add(passed >= ports.active[:, None] * self.amount.at_least(ports.data), str(self))
 
     def violation(self, graph: DecisionGraph, data: Dataset) -> Fraction:
-        least = self.amount.at_least(data)
+        return data.weight_unit * max(0, self.amount.at_least(data) - self.weight_of(graph, data))
+
+    def weight_of(self, graph: DecisionGraph, data: Dataset) -> int:
         tests = np.flatnonzero(graph.feature >= 0)
         if not len(tests):
-            return data.weight_unit * max(0, least - data.total_weight)
+            return data.total_weight
         weight = data.points.weights.sum(axis=1)
         visits = graph.route(data.points.X)[:, tests]
         left = graph.goes_left(data.points.X)[:, tests]
-        smallest = min(int((weight @ (visits & left)).min()), int((weight @ (visits & ~left)).min()))
-        return data.weight_unit * max(0, least - smallest)
+        return min(int((weight @ (visits & left)).min()), int((weight @ (visits & ~left)).min()))
+
+    @property
+    def at_most(self) -> bool:
+        return False
 
     def limits(self, data: Dataset) -> Limits:
         return Limits(min_support=self.amount.at_least(data))
@@ -100,11 +105,16 @@ class Stability(OfAmount, Requirement):
         model.add(passing >= ports.active * self.amount.at_least(ports.data), f"(20) {self}")
 
     def violation(self, graph: DecisionGraph, data: Dataset) -> Fraction:
-        least = self.amount.at_least(data)
+        return data.weight_unit * max(0, self.amount.at_least(data) - self.weight_of(graph, data))
+
+    def weight_of(self, graph: DecisionGraph, data: Dataset) -> int:
         tests = np.flatnonzero(graph.feature >= 0)
         reaching = data.points.weights.sum(axis=1) @ graph.route(data.points.X)[:, tests]
-        smallest = int(reaching.min()) if len(tests) else data.total_weight
-        return data.weight_unit * max(0, least - smallest)
+        return int(reaching.min()) if len(tests) else data.total_weight
+
+    @property
+    def at_most(self) -> bool:
+        return False
 
     def limits(self, data: Dataset) -> Limits:
         return Limits(min_flow=self.amount.at_least(data))

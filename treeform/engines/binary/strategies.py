@@ -71,7 +71,7 @@ class CADL85(BinaryEngine):
         ``treeform/native/binary/rules``); several act together.
     relaxation : str
         ``exponential`` (doubling), ``monotonic`` (a fixed step) or ``luby``. With the default rule, doubling has
-        the best average primal integral on the published sets (``benchmarks/binary.py anytime``).
+        the best average primal integral on the published sets (``benchmarks/binary/anytime.py``).
     step : float or None
         The step of the relaxation; None for the rule's own.
     **common
