@@ -246,7 +246,7 @@ class _Session:
             reason=None if complete else early,
             seconds=float(native["seconds"]),
             counters=counters,
-            witness=self._witness(native) if len(native["multipliers"]) else None,
+            witness=self._witness(native) if len(native["active"]) else None,
         )
 
     def _witness(self, native: dict[str, Any]) -> dict[str, Any]:

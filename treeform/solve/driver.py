@@ -190,7 +190,11 @@ def _refuted(question: Question, ledger: Ledger) -> list[str]:
         return []
     ignored = max((claim.relaxation for claim in proofs), key=len)
     names = [label for label in question.labels if label not in ignored]
-    return [f"no model of shape {question.shape} satisfies {' together with '.join(names)}"] if names else []
+    others = [label for label in question.labels if label in ignored]
+    if not names:
+        return []
+    told = f"no model of shape {question.shape} satisfies {' together with '.join(names)}"
+    return [f"{told}, even without {', '.join(others)}" if others else told]
 
 
 def _who_answered(plan: Plan, ledger: Ledger) -> tuple[str, str | None]:
