@@ -93,8 +93,8 @@ class AtLeastOneTest(tf.Requirement):
 
     needs = frozenset({"active"})
 
-    def build(self, m, t):
-        m.add(t.active.sum() >= 1)
+    def build(self, model, ports):
+        model.add(ports.active.sum() >= 1)
 
     def violation(self, graph, data):
         return max(0, 1 - graph.n_nodes)

@@ -74,7 +74,7 @@ class RatioTerm(Term):
     def unit(self, data: Dataset) -> Fraction:
         return Fraction(1)
 
-    def build(self, m: Model, t: Ports) -> Expr:
+    def build(self, model: Model, ports: Ports) -> Expr:
         raise SpecError(
             f"the ratio {self} is no part of a compiled objective",
             cause="it is minimised by solving for costs, again and again",
@@ -115,13 +115,16 @@ class LargestTerm(Term):
     def unit(self, data: Dataset) -> Fraction:
         return Fraction(1, math.lcm(*(term.unit(data).denominator for term, _ in self.members(data))))
 
-    def build(self, m: Model, t: Ports) -> Expr:
+    def build(self, model: Model, ports: Ports) -> Expr:
         # z >= each sum; it is minimised, so it is the largest one.
-        unit = self.unit(t.data)
-        most = int(self.largest(t.data, t.shape) / unit)
-        largest = m.integer(self.name, ub=most)
-        for term, _ in self.members(t.data):
-            m.add(largest >= term.build(m, t) * int(term.unit(t.data) / unit), f"{self.name} >= {term}")
+        unit = self.unit(ports.data)
+        most = int(self.largest(ports.data, ports.shape) / unit)
+        largest = model.integer(self.name, ub=most)
+        for term, _ in self.members(ports.data):
+            model.add(
+                largest >= term.build(model, ports) * int(term.unit(ports.data) / unit),
+                f"{self.name} >= {term}",
+            )
         return largest
 
     def largest(self, data: Dataset, shape: Shape) -> Fraction:

@@ -40,8 +40,8 @@ class SampleCost(Term):
         each = self.per_sample(data)[np.arange(data.n_samples), guess].astype(object)
         return self.unit(data) * int((each * np.asarray(data.weights)).sum())
 
-    def build(self, m: Model, t: Ports) -> Expr:
-        cost: Expr = (t.predicted * (self.per_sample(t.data) * t.weights[:, None])).sum()
+    def build(self, model: Model, ports: Ports) -> Expr:
+        cost: Expr = (ports.predicted * (self.per_sample(ports.data) * ports.weights[:, None])).sum()
         return cost
 
     def largest(self, data: Dataset, shape: Shape) -> Fraction:

@@ -92,7 +92,7 @@ class Term(_Arithmetic):
         """Every value of this term is a whole multiple of this number."""
 
     @abstractmethod
-    def build(self, m: Model, t: Ports) -> Expr:
+    def build(self, model: Model, ports: Ports) -> Expr:
         """The value divided by `unit`, as an expression with whole coefficients."""
 
     @abstractmethod
@@ -136,9 +136,9 @@ class Error(Term):
     def unit(self, data: Dataset) -> Fraction:
         return data.weight_unit
 
-    def build(self, m: Model, t: Ports) -> Expr:
+    def build(self, model: Model, ports: Ports) -> Expr:
         # (18), first term: sum_i sum_v phi_iv w_iv, with phi = 1 at the terminals of other classes.
-        return ((1 - t.correct) * t.weights).sum()
+        return ((1 - ports.correct) * ports.weights).sum()
 
     def largest(self, data: Dataset, shape: Shape) -> Fraction:
         return Fraction(data.total_weight * data.weight_unit)
@@ -157,8 +157,8 @@ class Nodes(Term):
     def unit(self, data: Dataset) -> Fraction:
         return Fraction(1)
 
-    def build(self, m: Model, t: Ports) -> Expr:
-        return t.active.sum()
+    def build(self, model: Model, ports: Ports) -> Expr:
+        return ports.active.sum()
 
     def largest(self, data: Dataset, shape: Shape) -> Fraction:
         return Fraction(sum(shape.widths))
@@ -180,8 +180,8 @@ class Leaves(Term):
     def unit(self, data: Dataset) -> Fraction:
         return Fraction(1)
 
-    def build(self, m: Model, t: Ports) -> Expr:
-        return t.active.sum() + 1
+    def build(self, model: Model, ports: Ports) -> Expr:
+        return ports.active.sum() + 1
 
     def largest(self, data: Dataset, shape: Shape) -> Fraction:
         return Fraction(sum(shape.widths) + 1)
@@ -212,7 +212,7 @@ class Depth(Term):
     def unit(self, data: Dataset) -> Fraction:
         return Fraction(1)
 
-    def build(self, m: Model, t: Ports) -> Expr:
+    def build(self, model: Model, ports: Ports) -> Expr:
         raise SpecError(
             "the depth is no part of a compiled objective",
             cause="it is minimised by solving for depth 1, 2, 3, ... in turn",
@@ -314,7 +314,7 @@ class Objective(_Arithmetic):
                 fix="minimise it alone, and bound the rest by requirements such as tf.MaxNodes(7)",
             )
 
-    def build(self, m: Model, t: Ports) -> Expr:
+    def build(self, model: Model, ports: Ports) -> Expr:
         """``scale`` times the value as a scalar expression with whole coefficients.
 
         Raises
@@ -322,12 +322,12 @@ class Objective(_Arithmetic):
         SpecError
             If coefficients add up beyond what float64 holds exactly.
         """
-        self.check(t.data, t.shape)
-        scale = self.scale(t.data)
+        self.check(ports.data, ports.shape)
+        scale = self.scale(ports.data)
         out = constant(0.0)
         for weight, term in self.terms:
-            factor = int(weight * term.unit(t.data) * scale)
-            part = term.build(m, t).reshape(()).coalesced()
+            factor = int(weight * term.unit(ports.data) * scale)
+            part = term.build(model, ports).reshape(()).coalesced()
             largest = factor * float(np.abs(part.rows.vals).sum() + np.abs(part.const).sum())
             if largest > LARGEST / len(self.terms):
                 raise SpecError(

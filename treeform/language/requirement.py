@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from treeform.data import Dataset
     from treeform.graph import DecisionGraph
     from treeform.language.limits import Limits
+    from treeform.language.meetings import Meetings
     from treeform.language.ports import Ports
     from treeform.model import Model
 
@@ -74,7 +75,7 @@ class Requirement(Component, ABC):
         _REGISTRY[cls.name] = cls
 
     @abstractmethod
-    def build(self, m: Model, t: Ports) -> None:
+    def build(self, model: Model, ports: Ports) -> None:
         """Add the rows that state this requirement."""
 
     @abstractmethod
@@ -117,6 +118,13 @@ class Requirement(Component, ABC):
         """
         return of_prediction_rows(self.prediction_rows(data), str(self))
 
+    def meetings(self, data: Dataset) -> Meetings | None:
+        """This requirement as marks that must not meet at a test, when it is nothing else; else None.
+
+        What says so is honoured by `treeform.engines.TotalsSearch` as well.
+        """
+        return None
+
     def to_json(self) -> dict[str, Any]:
         """``{"name": ..., "parameters": {...}}``; `from_json` rebuilds it."""
         return {"name": self.name, "parameters": {k: _plain(v) for k, v in parameters_of(self).items()}}
@@ -148,14 +156,14 @@ class Requirement(Component, ABC):
 
 
 _REGISTRY: dict[str, type[Requirement]] = {}
-_READ_OFF_TESTS = frozenset({"active", "arc", "falling", "feature", "flow", "side"})
+_PORTS_OF_TESTS = frozenset({"active", "arc", "falling", "feature", "reaches", "branch"})
 """Ports through which a requirement can ask for tests."""
 NOT_KNOWN = "import the module that defines it first; on the command line, with --import MODULE"
 
 
 def asks_for_tests(requirements: Iterable[Requirement]) -> bool:
     """Whether some of them could be satisfied by a test that decides nothing, so that these have to be stated."""
-    return any(r.demands_tests and bool(_READ_OFF_TESTS & frozenset(r.needs)) for r in requirements)
+    return any(r.demands_tests and bool(_PORTS_OF_TESTS & frozenset(r.needs)) for r in requirements)
 
 
 def registered() -> dict[str, type[Requirement]]:

@@ -193,8 +193,11 @@ def _refuted(question: Question, ledger: Ledger) -> list[str]:
     others = [label for label in question.labels if label in ignored]
     if not names:
         return []
-    told = f"no model of shape {question.shape} satisfies {' together with '.join(names)}"
-    return [f"{told}, even without {', '.join(others)}" if others else told]
+    what = f"no model of shape {question.shape} satisfies {' together with '.join(names)}"
+    what += f", even without {', '.join(others)}" if others else ""
+    return [
+        f"{what}; result.conflict() names a smallest set that conflicts, and how far each bound would have to move"
+    ]
 
 
 def _who_answered(plan: Plan, ledger: Ledger) -> tuple[str, str | None]:

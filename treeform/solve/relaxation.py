@@ -16,6 +16,7 @@ import numpy as np
 from treeform.engines import Engine, TreeTask
 from treeform.language.costs import LARGEST_COST, ClassCost, SampleCost
 from treeform.language.limits import Limits
+from treeform.language.meetings import MOST_MARKS, Meetings, all_meetings
 from treeform.language.objective import Error, Leaves, Nodes
 from treeform.language.question import Question
 from treeform.language.requirement import Requirement
@@ -90,6 +91,7 @@ def relax(question: Question, engine: Engine, depth: int | None = None) -> Relax
     totals: list[Totals] = []
     over_totals: list[tuple[str, str]] = []
     on_tests: list[str] = []
+    meetings: list[Meetings] = []
     is_tree = isinstance(question.shape, Tree)
     fits = is_tree or "widths" in engine.understands
     for label, requirement in zip(question.labels, question.requirements, strict=True):
@@ -102,6 +104,10 @@ def relax(question: Question, engine: Engine, depth: int | None = None) -> Relax
         elif (rows := _totals(requirement, question, engine, fits)) is not None:
             totals.append(rows)
             over_totals += [(label, rows.row_text(row)) for row in rows.rows]
+        elif (marks := _meetings(requirement, question, engine)) is not None and (
+            marks.n_marks + sum(part.n_marks for part in meetings) <= MOST_MARKS
+        ):
+            meetings.append(marks)
         else:
             dropped.append(label)
     if not fits:
@@ -120,6 +126,7 @@ def relax(question: Question, engine: Engine, depth: int | None = None) -> Relax
         min_flow=limits.min_flow,
         max_features=limits.max_features,
         totals=joined(totals),
+        meetings=all_meetings(meetings),
         sample_cost=each,
     )
     if task.max_features == 0 or task.max_nodes is not None:
@@ -141,6 +148,14 @@ def _totals(requirement: Requirement, question: Question, engine: Engine, fits: 
         return None
     own = requirement.totals(question.data)
     return own if own is not None and (fits or own.per_test is None) else None
+
+
+def _meetings(requirement: Requirement, question: Question, engine: Engine) -> Meetings | None:
+    """The requirement as marks that must not meet, where the engine honours these.
+
+    A diagram that has no clash unrolls to a tree that has none: fewer samples reach each copy of a test.
+    """
+    return requirement.meetings(question.data) if "meetings" in engine.understands else None
 
 
 Price = tuple[np.ndarray | None, np.ndarray | None, int, Fraction, Fraction]
