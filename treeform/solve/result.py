@@ -7,6 +7,8 @@ from enum import Enum
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from treeform.notebook import table_html, text_html
+
 if TYPE_CHECKING:
     from treeform.graph import DecisionGraph
     from treeform.language.question import Question
@@ -112,7 +114,7 @@ class Claim:
         return f"{what}{number}{without}, by {self.by} after {self.seconds:.2f} s"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Result:
     """The answer to one problem, re-evaluated by treeform in exact integers.
 
@@ -176,7 +178,11 @@ class Result:
     def __getstate__(self) -> dict[str, Any]:
         """Statuses by name: not every library that stores models knows how to make an Enum."""
         state = {f.name: getattr(self, f.name) for f in fields(self)}
-        return {**state, "status": self.status.value, "limit": None if self.limit is None else self.limit.value}
+        return {
+            **state,
+            "status": self.status.value,
+            "limit": None if self.limit is None else self.limit.value,
+        }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         limit = None if state["limit"] is None else Limit(state["limit"])
@@ -226,6 +232,17 @@ class Result:
         from treeform.tradeoff.explain_conflict import conflict_of
 
         return conflict_of(self, solver, formulation, time_limit)
+
+    def __repr__(self) -> str:
+        return f"<Result: {self}>"
+
+    def _repr_html_(self) -> str:
+        drawing = "" if self.graph is None else self.graph.to_svg()
+        kept = [
+            (label, "satisfied" if not lacks else f"lacks {_show(lacks)}")
+            for label, lacks in self.violations.items()
+        ]
+        return text_html(str(self)) + (table_html(("requirement", ""), kept) if kept else "") + drawing
 
     def __str__(self) -> str:
         if self.graph is None:
