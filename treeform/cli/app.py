@@ -143,6 +143,7 @@ def _solve(problem: Problem, how: How, settings: Settings, *, verbose: bool, qui
     if not quiet:
         console.print(Text(repr(problem)), soft_wrap=True)
     if verbose:
+        console.print(Text(problem.data.summary().to_string()), soft_wrap=True)
         console.print(Text(str(problem.explain(how.solver, formulation=how.formulation))), soft_wrap=True)
     with ProgressDisplay(console, enabled=not quiet) as display:
         return problem.solve(

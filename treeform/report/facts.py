@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from treeform import __version__
+from treeform.data import Dataset
 from treeform.graph.evaluate import confusion, errors
 from treeform.language.question import Question
 from treeform.report.plot import trace_svg
@@ -83,6 +84,8 @@ class Facts:
     digests: tuple[tuple[str, str], ...]
     prices: tuple[tuple[str, str, str], ...] = ()
     """Each requirement, the objective without it, and its price."""
+    columns: tuple[tuple[str, ...], ...] = ()
+    """How every column of the table was taken: the head and a row for each; see `Dataset.summary`."""
     version: str = __version__
 
 
@@ -257,6 +260,7 @@ def _facts(
         model_size=None if graph is None else size_text(graph),
         svg=None if graph is None else graph.to_svg(),
         rules=() if graph is None else tuple(graph.rules()),
+        columns=_columns(data),
         rows="the training data" if training else "these rows",
         classes=tuple(map(str, data.classes)),
         confusion=() if graph is None else tuple(tuple(map(int, row)) for row in confusion(graph, data)),
@@ -291,6 +295,11 @@ def _problem(question: Question, source: str | None) -> tuple[tuple[str, str], .
     rows += [("shape", str(question.shape)), ("minimise", str(question.objective) or "nothing")]
     rows += [("subject to", label) for label in question.labels]
     return tuple(rows)
+
+
+def _columns(data: Dataset) -> tuple[tuple[str, ...], ...]:
+    summary = data.summary().reset_index().astype(str)
+    return (tuple(summary.columns), *map(tuple, summary.itertuples(index=False, name=None)))
 
 
 def _accuracy(graph: DecisionGraph, question: Question, training: bool) -> list[tuple[str, str]]:
