@@ -14,6 +14,7 @@ from treeform.language.bounded import Bounded
 from treeform.language.objective import Error, Objective
 from treeform.language.question import Question
 from treeform.language.requirement import Requirement
+from treeform.notebook import text_html
 from treeform.shape import Diagram, Shape, Tree, parse_shape
 from treeform.solve import Progress, Result
 from treeform.solve import solve as solve_question
@@ -21,6 +22,8 @@ from treeform.solve.choice import choose
 from treeform.solve.explain import Explanation, explain_plan
 from treeform.solve.options import SolveOptions
 from treeform.tradeoff.axis import find_axis
+from treeform.tradeoff.conflict import Conflict
+from treeform.tradeoff.explain_conflict import explain_conflict
 from treeform.tradeoff.fill import fill_size_table
 from treeform.tradeoff.frontier import Frontier
 from treeform.tradeoff.pareto import Pareto, curve
@@ -303,9 +306,31 @@ class Problem:
         options = SolveOptions(solver, formulation, warm_start, time_limit, on_progress)
         return trace_frontier(question, axis, options, between=between)
 
+    def conflict(
+        self, solver: Any = None, *, formulation: Any = None, time_limit: float | None = None
+    ) -> Conflict | None:
+        """Why no model satisfies all requirements: a smallest set that conflicts, and how far each bound would move.
+
+        Parameters
+        ----------
+        solver, formulation
+            As in `solve`.
+        time_limit : float, optional
+            Seconds for all of it.
+
+        Returns
+        -------
+        Conflict or None
+            None when some model satisfies all requirements. Each part has a certificate.
+        """
+        return explain_conflict(self.question, SolveOptions(solver, formulation, time_limit=time_limit))
+
     def explain(self, solver: Any = None, *, formulation: Any = None) -> Explanation:
         """How the problem would reach the solver: route and size of each block. Nothing is solved."""
         return explain_plan(self.question, choose(self.question, SolveOptions(solver, formulation, None)))
+
+    def _repr_html_(self) -> str:
+        return text_html(repr(self))
 
     def __repr__(self) -> str:
         d = self.data
