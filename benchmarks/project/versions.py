@@ -127,7 +127,7 @@ def versions(rows: Rows) -> Shown:
     return Shown.of("Speed before and after", columns, lines, note)
 
 
-def main(before: str, runs: int = 5, cases: str = "") -> None:
+def main(before: str = "7c02411", runs: int = 5, cases: str = "") -> None:
     """Measure; `before` is a commit, `cases` are beginnings of names with semicolons between them."""
     folder = SESSION.raw / before
     if not (folder / "treeform").exists():
