@@ -67,7 +67,8 @@ PORTS: dict[str, PortSpec] = {
 """The agreed ports. A formulation may publish others under its own names, of any shape.
 
 A requirement that distinguishes left from right reads `feature` as well as `branch`: otherwise a
-formulation may state a test with its sides swapped. A pass-through sends everything to the left and has no arc on its right.
+formulation may state a test with its sides swapped. A pass-through sends everything to the left and has no arc on
+its right.
 """
 
 DERIVED: dict[str, str] = {"correct": "predicted", "falling": "feature"}
