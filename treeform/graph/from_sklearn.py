@@ -52,7 +52,7 @@ def in_double(thresholds: NDArray[np.float64]) -> NDArray[np.float64]:
     """Thresholds for values in double precision.
 
     scikit-learn rounds every value x to single precision before it compares. The largest double that rounds to at most
-    t is halfway between the largest single f <= t and the next one; exactly halfway, x rounds to the even one of the two.
+    t is halfway between the largest single f <= t and the next one; exactly halfway, x rounds to the even one.
     """
     single = thresholds.astype(np.float32)
     above = single.astype(np.float64) > thresholds
