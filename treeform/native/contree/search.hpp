@@ -75,7 +75,7 @@ public:
           two_(table, rules, control, counters_, scans), stump_(table), divider_(choose_divider(rules.simd.c_str())) {}
 
     Counters& counters() { return counters_; }
-    /// Memory in use, about.
+    /// Memory held, for the rough account of the root.
     std::size_t bytes() const {
         std::size_t sum = two_.bytes();
         for (const auto& here : frames_) {
