@@ -176,7 +176,7 @@ def _merged(columns: tuple[Column, ...], path: list[Step]) -> str | None:
         if column.kind == CATEGORY and chosen is not None and chosen != f:
             if lo >= 0:  # two levels at once
                 return None
-            continue  # "job = skilled" already says "job != other"
+            continue  # "job = skilled" implies "job != other"
         parts.append(_bounds_text(column, lo, hi))
     texts = [part if isinstance(part, str) else gaps_text(part) for part in parts]
     if None in texts:
@@ -192,7 +192,7 @@ def _never(column: Column, lo: float, hi: float) -> bool:
 
 
 def _bounds_text(column: Column, lo: float, hi: float) -> str:
-    if column.is_indicator:  # 0 or 1: bounds outside say nothing
+    if column.is_indicator:  # 0 or 1: bounds outside are redundant
         if 0 <= hi < 1:
             return column.test(hi)
         return column.test(lo, negate=True) if 0 <= lo < 1 else ""
