@@ -11,7 +11,6 @@ from treeform.engines.continuous_totals import NO_TREE, PARTS, RULES
 from treeform.engines.conversion import cost_of_admissible_tree
 from treeform.errors import SpecError
 from treeform.solve.relaxation import relax
-from treeform.testing import brute_force
 
 RATES = (tf.StatisticalParity, tf.EqualOpportunity, tf.PredictiveEquality, tf.EqualizedOdds)
 

@@ -11,7 +11,8 @@ from treeform.catalogue.requirements import parse
 from treeform.catalogue.solvers import find_solver
 from treeform.cli.spec import Settings, merge, read_spec, relocate
 from treeform.cli.stored import load_model
-from treeform.cli.table import read_table, split
+from treeform.cli.table import split
+from treeform.cli.table_files import read_table
 from treeform.data import Dataset
 from treeform.data.options import TableOptions
 from treeform.errors import SpecError, TreeformError

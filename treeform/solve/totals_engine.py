@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
-from treeform.catalogue.engines import find_engine
-from treeform.engines import ContinuousTotals, Engine, TotalsSearch, TreeTask, continuous_totals, totals
+from treeform.engines import (
+    DL85,
+    ContinuousTotals,
+    ConTree,
+    Engine,
+    TotalsSearch,
+    TreeTask,
+    continuous_totals,
+    totals,
+)
 from treeform.language.question import Question
 from treeform.shape import Tree
 from treeform.solve.relaxation import relax
@@ -16,7 +24,7 @@ over intervals of thresholds does more for each test that it looks at, and looks
 def plain_engine(question: Question) -> Engine:
     """The engine for trees without rows over totals; on columns of zeros and ones DL85 is the faster one."""
     X = question.data.X
-    return find_engine("dl85" if ((X == 0) | (X == 1)).all() else "contree")
+    return DL85() if ((X == 0) | (X == 1)).all() else ConTree()
 
 
 def totals_engine(question: Question) -> Engine | None:
