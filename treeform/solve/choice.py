@@ -10,7 +10,7 @@ from treeform.backends import Backend
 from treeform.backends.run import LINEAR
 from treeform.catalogue.formulations import find_formulation
 from treeform.catalogue.solvers import find_solver
-from treeform.engines import DiagramSearch, Engine
+from treeform.engines import DL85, DiagramSearch, Engine
 from treeform.errors import SolverNotAvailable, SpecError
 from treeform.graph import DecisionGraph
 from treeform.language.abilities import Variants
