@@ -68,7 +68,7 @@ def branches(graph: FlatGraph, node: int) -> tuple[tuple[str, int], ...]:
 
 
 def question_text(graph: FlatGraph, node: int) -> str:
-    """``age <= 37.5?``, and ``pass`` for a pass-through, which asks nothing."""
+    """``age <= 37.5?``, and ``pass`` for a pass-through, which has no test."""
     return "pass" if graph.passes[node] else f"{_question(graph, node)[0]}?"
 
 
@@ -169,7 +169,7 @@ def _merged(columns: tuple[Column, ...], path: list[Step]) -> str | None:
         if column.kind == CATEGORY and chosen is not None and chosen != f:
             if lo >= 0:  # two levels at once
                 return None
-            continue  # "job = skilled" already says "job != other"
+            continue  # "job = skilled" implies "job != other"
         parts += _bounds_texts(column, lo, hi)
     several = len(parts) > 1
     return " and ".join(f"({part})" if several and part.endswith(" or missing") else part for part in parts)
@@ -180,7 +180,7 @@ def _never(column: Column, lo: float, hi: float) -> bool:
 
 
 def _bounds_texts(column: Column, lo: float, hi: float) -> list[str]:
-    if column.is_indicator:  # 0 or 1: bounds outside say nothing
+    if column.is_indicator:  # 0 or 1: bounds outside are redundant
         if 0 <= hi < 1:
             return [column.test(hi)]
         return [column.test(lo, negate=True)] if 0 <= lo < 1 else []
