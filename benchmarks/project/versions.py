@@ -15,6 +15,7 @@ import numpy as np
 from benchmarks.harness import ROOT, SESSION, Figures, Rows, Shown, in_child, read_set, repeated, table
 
 Solve = Callable[[], Any]
+USUAL = "ConTree;DL85;DiagramSearch;SAT;model"  # what the earlier version has too
 BUILD = {"n": 19_000, "n_features": 20, "depth": 4}
 
 
@@ -158,7 +159,7 @@ def versions(rows: Rows) -> Shown:
     return Shown.of("Speed before and after", columns, lines, note)
 
 
-def main(before: str = "7c02411", runs: int = 5, cases: str = "") -> None:
+def main(before: str = "7c02411", runs: int = 5, cases: str = USUAL) -> None:
     """Measure; `before` is a commit, `cases` are beginnings of names with semicolons between them."""
     folder = SESSION.raw / before
     if not (folder / "treeform").exists():
