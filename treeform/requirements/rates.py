@@ -51,8 +51,8 @@ class GroupRate:
 class RateParity(Requirement, Bounded):
     """Every group is predicted the favourable class at a similar rate, among the samples that count.
 
-    A subclass says which samples count: `among` gives one set or several, and the rates of each are compared. Without
-    ratio and difference its bound is left open, as a difference, for `treeform.Problem.frontier`.
+    A subclass defines which samples count: `among` gives one set or several, and the rates of each are compared.
+    Without ratio and difference its bound is left open, as a difference, for `treeform.Problem.frontier`.
     """
 
     name: ClassVar[str] = "rate_parity"
