@@ -149,8 +149,8 @@ def peers(rows: Rows) -> Shown:
     note = (
         "Errors. treeform's are proved to be the least. *breaks it*: the answer does not keep the rule. odtlearn's "
         f"solver has {rows.facts['peer seconds']} wall seconds, of which it got the CPU seconds shown: the machine was "
-        "shared. The errors of fairlearn's mixture are expected ones; its bound is on the distance from the rate of all "
-        "samples."
+        "shared. The errors of fairlearn's mixture are expected ones; its bound is on the distance from the rate of "
+        "all samples."
     )
     return Shown.of("Trees under fairness rules beside odtlearn and fairlearn", columns, lines, note)
 
