@@ -10,6 +10,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+pytest_plugins = ["drawing"]
+
 ROOT = Path(__file__).resolve().parent.parent
 
 # Started in the background (nohup, some CI runners), a process inherits "ignore Ctrl-C"; tests that press it need the

@@ -16,6 +16,7 @@ from treeform.data import Dataset
 from treeform.errors import SpecError
 from treeform.formulations.odd import ODD, MultivariateSplits, PaperODD, SymmetryBreaking, UnivariateSplits
 from treeform.formulations.odd.separate import Cube, widest
+from treeform.formulations.odd.starts import grown
 from treeform.shape import MARGIN
 from treeform.solve import misfit
 from treeform.testing import brute_force
@@ -83,6 +84,12 @@ def test_hint_is_a_point_of_the_model() -> None:
                 assert not any(compiled.model.check(hint).values())
                 assert formulation.decode(compiled, hint).n_nodes == graph.simplified(data).n_nodes
     assert hint is not None
+
+
+def test_first_models_of_a_small_table_come_to_an_end() -> None:
+    found = list(grown(sample(1), tf.Tree(2, "multivariate")))
+    assert 0 < len(found) < 50  # a thousand rounds would give one or more each
+    assert len({graph.to_text() for graph in found}) == len(found)
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
