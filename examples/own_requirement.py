@@ -15,7 +15,7 @@ import treeform as tf
 # %%
 # Two faces
 # ---------
-# ``needs`` names the ports that ``build`` reads: ``t.feature[v, f]`` is 1 when test node *v* tests feature *f*.
+# ``needs`` names the ports that ``build`` reads: ``ports.feature[v, f]`` is 1 when test node *v* tests feature *f*.
 # Any formulation that offers this port can be used, with any solver.
 
 
@@ -27,10 +27,10 @@ class AtMostFeatures(tf.Requirement):
     def __init__(self, k: int) -> None:
         self.k = k
 
-    def build(self, m, t):
-        used = m.bool("used", t.n_features)
-        m.add(t.feature <= used)
-        m.add(used.sum() <= self.k)
+    def build(self, model, ports):
+        used = model.bool("used", ports.n_features)
+        model.add(ports.feature <= used)
+        model.add(used.sum() <= self.k)
 
     def violation(self, graph, data):
         return max(0, len(graph.features_used()) - self.k)

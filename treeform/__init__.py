@@ -13,7 +13,9 @@ __version__ = "0.1.0"
 _HOMES = {
     "treeform.problem": ["Problem"],
     "treeform.shape": ["Tree", "Diagram"],
-    "treeform.language.objective": ["Error", "Cost", "Nodes", "Leaves", "Depth"],
+    "treeform.language.objective": ["Error", "Nodes", "Leaves", "Depth"],
+    "treeform.language.costs": ["Cost"],
+    "treeform.objectives": ["BalancedError", "F1Loss", "GroupError", "MaxGroupError"],
     "treeform.requirements": [
         "StatisticalParity",
         "EqualOpportunity",
@@ -27,6 +29,7 @@ _HOMES = {
         "FeatureBudget",
         "Monotone",
     ],
+    "treeform.language.bounded": ["Bounded"],
     "treeform.language.component": ["Component"],
     "treeform.language.limits": ["Limits"],
     "treeform.language.requirement": ["Requirement"],
@@ -45,7 +48,7 @@ _HOMES = {
     "treeform.graph": ["DecisionGraph"],
     "treeform.catalogue": ["solvers"],
     "treeform.solve": ["Result", "Status", "Limit"],
-    "treeform.tradeoff": ["SizeTable"],
+    "treeform.tradeoff": ["Frontier", "SizeTable"],
     "treeform.certify": ["check"],
     "treeform.estimators": ["OptimalTreeClassifier", "OptimalDiagramClassifier"],
     "treeform.model": ["Model", "Expr", "any_of", "at_most", "at_least", "exactly"],

@@ -1,8 +1,8 @@
 """What goes by a name and where it is: entry points of installed packages, treeform's own table, and this process.
 
-There are four groups: solvers, native engines, formulations and requirements. A package adds to a group with an entry
-point, ``my-solver = "my_package:MySolver"``; nothing of it is imported before the name is used. The finders of
-`treeform.catalogue` give names their meaning.
+There are five groups: solvers, native engines, formulations, requirements and terms of objectives. A package adds to a
+group with an entry point, ``my-solver = "my_package:MySolver"``; nothing of it is imported before the name is used. The
+finders of `treeform.catalogue` give names their meaning.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ SOLVERS = "treeform.solvers"
 ENGINES = "treeform.engines"
 FORMULATIONS = "treeform.formulations"
 REQUIREMENTS = "treeform.requirements"
+OBJECTIVES = "treeform.objectives"
 
 #: What comes with treeform. Written down here, and not as entry points, so that it is found in a checkout without
 #: installed metadata too. Our formulations are entry points in pyproject.toml, like anybody's.
@@ -46,6 +47,13 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
     },
     FORMULATIONS: {},
     REQUIREMENTS: {},  # importing treeform.requirements enters them
+    OBJECTIVES: {  # beside those of treeform.language.objective
+        "cost": "treeform.language.costs:Cost",
+        "balanced_error": "treeform.objectives.balanced:BalancedError",
+        "group_error": "treeform.objectives.group_error:GroupError",
+        "max_group_error": "treeform.objectives.group_error:MaxGroupError",
+        "f1_loss": "treeform.objectives.f1:F1Loss",
+    },
 }
 
 

@@ -10,6 +10,7 @@ from treeform.certify.proofs import Proofs
 from treeform.data import Dataset
 from treeform.data.options import TableOptions
 from treeform.errors import SpecError
+from treeform.language.bounded import Bounded
 from treeform.language.objective import Error, Objective
 from treeform.language.question import Question
 from treeform.language.requirement import Requirement
@@ -19,9 +20,12 @@ from treeform.solve import solve as solve_question
 from treeform.solve.choice import choose
 from treeform.solve.explain import Explanation, explain_plan
 from treeform.solve.options import SolveOptions
+from treeform.tradeoff.axis import find_axis
 from treeform.tradeoff.fill import fill_size_table
+from treeform.tradeoff.frontier import Frontier
 from treeform.tradeoff.pareto import Pareto, curve
 from treeform.tradeoff.size_table import SizeTable
+from treeform.tradeoff.tracing import trace_frontier
 
 
 class Problem:
@@ -97,10 +101,10 @@ class Problem:
 
         Raises
         ------
-        SpecError
+        SpecError, DataError
             If it is no objective, or does not fit the data (a cost matrix of another size) or the shape.
         """
-        chosen = Objective.of(objective)
+        chosen = Objective.of(objective).bind(self.data, sensitive_features=self._sensitive)
         chosen.check(self.data, self.shape)
         self.objective = chosen
         return self
@@ -123,7 +127,7 @@ class Problem:
                     cause="requirements are instances of tf.Requirement",
                     fix="use for example tf.MinSupport(0.05), or derive a class from tf.Requirement",
                 )
-        bound = [r.bind(self.data, sensitive_features=self._sensitive) for r in many]
+        bound = [_closed(r.bind(self.data, sensitive_features=self._sensitive)) for r in many]
         self.requirements = (*self.requirements, *bound)
         return self
 
@@ -261,6 +265,44 @@ class Problem:
         """
         return curve(self.question, SolveOptions(solver, formulation, warm_start, time_limit, on_progress))
 
+    def frontier(
+        self,
+        solver: Any = None,
+        *,
+        over: Requirement | str,
+        between: tuple[Any, Any] = (None, None),
+        formulation: Any = None,
+        warm_start: Any = "auto",
+        time_limit: float | None = None,
+        on_progress: Callable[[Progress], None] | None = None,
+    ) -> Frontier:
+        """The exact trade-off between the objective and one requirement: the best model for every bound of it.
+
+        Parameters
+        ----------
+        over : Requirement or str
+            The requirement whose bound is moved; the number in it plays no part. One of the problem that differs from
+            it in the bound only is left out. Or the name or label of one of the problem.
+            ``tf.StatisticalParity(groups="sex", difference=None)`` leaves the number open.
+        between : (loosest, tightest), optional
+            The bounds to begin and to end with; None for no limit.
+        solver, formulation, warm_start, time_limit, on_progress
+            As in `solve`; the time limit is for the whole frontier, and what was proved by then is kept.
+
+        Returns
+        -------
+        Frontier
+            All points where the best objective changes, each with a certificate.
+
+        Raises
+        ------
+        SpecError
+            If ``over`` has no numeric bound or names no requirement of the problem, or ``between`` is no range.
+        """
+        question, axis = find_axis(self.question, over, self._sensitive)
+        options = SolveOptions(solver, formulation, warm_start, time_limit, on_progress)
+        return trace_frontier(question, axis, options, between=between)
+
     def explain(self, solver: Any = None, *, formulation: Any = None) -> Explanation:
         """How the problem would reach the solver: route and size of each block. Nothing is solved."""
         return explain_plan(self.question, choose(self.question, SolveOptions(solver, formulation, None)))
@@ -273,6 +315,17 @@ class Problem:
             *(f"  subject to {label}" for label in self.question.labels),
         ]
         return "\n".join(lines)
+
+
+def _closed(requirement: Requirement) -> Requirement:
+    """The requirement, if its bound is not left open."""
+    if not isinstance(requirement, Bounded) or requirement.bound is not None:
+        return requirement
+    raise SpecError(
+        f"{requirement} has no bound",
+        cause="its number is left open, which only problem.frontier(over=...) takes",
+        fix=f"give the number, such as {type(requirement).__name__}(..., {requirement.bound_name}=0.05)",
+    )
 
 
 def _writer(proofs: str | os.PathLike[str] | Proofs | None) -> Proofs | None:

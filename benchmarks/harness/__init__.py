@@ -2,9 +2,9 @@
 
 from benchmarks.harness.child import Ended, in_child
 from benchmarks.harness.clock import repeated, user_seconds
-from benchmarks.harness.data import ROOT, folder_of, named, read_set
+from benchmarks.harness.data import folder_of, named, read_set
 from benchmarks.harness.figures import Figures
-from benchmarks.harness.session import SESSION
+from benchmarks.harness.session import ROOT, SESSION
 from benchmarks.harness.tables import Frame, Rows, Shown, table
 
 __all__ = [

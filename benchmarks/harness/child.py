@@ -16,7 +16,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from benchmarks.harness.data import ROOT
+from benchmarks.harness.session import ROOT
 
 MEGA = 2**20
 START = "import sys; sys.path.append(sys.argv[1]); from benchmarks.harness.child import serve; serve(*sys.argv[2:])"
@@ -76,6 +76,8 @@ def in_child(
         errors.seek(0)
         told = answer.read()
         how = "done" if told else _failure(child.returncode, errors.read())
+    if how != "done":
+        print(f"{name}: {how}", file=sys.stderr)
     return Ended(json.loads(told) if told else None, how, usage.ru_utime, usage.ru_maxrss / 1024)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
-ROOT = Path(__file__).resolve().parents[2]
+from benchmarks.harness.session import ROOT
 
 
 def folder_of(subject: str) -> Path:

@@ -26,11 +26,18 @@ from typing import Any
 from benchmarks.harness.session import SESSION, command, machine
 
 Row = dict[str, str]
+csv.field_size_limit(2**31 - 1)  # a trace is a long cell
 
 
 def text(value: Any) -> str:
     """A cell."""
     return "" if value is None else str(value)
+
+
+def _with(known: str, new: str, between: str) -> str:
+    """A list with one more item, unless it has it."""
+    items = [item for item in known.split(between) if item]
+    return between.join(items if new in items else [*items, new])
 
 
 def read(path: Path) -> tuple[dict[str, str], list[str], list[Row]]:
@@ -53,29 +60,33 @@ class Figures:
         Of the file in the session's folder.
     key : iterable of str
         Columns that tell rows apart.
+    raw : bool
+        Whether it is a file that only tables' files are made from, too large for the documentation.
     **facts
         Of the measurement, such as its time limit: the same for all rows. A file with other facts is refused, since
         its rows could not stand beside new ones.
     """
 
-    def __init__(self, name: str, key: Iterable[str], **facts: Any) -> None:
-        self.path, self.key = SESSION.folder / f"{name}.csv", tuple(key)
+    def __init__(self, name: str, key: Iterable[str], raw: bool = False, **facts: Any) -> None:
+        self.path, self.key = (SESSION.raw if raw else SESSION.folder) / f"{name}.csv", tuple(key)
+        SESSION.opened.append(name)
         self.facts, self.columns, rows = read(self.path)
-        self.rows = {self._key(row): row for row in rows}
+        self.rows = {self.key_of(row): row for row in rows}
         self.fresh: set[tuple[str, ...]] = set()
         for fact, value in facts.items():
             if self.rows and self.facts.setdefault(fact, text(value)) != text(value) and not SESSION.again:
                 raise SystemExit(
                     f"{self.path} has {fact} {self.facts[fact]}, not {value}: add --again, or move it"
                 )
-        self.facts |= {fact: text(value) for fact, value in facts.items()}
+        head = dict.fromkeys(("command", "machine", "date"), "")
+        self.facts = head | self.facts | {fact: text(value) for fact, value in facts.items()}
 
     def __iter__(self) -> Iterator[Row]:
         return iter(self.rows.values())
 
     def find(self, **key: Any) -> Row | None:
         """The row of that key; with ``--again`` only when this session has measured it."""
-        wanted = self._key(key)
+        wanted = self.key_of(key)
         return None if SESSION.again and wanted not in self.fresh else self.rows.get(wanted)
 
     def measure(self, work: Callable[[], Mapping[str, Any]], **key: Any) -> Row:
@@ -91,39 +102,41 @@ class Figures:
             return known
         SESSION.check_time()
         self.add({**key, **work()})
-        return self.rows[self._key(key)]
+        return self.rows[self.key_of(key)]
 
     def add(self, *rows: Mapping[str, Any]) -> None:
         """Write rows down; one of the same key is replaced."""
+        new = [{column: text(value) for column, value in row.items()} for row in rows]
+        self.fresh.update(map(self.key_of, new))
+        new = [row for row in new if row != self.rows.get(self.key_of(row))]
+        if not new:
+            return
         told = self._facts()
         whole = told != self.facts or not self.path.exists()
         self.facts = told
-        new = [{column: text(value) for column, value in row.items()} for row in rows]
         for row in new:
-            whole |= self._key(row) in self.rows or not set(row) <= set(self.columns)
+            whole |= self.key_of(row) in self.rows or not set(row) <= set(self.columns)
             self.columns += [column for column in row if column not in self.columns]
-            self.rows[self._key(row)] = row
-            self.fresh.add(self._key(row))
-            print(", ".join(f"{column} {value}" for column, value in row.items() if value), flush=True)
+            self.rows[self.key_of(row)] = row
+            print(", ".join(f"{column} {value[:80]}" for column, value in row.items() if value), flush=True)
         if whole or not self._complete():
             self._rewrite()
             return
         with self.path.open("ab", buffering=0) as file:
             file.write(self._lines(new).encode())
 
-    def _key(self, row: Mapping[str, Any]) -> tuple[str, ...]:
+    def key_of(self, row: Mapping[str, Any]) -> tuple[str, ...]:
+        """The cells of the key columns."""
         return tuple(text(row.get(column)) for column in self.key)
 
     def _facts(self) -> dict[str, str]:
         """The facts with those of this session."""
         old = self.facts
-        machines = [one for one in old.get("machine", "").split("; ") if one]
-        if machine() not in machines:
-            machines.append(machine())
         days = sorted({*filter(None, old.get("date", "").split(" to ")), str(date.today())})
-        span = days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
-        return {"command": command(), "machine": "; ".join(machines), "date": span} | {
-            fact: value for fact, value in old.items() if fact not in ("command", "machine", "date")
+        return old | {
+            "command": _with(old.get("command", ""), command(), " && "),
+            "machine": _with(old.get("machine", ""), machine(), "; "),
+            "date": days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}",
         }
 
     def _complete(self) -> bool:

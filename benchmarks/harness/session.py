@@ -8,10 +8,11 @@ import platform
 import shlex
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
-DOCS = Path(__file__).resolve().parents[2] / "docs" / "benchmarks"
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs" / "benchmarks"
 
 
 class SessionOver(Exception):
@@ -24,21 +25,29 @@ class Session:
 
     Attributes
     ----------
-    folder : Path
-        Where the files of figures are.
+    folder, raw : Path
+        Where the files of figures are, and those that they are made from.
     again : bool
         Whether rows of earlier sessions are measured again.
     until : float
         Moment of the monotonic clock after which no run begins.
+    opened : list of str
+        Names of the files of figures that a benchmark has opened.
     """
 
     folder: Path = DOCS
+    raw: Path = ROOT / "build" / "bench"
     again: bool = False
     until: float = math.inf
+    opened: list[str] = field(default_factory=list)
+
+    def over(self) -> bool:
+        """Whether no run may begin any more."""
+        return time.monotonic() > self.until
 
     def check_time(self) -> None:
         """Raise `SessionOver` when no run may begin any more."""
-        if time.monotonic() > self.until:
+        if self.over():
             raise SessionOver
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import pandas as pd
 
 import benchmarks
-from benchmarks.harness.figures import read
+from benchmarks.harness.figures import Figures, read
 from benchmarks.harness.session import DOCS
 
 Frame = pd.DataFrame
@@ -28,6 +28,11 @@ class Rows:
 
     frame: Frame
     facts: dict[str, str]
+
+    @classmethod
+    def of(cls, figures: Figures) -> Rows:
+        """The rows of a file that is being measured."""
+        return cls(pd.DataFrame(list(figures), columns=pd.Index(figures.columns)).fillna(""), figures.facts)
 
 
 @dataclass(frozen=True)

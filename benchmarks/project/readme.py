@@ -13,8 +13,6 @@ import pandas as pd
 
 import treeform as tf
 from benchmarks.harness import ROOT
-from benchmarks.harness.figures import read
-from benchmarks.harness.session import DOCS
 from benchmarks.harness.tables import all_tables
 
 BEGIN, END = "<!-- figures: python -m benchmarks project readme -->", "<!-- end of figures -->"
@@ -22,10 +20,7 @@ BEGIN, END = "<!-- figures: python -m benchmarks project readme -->", "<!-- end 
 
 def rows_of(name: str) -> list[dict[str, str]]:
     """The lines of a table of the documentation."""
-    tables = all_tables()
-    if name not in tables:
-        return read(DOCS / f"{name}.csv")[2]
-    shown, _ = tables[name].shown()
+    shown, _ = all_tables()[name].shown()
     return shown.frame.to_dict("records")
 
 

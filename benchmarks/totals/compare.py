@@ -125,7 +125,7 @@ def compared(rows: Rows) -> Shown:
 
 
 def main(
-    sets: str = ",".join(SENSITIVE), seconds: float = 60, peer_seconds: float = 60, peer: bool = True
+    sets: str = ",".join(SENSITIVE), seconds: float = 60, peer_seconds: float = 30, peer: bool = True
 ) -> None:
     """Measure."""
     facts = {"peer seconds": f"{peer_seconds:g}"}

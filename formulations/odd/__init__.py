@@ -138,7 +138,7 @@ class ODD(Formulation, Variants, FirstModels):
         return tuned._with_splits(UnivariateSplits(False)) if propagates else tuned
 
     def usual_solver(self, shape: Shape) -> str | None:
-        """CP-SAT for tests of one feature, where all columns are whole numbers (``benchmarks/odd_solvers.py``)."""
+        """CP-SAT for tests of one feature, where all columns are whole numbers (``benchmarks/odd/solvers.py``)."""
         return "cp-sat" if shape.splits == UNIVARIATE else None
 
     def _with_splits(self, splits: UnivariateSplits) -> ODD:
@@ -172,7 +172,7 @@ class ODD(Formulation, Variants, FirstModels):
         if shape.splits == UNIVARIATE:
             if asked and UnivariateSplits in kinds:
                 return self.replace(UnivariateSplits, UnivariateSplits(False))
-            return self._with_splits(UnivariateSplits("side" not in reads))
+            return self._with_splits(UnivariateSplits("branch" not in reads))
         out = self
         if UnivariateSplits in kinds:
             out = out.replace(UnivariateSplits, MultivariateSplits(self.indicators))
@@ -226,6 +226,6 @@ class PaperODD(ODD):
         out: ODD = self.replace(MultivariateSplits, splits) if MultivariateSplits in kinds else self
         if shape.splits != UNIVARIATE:
             return out
-        if SideOrder in kinds and reads >= {"feature", "side"}:
+        if SideOrder in kinds and reads >= {"feature", "branch"}:
             out = out - SideOrder  # hyperplanes are not turned around then
         return out if OneFeature in kinds else out + OneFeature(explicit=asked)

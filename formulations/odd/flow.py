@@ -34,7 +34,7 @@ class Flow(Component):
     -----
     From the last layer all arcs go to terminals. What matters there is which terminal a point arrives at, and
     not by which side, so ``arrival`` merges the two sides; they are told apart only when somebody reads
-    ``side`` or ``w_last``.
+    ``branch`` or ``w_last``.
 
     Publishes, for the layers above the last, ``w`` (P, V', 2), flow out of each side, and ``z_terminal``
     (P, V', 2, K), along long arcs; for the last layer ``arrival`` (P, V'', K) and on demand ``w_last``
@@ -44,70 +44,70 @@ class Flow(Component):
     """
 
     needs = frozenset[str]()
-    offers = frozenset({"flow", "side", "w", "w_last", "z", "z_terminal", "arrival", "constant"})
+    offers = frozenset({"reaches", "branch", "w", "w_last", "z", "z_terminal", "arrival", "constant"})
 
     def __init__(self, lambdas: bool = False) -> None:
         self.lambdas = lambdas
 
-    def build(self, m: Model, t: Ports) -> None:
-        skeleton = Skeleton.of(t.shape)
-        t.state["skeleton"] = skeleton
-        points, n_inner = t.points.n_points, len(skeleton.inner)
-        constant = keep(t, "constant", m.bool("constant", t.n_classes))
-        w = keep(t, "w", m.bool("w", (points, n_inner, 2), relax=True))
-        long = (points, n_inner, 2, t.n_classes)
-        z_terminal = keep(t, "z_terminal", m.bool("z_terminal", long, relax=True))
-        arrival = self._last_layer(m, t, skeleton)
+    def build(self, model: Model, ports: Ports) -> None:
+        skeleton = Skeleton.of(ports.shape)
+        ports.state["skeleton"] = skeleton
+        points, n_inner = ports.points.n_points, len(skeleton.inner)
+        constant = keep(ports, "constant", model.bool("constant", ports.n_classes))
+        w = keep(ports, "w", model.bool("w", (points, n_inner, 2), relax=True))
+        long = (points, n_inner, 2, ports.n_classes)
+        z_terminal = keep(ports, "z_terminal", model.bool("z_terminal", long, relax=True))
+        arrival = self._last_layer(model, ports, skeleton)
         through = concatenate([w.sum(axis=2), arrival.sum(axis=2)], axis=1)
         if skeleton.is_tree:
             # A node of a tree has one arc into it: the flow along the arc is the flow through its head.
             z = through[:, skeleton.head]
         else:
-            z = keep(t, "z", m.bool("z", (points, skeleton.n_arcs), relax=True))
-        _conserve(m, skeleton, w, through, z, z_terminal, constant)
+            z = keep(ports, "z", model.bool("z", (points, skeleton.n_arcs), relax=True))
+        _conserve(model, skeleton, w, through, z, z_terminal, constant)
         if self.lambdas:
-            _one_side_per_layer(m, t, skeleton, concatenate([w, t.state["w_last"]], axis=1))
+            _one_side_per_layer(model, ports, skeleton, concatenate([w, ports.state["w_last"]], axis=1))
         for name, expr in {"w": w, "z": z, "z_terminal": z_terminal, "constant": constant}.items():
-            t.publish(name, expr)
-        t.publish("arrival", arrival)
-        if "flow" in t.wanted:
-            t.publish("flow", through[t.points.index])
-        if "side" in t.wanted:
-            t.publish("side", concatenate([w, t.state["w_last"]], axis=1)[t.points.index])
+            ports.publish(name, expr)
+        ports.publish("arrival", arrival)
+        if "reaches" in ports.wanted:
+            ports.publish("reaches", through[ports.points.index])
+        if "branch" in ports.wanted:
+            ports.publish("branch", concatenate([w, ports.state["w_last"]], axis=1)[ports.points.index])
 
-    def _last_layer(self, m: Model, t: Ports, skeleton: Skeleton) -> Expr:
+    def _last_layer(self, model: Model, ports: Ports, skeleton: Skeleton) -> Expr:
         """(P, V'', K): what goes from each node of the last layer to each terminal."""
-        shape = (t.points.n_points, len(skeleton.last), t.n_classes)
-        if not self.lambdas and not t.wanted & {"side", "w_last"}:
-            return keep(t, "arrival", m.bool("arrival", shape, relax=True))
+        shape = (ports.points.n_points, len(skeleton.last), ports.n_classes)
+        if not self.lambdas and not ports.wanted & {"branch", "w_last"}:
+            return keep(ports, "arrival", model.bool("arrival", shape, relax=True))
         by_side = (*shape[:2], 2, shape[2])
-        z_last = keep(t, "z_last", m.bool("z_last", by_side, relax=True))
-        t.state["z_last"] = z_last
-        t.state["w_last"] = z_last.sum(axis=3)
-        t.publish("w_last", t.state["w_last"])
+        z_last = keep(ports, "z_last", model.bool("z_last", by_side, relax=True))
+        ports.state["z_last"] = z_last
+        ports.state["w_last"] = z_last.sum(axis=3)
+        ports.publish("w_last", ports.state["w_last"])
         return z_last.sum(axis=2)
 
 
 def _conserve(
-    m: Model, skeleton: Skeleton, w: Expr, through: Expr, z: Expr, z_terminal: Expr, constant: Expr
+    model: Model, skeleton: Skeleton, w: Expr, through: Expr, z: Expr, z_terminal: Expr, constant: Expr
 ) -> None:
     # (1) at the root: w+_i0 + w-_i0 = 1, less what goes straight to a terminal
-    m.add(through[:, 0] == 1 - constant.sum(), "(1) all points start at the root")
+    model.add(through[:, 0] == 1 - constant.sum(), "(1) all points start at the root")
     if skeleton.n_arcs == 0:
         return
     if not skeleton.is_tree:
         # (1) w+_iv + w-_iv = sum_{u in delta-(v)} (z+_iuv + z-_iuv)
         arriving = z @ skeleton.into
-        m.add(through[:, 1:] == arriving[:, 1:], "(1) points arrive along arcs")
+        model.add(through[:, 1:] == arriving[:, 1:], "(1) points arrive along arcs")
     # (2) w-_iu = sum_{v in delta+(u)} z-_iuv     (3) the same for w+
     n_inner = len(skeleton.inner)
     along_arcs = (z @ skeleton.out_of[:, : 2 * n_inner]).reshape(-1, n_inner, 2)
-    m.add(w == z_terminal.sum(axis=3) + along_arcs, "(2)-(3) points leave along arcs")
+    model.add(w == z_terminal.sum(axis=3) + along_arcs, "(2)-(3) points leave along arcs")
 
 
-def _one_side_per_layer(m: Model, t: Ports, skeleton: Skeleton, w: Expr) -> None:
-    choice = keep(t, "lambda", m.bool("lambda", (w.shape[0], len(skeleton.widths))))
+def _one_side_per_layer(model: Model, ports: Ports, skeleton: Skeleton, w: Expr) -> None:
+    choice = keep(ports, "lambda", model.bool("lambda", (w.shape[0], len(skeleton.widths))))
     layer_of_node = np.eye(len(skeleton.widths))[skeleton.layer]
     # (4) sum_{u in V_l} w-_iu <= 1 - lambda_il     (5) sum_{u in V_l} w+_iu <= lambda_il
-    m.add(w[:, :, 0] @ layer_of_node <= 1 - choice, "(4) left only where lambda is 0")
-    m.add(w[:, :, 1] @ layer_of_node <= choice, "(5) right only where lambda is 1")
+    model.add(w[:, :, 0] @ layer_of_node <= 1 - choice, "(4) left only where lambda is 0")
+    model.add(w[:, :, 1] @ layer_of_node <= choice, "(5) right only where lambda is 1")

@@ -48,7 +48,7 @@ class MultivariateSplits(Component):
     in multivariate shapes offsets are bounded by what hyperplanes through the unit cube need.
 
     In multivariate shapes publishes ``feature`` and ``falling`` where somebody reads them: the columns with a weight
-    other than 0, and those with a weight below 0. In univariate shapes with a reader of ``feature`` and ``side``,
+    other than 0, and those with a weight below 0. In univariate shapes with a reader of ``feature`` and ``branch``,
     hyperplanes are not turned around, so that the left side is the one of lower values.
     """
 
@@ -62,41 +62,41 @@ class MultivariateSplits(Component):
         self.paper_offsets = paper_offsets
         self.epsilon = epsilon
 
-    def build(self, m: Model, t: Ports) -> None:
-        skeleton: Skeleton = t.state["skeleton"]
-        frame = Cube.of(t.data)
+    def build(self, model: Model, ports: Ports) -> None:
+        skeleton: Skeleton = ports.state["skeleton"]
+        frame = Cube.of(ports.data)
         centre = 0.0 if self.paper_offsets else 0.5
         cube = frame.unit - centre
-        univariate = t.shape.splits == UNIVARIATE
+        univariate = ports.shape.splits == UNIVARIATE
         epsilon = STATED * self.epsilon
         reach = len(frame.kept) * (1 - centre) + self.epsilon
         reach = 1.0 if self.paper_offsets and univariate else reach
-        upright = t.wanted >= {"feature", "side"}
+        upright = ports.wanted >= {"feature", "branch"}
         least = 0.0 if univariate and upright else -1.0
-        a = keep(t, "a", m.continuous("a", (skeleton.n_nodes, len(frame.kept)), least, 1.0))
-        b = keep(t, "b", m.continuous("b", skeleton.n_nodes, -reach, reach))
-        t.state.update(cube=frame, centre=centre, epsilon=epsilon, reach=reach, upright=upright)
-        w = concatenate([t.w, t.state["w_last"]], axis=1)
+        a = keep(ports, "a", model.continuous("a", (skeleton.n_nodes, len(frame.kept)), least, 1.0))
+        b = keep(ports, "b", model.continuous("b", skeleton.n_nodes, -reach, reach))
+        ports.state.update(cube=frame, centre=centre, epsilon=epsilon, reach=reach, upright=upright)
+        w = concatenate([ports.w, ports.state["w_last"]], axis=1)
         value = (a @ cube.T).T
         if self.indicators:
-            _enforced(m, t, value, b, w, epsilon)
+            _enforced(model, ports, value, b, w, epsilon)
         else:
-            _big_m(m, value, b, w, np.abs(cube).sum(axis=1) + reach, epsilon)
-        t.publish("a", a)
-        t.publish("b", b)
-        if not univariate and t.wanted & {"falling", "feature"}:
-            self._signs(m, t, a, frame)
+            _big_m(model, value, b, w, np.abs(cube).sum(axis=1) + reach, epsilon)
+        ports.publish("a", a)
+        ports.publish("b", b)
+        if not univariate and ports.wanted & {"falling", "feature"}:
+            self._signs(model, ports, a, frame)
 
-    def _signs(self, m: Model, t: Ports, a: Expr, frame: Cube) -> None:
+    def _signs(self, model: Model, ports: Ports, a: Expr, frame: Cube) -> None:
         """Which weights may be above 0, and which below."""
-        rising = keep(t, "rising", m.bool("rising", a.shape))
-        falling = keep(t, "falling", m.bool("falling", a.shape))
+        rising = keep(ports, "rising", model.bool("rising", a.shape))
+        falling = keep(ports, "falling", model.bool("falling", a.shape))
         # -falling_vj <= a_vj <= rising_vj,   rising_vj + falling_vj <= d_v
-        m.add(a <= rising, "a weight above 0 is rising")
-        m.add(a >= -falling, "a weight below 0 is falling")
-        m.add(rising + falling <= t.d[:, None], "a weight has one sign, at a used node")
-        t.publish("feature", by_column(rising + falling, frame.kept, t.n_features))
-        t.publish("falling", by_column(falling, frame.kept, t.n_features))
+        model.add(a <= rising, "a weight above 0 is rising")
+        model.add(a >= -falling, "a weight below 0 is falling")
+        model.add(rising + falling <= ports.d[:, None], "a weight has one sign, at a used node")
+        ports.publish("feature", by_column(rising + falling, frame.kept, ports.n_features))
+        ports.publish("falling", by_column(falling, frame.kept, ports.n_features))
 
 
 def by_column(chosen: Expr, kept: Ints, n_features: int) -> Expr:
@@ -106,23 +106,23 @@ def by_column(chosen: Expr, kept: Ints, n_features: int) -> Expr:
     return concatenate([chosen, np.zeros((chosen.shape[0], 1))], axis=1)[:, column]
 
 
-def _enforced(m: Model, t: Ports, value: Expr, b: Expr, w: Expr, epsilon: float) -> None:
+def _enforced(model: Model, ports: Ports, value: Expr, b: Expr, w: Expr, epsilon: float) -> None:
     """(13)-(14) as implications of binary copies of the flows."""
-    takes = keep(t, "takes", m.bool("takes", w.shape))
-    m.add(takes == w, "flows as literals of (13)-(14)")
+    takes = keep(ports, "takes", model.bool("takes", w.shape))
+    model.add(takes == w, "flows as literals of (13)-(14)")
     # (13) (w-_iv = 1) => (a_v x_i + epsilon <= b_v)
-    m.add(value + epsilon <= b, "(13) left below the hyperplane", when=takes[:, :, 0])
+    model.add(value + epsilon <= b, "(13) left below the hyperplane", when=takes[:, :, 0])
     # (14) (w+_iv = 1) => (a_v x_i >= b_v)
-    m.add(value >= b, "(14) right above the hyperplane", when=takes[:, :, 1])
+    model.add(value >= b, "(14) right above the hyperplane", when=takes[:, :, 1])
 
 
-def _big_m(m: Model, value: Expr, b: Expr, w: Expr, most: Floats, epsilon: float) -> None:
+def _big_m(model: Model, value: Expr, b: Expr, w: Expr, most: Floats, epsilon: float) -> None:
     """(13)-(14) with the least constant of every row: ``|a x_i - b|`` cannot exceed ``most[i]``."""
     each = most[:, None]
     # a_v x_i + epsilon <= b_v + M_i (1 - w-_iv)
-    m.add(value + epsilon <= b + (each + epsilon) * (1 - w[:, :, 0]), "(13) left below the hyperplane")
+    model.add(value + epsilon <= b + (each + epsilon) * (1 - w[:, :, 0]), "(13) left below the hyperplane")
     # a_v x_i >= b_v - M_i (1 - w+_iv)
-    m.add(value >= b - each * (1 - w[:, :, 1]), "(14) right above the hyperplane")
+    model.add(value >= b - each * (1 - w[:, :, 1]), "(14) right above the hyperplane")
 
 
 class OneFeature(Component):
@@ -147,16 +147,16 @@ class OneFeature(Component):
         self.explicit = explicit
         self.needs = frozenset({"a", "d", "passes"} if explicit else {"a", "d"})
 
-    def build(self, m: Model, t: Ports) -> None:
-        kept = t.state["cube"].kept
-        e = keep(t, "e", m.bool("e", (t.a.shape[0], len(kept))))
+    def build(self, model: Model, ports: Ports) -> None:
+        kept = ports.state["cube"].kept
+        e = keep(ports, "e", model.bool("e", (ports.a.shape[0], len(kept))))
         # (15) sum_j e_vj = 1
         if self.explicit:
-            m.add(e.sum(axis=1) == t.d - t.passes, "(15) one feature at a test")
+            model.add(e.sum(axis=1) == ports.d - ports.passes, "(15) one feature at a test")
         else:
-            m.add(e.sum(axis=1) <= t.d, "(15) at most one feature at a used node")
+            model.add(e.sum(axis=1) <= ports.d, "(15) at most one feature at a used node")
         # (16) -e_vj <= a_vj <= e_vj
-        m.add(t.a <= e, "(16) weight of the chosen feature only")
-        m.add(t.a >= -e, "(16) weight of the chosen feature only, below")
-        if "feature" in t.wanted:
-            t.publish("feature", by_column(e, kept, t.n_features))
+        model.add(ports.a <= e, "(16) weight of the chosen feature only")
+        model.add(ports.a >= -e, "(16) weight of the chosen feature only, below")
+        if "feature" in ports.wanted:
+            ports.publish("feature", by_column(e, kept, ports.n_features))

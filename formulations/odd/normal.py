@@ -24,8 +24,8 @@ class NormalForm(Component):
 
     needs = frozenset({"d", "passes", "w", "w_last"})
 
-    def build(self, m: Model, t: Ports) -> None:
-        w = concatenate([t.w, t.w_last], axis=1)
+    def build(self, model: Model, ports: Ports) -> None:
+        w = concatenate([ports.w, ports.w_last], axis=1)
         # sum_i w-_iv >= d_v,   sum_i w+_iv >= d_v - p_v, where p_v = 1 at pass-throughs
-        m.add(w[:, :, 0].sum(axis=0) >= t.d, "a used node has points on its left")
-        m.add(w[:, :, 1].sum(axis=0) >= t.d - t.passes, "a test has points on its right")
+        model.add(w[:, :, 0].sum(axis=0) >= ports.d, "a used node has points on its left")
+        model.add(w[:, :, 1].sum(axis=0) >= ports.d - ports.passes, "a test has points on its right")

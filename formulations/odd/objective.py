@@ -10,7 +10,8 @@ import numpy as np
 from treeform.errors import SpecError
 from treeform.formulations.odd.skeleton import keep
 from treeform.language.component import Component
-from treeform.language.objective import Error, Nodes, Objective, as_fraction
+from treeform.language.numbers import as_fraction
+from treeform.language.objective import Error, Nodes, Objective
 from treeform.model import concatenate, constant
 
 if TYPE_CHECKING:
@@ -25,28 +26,28 @@ class Accuracy(Component):
 
     Notes
     -----
-    Publishes ``predicted`` and ``sink`` (n, K), which are the same here, and ``label``, the identity.
+    Publishes ``predicted`` and ``leaf`` (n, K), which are the same here, and ``label``, the identity.
     """
 
     needs = frozenset({"z_terminal", "arrival", "constant"})
-    offers = frozenset({"predicted", "sink", "label"})
+    offers = frozenset({"predicted", "leaf", "label"})
 
-    def build(self, m: Model, t: Ports) -> None:
+    def build(self, model: Model, ports: Ports) -> None:
         # (17) w_iv = sum_{u in delta-(v)} (z+_iuv + z-_iuv); by (1)-(3) they add up to 1 over the terminals, so
         # that the last class is what is left over.
-        shape = (t.points.n_points, t.n_classes)
-        arriving = t.z_terminal.sum(axis=(1, 2)) + t.arrival.sum(axis=1) + t.constant
-        if t.n_classes == 2:
-            one = keep(t, "w_terminal", m.bool("w_terminal", (shape[0], 1), relax=True))
+        shape = (ports.points.n_points, ports.n_classes)
+        arriving = ports.z_terminal.sum(axis=(1, 2)) + ports.arrival.sum(axis=1) + ports.constant
+        if ports.n_classes == 2:
+            one = keep(ports, "w_terminal", model.bool("w_terminal", (shape[0], 1), relax=True))
             arrived = concatenate([one, 1 - one], axis=1)
         else:
-            arrived = keep(t, "w_terminal", m.bool("w_terminal", shape, relax=True))
-            m.add(arrived.sum(axis=1) == 1, "(17) every point arrives")
-        m.add(arrived[:, :-1] == arriving[:, :-1], "(17) arrival at terminals")
-        predicted = arrived[t.points.index]
-        t.publish("predicted", predicted)
-        t.publish("sink", predicted)
-        t.publish("label", constant(np.eye(t.n_classes)))
+            arrived = keep(ports, "w_terminal", model.bool("w_terminal", shape, relax=True))
+            model.add(arrived.sum(axis=1) == 1, "(17) every point arrives")
+        model.add(arrived[:, :-1] == arriving[:, :-1], "(17) arrival at terminals")
+        predicted = arrived[ports.points.index]
+        ports.publish("predicted", predicted)
+        ports.publish("leaf", predicted)
+        ports.publish("label", constant(np.eye(ports.n_classes)))
 
 
 def paper_objective(alpha: float | Fraction | str, data: Dataset, shape: Shape) -> Objective:

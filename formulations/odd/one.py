@@ -57,16 +57,16 @@ class Sides(Component):
 
     offers = frozenset({"correct"})
 
-    def build(self, m: Model, t: Ports) -> None:
-        members = Members.of(t.data)
-        lost = m.bool("lost", len(members.point))
-        side = m.bool("side", t.n_classes)
-        m.add(side.sum() <= 2, "two sides, one class each")
-        m.add(lost >= 1 - side[members.code], "classes without a side are lost")
-        number = np.full((t.points.n_points, t.n_classes), -1)
+    def build(self, model: Model, ports: Ports) -> None:
+        members = Members.of(ports.data)
+        lost = model.bool("lost", len(members.point))
+        side = model.bool("side", ports.n_classes)
+        model.add(side.sum() <= 2, "two sides, one class each")
+        model.add(lost >= 1 - side[members.code], "classes without a side are lost")
+        number = np.full((ports.points.n_points, ports.n_classes), -1)
         number[members.point, members.code] = np.arange(len(members.point))
-        t.state.update(members=members, lost=lost, side=side, cube=Cube.of(t.data))
-        t.publish("correct", 1 - lost[number[t.points.index, np.asarray(t.data.y)]])
+        ports.state.update(members=members, lost=lost, side=side, cube=Cube.of(ports.data))
+        ports.publish("correct", 1 - lost[number[ports.points.index, np.asarray(ports.data.y)]])
 
 
 class OneHyperplane(Formulation, RowsOnDemand):

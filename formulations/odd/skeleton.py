@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 Ints = NDArray[np.int64]
 
 
-def keep(t: Ports, name: str, columns: Expr) -> Expr:
+def keep(ports: Ports, name: str, columns: Expr) -> Expr:
     """Remember a family of columns by name, for hints."""
-    t.state.setdefault("columns", {})[name] = columns
+    ports.state.setdefault("columns", {})[name] = columns
     return columns
 
 

@@ -50,80 +50,84 @@ class UnivariateSplits(Component):
         last = {"arrival", "y_terminal"} if disaggregate else {"w_last"}
         self.needs = frozenset({"d", "passes", "w", *last})
 
-    def build(self, m: Model, t: Ports) -> None:
-        skeleton: Skeleton = t.state["skeleton"]
-        tests = Tests.of(t.data, t.wanted, t.limits.min_support)
-        t.state["tests"] = tests
+    def build(self, model: Model, ports: Ports) -> None:
+        skeleton: Skeleton = ports.state["skeleton"]
+        tests = Tests.of(ports.data, ports.wanted, ports.limits.min_support)
+        ports.state["tests"] = tests
         inner, last = skeleton.inner, skeleton.last
         n_inner = len(inner) if self.disaggregate else skeleton.n_nodes
-        g = keep(t, "g", m.bool("g", (n_inner, tests.n_tests)))
+        g = keep(ports, "g", model.bool("g", (n_inner, tests.n_tests)))
         if len(tests.later) and n_inner:
             # (16) thresholds of the chosen feature only, in order
-            m.add(g[:, tests.later] <= g[:, tests.later - 1], "(16) thresholds in order")
+            model.add(g[:, tests.later] <= g[:, tests.later - 1], "(16) thresholds in order")
         if self.disaggregate:
-            leads = keep(t, "leads", m.bool("leads", (len(last), tests.n_tests, t.n_classes)))
+            leads = keep(ports, "leads", model.bool("leads", (len(last), tests.n_tests, ports.n_classes)))
             g = concatenate([g, leads.sum(axis=2)], axis=0)
-            _lead(m, t, tests, g[last], leads)
+            _lead(model, ports, tests, g[last], leads)
         # (15) sum_j e_vj = d_v, where e_vj = g at the first threshold of feature j; none at a pass-through
-        m.add(tests.choices(g).sum(axis=1) == t.d - t.passes, "(15) one feature at a used node")
-        self._sides(m, t, tests, g[inner], inner, t.w)
-        if "w_last" in t.state:
-            self._sides(m, t, tests, g[last], last, t.state["w_last"])
-        t.publish("g", g)
-        if "feature" in t.wanted:
+        model.add(tests.choices(g).sum(axis=1) == ports.d - ports.passes, "(15) one feature at a used node")
+        self._sides(model, ports, tests, g[inner], inner, ports.w)
+        if "w_last" in ports.state:
+            self._sides(model, ports, tests, g[last], last, ports.state["w_last"])
+        ports.publish("g", g)
+        if "feature" in ports.wanted:
             chosen = tests.choices(g)
-            t.publish("feature", _by_feature(chosen, tests.feature[tests.first], t.n_features))
+            ports.publish("feature", _by_feature(chosen, tests.feature[tests.first], ports.n_features))
 
-    def _sides(self, m: Model, t: Ports, tests: Tests, g: Expr, nodes: Ints, w: Expr) -> None:
+    def _sides(self, model: Model, ports: Ports, tests: Tests, g: Expr, nodes: Ints, w: Expr) -> None:
         """Points leave ``nodes`` on the side that the test says, pass-throughs to the left."""
         if len(nodes) and nodes[0] == 0:
             # All points pass the root: its flows are the sides.
-            d, passes = t.d[:1], t.passes[:1]
+            d, passes = ports.d[:1], ports.passes[:1]
             for points, side in tests.read(g[:1], g[:1] * 0, d - passes, d * 0):
-                m.add(w[points, :1, 0] == side + passes, "(13)-(14) side of every point at the root")
+                model.add(w[points, :1, 0] == side + passes, "(13)-(14) side of every point at the root")
             nodes, g, w = nodes[1:], g[1:], w[:, 1:]
         if not len(nodes):
             return
-        d, passes = t.d[nodes], t.passes[nodes]
+        d, passes = ports.d[nodes], ports.passes[nodes]
         # The side that a point would take, whether it passes the node or not.
-        left = keep(t, f"left {nodes[0]}", m.bool("left", (t.points.n_points, len(nodes)), relax=True))
+        left = keep(
+            ports, f"left {nodes[0]}", model.bool("left", (ports.points.n_points, len(nodes)), relax=True)
+        )
         for points, side in tests.read(g, g * 0, d - passes, d * 0):
-            m.add(left[points] == side + passes, "side of every point at every node")
+            model.add(left[points] == side + passes, "side of every point at every node")
         # (13) w-_iu = 1 only if x_i goes left at u     (14) w+_iu = 1 only if it goes right
-        m.add(w[:, :, 0] <= left, "(13) left only where the test says so")
-        m.add(w[:, :, 1] <= d - left, "(14) right only where the test says so")
+        model.add(w[:, :, 0] <= left, "(13) left only where the test says so")
+        model.add(w[:, :, 1] <= d - left, "(14) right only where the test says so")
 
 
-def _lead(m: Model, t: Ports, tests: Tests, g: Expr, leads: Expr) -> None:
+def _lead(model: Model, ports: Ports, tests: Tests, g: Expr, leads: Expr) -> None:
     """The last layer, test by test: points arrive at class c only from sides that lead to c."""
-    skeleton: Skeleton = t.state["skeleton"]
-    n_classes = t.n_classes
-    y = t.y_terminal[skeleton.last]
+    skeleton: Skeleton = ports.state["skeleton"]
+    n_classes = ports.n_classes
+    y = ports.y_terminal[skeleton.last]
     if n_classes == 2:
         # (8) leaves one way to lead the right side: to the other class
         right = leads[:, :, ::-1]
     else:
-        right = keep(t, "leads right", m.bool("leads_right", leads.shape, relax=True))
-        m.add(right.sum(axis=2) == g, "right sides lead somewhere")
+        right = keep(ports, "leads right", model.bool("leads_right", leads.shape, relax=True))
+        model.add(right.sum(axis=2) == g, "right sides lead somewhere")
         # (8) for each test: its sides lead to different classes
-        m.add(_steps(tests, leads) + _steps(tests, right) <= _steps(tests, g)[:, :, None], "(8) by test")
+        model.add(_steps(tests, leads) + _steps(tests, right) <= _steps(tests, g)[:, :, None], "(8) by test")
     later = tests.later
     if len(later):
-        m.add(leads[:, later] <= leads[:, later - 1], "(16) left sides, thresholds in order")
+        model.add(leads[:, later] <= leads[:, later - 1], "(16) left sides, thresholds in order")
         if n_classes > 2:
-            m.add(right[:, later] <= right[:, later - 1], "(16) right sides, thresholds in order")
-    m.add(tests.choices(leads).sum(axis=1) == y[:, 0], "left sides lead along the chosen arc")
-    m.add(tests.choices(right).sum(axis=1) == y[:, 1], "right sides lead along the chosen arc")
+            model.add(right[:, later] <= right[:, later - 1], "(16) right sides, thresholds in order")
+    model.add(tests.choices(leads).sum(axis=1) == y[:, 0], "left sides lead along the chosen arc")
+    model.add(tests.choices(right).sum(axis=1) == y[:, 1], "right sides lead along the chosen arc")
     # One class is what is left over: sum_c reach_c = d.
-    reach = m.bool("reach", (t.points.n_points, len(skeleton.last), n_classes - 1), relax=True)
-    keep(t, "reach", reach)
+    reach = model.bool("reach", (ports.points.n_points, len(skeleton.last), n_classes - 1), relax=True)
+    keep(ports, "reach", reach)
     for c in range(n_classes - 1):
         for points, side in tests.read(leads[:, :, c], right[:, :, c], y[:, 0, c], y[:, 1, c]):
-            m.add(reach[points, :, c] == side, f"class of every point at every last node, class {c}")
-    d = t.d[skeleton.last]
+            model.add(reach[points, :, c] == side, f"class of every point at every last node, class {c}")
+    d = ports.d[skeleton.last]
     # (9)-(10) with (13)-(14): arrival_iuc = 1 only if the test of u leads x_i to c
-    m.add(t.arrival[:, :, :-1] <= reach, "(9)-(14) arrival where the test leads")
-    m.add(t.arrival[:, :, -1] <= d - reach.sum(axis=2), "(9)-(14) arrival where the test leads, last class")
+    model.add(ports.arrival[:, :, :-1] <= reach, "(9)-(14) arrival where the test leads")
+    model.add(
+        ports.arrival[:, :, -1] <= d - reach.sum(axis=2), "(9)-(14) arrival where the test leads, last class"
+    )
 
 
 def _steps(tests: Tests, cumulative: Expr) -> Expr:

@@ -44,9 +44,9 @@ class SymmetryBreaking(Component):
             raise SpecError(f"there is no symmetry rule {rule!r}", cause=f"the rules are {', '.join(RULES)}")
         self.rule = rule
 
-    def build(self, m: Model, t: Ports) -> None:
-        skeleton: Skeleton = t.state["skeleton"]
-        t.state["numbering"] = self.rule
+    def build(self, model: Model, ports: Ports) -> None:
+        skeleton: Skeleton = ports.state["skeleton"]
+        ports.state["numbering"] = self.rule
         if skeleton.is_tree:
             return
         for level, nodes in enumerate(skeleton.layers[1:], 1):
@@ -55,19 +55,19 @@ class SymmetryBreaking(Component):
             # (V_l, 2 V_{l-1}): node by arc into it, arcs in the order of tail and side
             arcs = skeleton.arc_at[skeleton.layers[level - 1]][:, :, nodes].reshape(-1, len(nodes)).T
             if self.rule == "first_arc" or level == 1:
-                _by_first_arc(m, t.y, arcs, level)
+                _by_first_arc(model, ports.y, arcs, level)
             else:
                 # (12) sum_{w in delta-(u)} (y+_wu + y-_wu) >= sum_{w in delta-(v)} (y+_wv + y-_wv), u < v
-                degree = t.y[arcs].sum(axis=1)
-                m.add(degree[:-1] >= degree[1:], f"(12) in-degrees do not grow along layer {level}")
+                degree = ports.y[arcs].sum(axis=1)
+                model.add(degree[:-1] >= degree[1:], f"(12) in-degrees do not grow along layer {level}")
 
 
-def _by_first_arc(m: Model, y: Expr, arcs: np.ndarray, level: int) -> None:
+def _by_first_arc(model: Model, y: Expr, arcs: np.ndarray, level: int) -> None:
     """Arc a enters node k + 1 of the layer only if an earlier arc enters node k."""
     into = y[arcs]
     n_arcs = into.shape[1]
     earlier = into[:-1] @ np.triu(np.ones((n_arcs, n_arcs)), 1)
-    m.add(into[1:] <= earlier, f"nodes of layer {level} in the order of their first arcs")
+    model.add(into[1:] <= earlier, f"nodes of layer {level} in the order of their first arcs")
 
 
 class SideOrder(Component):
@@ -81,10 +81,10 @@ class SideOrder(Component):
     needs = frozenset({"y", "y_terminal"})
     offers = frozenset[str]()
 
-    def build(self, m: Model, t: Ports) -> None:
-        skeleton: Skeleton = t.state["skeleton"]
-        t.state["side_order"] = True
-        arcs = arcs_by_side(skeleton, t.y, t.y_terminal)
+    def build(self, model: Model, ports: Ports) -> None:
+        skeleton: Skeleton = ports.state["skeleton"]
+        ports.state["side_order"] = True
+        arcs = arcs_by_side(skeleton, ports.y, ports.y_terminal)
         n_nodes, _, n_heads = arcs.shape
         up_to = np.triu(np.ones((n_heads, n_heads)))
         if (
@@ -96,4 +96,4 @@ class SideOrder(Component):
         at = np.flatnonzero(exists.ravel())
         # (11) y-_uv + sum_{w in delta+(u), w <= v} y+_uw <= 1
         lower = (arcs[:, 1] @ up_to).ravel()[at]
-        m.add(arcs[:, 0].ravel()[at] + lower <= 1, "(11) left arcs lead to lower numbers than right arcs")
+        model.add(arcs[:, 0].ravel()[at] + lower <= 1, "(11) left arcs lead to lower numbers than right arcs")

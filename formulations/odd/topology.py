@@ -41,63 +41,69 @@ class Topology(Component):
     def __init__(self, everywhere: bool = False) -> None:
         self.everywhere = everywhere
 
-    def build(self, m: Model, t: Ports) -> None:
-        skeleton: Skeleton = t.state["skeleton"]
-        d = keep(t, "d", m.bool("d", skeleton.n_nodes))
-        passes = self._passes(m, t, skeleton)
-        y_terminal = keep(t, "y_terminal", m.bool("y_terminal", (skeleton.n_nodes, 2, t.n_classes)))
-        y = d[skeleton.head] if skeleton.is_tree else keep(t, "y", m.bool("y", skeleton.n_arcs))
+    def build(self, model: Model, ports: Ports) -> None:
+        skeleton: Skeleton = ports.state["skeleton"]
+        d = keep(ports, "d", model.bool("d", skeleton.n_nodes))
+        passes = self._passes(model, ports, skeleton)
+        y_terminal = keep(
+            ports, "y_terminal", model.bool("y_terminal", (skeleton.n_nodes, 2, ports.n_classes))
+        )
+        y = d[skeleton.head] if skeleton.is_tree else keep(ports, "y", model.bool("y", skeleton.n_arcs))
         # The root is used unless a terminal is fed directly (the paper has d_0 = 1 and no such arc).
-        m.add(t.constant.sum() == 1 - d[0], "a constant model uses no test")
-        self._design(m, skeleton, d, passes, y, y_terminal)
-        self._follow(m, skeleton, t, y, y_terminal)
-        t.publish("d", d)
-        t.publish("passes", passes)
-        t.publish("y", y)
-        t.publish("y_terminal", y_terminal)
-        t.publish("active", d)
-        if "arc" in t.wanted:
-            t.publish("arc", arcs_by_side(skeleton, y, y_terminal))
+        model.add(ports.constant.sum() == 1 - d[0], "a constant model uses no test")
+        self._design(model, skeleton, d, passes, y, y_terminal)
+        self._follow(model, skeleton, ports, y, y_terminal)
+        ports.publish("d", d)
+        ports.publish("passes", passes)
+        ports.publish("y", y)
+        ports.publish("y_terminal", y_terminal)
+        ports.publish("active", d)
+        if "arc" in ports.wanted:
+            ports.publish("arc", arcs_by_side(skeleton, y, y_terminal))
 
-    def _passes(self, m: Model, t: Ports, skeleton: Skeleton) -> Expr:
+    def _passes(self, model: Model, ports: Ports, skeleton: Skeleton) -> Expr:
         """(V,) pass-throughs, 0 at the nodes that cannot be one."""
         nodes = np.arange(skeleton.n_nodes) if self.everywhere else skeleton.gaining
         # A pass-through has an empty side, which gets no support.
-        if "passes" not in t.wanted or t.limits.min_support > 0:
+        if "passes" not in ports.wanted or ports.limits.min_support > 0:
             nodes = nodes[:0]
-        t.state["passing"] = nodes
-        columns = keep(t, "passes", m.bool("pass", len(nodes)))
+        ports.state["passing"] = nodes
+        columns = keep(ports, "passes", model.bool("pass", len(nodes)))
         place = np.full(skeleton.n_nodes, len(nodes))
         place[nodes] = np.arange(len(nodes))
         return concatenate([columns, np.zeros(1)])[place]
 
-    def _design(self, m: Model, skeleton: Skeleton, d: Expr, passes: Expr, y: Expr, y_terminal: Expr) -> None:
+    def _design(
+        self, model: Model, skeleton: Skeleton, d: Expr, passes: Expr, y: Expr, y_terminal: Expr
+    ) -> None:
         leading = y_terminal.sum(axis=2)
         if skeleton.n_arcs:
             leading = leading + (y @ skeleton.out_of).reshape(-1, 2)
         # (6) d_u = sum_{v in delta+(u)} y+_uv = sum_{v in delta+(u)} y-_uv
-        m.add(leading[:, 0] == d, "(6) one arc on the left of a used node")
-        m.add(leading[:, 1] == d - passes, "(6) one arc on the right, unless it is a pass-through")
+        model.add(leading[:, 0] == d, "(6) one arc on the left of a used node")
+        model.add(leading[:, 1] == d - passes, "(6) one arc on the right, unless it is a pass-through")
         # (8) y+_uv + y-_uv <= d_v, where d_v = 1 at terminals; with (6) d_u bounds it as well. A tree has leaves of
         # its own at each arc, so its sides may lead to leaves of one class; a test there decides nothing.
         if not (skeleton.is_tree and self.everywhere):
-            m.add(y_terminal.sum(axis=1) <= d[:, None], "(8) sides lead to different terminals")
+            model.add(y_terminal.sum(axis=1) <= d[:, None], "(8) sides lead to different terminals")
         if skeleton.is_tree or skeleton.n_arcs == 0:
             return
         # (7) d_v <= sum_{u in delta-(v)} (y+_uv + y-_uv), v other than the root
-        m.add(d[1:] <= (y @ skeleton.into)[1:], "(7) a used node is reached")
+        model.add(d[1:] <= (y @ skeleton.into)[1:], "(7) a used node is reached")
         left = np.flatnonzero(skeleton.side == 0)
         right = skeleton.arc_at[skeleton.tail[left], 1, skeleton.head[left]]
-        m.add(y[left] + y[right] <= d[skeleton.head[left]], "(8) sides lead to different nodes in use")
+        model.add(y[left] + y[right] <= d[skeleton.head[left]], "(8) sides lead to different nodes in use")
 
-    def _follow(self, m: Model, skeleton: Skeleton, t: Ports, y: Expr, y_terminal: Expr) -> None:
+    def _follow(self, model: Model, skeleton: Skeleton, ports: Ports, y: Expr, y_terminal: Expr) -> None:
         # (9) z+_iuv <= y+_uv     (10) z-_iuv <= y-_uv
         if len(skeleton.inner):
-            m.add(t.z_terminal <= y_terminal[skeleton.inner], "(9)-(10) flow to terminals along chosen arcs")
-        if "w_last" in t.wanted:
-            m.add(t.state["z_last"] <= y_terminal[skeleton.last], "(9)-(10) flow from the last layer")
+            model.add(
+                ports.z_terminal <= y_terminal[skeleton.inner], "(9)-(10) flow to terminals along chosen arcs"
+            )
+        if "w_last" in ports.wanted:
+            model.add(ports.state["z_last"] <= y_terminal[skeleton.last], "(9)-(10) flow from the last layer")
         if skeleton.n_arcs and not skeleton.is_tree:
-            m.add(t.z <= y, "(9)-(10) flow between nodes along chosen arcs")
+            model.add(ports.z <= y, "(9)-(10) flow between nodes along chosen arcs")
         # In a tree, (9)-(10) on inner arcs read w-_iv + w+_iv <= d_v: the split component says so, as it says
         # for the last layer which terminals points may arrive at, unless it reads the flows of that layer.
 

@@ -130,31 +130,31 @@ class Formula:
         return slice(2**level - 1, 2 ** (level + 1) - 1)
 
 
-def formula_of(t: Ports) -> Formula:
+def formula_of(ports: Ports) -> Formula:
     """The formula under construction; made by the first component that asks.
 
     Of several tests that part the samples alike one stands for all, unless somebody reads `feature` or the
     tests of a column are taken in order.
     """
-    if KEY not in t.state:
-        consistent = t.limits.max_errors == 0
+    if KEY not in ports.state:
+        consistent = ports.limits.max_errors == 0
         if consistent:
-            refuse_contradictions(t.data)
-        ordered = bool(t.state.get(ORDERED))
-        splits = t.data.splits(None if ordered or "feature" in t.wanted else "global")
-        weights = np.asarray(t.points.weights)
+            refuse_contradictions(ports.data)
+        ordered = bool(ports.state.get(ORDERED))
+        splits = ports.data.splits(None if ordered or "feature" in ports.wanted else "global")
+        weights = np.asarray(ports.points.weights)
         pure = (weights > 0).sum(axis=1) == 1
         feature = np.asarray(splits.feature, dtype=np.int64)
-        t.state[KEY] = Formula(
-            depth=t.shape.depth,
+        ports.state[KEY] = Formula(
+            depth=ports.shape.depth,
             right=~np.asarray(splits.left, dtype=bool).T,
             feature=feature,
             threshold=np.asarray(splits.threshold, dtype=np.float64),
             truth=np.where(pure, weights.argmax(axis=1), -1).astype(np.int64),
             consistent=consistent,
-            order=_order(t.data, feature) if ordered else None,
+            order=_order(ports.data, feature) if ordered else None,
         )
-    formula: Formula = t.state[KEY]
+    formula: Formula = ports.state[KEY]
     return formula
 
 

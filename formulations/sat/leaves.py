@@ -41,43 +41,43 @@ class LeafClasses(Component):
     def __init__(self, unlabelled: bool = False) -> None:
         self.unlabelled = unlabelled
 
-    def build(self, m: Model, t: Ports) -> None:
-        formula = formula_of(t)
+    def build(self, model: Model, ports: Ports) -> None:
+        formula = formula_of(ports)
         name = "C: leaf has class"
         if self.unlabelled:
-            C = m.bool(name, (formula.n_leaves, t.n_classes))
-            m.add(at_most(C, 1, axis=1), "(6) at most one class each: C")
+            C = model.bool(name, (formula.n_leaves, ports.n_classes))
+            model.add(at_most(C, 1, axis=1), "(6) at most one class each: C")
         else:
-            C = _one_of(m, name, formula.n_leaves, t.n_classes)
+            C = _one_of(model, name, formula.n_leaves, ports.n_classes)
         formula.C = C.as_literals()
-        if "label" in t.wanted:
-            t.publish("label", C)
+        if "label" in ports.wanted:
+            ports.publish("label", C)
         if formula.consistent:
-            self.add_examples(m, formula, formula.inside)
+            self.add_examples(model, formula, formula.inside)
             # Every example is predicted its own class, also those that are not in the formula yet.
-            t.publish("predicted", constant(np.eye(t.n_classes)[np.asarray(t.data.y)]))
+            ports.publish("predicted", constant(np.eye(ports.n_classes)[np.asarray(ports.data.y)]))
             return
-        P = _one_of(m, "P: example is predicted class", len(formula.X), t.n_classes)
+        P = _one_of(model, "P: example is predicted class", len(formula.X), ports.n_classes)
         literals = P.as_literals()
-        for c in range(1 if t.n_classes == 2 else t.n_classes):
+        for c in range(1 if ports.n_classes == 2 else ports.n_classes):
             rows = same_class_clauses(formula.X, formula.C[:, c], literals[:, c])
-            m.add(clauses(rows), f"prediction of class {t.data.classes[c]} is the class of the leaf")
+            model.add(clauses(rows), f"prediction of class {ports.data.classes[c]} is the class of the leaf")
         formula.links["predicted"] = literals
-        t.publish("predicted", P[t.points.index])
+        ports.publish("predicted", P[ports.points.index])
 
-    def add_examples(self, m: Model, formula: Formula, points: Ints) -> None:
+    def add_examples(self, model: Model, formula: Formula, points: Ints) -> None:
         """Put points into the formula, for which no error is allowed: (5)."""
         wanted = formula.C[:, formula.truth[points]].T
-        m.add(
+        model.add(
             clauses(leaf_clauses(formula.X[points], wanted)), "(5)-(6) the class of the leaf of each example"
         )
 
 
-def _one_of(m: Model, name: str, rows: int, n_classes: int) -> Expr:
+def _one_of(model: Model, name: str, rows: int, n_classes: int) -> Expr:
     """Literals ``(rows, n_classes)`` of which exactly one in each row is true."""
     if n_classes == 2:
-        second = m.bool(name, rows)
+        second = model.bool(name, rows)
         return stack([~second, second], axis=1)
-    many = m.bool(name, (rows, n_classes))
-    m.add(exactly(many, 1, axis=1), f"one class each: {name[0]}")
+    many = model.bool(name, (rows, n_classes))
+    model.add(exactly(many, 1, axis=1), f"one class each: {name[0]}")
     return many

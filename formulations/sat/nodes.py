@@ -80,45 +80,45 @@ class NodeFeatures(Component):
         columns = sum(len(values) > 1 for values in data.ranks.values)
         return data.n_tests > MANY_THRESHOLDS * columns
 
-    def build(self, m: Model, t: Ports) -> None:
-        t.state[ORDERED] = self.ordered(t.data)
-        formula = formula_of(t)
+    def build(self, model: Model, ports: Ports) -> None:
+        ports.state[ORDERED] = self.ordered(ports.data)
+        formula = formula_of(ports)
         wide = formula.n_tests if formula.order is None else len(formula.order.column)
-        F = m.bool("F: node tests feature", (formula.n_nodes, wide))
+        F = model.bool("F: node tests feature", (formula.n_nodes, wide))
         formula.F = F.as_literals()
-        if t.wanted & {"active", "feature", "flow", "side"}:
-            self._unused_nodes(m, t, formula, F)
+        if ports.wanted & {"active", "feature", "reaches", "branch"}:
+            self._unused_nodes(model, ports, formula, F)
         else:
-            m.add(any_of(F, axis=1), "(1) a feature at each node")
+            model.add(any_of(F, axis=1), "(1) a feature at each node")
         if formula.order is not None:
-            _thresholds(m, formula, formula.order)
-        one = self.at_most_one or ("auto" if "feature" in t.wanted else "none")
+            _thresholds(model, formula, formula.order)
+        one = self.at_most_one or ("auto" if "feature" in ports.wanted else "none")
         if wide > 1:
-            _at_most_one(m, formula.F, F, one)
-        if self.symmetry and formula.consistent and "label" not in t.wanted and formula.A is None:
-            _break_symmetry(m, formula)
-        if "feature" in t.wanted:
-            t.publish("feature", _by_column(m, t, formula, F))
+            _at_most_one(model, formula.F, F, one)
+        if self.symmetry and formula.consistent and "label" not in ports.wanted and formula.A is None:
+            _break_symmetry(model, formula)
+        if "feature" in ports.wanted:
+            ports.publish("feature", _by_column(model, ports, formula, F))
 
-    def _unused_nodes(self, m: Model, t: Ports, formula: Formula, F: Expr) -> None:
+    def _unused_nodes(self, model: Model, ports: Ports, formula: Formula, F: Expr) -> None:
         """B_q <=> F_q0 or ... or F_q,m-1, where B_q = A_q without pass-throughs; a used node has a used parent."""
-        A = B = m.bool("A: node is used", formula.n_nodes)
+        A = B = model.bool("A: node is used", formula.n_nodes)
         formula.A = A.as_literals()
-        if t.asks_for_tests:
-            B = m.bool("B: node makes a test", formula.n_nodes)
+        if ports.asks_for_tests:
+            B = model.bool("B: node makes a test", formula.n_nodes)
             formula.B = B.as_literals()
-            m.add(any_of(~B, A), "a node with a test is used")
+            model.add(any_of(~B, A), "a node with a test is used")
         # The clause  not B_q or F_q0 or ... or F_q,m-1.
-        m.add(
+        model.add(
             clauses(np.concatenate([-B.as_literals()[:, None], formula.F], axis=1)),
             "(1) a feature at each used node",
         )
-        m.add(any_of(~F, B[:, None]), "a node with a feature is used")
+        model.add(any_of(~F, B[:, None]), "a node with a feature is used")
         child = np.arange(1, formula.n_nodes)
         if len(child):
-            m.add(any_of(~A[child], A[(child - 1) // 2]), "below an unused node none is used")
-        if "active" in t.wanted:
-            t.publish("active", A)
+            model.add(any_of(~A[child], A[(child - 1) // 2]), "below an unused node none is used")
+        if "active" in ports.wanted:
+            ports.publish("active", A)
 
 
 def one_of(value: object, known: Sequence[object], what: str) -> None:
@@ -131,38 +131,38 @@ def one_of(value: object, known: Sequence[object], what: str) -> None:
         )
 
 
-def _thresholds(m: Model, formula: Formula, order: Order) -> None:
+def _thresholds(model: Model, formula: Formula, order: Order) -> None:
     """``O_quv => O_qu,v-1``; the least value of a column goes left, the greatest right."""
-    O = m.bool("O: node sends value to the left", (formula.n_nodes, order.n_values))  # noqa: E741
+    O = model.bool("O: node sends value to the left", (formula.n_nodes, order.n_values))  # noqa: E741
     order.O = O.as_literals()
     later = np.setdiff1d(np.arange(order.n_values), order.first[:-1])
     chain = np.stack([-order.O[:, later], order.O[:, later - 1]], axis=2)
-    m.add(clauses(chain.reshape(-1, 2)), "thresholds are ordered")
+    model.add(clauses(chain.reshape(-1, 2)), "thresholds are ordered")
     ends = np.concatenate([order.O[:, order.first[:-1]], -order.O[:, order.first[1:] - 1]], axis=1)
-    m.add(clauses(ends.reshape(-1, 1)), "the least value goes left, the greatest right")
+    model.add(clauses(ends.reshape(-1, 1)), "the least value goes left, the greatest right")
 
 
-def _at_most_one(m: Model, literals: Ints, F: Expr, how: str) -> None:
+def _at_most_one(model: Model, literals: Ints, F: Expr, how: str) -> None:
     """Clauses (2), or others with the same meaning."""
     name = "(2) at most one feature at each node"
     nodes, wide = literals.shape
     if how == "auto":
-        m.add(at_most(F, 1, axis=1), name)
+        model.add(at_most(F, 1, axis=1), name)
     elif how == "pairwise":
         a, b = np.triu_indices(wide, 1)
-        m.add(clauses(-literals[:, np.stack([a, b], axis=1)].reshape(-1, 2)), name)
+        model.add(clauses(-literals[:, np.stack([a, b], axis=1)].reshape(-1, 2)), name)
     elif how == "sequential":
         # S_qa: some feature up to a.   F_qa => S_qa,   S_qa => S_q,a+1,   S_qa => not F_q,a+1
-        S = m.bool("S: a feature so far", (nodes, wide - 1)).as_literals()
+        S = model.bool("S: a feature so far", (nodes, wide - 1)).as_literals()
         rows = [
             np.stack([-literals[:, :-1], S], axis=2),
             np.stack([-S[:, :-1], S[:, 1:]], axis=2),
             np.stack([-S, -literals[:, 1:]], axis=2),
         ]
-        m.add(clauses(np.concatenate([part.reshape(-1, 2) for part in rows])), name)
+        model.add(clauses(np.concatenate([part.reshape(-1, 2) for part in rows])), name)
 
 
-def _break_symmetry(m: Model, formula: Formula) -> None:
+def _break_symmetry(model: Model, formula: Formula) -> None:
     """Rows that some tree satisfies whenever there is a tree.
 
     A test that an ancestor holds sends everything one way: any other test with two copies of that subtree does
@@ -179,32 +179,34 @@ def _break_symmetry(m: Model, formula: Formula) -> None:
     for up in range(1, formula.depth):
         below = nodes[nodes >= 2**up]
         pairs = np.stack([-F[below - 1], -F[(below >> up) - 1]], axis=2)
-        m.add(clauses(pairs.reshape(-1, 2)), f"no test of the node {up} above")
+        model.add(clauses(pairs.reshape(-1, 2)), f"no test of the node {up} above")
     q = nodes[2 * nodes < formula.n_nodes]
     f, g = np.triu_indices(m_tests, 1)
     swaps = np.stack([-F[2 * q - 1][:, f], -F[2 * q][:, f], -F[q - 1][:, g]], axis=2)
-    m.add(clauses(swaps.reshape(-1, 3)), "of two tests that can swap places, the first is above")
+    model.add(clauses(swaps.reshape(-1, 3)), "of two tests that can swap places, the first is above")
 
 
-def _by_column(m: Model, t: Ports, formula: Formula, F: Expr) -> Expr:
+def _by_column(model: Model, ports: Ports, formula: Formula, F: Expr) -> Expr:
     """The port `feature`: node tests column f of the data, that is, one of the tests ``x_f <= threshold``."""
     none = constant(np.zeros((formula.n_nodes, 1)))
     if formula.order is not None:
         at = {int(f): u for u, f in enumerate(formula.order.column)}
-        return concatenate([F[:, [at[f]]] if f in at else none for f in range(t.n_features)], axis=1)
+        return concatenate([F[:, [at[f]]] if f in at else none for f in range(ports.n_features)], axis=1)
     parts: list[Expr] = []
-    for f in range(t.n_features):
+    for f in range(ports.n_features):
         own: Ints = np.flatnonzero(formula.feature == f)
         if len(own) == 0:
             column = none
         elif len(own) == 1:
             column = F[:, own]
         else:
-            column = m.bool(f"node tests {t.data.columns[f].name}", (formula.n_nodes, 1))
-            m.add(any_of(~F[:, own], column), f"a threshold of {t.data.columns[f].name} is a test of it")
-            m.add(
+            column = model.bool(f"node tests {ports.data.columns[f].name}", (formula.n_nodes, 1))
+            model.add(
+                any_of(~F[:, own], column), f"a threshold of {ports.data.columns[f].name} is a test of it"
+            )
+            model.add(
                 any_of(~column[:, 0], *(F[:, j] for j in own)),
-                f"a test of {t.data.columns[f].name} has a threshold",
+                f"a test of {ports.data.columns[f].name} has a threshold",
             )
             formula.by_column[f] = column.as_literals()[:, 0]
         parts.append(column)

@@ -25,13 +25,13 @@ class NormalTests(Component):
         B_q  =>  S_0q,right or ... or S_n-1,q,right
     """
 
-    needs = frozenset({"active", "side"})
+    needs = frozenset({"active", "branch"})
 
-    def build(self, m: Model, t: Ports) -> None:
-        formula = formula_of(t)
+    def build(self, model: Model, ports: Ports) -> None:
+        formula = formula_of(ports)
         assert formula.A is not None
         assert formula.B is not None
-        side = formula.links["side"]
+        side = formula.links["branch"]
         for used, way, name in ((formula.A, 0, "left"), (formula.B, 1, "right")):
             rows = np.concatenate([-used[:, None], side[:, :, way].T], axis=1)
-            m.add(clauses(rows), f"some example leaves to the {name}")
+            model.add(clauses(rows), f"some example leaves to the {name}")

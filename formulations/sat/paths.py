@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 MOST_CLAUSES = 2**24
 """Clauses at once beyond which memory would not do."""
 
-BY_SAMPLE = frozenset({"flow", "side", "sink"})
+BY_SAMPLE = frozenset({"reaches", "branch", "leaf"})
 
 
 class ExamplePaths(Component):
@@ -57,27 +57,27 @@ class ExamplePaths(Component):
             )
         self.start = start
 
-    def build(self, m: Model, t: Ports) -> None:
-        formula = formula_of(t)
+    def build(self, model: Model, ports: Ports) -> None:
+        formula = formula_of(ports)
         n_points = len(formula.truth)
         formula.X = np.zeros((n_points, formula.depth), dtype=np.int64)
-        if formula.consistent and not t.wanted & BY_SAMPLE:
-            chosen = t.state.get("examples")
+        if formula.consistent and not ports.wanted & BY_SAMPLE:
+            chosen = ports.state.get("examples")
             if chosen is None:
                 chosen = first_examples(formula.right, formula.truth, self.start)
         else:
             chosen = np.arange(n_points)
-        self.add_examples(m, formula, chosen)
-        index = t.points.index
-        if t.wanted & {"flow", "side"}:
-            flow, side = _routes(m, formula)
-            for name, expr in (("flow", flow), ("side", side)):
-                if name in t.wanted:
-                    t.publish(name, expr[index])
-        if "sink" in t.wanted:
-            t.publish("sink", _sinks(m, formula)[index])
+        self.add_examples(model, formula, chosen)
+        index = ports.points.index
+        if ports.wanted & {"reaches", "branch"}:
+            flow, side = _routes(model, formula)
+            for name, expr in (("reaches", flow), ("branch", side)):
+                if name in ports.wanted:
+                    ports.publish(name, expr[index])
+        if "leaf" in ports.wanted:
+            ports.publish("leaf", _sinks(model, formula)[index])
 
-    def add_examples(self, m: Model, formula: Formula, points: Ints) -> None:
+    def add_examples(self, model: Model, formula: Formula, points: Ints) -> None:
         """Put points into the formula: their turns and what these say about the nodes on the way."""
         expected = len(points) * ((1 << formula.depth) - 1) * formula.per_node
         if expected > MOST_CLAUSES:
@@ -87,7 +87,7 @@ class ExamplePaths(Component):
                 cause="every example says for every node and test where it goes",
                 fix="use a smaller depth, fewer thresholds or rows, or a native engine",
             )
-        path = m.bool("X: example turns right", (len(points), formula.depth)).as_literals()
+        path = model.bool("X: example turns right", (len(points), formula.depth)).as_literals()
         formula.X[points] = path
         right = formula.right[points]
         for level in range(formula.depth):
@@ -97,15 +97,15 @@ class ExamplePaths(Component):
             else:
                 left = formula.order.O[nodes][:, formula.order.value[points]]
                 rows = ordered_clauses(path, formula.F[nodes], left, level)
-            m.add(clauses(rows), f"(3)-(4) features fit the turns at level {level}")
+            model.add(clauses(rows), f"(3)-(4) features fit the turns at level {level}")
             testing = formula.A if formula.B is None else formula.B
             if testing is not None:
                 rows = left_when_unused(path, testing[nodes], level)
-                m.add(clauses(rows), f"unused nodes send all to the left at level {level}")
+                model.add(clauses(rows), f"unused nodes send all to the left at level {level}")
 
 
-def _routes(m: Model, formula: Formula) -> tuple[Expr, Expr]:
-    """Ports `flow` and `side` of the points: an example passes a node when it is there and the node is used.
+def _routes(model: Model, formula: Formula) -> tuple[Expr, Expr]:
+    """Ports `reaches` and `branch` of the points: an example passes a node when it is there and the node is used.
 
     ::
 
@@ -114,35 +114,38 @@ def _routes(m: Model, formula: Formula) -> tuple[Expr, Expr]:
     """
     assert formula.A is not None
     n, nodes = len(formula.X), formula.n_nodes
-    flow = m.bool("W: example passes node", (n, nodes))
-    side = m.bool("S: example leaves node by side", (n, nodes, 2))
+    flow = model.bool("W: example passes node", (n, nodes))
+    side = model.bool("S: example leaves node by side", (n, nodes, 2))
     w, s = flow.as_literals(), side.as_literals()
     for level in range(formula.depth):
         at = np.arange(nodes)[formula.level(level)]
         turn = formula.X[:, level, None]
         if level == 0:
-            _define(m, w[:, :1], "passes the root", formula.A[:1])
+            _define(model, w[:, :1], "passes the root", formula.A[:1])
         else:
             parent, digit = (at - 1) // 2, (at - 1) % 2
-            _define(m, w[:, at], f"passes a node of level {level}", s[:, parent, digit], formula.A[at])
-        _define(m, s[:, at, 1], f"leaves level {level} to the right", w[:, at], turn)
-        _define(m, s[:, at, 0], f"leaves level {level} to the left", w[:, at], -turn)
-    formula.links |= {"flow": w, "side": s}
+            _define(model, w[:, at], f"passes a node of level {level}", s[:, parent, digit], formula.A[at])
+        _define(model, s[:, at, 1], f"leaves level {level} to the right", w[:, at], turn)
+        _define(model, s[:, at, 0], f"leaves level {level} to the left", w[:, at], -turn)
+    formula.links |= {"reaches": w, "branch": s}
     return flow, side
 
 
-def _sinks(m: Model, formula: Formula) -> Expr:
-    """Port `sink` of the points: ``R_iv <=> X_i = v``."""
-    sink = m.bool("R: example ends in leaf", (len(formula.X), formula.n_leaves))
+def _sinks(model: Model, formula: Formula) -> Expr:
+    """Port `leaf` of the points: ``R_iv <=> X_i = v``."""
+    sink = model.bool("R: example ends in leaf", (len(formula.X), formula.n_leaves))
     digits = np.where(turns_to(formula.depth), 1, -1)[None] * formula.X[:, None, :]
     literals = sink.as_literals()
     _define(
-        m, literals, "ends in the leaf that its turns name", *(digits[:, :, j] for j in range(formula.depth))
+        model,
+        literals,
+        "ends in the leaf that its turns name",
+        *(digits[:, :, j] for j in range(formula.depth)),
     )
-    formula.links["sink"] = literals
+    formula.links["leaf"] = literals
     return sink
 
 
-def _define(m: Model, result: Ints, what: str, *parts: Ints) -> None:
+def _define(model: Model, result: Ints, what: str, *parts: Ints) -> None:
     for rows in equal_and(result, *parts):
-        m.add(clauses(rows), what)
+        model.add(clauses(rows), what)

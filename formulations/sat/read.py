@@ -202,10 +202,10 @@ def _meaning(
     leaf = passes[:, -1] - formula.n_leaves
     if port == "predicted":
         return np.asarray(label[leaf][:, None] == np.arange(formula.C.shape[1]))
-    if port == "sink":
+    if port == "leaf":
         return np.asarray(leaf[:, None] == np.arange(formula.n_leaves))
     there = (passes[:, :-1, None] == np.arange(1, formula.n_nodes + 1)) & (test >= 0)
-    if port == "flow":
+    if port == "reaches":
         return np.asarray(there.any(axis=1))
     sides = [(there & ~turns[:, :, None]).any(axis=1), (there & turns[:, :, None]).any(axis=1)]
     return np.stack(sides, axis=2)

@@ -45,18 +45,20 @@ class LabelledLeaves(Component):
 
     needs = frozenset({"label"})
 
-    def build(self, m: Model, t: Ports) -> None:
-        formula = formula_of(t)
+    def build(self, model: Model, ports: Ports) -> None:
+        formula = formula_of(ports)
         n = formula.n_leaves
-        U = m.bool("U: leaf has a class", n)
-        m.add(any_of(~t.label, U[:, None]), "(7) a leaf with a class is counted")
-        H = m.bool("H: at least j of the first i leaves are counted", (n + 1, n + 1))
+        U = model.bool("U: leaf has a class", n)
+        model.add(any_of(~ports.label, U[:, None]), "(7) a leaf with a class is counted")
+        H = model.bool("H: at least j of the first i leaves are counted", (n + 1, n + 1))
         h, u = H.as_literals(), U.as_literals()
         i, j = np.nonzero(np.arange(n)[:, None] >= np.arange(n)[None, :])
-        m.add(clauses(np.stack([-h[i, j], h[i + 1, j]], axis=1)), "(8) the count does not fall")
-        m.add(clauses(np.stack([-u[i], -h[i, j], h[i + 1, j + 1]], axis=1)), "(9) a counted leaf adds one")
-        m.add(clauses(h[:1, :1]), "(10) the count starts")
-        t.state[COUNTER] = (U, h)
+        model.add(clauses(np.stack([-h[i, j], h[i + 1, j]], axis=1)), "(8) the count does not fall")
+        model.add(
+            clauses(np.stack([-u[i], -h[i, j], h[i + 1, j + 1]], axis=1)), "(9) a counted leaf adds one"
+        )
+        model.add(clauses(h[:1, :1]), "(10) the count starts")
+        ports.state[COUNTER] = (U, h)
         formula.leaf_count = (u, h)
 
 

@@ -53,9 +53,9 @@ class FewOwners(tf.Requirement):
     def __init__(self, most: int) -> None:
         self.most = most
 
-    def build(self, m: Any, t: Any) -> None:
-        owners = np.asarray(t.data.column("owner"), dtype=np.int64)
-        m.add((t.predicted[:, 1] * owners).sum() <= self.most, str(self))
+    def build(self, model: Any, ports: Any) -> None:
+        owners = np.asarray(ports.data.column("owner"), dtype=np.int64)
+        model.add((ports.predicted[:, 1] * owners).sum() <= self.most, str(self))
 
     def violation(self, graph: DecisionGraph, data: Dataset) -> int:
         owners = np.asarray(data.column("owner"), dtype=bool)

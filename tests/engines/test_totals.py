@@ -27,10 +27,10 @@ class AtMostApproved(tf.Requirement):
     def __init__(self, most, least=0):
         self.most, self.least = most, least
 
-    def build(self, m, t):
-        approved = (t.predicted[:, 1] * t.weights).sum()
-        m.add(approved <= self.most, str(self))
-        m.add(approved >= self.least, str(self))
+    def build(self, model, ports):
+        approved = (ports.predicted[:, 1] * ports.weights).sum()
+        model.add(approved <= self.most, str(self))
+        model.add(approved >= self.least, str(self))
 
     def totals(self, data):
         per_sample = np.zeros((data.n_samples, data.n_classes, 1), dtype=np.int64)
@@ -51,8 +51,8 @@ class TestPrice(tf.Requirement):
     def __init__(self, most):
         self.most = most
 
-    def build(self, m, t):
-        m.add((t.feature * np.arange(1, t.n_features + 1)).sum() <= self.most, str(self))
+    def build(self, model, ports):
+        model.add((ports.feature * np.arange(1, ports.n_features + 1)).sum() <= self.most, str(self))
 
     def totals(self, data):
         none = np.zeros((data.n_samples, data.n_classes, 1), dtype=np.int64)

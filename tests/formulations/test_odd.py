@@ -194,10 +194,10 @@ def test_ports_say_what_the_graph_does(shape: tf.Tree | tf.Diagram) -> None:
     codes = graph.predict_codes(data.X)
     assert (values["predicted"] == np.eye(2)[codes]).all()
     assert (values["correct"] == (codes == data.y)).all()
-    assert (values["sink"] @ values["label"] == values["predicted"]).all()
+    assert (values["leaf"] @ values["label"] == values["predicted"]).all()
     assert values["active"].sum() == graph.n_nodes
-    assert (values["side"].sum(axis=2) == values["flow"]).all()
-    assert values["flow"].sum() == graph.route(data.X)[:, graph.feature >= 0].sum()
+    assert (values["branch"].sum(axis=2) == values["reaches"]).all()
+    assert values["reaches"].sum() == graph.route(data.X)[:, graph.feature >= 0].sum()
     assert (values["feature"].sum(axis=1) == values["active"]).all()
     used = {int(f) for f in np.flatnonzero(values["feature"].any(axis=0))}
     assert used == graph.features_used()
@@ -208,7 +208,7 @@ def test_ports_say_what_the_graph_does(shape: tf.Tree | tf.Diagram) -> None:
     for i in range(data.n_samples):
         at = 0 if values["active"][0] else None
         while at is not None and at < nodes:
-            at = int(arc[at, int(values["side"][i, at, 1])].argmax())
+            at = int(arc[at, int(values["branch"][i, at, 1])].argmax())
         assert at is None or at - nodes == codes[i]
 
 
@@ -220,8 +220,8 @@ class AvoidFeature(Requirement):
     def __init__(self, feature: int) -> None:
         self.feature = feature
 
-    def build(self, m: Model, t: Ports) -> None:
-        m.add(t.feature[:, self.feature].sum() <= 0, str(self))
+    def build(self, model: Model, ports: Ports) -> None:
+        model.add(ports.feature[:, self.feature].sum() <= 0, str(self))
 
     def violation(self, graph: DecisionGraph, data: Dataset) -> int:
         return int(self.feature in graph.features_used())

@@ -111,8 +111,8 @@ class Own(tf.Requirement):
     continuous = True
     needs = frozenset({"active"})
 
-    def build(self, m, t) -> None:
-        m.add(t.active.sum() <= 2, "own")
+    def build(self, model, ports) -> None:
+        model.add(ports.active.sum() <= 2, "own")
 
     def violation(self, graph, data) -> int:
         return max(0, graph.n_nodes - 2)

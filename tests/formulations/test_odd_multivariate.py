@@ -177,8 +177,8 @@ class ReadsAll(tf.Requirement):
 
     needs = frozenset({"feature"})
 
-    def build(self, m, t) -> None:
-        m.add(t.feature.sum(axis=0) >= 1)
+    def build(self, model, ports) -> None:
+        model.add(ports.feature.sum(axis=0) >= 1)
 
     def violation(self, graph, data) -> int:
         return data.n_features - len(graph.features_used())

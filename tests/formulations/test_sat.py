@@ -159,7 +159,7 @@ def test_no_tree_without_errors_for_contradictory_rows():
 
         name = "no_errors_in_test_sat"
 
-        def build(self, m, t):
+        def build(self, model, ports):
             pass
 
         def violation(self, graph, data):
@@ -292,7 +292,7 @@ def test_it_is_the_sum_of_its_components():
     assert SatDepth() == NodeFeatures() + ExamplePaths() + LeafClasses()
     assert SatDepth() == SatDepth()
     assert SatDepth().replace(NodeFeatures, NodeFeatures("pairwise")) != SatDepth()
-    assert SatDepth().offers >= {"predicted", "flow", "side", "active", "feature", "sink", "label"}
+    assert SatDepth().offers >= {"predicted", "reaches", "branch", "active", "feature", "leaf", "label"}
 
 
 def test_a_part_left_out_is_missed_before_anything_is_built():

@@ -34,9 +34,9 @@ class Reads(Component):
         self.names = names
         self.needs = frozenset(names) if declare else frozenset()
 
-    def build(self, m: Model, t: Ports) -> None:
+    def build(self, model: Model, ports: Ports) -> None:
         for name in self.names:
-            getattr(t, name)
+            getattr(ports, name)
 
 
 class Offers(Component):
@@ -44,8 +44,8 @@ class Offers(Component):
         self.name, self.shape = name, shape
         self.offers = frozenset({name})
 
-    def build(self, m: Model, t: Ports) -> None:
-        t.publish(self.name, m.bool(self.name, self.shape))
+    def build(self, model: Model, ports: Ports) -> None:
+        ports.publish(self.name, model.bool(self.name, self.shape))
 
 
 def test_sizes_and_points(ports: Ports) -> None:
@@ -65,8 +65,8 @@ def test_free_axes_agree_between_ports(ports: Ports) -> None:
     m = Model()
     ports.publish("active", m.bool("d", 3))
     with pytest.raises(PortError, match=r"V = 3"):
-        ports.publish("flow", m.bool("w", (4, 2)))
-    ports.publish("flow", m.bool("w", (4, 3)))
+        ports.publish("reaches", m.bool("w", (4, 2)))
+    ports.publish("reaches", m.bool("w", (4, 3)))
 
 
 def test_own_ports_are_free(ports: Ports) -> None:
@@ -93,7 +93,7 @@ def test_correct_is_derived(ports: Ports) -> None:
 def test_missing_port_names_what_there_is(ports: Ports) -> None:
     ports.publish("active", Model().bool("d", 1))
     with pytest.raises(PortError, match="published here: active"):
-        ports.read("flow")
+        ports.read("reaches")
     assert not hasattr(ports, "_private")
 
 
@@ -154,7 +154,7 @@ def test_missing_need_names_formulations_that_have_it(data: Dataset) -> None:
         pass
 
     with pytest.raises(PortError) as caught:
-        (Bare() + NeedsFlow("flow")).compile(data, tf.Tree(1), Objective())
+        (Bare() + NeedsFlow("reaches")).compile(data, tf.Tree(1), Objective())
     assert "NeedsFlow" in caught.value.what
     assert "bare" in caught.value.what
     assert "odd" in str(caught.value.fix)
@@ -176,7 +176,7 @@ def test_requirements_register_under_snake_case() -> None:
         def __init__(self, k: int) -> None:
             self.k = k
 
-        def build(self, m: Model, t: Ports) -> None: ...
+        def build(self, model: Model, ports: Ports) -> None: ...
 
         def violation(self, graph, data):
             return 0
@@ -193,7 +193,7 @@ def test_names_of_treeform_are_taken() -> None:
     with pytest.raises(SpecError, match="exists already"):
 
         class MaxNodes(Requirement):
-            def build(self, m, t): ...
+            def build(self, model, ports): ...
 
             def violation(self, graph, data):
                 return 0

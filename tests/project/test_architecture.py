@@ -22,12 +22,12 @@ LAYERS: list[list[str]] = [
     ["graph", "bridges"],
     ["language"],
     ["requirements", "backends", "engines"],
+    ["objectives"],
     ["catalogue"],
     ["solve"],
     ["tradeoff", "certify"],
     ["problem"],
     ["estimators", "report"],
-    ["bench"],
     ["cli"],
 ]
 # Beside the chain: the package itself, and the conformance kit, which drives everything below the reports.

@@ -12,21 +12,26 @@ import textwrap
 import time
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 from repository import ROOT
 
 sys.path.append(str(ROOT))
 
-from benchmarks.harness import SESSION, Figures, Shown, in_child
+from benchmarks.binary import runs as binary_runs
+from benchmarks.contree import compare
+from benchmarks.harness import SESSION, Ended, Figures, Shown, in_child
 from benchmarks.harness.figures import read
 from benchmarks.harness.session import DOCS, SessionOver
 from benchmarks.harness.tables import all_tables, modules
+from benchmarks.project import model_build
 
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Figures of the tests go to a folder of their own."""
-    for option, value in {"folder": tmp_path, "again": False, "until": float("inf")}.items():
+    for option, value in {"folder": tmp_path, "raw": tmp_path, "again": False, "until": float("inf")}.items():
         monkeypatch.setattr(SESSION, option, value)
     monkeypatch.setattr(sys, "argv", ["benchmarks", "--out", "x", "totals", "growth", "--no-parts"])
     return tmp_path
@@ -143,8 +148,6 @@ def test_a_child_is_limited_and_may_fail(work: tuple, limits: dict, how: str) ->
 @pytest.mark.parametrize("path", sorted(DOCS.glob("*.csv")), ids=lambda path: path.stem)
 def test_every_file_names_the_command_that_makes_it_again(path: Path) -> None:
     facts, columns, rows = read(path)
-    if not facts:
-        pytest.skip("not in the new form")
     assert columns and rows and facts["machine"] and facts["date"]
     found = re.match(r"python -m benchmarks (\w+) (\w+)", facts["command"])
     assert found and found.groups() in {(subject, name) for subject, name, _ in modules()}
@@ -162,12 +165,101 @@ def test_every_table_of_the_docs_is_made() -> None:
 # -- one small case of each subject ------------------------------------------------------------------
 
 
-def test_totals(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of data sets with one small table for each subject; children are tested above, and left out here."""
+    for module in (binary_runs, compare, model_build):
+        monkeypatch.setattr(module, "in_child", lambda work, *given, **_: Ended(work(*given), "done", 0, 0))
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (60, 4))
+    y = X[:, 0] ^ (X[:, 1] & X[:, 2])
+    for subject, name, values in (
+        ("binary", "german-credit", X),
+        ("sat", "mouse-onehot", X),
+        ("sat", "monks-3", X),
+        ("continuous", "wilt", X + rng.random((60, 4)) / 2),
+        ("odd", "iris", X),
+        ("fairness", "compas", X),
+    ):
+        (tmp_path / "data" / subject).mkdir(parents=True, exist_ok=True)
+        frame = pd.DataFrame(values, columns=["a", "b", "c", "Race=African-American"]).assign(target=y)
+        frame.to_csv(tmp_path / "data" / subject / f"{name}.csv.gz", index=False)
+    monkeypatch.setenv("TREEFORM_DATA", str(tmp_path / "data"))
+    return tmp_path / "data"
+
+
+def lines(name: str, folder: Path) -> list[dict[str, str]]:
+    table = made(name, folder)
+    assert table.title
+    return table.frame.to_dict("records")
+
+
+def test_contree(folder: Path, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from benchmarks.contree import rules, support
+
+    monkeypatch.setattr(compare, "OPTIMA", {"wilt": {}})
+    monkeypatch.setattr(compare, "ENOUGH", {"most": 1})
+    compare.main(depths="2", sets="wilt", solvers="treeform", limit=5)
+    assert [line["proved"] for line in lines("contree", folder)] == ["yes"]
+    support.main(sets="wilt", depth=2, share="1/10")
+    (line,) = made("contree_support", folder).frame.to_numpy().tolist()
+    assert line[2] == "6" and int(line[6]) >= int(line[3])
+    counted = rules.count("wilt", 2, rules.ALL, 5)
+    assert counted["splits"] > 0
+
+
+def test_binary(folder: Path, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from benchmarks.binary import proofs
+
+    monkeypatch.setattr(proofs, "PEER_NAMES", ())
+    proofs.main(depths="2", limit=5)
+    assert len(read(folder / "binary_runs.csv")[2]) == 1
+    by_set, by_solver = lines("binary_sets", folder), lines("binary_proofs", folder)
+    assert by_set[0]["set"] == "german-credit" and float(by_set[0]["DL85"]) > 0
+    assert by_solver[0]["solver"] == "DL85" and by_solver[0]["times DL85"] == "1.0"
+
+
+def test_diagrams(folder: Path, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from benchmarks.diagrams import search
+
+    monkeypatch.setattr(search, "SKELETONS", {"I": "diagram:1,2"})
+    monkeypatch.setattr(search, "STUDIED", ("iris",))
+    monkeypatch.setattr(search, "STARTS", 3)
+    search.main(sets="iris", cpu=1, others=1)
+    (line,) = lines("diagram_search", folder)
+    assert line["all"] == "100 %"
+    assert [line["proved"] for line in lines("diagram_aids", folder)] == ["5 of 5"] * 4
+    assert "of 5 are optimal" in made("diagram_step1", folder).note
+
+
+def test_sat(folder: Path, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from benchmarks.sat import ablation, proofs
+
+    monkeypatch.setattr(ablation, "VARIANTS", ablation.VARIANTS[:2])
+    ablation.main()
+    assert [line["variant"] for line in lines("sat_ablation", folder)] == ["default", "solver cadical195"]
+    proofs.main(sets="mouse-onehot:1")
+    (line,) = lines("proofs", folder)
+    assert int(line["variables"]) > 0
+
+
+def test_totals(folder: Path, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from benchmarks.totals import compare as beside
     from benchmarks.totals import growth
 
     monkeypatch.setattr(growth, "VARIED", {"rows": (200,), "groups": (2,)})
     monkeypatch.setattr(growth, "USUAL", {**growth.USUAL, "rows": 300, "tests": 8})
     growth.main(parts=False)
-    table = made("totals_growth", folder)
-    assert list(table.frame["proved"]) == ["True", "True"]
-    assert "300 rows, 8 tests" in table.note
+    assert [line["proved"] for line in lines("totals_growth", folder)] == ["True", "True"]
+    monkeypatch.setattr(beside, "DEEP", ())
+    beside.main(sets="compas", peer=False)
+    rows = lines("totals", folder)
+    assert len(rows) == 24 and {row["status"] for row in rows} <= {"optimal", "infeasible"}
+
+
+def test_project(folder: Path, data: Path) -> None:
+    model_build.main(samples=50, features=4, depth=2)
+    assert [line["stage"] for line in lines("model_build", folder)] == [
+        "build",
+        "build and hand over to HiGHS",
+    ]

@@ -24,8 +24,8 @@ class AtLeast(tf.Requirement):
     def __init__(self, k: int) -> None:
         self.k = k
 
-    def build(self, m, t) -> None:
-        m.add(t.active.sum() >= self.k)
+    def build(self, model, ports) -> None:
+        model.add(ports.active.sum() >= self.k)
 
     def violation(self, graph, data) -> int:
         return max(0, self.k - graph.n_nodes)
@@ -37,8 +37,8 @@ class ReadTwice(tf.Requirement):
     name: ClassVar[str] = "read_twice_here"
     needs = frozenset({"feature"})
 
-    def build(self, m, t) -> None:
-        m.add(t.feature[:, 0].sum() >= 2)
+    def build(self, model, ports) -> None:
+        model.add(ports.feature[:, 0].sum() >= 2)
 
     def violation(self, graph, data) -> int:
         return max(0, 2 - sum(0 in test.columns for test in graph.tests()))

@@ -128,8 +128,9 @@ def test_difference_out_of_range(difference: float) -> None:
 
 
 def test_one_of_ratio_and_difference() -> None:
-    with pytest.raises(SpecError, match="neither"):
-        tf.StatisticalParity("sex")
+    problem = tf.Problem([[0.0], [1.0]], ["a", "b"], shape="tree:1", sensitive_features=["f", "m"])
+    with pytest.raises(SpecError, match="its number is left open"):
+        problem += tf.StatisticalParity()
     with pytest.raises(SpecError, match="both"):
         tf.StatisticalParity("sex", ratio=0.8, difference=0.1)
 

@@ -75,7 +75,7 @@ def test_own_requirement_without_annotations() -> None:
         def __init__(self, k, label="x"):
             self.k, self.label = k, label
 
-        def build(self, m, t): ...
+        def build(self, model, ports): ...
 
         def violation(self, graph, data):
             return 0

@@ -24,11 +24,11 @@ Y = np.array([0, 1, 0, 1, 0, 1])
 class Slow(Component):
     """Adds a row every 10 ms, for a minute."""
 
-    def build(self, m: Model, t: Ports) -> None:
-        x = m.bool("slow")
+    def build(self, model: Model, ports: Ports) -> None:
+        x = model.bool("slow")
         for _ in range(6000):
             time.sleep(0.01)
-            m.add(x >= 0)
+            model.add(x >= 0)
 
 
 def building_threads() -> int:

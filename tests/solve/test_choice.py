@@ -20,8 +20,8 @@ class Own(tf.Requirement):
     name = "own_in_test_choice"
     needs = frozenset({"active"})
 
-    def build(self, m, t):
-        m.add(t.active.sum() <= 2)
+    def build(self, model, ports):
+        model.add(ports.active.sum() <= 2)
 
     def violation(self, graph, data):
         return max(0, graph.n_nodes - 2)
@@ -33,9 +33,9 @@ class Uneven(Own):
     name = "uneven_in_test_choice"
     continuous = True
 
-    def build(self, m, t):
-        share = m.continuous("share", ub=2.0)
-        m.add(t.active.sum() <= share)
+    def build(self, model, ports):
+        share = model.continuous("share", ub=2.0)
+        model.add(ports.active.sum() <= share)
 
 
 class Undeclared(Uneven):

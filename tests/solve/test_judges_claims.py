@@ -319,8 +319,10 @@ def test_ceilings():
     assert ceiling(question("error + 2*leaves")) == 4 + 2 * 4
     assert ceiling(question("depth")) == 2
     assert ceiling(question("1/2*error", weights=[1, 1, 1, 0.5])) == 7  # 1/2 * 3.5 in quarters
-    assert ceiling(question("cost[1 3; 2 0]")) == 12
-    assert ceiling(question("cost[1 3; 2 0] + error")) == ceiling(question("error + cost[1 3; 2 0]")) == 16
+    assert ceiling(question("cost[1 3; 2 0]")) == 2 * 3 + 2 * 2
+    assert (
+        ceiling(question("cost[1 3; 2 0] + error")) == ceiling(question("error + cost[1 3; 2 0]")) == 10 + 4
+    )
     assert ceiling(question("error + depth")) == 6
     assert ceiling(question("error", tf.MaxErrors(1), weights=[1, 1, 1, 0.5])) == 2
     assert ceiling(question("error", tf.MaxErrors(100))) == 4

@@ -36,7 +36,7 @@ def rows_admit(requirement, graph: DecisionGraph, data, shape) -> bool:
     flow = visits[:, at] if at else np.zeros((data.n_samples, 1))
     active = np.ones(len(at)) if at else np.zeros(1)
     predicted = graph.predict_codes(data.X)[:, None] == np.arange(data.n_classes)
-    known = {"side": side, "flow": flow, "active": active, "feature": feature, "predicted": predicted}
+    known = {"branch": side, "reaches": flow, "active": active, "feature": feature, "predicted": predicted}
     ports, x = Ports(data, shape, requirement.needs), []
     for name, values in known.items():
         ports.publish(name, m.bool(name, values.shape))

@@ -62,10 +62,10 @@ class AtMost(tf.Requirement):
     def violation(self, graph, data):
         return sum(max(0, Row("", coef, rhs).slack(graph, data)) for coef, rhs in self.prediction_rows(data))
 
-    def build(self, m, t):
+    def build(self, model, ports):
         # sum_i weight_i * coef[i, class predicted for i] <= rhs
-        for coef, rhs in self.prediction_rows(t.data):
-            m.add((coef * t.weights[:, None] * t.predicted).sum() <= rhs, self.name)
+        for coef, rhs in self.prediction_rows(ports.data):
+            model.add((coef * ports.weights[:, None] * ports.predicted).sum() <= rhs, self.name)
 
     def __str__(self):
         return self.name

@@ -36,24 +36,24 @@ class AtMostFeatures(tf.Requirement):
     def __init__(self, k):
         self.k = k
 
-    def build(self, m, t):
-        used = m.bool("used", t.n_features)
-        m.add(t.feature <= used)
-        m.add(used.sum() <= self.k)
+    def build(self, model, ports):
+        used = model.bool("used", ports.n_features)
+        model.add(ports.feature <= used)
+        model.add(used.sum() <= self.k)
 
     def violation(self, graph, data):
         return max(0, len(graph.features_used()) - self.k)
 
 
 class SmallLeaves(tf.Requirement):
-    """Reads `sink`: no leaf holds more than a share of the samples."""
+    """Reads `leaf`: no leaf holds more than a share of the samples."""
 
     name = "small_leaves_in_conformance"
-    needs = frozenset({"sink"})
+    needs = frozenset({"leaf"})
     most = 5
 
-    def build(self, m, t):
-        m.add((t.sink * t.weights[:, None]).sum(axis=0) <= self.most)
+    def build(self, model, ports):
+        model.add((ports.leaf * ports.weights[:, None]).sum(axis=0) <= self.most)
 
     def violation(self, graph, data):
         weight = np.bincount(graph.apply(data.X), weights=data.weights)
@@ -61,14 +61,16 @@ class SmallLeaves(tf.Requirement):
 
 
 class RootSendsRight(tf.Requirement):
-    """Reads `flow` and `side`: a test that is passed by anybody sends at least two samples to the right."""
+    """Reads `reaches` and `branch`: a test that is passed by anybody sends at least two samples to the right."""
 
     name = "root_sends_right_in_conformance"
-    needs = frozenset({"flow", "side", "active", "feature"})  # `feature`: tests with swapped sides stay apart
+    needs = frozenset(
+        {"reaches", "branch", "active", "feature"}
+    )  # `feature`: tests with swapped sides stay apart
 
-    def build(self, m, t):
-        m.add(t.side[:, :, 1].sum(axis=0) >= 2 * t.active)
-        m.add(t.flow == t.side.sum(axis=2))
+    def build(self, model, ports):
+        model.add(ports.branch[:, :, 1].sum(axis=0) >= 2 * ports.active)
+        model.add(ports.reaches == ports.branch.sum(axis=2))
 
     def violation(self, graph, data):
         missing = 0
@@ -153,8 +155,8 @@ class TooLoose(tf.MaxNodes):
 
     name: ClassVar[str] = "too_loose"
 
-    def build(self, m, t):
-        m.add(t.active.sum() <= self.k + 1)
+    def build(self, model, ports):
+        model.add(ports.active.sum() <= self.k + 1)
 
 
 class TooTight(tf.MaxNodes):
@@ -162,8 +164,8 @@ class TooTight(tf.MaxNodes):
 
     name: ClassVar[str] = "too_tight"
 
-    def build(self, m, t):
-        m.add(t.active.sum() <= max(0, self.k - 1))
+    def build(self, model, ports):
+        model.add(ports.active.sum() <= max(0, self.k - 1))
 
 
 @pytest.mark.parametrize("wrong", [TooLoose(1), TooTight(2)], ids=str)

@@ -239,7 +239,7 @@ def test_requirements_are_compared_by_content(values: object) -> None:
         def __init__(self, values: object) -> None:
             self.values = values
 
-        def build(self, m, t) -> None:
+        def build(self, model, ports) -> None:
             pass
 
         def violation(self, graph, data) -> int:

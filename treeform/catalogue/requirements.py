@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import treeform.requirements  # noqa: F401 - registers those that come with treeform
 from treeform.errors import SpecError, did_you_mean
 from treeform.extensions import REQUIREMENTS, extensions
-from treeform.language.objective import as_fraction
+from treeform.language.numbers import as_fraction
 from treeform.language.requirement import Requirement, class_of, registered
 
 

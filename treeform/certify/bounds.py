@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -27,6 +27,7 @@ from treeform.graph import DecisionGraph
 from treeform.language.question import Question
 from treeform.solve.budget import Budget
 from treeform.solve.driver import solve
+from treeform.solve.in_parts import parts_of, witnesses
 from treeform.solve.options import SolveOptions
 from treeform.solve.simple_bounds import ceiling, classes_bound, floor_bound
 from treeform.solve.verification import verify
@@ -113,9 +114,10 @@ class _Court:
                 known = "no admissible model" if self.worth is None else f"the model is worth {self.worth}"
                 return false(what, known)
             return holds(what, f"the model is worth {self.worth}")
-        return self._bound(what, claim, value)
+        return self.claimed(what, claim, value)
 
-    def _bound(self, what: str, claim: ClaimPart, value: Fraction | None) -> CheckRow:
+    def claimed(self, what: str, claim: ClaimPart, value: Fraction | None) -> CheckRow:
+        """The verdict on "no model is below ``value``"; None: on "there is no model"."""
         if self.least is not None and (value is None or value > self.least):
             return false(what, f"refuted by a model that is worth {self.least}")
         counted = self._by_counting(value)
@@ -155,6 +157,11 @@ class _Court:
     def _prove(self, what: str, claim: ClaimPart, value: Fraction | None) -> CheckRow:
         notes: list[str] = []
         by = claim.metadata.by
+        if not self.question.objective.is_sum:
+            found = self._in_parts(what, claim, value)
+            if found.verdict is Verdict.VERIFIED or not self.means.independent:
+                return found
+            return self._by_reference(what, value, notes) or found
         if isinstance(claim.route, ProofRoute):
             row = self._by_proof(what, claim.route, value, notes)
             if row is not None:
@@ -181,6 +188,24 @@ class _Court:
                 return row
             names += [confirmed] if confirmed else []
         return on_trust(what, "; ".join(notes) or "nothing here can prove it again", *names)
+
+    def _in_parts(self, what: str, claim: ClaimPart, value: Fraction | None) -> CheckRow:
+        """The claim on an objective that is no sum: each of its parts is proved again."""
+        parts = parts_of(self.question, value)
+        details = claim.metadata.details
+        names: list[str] = []
+        for part, witness in zip(parts, witnesses(details, len(parts)), strict=True):
+            own = {**details, "witness": witness} if witness else details
+            metadata = claim.metadata.model_copy(update={"details": own})
+            told = claim.model_copy(update={"metadata": metadata, "route": None})
+            row = _Court(part.question, self.graph, self.means).claimed(what, told, part.target)
+            if row.verdict is not Verdict.VERIFIED:
+                return replace(row, detail=f"{part.question.objective}: {row.detail}")
+            names.append(row.proved_by)
+        by = ", ".join(dict.fromkeys(names))
+        several = f" in {len(parts)} parts" if len(parts) > 1 else f": {parts[0].question.objective}"
+        shown = "there is no admissible model" if value is None else f"at least {value}"
+        return holds(what, f"proved again by {by}{several}: {shown}", by)
 
     def _by_proof(
         self, what: str, route: ProofRoute, value: Fraction | None, notes: list[str]

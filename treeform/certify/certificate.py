@@ -40,6 +40,7 @@ def make_certificate(result: Result) -> dict[str, Any]:
         {"label": label, **arrays.taken_out(requirement.to_json())}
         for label, requirement in zip(question.labels, question.requirements, strict=True)
     ]
+    objective = arrays.in_text(question.objective)
     body: dict[str, Any] = {
         "format": FORMAT,
         "data": {
@@ -54,7 +55,7 @@ def make_certificate(result: Result) -> dict[str, Any]:
         },
         "problem": {
             "shape": question.shape.to_json(),
-            "objective": str(question.objective),
+            "objective": objective,
             "requirements": requirements,
         },
         "answer": _answer(result),

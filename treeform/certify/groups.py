@@ -14,6 +14,7 @@ from typing import Any
 from treeform.certify.schema import GroupsPart, RequirementPart
 from treeform.data import Dataset
 from treeform.errors import CertificateError, SpecError
+from treeform.language.objective import Objective
 from treeform.requirements.groups import Groups
 
 ARRAY = "array"
@@ -35,12 +36,22 @@ class ArrayTable:
     def taken_out(self, value: Any) -> Any:
         """``value`` (plain JSON values) with ``{"array": name}`` in the place of every array of groups."""
         if isinstance(value, dict) and set(value) == _KEYS:
-            return {ARRAY: self._name(Groups.from_json(value))}
+            return {ARRAY: self.name_of(Groups.from_json(value))}
         if isinstance(value, dict):
             return {key: self.taken_out(inner) for key, inner in value.items()}
         return [self.taken_out(inner) for inner in value] if isinstance(value, list) else value
 
-    def _name(self, groups: Groups) -> str:
+    def in_text(self, objective: Objective) -> str:
+        """The objective's text, in which ``@name`` stands for each array of groups."""
+        terms = []
+        for weight, term in objective.terms:
+            groups = getattr(term, "groups", None)
+            text = term.called(self.name_of(groups)) if isinstance(groups, Groups) else str(term)
+            terms.append(text if weight == 1 else f"{weight}*{text}")
+        return " + ".join(terms)
+
+    def name_of(self, groups: Groups) -> str:
+        """The name under which the certificate has these groups; entered if they are new."""
         for name, known in self.groups.items():
             if known == groups:
                 return name

@@ -111,9 +111,9 @@ class _Table:
     def __init__(self, data: Dataset, task: TreeTask) -> None:
         points, index = np.unique(data.X, axis=0, return_inverse=True)
         index = index.reshape(-1)
-        cost = 1 - np.eye(data.n_classes, dtype=np.int64) if task.cost is None else task.cost
+        cost = task.cost_of_samples(data)
         rows = [] if task.totals is None else [row.reduced() for row in task.totals.rows]
-        per_sample = [cost[data.y]]
+        per_sample = [cost]
         features, per_test = self._tests(points)
         test = [np.full(len(features), task.node_penalty)]
         for row in rows:
@@ -124,7 +124,7 @@ class _Table:
             test.append(np.zeros(len(features)) if own is None else _small(own @ coef)[features])
         sides = [(row.lo, row.hi) for row in rows]
         if task.max_nodes is not None:
-            per_sample.append(np.zeros_like(cost[data.y]))
+            per_sample.append(np.zeros_like(cost))
             test.append(np.ones(len(features)))
             sides.append((None, task.max_nodes))
         if any(lo is not None and t.any() for (lo, _), t in zip(sides, test[1:], strict=True)):

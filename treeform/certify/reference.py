@@ -20,7 +20,8 @@ import numpy as np
 
 from treeform.errors import TreeformError
 from treeform.graph import DecisionGraph
-from treeform.language.objective import Cost, Depth, Error, Leaves, Nodes
+from treeform.language.costs import ClassCost
+from treeform.language.objective import Depth, Error, Leaves, Nodes
 from treeform.language.question import Question
 from treeform.requirements import MaxErrors, MaxNodes, MinSupport, Stability
 from treeform.shape import UNIVARIATE, Tree
@@ -86,13 +87,13 @@ def _plain(question: Question) -> _Plain | None:
     cost, worth = wrong, Fraction(0)
     price = constant = per_level = Fraction(0)
     for weight, term in question.objective.terms:
-        if weight < 0 or not isinstance(term, Error | Cost | Nodes | Leaves | Depth):
+        if weight < 0 or not isinstance(term, Error | ClassCost | Nodes | Leaves | Depth):
             return None
-        if isinstance(term, Error | Cost):
+        if isinstance(term, Error | ClassCost):
             if worth:
                 return None  # two kinds of errors in one objective
             worth = weight * term.unit(data)
-            cost = term.whole(data) if isinstance(term, Cost) else wrong
+            cost = term.whole(data) if isinstance(term, ClassCost) else wrong
         elif isinstance(term, Depth):
             per_level += weight
         else:
@@ -190,7 +191,7 @@ def _by_enumeration(question: Question, stop: Callable[[], bool]) -> Fraction | 
             "the problem is out of reach of the reference search",
             cause=f"there are more than {MODELS} models of {question.shape}",
         )
-    best: int | None = None
+    best: int | Fraction | None = None
     for nested in _models(question):
         if stop():
             raise Stopped("the reference search was stopped")

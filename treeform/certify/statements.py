@@ -36,9 +36,10 @@ def question_of(body: CertificatePart, data: Dataset, groups: dict[str, Groups])
     problem = body.problem
     shape = shape_from_json(problem.shape.model_dump(exclude_none=True))
     objective = Objective.parse(problem.objective)
-    objective.check(data, shape)
     if str(objective) != problem.objective:
         raise _not_as_written("objective", problem.objective, str(objective))
+    objective = objective.bind(data, arrays=groups)
+    objective.check(data, shape)
     requirements = []
     for part in problem.requirements:
         given = {"name": part.name, "parameters": parameters_of(part, groups)}

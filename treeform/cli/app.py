@@ -15,9 +15,8 @@ from rich.text import Text
 from treeform import __version__, report
 from treeform.catalogue.solvers import solvers as tf_solvers
 from treeform.certify.certificate import sign
+from treeform.cli import frontier, pareto, size_table
 from treeform.cli import options as opt
-from treeform.cli import pareto, size_table
-from treeform.cli.bench import bench
 from treeform.cli.check import check_certificate
 from treeform.cli.files import check_writable, write_text
 from treeform.cli.messages import Exit, command, err_console, exit_code, warn
@@ -272,7 +271,7 @@ def report_model(
 
 app.command(name="size-table")(command(size_table.size_table))
 app.command(name="pareto")(command(pareto.pareto))
-app.add_typer(bench, name="bench")
+app.command(name="frontier")(command(frontier.frontier))
 
 
 @app.command()

@@ -1,4 +1,4 @@
-"""Conversion of the native core's diagrams to decision graphs, and of a model to begin with to what the core takes."""
+"""Native trees and diagrams as decision graphs, and models to begin with in the form that the core takes."""
 
 from __future__ import annotations
 
@@ -13,6 +13,10 @@ from treeform.graph import DecisionGraph, normalised
 from treeform.graph.forms import PASS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
     from treeform.data import Dataset
 
 NO_FEATURE = -1
@@ -35,6 +39,90 @@ class Start:
     graph: DecisionGraph
     tests: int
     cost: int
+
+
+def tree_between_values(tree: dict[str, Any], data: Dataset) -> DecisionGraph:
+    """The core's tree as a graph, with thresholds between the neighbouring values it names."""
+    feature = tree["feature"]
+    threshold = np.full(len(feature), np.nan)
+    tests = feature >= 0
+    if tests.any():
+        threshold[tests] = midpoints(tree["low"][tests], tree["high"][tests])
+    return DecisionGraph.from_arrays(
+        feature=feature,
+        threshold=threshold,
+        left=tree["left"],
+        right=tree["right"],
+        label=tree["label"],
+        data=data,
+    )
+
+
+def tree_over_tests(
+    tree: dict[str, Any], feature: NDArray[Any], threshold: NDArray[Any], data: Dataset
+) -> DecisionGraph:
+    """The core's tree over tests as a graph: test j is ``x[feature[j]] <= threshold[j]``."""
+    test = np.asarray(tree["feature"])
+    inner = np.flatnonzero(test >= 0)
+    features, thresholds = np.full(len(test), -1, dtype=np.int32), np.full(len(test), np.nan)
+    features[inner], thresholds[inner] = feature[test[inner]], threshold[test[inner]]
+    return DecisionGraph.from_arrays(features, thresholds, tree["left"], tree["right"], tree["label"], data)
+
+
+def tree_of_tests(
+    graph: DecisionGraph | None, test_of: Callable[[int, float], int | None]
+) -> tuple[NDArray[np.int32], ...] | None:
+    """A tree as the core takes it to begin with; None when there is no tree, or a test is not among the engine's.
+
+    Parameters
+    ----------
+    graph : DecisionGraph or None
+    test_of : callable
+        ``test_of(feature, threshold)`` gives the number of the test that sends every sample the same way.
+    """
+    if graph is None or graph.forms or not graph.is_tree:
+        return None
+    test = np.full(len(graph.feature), -1, dtype=np.int32)
+    for node in np.flatnonzero(graph.feature >= 0):
+        number = test_of(int(graph.feature[node]), float(graph.threshold[node]))
+        if number is None:
+            return None
+        test[node] = number
+    arrays = (test, graph.left, graph.right, graph.label)
+    return tuple(np.ascontiguousarray(array, dtype=np.int32) for array in arrays)
+
+
+def number_of_test(
+    data: Dataset, features: NDArray[Any], thresholds: NDArray[Any], feature: int, threshold: float
+) -> int | None:
+    """The test that sends every sample the way of ``feature <= threshold``; None when there is none."""
+    own = np.flatnonzero(features == feature)
+    exact = own[thresholds[own] == threshold]
+    if len(exact):
+        return int(exact[0])
+    values = data.X[:, feature]
+    for number in own:
+        if np.array_equal(values <= threshold, values <= thresholds[number]):
+            return int(number)
+    return None
+
+
+def cost_of_admissible_tree(graph: DecisionGraph, data: Dataset, task: TreeTask) -> int | None:
+    """What a tree costs under the task, or None when it is not admissible, or not univariate without pass-throughs."""
+    if graph.forms or not graph.is_tree or graph.depth > task.depth:
+        return None
+    if task.max_nodes is not None and graph.n_nodes > task.max_nodes:
+        return None
+    leaf = np.asarray(graph.apply(data.X))
+    support = np.bincount(leaf, weights=None, minlength=len(graph.feature))
+    if task.min_support:
+        support = np.zeros(len(graph.feature), dtype=np.int64)
+        np.add.at(support, leaf, data.weights)
+        if (support[graph.feature < 0] < task.min_support).any():
+            return None
+    predicted = graph.label[leaf]
+    unit = (data.y != predicted).astype(np.int64) if task.cost is None else task.cost[data.y, predicted]
+    return int((data.weights * unit).sum()) + task.node_penalty * int((graph.feature >= 0).sum())
 
 
 def to_diagram(found: dict[str, Any], data: Dataset, is_tree: bool = False) -> DecisionGraph:

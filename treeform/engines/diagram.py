@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from treeform.engines.contree import _check_path
+from treeform.engines.checks import check_memory, check_simd, is_whole, some_of
 from treeform.engines.conversion import admissible_diagram
-from treeform.engines.diagram_core import CoreCall, Session, known_costs
+from treeform.engines.diagram_core import CoreCall, DiagramSession, known_costs
 from treeform.engines.size_outcome import SizeOutcome
 from treeform.engines.task import Engine, EngineOutcome, EngineRun, TreeTask, check_task
 from treeform.errors import SpecError
@@ -77,23 +77,11 @@ class DiagramSearch(Engine):
                 cause="the search runs on one thread",
                 fix="leave out threads",
             )
-        limit = self.memory_limit
-        if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int) or limit < 1):
-            raise SpecError(
-                f"DiagramSearch(memory_limit={limit!r}) is not possible",
-                cause="it is a whole number of bytes",
-                fix="give bytes, for example 2**30, or None",
-            )
-        techniques = (self.techniques,) if isinstance(self.techniques, str) else tuple(self.techniques)
-        unknown = [name for name in techniques if name not in TECHNIQUES]
-        if unknown:
-            raise SpecError(
-                f"DiagramSearch has no technique {unknown[0]!r}",
-                cause=f"the techniques are {', '.join(TECHNIQUES)}",
-                fix="leave it out",
-            )
-        object.__setattr__(self, "techniques", tuple(one for one in TECHNIQUES if one in techniques))
-        _check_path(self.simd)
+        check_memory("DiagramSearch", self.memory_limit)
+        object.__setattr__(
+            self, "techniques", some_of("DiagramSearch", "techniques", self.techniques, TECHNIQUES)
+        )
+        check_simd("DiagramSearch", self.simd)
 
     def run(self, data: Dataset, task: TreeTask, run: EngineRun) -> EngineOutcome:
         """Solve `task` on `data`; see `Engine.run`.
@@ -104,7 +92,7 @@ class DiagramSearch(Engine):
             If the task is not possible, or its costs exceed 2**60.
         """
         check_task(data, task)
-        session = Session(data, task, run)
+        session = DiagramSession(data, task, run)
         call = self._call(prices=[(1, task.node_penalty)], known=session.known, upper=session.upper)
         return session.outcome(call.run(data, task, run.time_limit, session.poll))
 
@@ -169,7 +157,7 @@ class DiagramSearch(Engine):
         check_task(data, task)
         wanted = _checked_prices(prices or (), free)
         begin = [found for graph in start if (found := admissible_diagram(graph, data, task))]
-        session = Session(data, task, EngineRun(stop=stop))
+        session = DiagramSession(data, task, EngineRun(stop=stop))
         call = self._call(
             prices=[(price.denominator, price.numerator) for price in wanted],
             free=free,
@@ -227,11 +215,11 @@ class DiagramHeuristic(Engine):
                 _is_number(self.seconds) and 0 < self.seconds < math.inf,
                 "it is positive",
             ),
-            ("seed", self.seed, _is_whole(self.seed, 0), "it is a whole number, at least 0"),
+            ("seed", self.seed, is_whole(self.seed, 0), "it is a whole number, at least 0"),
             (
                 "starts",
                 self.starts,
-                self.starts is None or _is_whole(self.starts, 1),
+                self.starts is None or is_whole(self.starts, 1),
                 "it is at least 1, or None",
             ),
         ):
@@ -245,7 +233,7 @@ class DiagramHeuristic(Engine):
     def run(self, data: Dataset, task: TreeTask, run: EngineRun) -> EngineOutcome:
         """Build diagrams for `task` until the time is up; nothing is proved. See `Engine.run`."""
         check_task(data, task)
-        session = Session(data, task, run)
+        session = DiagramSession(data, task, run)
         call = CoreCall(
             known=session.known,
             seed=self.seed,
@@ -262,7 +250,7 @@ def _checked_prices(prices: Sequence[Fraction | int], free: int) -> list[Fractio
     wanted = sorted({Fraction(price) for price in prices}, reverse=True)
     if wanted and wanted[-1] < 0:
         raise SpecError(f"a test cannot cost {wanted[-1]}", fix="give prices of 0 or more")
-    if not _is_whole(free, 0):
+    if not is_whole(free, 0):
         raise SpecError(
             f"free={free!r} is not possible", fix="give the number of tests without a price, 0 or 1"
         )
@@ -271,7 +259,3 @@ def _checked_prices(prices: Sequence[Fraction | int], free: int) -> list[Fractio
 
 def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _is_whole(value: object, least: int) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and least <= value < 2**63

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -10,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from treeform.engines.conversion import Start, admissible_diagram, to_diagram
+from treeform.engines.session import Session, counters_of, time_limit_of
 from treeform.engines.task import EngineOutcome, EngineRun, TreeTask
 from treeform.errors import SpecError
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
-    from treeform.graph import DecisionGraph
 
 NEVER = 2**61
 MOST_PARTS = 64
@@ -43,7 +42,7 @@ class CoreCall:
     upper : int or None
         With one objective: only models below this are wanted.
     use : tuple of str
-        Aids of the search.
+        Techniques of the search.
     seed, start_seconds, starts
         Of the diagrams built by information gain before the search; -1 starts: a fraction of a second.
     """
@@ -88,7 +87,7 @@ class CoreCall:
             memory=self.memory or USUAL_MEMORY,
             use=[*self.use, *(["every number"] if self.every_number else [])],
             simd=self.simd,
-            time_limit=math.inf if time_limit is None else max(0.0, time_limit),
+            time_limit=time_limit_of(time_limit),
             poll=poll,
         )
         return answer
@@ -139,80 +138,39 @@ def known_costs(found: Sequence[Start], task: TreeTask, data: Dataset) -> list[i
     return known
 
 
-class Session:
-    """One run: the bounds that go in, the polls in between, and the answer that comes out."""
+class DiagramSession(Session):
+    """A session whose core reports diagrams by number of tests, and bounds for every number."""
 
     def __init__(self, data: Dataset, task: TreeTask, run: EngineRun) -> None:
-        self.data, self.task, self.given = data, task, run
+        super().__init__(data, task, run)
         self.is_tree = task.widths is None
-        self.interrupted = False
-        self.start: tuple[DecisionGraph, int] | None = None
         self.known: list[int] = []
-        self.upper = self._asked_upper()
-        self.best = NEVER
         found = None if run.start is None else admissible_diagram(run.start, data, task)
-        if found is not None:
-            value = found.cost + task.node_penalty * found.tests
-            if self.upper is None or value < self.upper:
-                self.start, self.best = (found.graph, value), value
-                self.known = known_costs([found], task, data)
-                if run.on_incumbent is not None:
-                    run.on_incumbent(0.0, value, 0, found.graph)
+        if found is not None and self.begin_with(found.graph, found.cost + task.node_penalty * found.tests):
+            self.known = known_costs([found], task, data)
+        self.best = NEVER if self.start_cost is None else self.start_cost
 
-    def _asked_upper(self) -> int | None:
-        upper = self.given.upper
-        return upper() if callable(upper) else upper
-
-    def poll(
-        self, news: list[tuple[float, int, int, dict[str, Any]]], bounds: tuple[list[int], list[int]] | None
-    ) -> tuple[bool, int | None]:
-        """Pass improvements on; say whether to stop, and the upper bound if it moves."""
-        try:
-            if self.given.on_incumbent is not None and (news or bounds):
-                self._tell(news, bounds, self.given.on_incumbent)
-            self.interrupted = self.interrupted or bool(self.given.stop())
-            return self.interrupted, self._asked_upper() if callable(self.given.upper) else None
-        except KeyboardInterrupt:
-            self.interrupted = True
-            return True, None
-
-    def _tell(self, news: list[Any], bounds: tuple[list[int], list[int]] | None, tell: Any) -> None:
-        price, seconds = self.task.node_penalty, 0.0
-        graph = None
+    def report(self, news: list[Any], bounds: Any) -> None:
+        """Pass on the best of the diagrams (seconds, tests, cost, diagram), and the least of the bounds by tests."""
+        assert self.given.on_incumbent is not None
+        price, seconds, graph = self.task.node_penalty, 0.0, None
         for at, tests, cost, found in news:
             seconds = at
             if cost + price * tests < self.best:
-                self.best = cost + price * tests
-                graph = found
-        lower = 0
-        if bounds is not None:
-            lower = min(min(low + price * k for k, low in enumerate(bounds[0])), self.best)
-        if (graph is not None or bounds is not None) and self.best < NEVER:
-            tell(
-                seconds,
-                self.best,
-                lower,
-                None if graph is None else to_diagram(graph, self.data, self.is_tree),
-            )
+                self.best, graph = cost + price * tests, found
+        if (graph is None and bounds is None) or self.best >= NEVER:
+            return
+        lower = 0 if bounds is None else min(low + price * k for k, low in enumerate(bounds[0]))
+        diagram = None if graph is None else to_diagram(graph, self.data, self.is_tree)
+        self.given.on_incumbent(seconds, self.best, min(lower, self.best), diagram)
 
     def outcome(self, native: dict[str, Any]) -> EngineOutcome:
-        """Put the answer together; a complete search that found nothing better proves the start."""
-        price, complete = self.task.node_penalty, bool(native["complete"])
-        graph, cost = self.start if self.start is not None else (None, None)
-        wanted = self.upper if cost is None else cost
-        for k, (upper, found) in enumerate(zip(native["upper"], native["diagrams"], strict=True)):
-            if found is not None and (wanted is None or upper + price * k < wanted):
-                graph, cost = to_diagram(found, self.data, self.is_tree), upper + price * k
-                wanted = cost
+        price, graph, cost = self.task.node_penalty, self.start, self.start_cost
+        upper = self.upper
+        for k, (found_cost, found) in enumerate(zip(native["upper"], native["diagrams"], strict=True)):
+            if found is not None and (upper is None or found_cost + price * k < upper):
+                graph, cost = to_diagram(found, self.data, self.is_tree), found_cost + price * k
+                upper = cost
         lower = min((low + price * k for k, low in enumerate(native["lower"])), default=0)
-        early = "memory" if native["memory"] else "interrupted" if self.interrupted else "time"
-        counters = {name: int(count) for name, count in native["counters"].items()}
-        return EngineOutcome(
-            graph=graph,
-            upper=cost,
-            lower=lower if cost is None else min(lower, cost),
-            proved=complete and (cost is None or lower >= cost),
-            reason=None if complete else early,
-            seconds=float(native["seconds"]),
-            counters=counters | {"splits": int(native["splits"]), "points": int(native["points"])},
-        )
+        counters = counters_of(native) | {"splits": int(native["splits"]), "points": int(native["points"])}
+        return self.outcome_with(native, graph, cost, lower, counters=counters)

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from treeform.engines.conversion import Start, to_diagram
+from treeform.engines.session import counters_of, reason_for_end
 from treeform.errors import Infeasible
 
 if TYPE_CHECKING:
@@ -66,7 +67,6 @@ class SizeOutcome:
             if own is None and native["upper"][k] < _NEVER:
                 own = min((one for one in start if one.tests <= k), key=lambda one: one.cost).graph
             graphs.append(own)
-        early = "memory" if native["memory"] else "interrupted" if interrupted else "time"
         upper = tuple(None if value >= _NEVER else int(value) for value in native["upper"])
         lower = [int(value) for value in native["lower"]]
         return cls(
@@ -79,8 +79,8 @@ class SizeOutcome:
                 price: at if at >= 0 else None for price, at in zip(prices, native["proved_at"], strict=True)
             },
             seconds=float(native["seconds"]),
-            reason=None if native["complete"] else early,
-            counters={name: int(count) for name, count in native["counters"].items()},
+            reason=reason_for_end(native, interrupted),
+            counters=counters_of(native),
             free=free,
         )
 

@@ -59,8 +59,7 @@ class TableOfTotals:
         kind, samples = self._kinds(data, task)
         self.count = np.zeros((len(first), len(samples)), dtype=np.int64)
         np.add.at(self.count, (point, kind), data.weights)
-        cost = 1 - np.eye(data.n_classes, dtype=np.int64) if task.cost is None else task.cost
-        self.cost = np.ascontiguousarray(cost[data.y[samples]], dtype=np.int64)
+        self.cost = np.ascontiguousarray(task.cost_of_samples(data)[samples], dtype=np.int64)
         self.test_cost = np.full(len(self.feature), task.node_penalty, dtype=np.int64)
         self._set_rows(data, task, samples)
 
@@ -68,13 +67,13 @@ class TableOfTotals:
     def _kinds(data: Dataset, task: TreeTask) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The kind of each sample, and a sample of each kind."""
         kind = data.y.astype(np.int64)
-        if task.totals is not None:
-            for column in task.totals.per_sample.reshape(data.n_samples, -1).T:
-                if (column == column[0]).all():
-                    continue
-                values, code = np.unique(column, return_inverse=True)
-                _, kind = np.unique(kind * len(values) + code.reshape(-1), return_inverse=True)
-                kind = kind.reshape(-1)
+        totals = [] if task.totals is None else [task.totals.per_sample.reshape(data.n_samples, -1)]
+        for column in np.hstack([task.cost_of_samples(data), *totals]).T:
+            if (column == column[0]).all():
+                continue
+            values, code = np.unique(column, return_inverse=True)
+            _, kind = np.unique(kind * len(values) + code.reshape(-1), return_inverse=True)
+            kind = kind.reshape(-1)
         _, first, kind = np.unique(kind, return_index=True, return_inverse=True)
         return kind.reshape(-1).astype(np.int64), first
 

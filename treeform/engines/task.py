@@ -26,7 +26,7 @@ class TreeTask:
     """The part of a problem that an engine solves: the cheapest tree within limits.
 
     The cost of a tree is ``sum(weights[i] * cost[y[i], predicted[i]]) + node_penalty * tests``, an integer,
-    over the weights of the data set.
+    over the weights of the data set; with ``sample_cost``, ``sample_cost[i, predicted[i]]`` in place of the matrix.
 
     Attributes
     ----------
@@ -48,6 +48,8 @@ class TreeTask:
         Most columns of the table that tests use.
     totals : Totals or None
         Totals and the rows over them that the tree satisfies.
+    sample_cost : (n, K) int64 array or None
+        Costs that depend on the sample, not negative, in place of ``cost``.
     """
 
     depth: int
@@ -59,6 +61,14 @@ class TreeTask:
     min_flow: int = 0
     max_features: int | None = None
     totals: Totals | None = None
+    sample_cost: NDArray[np.int64] | None = None
+
+    def cost_of_samples(self, data: Dataset) -> NDArray[np.int64]:
+        """(n, K) cost of a unit of weight of each sample, by the class predicted."""
+        if self.sample_cost is not None:
+            return self.sample_cost
+        cost = 1 - np.eye(data.n_classes, dtype=np.int64) if self.cost is None else self.cost
+        return np.asarray(cost[data.y])
 
 
 @dataclass
@@ -133,7 +143,8 @@ class Engine(ABC):
         What it is called in results and on the command line.
     understands : frozenset of str
         The parts of a `TreeTask` beyond depth that it honours: ``cost``, ``node_penalty``, ``min_support``,
-        ``max_nodes``, ``weights``, ``widths`` (layered diagrams), ``min_flow``, ``max_features``, ``totals``.
+        ``max_nodes``, ``weights``, ``widths`` (layered diagrams), ``min_flow``, ``max_features``, ``totals``,
+        ``sample_cost``.
     """
 
     name: ClassVar[str]
@@ -170,7 +181,17 @@ def check_task(data: Dataset, task: TreeTask) -> None:
             cause=f"it has shape ({data.n_classes}, {data.n_classes}) and whole, non-negative entries",
             fix="scale the costs to whole numbers",
         )
-    largest = int(data.weights.astype(object).sum()) * (1 if cost is None else max(1, int(cost.max())))
+    each = task.sample_cost
+    if each is not None and (each.shape != (data.n_samples, data.n_classes) or each.min() < 0):
+        raise SpecError(
+            "the costs of the samples are not usable by the engine",
+            cause=f"they have shape ({data.n_samples}, {data.n_classes}) and whole, non-negative entries",
+            fix="scale the costs to whole numbers",
+        )
+    dearest = 1 if cost is None else max(1, int(cost.max()))
+    if each is not None:
+        dearest = max(1, int(each.max()))
+    largest = int(data.weights.astype(object).sum()) * dearest
     if largest + task.node_penalty >= _LARGEST_COST:
         raise SpecError(
             "the costs are too large for exact 64-bit arithmetic",

@@ -7,14 +7,14 @@ leave possible; it is described in ``treeform/native/totals``.
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from treeform.engines.binary.engine import one_of
-from treeform.engines.contree import PATHS
+from treeform.engines.checks import check_memory, check_simd, some_of
+from treeform.engines.conversion import tree_of_tests, tree_over_tests
+from treeform.engines.session import Session, time_limit_of
 from treeform.engines.table_of_totals import LARGEST_WEIGHT, TableOfTotals
 from treeform.engines.task import Engine, EngineOutcome, EngineRun, TreeTask, check_task
 from treeform.errors import SpecError
@@ -76,24 +76,16 @@ class TotalsSearch(Engine):
             "min_flow",
             "max_nodes",
             "max_features",
+            "sample_cost",
             "totals",
             "weights",
         }
     )
 
     def __post_init__(self) -> None:
-        one_of("TotalsSearch", "simd", self.simd, PATHS)
-        limit = self.memory_limit
-        if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int) or limit < 1):
-            raise SpecError(
-                f"TotalsSearch(memory_limit={limit!r}) is not possible",
-                cause="it is a positive whole number of bytes",
-                fix="give bytes, for example 2**30, or None",
-            )
-        given = (self.parts,) if isinstance(self.parts, str) else tuple(self.parts)
-        for part in given:
-            one_of("TotalsSearch", "parts", part, PARTS)
-        object.__setattr__(self, "parts", tuple(part for part in PARTS if part in given))
+        check_simd("TotalsSearch", self.simd)
+        check_memory("TotalsSearch", self.memory_limit)
+        object.__setattr__(self, "parts", some_of("TotalsSearch", "parts", self.parts, PARTS))
 
     def run(self, data: Dataset, task: TreeTask, run: EngineRun) -> EngineOutcome:
         """Solve `task` on `data`; see `Engine.run`.
@@ -114,7 +106,7 @@ class TotalsSearch(Engine):
                 fix="use weights or costs with fewer digits, a smaller shape, or tf.HiGHS() or tf.CPSAT()",
             )
         table = TableOfTotals(data, task)
-        session = _Session(data, run, table)
+        session = _Session(data, task, run, table)
         try:
             native = _core.totals(
                 table.bits,
@@ -130,14 +122,14 @@ class TotalsSearch(Engine):
                 min_support=task.min_support,
                 min_flow=task.min_flow,
                 max_features=_binding_features(data, task) or 0,
-                upper=session.asked_upper(),
+                upper=session.upper,
                 multipliers=[],
                 multiplier_unit=1,
                 use=list(self.parts),
                 memory=self.memory_limit or _USUAL_MEMORY,
                 simd=self.simd,
-                start=session.start(),
-                time_limit=math.inf if run.time_limit is None else max(0.0, run.time_limit),
+                start=session.start_tests(),
+                time_limit=time_limit_of(run.time_limit),
                 poll=session.poll,
             )
         except OverflowError:
@@ -171,82 +163,25 @@ def _binding_features(data: Dataset, task: TreeTask) -> int | None:
     return None if task.max_features is None or task.max_features >= sources else task.max_features
 
 
-class _Session:
-    """One run: the bounds that go in, the polls in between, and the answer that comes out."""
+class _Session(Session):
+    """The core itself judges the tree to begin with, so no start stands here."""
 
-    def __init__(self, data: Dataset, run: EngineRun, table: TableOfTotals) -> None:
-        self.data, self.given, self.table = data, run, table
-        self.interrupted = False
+    def __init__(self, data: Dataset, task: TreeTask, run: EngineRun, table: TableOfTotals) -> None:
+        super().__init__(data, task, run)
+        self.table = table
 
-    def asked_upper(self) -> int | None:
-        """Only trees that cost less are wanted."""
-        upper = self.given.upper
-        return upper() if callable(upper) else upper
+    def start_tests(self) -> tuple[NDArray[np.int32], ...] | None:
+        """The tree to begin with over the table's tests; None when one of its tests is not there."""
+        return tree_of_tests(self.given.start, self.table.column_of)
 
-    def start(self) -> tuple[NDArray[np.int32], ...] | None:
-        """The tree to begin with in terms of the table's tests; None when it has a test that is not there."""
-        graph = self.given.start
-        if graph is None or not graph.is_tree or graph.forms:
-            return None
-        feature = np.full(len(graph.feature), -1, dtype=np.int32)
-        for node in np.flatnonzero(graph.feature >= 0):
-            column = self.table.column_of(int(graph.feature[node]), float(graph.threshold[node]))
-            if column is None:
-                return None
-            feature[node] = column
-        arrays = (feature, graph.left, graph.right, graph.label)
-        return tuple(np.ascontiguousarray(array, dtype=np.int32) for array in arrays)
-
-    def poll(
-        self, news: list[tuple[float, int, int]], tree: dict[str, Any] | None
-    ) -> tuple[bool, int | None]:
-        """Pass improvements on; say whether to stop, and the upper bound if it moves."""
-        try:
-            if news and self.given.on_incumbent is not None:
-                graph = None if tree is None else self.graph(tree)
-                for k, (seconds, upper, lower) in enumerate(news):
-                    last = graph if k + 1 == len(news) else None
-                    self.given.on_incumbent(seconds, upper, lower, last)
-            self.interrupted = self.interrupted or bool(self.given.stop())
-            return self.interrupted, self.asked_upper() if callable(self.given.upper) else None
-        except KeyboardInterrupt:
-            self.interrupted = True
-            return True, None
-
-    def graph(self, tree: dict[str, Any]) -> DecisionGraph:
-        """The search's tree over the columns of the data."""
-        from treeform.graph import DecisionGraph
-
-        test = tree["feature"]
-        inner = test >= 0
-        feature = np.where(inner, self.table.feature[test] if inner.any() else -1, -1).astype(np.int32)
-        threshold = np.where(inner, self.table.threshold[test] if inner.any() else np.nan, np.nan)
-        return DecisionGraph.from_arrays(
-            feature, threshold, tree["left"], tree["right"], tree["label"], self.data
-        )
+    def graph_of(self, tree: dict[str, Any]) -> DecisionGraph:
+        return tree_over_tests(tree, self.table.feature, self.table.threshold, self.data)
 
     def outcome(self, native: dict[str, Any]) -> EngineOutcome:
-        """Put the answer together."""
-        graph = cost = None
-        if native["tree"] is not None:
-            graph, cost = self.graph(native["tree"]), int(native["tree"]["cost"])
-        complete = bool(native["complete"])
-        lower = NO_TREE if native["infeasible"] else int(native["lower"])
-        lower = lower if cost is None else min(lower, cost)
-        early = "memory" if native["memory"] else "interrupted" if self.interrupted else "time"
-        counters = {name: int(count) for name, count in native["counters"].items()}
-        counters["tests"] = int(native["columns"])
-        counters["multiplier_bound"] = int(native["relaxed"])
-        return EngineOutcome(
-            graph=graph,
-            upper=cost,
-            lower=lower,
-            proved=complete and (cost is None or lower >= cost),
-            reason=None if complete else early,
-            seconds=float(native["seconds"]),
-            counters=counters,
-            witness=self._witness(native) if len(native["multipliers"]) else None,
-        )
+        answer = super().outcome(native | {"lower": NO_TREE} if native["infeasible"] else native)
+        counters = {"tests": int(native["columns"]), "multiplier_bound": int(native["relaxed"])}
+        witness = self._witness(native) if len(native["multipliers"]) else None
+        return replace(answer, counters=answer.counters | counters, witness=witness)
 
     def _witness(self, native: dict[str, Any]) -> dict[str, Any]:
         """The multipliers per row, and the rows that took part, with which the bound can be proved again."""

@@ -35,8 +35,8 @@ class Component:
     needs: Set[str] = frozenset()
     offers: Set[str] = frozenset()
 
-    def build(self, m: Model, t: Ports) -> None:
-        """Add this component's columns and rows to ``m``, reading and publishing ports of ``t``."""
+    def build(self, model: Model, ports: Ports) -> None:
+        """Add this component's columns and rows to ``model``, reading from and publishing to ``ports``."""
 
     def __add__(self, other: Component | Sum) -> Sum:
         return Sum((self,)) + other

@@ -8,17 +8,18 @@ is ``scale`` times that value, so that a solver's objective is an integer at eve
 from __future__ import annotations
 
 import math
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Set
 from dataclasses import dataclass
 from fractions import Fraction
-from numbers import Rational
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from treeform.errors import SpecError
+from treeform.extensions import OBJECTIVES, extensions, find
+from treeform.language.numbers import as_fraction
+from treeform.language.objective_text import terms_in
 from treeform.model import Expr, Model, constant
 from treeform.shape import Tree
 
@@ -27,9 +28,6 @@ if TYPE_CHECKING:
     from treeform.graph import DecisionGraph
     from treeform.language.ports import Ports
     from treeform.shape import Shape
-
-LARGEST_COST = 2**60
-"""All samples at their worst cost stay below this: native engines count in 64 bits."""
 
 LARGEST = 2**53
 """Solvers hold objectives in float64: whole numbers up to here are exact."""
@@ -61,10 +59,25 @@ class _Arithmetic(ABC):
 
 
 class Term(_Arithmetic):
-    """One thing to minimise."""
+    """One thing to minimise.
+
+    Attributes
+    ----------
+    name : str
+        What it is called in text.
+    needs : set of str
+        The ports that `build` reads.
+    is_sum : bool
+        Whether its value adds up over samples and tests. What does not is minimised in parts that do; see
+        `treeform.language.composed`.
+    is_whole : bool
+        Whether every value is a whole multiple of `unit`.
+    """
 
     name: ClassVar[str]
     needs: ClassVar[Set[str]] = frozenset()
+    is_sum: ClassVar[bool] = True
+    is_whole: ClassVar[bool] = True
 
     @property
     def terms(self) -> tuple[tuple[Fraction, Term], ...]:
@@ -79,8 +92,27 @@ class Term(_Arithmetic):
         """Every value of this term is a whole multiple of this number."""
 
     @abstractmethod
-    def build(self, m: Model, t: Ports) -> Expr:
+    def build(self, model: Model, ports: Ports) -> Expr:
         """The value divided by `unit`, as an expression with whole coefficients."""
+
+    @abstractmethod
+    def largest(self, data: Dataset, shape: Shape) -> Fraction:
+        """No model of ``shape`` has a greater value."""
+
+    @classmethod
+    def from_text(cls, inside: str | None) -> Term:
+        """The term from what stands between brackets in text; None where there are none."""
+        if inside is None:
+            return cls()
+        raise SpecError(f"the objective {cls.name} takes nothing in brackets, and {inside!r} is given")
+
+    def bind(self, data: Dataset, **context: Any) -> Term:
+        """Resolve what depends on the data, such as groups, and check it; see `Requirement.bind`."""
+        return self
+
+    def called(self, name: str) -> str:
+        """The text with groups that were given as an array under the name ``@name``."""
+        return str(self)
 
     def refusal(self, data: Dataset, shape: Shape) -> SpecError | None:
         """Why this term cannot be stated over ``shape``, or None."""
@@ -104,96 +136,12 @@ class Error(Term):
     def unit(self, data: Dataset) -> Fraction:
         return data.weight_unit
 
-    def build(self, m: Model, t: Ports) -> Expr:
+    def build(self, model: Model, ports: Ports) -> Expr:
         # (18), first term: sum_i sum_v phi_iv w_iv, with phi = 1 at the terminals of other classes.
-        return ((1 - t.correct) * t.weights).sum()
+        return ((1 - ports.correct) * ports.weights).sum()
 
-
-@dataclass(frozen=True, init=False)
-class Cost(Term):
-    """Cost of predictions: ``matrix[true class, predicted class]`` per unit of sample weight.
-
-    Parameters
-    ----------
-    matrix : array of shape (K, K)
-        Finite, not negative; classes in the order of ``Dataset.classes`` (sorted). Floats are read as the
-        decimals they are written as.
-    """
-
-    matrix: tuple[tuple[Fraction, ...], ...]
-    name: ClassVar[str] = "cost"
-    needs: ClassVar[Set[str]] = frozenset({"predicted"})
-
-    def __init__(self, matrix: Any) -> None:
-        try:
-            rows = [list(row) for row in (matrix.tolist() if isinstance(matrix, np.ndarray) else matrix)]
-        except TypeError:
-            raise SpecError(
-                f"{matrix!r} is no cost matrix",
-                cause="there is one row per true class and one column per predicted class",
-                fix="use for example tf.Cost([[0, 5], [1, 0]])",
-            ) from None
-        if not rows or any(len(row) != len(rows) for row in rows):
-            raise SpecError(
-                f"a cost matrix with rows of {[len(row) for row in rows]} entries is not square",
-                cause="there is one row per true class and one column per predicted class",
-                fix="use for example tf.Cost([[0, 5], [1, 0]]) for two classes",
-            )
-        exact = tuple(tuple(as_fraction(v, "a cost") for v in row) for row in rows)
-        if min(min(row) for row in exact) < 0:
-            raise SpecError(
-                "a cost is negative", cause="costs are at least 0", fix="add a constant to its row"
-            )
-        object.__setattr__(self, "matrix", exact)
-
-    def entry(self, data: Dataset, truth: int, guess: int) -> Fraction:
-        """Cost of predicting class code ``guess`` for a sample of class code ``truth``."""
-        return self.matrix[truth][guess]
-
-    def whole(self, data: Dataset) -> np.ndarray:
-        """(K, K) int64 costs in multiples of ``unit / weight_unit``."""
-        step = self._step()
-        return np.array([[int(v / step) for v in row] for row in self.matrix], dtype=np.int64)
-
-    def _step(self) -> Fraction:
-        entries = [v for row in self.matrix for v in row]
-        return Fraction(1, math.lcm(*(v.denominator for v in entries)))
-
-    def evaluate(self, graph: DecisionGraph, data: Dataset) -> Fraction:
-        guess = graph.predict_codes(data.X)
-        each = self.whole(data)[np.asarray(data.y), guess].astype(object)
-        return self.unit(data) * int((each * np.asarray(data.weights)).sum())
-
-    def unit(self, data: Dataset) -> Fraction:
-        return data.weight_unit * self._step()
-
-    def build(self, m: Model, t: Ports) -> Expr:
-        each = self.whole(t.data)[np.asarray(t.data.y)] * t.weights[:, None]
-        cost: Expr = (t.predicted * each).sum()
-        return cost
-
-    def refusal(self, data: Dataset, shape: Shape) -> SpecError | None:
-        if len(self.matrix) == data.n_classes:
-            return self._too_large(data)
-        return SpecError(
-            f"the cost matrix has {len(self.matrix)} rows and the data have {data.n_classes} classes",
-            cause=f"the classes are {', '.join(map(str, data.classes))}",
-            fix="give one row and one column per class, in that order",
-        )
-
-    def _too_large(self, data: Dataset) -> SpecError | None:
-        dearest = max(map(max, self.matrix)) / self._step()
-        if dearest * data.total_weight < LARGEST_COST:
-            return None
-        return SpecError(
-            "the costs are too large for exact 64-bit arithmetic",
-            cause=f"as whole numbers they have up to {len(str(math.ceil(dearest)))} digits, on a total weight of "
-            f"{data.total_weight:.3g}, and the largest sum is {LARGEST_COST}",
-            fix="round costs and sample weights to fewer digits",
-        )
-
-    def __str__(self) -> str:
-        return "cost[" + "; ".join(" ".join(map(str, row)) for row in self.matrix) + "]"
+    def largest(self, data: Dataset, shape: Shape) -> Fraction:
+        return Fraction(data.total_weight * data.weight_unit)
 
 
 @dataclass(frozen=True)
@@ -209,8 +157,11 @@ class Nodes(Term):
     def unit(self, data: Dataset) -> Fraction:
         return Fraction(1)
 
-    def build(self, m: Model, t: Ports) -> Expr:
-        return t.active.sum()
+    def build(self, model: Model, ports: Ports) -> Expr:
+        return ports.active.sum()
+
+    def largest(self, data: Dataset, shape: Shape) -> Fraction:
+        return Fraction(sum(shape.widths))
 
 
 @dataclass(frozen=True)
@@ -229,8 +180,15 @@ class Leaves(Term):
     def unit(self, data: Dataset) -> Fraction:
         return Fraction(1)
 
-    def build(self, m: Model, t: Ports) -> Expr:
-        return t.active.sum() + 1
+    def build(self, model: Model, ports: Ports) -> Expr:
+        return ports.active.sum() + 1
+
+    def largest(self, data: Dataset, shape: Shape) -> Fraction:
+        return Fraction(sum(shape.widths) + 1)
+
+    def called(self, name: str) -> str:
+        """The text with groups that were given as an array under the name ``@name``."""
+        return str(self)
 
     def refusal(self, data: Dataset, shape: Shape) -> SpecError | None:
         if isinstance(shape, Tree):
@@ -254,12 +212,15 @@ class Depth(Term):
     def unit(self, data: Dataset) -> Fraction:
         return Fraction(1)
 
-    def build(self, m: Model, t: Ports) -> Expr:
+    def build(self, model: Model, ports: Ports) -> Expr:
         raise SpecError(
             "the depth is no part of a compiled objective",
             cause="it is minimised by solving for depth 1, 2, 3, ... in turn",
             fix="use problem.minimize(tf.Depth()) and problem.solve(), or bound the depth by the shape",
         )
+
+    def largest(self, data: Dataset, shape: Shape) -> Fraction:
+        return Fraction(shape.depth)
 
 
 class Objective(_Arithmetic):
@@ -304,9 +265,27 @@ class Objective(_Arithmetic):
             return cls(value().terms)
         raise SpecError(
             f"{value!r} is no objective",
-            cause=f"an objective is a weighted sum of {', '.join(c.__name__ for c in _TERMS.values())}",
+            cause=f"an objective is a weighted sum of terms: {', '.join(_names())}",
             fix="use for example tf.Error() + 2 * tf.Nodes()",
         )
+
+    def bind(self, data: Dataset, **context: Any) -> Objective:
+        """The objective with what its terms leave to the data, such as groups, resolved."""
+        return Objective((weight, term.bind(data, **context)) for weight, term in self.terms)
+
+    def largest(self, data: Dataset, shape: Shape) -> Fraction:
+        """No model of ``shape`` has a greater value."""
+        return sum((weight * term.largest(data, shape) for weight, term in self.terms), Fraction(0))
+
+    @property
+    def is_sum(self) -> bool:
+        """Whether the value adds up over samples and tests; the depth counts as one, it has a search of its own."""
+        return all(term.is_sum for _, term in self.terms)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether some `scale` makes every value whole."""
+        return all(term.is_whole for _, term in self.terms)
 
     @property
     def needs(self) -> frozenset[str]:
@@ -327,8 +306,15 @@ class Objective(_Arithmetic):
             refusal = term.refusal(data, shape)
             if refusal is not None:
                 raise refusal
+        alone = [term for _, term in self.terms if not term.is_sum]
+        if len(alone) > 1 or (len(self.terms) > 1 and any(not term.is_whole for term in alone)):
+            raise SpecError(
+                f"the objective {self} mixes {alone[0].name} with other terms",
+                cause="it is no sum over samples and tests, and is minimised by a method of its own",
+                fix="minimise it alone, and bound the rest by requirements such as tf.MaxNodes(7)",
+            )
 
-    def build(self, m: Model, t: Ports) -> Expr:
+    def build(self, model: Model, ports: Ports) -> Expr:
         """``scale`` times the value as a scalar expression with whole coefficients.
 
         Raises
@@ -336,12 +322,12 @@ class Objective(_Arithmetic):
         SpecError
             If coefficients add up beyond what float64 holds exactly.
         """
-        self.check(t.data, t.shape)
-        scale = self.scale(t.data)
+        self.check(ports.data, ports.shape)
+        scale = self.scale(ports.data)
         out = constant(0.0)
         for weight, term in self.terms:
-            factor = int(weight * term.unit(t.data) * scale)
-            part = term.build(m, t).reshape(()).coalesced()
+            factor = int(weight * term.unit(ports.data) * scale)
+            part = term.build(model, ports).reshape(()).coalesced()
             largest = factor * float(np.abs(part.rows.vals).sum() + np.abs(part.const).sum())
             if largest > LARGEST / len(self.terms):
                 raise SpecError(
@@ -354,28 +340,14 @@ class Objective(_Arithmetic):
 
     @classmethod
     def parse(cls, text: str) -> Objective:
-        """Read ``error + 2*nodes``, ``1/2*leaves``, ``cost[0 5; 1 0] + 0.1*nodes``, ``depth``.
+        """Read ``error + 2*nodes``, ``1/2*leaves``, ``cost[0 5; 1 0] + 0.1*nodes``, ``f1_loss[positive=yes]``.
 
         Raises
         ------
         SpecError
             If some part is no term; the message lists the terms.
         """
-        if not text.strip():
-            return cls()
-        terms: list[tuple[Fraction, Term]] = []
-        for part in text.split("+"):
-            weight = Fraction(1)
-            names = []
-            for factor in re.split(r"\*", part):
-                try:
-                    weight *= Fraction(factor.strip())
-                except (ValueError, ZeroDivisionError):
-                    names.append(factor.strip())
-            if len(names) != 1:
-                raise _not_a_term(part.strip(), text)
-            terms.append((weight, _term(names[0], text)))
-        return cls(terms)
+        return cls((weight, _term(name, inside)) for weight, name, inside in terms_in(text))
 
     def __str__(self) -> str:
         return " + ".join(str(term) if weight == 1 else f"{weight}*{term}" for weight, term in self.terms)
@@ -390,59 +362,31 @@ class Objective(_Arithmetic):
         return hash(frozenset(_swapped(self)))
 
 
-_TERMS: dict[str, type[Term]] = {c.name: c for c in (Error, Cost, Nodes, Leaves, Depth)}
+_TERMS: dict[str, type[Term]] = {c.name: c for c in (Error, Nodes, Leaves, Depth)}
 
 
 def _swapped(objective: Objective) -> list[tuple[Term, Fraction]]:
     return [(term, weight) for weight, term in objective.terms]
 
 
-def _term(name: str, text: str) -> Term:
-    body = re.fullmatch(r"cost\s*\[(.*)\]", name)
-    if body is not None:
-        try:
-            return Cost([[Fraction(v) for v in row.split()] for row in body[1].split(";")])
-        except (ValueError, ZeroDivisionError):
-            raise _not_a_term(name, text) from None
-    if name not in _TERMS or name == "cost":
-        raise _not_a_term(name, text)
-    return _TERMS[name]()
+def _names() -> list[str]:
+    """The terms known by name: those above, those of `treeform.objectives`, and those of other packages."""
+    return [*_TERMS, *(one.name for one in extensions(OBJECTIVES))]
 
 
-def _not_a_term(part: str, text: str) -> SpecError:
+def _term(name: str, inside: str | None) -> Term:
+    kind: Any = _TERMS.get(name)
+    if kind is None and (extension := find(OBJECTIVES, name)) is not None:
+        kind = extension.load()
+    if kind is None:
+        raise _not_a_term(name)
+    term: Term = kind.from_text(inside)
+    return term
+
+
+def _not_a_term(part: str) -> SpecError:
     return SpecError(
-        f"{part!r} in the objective {text!r} is not understood",
-        cause="an objective is a sum of NUMBER*TERM; terms: error, cost[a b; c d], nodes, leaves, depth",
-        fix="use for example 'error + 2*nodes'",
-    )
-
-
-def _meant(value: float | np.floating[Any]) -> Fraction:
-    """The number that a float stands for: the decimal that it prints as, or 2/3 for 0.6666666666666666."""
-    written = Fraction(str(value))  # the shortest text of the value's own precision: float32(0.8) is 4/5 too
-    if written.denominator <= 10**14:
-        return written
-    near = Fraction(float(value)).limit_denominator(10**6)
-    return near if float(near) == float(value) else written
-
-
-def as_fraction(value: Any, what: str) -> Fraction:
-    """A finite number as the fraction that it is written as: 0.8 is 4/5, and the float of 2/3 is 2/3.
-
-    Raises
-    ------
-    SpecError
-        If ``value`` is no finite number.
-    """
-    try:
-        if isinstance(value, str):
-            return Fraction(value.strip())
-        if isinstance(value, Rational) and not isinstance(value, bool):
-            return Fraction(int(value.numerator), int(value.denominator))
-        if isinstance(value, float | np.floating):
-            return _meant(value)
-    except (ValueError, ZeroDivisionError, OverflowError):
-        pass
-    raise SpecError(
-        f"{value!r} cannot be {what}", cause="it is no finite number", fix="use for example 0.8 or 4/5"
+        f"{part!r} in the objective is not understood",
+        cause=f"an objective is a sum of NUMBER*TERM; terms: {', '.join(_names())}",
+        fix="use for example 'error + 2*nodes' or 'cost[0 5; 1 0]'",
     )

@@ -1,11 +1,11 @@
-"""Ports: the words in which formulations and requirements speak of a model that is not known yet.
+"""Ports: named arrays of expressions that formulations publish and requirements read.
 
 A *formulation* publishes arrays of expressions under agreed names ("sample i is predicted class k",
 "node v tests feature f"); a *requirement* reads them and adds rows. Neither sees the other, so any
 requirement works on any formulation that offers what it reads. This module holds
 
 * the table of ports, with their axes (:data:`PORTS`);
-* :class:`Ports`, what a component is handed when it builds.
+* :class:`Ports`, the argument of a component that builds.
 
 A component declares the ports that it reads in ``needs``. The declaration is binding: it tells the
 formulation, before anything is built, which parts must be expressible, so reading an undeclared port raises.
@@ -50,8 +50,8 @@ class PortSpec:
 PORTS: dict[str, PortSpec] = {
     "predicted": PortSpec(("n", "K"), "sample i is predicted class k"),
     "correct": PortSpec(("n",), "sample i is predicted its own class (derived from `predicted`)"),
-    "flow": PortSpec(("n", "V"), "sample i passes test node v"),
-    "side": PortSpec(("n", "V", 2), "sample i leaves test node v to the left (0) or to the right (1)"),
+    "reaches": PortSpec(("n", "V"), "sample i reaches test node v"),
+    "branch": PortSpec(("n", "V", 2), "sample i takes the left (0) or the right (1) branch of test node v"),
     "active": PortSpec(("V",), "test node v is used, as a test or as a pass-through"),
     "feature": PortSpec(
         ("V", "F"), "test node v reads feature f (0 when v is not used, or is a pass-through)"
@@ -59,13 +59,13 @@ PORTS: dict[str, PortSpec] = {
     "falling": PortSpec(
         ("V", "F"), "test node v reads f with a weight below 0: greater values lead to the left"
     ),
-    "sink": PortSpec(("n", "L"), "sample i ends in leaf or terminal l"),
+    "leaf": PortSpec(("n", "L"), "sample i ends in leaf or terminal l"),
     "label": PortSpec(("L", "K"), "leaf or terminal l predicts class k"),
     "arc": PortSpec(("V", 2, "N"), "side s of test v leads to node w; N = V test nodes, then L terminals"),
 }
 """The agreed ports. A formulation may publish further ones under names of its own, whose shape is free.
 
-A requirement that tells the left side from the right one reads `feature` beside `side`: otherwise a formulation may
+A requirement that tells the left side from the right one reads `feature` beside `branch`: otherwise a formulation may
 state a test with its sides swapped. A pass-through sends everything to the left and has no arc on its right.
 """
 
@@ -90,9 +90,9 @@ class Reader(Protocol):
 
 
 class Ports:
-    """What a component sees while it builds: the data, the shape, and the ports published so far.
+    """What a component reads and publishes while it builds: the data, the shape, and the ports published so far.
 
-    A port is read as an attribute (``t.predicted``) and published with :meth:`publish`.
+    A port is read as an attribute (``ports.predicted``) and published with :meth:`publish`.
 
     Parameters
     ----------
@@ -189,7 +189,7 @@ class Ports:
             raise PortError(
                 f"the port {name!r} has shape {shape}, expected ({', '.join(map(str, axes))})",
                 cause=f"here {known}; an entry says: {PORTS[name].meaning}",
-                fix="publish point-level expressions as expr[t.points.index]" if "n" in axes else None,
+                fix="publish point-level expressions as expr[ports.points.index]" if "n" in axes else None,
             )
         self._sizes = sizes
 

@@ -18,7 +18,8 @@ from treeform.shape import Shape
 class Question:
     """Data, shape, objective and bound requirements: all that defines the optimum.
 
-    Values inside the search are integers: the objective times ``scale``.
+    Values inside the search are integers: the objective times ``scale``. Those of a ratio are fractions, and
+    ``scale`` is 1.
     """
 
     data: Dataset
@@ -47,8 +48,8 @@ class Question:
         """The plain bounds among the requirements, tightened to one."""
         return Limits.all_of(requirement.limits(self.data) for requirement in self.requirements)
 
-    def to_units(self, scaled: int) -> Fraction:
-        """A scaled integer value in the user's units."""
+    def to_units(self, scaled: int | Fraction) -> Fraction:
+        """A scaled value in the user's units."""
         return Fraction(scaled, self.scale)
 
     def with_(self, **changes: Any) -> Question:

@@ -56,8 +56,11 @@ class Requirement(Component, ABC):
     continuous: ClassVar[bool] = False
     demands_tests: ClassVar[bool] = True
 
-    def __init_subclass__(cls, **kwargs: Any) -> None:
+    def __init_subclass__(cls, listed: bool = True, **kwargs: Any) -> None:
+        """Enter the class under its name; ``listed=False`` for what is a part of something else."""
         super().__init_subclass__(**kwargs)
+        if not listed:
+            return
         if "name" not in cls.__dict__:
             cls.name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", cls.__name__).lower()
         held = _REGISTRY.get(cls.name)
@@ -71,7 +74,7 @@ class Requirement(Component, ABC):
         _REGISTRY[cls.name] = cls
 
     @abstractmethod
-    def build(self, m: Model, t: Ports) -> None:
+    def build(self, model: Model, ports: Ports) -> None:
         """Add the rows that state this requirement."""
 
     @abstractmethod
@@ -145,14 +148,14 @@ class Requirement(Component, ABC):
 
 
 _REGISTRY: dict[str, type[Requirement]] = {}
-_READ_OFF_TESTS = frozenset({"active", "arc", "falling", "feature", "flow", "side"})
+_PORTS_OF_TESTS = frozenset({"active", "arc", "falling", "feature", "reaches", "branch"})
 """Ports through which a requirement can ask for tests."""
 NOT_KNOWN = "import the module that defines it first; on the command line, with --import MODULE"
 
 
 def asks_for_tests(requirements: Iterable[Requirement]) -> bool:
     """Whether some of them could be satisfied by a test that decides nothing, so that these have to be stated."""
-    return any(r.demands_tests and bool(_READ_OFF_TESTS & frozenset(r.needs)) for r in requirements)
+    return any(r.demands_tests and bool(_PORTS_OF_TESTS & frozenset(r.needs)) for r in requirements)
 
 
 def registered() -> dict[str, type[Requirement]]:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from fractions import Fraction
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from treeform.errors import SpecError
-from treeform.language.objective import as_fraction
+from treeform.language.bounded import Bounded, Value
+from treeform.language.numbers import as_fraction
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
+    from treeform.graph import DecisionGraph
 
 
 def decimal_text(value: Fraction | int) -> str:
@@ -112,8 +115,28 @@ class Amount:
         return ("fraction=" if self.fraction.denominator == 1 else "") + decimal_text(self.fraction)
 
 
-class OfAmount:
-    """What requirements share whose only parameter is an amount; mixed in before `Requirement`."""
+def whole_bound(bound: Value) -> int:
+    """A bound that has to be a whole number.
+
+    Raises
+    ------
+    SpecError
+        If it is not.
+    """
+    if isinstance(bound, bool) or Fraction(bound).denominator != 1:
+        raise SpecError(
+            f"the bound {bound} is not possible",
+            cause="what is bounded is a whole number",
+            fix=f"use {math.floor(bound)} or {math.ceil(bound)}",
+        )
+    return int(bound)
+
+
+class OfAmount(Bounded):
+    """What requirements share whose only parameter is an amount of samples; mixed in before `Requirement`.
+
+    Where the amount is a count, so is its bound; where it is a fraction, the bound is one of the total weight.
+    """
 
     name: ClassVar[str]
 
@@ -125,6 +148,46 @@ class OfAmount:
         fraction: Fraction | float | None = None,
     ) -> None:
         self.amount = Amount(type(self).__name__, amount, count, fraction)
+
+    @abstractmethod
+    def weight_of(self, graph: DecisionGraph, data: Dataset) -> int:
+        """The weight that is bounded, in units of ``data.weight_unit``."""
+
+    @property
+    def bound_name(self) -> str:
+        return "weight"
+
+    @property
+    def bound(self) -> Value:
+        amount = self.amount
+        if amount.count is not None:
+            return amount.count
+        assert amount.fraction is not None
+        return amount.fraction
+
+    def with_bound(self, bound: Value) -> Any:
+        counted = self.amount.count is not None
+        return type(self)(count=whole_bound(bound)) if counted else type(self)(fraction=Fraction(bound))
+
+    def measured(self, graph: DecisionGraph, data: Dataset) -> Value:
+        return self._in_bounds(self.weight_of(graph, data), data)
+
+    def beyond(self, value: Value, data: Dataset) -> Value | None:
+        step = self._in_bounds(1, data)
+        other = value - step if self.at_most else value + step
+        return other if 0 <= other <= self._in_bounds(data.total_weight, data) else None
+
+    def _in_bounds(self, units: int, data: Dataset) -> Value:
+        """A weight on the scale of the bound."""
+        if self.amount.count is None:
+            return Fraction(units, data.total_weight)
+        if data.weight_unit.denominator != 1:
+            raise SpecError(
+                f"the count of {self.name} cannot be moved step by step",
+                cause=f"sample weights are multiples of {data.weight_unit}, and counts are whole numbers",
+                fix=f"give it as a fraction, such as {type(self).__name__}(0.05)",
+            )
+        return units * int(data.weight_unit)
 
     def to_json(self) -> dict[str, Any]:
         return {"name": self.name, "parameters": self.amount.to_json()}

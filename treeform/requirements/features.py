@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from treeform.errors import DataError, SpecError
+from treeform.language.bounded import Bounded, Value
 from treeform.language.limits import Limits
 from treeform.language.requirement import Requirement
 from treeform.model import any_of
+from treeform.requirements.amount import whole_bound
 from treeform.requirements.groups import favourable_code
 from treeform.shape import UNIVARIATE
 
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
 DIRECTIONS = ("increasing", "decreasing")
 
 
-class FeatureBudget(Requirement):
+class FeatureBudget(Requirement, Bounded):
     """At most ``k`` columns of the table are tested, each as often as one likes.
 
     The levels of a categorical column are one column.
@@ -47,20 +49,33 @@ class FeatureBudget(Requirement):
             )
         self.k: int = int(k)
 
-    def build(self, m: Model, t: Ports) -> None:
+    def build(self, model: Model, ports: Ports) -> None:
         # feature[v, f] => used[column of f],   sum(used) <= k
-        sources = [column.source for column in t.data.columns]
+        sources = [column.source for column in ports.data.columns]
         names = list(dict.fromkeys(sources))
         if len(names) <= self.k:
             return
-        used = m.bool("column is tested", len(names))
+        used = model.bool("column is tested", len(names))
         of = np.array([names.index(source) for source in sources])
-        m.add(t.feature <= used[of][None, :], f"{self}: tested columns")
-        m.add(used.sum() <= self.k, str(self))
+        model.add(ports.feature <= used[of][None, :], f"{self}: tested columns")
+        model.add(used.sum() <= self.k, str(self))
 
     def violation(self, graph: DecisionGraph, data: Dataset) -> int:
-        tested = {data.columns[f].source for f in graph.features_used()}
-        return max(0, len(tested) - self.k)
+        return max(0, self.measured(graph, data) - self.k)
+
+    @property
+    def bound(self) -> int:
+        return self.k
+
+    @property
+    def bound_name(self) -> str:
+        return "columns"
+
+    def with_bound(self, bound: Value) -> FeatureBudget:
+        return FeatureBudget(whole_bound(bound))
+
+    def measured(self, graph: DecisionGraph, data: Dataset) -> int:
+        return len({data.columns[f].source for f in graph.features_used()})
 
     def limits(self, data: Dataset) -> Limits:
         return Limits(max_features=self.k)
@@ -98,7 +113,7 @@ class Monotone(Requirement):
 
     name: ClassVar[str] = "monotone"
     demands_tests: ClassVar[bool] = False
-    needs = frozenset({"falling", "feature", "side", "predicted"})
+    needs = frozenset({"falling", "feature", "branch", "predicted"})
 
     def __init__(self, column: str, direction: str = "increasing", favourable: Any = None) -> None:
         if direction not in DIRECTIONS:
@@ -144,30 +159,30 @@ class Monotone(Requirement):
     def _code(self, data: Dataset) -> int:
         return favourable_code(self.favourable, data, self)
 
-    def build(self, m: Model, t: Ports) -> None:
+    def build(self, model: Model, ports: Ports) -> None:
         # not (feature[v, f] and good[v] and bad[v]), where the lower side is the left one; and with falling[v, f] in
         # place of feature[v, f], where a weight below 0 makes it the right one
-        f, low = self._feature(t.data), 0 if self.direction == "increasing" else 1
-        good, bad = self._reached(m, t, low)
-        if t.shape.splits == UNIVARIATE:
-            m.add(any_of(~t.feature[:, f], ~good, ~bad), str(self))
+        f, low = self._feature(ports.data), 0 if self.direction == "increasing" else 1
+        good, bad = self._reached(model, ports, low)
+        if ports.shape.splits == UNIVARIATE:
+            model.add(any_of(~ports.feature[:, f], ~good, ~bad), str(self))
             return
-        m.add((t.feature - t.falling)[:, f] + good + bad <= 2, str(self))
-        good, bad = self._reached(m, t, 1 - low)
-        m.add(t.falling[:, f] + good + bad <= 2, f"{self}: weights below 0")
+        model.add((ports.feature - ports.falling)[:, f] + good + bad <= 2, str(self))
+        good, bad = self._reached(model, ports, 1 - low)
+        model.add(ports.falling[:, f] + good + bad <= 2, f"{self}: weights below 0")
 
-    def _reached(self, m: Model, t: Ports, low: int) -> tuple[Expr, Expr]:
+    def _reached(self, model: Model, ports: Ports, low: int) -> tuple[Expr, Expr]:
         """Whether a favourable sample is on side ``low`` of each test, and an unfavourable one on the other side."""
         # side[i, v, low] and favoured[i]      =>  good[v]
         # side[i, v, high] and not favoured[i]  =>  bad[v]
-        favoured = t.predicted[:, self._code(t.data)][:, None]
-        n_tests = t.feature.shape[0]
-        good = m.bool("favourable on the lower side", n_tests)
-        bad = m.bool("unfavourable on the upper side", n_tests)
+        favoured = ports.predicted[:, self._code(ports.data)][:, None]
+        n_tests = ports.feature.shape[0]
+        good = model.bool("favourable on the lower side", n_tests)
+        bad = model.bool("unfavourable on the upper side", n_tests)
         # Rows of the data that have equal features say the same.
-        one = np.unique(np.asarray(t.points.index), return_index=True)[1]
-        m.add(good[None, :] >= t.side[one, :, low] + favoured[one] - 1, f"{self}: lower side")
-        m.add(bad[None, :] >= t.side[one, :, 1 - low] - favoured[one], f"{self}: upper side")
+        one = np.unique(np.asarray(ports.points.index), return_index=True)[1]
+        model.add(good[None, :] >= ports.branch[one, :, low] + favoured[one] - 1, f"{self}: lower side")
+        model.add(bad[None, :] >= ports.branch[one, :, 1 - low] - favoured[one], f"{self}: upper side")
         return good, bad
 
     def violation(self, graph: DecisionGraph, data: Dataset) -> int:

@@ -136,7 +136,7 @@ class Groups:
         return f"<Groups{_called(self.name)}: {', '.join(map(str, self.labels))}>"
 
 
-def class_code(label: Any, data: Dataset) -> int:
+def class_code(label: Any, data: Dataset, called: str = "favourable") -> int:
     """The code of the class that ``label`` names; text that spells a label counts as that label.
 
     Raises
@@ -154,7 +154,7 @@ def class_code(label: Any, data: Dataset) -> int:
     raise SpecError(
         f"there is no class {label!r}",
         cause=f"the classes are {', '.join(map(repr, classes))}",
-        fix=f"use for example favourable={classes[-1]!r}",
+        fix=f"use for example {called}={classes[-1]!r}",
     )
 
 
@@ -187,8 +187,8 @@ def _plain(label: Any) -> Any:
     return value if isinstance(value, bool | int | float | str) else str(value)
 
 
-def favourable_code(label: Any, data: Dataset, owner: object) -> int:
-    """The code of the favourable class; with two classes it may be left out, and is the greater label then.
+def favourable_code(label: Any, data: Dataset, owner: object, called: str = "favourable") -> int:
+    """The code of the favourable (positive) class; with two it may be left out, and is the greater label then.
 
     Raises
     ------
@@ -196,11 +196,11 @@ def favourable_code(label: Any, data: Dataset, owner: object) -> int:
         If the label is unknown, or left out with more than two classes. ``owner`` is who asks, for the message.
     """
     if label is not None:
-        return class_code(label, data)
+        return class_code(label, data, called)
     if data.n_classes > 2:
         raise SpecError(
-            f"{owner} does not say which class is favourable",
+            f"{owner} does not say which class is {called}",
             cause=f"there are {data.n_classes} classes: {', '.join(map(str, data.classes))}",
-            fix=f"add favourable={data.classes[-1]!r}",
+            fix=f"add {called}={data.classes[-1]!r}",
         )
     return data.n_classes - 1

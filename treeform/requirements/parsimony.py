@@ -6,8 +6,10 @@ from numbers import Integral
 from typing import TYPE_CHECKING, ClassVar
 
 from treeform.errors import SpecError
+from treeform.language.bounded import Bounded, Value
 from treeform.language.limits import Limits
 from treeform.language.requirement import Requirement
+from treeform.requirements.amount import whole_bound
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
     from treeform.model import Model
 
 
-class MaxNodes(Requirement):
+class MaxNodes(Requirement, Bounded):
     """At most ``k`` tests in the model (a constant model has none).
 
     Parameters
@@ -42,15 +44,29 @@ class MaxNodes(Requirement):
             )
         self.k: int = int(k)
 
-    def build(self, m: Model, t: Ports) -> None:
+    def build(self, model: Model, ports: Ports) -> None:
         # sum_v d_v <= k
-        m.add(t.active.sum() <= self.k, str(self))
+        model.add(ports.active.sum() <= self.k, str(self))
 
     def violation(self, graph: DecisionGraph, data: Dataset) -> int:
         return max(0, graph.n_nodes - self.k)
 
     def limits(self, data: Dataset) -> Limits:
         return Limits(max_nodes=self.k)
+
+    @property
+    def bound(self) -> int:
+        return self.k
+
+    @property
+    def bound_name(self) -> str:
+        return "tests"
+
+    def with_bound(self, bound: Value) -> MaxNodes:
+        return MaxNodes(whole_bound(bound))
+
+    def measured(self, graph: DecisionGraph, data: Dataset) -> int:
+        return graph.n_nodes
 
     def __str__(self) -> str:
         return f"{self.name}:{self.k}"

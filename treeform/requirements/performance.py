@@ -48,14 +48,16 @@ class MaxErrors(OfAmount, Requirement):
             )
         return self
 
-    def build(self, m: Model, t: Ports) -> None:
+    def build(self, model: Model, ports: Ports) -> None:
         # sum_i weight_i * (1 - correct_i) <= k
-        m.add(((1 - t.correct) * t.weights).sum() <= self.amount.at_most(t.data), str(self))
+        model.add(((1 - ports.correct) * ports.weights).sum() <= self.amount.at_most(ports.data), str(self))
 
     def violation(self, graph: DecisionGraph, data: Dataset) -> Fraction:
+        return data.weight_unit * max(0, self.weight_of(graph, data) - self.amount.at_most(data))
+
+    def weight_of(self, graph: DecisionGraph, data: Dataset) -> int:
         wrong = graph.predict_codes(data.X) != data.y
-        weight = int(np.asarray(data.weights)[wrong].sum())
-        return data.weight_unit * max(0, weight - self.amount.at_most(data))
+        return int(np.asarray(data.weights)[wrong].sum())
 
     def limits(self, data: Dataset) -> Limits:
         return Limits(max_errors=self.amount.at_most(data))

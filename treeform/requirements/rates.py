@@ -14,11 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeform.errors import SpecError
-from treeform.language.objective import LARGEST, as_fraction
+from treeform.language.bounded import Bounded, Value
+from treeform.language.numbers import as_fraction
+from treeform.language.objective import LARGEST
 from treeform.language.requirement import Requirement
 from treeform.language.totals import TotalRow, Totals
 from treeform.requirements.amount import decimal_text
 from treeform.requirements.groups import Groups, favourable_code
+from treeform.requirements.rational import least_above, least_at_least
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -45,10 +48,11 @@ class GroupRate:
         return self.favourable / self.weight if self.weight else None
 
 
-class RateParity(Requirement):
+class RateParity(Requirement, Bounded):
     """Every group is predicted the favourable class at a similar rate, among the samples that count.
 
-    A subclass says which samples count: `among` gives one set or several, and the rates of each are compared.
+    A subclass says which samples count: `among` gives one set or several, and the rates of each are compared. Without
+    ratio and difference its bound is left open, as a difference, for `treeform.Problem.frontier`.
     """
 
     name: ClassVar[str] = "rate_parity"
@@ -63,33 +67,36 @@ class RateParity(Requirement):
         difference: Fraction | float | str | None = None,
         favourable: Any = None,
     ) -> None:
-        if (ratio is None) == (difference is None):
-            raise SpecError(
-                f"{self.title} takes exactly one of ratio and difference",
-                cause="neither of them is given" if ratio is None else "both of them are given",
-                fix=f"write for example {type(self).__name__}(groups='sex', ratio=0.8)",
-            )
         self.groups = groups
-        self.ratio = None if ratio is None else as_fraction(ratio, f"the ratio of {self.title}")
-        self.difference = (
-            None if difference is None else as_fraction(difference, f"the difference of {self.title}")
-        )
+        self.ratio, self.difference = self._checked(ratio, difference)
         self.favourable = favourable
-        if self.ratio is not None and not 0 < self.ratio <= 1:
+        self._bound: tuple[Dataset, Groups, int] | None = None
+
+    @classmethod
+    def _checked(cls, ratio: Any, difference: Any) -> tuple[Fraction | None, Fraction | None]:
+        """Both bounds as fractions, in range."""
+        title, name = cls.title, cls.__name__
+        if ratio is not None and difference is not None:
             raise SpecError(
-                f"{self.title} with ratio {decimal_or_plain(self.ratio)} is not possible",
-                cause="the ratio compares the smaller rate with the larger one: it is within (0, 1]",
-                fix=f"use ratio={decimal_or_plain(1 / self.ratio)}"
-                if self.ratio > 1
-                else "use for example ratio=0.8",
+                f"{title} takes exactly one of ratio and difference",
+                cause="both of them are given",
+                fix=f"write for example {name}(groups='sex', ratio=0.8)",
             )
-        if self.difference is not None and not 0 <= self.difference < 1:
+        least = None if ratio is None else as_fraction(ratio, f"the ratio of {title}")
+        most = None if difference is None else as_fraction(difference, f"the difference of {title}")
+        if least is not None and not 0 < least <= 1:
             raise SpecError(
-                f"{self.title} with difference {decimal_or_plain(self.difference)} is not possible",
+                f"{title} with ratio {decimal_or_plain(least)} is not possible",
+                cause="the ratio compares the smaller rate with the larger one: it is within (0, 1]",
+                fix=f"use ratio={decimal_or_plain(1 / least)}" if least > 1 else "use for example ratio=0.8",
+            )
+        if most is not None and not 0 <= most < 1:
+            raise SpecError(
+                f"{title} with difference {decimal_or_plain(most)} is not possible",
                 cause="rates differ by something within [0, 1)",
                 fix="use for example difference=0.05",
             )
-        self._bound: tuple[Dataset, Groups, int] | None = None
+        return least, most
 
     @abstractmethod
     def among(self, data: Dataset, favourable: int) -> Sequence[tuple[str, NDArray[np.bool_]]]:
@@ -114,7 +121,8 @@ class RateParity(Requirement):
         label = data.classes[code]
         label = label.item() if isinstance(label, np.generic) else label
         bound = self._copy(groups=kept, favourable=label, _bound=(data, resolved, code))
-        bound._rows(data)  # refuses weights too fine for exact rows
+        if bound.bound is not None:
+            bound._rows(data)  # refuses weights too fine for exact rows
         return bound
 
     def _favourable_code(self, data: Dataset) -> int:
@@ -165,8 +173,9 @@ class RateParity(Requirement):
         """The pair (a, b) as ``on_a * S_a + on_b * S_b <= side``; S: weight predicted favourable."""
         if self.ratio is not None:
             # (19): S_a / W_a >= p/q * S_b / W_b   <=>   p W_a S_b - q W_b S_a <= 0
-            p, q = self.ratio.numerator, self.ratio.denominator
-            on_a, on_b, side = -q * weight_b, p * weight_a, 0
+            # S_a / S_b has a denominator of at most W_b, so that p W_a / (q W_b) may be rounded up to such a fraction.
+            least = least_at_least(self.ratio * weight_a / weight_b, weight_b)
+            on_a, on_b, side = -least.denominator, least.numerator, 0
         else:
             # S_a / W_a - S_b / W_b <= p/q   <=>   q W_b S_a - q W_a S_b <= p W_a W_b
             assert self.difference is not None
@@ -177,11 +186,11 @@ class RateParity(Requirement):
         )  # the left-hand side is a multiple of it, so the right-hand side rounds down
         return on_a // step, on_b // step, side // step
 
-    def build(self, m: Model, t: Ports) -> None:
-        coef, side = self._rows(t.data)
-        _, code = self._resolved(t.data)
+    def build(self, model: Model, ports: Ports) -> None:
+        coef, side = self._rows(ports.data)
+        _, code = self._resolved(ports.data)
         if len(coef):
-            m.add((coef * t.weights) @ t.predicted[:, code] <= side, str(self))
+            model.add((coef * ports.weights) @ ports.predicted[:, code] <= side, str(self))
 
     def prediction_rows(self, data: Dataset) -> list[tuple[np.ndarray, int]]:
         _, code = self._resolved(data)
@@ -256,6 +265,55 @@ class RateParity(Requirement):
                 assert self.difference is not None
                 worst = max(worst, high - low - self.difference)
         return worst
+
+    # -- the bound ----------------------------------------------------------------------------------
+
+    @property
+    def at_most(self) -> bool:
+        """A difference is an upper bound, a ratio a lower one."""
+        return self.ratio is None
+
+    @property
+    def bound(self) -> Fraction | None:
+        return self.difference if self.ratio is None else self.ratio
+
+    @property
+    def bound_name(self) -> str:
+        return "difference" if self.ratio is None else "ratio"
+
+    def with_bound(self: P, bound: Value) -> P:
+        ratio, difference = self._checked(**{"ratio": None, "difference": None, self.bound_name: bound})
+        return self._copy(ratio=ratio, difference=difference)
+
+    def measured(self, graph: DecisionGraph, data: Dataset) -> Fraction:
+        """The largest difference of two rates, or the smallest ratio (1 where all rates are 0)."""
+        differences, ratios = [Fraction(0)], [Fraction(1)]
+        for rows in self.reports(graph, data).values():
+            rates = [row.rate for row in rows if row.rate is not None]
+            if rates:
+                low, high = min(rates), max(rates)
+                differences.append(high - low)
+                ratios.append(low / high if high else Fraction(1))
+        return max(differences) if self.ratio is None else min(ratios)
+
+    def beyond(self, value: Value, data: Dataset) -> Fraction | None:
+        pairs = [
+            (weight[a], weight[b])
+            for weight in self._weights_of_sets(data)
+            for a, b in permutations([g for g, w in enumerate(weight) if w], 2)
+        ]
+        if not pairs or value == (0 if self.ratio is None else 1):
+            return None
+        if self.ratio is None:
+            # S_a / W_a - S_b / W_b is a multiple of 1 / lcm(W_a, W_b).
+            steps = [math.lcm(a, b) for a, b in pairs]
+            return max(Fraction(math.ceil(value * step) - 1, step) for step in steps)
+        # S_a / W_a over S_b / W_b: as in _pair.
+        return min(least_above(Fraction(value) * a / b, b) * b / a for a, b in pairs)
+
+    def _weights_of_sets(self, data: Dataset) -> list[list[int]]:
+        _, code = self._resolved(data)
+        return [self._weights(data, mask) for _, mask in self.among(data, code)]
 
     # -- text and files ---------------------------------------------------------------------------
 

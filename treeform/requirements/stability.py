@@ -41,27 +41,32 @@ class MinSupport(OfAmount, Requirement):
 
     name: ClassVar[str] = "min_support"
     demands_tests: ClassVar[bool] = False
-    needs = frozenset({"side", "active"})
+    needs = frozenset({"branch", "active"})
 
     def bind(self, data: Dataset, **context: Any) -> MinSupport:
         _within_total(str(self), "leaf", self.amount, data)
         return self
 
-    def build(self, m: Model, t: Ports) -> None:
+    def build(self, model: Model, ports: Ports) -> None:
         # sum_i weight_i * side[i, v, s] >= S * active[v]
-        passed = (t.side * t.weights[:, None, None]).sum(axis=0)
-        m.add(passed >= t.active[:, None] * self.amount.at_least(t.data), str(self))
+        passed = (ports.branch * ports.weights[:, None, None]).sum(axis=0)
+        model.add(passed >= ports.active[:, None] * self.amount.at_least(ports.data), str(self))
 
     def violation(self, graph: DecisionGraph, data: Dataset) -> Fraction:
-        least = self.amount.at_least(data)
+        return data.weight_unit * max(0, self.amount.at_least(data) - self.weight_of(graph, data))
+
+    def weight_of(self, graph: DecisionGraph, data: Dataset) -> int:
         tests = np.flatnonzero(graph.feature >= 0)
         if not len(tests):
-            return data.weight_unit * max(0, least - data.total_weight)
+            return data.total_weight
         weight = data.points.weights.sum(axis=1)
         visits = graph.route(data.points.X)[:, tests]
         left = graph.goes_left(data.points.X)[:, tests]
-        smallest = min(int((weight @ (visits & left)).min()), int((weight @ (visits & ~left)).min()))
-        return data.weight_unit * max(0, least - smallest)
+        return min(int((weight @ (visits & left)).min()), int((weight @ (visits & ~left)).min()))
+
+    @property
+    def at_most(self) -> bool:
+        return False
 
     def limits(self, data: Dataset) -> Limits:
         return Limits(min_support=self.amount.at_least(data))
@@ -88,23 +93,28 @@ class Stability(OfAmount, Requirement):
 
     name: ClassVar[str] = "stability"
     demands_tests: ClassVar[bool] = False
-    needs = frozenset({"flow", "active"})
+    needs = frozenset({"reaches", "active"})
 
     def bind(self, data: Dataset, **context: Any) -> Stability:
         _within_total(str(self), "test", self.amount, data)
         return self
 
-    def build(self, m: Model, t: Ports) -> None:
+    def build(self, model: Model, ports: Ports) -> None:
         # (20) sum_i weight_i sum_{u in delta-(v)} (z+_iuv + z-_iuv) >= S d_v; the sum over u is the flow through v
-        passing = (t.flow * t.weights[:, None]).sum(axis=0)
-        m.add(passing >= t.active * self.amount.at_least(t.data), f"(20) {self}")
+        passing = (ports.reaches * ports.weights[:, None]).sum(axis=0)
+        model.add(passing >= ports.active * self.amount.at_least(ports.data), f"(20) {self}")
 
     def violation(self, graph: DecisionGraph, data: Dataset) -> Fraction:
-        least = self.amount.at_least(data)
+        return data.weight_unit * max(0, self.amount.at_least(data) - self.weight_of(graph, data))
+
+    def weight_of(self, graph: DecisionGraph, data: Dataset) -> int:
         tests = np.flatnonzero(graph.feature >= 0)
         reaching = data.points.weights.sum(axis=1) @ graph.route(data.points.X)[:, tests]
-        smallest = int(reaching.min()) if len(tests) else data.total_weight
-        return data.weight_unit * max(0, least - smallest)
+        return int(reaching.min()) if len(tests) else data.total_weight
+
+    @property
+    def at_most(self) -> bool:
+        return False
 
     def limits(self, data: Dataset) -> Limits:
         return Limits(min_flow=self.amount.at_least(data))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from treeform import backends
@@ -20,6 +20,7 @@ from treeform.language.formulation import Formulation
 from treeform.language.question import Question
 from treeform.shape import UNIVARIATE, Tree
 from treeform.solve.depth import is_depth
+from treeform.solve.in_parts import first_part, is_largest
 from treeform.solve.options import SolveOptions
 from treeform.solve.relaxation import relax
 
@@ -43,10 +44,33 @@ class Plan:
     warm_engine: Engine | None
     start: DecisionGraph | None
     notes: tuple[str, ...]
+    in_parts: bool = False
+    """Whether the objective is minimised through questions whose objectives are sums."""
 
 
 def choose(question: Question, options: SolveOptions) -> Plan:
     """Fill in what the user left open, and say so in the plan's notes."""
+    if question.objective.is_sum:
+        return _choose(question, options)
+    question.objective.check(question.data, question.shape)
+    if options.solver is not None and isinstance(engine := find_solver(options.solver), Engine):
+        require_exact(first_part(question), engine, question)
+    plan = _choose(first_part(question), options)
+    if plan.engine is None and is_largest(question):
+        return _stated_whole(question, options, plan)
+    note = f"the objective {question.objective} is minimised in parts, each a sum over samples"
+    return replace(plan, notes=(*plan.notes, note), in_parts=True)
+
+
+def _stated_whole(question: Question, options: SolveOptions, in_parts: Plan) -> Plan:
+    """The plan for the whole objective, where formulation and solver can state the largest of several sums."""
+    assert in_parts.backend is not None
+    if LINEAR not in in_parts.backend.capabilities.forms:
+        return replace(in_parts, in_parts=True)
+    return _choose(question, options)
+
+
+def _choose(question: Question, options: SolveOptions) -> Plan:
     solver, formulation, warm_start = options.solver, options.formulation, options.warm_start
     notes: list[str] = []
     given = None if solver is None else find_solver(solver)
@@ -144,8 +168,8 @@ def _usual_solver(question: Question, model: Formulation, depth: bool, notes: li
     raise AssertionError(f"none of {USUAL} takes continuous columns")
 
 
-def require_exact(question: Question, engine: Engine) -> None:
-    """Refuse a question that the engine cannot settle by itself.
+def require_exact(question: Question, engine: Engine, whole: Question | None = None) -> None:
+    """Refuse a question that the engine cannot settle by itself; ``whole`` is what it is a part of.
 
     Raises
     ------
@@ -155,7 +179,12 @@ def require_exact(question: Question, engine: Engine) -> None:
     relaxation = None if is_depth(question.objective) else relax(question, engine)
     if relaxation is not None and relaxation.exact:
         return
-    missing = ", ".join(relaxation.dropped) if relaxation else f"the objective {question.objective}"
+    missing = f"the objective {(whole or question).objective}"
+    if relaxation is not None:
+        # What the user did not ask for, such as a requirement of a part, stands for the objective of the whole.
+        asked = (question if whole is None else whole).labels
+        own = [name for name in relaxation.dropped if whole is None or name in asked or "widths" in name]
+        missing = ", ".join(own if len(own) == len(relaxation.dropped) else [*own, missing])
     able = _able_engine(question)
     fix = f"solve with {able}tf.HiGHS() or tf.CPSAT() and give warm_start={engine!r} for its bound and models"
     if question.shape.splits != UNIVARIATE:

@@ -12,7 +12,8 @@ import numpy as np
 
 from treeform.engines import Engine, EngineRun, TreeTask
 from treeform.graph import DecisionGraph
-from treeform.language.objective import LARGEST_COST, Error, Nodes, Objective
+from treeform.language.costs import LARGEST_COST
+from treeform.language.objective import Error, Nodes, Objective
 from treeform.language.question import Question
 from treeform.solve import schedule
 from treeform.solve.budget import Budget

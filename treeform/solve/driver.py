@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from treeform.engines import ConTree
+from treeform.engines import ConTree, Engine
 from treeform.graph import DecisionGraph
 from treeform.graph.evaluate import errors
 from treeform.language.abilities import FirstModels
@@ -15,6 +15,7 @@ from treeform.solve.budget import Budget, interruptible
 from treeform.solve.choice import Plan, choose, totals_engine
 from treeform.solve.depth import is_depth, minimize_depth
 from treeform.solve.engines import run_engine
+from treeform.solve.in_parts import search_in_parts
 from treeform.solve.lagrangian import rows_of, tighten
 from treeform.solve.ledger import Ledger
 from treeform.solve.options import USUAL, SolveOptions
@@ -58,18 +59,46 @@ def _work(
         ledger.notes.append(note)
     if plan.start is not None:
         ledger.submit(plan.start, "the given warm start")
+    if plan.in_parts:
+        return _in_parts(question, plan, ledger, budget)
     if plan.engine is not None:
-        relaxation = relax(question, plan.engine)
-        assert relaxation is not None
-        ledger.set_phase(plan.engine.name)
-        outcome = run_engine(plan.engine, relaxation, ledger, budget)
-        return budget.reason or (Limit.MEMORY if outcome.reason == "memory" else None)
+        return _by_engine(question, plan.engine, ledger, budget)
     assert plan.backend is not None and plan.formulation is not None
     if is_depth(question.objective):
         limit = minimize_depth(
             question, plan.formulation, plan.backend, ledger, budget, files, plan.warm_engine
         )
         return budget.reason or limit
+    return _search(question, plan, ledger, budget, files)
+
+
+def _in_parts(question: Question, plan: Plan, ledger: Ledger, budget: Budget) -> Limit | None:
+    """An objective that is no sum, through questions whose objectives are sums."""
+
+    def search(part: Question, claims: Ledger) -> Limit | None:
+        claims.prove_lower(floor_bound(part), PROVER)
+        if claims.closed:
+            return None
+        if plan.engine is not None:
+            return _by_engine(part, plan.engine, claims, claims.budget)
+        return _search(part, plan, claims, claims.budget, None)
+
+    return budget.reason or search_in_parts(question, ledger, search)
+
+
+def _by_engine(question: Question, engine: Engine, ledger: Ledger, budget: Budget) -> Limit | None:
+    relaxation = relax(question, engine)
+    assert relaxation is not None
+    ledger.set_phase(engine.name)
+    outcome = run_engine(engine, relaxation, ledger, budget)
+    return budget.reason or (Limit.MEMORY if outcome.reason == "memory" else None)
+
+
+def _search(
+    question: Question, plan: Plan, ledger: Ledger, budget: Budget, files: ProofWriter | None
+) -> Limit | None:
+    """A formulation on a solver, after what first models and a native engine give."""
+    assert plan.backend is not None and plan.formulation is not None
     _first_models(question, plan, ledger, budget)
     if plan.warm_engine is not None:
         _warm_up(question, plan, ledger, budget)
@@ -109,6 +138,9 @@ def constants(question: Question, ledger: Ledger) -> None:
 
 def _warm_up(question: Question, plan: Plan, ledger: Ledger, budget: Budget) -> None:
     assert plan.warm_engine is not None
+    if not question.objective.is_sum:
+        _warm_up_parts(question, plan.warm_engine, ledger, budget)
+        return
     relaxation = relax(question, plan.warm_engine)
     if relaxation is None:
         return
@@ -121,6 +153,20 @@ def _warm_up(question: Question, plan: Plan, ledger: Ledger, budget: Budget) -> 
     part = budget.share(seconds)
     outcome = run_engine(plan.warm_engine, relaxation, ledger, part)
     tighten(question, plan.warm_engine, relaxation, outcome, ledger, part)
+
+
+def _warm_up_parts(question: Question, engine: Engine, ledger: Ledger, budget: Budget) -> None:
+    """Bound and models from the engine where the solver is given the whole of an objective that is no sum."""
+    part = schedule.WARM_START.of(budget)
+
+    def search(one: Question, claims: Ledger) -> Limit | None:
+        relaxation = relax(one, engine)
+        if relaxation is not None:
+            claims.set_phase(f"warm start: {engine.name}")
+            run_engine(engine, relaxation, claims, part)
+        return None
+
+    search_in_parts(question, ledger, search)
 
 
 def _by_trees(question: Question, ledger: Ledger, part: Budget) -> None:

@@ -28,8 +28,9 @@ def run_engine(engine: Engine, relaxation: Relaxation, ledger: Ledger, budget: B
 
     # With nothing left out, a model in hand cuts the search off; otherwise the engine's own optimum is the bound.
     upper = None
-    if relaxation.exact and ledger.upper is not None:
-        upper = relaxation.upper(ledger.upper) + 1
+    cutoff = ledger.cutoff
+    if relaxation.exact and cutoff is not None:
+        upper = relaxation.upper(cutoff) + 1
     run = EngineRun(
         time_limit=budget.remaining,
         stop=lambda: budget.stop() or ledger.closed,

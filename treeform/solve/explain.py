@@ -8,6 +8,7 @@ from typing import Any
 from treeform.bridges import route
 from treeform.language.question import Question
 from treeform.solve.choice import Plan
+from treeform.solve.in_parts import first_part
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,8 @@ def explain_plan(question: Question, plan: Plan) -> Explanation:
         head = f"{plan.engine.name} solves the whole problem natively: {question.objective} over {question.shape}"
         return Explanation(head + under, (), plan.notes)
     assert plan.formulation is not None and plan.backend is not None
+    if plan.in_parts:
+        question = first_part(question)
     compiled = plan.formulation.compile(
         question.data, question.shape, question.objective, question.requirements
     )

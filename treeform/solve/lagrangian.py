@@ -25,7 +25,6 @@ import numpy as np
 from treeform.data import Dataset
 from treeform.engines import Engine, EngineOutcome, EngineRun
 from treeform.graph import DecisionGraph
-from treeform.language.objective import Cost, Error
 from treeform.language.question import Question
 from treeform.solve.budget import Budget
 from treeform.solve.engines import submit_repaired
@@ -158,6 +157,8 @@ def tighten(
     rows = rows_of(question, relaxation.dropped)
     if not rows or not plain.proved or plain.graph is None or "cost" not in engine.understands:
         return
+    if relaxation.task.sample_cost is not None:  # the kinds of samples here stand for classes
+        return
     ledger.set_phase(f"Lagrangian bound: {engine.name}")
     dual = Lagrangian(question, engine, relaxation, rows)
     point = [Fraction(0)] * len(rows)
@@ -219,15 +220,7 @@ def _ascend(
 
 def ceiling(question: Question) -> Fraction:
     """A scaled value that no model of the shape exceeds, whatever its labels."""
-    data, tests = question.data, sum(question.shape.widths)
-    total = Fraction(0)
-    for weight, term in question.objective.terms:
-        if isinstance(term, Error | Cost):
-            dearest = max(map(max, term.matrix)) if isinstance(term, Cost) else 1
-            total += weight * dearest * data.total_weight * data.weight_unit
-        else:  # tests, leaves and depth
-            total += weight * (tests + 1)
-    return total * question.scale
+    return question.objective.largest(question.data, question.shape) * question.scale
 
 
 def _meet(low: Line, high: Line, factor: Fraction, unit: Fraction) -> Fraction:

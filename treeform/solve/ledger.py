@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 from treeform.errors import ContradictionError
@@ -34,8 +35,8 @@ class Ledger:
         self.budget = budget
         self.claims: list[Claim] = []
         self.graph: DecisionGraph | None = None
-        self.upper: int | None = None
-        self.lower: int | None = None
+        self.upper: int | Fraction | None = None
+        self.lower: int | Fraction | None = None
         self.impossible = False
         self.phase = ""
         self.notes: list[str] = []
@@ -66,7 +67,7 @@ class Ledger:
 
     def prove_lower(
         self,
-        value: int,
+        value: int | Fraction,
         by: str,
         relaxation: tuple[str, ...] = (),
         recheck: dict[str, Any] | None = None,
@@ -117,7 +118,7 @@ class Ledger:
     @property
     def cutoff(self) -> int | None:
         """The largest scaled value of a model that is still wanted; None when any is."""
-        return self.upper
+        return None if self.upper is None else math.floor(self.upper)
 
     def stop(self) -> bool:
         """Whether everybody should stop: the proof is complete, or the budget is spent."""
@@ -153,7 +154,7 @@ class Ledger:
                 "solving with another solver shows which",
             )
 
-    def _units(self, value: int | None) -> Any:
+    def _units(self, value: int | Fraction | None) -> Any:
         return None if value is None else as_number(self.question.to_units(value))
 
     def _report(self) -> None:

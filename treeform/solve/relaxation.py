@@ -13,8 +13,9 @@ from fractions import Fraction
 import numpy as np
 
 from treeform.engines import Engine, TreeTask
+from treeform.language.costs import LARGEST_COST, ClassCost, SampleCost
 from treeform.language.limits import Limits
-from treeform.language.objective import LARGEST_COST, Cost, Error, Leaves, Nodes
+from treeform.language.objective import Error, Leaves, Nodes
 from treeform.language.question import Question
 from treeform.language.requirement import Requirement
 from treeform.language.totals import Totals, joined
@@ -86,7 +87,7 @@ def relax(question: Question, engine: Engine, depth: int | None = None) -> Relax
     priced = _price(question, engine, dropped, fits)
     if priced is None:
         return None
-    cost, penalty, factor, offset = priced
+    cost, each, penalty, factor, offset = priced
     task = TreeTask(
         depth=depth or question.shape.depth,
         cost=cost,
@@ -97,6 +98,7 @@ def relax(question: Question, engine: Engine, depth: int | None = None) -> Relax
         min_flow=limits.min_flow,
         max_features=limits.max_features,
         totals=joined(totals),
+        sample_cost=each,
     )
     return Relaxation(task, factor, offset, tuple(dropped))
 
@@ -117,19 +119,23 @@ def _totals(requirement: Requirement, question: Question, engine: Engine, fits: 
     return own if own is not None and (fits or own.per_test is None) else None
 
 
-def _price(
-    question: Question, engine: Engine, dropped: list[str], fits: bool
-) -> tuple[np.ndarray | None, int, Fraction, Fraction] | None:
-    """The objective as (cost matrix, penalty per test, factor, offset) in the engine's integers."""
+Price = tuple[np.ndarray | None, np.ndarray | None, int, Fraction, Fraction]
+
+
+def _price(question: Question, engine: Engine, dropped: list[str], fits: bool) -> Price | None:
+    """The objective as (cost matrix, costs of samples, penalty per test, factor, offset) in the engine's integers."""
     data = question.data
     classes = data.n_classes
     each_error = penalty = offset = Fraction(0)
-    costs: list[tuple[Fraction, Cost]] = []
+    costs: list[tuple[Fraction, ClassCost]] = []
+    each: list[tuple[Fraction, SampleCost]] = []
     for weight, term in question.objective.terms:
         if isinstance(term, Error):
             each_error += weight * data.weight_unit
-        elif isinstance(term, Cost):
+        elif isinstance(term, ClassCost):
             costs.append((weight * data.weight_unit, term))
+        elif isinstance(term, SampleCost) and "sample_cost" in engine.understands:
+            each.append((weight, term))
         elif isinstance(term, Nodes) and fits and "node_penalty" in engine.understands:
             penalty += weight
         elif (
@@ -143,9 +149,12 @@ def _price(
             dropped.append(f"the objective term {term}")
         else:
             return None
+    if each:
+        each += [(weight / data.weight_unit, term) for weight, term in costs]
+        return _of_samples(question, each_error, each, penalty, offset)
     unit = each_error if classes > 1 else Fraction(1)
     if not costs and unit > 0 and (penalty / unit).denominator == 1:
-        return None, int(penalty / unit), unit * question.scale, offset * question.scale
+        return None, None, int(penalty / unit), unit * question.scale, offset * question.scale
     if "cost" not in engine.understands or each_error < 0 or penalty < 0:
         return None
     priced = _whole_costs(question, each_error, costs, penalty.denominator)
@@ -154,11 +163,36 @@ def _price(
     whole, step = priced
     if int(whole.max()) * data.total_weight + penalty * step >= LARGEST_COST:
         return None
-    return whole, int(penalty * step), Fraction(question.scale, step), offset * question.scale
+    return whole, None, int(penalty * step), Fraction(question.scale, step), offset * question.scale
+
+
+def _of_samples(
+    question: Question,
+    each_error: Fraction,
+    costs: list[tuple[Fraction, SampleCost]],
+    penalty: Fraction,
+    offset: Fraction,
+) -> Price | None:
+    """As `_price`, where costs depend on the sample and not on its class alone."""
+    data = question.data
+    factors = [weight * term.unit(data) for weight, term in costs]
+    step = math.lcm(penalty.denominator, each_error.denominator, *(f.denominator for f in factors))
+    whole = (1 - np.eye(data.n_classes, dtype=np.int64))[data.y].astype(object) * int(each_error * step)
+    for factor, (_, term) in zip(factors, costs, strict=True):
+        whole = whole + term.per_sample(data).astype(object) * int(factor * step)
+    if int(whole.max()) * data.total_weight + penalty * step >= LARGEST_COST:
+        return None
+    return (
+        None,
+        whole.astype(np.int64),
+        int(penalty * step),
+        Fraction(question.scale, step),
+        offset * question.scale,
+    )
 
 
 def _whole_costs(
-    question: Question, each_error: Fraction, costs: list[tuple[Fraction, Cost]], denominator: int
+    question: Question, each_error: Fraction, costs: list[tuple[Fraction, ClassCost]], denominator: int
 ) -> tuple[np.ndarray, int] | None:
     """``cost[true, predicted]`` times ``step`` as whole numbers, and ``step``; None beyond the engines' integers.
 

@@ -78,6 +78,9 @@ TABLE_MODELS = Share(0.2, most=10.0, least=0.1, unlimited=10.0)
 EACH_ROW = Share(0.4, least=0.1)
 """The solver on one number of tests, before the next has its turn."""
 
+FRONTIER_STEP = Share(0.25, least=0.1)
+"""One bound of a frontier: a hard one must not take the time of all tighter ones."""
+
 # -- the check of a certificate ---------------------------------------------------------------------
 
 FIRST_PROVER = Share(0.3, most=10.0, unlimited=10.0)

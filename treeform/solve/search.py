@@ -132,9 +132,8 @@ class CompiledSearch:
         asked: int | None = None
         self._from_below(session)
         while not self.ledger.stop():
-            target = (
-                None if self.ledger.upper is None else min(self.ledger.upper - 1, self.ledger.cutoff or 0)
-            )
+            upper = self.ledger.upper
+            target = None if upper is None else min(math.ceil(upper) - 1, self.ledger.cutoff or 0)
             middle, literal = self._halfway(target)
             if target is not None and literal is None and target != asked:
                 model.add(objective <= target, f"objective at most {target}")

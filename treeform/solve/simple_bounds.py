@@ -7,7 +7,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from treeform.language.objective import Cost, Depth, Error, Leaves, Nodes
+from treeform.language.costs import SampleCost
+from treeform.language.objective import Error, Nodes
 from treeform.language.question import Question
 
 PROVER = "identical rows"
@@ -25,12 +26,20 @@ def floor_bound(question: Question) -> int:
     for weight, term in question.objective.terms:
         if isinstance(term, Error):
             cheapest = at_point.sum(axis=1) - at_point.max(axis=1)
-        elif isinstance(term, Cost):  # its whole costs of all samples together stay below 2**60
-            cheapest = (at_point @ term.whole(data)).min(axis=1)
+        elif isinstance(term, SampleCost):  # its costs of all samples together stay below 2**60
+            cheapest = _at_points(question, term).min(axis=1)
         else:
             continue
         total += weight * term.unit(data) * int(cheapest.sum())
     return math.ceil(total * question.scale)
+
+
+def _at_points(question: Question, term: SampleCost) -> np.ndarray:
+    """(P, K) int64: what the samples of each distinct feature vector cost together when predicted each class."""
+    data = question.data
+    out = np.zeros((data.points.n_points, data.n_classes), dtype=np.int64)
+    np.add.at(out, data.points.index, term.per_sample(data) * data.weights[:, None])
+    return out
 
 
 def classes_bound(question: Question) -> int:
@@ -73,21 +82,10 @@ def out_of_reach(question: Question) -> str | None:
 
 def ceiling(question: Question) -> int:
     """No admissible model has a scaled value above this: a lower bound beyond it proves infeasibility."""
-    data, shape = question.data, question.shape
-    tests = sum(shape.widths)
-    total = Fraction(0)
-    for weight, term in question.objective.terms:
-        if isinstance(term, Error | Cost):
-            classes = range(data.n_classes)
-            worst = max(_price(term, question, k, g) for k in classes for g in classes)
-            total += weight * data.weight_unit * data.total_weight * worst
-        elif isinstance(term, Depth):
-            total += weight * shape.depth
-        else:
-            total += weight * (tests + isinstance(term, Leaves))
+    total = question.objective.largest(question.data, question.shape)
     allowed = allowed_errors(question)
     if allowed is not None:
-        total = min(total, question.objective.terms[0][0] * data.weight_unit * allowed)
+        total = min(total, question.objective.terms[0][0] * question.data.weight_unit * allowed)
     return math.floor(total * question.scale)
 
 
@@ -97,9 +95,3 @@ def allowed_errors(question: Question) -> int | None:
     if len(terms) != 1 or not isinstance(terms[0][1], Error):
         return None
     return question.limits.max_errors
-
-
-def _price(term: Error | Cost, question: Question, truth: int, guess: int) -> Fraction:
-    return (
-        Fraction(int(truth != guess)) if isinstance(term, Error) else term.entry(question.data, truth, guess)
-    )

@@ -18,8 +18,8 @@ from treeform.solve.admissible import misfit
 class Verified:
     """The exact value of a model and what is left of each requirement."""
 
-    value: int
-    """Objective times ``question.scale``."""
+    value: int | Fraction
+    """Objective times ``question.scale``: whole, except for a ratio."""
     violations: dict[str, Fraction]
     misfit: str | None
     """Why the model does not have the shape asked for, or None."""
@@ -33,13 +33,14 @@ class Verified:
 def verify(question: Question, graph: DecisionGraph) -> Verified:
     """Judge ``graph`` by exact evaluation on the question's data."""
     value = Fraction(question.objective.evaluate(graph, question.data)) * question.scale
-    if value.denominator != 1:
+    if value.denominator != 1 and question.objective.is_whole:
         raise AssertionError(f"objective scale {question.scale} leaves {value}: Objective.scale is wrong")
     violations = {
         label: Fraction(requirement.violation(graph, question.data))
         for label, requirement in zip(question.labels, question.requirements, strict=True)
     }
-    return Verified(value.numerator, violations, misfit(graph, question.shape, question.data))
+    kept = value.numerator if value.denominator == 1 else value
+    return Verified(kept, violations, misfit(graph, question.shape, question.data))
 
 
 def judge_candidate(question: Question, graph: DecisionGraph) -> tuple[DecisionGraph, Verified]:

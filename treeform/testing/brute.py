@@ -18,7 +18,8 @@ import numpy as np
 from treeform.data import Dataset
 from treeform.errors import Infeasible, SpecError
 from treeform.graph import DecisionGraph, LinearForm
-from treeform.language.objective import Cost, Error, Leaves, Nodes, Objective
+from treeform.language.costs import ClassCost
+from treeform.language.objective import Error, Leaves, Nodes, Objective
 from treeform.language.requirement import Requirement
 from treeform.requirements import MaxErrors, MaxNodes, MinSupport, Stability, StatisticalParity
 from treeform.shape import UNIVARIATE, Shape, Tree
@@ -133,11 +134,11 @@ def _price(goal: Objective, data: Dataset) -> Price | None:
     matrix = [[Fraction(0) for _ in classes] for _ in classes]
     test = constant = Fraction(0)
     for weight, term in goal.terms:
-        if isinstance(term, Error | Cost):
+        if isinstance(term, Error | ClassCost):
             for truth, guess in product(classes, classes):
                 unit = (
                     term.entry(data, truth, guess)
-                    if isinstance(term, Cost)
+                    if isinstance(term, ClassCost)
                     else Fraction(int(truth != guess))
                 )
                 matrix[truth][guess] += weight * unit * data.weight_unit

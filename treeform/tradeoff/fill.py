@@ -12,7 +12,8 @@ from treeform.engines import DiagramSearch, Engine
 from treeform.errors import ContradictionError, SpecError
 from treeform.graph import DecisionGraph
 from treeform.language.abilities import FirstModels, Variants
-from treeform.language.objective import Cost, Error, Nodes
+from treeform.language.costs import ClassCost
+from treeform.language.objective import Error, Nodes
 from treeform.language.question import Question
 from treeform.requirements import MaxNodes
 from treeform.shape import UNIVARIATE, Diagram, Shape, Tree
@@ -44,9 +45,10 @@ class TargetLedger(Ledger):
 
     @property
     def cutoff(self) -> int | None:
+        known = super().cutoff
         if self.target is None:
-            return self.upper
-        return self.target - 1 if self.upper is None else min(self.upper, self.target - 1)
+            return known
+        return self.target - 1 if known is None else min(known, self.target - 1)
 
     @property
     def closed(self) -> bool:
@@ -63,7 +65,7 @@ def fill_size_table(
     start: SizeTable | None = None,
 ) -> SizeTable:
     """Fill a `SizeTable`; see `treeform.Problem.size_table`."""
-    if not all(isinstance(term, Error | Cost | Nodes) for _, term in question.objective.terms):
+    if not all(isinstance(term, Error | ClassCost | Nodes) for _, term in question.objective.terms):
         raise SpecError(
             f"{question.objective} has no size table",
             cause="a size table minimises errors or costs, and prices on tests come afterwards",
@@ -319,7 +321,7 @@ class SizeTableSearch:
         if ledger.impossible:
             self.bounds.raise_lower(m, None, search.by)
         elif ledger.lower is not None:
-            self.bounds.raise_lower(m, ledger.lower, search.by)
+            self.bounds.raise_lower(m, int(ledger.lower), search.by)
         self._report(f"after at most {m} tests")
         if not ledger.closed:
             self.limit = search.limit

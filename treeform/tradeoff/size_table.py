@@ -13,7 +13,8 @@ from typing import Any
 
 from treeform.errors import SpecError
 from treeform.graph import DecisionGraph
-from treeform.language.objective import Nodes, Objective, as_fraction
+from treeform.language.numbers import as_fraction
+from treeform.language.objective import Nodes, Objective
 from treeform.language.question import Question
 from treeform.solve.result import Limit, Number, as_number
 from treeform.solve.simple_bounds import bound_with, most_tests
@@ -220,7 +221,7 @@ class SizeBounds:
         for m in range(candidate.n_nodes, self.most + 1):
             known = self.upper[m]
             if known is None or judged.value < known:
-                self.upper[m], self.graph[m], better = judged.value, candidate, True
+                self.upper[m], self.graph[m], better = int(judged.value), candidate, True
         return better
 
     def raise_lower(self, m: int, value: int | None, by: str) -> None:

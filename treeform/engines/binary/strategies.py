@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from treeform.engines.binary.engine import BinaryEngine, one_of
+from treeform.engines.binary.engine import BinaryEngine
+from treeform.engines.checks import one_of
 from treeform.errors import SpecError
 
 RELAXATIONS = ("monotonic", "exponential", "luby")
@@ -70,7 +71,7 @@ class CADL85(BinaryEngine):
         ``treeform/native/binary/rules``); several act together.
     relaxation : str
         ``exponential`` (doubling), ``monotonic`` (a fixed step) or ``luby``. With the default rule, doubling has
-        the best average primal integral on the published sets (``benchmarks/binary.py anytime``).
+        the best average primal integral on the published sets (``benchmarks/binary/anytime.py``).
     step : float or None
         The step of the relaxation; None for the rule's own.
     **common

@@ -16,8 +16,8 @@ class AtLeastTests(Requirement):
     def __init__(self, k: int) -> None:
         self.k = k
 
-    def build(self, m: Any, t: Any) -> None:
-        m.add(t.active.sum() >= self.k)
+    def build(self, model: Any, ports: Any) -> None:
+        model.add(ports.active.sum() >= self.k)
 
     def violation(self, graph: Any, data: Any) -> int:
         return max(0, self.k - int(graph.n_nodes))
@@ -41,8 +41,10 @@ class FewFavourable(Requirement):
     def _most(self, data: Any) -> int:
         return int(self.amount // data.weight_unit)
 
-    def build(self, m: Any, t: Any) -> None:
-        m.add((t.predicted[:, self._code(t.data)] * t.weights).sum() <= self._most(t.data))
+    def build(self, model: Any, ports: Any) -> None:
+        model.add(
+            (ports.predicted[:, self._code(ports.data)] * ports.weights).sum() <= self._most(ports.data)
+        )
 
     def violation(self, graph: Any, data: Any) -> int:
         favoured = graph.predict_codes(data.X) == self._code(data)
@@ -61,11 +63,11 @@ class Apart(Requirement):
     def _features(self, data: Any, name: str) -> list[int]:
         return [f for f, column in enumerate(data.columns) if column.source == name]
 
-    def build(self, m: Any, t: Any) -> None:
-        used = m.bool("side of the pair", 2)
+    def build(self, model: Any, ports: Any) -> None:
+        used = model.bool("side of the pair", 2)
         for i, name in enumerate(self.names):
-            m.add(t.feature[:, self._features(t.data, name)] <= used[i])
-        m.add(used.sum() <= 1)
+            model.add(ports.feature[:, self._features(ports.data, name)] <= used[i])
+        model.add(used.sum() <= 1)
 
     def violation(self, graph: Any, data: Any) -> int:
         tested = {data.columns[f].source for f in graph.features_used()}

@@ -1,0 +1,1 @@
+"""Decision diagrams: how far the native search gets, fragmentation, the four-fifths rule."""

@@ -1,1 +1,0 @@
-"""Benchmark protocols of the papers, resumable and in parallel."""

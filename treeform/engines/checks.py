@@ -1,0 +1,93 @@
+"""Checks of the settings that several engines have."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from treeform.errors import SpecError
+
+PATHS = ("auto", "avx512", "avx2", "plain")
+"""Instruction sets of the native core; the answer is the same with each."""
+
+
+def one_of(engine: str, name: str, value: object, allowed: tuple[Any, ...]) -> None:
+    """Raise unless `value` is one of `allowed`.
+
+    Raises
+    ------
+    SpecError
+    """
+    if value not in allowed or isinstance(value, bool):
+        raise SpecError(
+            f"{engine}({name}={value!r}) is not possible",
+            cause=f"{name} is one of {', '.join(str(a) for a in allowed)}",
+            fix=f"use for example {name}={allowed[0]!r}",
+        )
+
+
+def some_of(
+    engine: str, name: str, value: str | tuple[str, ...], allowed: tuple[str, ...]
+) -> tuple[str, ...]:
+    """The chosen ones of `allowed`, in its order; a single one may be given as text.
+
+    Raises
+    ------
+    SpecError
+        If one is not allowed.
+    """
+    chosen = (value,) if isinstance(value, str) else tuple(value)
+    for one in chosen:
+        if one not in allowed:
+            raise SpecError(
+                f"{engine}({name}={chosen!r}) is not possible: there is no {one!r}",
+                cause=f"the {name} are {', '.join(allowed)}",
+                fix="leave it out",
+            )
+    return tuple(one for one in allowed if one in chosen)
+
+
+def is_whole(value: object, least: int) -> bool:
+    """Whether the value is an integer of 64 bits, at least `least`."""
+    return isinstance(value, int) and not isinstance(value, bool) and least <= value < 2**63
+
+
+def positive(engine: str, name: str, value: object, fix: str) -> None:
+    """Raise unless `value` is a positive whole number.
+
+    Raises
+    ------
+    SpecError
+    """
+    if not is_whole(value, 1):
+        raise SpecError(
+            f"{engine}({name}={value!r}) is not possible", cause="it is a positive whole number", fix=fix
+        )
+
+
+def check_memory(engine: str, memory_limit: object) -> None:
+    """Raise unless `memory_limit` is a positive number of bytes or None.
+
+    Raises
+    ------
+    SpecError
+    """
+    if memory_limit is not None:
+        positive(engine, "memory_limit", memory_limit, "give bytes, for example 2**30, or None")
+
+
+def check_simd(engine: str, simd: object) -> None:
+    """Raise unless this processor has that instruction set.
+
+    Raises
+    ------
+    SpecError
+    """
+    one_of(engine, "simd", simd, PATHS)
+    from treeform import _core
+
+    if not _core.simd_available(simd):
+        raise SpecError(
+            f"{engine}(simd={simd!r}) cannot run here",
+            cause="this processor lacks these instructions",
+            fix="use simd='auto'",
+        )

@@ -1,0 +1,76 @@
+"""Bounded: a requirement that bounds one number of a model, so that the bound can be moved.
+
+`treeform.Problem.frontier` moves it to draw the trade-off, and `treeform.Problem.conflict` to find the smallest
+relaxation.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from treeform.data import Dataset
+    from treeform.graph import DecisionGraph
+    from treeform.language.requirement import Requirement
+
+Value = int | Fraction
+
+
+class Bounded(ABC):
+    """What a requirement says of its bound; mixed in beside `Requirement`.
+
+    Examples
+    --------
+    >>> import treeform as tf
+    >>> class AtMostFeatures(tf.Requirement, tf.Bounded):
+    ...     needs = frozenset({"feature"})
+    ...     def __init__(self, k): self.k = k
+    ...     def build(self, m, t): ...
+    ...     def violation(self, graph, data): return max(0, len(graph.features_used()) - self.k)
+    ...     bound = property(lambda self: self.k)
+    ...     def with_bound(self, bound): return AtMostFeatures(int(bound))
+    ...     def measured(self, graph, data): return len(graph.features_used())
+    """
+
+    @property
+    def at_most(self) -> bool:
+        """Whether the bound is an upper one, so that a smaller number asks for more; False: a greater number does."""
+        return True
+
+    @property
+    @abstractmethod
+    def bound(self) -> Value | None:
+        """The bound; None when it is left open, which only a frontier takes."""
+
+    @property
+    def bound_name(self) -> str:
+        """What the number is called in tables."""
+        return "bound"
+
+    @abstractmethod
+    def with_bound(self, bound: Value) -> Requirement:
+        """The same requirement with another bound.
+
+        Raises
+        ------
+        SpecError
+            If the bound is not possible.
+        """
+
+    @abstractmethod
+    def measured(self, graph: DecisionGraph, data: Dataset) -> Value:
+        """The tightest bound that ``graph`` satisfies on ``data``, exactly."""
+
+    def beyond(self, value: Value, data: Dataset) -> Value | None:
+        """The loosest bound that a model of measure ``value`` misses; None when nothing is tighter than ``value``.
+
+        No model's measure is strictly between the two. The default is for whole numbers that are not negative.
+        """
+        step = int(value) - 1 if self.at_most else int(value) + 1
+        return step if step >= 0 else None
+
+    def is_tighter(self, a: Value, b: Value) -> bool:
+        """Whether the bound ``a`` asks for more than the bound ``b``."""
+        return a < b if self.at_most else a > b

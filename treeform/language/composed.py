@@ -1,0 +1,131 @@
+"""Terms of an objective that are no sums: a ratio of two sums, and the largest of several.
+
+Each is minimised in parts that are sums (`treeform.solve.in_parts`), so that engines and solvers for sums serve it.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from treeform.errors import SpecError
+from treeform.language.costs import Cost, SampleCost
+from treeform.language.objective import Term
+
+if TYPE_CHECKING:
+    from treeform.data import Dataset
+    from treeform.graph import DecisionGraph
+    from treeform.language.ports import Ports
+    from treeform.language.requirement import Requirement
+    from treeform.model import Expr, Model
+    from treeform.shape import Shape
+
+
+@dataclass(frozen=True)
+class Count:
+    """A sum over samples that counts cells of the confusion matrix.
+
+    Attributes
+    ----------
+    per_cell : tuple of K tuples of K int
+        What a unit of weight of true class t adds when it is predicted class g.
+    constant : int
+        In units of weight.
+    """
+
+    per_cell: tuple[tuple[int, ...], ...]
+    constant: int = 0
+
+    def value(self, confusion: np.ndarray) -> int:
+        """The sum for a confusion matrix (K, K) of whole weights."""
+        cells = np.array(self.per_cell, dtype=object)
+        return self.constant + int((cells * confusion.astype(object)).sum())
+
+
+class RatioTerm(Term):
+    """A ratio of two sums, ``numerator / denominator``, at least 0; the denominator is positive for every model."""
+
+    is_sum: ClassVar[bool] = False
+    is_whole: ClassVar[bool] = False
+
+    @abstractmethod
+    def numerator(self, data: Dataset) -> Count:
+        """Above the line."""
+
+    @abstractmethod
+    def denominator(self, data: Dataset) -> Count:
+        """Below the line."""
+
+    @abstractmethod
+    def least_denominator(self, data: Dataset) -> int:
+        """The denominator of every model is at least this, which is positive."""
+
+    def evaluate(self, graph: DecisionGraph, data: Dataset) -> Fraction:
+        confusion = np.zeros((data.n_classes, data.n_classes), dtype=np.int64)
+        np.add.at(confusion, (np.asarray(data.y), graph.predict_codes(data.X)), data.weights)
+        return Fraction(self.numerator(data).value(confusion), self.denominator(data).value(confusion))
+
+    def unit(self, data: Dataset) -> Fraction:
+        return Fraction(1)
+
+    def build(self, model: Model, ports: Ports) -> Expr:
+        raise SpecError(
+            f"the ratio {self} is no part of a compiled objective",
+            cause="it is minimised by solving for costs, again and again",
+            fix="use problem.minimize(...) and problem.solve()",
+        )
+
+    def at(self, data: Dataset, ratio: Fraction) -> tuple[Cost, Fraction]:
+        """Costs, and the least value c of theirs at which no model has a ratio below ``ratio``.
+
+        A model has ``numerator - ratio * denominator >= 0`` exactly when its cost is at least c; what the cost lacks,
+        divided by ``ratio.denominator`` and the weight's unit, is that difference.
+        """
+        p, q = ratio.numerator, ratio.denominator
+        above, below = self.numerator(data), self.denominator(data)
+        # q N - p D, cell by cell, less the least of each true class: costs are not negative.
+        cells = [
+            [q * n - p * d for n, d in zip(*rows, strict=True)]
+            for rows in zip(above.per_cell, below.per_cell, strict=True)
+        ]
+        constant = q * above.constant - p * below.constant
+        weight = [int(w) for w in data.class_weights]
+        constant += sum(min(row) * w for row, w in zip(cells, weight, strict=True))
+        return Cost([[cell - min(row) for cell in row] for row in cells]), -constant * data.weight_unit
+
+
+class LargestTerm(Term):
+    """The largest of several sums."""
+
+    is_sum: ClassVar[bool] = False
+
+    @abstractmethod
+    def members(self, data: Dataset) -> Sequence[tuple[SampleCost, Requirement]]:
+        """The sums, each with the requirement that no other one is larger."""
+
+    def evaluate(self, graph: DecisionGraph, data: Dataset) -> Fraction:
+        return max(term.evaluate(graph, data) for term, _ in self.members(data))
+
+    def unit(self, data: Dataset) -> Fraction:
+        return Fraction(1, math.lcm(*(term.unit(data).denominator for term, _ in self.members(data))))
+
+    def build(self, model: Model, ports: Ports) -> Expr:
+        # z >= each sum; it is minimised, so it is the largest one.
+        unit = self.unit(ports.data)
+        most = int(self.largest(ports.data, ports.shape) / unit)
+        largest = model.integer(self.name, ub=most)
+        for term, _ in self.members(ports.data):
+            model.add(
+                largest >= term.build(model, ports) * int(term.unit(ports.data) / unit),
+                f"{self.name} >= {term}",
+            )
+        return largest
+
+    def largest(self, data: Dataset, shape: Shape) -> Fraction:
+        return max(term.largest(data, shape) for term, _ in self.members(data))

@@ -1,0 +1,42 @@
+"""Numbers as they are meant: what a user writes, as exact fractions."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from numbers import Rational
+from typing import Any
+
+import numpy as np
+
+from treeform.errors import SpecError
+
+
+def _meant(value: float | np.floating[Any]) -> Fraction:
+    """The number that a float stands for: the decimal that it prints as, or 2/3 for 0.6666666666666666."""
+    written = Fraction(str(value))  # the shortest text of the value's own precision: float32(0.8) is 4/5 too
+    if written.denominator <= 10**14:
+        return written
+    near = Fraction(float(value)).limit_denominator(10**6)
+    return near if float(near) == float(value) else written
+
+
+def as_fraction(value: Any, what: str) -> Fraction:
+    """A finite number as the fraction that it is written as: 0.8 is 4/5, and the float of 2/3 is 2/3.
+
+    Raises
+    ------
+    SpecError
+        If ``value`` is no finite number.
+    """
+    try:
+        if isinstance(value, str):
+            return Fraction(value.strip())
+        if isinstance(value, Rational) and not isinstance(value, bool):
+            return Fraction(int(value.numerator), int(value.denominator))
+        if isinstance(value, float | np.floating):
+            return _meant(value)
+    except (ValueError, ZeroDivisionError, OverflowError):
+        pass
+    raise SpecError(
+        f"{value!r} cannot be {what}", cause="it is no finite number", fix="use for example 0.8 or 4/5"
+    )

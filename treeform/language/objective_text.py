@@ -1,0 +1,75 @@
+"""Objectives as text: ``error + 2*nodes`` cut into weights, names and what stands in brackets."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+
+from treeform.errors import SpecError
+
+_SETTING = re.compile(r"""("[^"]*"|'[^']*'|[^="']+)=(.*)""", re.DOTALL)
+_TERM = re.compile(r"\s*([A-Za-z_][\w-]*)\s*(?:\[(.*)\])?\s*", re.DOTALL)
+
+
+def terms_in(text: str) -> list[tuple[Fraction, str, str | None]]:
+    """The terms of a sum: weight, name, and the text between brackets (None where there are none).
+
+    Of a part that is no product of numbers and one name, all of it stands for the name.
+    """
+    return [_weighted(part) for part in _outside_brackets(text, "+")] if text.strip() else []
+
+
+def _weighted(part: str) -> tuple[Fraction, str, str | None]:
+    weight, names = Fraction(1), []
+    for factor in _outside_brackets(part, "*"):
+        try:
+            weight *= Fraction(factor.strip())
+        except (ValueError, ZeroDivisionError):
+            names.append(factor)
+    found = _TERM.fullmatch(names[0]) if len(names) == 1 else None
+    return (weight, part.strip(), None) if found is None else (weight, found[1], found[2])
+
+
+def _outside_brackets(text: str, mark: str) -> list[str]:
+    """``text`` cut at ``mark`` where no bracket is open."""
+    parts, start, depth = [], 0, 0
+    for at, sign in enumerate(text):
+        depth += (sign == "[") - (sign == "]")
+        if sign == mark and depth == 0:
+            parts.append(text[start:at])
+            start = at + 1
+    return [*parts, text[start:]]
+
+
+def settings_in(inside: str | None, owner: str) -> dict[str, str]:
+    """``key=value, key=value`` as a dict; a value that holds a comma is quoted.
+
+    Raises
+    ------
+    SpecError
+        If a part has no key, or a key appears twice.
+    """
+    given: dict[str, str] = {}
+    for item in re.findall(r"""(?:[^,"']|"[^"]*"|'[^']*')+""", inside or ""):
+        found = _SETTING.fullmatch(item.strip())
+        key = "" if found is None else _bare(found[1])
+        if found is None or key in given:
+            raise SpecError(
+                f"{item.strip()!r} in {owner}[{inside}] is not understood",
+                cause="settings are KEY=VALUE, separated by commas, each key once",
+                fix=f"write for example {owner}[groups=sex]",
+            )
+        given[key] = _bare(found[2])
+    return given
+
+
+def _bare(text: str) -> str:
+    text = text.strip()
+    return text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'" else text
+
+
+def quoted(value: str) -> str:
+    """A value as `settings_in` reads it back."""
+    if not set(value) & set(",\"'[]+*=") and value == value.strip():
+        return value
+    return f"'{value}'" if '"' in value else f'"{value}"'

@@ -1,0 +1,265 @@
+"""Error rates of groups as objectives: their weighted sum, and the largest of them."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+import numpy as np
+
+from treeform.errors import SpecError
+from treeform.language.composed import LargestTerm
+from treeform.language.costs import LARGEST_COST, SampleCost, too_large
+from treeform.language.numbers import as_fraction
+from treeform.language.objective import Term
+from treeform.language.objective_text import quoted, settings_in
+from treeform.language.requirement import Requirement
+from treeform.language.totals import TotalRow, Totals
+from treeform.objectives.settings import only
+from treeform.requirements.groups import Groups
+
+if TYPE_CHECKING:
+    from treeform.data import Dataset
+    from treeform.graph import DecisionGraph
+    from treeform.language.ports import Ports
+    from treeform.model import Model
+    from treeform.shape import Shape
+
+T = TypeVar("T", bound="OfGroups")
+AT = "@"
+"""Groups given as an array are called @NAME in text: they have to be given beside it."""
+
+
+class OfGroups(Term):
+    """What objectives share that are about groups of samples."""
+
+    def __init__(self, groups: Any = None) -> None:
+        self.groups = groups
+        self._resolved: tuple[Dataset, Groups] | None = None
+
+    def bind(self: T, data: Dataset, **context: Any) -> T:
+        """Resolve the groups.
+
+        Raises
+        ------
+        SpecError
+            If there are none.
+        DataError
+            If they are no groups of these data.
+        """
+        groups = self.groups
+        if isinstance(groups, str) and groups.startswith(AT):
+            groups = (context.get("arrays") or {}).get(groups.removeprefix(AT))
+        if groups is None:
+            groups = context.get("sensitive_features")
+        if groups is None:
+            raise SpecError(
+                f"the objective {self} has no groups",
+                cause="neither the objective nor the problem names a sensitive attribute",
+                fix=f"write {type(self).__name__}(groups='sex'), or pass sensitive_features=...",
+            )
+        found = Groups.of(groups, data)
+        bound = copy.copy(self)
+        bound.groups = groups if isinstance(groups, str) else found
+        bound._resolved = (data, found)
+        return bound
+
+    def of(self, data: Dataset) -> Groups:
+        """The groups of ``data``."""
+        if self._resolved is None or self._resolved[0] is not data:
+            self._resolved = (data, Groups.of(self.groups, data))
+        return self._resolved[1]
+
+    def called(self, name: str) -> str:
+        """The text with groups given as an array under another name."""
+        return self._text(AT + name)
+
+    def _text(self, groups: str) -> str:
+        return f"{self.name}[groups={quoted(groups)}]"
+
+    def __str__(self) -> str:
+        if self.groups is None:
+            return self.name
+        if isinstance(self.groups, str):
+            return self._text(self.groups)
+        return self._text(f"{AT}{getattr(self.groups, 'name', None) or 'groups'}")
+
+    __repr__ = __str__
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and isinstance(other, OfGroups) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash((type(self), self._key()))
+
+    def _key(self) -> tuple[Any, ...]:
+        known = isinstance(self.groups, str | Groups) or self.groups is None
+        return (self.groups if known else id(self.groups),)
+
+
+class GroupError(OfGroups, SampleCost):
+    """The weighted sum of the groups' error rates; each counts alike unless weights are given.
+
+    Parameters
+    ----------
+    groups : str, array, Series, DataFrame or None
+        The name of a column, or one entry per row of the table as passed; the columns of a frame are crossed. None: the
+        ``sensitive_features`` given to the problem.
+    weights : mapping of group to number, optional
+        The weight of each group's error rate; groups that are left out have none. Without it all have 1 / G.
+
+    Raises
+    ------
+    SpecError
+        If a weight is negative, or when bound, there is no such group.
+    """
+
+    name: ClassVar[str] = "group_error"
+
+    def __init__(self, groups: Any = None, weights: Mapping[Any, Any] | None = None) -> None:
+        super().__init__(groups)
+        given = None if weights is None else weights.items()
+        self.weights = (
+            None if given is None else tuple((k, as_fraction(v, f"the weight of {k}")) for k, v in given)
+        )
+        if self.weights is not None and min((w for _, w in self.weights), default=Fraction(0)) < 0:
+            raise SpecError("the weight of a group is negative", fix="give weights of at least 0")
+
+    def bind(self, data: Dataset, **context: Any) -> GroupError:
+        bound = super().bind(data, **context)
+        bound._of_group(data)
+        return bound
+
+    def _of_group(self, data: Dataset) -> list[Fraction]:
+        """The weight of each group's rate."""
+        labels = self.of(data).labels
+        if self.weights is None:
+            return [Fraction(1, len(labels))] * len(labels)
+        given = {str(label): weight for label, weight in self.weights}
+        unknown = sorted(set(given) - set(map(str, labels)))
+        if unknown:
+            raise SpecError(
+                f"there is no group {unknown[0]!r}",
+                cause=f"the groups are {', '.join(map(repr, labels))}",
+                fix="give weights to these",
+            )
+        return [given.get(str(label), Fraction(0)) for label in labels]
+
+    def _prices(self, data: Dataset) -> list[Fraction]:
+        """Of a unit of weight that is misclassified, by group."""
+        weight = self.of(data).weights(data)
+        return [w / total for w, total in zip(self._of_group(data), weight, strict=True)]
+
+    def unit(self, data: Dataset) -> Fraction:
+        return Fraction(1, math.lcm(*(price.denominator for price in self._prices(data))))
+
+    def per_sample(self, data: Dataset) -> np.ndarray:
+        unit = self.unit(data)
+        price = np.array([int(price / unit) for price in self._prices(data)], dtype=np.int64)
+        wrong = 1 - np.eye(data.n_classes, dtype=np.int64)[np.asarray(data.y)]
+        return np.asarray(wrong * price[self.of(data).codes][:, None])
+
+    def refusal(self, data: Dataset, shape: Shape) -> SpecError | None:
+        dearest = max(self._prices(data)) / self.unit(data)
+        return too_large(dearest, data) if dearest * data.total_weight >= LARGEST_COST else None
+
+    @classmethod
+    def from_text(cls, inside: str | None) -> GroupError:
+        given = settings_in(inside, cls.name)
+        groups = given.pop("groups", None)
+        return cls(groups, given or None)
+
+    def _text(self, groups: str) -> str:
+        weights = "".join(f",{quoted(str(k))}={w}" for k, w in self.weights or ())
+        return f"{self.name}[groups={quoted(groups)}{weights}]"
+
+    def _key(self) -> tuple[Any, ...]:
+        return (*super()._key(), self.weights)
+
+
+class MaxGroupError(OfGroups, LargestTerm):
+    """The largest error rate of a group: what the worst-off group has to bear (minimax fairness).
+
+    Parameters
+    ----------
+    groups : str, array, Series, DataFrame or None
+        See `GroupError`.
+
+    Notes
+    -----
+    Diana et al., Minimax group fairness: algorithms and experiments, AIES 2021; Martinez, Bertran and Sapiro, Minimax
+    Pareto fairness, ICML 2020. Solved exactly, group by group: the least error rate of group g over the models in which
+    no other group has a larger one. Multipliers for these conditions add up to 1 with what is left for g.
+    """
+
+    name: ClassVar[str] = "max_group_error"
+
+    def members(self, data: Dataset) -> Sequence[tuple[SampleCost, Requirement]]:
+        groups = self.of(data)
+        return [(one_group(groups, g), WorstGroup(groups, g)) for g in range(len(groups.labels))]
+
+    @classmethod
+    def from_text(cls, inside: str | None) -> MaxGroupError:
+        return cls(only(settings_in(inside, cls.name), ("groups",), cls.name).get("groups"))
+
+
+def one_group(groups: Groups, group: int) -> GroupError:
+    """The error rate of one group."""
+    return GroupError(groups, {groups.labels[group]: 1})
+
+
+class WorstGroup(Requirement, listed=False):
+    """No group has a larger error rate than this one: a part of `MaxGroupError`."""
+
+    name: ClassVar[str] = "worst_group"
+    demands_tests: ClassVar[bool] = False
+    needs = frozenset({"correct"})
+
+    def __init__(self, groups: Groups, group: int) -> None:
+        self.groups = groups
+        self.group = group
+
+    def _pairs(self, data: Dataset) -> list[tuple[int, int, int]]:
+        """(other, a, b): errors of the other group times a are at most errors of this one times b."""
+        weight = self.groups.weights(data)
+        out = []
+        for other, own in enumerate(weight):
+            if other != self.group:
+                # e_o / W_o <= e_g / W_g   <=>   W_g e_o - W_o e_g <= 0
+                step = math.gcd(own, weight[self.group])
+                out.append((other, weight[self.group] // step, own // step))
+        return out
+
+    def build(self, model: Model, ports: Ports) -> None:
+        for other, a, b in self._pairs(ports.data):
+            coef = a * (self.groups.codes == other) - b * (self.groups.codes == self.group)
+            model.add(((1 - ports.correct) * (coef * ports.weights)).sum() <= 0, f"{self}, {self.groups.labels[other]}")
+
+    def totals(self, data: Dataset) -> Totals:
+        """One total for each group: its errors."""
+        labels, wrong = self.groups.labels, np.asarray(data.y)[:, None] != np.arange(data.n_classes)
+        per_sample = np.zeros((data.n_samples, data.n_classes, len(labels)), dtype=np.int64)
+        per_sample[np.arange(data.n_samples), :, self.groups.codes] = wrong
+        rows = []
+        for other, a, b in self._pairs(data):
+            coef = [0] * len(labels)
+            coef[other], coef[self.group] = a, -b
+            rows.append(TotalRow(tuple(coef), hi=0))
+        return Totals(tuple(f"errors of group {label}" for label in labels), per_sample, tuple(rows))
+
+    def prediction_rows(self, data: Dataset) -> list[tuple[np.ndarray, int]]:
+        totals = self.totals(data)
+        return [(totals.per_sample @ np.array(row.coef, dtype=np.int64), 0) for row in totals.rows]
+
+    def violation(self, graph: DecisionGraph, data: Dataset) -> Fraction:
+        wrong = graph.predict_codes(data.X) != data.y
+        errors = np.zeros(len(self.groups.labels), dtype=np.int64)
+        np.add.at(errors, self.groups.codes[wrong], data.weights[wrong])
+        rates = [Fraction(int(e), w) for e, w in zip(errors, self.groups.weights(data), strict=True)]
+        return max(rates) - rates[self.group]
+
+    def __str__(self) -> str:
+        return f"{self.name}:{self.groups.labels[self.group]}"

@@ -1,0 +1,202 @@
+"""The frontier of a requirement: the best objective for every bound, and who proved it.
+
+The best objective is a step function of the bound. It changes where the bound passes the measure of a best model, so
+it is given by finitely many points.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import pandas as pd
+
+from treeform.errors import SpecError
+from treeform.graph import DecisionGraph
+from treeform.graph.svg import Drawing
+from treeform.language.bounded import Bounded, Value
+from treeform.language.numbers import as_fraction
+from treeform.language.question import Question
+from treeform.solve.result import Limit, Number, Result
+from treeform.tradeoff.frontier_plot import step_plot
+
+
+@dataclass(frozen=True)
+class FrontierPoint:
+    """The best model for all bounds from its own measure up to the next looser point.
+
+    Attributes
+    ----------
+    value : int or Fraction
+        The tightest bound that the model satisfies, exactly.
+    until : int or Fraction or None
+        The measure of the next looser point: from there on that one is better. None for the loosest point.
+    objective : int or Fraction
+    lower : int or Fraction or None
+        No model has a smaller objective at any of these bounds.
+    result : Result
+        The model and its claims, at the loosest of these bounds.
+    """
+
+    value: Value
+    until: Value | None
+    objective: Number
+    lower: Number | None
+    result: Result
+
+    @property
+    def graph(self) -> DecisionGraph:
+        """The model."""
+        assert self.result.graph is not None
+        return self.result.graph
+
+    @property
+    def proved(self) -> bool:
+        """Whether no model is better at any of these bounds."""
+        return self.lower is not None and self.lower >= self.objective
+
+    def certificate(self) -> dict[str, Any]:
+        """The certificate at the loosest of these bounds; see `Result.certificate`."""
+        return self.result.certificate()
+
+
+@dataclass(frozen=True)
+class Frontier:
+    """The trade-off between the objective and one requirement, from its loosest bound to its tightest.
+
+    Attributes
+    ----------
+    question : Question
+        The problem without the requirement that is moved.
+    axis : Bounded
+        That requirement; the number in it plays no part.
+    between : (loosest, tightest)
+        The range of bounds that was asked for; None: no limit.
+    points : tuple of FrontierPoint
+        The loosest first. No point is beaten by another in objective and measure.
+    complete : bool
+        Whether the search came to the tightest bound. Otherwise bounds tighter than the last point are open.
+    end : Result or None
+        The proof that no model has a tighter measure than the last point, where that took one.
+    seconds : float
+    limit : Limit or None
+        What ended the search before it was complete, or left a point without proof.
+    """
+
+    question: Question
+    axis: Bounded
+    between: tuple[Value | None, Value | None]
+    points: tuple[FrontierPoint, ...]
+    complete: bool
+    end: Result | None
+    seconds: float
+    limit: Limit | None
+
+    @property
+    def proved(self) -> bool:
+        """Whether the curve is complete and every point on it proved."""
+        return self.complete and all(point.proved for point in self.points)
+
+    def at(self, bound: Any) -> FrontierPoint | None:
+        """The best model found under a bound; None when none was found.
+
+        Parameters
+        ----------
+        bound : float, str or Fraction
+            Such as 0.05, which counts as 1/20.
+
+        Raises
+        ------
+        SpecError
+            If it is no number, or outside the range that the frontier was asked for.
+        """
+        asked = as_fraction(bound, f"a bound of {self.axis.bound_name}")
+        loosest, tightest = self.between
+        too_loose = loosest is not None and self.axis.is_tighter(loosest, asked)
+        if too_loose or (tightest is not None and self.axis.is_tighter(asked, tightest)):
+            raise SpecError(
+                f"the frontier says nothing of the bound {asked}",
+                cause=f"it goes from {_bound_text(loosest)} to {_bound_text(tightest)}",
+                fix="ask for a frontier with a wider range",
+            )
+        return next((p for p in self.points if not self.axis.is_tighter(asked, p.value)), None)
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row for each point: measure, objective, proved bound, errors, tests, depth, and whether it is proved."""
+        rows = [
+            {
+                self.axis.bound_name: float(point.value),
+                "objective": float(point.objective),
+                "lower": None if point.lower is None else float(point.lower),
+                "errors": point.result.errors,
+                "tests": point.graph.n_nodes,
+                "depth": point.graph.depth,
+                "proved": point.proved,
+            }
+            for point in self.points
+        ]
+        names = [self.axis.bound_name, "objective", "lower", "errors", "tests", "depth", "proved"]
+        return pd.DataFrame(rows, columns=names)
+
+    def plot(self) -> Drawing:
+        """The curve as a drawing for notebooks; ``plot().save("frontier.svg")`` writes it."""
+        steps = [(float(point.value), float(point.objective), point.proved) for point in self.points]
+        return Drawing(step_plot(steps, self.axis.bound_name, str(self.question.objective) or "objective"))
+
+    def certificates(self) -> list[dict[str, Any]]:
+        """The certificates of all points, and that of the end where it took a proof."""
+        ends = [] if self.end is None else [self.end.certificate()]
+        return [*(point.certificate() for point in self.points), *ends]
+
+    def to_json(self) -> dict[str, Any]:
+        """The curve with its models and certificates as plain values; numbers exact, as text."""
+        return {
+            "over": str(self.axis),
+            "measure": self.axis.bound_name,
+            "objective": str(self.question.objective),
+            "requirements": list(self.question.labels),
+            "digest": self.question.data.digest,
+            "seconds": round(self.seconds, 3),
+            "complete": self.complete,
+            "points": [
+                {
+                    "value": str(Fraction(point.value)),
+                    "until": None if point.until is None else str(Fraction(point.until)),
+                    "objective": str(Fraction(point.objective)),
+                    "lower": None if point.lower is None else str(Fraction(point.lower)),
+                    "proved": point.proved,
+                    "model": point.graph.to_json(),
+                    "certificate": point.certificate(),
+                }
+                for point in self.points
+            ],
+            "end": None if self.end is None else self.end.certificate(),
+        }
+
+    def __str__(self) -> str:
+        name, objective = self.axis.bound_name, str(self.question.objective) or "objective"
+        width = max(len(objective), 10)
+        lines = [f"{name:>12}  {objective:>{width}}  {'errors':>8}  {'tests':>5}"]
+        for p in self.points:
+            mark = "" if p.proved else f"  (open, at least {_text(p.lower)})"
+            lines.append(
+                f"{float(p.value):>12.6g}  {float(p.objective):>{width}.6g}  {p.result.errors:>8}  "
+                f"{p.graph.n_nodes:>5}{mark}"
+            )
+        if not self.complete:
+            lines.append(f"stopped ({self.limit}): tighter bounds are open")
+        elif self.end is not None:
+            word = "smaller" if self.axis.at_most else "greater"
+            lines.append(
+                f"no model has a {word} {name}" if self.points else "no model satisfies the requirements"
+            )
+        return "\n".join(lines)
+
+
+def _text(value: Number | None) -> str:
+    return "-" if value is None else f"{float(value):.6g}"
+
+
+def _bound_text(bound: Value | None) -> str:
+    return "no bound" if bound is None else str(bound)

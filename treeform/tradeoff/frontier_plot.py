@@ -1,0 +1,97 @@
+"""A step function as a self-contained SVG: the best objective against a bound."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from html import escape
+from itertools import pairwise
+
+WIDTH, HEIGHT = 640, 360
+LEFT, RIGHT, TOP, BOTTOM = 76, 20, 16, 52
+STYLE = (
+    ".frontier text{font:13px system-ui,sans-serif;fill:var(--ink,#333)}"
+    ".frontier .grid{stroke:var(--ink,#333);stroke-opacity:.15}"
+    ".frontier .steps{fill:none;stroke:var(--lower,#1f6f8b);stroke-width:2}"
+    ".frontier .proved{fill:var(--lower,#1f6f8b)}"
+    ".frontier .open{fill:#fff;stroke:var(--upper,#b2560d);stroke-width:2}"
+)
+
+Step = tuple[float, float, bool]
+
+
+def step_plot(steps: Sequence[Step], across: str, up: str) -> str:
+    """Draw points and the steps between them.
+
+    Parameters
+    ----------
+    steps : sequence of (measure, objective, proved)
+        The loosest first. Points without proof are drawn hollow.
+    across, up : str
+        What the axes are called.
+
+    Returns
+    -------
+    str
+        An ``<svg>`` element.
+    """
+    parts = [
+        f'<text x="{(LEFT + WIDTH - RIGHT) / 2:.0f}" y="{HEIGHT - 12}" text-anchor="middle">{escape(across)}</text>',
+        f'<text x="16" y="{(TOP + HEIGHT - BOTTOM) / 2:.0f}" text-anchor="middle" '
+        f'transform="rotate(-90 16 {(TOP + HEIGHT - BOTTOM) / 2:.0f})">{escape(up)}</text>',
+    ]
+    if steps:
+        x = _Axis([step[0] for step in steps], LEFT, WIDTH - RIGHT)
+        y = _Axis([step[1] for step in steps], HEIGHT - BOTTOM, TOP)
+        for value in x.ticks():
+            at = x(value)
+            parts.append(
+                f'<line class="grid" x1="{at:.1f}" x2="{at:.1f}" y1="{TOP}" y2="{HEIGHT - BOTTOM}"/>'
+            )
+            parts.append(
+                f'<text x="{at:.1f}" y="{HEIGHT - BOTTOM + 18}" text-anchor="middle">{value:g}</text>'
+            )
+        for value in y.ticks():
+            at = y(value)
+            parts.append(f'<line class="grid" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{at:.1f}" y2="{at:.1f}"/>')
+            parts.append(f'<text x="{LEFT - 8}" y="{at + 4:.1f}" text-anchor="end">{value:g}</text>')
+        parts.append(f'<path class="steps" d="{_path(steps, x, y)}"/>')
+        parts += [
+            f'<circle class="{"proved" if proved else "open"}" cx="{x(value):.1f}" cy="{y(objective):.1f}" r="3">'
+            f"<title>{escape(across)} {value:.6g}: {objective:.6g}</title></circle>"
+            for value, objective, proved in steps
+        ]
+    what = f"{len(steps)} points, {up} against {across}"
+    return (
+        f'<svg class="frontier" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(what)}" '
+        f'xmlns="http://www.w3.org/2000/svg"><style>{STYLE}</style>{"".join(parts)}</svg>'
+    )
+
+
+class _Axis:
+    """Values to pixels."""
+
+    def __init__(self, values: Sequence[float], first: float, last: float) -> None:
+        low, high = min(values), max(values)
+        pad = 0.05 * (high - low) or max(abs(high), 1.0) * 0.1
+        self.low = low if low == 0 else max(0.0, low - pad) if low > 0 else low - pad
+        self.high, self.first, self.last = high + pad, first, last
+
+    def __call__(self, value: float) -> float:
+        return self.first + (value - self.low) / (self.high - self.low) * (self.last - self.first)
+
+    def ticks(self) -> list[float]:
+        """About five round numbers."""
+        raw = (self.high - self.low) / 5
+        power = 10.0 ** math.floor(math.log10(raw))
+        step = next((power * m for m in (1, 2, 5) if power * m >= raw), 10 * power)
+        first, last = math.ceil(self.low / step), math.floor(self.high / step)
+        return [round(index * step, 12) for index in range(first, last + 1)]
+
+
+def _path(steps: Sequence[Step], x: _Axis, y: _Axis) -> str:
+    """The best objective at each bound: constant from a point to the next looser one."""
+    corners = [(x(steps[0][0]), y(steps[0][1]))]
+    for (looser, _, _), (value, objective, _) in pairwise(steps):
+        corners += [(x(looser), y(objective)), (x(value), y(objective))]
+    return "M" + "L".join(f"{a:.1f},{b:.1f}" for a, b in corners)
