@@ -20,15 +20,6 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption(
-        "--differential-seed",
-        type=int,
-        default=None,
-        help="draw a second part of the differential tests from this seed (for example the date)",
-    )
-
-
 @pytest.fixture(scope="session")
 def benchmark_data() -> Callable[[str], tuple[pd.DataFrame, pd.Series]]:
     """Load ``family/name`` from the benchmark folder as ``(X, y)``; skip where the folder is missing."""

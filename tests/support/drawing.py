@@ -18,6 +18,7 @@ from typing import TypeVar
 import pytest
 
 T = TypeVar("T")
+Draw = Callable[[Sequence[int], int], list[int]]
 Cell = tuple[int, ...]
 """The number of a value for each parameter."""
 
