@@ -53,12 +53,24 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def _families(items: Sequence[pytest.Item]) -> dict[str, dict[pytest.Item, Cell]]:
     """The cells of each test with the marker ``drawn``, by the test's name."""
     out: dict[str, dict[pytest.Item, Cell]] = {}
+    values: dict[tuple[str, str], list[object]] = {}
     for item in items:
         if item.get_closest_marker("drawn"):
-            indices = item.callspec.indices  # type: ignore[attr-defined]
-            cell = tuple(indices[name] for name in sorted(indices))
-            out.setdefault(item.nodeid.split("[")[0], {})[item] = cell
+            family, params = item.nodeid.split("[")[0], item.callspec.params  # type: ignore[attr-defined]
+            cell = tuple(
+                _number(params[name], values.setdefault((family, name), [])) for name in sorted(params)
+            )
+            out.setdefault(family, {})[item] = cell
     return out
+
+
+def _number(value: object, known: list[object]) -> int:
+    """The number of a parameter's value, by identity: values need not be comparable."""
+    for number, other in enumerate(known):
+        if other is value:
+            return number
+    known.append(value)
+    return len(known) - 1
 
 
 def covering(cells: Sequence[Cell], rng: random.Random, count: int | None = None) -> set[int]:
@@ -80,8 +92,8 @@ def covering(cells: Sequence[Cell], rng: random.Random, count: int | None = None
 
 
 def pairs(cell: Cell) -> set[tuple[tuple[int, int], ...]]:
-    """The pairs of (parameter, value) of a cell."""
-    return set(combinations(enumerate(cell), min(2, len(cell))))
+    """The values of a cell with their parameters, one by one and in pairs."""
+    return {*combinations(enumerate(cell), 1), *combinations(enumerate(cell), 2)}
 
 
 def _random(config: pytest.Config, name: str) -> random.Random:
