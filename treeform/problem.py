@@ -21,6 +21,8 @@ from treeform.solve.choice import choose
 from treeform.solve.explain import Explanation, explain_plan
 from treeform.solve.options import SolveOptions
 from treeform.tradeoff.axis import find_axis
+from treeform.tradeoff.conflict import Conflict
+from treeform.tradeoff.explain_conflict import explain_conflict
 from treeform.tradeoff.fill import fill_size_table
 from treeform.tradeoff.frontier import Frontier
 from treeform.tradeoff.pareto import Pareto, curve
@@ -302,6 +304,25 @@ class Problem:
         question, axis = find_axis(self.question, over, self._sensitive)
         options = SolveOptions(solver, formulation, warm_start, time_limit, on_progress)
         return trace_frontier(question, axis, options, between=between)
+
+    def conflict(
+        self, solver: Any = None, *, formulation: Any = None, time_limit: float | None = None
+    ) -> Conflict | None:
+        """Why no model satisfies all requirements: a smallest set that conflicts, and how far each bound would move.
+
+        Parameters
+        ----------
+        solver, formulation
+            As in `solve`.
+        time_limit : float, optional
+            Seconds for all of it.
+
+        Returns
+        -------
+        Conflict or None
+            None when some model satisfies all requirements. Each part has a certificate.
+        """
+        return explain_conflict(self.question, SolveOptions(solver, formulation, time_limit=time_limit))
 
     def explain(self, solver: Any = None, *, formulation: Any = None) -> Explanation:
         """How the problem would reach the solver: route and size of each block. Nothing is solved."""

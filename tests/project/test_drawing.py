@@ -18,8 +18,10 @@ import pytest
 @pytest.mark.drawn
 @pytest.mark.parametrize("a", [1, 2])
 @pytest.mark.parametrize("b", [[1], [2]])
-@pytest.mark.parametrize("c", "xy")
-def test_pairs(a, b, c): pass
+@pytest.mark.parametrize("c", "x")
+@pytest.mark.parametrize("d", [None])
+@pytest.mark.parametrize("e", "xy")
+def test_pairs(a, b, c, d, e): pass
 
 @pytest.mark.drawn(2)
 @pytest.mark.parametrize("seed", range(8))
@@ -53,15 +55,15 @@ def test_a_number_of_cells_is_kept() -> None:
     assert {cell[0] for cell in first} == {0, 1, 2, 3}
 
 
-@pytest.mark.parametrize(
-    ("args", "passed"),
-    [((), 4 + 2 + 1), (("--nightly",), 8 + 8 + 1 + 1), (("--draw", "3"), 4 + 2 + 1)],
-    ids=["drawn", "nightly", "another"],
-)
-def test_markers_decide_what_runs(pytester: pytest.Pytester, args: tuple[str, ...], passed: int) -> None:
+@pytest.mark.parametrize("args", [("--draw", "0"), ("--draw", "3"), ("--nightly",)], ids=" ".join)
+def test_markers_decide_what_runs(pytester: pytest.Pytester, args: tuple[str, ...]) -> None:
     pytester.makepyfile(TESTS)
-    done = pytester.runpytest_inprocess("-p", "drawing", "-p", "no:cacheprovider", *args)
-    done.assert_outcomes(passed=passed, deselected=18 - passed)
+    done = pytester.runpytest_inprocess("-p", "drawing", "-p", "no:cacheprovider", *args).parseoutcomes()
+    if args == ("--nightly",):
+        assert done == {"passed": 8 + 8 + 1 + 1}
+    else:
+        assert done["passed"] + done["deselected"] == 18
+        assert 4 + 2 + 1 <= done["passed"] <= 6 + 2 + 1  # four cells are enough for all pairs
 
 
 def test_what_is_named_runs_with_all_its_cells(pytester: pytest.Pytester) -> None:

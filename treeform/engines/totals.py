@@ -78,6 +78,7 @@ class TotalsSearch(Engine):
             "max_features",
             "sample_cost",
             "totals",
+            "meetings",
             "weights",
         }
     )
@@ -118,6 +119,10 @@ class TotalsSearch(Engine):
                 table.lo,
                 table.hi,
                 table.source,
+                table.mark,
+                table.clash_begin,
+                table.clash_low,
+                table.clash_high,
                 depth=task.depth,
                 min_support=task.min_support,
                 min_flow=task.min_flow,

@@ -16,12 +16,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Set
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from treeform.errors import PortError
 from treeform.language.limits import Limits
+from treeform.language.shared import SharedValues
 from treeform.shape import UNIVARIATE
 
 if TYPE_CHECKING:
@@ -107,6 +108,8 @@ class Ports:
     asks_for_tests : bool
         Whether some requirement may need tests that decide nothing (`Requirement.demands_tests`). Otherwise they may
         be left out wherever they gain nothing.
+    examples : ndarray of int64, optional
+        The points that a formulation with lazy examples begins with; None leaves it the choice.
     """
 
     def __init__(
@@ -116,14 +119,16 @@ class Ports:
         wanted: Iterable[str] = (),
         limits: Limits | None = None,
         asks_for_tests: bool = False,
+        examples: np.ndarray | None = None,
     ) -> None:
         self.data = data
         self.shape = shape
         self.wanted = frozenset(wanted)
         self.limits = limits or Limits()
         self.asks_for_tests = asks_for_tests
-        self.state: dict[str, Any] = {}
-        """Anything that is no expression and that components share: thresholds, node numbering, …"""
+        self.examples = examples
+        self.shared = SharedValues()
+        """What the components of the formulation publish for each other."""
         self._exprs: dict[str, Expr] = {}
         self._sizes: dict[str, int] = {"n": data.n_samples, "K": data.n_classes, "F": data.n_features}
         self._reader: Reader | None = None

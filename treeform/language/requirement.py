@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from treeform.data import Dataset
     from treeform.graph import DecisionGraph
     from treeform.language.limits import Limits
+    from treeform.language.meetings import Meetings
     from treeform.language.ports import Ports
     from treeform.model import Model
 
@@ -116,6 +117,13 @@ class Requirement(Component, ABC):
         it from `prediction_rows`; override it where fewer totals than rows will do, or where tests add to them.
         """
         return of_prediction_rows(self.prediction_rows(data), str(self))
+
+    def meetings(self, data: Dataset) -> Meetings | None:
+        """This requirement as marks that must not meet at a test, when it is nothing else; else None.
+
+        What says so is honoured by `treeform.engines.TotalsSearch` as well.
+        """
+        return None
 
     def to_json(self) -> dict[str, Any]:
         """``{"name": ..., "parameters": {...}}``; `from_json` rebuilds it."""

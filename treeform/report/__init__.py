@@ -11,6 +11,7 @@ from treeform.report.page import render_html
 from treeform.report.plain import render_text
 from treeform.report.plot import plot_trace, trace_svg
 from treeform.solve import Result
+from treeform.tradeoff.prices import Prices
 
 __all__ = [
     "Facts",
@@ -42,6 +43,7 @@ def html(
     *,
     certificate: Mapping[str, Any] | None = None,
     source: str | None = None,
+    prices: Prices | None = None,
 ) -> str:
     """Make a self-contained HTML report of a result.
 
@@ -55,13 +57,15 @@ def html(
         The certificate that goes with it; its digest is quoted.
     source : str, optional
         A name for the data.
+    prices : Prices, optional
+        What `Result.prices` found.
 
     Returns
     -------
     str
         The page.
     """
-    page = render_html(of_result(result, certificate=certificate, source=source))
+    page = render_html(of_result(result, certificate=certificate, source=source, prices=prices))
     if path is not None:
         Path(path).write_text(page, encoding="utf-8")
     return page

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ from treeform.solve.simple_bounds import floor_bound
 if TYPE_CHECKING:
     from treeform.graph import DecisionGraph
     from treeform.language.requirement import Requirement
+    from treeform.tradeoff.prices import Prices
 
 
 @dataclass(frozen=True)
@@ -80,6 +81,8 @@ class Facts:
     claims: tuple[ClaimFact, ...]
     notes: tuple[str, ...]
     digests: tuple[tuple[str, str], ...]
+    prices: tuple[tuple[str, str, str], ...] = ()
+    """Each requirement, the objective without it, and its price."""
     version: str = __version__
 
 
@@ -99,7 +102,11 @@ KINDS = {"upper": "a model of value", "lower": "no model is below", "infeasible"
 
 
 def of_result(
-    result: Result, *, certificate: Mapping[str, Any] | None = None, source: str | None = None
+    result: Result,
+    *,
+    certificate: Mapping[str, Any] | None = None,
+    source: str | None = None,
+    prices: Prices | None = None,
 ) -> Facts:
     """The facts of a solve.
 
@@ -110,6 +117,8 @@ def of_result(
         Its digest is quoted.
     source : str, optional
         Where the data came from, such as a file name.
+    prices : Prices, optional
+        What `Result.prices` found.
     """
     if result.question is None:
         raise ValueError("a report needs a result that knows its question")
@@ -139,7 +148,7 @@ def of_result(
         )
         for claim in result.claims
     )
-    return _facts(
+    facts = _facts(
         result.question,
         result.graph,
         status=result.status,
@@ -152,6 +161,9 @@ def of_result(
         source=source,
         training=True,
     )
+    rows = () if prices is None else prices.rows
+    shown = tuple((row.requirement, value_text(row.without.objective), str(row)) for row in rows)
+    return replace(facts, prices=shown)
 
 
 def of_model(

@@ -155,7 +155,7 @@ class OfAmount(Bounded):
 
     @property
     def bound_name(self) -> str:
-        return "weight"
+        return "weight" if self.amount.count is not None else "share"
 
     @property
     def bound(self) -> Value:

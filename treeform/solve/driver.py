@@ -190,7 +190,12 @@ def _refuted(question: Question, ledger: Ledger) -> list[str]:
         return []
     ignored = max((claim.relaxation for claim in proofs), key=len)
     names = [label for label in question.labels if label not in ignored]
-    return [f"no model of shape {question.shape} satisfies {' together with '.join(names)}"] if names else []
+    if not names:
+        return []
+    what = f"no model of shape {question.shape} satisfies {' together with '.join(names)}"
+    return [
+        f"{what}; result.conflict() names a smallest set that conflicts, and how far each bound would have to move"
+    ]
 
 
 def _who_answered(plan: Plan, ledger: Ledger) -> tuple[str, str | None]:

@@ -15,6 +15,7 @@ import numpy as np
 from treeform.engines import Engine, TreeTask
 from treeform.language.costs import LARGEST_COST, ClassCost, SampleCost
 from treeform.language.limits import Limits
+from treeform.language.meetings import MOST_MARKS, Meetings, all_meetings
 from treeform.language.objective import Error, Leaves, Nodes
 from treeform.language.question import Question
 from treeform.language.requirement import Requirement
@@ -70,6 +71,7 @@ def relax(question: Question, engine: Engine, depth: int | None = None) -> Relax
     dropped: list[str] = []
     limits = Limits()
     totals: list[Totals] = []
+    meetings: list[Meetings] = []
     is_tree = isinstance(question.shape, Tree)
     fits = is_tree or "widths" in engine.understands
     for label, requirement in zip(question.labels, question.requirements, strict=True):
@@ -80,6 +82,10 @@ def relax(question: Question, engine: Engine, depth: int | None = None) -> Relax
             limits = limits.tighten(own)
         elif (rows := _totals(requirement, question, engine, fits)) is not None:
             totals.append(rows)
+        elif (marks := _meetings(requirement, question, engine)) is not None and (
+            marks.n_marks + sum(part.n_marks for part in meetings) <= MOST_MARKS
+        ):
+            meetings.append(marks)
         else:
             dropped.append(label)
     if not fits:
@@ -98,6 +104,7 @@ def relax(question: Question, engine: Engine, depth: int | None = None) -> Relax
         min_flow=limits.min_flow,
         max_features=limits.max_features,
         totals=joined(totals),
+        meetings=all_meetings(meetings),
         sample_cost=each,
     )
     return Relaxation(task, factor, offset, tuple(dropped))
@@ -117,6 +124,14 @@ def _totals(requirement: Requirement, question: Question, engine: Engine, fits: 
         return None
     own = requirement.totals(question.data)
     return own if own is not None and (fits or own.per_test is None) else None
+
+
+def _meetings(requirement: Requirement, question: Question, engine: Engine) -> Meetings | None:
+    """The requirement as marks that must not meet, where the engine honours these.
+
+    A diagram that has no clash unrolls to a tree that has none: fewer samples reach each copy of a test.
+    """
+    return requirement.meetings(question.data) if "meetings" in engine.understands else None
 
 
 Price = tuple[np.ndarray | None, np.ndarray | None, int, Fraction, Fraction]

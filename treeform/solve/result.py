@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from enum import Enum
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from treeform.graph import DecisionGraph
     from treeform.language.question import Question
+    from treeform.tradeoff.conflict import Conflict
+    from treeform.tradeoff.prices import Prices
 
 Number = int | Fraction
 
@@ -171,6 +173,24 @@ class Result:
             return None
         return 1.0 - self.errors / self.question.data.n_samples
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Statuses by name: not every library that stores models knows how to make an Enum."""
+        state = {f.name: getattr(self, f.name) for f in fields(self)}
+        return {
+            **state,
+            "status": self.status.value,
+            "limit": None if self.limit is None else self.limit.value,
+        }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        limit = None if state["limit"] is None else Limit(state["limit"])
+        for name, value in {**state, "status": Status(state["status"]), "limit": limit}.items():
+            object.__setattr__(self, name, value)
+
+    def without_data(self) -> Result:
+        """The same answer without the training rows; it cannot make a certificate any more."""
+        return replace(self, question=None)
+
     def certificate(self) -> dict[str, Any]:
         """Everything needed to re-verify this answer from scratch, as plain JSON values.
 
@@ -181,6 +201,35 @@ class Result:
         from treeform.certify.certificate import make_certificate
 
         return make_certificate(self)
+
+    def prices(
+        self, solver: Any = None, *, formulation: Any = None, time_limit: float | None = None
+    ) -> Prices:
+        """What each requirement costs: the optimum without it, and without all of them.
+
+        Parameters
+        ----------
+        solver, formulation
+            As in `treeform.Problem.solve`.
+        time_limit : float, optional
+            Seconds for all of it, shared evenly.
+
+        Returns
+        -------
+        Prices
+            Each price is proved, or given as a range.
+        """
+        from treeform.tradeoff.prices import price_requirements
+
+        return price_requirements(self, solver, formulation, time_limit)
+
+    def conflict(
+        self, solver: Any = None, *, formulation: Any = None, time_limit: float | None = None
+    ) -> Conflict | None:
+        """Why no model satisfies all requirements; None when one does. See `treeform.Problem.conflict`."""
+        from treeform.tradeoff.explain_conflict import conflict_of
+
+        return conflict_of(self, solver, formulation, time_limit)
 
     def __str__(self) -> str:
         if self.graph is None:

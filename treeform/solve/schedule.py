@@ -81,6 +81,9 @@ EACH_ROW = Share(0.4, least=0.1)
 FRONTIER_STEP = Share(0.25, least=0.1)
 """One bound of a frontier: a hard one must not take the time of all tighter ones."""
 
+CONFLICT_STEP = Share(0.25, least=0.1)
+"""One question about a conflict, of several that have to be answered."""
+
 # -- the check of a certificate ---------------------------------------------------------------------
 
 FIRST_PROVER = Share(0.3, most=10.0, unlimited=10.0)

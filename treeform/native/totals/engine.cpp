@@ -41,7 +41,7 @@ class Search {
 public:
     Search(const Table& table, const Settings& settings, Control& control, Outcome& out)
         : table_(table), settings_(settings), control_(control), out_(out), pricing_(table, settings),
-          rows_(table, settings.simd, settings.max_features == 0 && uniform_tests(table)),
+          rows_(table, settings.simd, settings.max_features == 0 && !table.clash_begin && uniform_tests(table)),
           minima_(table, rows_, settings_, control, out.counters) {
         rows_.root(root_);
         out_.simd = rows_.simd, out_.columns = rows_.columns;
