@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from treeform.graph import dot, jsonio, rewrite, rules, svg
+from treeform.graph import axes, dot, jsonio, rewrite, rules, svg
 from treeform.graph.graph import FlatGraph
 
 if TYPE_CHECKING:
@@ -136,9 +136,31 @@ class DecisionGraph(FlatGraph):
         """Standalone SVG drawing (text)."""
         return svg.to_svg(self)
 
-    def plot(self) -> svg.Drawing:
-        """Drawing that notebooks display; ``plot().save("model.svg")`` writes it, or a PNG or PDF by its name."""
-        return svg.Drawing(self.to_svg())
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the model.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw.
+
+        Returns
+        -------
+        Drawing or Axes
+            Without ``ax`` an SVG drawing that notebooks display; ``plot().save("model.svg")`` writes it, or PNG or PDF
+            by its name.
+
+        Raises
+        ------
+        SpecError
+            If ``ax`` is nothing that matplotlib draws on.
+        """
+        if ax is None:
+            return svg.Drawing(self.to_svg())
+        return axes.draw(self, ax)
+
+    def _repr_html_(self) -> str:
+        return self.to_svg()
 
     def __str__(self) -> str:
         return self.to_text()

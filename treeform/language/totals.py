@@ -109,6 +109,10 @@ class Totals:
         """K."""
         return len(self.names)
 
+    def row_text(self, row: TotalRow) -> str:
+        """What a row compares, in words: the totals in it."""
+        return " against ".join(name for name, c in zip(self.names, row.coef, strict=True) if c)
+
     def values(self, graph: DecisionGraph, data: Dataset) -> list[int]:
         """The totals of a model, exactly."""
         predicted = graph.predict_codes(data.X)

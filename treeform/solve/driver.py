@@ -190,9 +190,11 @@ def _refuted(question: Question, ledger: Ledger) -> list[str]:
         return []
     ignored = max((claim.relaxation for claim in proofs), key=len)
     names = [label for label in question.labels if label not in ignored]
+    others = [label for label in question.labels if label in ignored]
     if not names:
         return []
     what = f"no model of shape {question.shape} satisfies {' together with '.join(names)}"
+    what += f", even without {', '.join(others)}" if others else ""
     return [
         f"{what}; result.conflict() names a smallest set that conflicts, and how far each bound would have to move"
     ]

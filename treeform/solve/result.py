@@ -7,6 +7,8 @@ from enum import Enum
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from treeform.notebook import table_html, text_html
+
 if TYPE_CHECKING:
     from treeform.graph import DecisionGraph
     from treeform.language.question import Question
@@ -112,7 +114,7 @@ class Claim:
         return f"{what}{number}{without}, by {self.by} after {self.seconds:.2f} s"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Result:
     """The answer to one problem, re-evaluated by treeform in exact integers.
 
@@ -230,6 +232,17 @@ class Result:
         from treeform.tradeoff.explain_conflict import conflict_of
 
         return conflict_of(self, solver, formulation, time_limit)
+
+    def __repr__(self) -> str:
+        return f"<Result: {self}>"
+
+    def _repr_html_(self) -> str:
+        drawing = "" if self.graph is None else self.graph.to_svg()
+        kept = [
+            (label, "satisfied" if not lacks else f"lacks {_show(lacks)}")
+            for label, lacks in self.violations.items()
+        ]
+        return text_html(str(self)) + (table_html(("requirement", ""), kept) if kept else "") + drawing
 
     def __str__(self) -> str:
         if self.graph is None:

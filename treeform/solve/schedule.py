@@ -84,6 +84,11 @@ FRONTIER_STEP = Share(0.25, least=0.1)
 CONFLICT_STEP = Share(0.25, least=0.1)
 """One question about a conflict, of several that have to be answered."""
 
+# -- a report ---------------------------------------------------------------------------------------
+
+REPORT_CURVES = Share(0.1, most=10.0, least=0.5, unlimited=5.0)
+"""The curves of a report, after the answer: they need some tens of proved solves, each about as long as the first."""
+
 # -- the check of a certificate ---------------------------------------------------------------------
 
 FIRST_PROVER = Share(0.3, most=10.0, unlimited=10.0)

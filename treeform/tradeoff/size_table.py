@@ -16,6 +16,7 @@ from treeform.graph import DecisionGraph
 from treeform.language.numbers import as_fraction
 from treeform.language.objective import Nodes, Objective
 from treeform.language.question import Question
+from treeform.notebook import Printed
 from treeform.solve.result import Limit, Number, as_number
 from treeform.solve.simple_bounds import bound_with, most_tests
 from treeform.solve.verification import judge_candidate
@@ -77,8 +78,8 @@ class PriceOptimum:
         return f"price {float(self.price):.6g}: objective {float(self.objective or 0):.6g}, {tests}, {state}"
 
 
-@dataclass(frozen=True)
-class SizeTable:
+@dataclass(frozen=True, repr=False)
+class SizeTable(Printed):
     """The least value for each number of tests.
 
     Attributes

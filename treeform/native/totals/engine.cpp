@@ -145,7 +145,10 @@ private:
                 if (!pricing_.make(only, 0, prices)) continue;
                 minima_.set(prices);
                 const Amount minimum = minima_.minimum(root_, depth, kNone);
-                if (minimum >= kNone || minimum > prices.constant) impossible_ = true;
+                if (minimum < kNone && minimum <= prices.constant) continue;
+                impossible_ = true;
+                if (final_) out_.active.assign(table_.rows, 0), out_.active[r] = sign;
+                return;
             }
     }
 

@@ -1,20 +1,20 @@
 #pragma once
-// The substrate for one lane width. Restriction is a compression of bits: all columns of a subproblem are stored
+// The row sets for one lane width. Restriction is a compression of bits: all columns of a subproblem are stored
 // densely again, so that the counting kernels always work at full density.
 #include <cstring>
 
 #include "layout.hpp"
-#include "substrate.hpp"
+#include "row_sets.hpp"
 
 namespace treeform::binary {
 
 template <class L, class S>
-class SubstrateOf final : public Substrate {
+class PackedRowSets final : public RowSets {
 public:
-    SubstrateOf(const Points&, const Settings&, Layout&&);
+    PackedRowSets(const Points&, const Settings&, Layout&&);
     void root(Node& out) override;
-    void child(const Node& parent, int column, int side, Node& out, bool tidy) override;
-    void restrict_to(const std::vector<std::uint64_t>& cover, Node& out, bool tidy) override;
+    void child(const Node& parent, int column, int side, Node& out, bool reduced) override;
+    void restrict_to(const std::vector<std::uint64_t>& cover, Node& out, bool reduced) override;
     void pairs(Node& node) override;
     void triples(Node& node, const std::atomic<bool>& stopping) override;
     void prepare_distances(Node& node) override;
@@ -35,9 +35,9 @@ private:
     template <class MaskOf>
     void plan(const std::vector<Run>& runs, int n_runs, MaskOf mask_of, std::vector<Run>& out_runs,
               std::vector<L>& out_valid);
-    void finish(Node& out, bool tidy);
+    void finish(Node& out, bool reduced);
     void count(Node& node);
-    void tidy_up(Node& node);
+    void reduce_columns(Node& node);
     void sides(Node& node);
     Cost price(Cost mass, S reward) const {
         if (layout_.mode == Mode::two_classes) return layout_.unit * ((mass / layout_.unit - reward) / 2);

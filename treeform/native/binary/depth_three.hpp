@@ -1,9 +1,9 @@
 #pragma once
-// Subtrees that need no search: the best tree of depth at most three from the counts that the substrate holds, for
-// any budget of tests and price per test.
+// Subtrees that need no search: the best tree of depth at most three from the counts of the rows, for any budget of
+// tests and price per test.
 #include "control.hpp"
 #include "plan.hpp"
-#include "substrate.hpp"
+#include "row_sets.hpp"
 
 namespace treeform::binary {
 
@@ -48,15 +48,15 @@ inline Cost side_cost(const Node& n, int s, int j, int tests, Cost penalty) {
 inline Solved solve_one(const Node& n, std::int64_t tests, Cost penalty) {
     return best_root(n, 0, tests, penalty, [&](int s, int j, int) { return n.side_leaf[s][j]; });
 }
-inline Solved solve_two(Substrate& substrate, Node& n, std::int64_t tests, Cost penalty) {
+inline Solved solve_two(RowSets& row_sets, Node& n, std::int64_t tests, Cost penalty) {
     if (tests <= 1) return solve_one(n, tests, penalty);
-    substrate.pairs(n);
+    row_sets.pairs(n);
     return best_root(n, 1, tests, penalty, [&](int s, int j, int t) { return side_cost(n, s, j, t, penalty); });
 }
-inline Solved solve_three(Substrate& substrate, Node& n, std::int64_t tests, Cost penalty,
+inline Solved solve_three(RowSets& row_sets, Node& n, std::int64_t tests, Cost penalty,
                           const std::atomic<bool>& stopping) {
     if (tests <= 1) return solve_one(n, tests, penalty);
-    substrate.triples(n, stopping);
+    row_sets.triples(n, stopping);
     if (stopping.load(std::memory_order_relaxed)) throw Stopped{};  // its sums may be unfinished
     return best_root(n, 3, tests, penalty, [&](int s, int j, int t) { return side_cost(n, s, j, t, penalty); });
 }
@@ -64,28 +64,10 @@ inline Solved solve_three(Substrate& substrate, Node& n, std::int64_t tests, Cos
 /// The plan of a solved tree of depth at most three.
 inline PlanPtr plan_of(const Node& n, const Solved& s, int depth) {
     if (s.column < 0) return Plan::a_leaf();
-    if (depth <= 2) return Plan::outright(depth, 1 + s.tests[0] + s.tests[1]);
-    PlanPtr with = Plan::outright(2, s.tests[0]), without = Plan::outright(2, s.tests[1]);
+    if (depth <= 2) return Plan::solve_directly(depth, 1 + s.tests[0] + s.tests[1]);
+    PlanPtr with = Plan::solve_directly(2, s.tests[0]), without = Plan::solve_directly(2, s.tests[1]);
     if (n.flip[s.column]) std::swap(with, without);  // side 0 holds where the feature is not flip
     return Plan::test(n.feature[s.column], without, with);
 }
-
-/// Writes plans out as trees.
-class Scribe {
-public:
-    Scribe(Substrate& substrate, const Settings& settings) : substrate_(substrate), settings_(settings) {}
-    /// The tree of a plan, its leaves labelled as well as possible; the cost is counted anew.
-    FlatTree write(const PlanPtr& plan);
-
-private:
-    Cost lay(const PlanPtr& plan, const std::vector<std::uint64_t>& cover, FlatTree& tree, int at);
-    Cost lay_leaf(Node& node, FlatTree& tree, int at);
-    Cost lay_test(int feature, const PlanPtr& zero, const PlanPtr& one, const std::vector<std::uint64_t>& cover,
-                  FlatTree& tree, int at);
-    static int add(FlatTree& tree);
-
-    Substrate& substrate_;
-    const Settings& settings_;
-};
 
 }  // namespace treeform::binary

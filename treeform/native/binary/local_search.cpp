@@ -1,6 +1,6 @@
 // Search in the neighbourhood of a tree: its upper tests stay, and everything below them is searched.
 //
-// A start from outside (follow) and the incumbent (polish) both come here. The subtrees of the lowest `exact` levels
+// It starts from a given tree (follow) or from the incumbent (local_search). The subtrees of the lowest `exact` levels
 // are replaced by the best ones there are for their rows; with `exact` one less than the depth this is all trees that
 // share the root test. What is found goes to the incumbent at once, and into the cache.
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace treeform::binary {
 void Search::follow(const FlatTree& start) {
     begin(nullptr, ~std::uint64_t(0));
     const Known known = along(start, 0, root_, settings_.depth, most_tests());
-    if (known.plan && known.upper < team_.upper()) team_.offer(known.upper, known.plan, scribe_);
+    if (known.plan && known.upper < shared_.upper()) shared_.offer(known.upper, known.plan, writer_);
 }
 
 static std::int32_t column_of(const Node& node, int feature) {
@@ -23,11 +23,11 @@ static std::int32_t column_of(const Node& node, int feature) {
 /// The side of a column on which its feature has that value.
 static int side_of(const Node& node, int column, int value) { return (value == 1) != bool(node.flip[column]) ? 0 : 1; }
 
-/// The given tests while more levels are left than are solved outright; then the best subtree there is.
+/// The given tests while more levels are left than are solved directly; then the best subtree.
 Search::Known Search::along(const FlatTree& start, int at, Node& node, int depth, std::int64_t tests) {
     Known known{0, node.leaf, node.leaf < kNever ? Plan::a_leaf() : nullptr};
     if (trivial(node, depth, tests)) return known;
-    if (bottom(depth)) return outright(node, depth, tests);
+    if (bottom(depth)) return solve_directly(node, depth, tests);
     const int column = start.feature[at] < 0 ? -1 : column_of(node, start.feature[at]);
     if (column < 0) return known;  // a leaf, or a test that tells nothing apart
     const std::int64_t left = std::min(full(depth - 1), tests - 1), right = std::min(full(depth - 1), tests - 1 - left);
@@ -35,7 +35,7 @@ Search::Known Search::along(const FlatTree& start, int at, Node& node, int depth
     Known part[2];
     for (int value = 0; value < 2; ++value) {
         Node child;
-        substrate_.child(node, column, side_of(node, column, value), child, true);
+        row_sets_.child(node, column, side_of(node, column, value), child, true);
         part[value] = along(start, below[value], child, depth - 1, value == 0 ? left : right);
     }
     const Cost cost = plus(plus(part[0].upper, part[1].upper), settings_.node_penalty);
@@ -43,12 +43,12 @@ Search::Known Search::along(const FlatTree& start, int at, Node& node, int depth
     return known;
 }
 
-void Search::polish(const PlanPtr& tree, int exact, std::uint64_t most) {
-    if (most_tests() < full(settings_.depth)) return;  // a budget of tests ties the subtrees together
+void Search::local_search(const PlanPtr& tree, int exact, std::uint64_t most) {
+    if (most_tests() < full(settings_.depth)) return;  // with a budget of tests the subtrees depend on each other
     begin(nullptr, most);
     try {
         const Known found = refine(tree, root_, 0, settings_.depth, exact);
-        if (found.plan && found.upper < team_.upper()) team_.offer(found.upper, found.plan, scribe_);
+        if (found.plan && found.upper < shared_.upper()) shared_.offer(found.upper, found.plan, writer_);
     } catch (const Paused&) {
         paused = true;
     }
@@ -59,14 +59,14 @@ Search::Known Search::valued(const PlanPtr& tree, Node& node) {
     Known known{0, node.leaf, tree};
     if (tree->kind == Plan::solved)
         known.upper = tree->depth == 1 ? solve_one(node, tree->tests, settings_.node_penalty).cost
-                                       : solve_two(substrate_, node, tree->tests, settings_.node_penalty).cost;
+                                       : solve_two(row_sets_, node, tree->tests, settings_.node_penalty).cost;
     if (tree->kind != Plan::split) return known;
     const int column = column_of(node, tree->feature);
     if (column < 0) return {0, kNever, nullptr};
     known.upper = settings_.node_penalty;
     for (int value = 0; value < 2; ++value) {
         Node child;
-        substrate_.child(node, column, side_of(node, column, value), child, true);
+        row_sets_.child(node, column, side_of(node, column, value), child, true);
         known.upper = plus(known.upper, valued(tree->child[value], child).upper);
     }
     return known;
@@ -85,7 +85,7 @@ Search::Known Search::refine(const PlanPtr& tree, Node& node, int level, int dep
     Known part[2];
     for (int value = 0; value < 2; ++value) {
         Node& child = frame.child[side_of(node, column, value)];
-        substrate_.child(node, column, side_of(node, column, value), child, true);
+        row_sets_.child(node, column, side_of(node, column, value), child, true);
         part[value] = valued(tree->child[value], child);
     }
     const int first = part[0].upper >= part[1].upper ? 0 : 1;  // where there is more to gain

@@ -1,10 +1,10 @@
+#include "packed_row_sets.hpp"
 #include "compression.hpp"
-#include "substrate_of.hpp"
 
 namespace treeform::binary {
 
 template <class L, class S>
-SubstrateOf<L, S>::SubstrateOf(const Points& p, const Settings& settings, Layout&& layout)
+PackedRowSets<L, S>::PackedRowSets(const Points& p, const Settings& settings, Layout&& layout)
     : layout_(std::move(layout)), min_support_(settings.min_support), ops_(choose_ops<L, S>(settings.simd.c_str())) {
     offset = layout_.offset;
     points = int(layout_.kept.size());
@@ -39,13 +39,13 @@ SubstrateOf<L, S>::SubstrateOf(const Points& p, const Settings& settings, Layout
 
 template <class L, class S>
 template <class MaskOf>
-void SubstrateOf<L, S>::plan(const std::vector<Run>& runs, int n_runs, MaskOf mask_of, std::vector<Run>& out_runs,
-                             std::vector<L>& out_valid) {
+void PackedRowSets<L, S>::plan(const std::vector<Run>& runs, int n_runs, MaskOf mask_of, std::vector<Run>& out_runs,
+                               std::vector<L>& out_valid) {
     plan_compression<L>(runs, n_runs, mask_of, steps_, out_runs, out_valid);
 }
 
 template <class L, class S>
-void SubstrateOf<L, S>::root(Node& out) {
+void PackedRowSets<L, S>::root(Node& out) {
     std::vector<std::uint64_t> all(words, ~std::uint64_t(0));
     if (points % 64) all.back() = (std::uint64_t(1) << (points % 64)) - 1;
     out.path.clear();
@@ -53,7 +53,7 @@ void SubstrateOf<L, S>::root(Node& out) {
 }
 
 template <class L, class S>
-void SubstrateOf<L, S>::restrict_to(const std::vector<std::uint64_t>& cover, Node& out, bool tidy) {
+void PackedRowSets<L, S>::restrict_to(const std::vector<std::uint64_t>& cover, Node& out, bool reduced) {
     std::vector<L> masks(root_chunks_);
     for (std::size_t r = 0; r < layout_.members.size(); ++r)
         for (std::size_t i = 0; i < layout_.members[r].size(); ++i) {
@@ -69,11 +69,11 @@ void SubstrateOf<L, S>::restrict_to(const std::vector<std::uint64_t>& cover, Nod
     plan(root_runs_, int(root_runs_.size()), [&](int c) { return masks[c]; }, out.runs, new_valid_);
     L* bits = out.bits.template take<L>(std::size_t(new_valid_.size() + 1) * out.pad);
     ops_.compress(root_bits_.template get<L>(), root_pad_, steps_.data(), int(steps_.size()), bits);
-    finish(out, tidy);
+    finish(out, reduced);
 }
 
 template <class L, class S>
-void SubstrateOf<L, S>::child(const Node& parent, int column, int side, Node& out, bool tidy) {
+void PackedRowSets<L, S>::child(const Node& parent, int column, int side, Node& out, bool reduced) {
     const L* from = parent.bits.template get<L>();
     const L* valid = parent.valid.template get<L>();
     const auto mask = [&](int c) {
@@ -93,23 +93,23 @@ void SubstrateOf<L, S>::child(const Node& parent, int column, int side, Node& ou
     out.hash = hash(out.cover);
     out.path = parent.path;
     out.path.push_back(2 * std::uint32_t(parent.feature[column]) + (turn ? 0 : 1));
-    finish(out, tidy);
+    finish(out, reduced);
 }
 
 template <class L, class S>
-void SubstrateOf<L, S>::finish(Node& out, bool tidy) {
+void PackedRowSets<L, S>::finish(Node& out, bool reduced) {
     out.chunks = int(new_valid_.size());
     L* valid = out.valid.template take<L>(new_valid_.size() + 1);
     std::copy(new_valid_.begin(), new_valid_.end(), valid);
     out.has_pairs = false;
     count(out);
-    if (tidy) tidy_up(out);
+    if (reduced) reduce_columns(out);
     sides(out);
 }
 
 /// Channel counts of all columns and of the node; two classes: channel 0 minus channel 1, and their sum as mass.
 template <class L, class S>
-void SubstrateOf<L, S>::count(Node& node) {
+void PackedRowSets<L, S>::count(Node& node) {
     const int all = layout_.all_channels;
     const L* bits = node.bits.template get<L>();
     const L* valid = node.valid.template get<L>();
@@ -136,7 +136,7 @@ void SubstrateOf<L, S>::count(Node& node) {
 }
 
 template <class L, class S>
-void SubstrateOf<L, S>::tidy_up(Node& node) {
+void PackedRowSets<L, S>::reduce_columns(Node& node) {
     const L* bits = node.bits.template get<L>();
     const L* valid = node.valid.template get<L>();
     S* counts = node.counts.template get<S>();
@@ -206,7 +206,7 @@ void SubstrateOf<L, S>::tidy_up(Node& node) {
 }
 
 template <class L, class S>
-void SubstrateOf<L, S>::sides(Node& node) {
+void PackedRowSets<L, S>::sides(Node& node) {
     const S* counts = node.counts.template get<S>();
     const S* totals = node.totals.template get<S>();
     const int last = layout_.all_channels - 1;
@@ -234,7 +234,7 @@ void SubstrateOf<L, S>::sides(Node& node) {
 }
 
 template <class L, class S>
-void SubstrateOf<L, S>::pairs(Node& node) {
+void PackedRowSets<L, S>::pairs(Node& node) {
     if (node.has_pairs) return;
     const Bits<L> b = view(node, node.bits.template get<L>());
     const int tables = layout_.mode == Mode::two_classes ? 1 : layout_.channels;
@@ -248,14 +248,15 @@ void SubstrateOf<L, S>::pairs(Node& node) {
                 S(std::min<Cost>(min_support_, std::numeric_limits<S>::max() / 8)), best);
     for (int side = 0; side < 2; ++side) {
         node.side_one[side].resize(node.columns);
-        for (int j = 0; j < node.columns; ++j) node.side_one[side][j] = price(node.side_mass[side][j], best.one[side][j]);
+        for (int j = 0; j < node.columns; ++j)
+            node.side_one[side][j] = price(node.side_mass[side][j], best.one[side][j]);
     }
     node.has_pairs = true;
     if (counters) ++counters->depth_two;
 }
 
 template <class L, class S>
-void SubstrateOf<L, S>::triples(Node& node, const std::atomic<bool>& stopping) {
+void PackedRowSets<L, S>::triples(Node& node, const std::atomic<bool>& stopping) {
     pairs(node);
     const L* bits = node.bits.template get<L>();
     S* out = rewards_.take<S>(std::size_t(8) * node.pad);
@@ -268,8 +269,9 @@ void SubstrateOf<L, S>::triples(Node& node, const std::atomic<bool>& stopping) {
     L* tmp = inside_.take<L>(std::size_t(node.chunks + 1) * node.pad);
     for (int f = 0; f < node.columns; ++f) {
         if (stopping.load(std::memory_order_relaxed)) return;
-        plan(node.runs, scanned * layout_.planes, [&](int c) { return bits[std::size_t(c) * node.pad + f]; }, inside_runs_,
-             inside_valid_);
+        plan(
+            node.runs, scanned * layout_.planes, [&](int c) { return bits[std::size_t(c) * node.pad + f]; },
+            inside_runs_, inside_valid_);
         ops_.compress(bits, node.pad, steps_.data(), int(steps_.size()), tmp);
         const Bits<L> b{tmp, node.columns, node.pad, inside_runs_.data(), layout_.planes};
         ops_.triples(b, layout_.mode, layout_.channels, f, node.table.template get<S>(), node.counts.template get<S>(),
@@ -289,22 +291,23 @@ void SubstrateOf<L, S>::triples(Node& node, const std::atomic<bool>& stopping) {
 }
 
 template <class L, class S>
-void SubstrateOf<L, S>::prepare_distances(Node& node) {
+void PackedRowSets<L, S>::prepare_distances(Node& node) {
     const Bits<L> b = view(node, node.bits.template get<L>());
     const bool two = layout_.mode == Mode::two_classes;
     S* table = node.shared.template take<S>(std::size_t(node.columns) * node.pad + 64);
-    ops_.mass_pairs(b, two ? 0 : layout_.all_channels - 1, two ? 2 : layout_.all_channels, scratch(node.columns, node.chunks), table);
+    ops_.mass_pairs(b, two ? 0 : layout_.all_channels - 1, two ? 2 : layout_.all_channels,
+                    scratch(node.columns, node.chunks), table);
 }
 
 template <class L, class S>
-int SubstrateOf<L, S>::label(const Node& node) const {
+int PackedRowSets<L, S>::label(const Node& node) const {
     const S* totals = node.totals.template get<S>();
     if (layout_.mode == Mode::two_classes) return totals[0] >= 0 ? 0 : 1;
     return int(std::max_element(totals, totals + layout_.labels) - totals);
 }
 
 template <class L, class S>
-void SubstrateOf<L, S>::class_weights(const Node& node, int column, double* with, double* all) const {
+void PackedRowSets<L, S>::class_weights(const Node& node, int column, double* with, double* all) const {
     const S* counts = node.counts.template get<S>();
     const S* totals = node.totals.template get<S>();
     if (layout_.mode == Mode::two_classes) {
@@ -312,8 +315,11 @@ void SubstrateOf<L, S>::class_weights(const Node& node, int column, double* with
         with[0] = (m + d) / 2, with[1] = (m - d) / 2, all[0] = (mt + dt) / 2, all[1] = (mt - dt) / 2;
         return;
     }
-    for (int k = 0; k < layout_.labels; ++k)
-        with[k] = counts[std::size_t(k) * node.pad + column], all[k] = totals[k];
+    for (int k = 0; k < layout_.labels; ++k) with[k] = counts[std::size_t(k) * node.pad + column], all[k] = totals[k];
 }
+
+template class PackedRowSets<std::uint16_t, std::int16_t>;
+template class PackedRowSets<std::uint32_t, std::int32_t>;
+template class PackedRowSets<std::uint64_t, std::int64_t>;
 
 }  // namespace treeform::binary

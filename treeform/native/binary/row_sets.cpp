@@ -1,9 +1,9 @@
-#include "substrate.hpp"
+#include "row_sets.hpp"
 
 #include <stdexcept>
 #include <string_view>
 
-#include "substrate_of.hpp"
+#include "packed_row_sets.hpp"
 
 namespace treeform::binary {
 
@@ -39,7 +39,7 @@ template const Ops<std::uint16_t, std::int16_t>& choose_ops(const char*);
 template const Ops<std::uint32_t, std::int32_t>& choose_ops(const char*);
 template const Ops<std::uint64_t, std::int64_t>& choose_ops(const char*);
 
-std::uint64_t Substrate::hash(const std::vector<std::uint64_t>& cover) {
+std::uint64_t RowSets::hash(const std::vector<std::uint64_t>& cover) {
     std::uint64_t a = 0x243f6a8885a308d3ull, b = 0x13198a2e03707344ull;
     for (std::size_t w = 0; w < cover.size(); ++w) {  // two independent chains: multiplication latency is the cost
         std::uint64_t& h = w & 1 ? a : b;
@@ -50,7 +50,7 @@ std::uint64_t Substrate::hash(const std::vector<std::uint64_t>& cover) {
     return a ^ a >> 31;
 }
 
-bool Substrate::leads_to(const std::uint32_t* path, int length, const std::vector<std::uint64_t>& cover) const {
+bool RowSets::leads_to(const std::uint32_t* path, int length, const std::vector<std::uint64_t>& cover) const {
     for (int w = 0; w < words; ++w) {
         std::uint64_t x = w + 1 < words || points % 64 == 0 ? ~std::uint64_t(0) : (std::uint64_t(1) << points % 64) - 1;
         for (int i = 0; i < length; ++i) x &= path[i] & 1 ? literal[path[i] >> 1][w] : ~literal[path[i] >> 1][w];
@@ -59,15 +59,15 @@ bool Substrate::leads_to(const std::uint32_t* path, int length, const std::vecto
     return true;
 }
 
-std::unique_ptr<Substrate> make_substrate(const Points& points, const Settings& settings) {
+std::unique_ptr<RowSets> make_row_sets(const Points& points, const Settings& settings) {
     Layout layout(points, settings);
     switch (layout.lane_bits()) {
         case 16:
-            return std::make_unique<SubstrateOf<std::uint16_t, std::int16_t>>(points, settings, std::move(layout));
+            return std::make_unique<PackedRowSets<std::uint16_t, std::int16_t>>(points, settings, std::move(layout));
         case 32:
-            return std::make_unique<SubstrateOf<std::uint32_t, std::int32_t>>(points, settings, std::move(layout));
+            return std::make_unique<PackedRowSets<std::uint32_t, std::int32_t>>(points, settings, std::move(layout));
         default:
-            return std::make_unique<SubstrateOf<std::uint64_t, std::int64_t>>(points, settings, std::move(layout));
+            return std::make_unique<PackedRowSets<std::uint64_t, std::int64_t>>(points, settings, std::move(layout));
     }
 }
 
