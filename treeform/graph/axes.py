@@ -53,8 +53,8 @@ def draw(graph: FlatGraph, ax: Any) -> Any:
         text = "\n".join([*box.lines, *([box.detail] if box.detail else [])])
         weight = "bold" if leaf else "normal"
         ax.text(
-            x + box.width / 2, y + box.height / 2, text, ha="center", va="center", fontsize=TEXT * points, weight=weight,
-            zorder=4,
+            x + box.width / 2, y + box.height / 2, text, ha="center", va="center", fontsize=TEXT * points,
+            weight=weight, zorder=4,
         )  # fmt: skip
     return ax
 

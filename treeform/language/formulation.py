@@ -246,7 +246,7 @@ def in_order(components: Sequence[Component]) -> list[Component]:
     Raises
     ------
     PortError
-        If components wait for each other in a circle.
+        If components need each other's ports in a cycle.
     """
     waiting, done, out = list(components), set[str](), list[Component]()
     offered = frozenset().union(*(c.offers for c in components))
@@ -262,7 +262,7 @@ def in_order(components: Sequence[Component]) -> list[Component]:
 
 
 def _missing(formulation: Formulation, reader: str, missing: list[str], splits: str) -> PortError:
-    """Who reads what is missing, and which installed formulations offer it."""
+    """The reader of what is missing, and the installed formulations that offer it."""
     unknown = [name for name in missing if name not in PORTS]
     makers = [name for name, offers in _offers_of_all(splits).items() if offers >= set(missing)]
     if unknown and not makers:

@@ -1,7 +1,7 @@
 """Values that the components of one formulation publish for each other, and read by type.
 
-Ports hold expressions under agreed names, for everybody. What only the components of one formulation need of each other
-(node numbering, thresholds, columns to write a start into) is a class of its own: a `Shared`.
+Ports hold expressions under agreed names, for any reader. Values that only the components of one formulation need
+(node numbering, thresholds, columns to write a start into) have classes of their own, derived from `Shared`.
 """
 
 from __future__ import annotations

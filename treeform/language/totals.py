@@ -1,6 +1,6 @@
 """Totals: whole numbers that add up over samples and tests, and rows over them.
 
-A requirement that can be said in totals is honoured by the native search for them (`treeform.engines.TotalsSearch`).
+A requirement that can be stated over totals is honoured by the native search for totals (`TotalsSearch`).
 The default is derived from the rows over predictions that a requirement states for solvers.
 """
 

@@ -1,4 +1,4 @@
-"""Native engines as makers of claims: outright solvers, or bounds and warm starts for the others."""
+"""Claims of native engines, which solve a question or give bounds and warm starts."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def run_engine(engine: Engine, relaxation: Relaxation, ledger: Ledger, budget: B
         if value <= most:  # beyond, there is no model: that is said at the end, with the rows that show it
             ledger.prove_lower(value, engine.name, relaxation.dropped)
 
-    # With nothing left out, a model in hand cuts the search off; otherwise the engine's own optimum is the bound.
+    # With nothing left out, the incumbent bounds the search; otherwise the engine's own optimum is the bound.
     upper = None
     cutoff = ledger.cutoff
     if relaxation.exact and cutoff is not None:

@@ -54,7 +54,7 @@ class Relaxation:
         return [row for row, used in zip(self.rows, active, strict=True) if used]
 
     def idle(self, active: Sequence[int]) -> tuple[str, ...]:
-        """The requirements of which no row took part: what is proved holds without them."""
+        """The requirements of which no row was used: what is proved holds without them."""
         if len(active) != len(self.rows):
             return ()
         used = {label for label, _ in self.taking_part(active)}
@@ -85,7 +85,7 @@ def relax(question: Question, engine: Engine, depth: int | None = None) -> Relax
     engine knows trees only.
     """
     if question.shape.splits != UNIVARIATE:
-        return None  # an engine over single features says nothing about hyperplanes
+        return None  # the optimum over single features does not bound that over hyperplanes
     dropped: list[str] = []
     limits = Limits()
     totals: list[Totals] = []

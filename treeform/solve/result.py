@@ -21,8 +21,8 @@ Number = int | Fraction
 class Status(Enum):
     """What is known about the answer; derived from the claims, never copied from a solver."""
 
-    OPTIMAL = "optimal"  #: a model is in hand and the bound proves that none is better
-    FEASIBLE = "feasible"  #: a model is in hand that satisfies every requirement; a gap is left
+    OPTIMAL = "optimal"  #: there is a model, and the bound proves that none is better
+    FEASIBLE = "feasible"  #: there is a model that satisfies every requirement; a gap remains
     INFEASIBLE = "infeasible"  #: it is proved that no model of this shape satisfies the requirements
     UNKNOWN = "unknown"  #: stopped with neither a model nor a proof
 
@@ -35,7 +35,7 @@ class Limit(Enum):
 
     TIME = "time"  #: the time limit was reached
     MEMORY = "memory"  #: a memory limit was reached
-    SOLVER = "solver"  #: the solver ended by itself without a proof: at a limit of its own, or it gave up
+    SOLVER = "solver"  #: the solver ended without a proof, at one of its own limits or with an error
     INTERRUPTED = "interrupted"  #: Ctrl-C, or ``stop()``
 
     def __str__(self) -> str:
@@ -57,7 +57,7 @@ def as_number(value: Fraction | int) -> Number:
 
 @dataclass(frozen=True)
 class Progress:
-    """One line of live progress, in the user's units."""
+    """The state of a run at one moment, in the user's units."""
 
     seconds: float
     upper: Number | None
