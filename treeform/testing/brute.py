@@ -99,7 +99,7 @@ def brute_force(
 
 
 def all_models(data: Dataset, shape: Shape, *, limit: int = LARGEST) -> Iterator[DecisionGraph]:
-    """Every model that `brute_force` looks at."""
+    """Every model that `brute_force` enumerates."""
     worlds = Worlds(data, _price(Objective(()), data), shape.splits)
     if worlds.count(shape) > limit:
         raise SpecError(f"{shape} has more than {limit:,} models on these data")
@@ -178,7 +178,7 @@ class Worlds:
     ----------
     data : Dataset
     price : Price or None
-        What models are worth; None leaves all at 0.
+        The objective; None leaves all values at 0.
     kind : {"univariate", "multivariate"}
         What tests may read.
     by_sign : bool
