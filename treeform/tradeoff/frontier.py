@@ -1,4 +1,4 @@
-"""The frontier of a requirement: the best objective for every bound, and who proved it.
+"""The frontier of a requirement: the best objective for every bound, with its proof.
 
 The best objective is a step function of the bound. It changes where the bound passes the measure of a best model, so
 it is given by finitely many points.
@@ -73,7 +73,7 @@ class Frontier(Printed):
     axis : Bounded
         That requirement; the number in it plays no part.
     between : (loosest, tightest)
-        The range of bounds that was asked for; None: no limit.
+        The requested range of bounds; None: no limit.
     points : tuple of FrontierPoint
         The loosest first. No point is beaten by another in objective and measure.
     complete : bool
@@ -110,7 +110,7 @@ class Frontier(Printed):
         Raises
         ------
         SpecError
-            If it is no number, or outside the range that the frontier was asked for.
+            If it is no number, or outside the requested range.
         """
         asked = as_fraction(bound, f"a bound of {self.axis.bound_name}")
         loosest, tightest = self.between
