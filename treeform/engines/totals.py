@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from treeform.engines.checks import check_memory, check_simd, some_of
+from treeform.engines.checks import check_memory, check_simd, positive, some_of
 from treeform.engines.conversion import tree_of_tests, tree_over_tests
 from treeform.engines.session import Session, time_limit_of
 from treeform.engines.table_of_totals import LARGEST_WEIGHT, TableOfTotals
@@ -44,6 +44,9 @@ class TotalsSearch(Engine):
     ----------
     memory_limit : int or None
         Bytes for solutions and bounds; the search stops with its best tree and bound beyond that. None for 1 GiB.
+    threads : int
+        Worker threads; the tests at the root are shared out. Cost, bound and status do not depend on their number;
+        among several trees of least cost another one may be found.
     simd : str
         ``auto``, ``avx512``, ``avx2`` or ``plain``: the same answer at different speeds.
     parts : tuple of str
@@ -64,6 +67,7 @@ class TotalsSearch(Engine):
     """
 
     memory_limit: int | None = None
+    threads: int = 1
     simd: str = "auto"
     parts: tuple[str, ...] = PARTS
 
@@ -84,6 +88,7 @@ class TotalsSearch(Engine):
     )
 
     def __post_init__(self) -> None:
+        positive("TotalsSearch", "threads", self.threads, "use for example threads=2")
         check_simd("TotalsSearch", self.simd)
         check_memory("TotalsSearch", self.memory_limit)
         object.__setattr__(self, "parts", some_of("TotalsSearch", "parts", self.parts, PARTS))
@@ -133,6 +138,7 @@ class TotalsSearch(Engine):
                 use=list(self.parts),
                 memory=self.memory_limit or _USUAL_MEMORY,
                 simd=self.simd,
+                threads=self.threads,
                 start=session.start_tests(),
                 time_limit=time_limit_of(run.time_limit),
                 poll=session.poll,

@@ -53,11 +53,13 @@ Settings settings_of(Keywords& keywords, const Table& table) {
     s.upper = keywords.integer_or("upper", kNone), s.start = keywords.tree("start", table.columns, table.labels);
     s.multipliers = keywords.integers("multipliers"), s.multiplier_unit = keywords.integer("multiplier_unit");
     s.memory = keywords.integer_as<std::size_t>("memory"), s.simd = keywords.text("simd");
+    s.threads = keywords.integer_as<int>("threads");
     const Names use = keywords.names("use");
     s.use_multipliers = use("multipliers"), s.use_lazy = use("lazy"), s.use_steps = use("steps");
     s.use_shallow = use("shallow"), s.use_rough = use("rough");
     s.use_similarity = use("similarity"), s.use_dominance = use("dominance");
     require(s.depth >= 0 && s.depth <= 9, "the depth is not between 0 and 9");
+    require(s.threads >= 1 && s.threads <= 4096, "the threads are not between 1 and 4096");
     require(s.multiplier_unit > 0 && s.min_support >= 0 && s.min_flow >= 0, "a setting is negative");
     require(s.multipliers.empty() || s.multipliers.size() == std::size_t(table.rows),
             "there is one multiplier per row");
@@ -108,7 +110,8 @@ void bind(nb::module_& m) {
           nb::arg("test_row"), nb::arg("lo"), nb::arg("hi"), nb::arg("source"), nb::arg("mark"), nb::arg("clash_begin"),
           nb::arg("clash_low"), nb::arg("clash_high"), nb::arg("keywords"),
           "Solve for the cheapest decision tree under rows on totals; see treeform.engines.TotalsSearch. Keywords: "
-          "depth, min_support, min_flow, max_features, upper, start, multipliers, multiplier_unit, memory, simd, use, "
+          "depth, min_support, min_flow, max_features, upper, start, multipliers, multiplier_unit, memory, simd, "
+          "threads, use, "
           "time_limit, poll.");
 }
 

@@ -20,7 +20,7 @@ static std::unique_ptr<Fronts> of(const FrontInput& in, const std::vector<Active
 std::unique_ptr<Fronts> make_fronts(const FrontInput& in, const std::vector<Active>& active) {
     if (in.settings.max_features == 0) return in.table.clash_begin ? of<1>(in, active) : of<0>(in, active);
     std::set<int> features;
-    for (const int f : in.rows.original) features.insert(in.table.source[f]);
+    for (const int f : in.team.first().rows.original) features.insert(in.table.source[f]);
     if (features.size() > kMostFeatures) throw std::invalid_argument("too many features for a budget");
     return features.size() <= 64 ? of<2>(in, active) : of<1 + kMostFeatures / 64>(in, active);
 }

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "control.hpp"
-#include "minima.hpp"
+#include "team.hpp"
 
 namespace treeform::totals {
 
@@ -22,16 +22,13 @@ public:
     virtual Amount cost() const = 0;
     /// The tree found, or one as cheap that satisfies the active rows as well. Tests are columns of the table.
     virtual FlatTree tree() = 0;
-    virtual void forget() = 0;
 };
 
 struct FrontInput {
     const Table& table;
     const Settings& settings;
-    Rows& rows;
-    Minima& minima;
+    const Team& team;
     const Control& control;
-    Counters& counters;
     Subset& root;
     int depth;
     Amount root_minimum;

@@ -47,6 +47,7 @@ struct Settings {
     Amount multiplier_unit = 1;
     bool use_multipliers = true, use_lazy = true, use_steps = true, use_shallow = true, use_rough = true,
          use_similarity = true, use_dominance = true;
+    int threads = 1;
     std::size_t memory = std::size_t(1) << 30;
     std::string simd = "auto";
     FlatTree start;  // may be empty
