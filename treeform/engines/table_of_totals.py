@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 NO_BOUND = (2**63 - 1) // 4
 LARGEST_SUM = 2**61
-LARGEST_WEIGHT = 2**28
+LARGEST_WEIGHT = 2**50
+LARGEST_COUNT = 2**28
+"""Counts stay below this; a heavier table has its weights in several digits."""
 
 
 class TableOfTotals:
@@ -34,7 +36,10 @@ class TableOfTotals:
         The column of the table that each test reads, numbered.
     count : (P, M) int64
         Weight of each kind at each row.
+    unit : (M,) int64
+        What a unit of a kind's count weighs.
     cost : (M, classes) int64
+        Of a unit of the kind's count, as are `row`s.
     row : (M, classes, R) int64
         What a unit of weight adds to each row.
     test_cost : (T,) int64
@@ -69,6 +74,7 @@ class TableOfTotals:
         self.test_cost = np.full(len(self.feature), task.node_penalty, dtype=np.int64)
         self._set_rows(data, task, samples)
         self._set_clashes(data, task, samples)
+        self._split_weights()
 
     @staticmethod
     def _kinds(data: Dataset, task: TreeTask) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -128,6 +134,23 @@ class TableOfTotals:
         self.clash_begin = np.cumsum([0, *map(len, own)]).astype(np.int32)
         masks = np.array([pair for pairs in own for pair in pairs], dtype=np.int64).reshape(-1, 2)
         self.clash_low, self.clash_high = (np.ascontiguousarray(side) for side in masks.T)
+
+    def _split_weights(self) -> None:
+        """Write weights too heavy to be counted in digits: each digit of a kind is a kind, whose units weigh more."""
+        self.unit = np.ones(self.count.shape[1], dtype=np.int64)
+        if int(self.count.astype(object).sum()) < LARGEST_COUNT:
+            return
+        bits = (LARGEST_COUNT // len(self.count)).bit_length() - 1
+        digits = []
+        for shift in range(0, int(self.count.max()).bit_length(), bits):
+            digit = (self.count >> shift) & ((1 << bits) - 1)
+            digits += [(kind, shift, digit[:, kind]) for kind in np.flatnonzero(digit.any(axis=0))]
+        kinds = [kind for kind, _, _ in digits]
+        self.unit = np.array([1 << shift for _, shift, _ in digits], dtype=np.int64)
+        self.count = np.ascontiguousarray(np.stack([count for _, _, count in digits], axis=1))
+        self.cost = self.cost[kinds] * self.unit[:, None]
+        self.row = self.row[kinds] * self.unit[:, None, None]
+        self.mark = self.mark[kinds]
 
     def column_of(self, feature: int, threshold: float) -> int | None:
         """The test that sends every sample the way of ``feature <= threshold``; None when there is none."""

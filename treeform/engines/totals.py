@@ -117,6 +117,7 @@ class TotalsSearch(Engine):
             native = _core.totals(
                 table.bits,
                 table.count,
+                table.unit,
                 table.cost,
                 table.row,
                 table.test_cost,
@@ -146,7 +147,7 @@ class TotalsSearch(Engine):
         except OverflowError:
             raise SpecError(
                 f"{self.name} cannot solve this problem exactly",
-                cause="the costs of all samples together exceed 2**48",
+                cause="the costs of all samples together exceed 2**50",
                 fix="use weights or costs with fewer digits",
             ) from None
         return session.outcome(native)
@@ -161,7 +162,7 @@ def reason_against(data: Dataset, task: TreeTask) -> str | None:
     if data.n_classes > MOST_CLASSES:
         return f"it takes {MOST_CLASSES} classes, not {data.n_classes}"
     if int(data.weights.astype(object).sum()) >= LARGEST_WEIGHT:
-        return "the samples weigh 2**28 units or more together"
+        return "the samples weigh 2**50 units or more together"
     sources = len({column.source for column in data.columns})
     if _binding_features(data, task) and sources > MOST_FEATURES:
         return f"it counts tested columns among {MOST_FEATURES}, not {sources}"

@@ -9,18 +9,20 @@ template <int Dimensions>
 using Amounts = Array<Amount, Dimensions>;
 using Column = Array<std::int32_t, 1>;
 
-Table table_of(const Array<std::uint8_t, 2>& x, const Amounts<2>& count, const Amounts<2>& cost, const Amounts<3>& row,
-               const Amounts<1>& test_cost, const Amounts<2>& test_row, const Amounts<1>& lo, const Amounts<1>& hi,
-               const Column& source) {
-    require_aligned(count, cost, row, test_cost, test_row, lo, hi, source);
+Table table_of(const Array<std::uint8_t, 2>& x, const Amounts<2>& count, const Amounts<1>& unit, const Amounts<2>& cost,
+               const Amounts<3>& row, const Amounts<1>& test_cost, const Amounts<2>& test_row, const Amounts<1>& lo,
+               const Amounts<1>& hi, const Column& source) {
+    require_aligned(count, unit, cost, row, test_cost, test_row, lo, hi, source);
     Table t;
     t.x = x.data(), t.points = x.shape(0), t.columns = x.shape(1);
-    t.count = count.data(), t.kinds = int(count.shape(1)), t.labels = int(cost.shape(1)), t.rows = int(row.shape(2));
+    t.count = count.data(), t.unit = unit.data(), t.kinds = int(count.shape(1)), t.labels = int(cost.shape(1)),
+    t.rows = int(row.shape(2));
     t.cost = cost.data(), t.row = row.data(), t.test_cost = test_cost.data(), t.test_row = test_row.data();
     t.lo = lo.data(), t.hi = hi.data(), t.source = source.data();
     const std::size_t rows = std::size_t(t.rows), kinds = std::size_t(t.kinds), labels = std::size_t(t.labels);
     require(t.points > 0 && kinds > 0 && labels > 0, "an array is empty");
-    require(count.shape(0) == t.points && cost.shape(0) == kinds, "points or kinds differ in number");
+    require(count.shape(0) == t.points && unit.shape(0) == kinds && cost.shape(0) == kinds,
+            "points or kinds differ in number");
     require(row.shape(0) == kinds && row.shape(1) == labels, "the rows' array has another shape than the costs");
     require(test_cost.shape(0) == t.columns && test_row.shape(0) == t.columns && test_row.shape(1) == rows,
             "tests differ in number");
@@ -86,12 +88,13 @@ nb::dict to_dict(const Outcome& out) {
     return result;
 }
 
-nb::dict totals(const Array<std::uint8_t, 2>& x, const Amounts<2>& count, const Amounts<2>& cost, const Amounts<3>& row,
-                const Amounts<1>& test_cost, const Amounts<2>& test_row, const Amounts<1>& lo, const Amounts<1>& hi,
-                const Column& source, const Amounts<2>& mark, const Column& clash_begin, const Amounts<1>& clash_low,
-                const Amounts<1>& clash_high, const nb::kwargs& given) {
+nb::dict totals(const Array<std::uint8_t, 2>& x, const Amounts<2>& count, const Amounts<1>& unit,
+                const Amounts<2>& cost, const Amounts<3>& row, const Amounts<1>& test_cost, const Amounts<2>& test_row,
+                const Amounts<1>& lo, const Amounts<1>& hi, const Column& source, const Amounts<2>& mark,
+                const Column& clash_begin, const Amounts<1>& clash_low, const Amounts<1>& clash_high,
+                const nb::kwargs& given) {
     Keywords keywords(given);
-    Table table = table_of(x, count, cost, row, test_cost, test_row, lo, hi, source);
+    Table table = table_of(x, count, unit, cost, row, test_cost, test_row, lo, hi, source);
     set_marks(table, mark, clash_begin, clash_low, clash_high);
     const Settings settings = settings_of(keywords, table);
     const double time_limit = keywords.real("time_limit");
@@ -106,9 +109,9 @@ nb::dict totals(const Array<std::uint8_t, 2>& x, const Amounts<2>& count, const 
 }  // namespace
 
 void bind(nb::module_& m) {
-    m.def("totals", &totals, nb::arg("x"), nb::arg("count"), nb::arg("cost"), nb::arg("row"), nb::arg("test_cost"),
-          nb::arg("test_row"), nb::arg("lo"), nb::arg("hi"), nb::arg("source"), nb::arg("mark"), nb::arg("clash_begin"),
-          nb::arg("clash_low"), nb::arg("clash_high"), nb::arg("keywords"),
+    m.def("totals", &totals, nb::arg("x"), nb::arg("count"), nb::arg("unit"), nb::arg("cost"), nb::arg("row"),
+          nb::arg("test_cost"), nb::arg("test_row"), nb::arg("lo"), nb::arg("hi"), nb::arg("source"), nb::arg("mark"),
+          nb::arg("clash_begin"), nb::arg("clash_low"), nb::arg("clash_high"), nb::arg("keywords"),
           "Solve for the cheapest decision tree under rows on totals; see treeform.engines.TotalsSearch. Keywords: "
           "depth, min_support, min_flow, max_features, upper, start, multipliers, multiplier_unit, memory, simd, "
           "threads, use, "

@@ -35,7 +35,7 @@ struct FrontInput {
     int main;  // position of the active row by which the root's pairs are sorted; -1: none is active
 };
 
-constexpr int kMostActive = 16;
+constexpr int kFewActive = 16, kMostActive = 256;
 /// Null when more rows are active than solutions can carry.
 std::unique_ptr<Fronts> make_fronts(const FrontInput&, const std::vector<Active>& active);
 

@@ -169,7 +169,7 @@ private:
             for (int k = 0; k < kinds; ++k) {
                 side_total[1][k] = node.with[std::size_t(k) * pad + g];
                 side_total[0][k] = node.total[k] - side_total[1][k];
-                for (int s = 0; s < 2; ++s) side_weight[s] += side_total[s][k];
+                for (int s = 0; s < 2; ++s) side_weight[s] += side_total[s][k] * in_.table.unit[k];
             }
             List list[2];
             for (int s = 0; s < 2; ++s)
@@ -184,7 +184,7 @@ private:
                     cell[0][1][k] = node.with[std::size_t(k) * pad + h] - both;
                     cell[0][0][k] = side_total[0][k] - cell[0][1][k];
                     for (int s = 0; s < 2; ++s)
-                        for (int u = 0; u < 2; ++u) weight[s][u] += cell[s][u][k];
+                        for (int u = 0; u < 2; ++u) weight[s][u] += cell[s][u][k] * in_.table.unit[k];
                 }
                 for (int s = 0; s < 2; ++s)
                     pieces_.stump(cell[s], weight[s], h, least.least[s][g], slack - loss, list[s]);

@@ -35,7 +35,7 @@ void Minima::set(const Prices& prices) {
     for (int k = 0; k < kinds; ++k) {
         for (int d = 0; d < differences(); ++d)
             delta_[d * kinds + k] = double(prices_.leaf[k * labels + d + 1] - prices_.leaf[k * labels]);
-        if (supported_) delta_[differences() * kinds + k] = 1;
+        if (supported_) delta_[differences() * kinds + k] = double(table_.unit[k]);
     }
     test_.resize(rows_.columns);
     test_price_.resize(rows_.pad);
@@ -104,7 +104,7 @@ Amount Minima::one(const Subset& node) const {
         for (int k = 0; k < table_.kinds; ++k) {
             part[1][k] = node.with[std::size_t(k) * rows_.pad + j];
             part[0][k] = node.total[k] - part[1][k];
-            held += part[1][k];
+            held += part[1][k] * table_.unit[k];
         }
         if (!parts(held, node.weight - held)) continue;
         best = std::min(best, leaf(part[0], node.weight - held) + leaf(part[1], held) + test_[j]);
@@ -138,12 +138,12 @@ Amount Minima::two(const double* with, const double* all, Amount base, Amount we
         if (conditions || sides) {
             a = 0;
             for (int k = 0; k < table_.kinds; ++k) {
-                if (column < 0)
-                    a += node->with[std::size_t(k) * pad + j];
-                else {
+                Amount count = node->with[std::size_t(k) * pad + j];
+                if (column >= 0) {
                     const Amount pair = rows_.pair(*node, k, column)[j];
-                    a += side ? pair : node->with[std::size_t(k) * pad + j] - pair;
+                    count = side ? pair : count - pair;
                 }
+                a += count * table_.unit[k];
             }
             b = weight - a;
             if (!parts(a, b)) continue;

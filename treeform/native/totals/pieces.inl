@@ -52,7 +52,9 @@ public:
     bool meets(std::uint64_t low, std::uint64_t high, int column) const {
         return Words == 0 || meet(in_.table, rows_.original[column], low, high);
     }
-    bool few_features(const One& one) const { return Words < 2 || one.carried.features() <= in_.settings.max_features; }
+    bool few_features(const One& one) const {
+        return Words < 2 || in_.settings.max_features == 0 || one.carried.features() <= in_.settings.max_features;
+    }
 
     void leaf(One& one, const std::vector<Amount>& total, int label, Amount base) const {
         const Table& t = in_.table;
@@ -72,7 +74,7 @@ public:
     /// Joins a solution per side and the test above them.
     void join(One& out, const One& low, const One& high, int column, Amount loss) const {
         out.carried.join(low.carried, high.carried);
-        out.carried.test(source_[column]);
+        if (in_.settings.max_features > 0) out.carried.test(source_[column]);
         out.excess = low.excess + high.excess + loss;
         out.cost = low.cost + high.cost + test_cost_[column];
         for (int a = 0; a < n(); ++a) out.row[a] = low.row[a] + high.row[a] + test_row_[std::size_t(column) * n() + a];
@@ -111,7 +113,7 @@ public:
             for (int k = 0; k < kinds; ++k) {
                 cell[1][k] = node.with[std::size_t(k) * rows_.pad + j];
                 cell[0][k] = node.total[k] - cell[1][k];
-                weight[0] += cell[0][k], weight[1] += cell[1][k];
+                for (int s = 0; s < 2; ++s) weight[s] += cell[s][k] * in_.table.unit[k];
             }
             stump(cell, weight, j, base, room, out);
         }

@@ -20,6 +20,7 @@ struct Table {
     const std::uint8_t* x = nullptr;  // row-major; 0: the lower side of the test
     std::size_t points = 0, columns = 0;
     const Amount* count = nullptr;
+    const Amount* unit = nullptr;  // per kind: what a unit of its count weighs, where weights stand in several digits
     int kinds = 0, labels = 0, rows = 0;
     const Amount* cost = nullptr;
     const Amount* row = nullptr;
