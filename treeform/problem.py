@@ -14,6 +14,7 @@ from treeform.language.bounded import Bounded
 from treeform.language.objective import Error, Objective
 from treeform.language.question import Question
 from treeform.language.requirement import Requirement
+from treeform.notebook import text_html
 from treeform.shape import Diagram, Shape, Tree, parse_shape
 from treeform.solve import Progress, Result
 from treeform.solve import solve as solve_question
@@ -21,6 +22,8 @@ from treeform.solve.choice import choose
 from treeform.solve.explain import Explanation, explain_plan
 from treeform.solve.options import SolveOptions
 from treeform.tradeoff.axis import find_axis
+from treeform.tradeoff.conflict import Conflict
+from treeform.tradeoff.explain_conflict import explain_conflict
 from treeform.tradeoff.fill import fill_size_table
 from treeform.tradeoff.frontier import Frontier
 from treeform.tradeoff.pareto import Pareto, curve
@@ -56,7 +59,7 @@ class Problem:
     Raises
     ------
     DataError
-        If the table, the target or the weights cannot be used; the message says which row or column.
+        If the table, the target or the weights cannot be used; the message names the row or column.
     SpecError
         If the shape is not possible.
 
@@ -158,11 +161,11 @@ class Problem:
         solver : Backend, Engine, class or str, optional
             ``tf.HiGHS()``, ``tf.CPSAT()``, ``tf.SAT("cadical195")``, ``tf.ConTree()``, or a name such as ``"highs"``.
             Left out, a native engine is taken where it honours the whole problem, else a solver; the
-            result's ``notes`` say which.
+            result's ``notes`` name it.
         formulation : Formulation, class or str, optional
             How the problem is stated to a solver: ``ODD()``, ``SatDepth()``, or a name such as ``"odd"``.
         warm_start : "auto", None, Engine or DecisionGraph, optional
-            A native engine gives a bound and models to start from (for ``tf.Depth()`` it looks at each depth
+            A native engine gives a bound and models to start from (for ``tf.Depth()`` it tries each depth
             first); a model is verified and used as incumbent; None leaves all to the solver.
         time_limit : float, optional
             Seconds for everything together.
@@ -182,7 +185,7 @@ class Problem:
         SpecError
             If solver, formulation and problem do not fit together.
         SolverNotAvailable
-            If the solver is not installed; the message says what to install.
+            If the solver is not installed; the message names what to install.
         ContradictionError
             If claims contradict each other: a bug in a solver, a requirement or treeform.
         """
@@ -281,7 +284,7 @@ class Problem:
         Parameters
         ----------
         over : Requirement or str
-            The requirement whose bound is moved; the number in it plays no part. One of the problem that differs from
+            The requirement whose bound is moved; the number in it is ignored. One of the problem that differs from
             it in the bound only is left out. Or the name or label of one of the problem.
             ``tf.StatisticalParity(groups="sex", difference=None)`` leaves the number open.
         between : (loosest, tightest), optional
@@ -303,9 +306,31 @@ class Problem:
         options = SolveOptions(solver, formulation, warm_start, time_limit, on_progress)
         return trace_frontier(question, axis, options, between=between)
 
+    def conflict(
+        self, solver: Any = None, *, formulation: Any = None, time_limit: float | None = None
+    ) -> Conflict | None:
+        """Why no model satisfies all requirements: a smallest set that conflicts, and how far each bound would move.
+
+        Parameters
+        ----------
+        solver, formulation
+            As in `solve`.
+        time_limit : float, optional
+            Seconds for all of it.
+
+        Returns
+        -------
+        Conflict or None
+            None when some model satisfies all requirements. Each part has a certificate.
+        """
+        return explain_conflict(self.question, SolveOptions(solver, formulation, time_limit=time_limit))
+
     def explain(self, solver: Any = None, *, formulation: Any = None) -> Explanation:
         """How the problem would reach the solver: route and size of each block. Nothing is solved."""
         return explain_plan(self.question, choose(self.question, SolveOptions(solver, formulation, None)))
+
+    def _repr_html_(self) -> str:
+        return text_html(repr(self))
 
     def __repr__(self) -> str:
         d = self.data

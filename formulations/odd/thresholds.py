@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+
+from treeform.language.shared import Shared
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -18,7 +20,7 @@ Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Tests:
+class Tests(Shared):
     """The tests to choose from, sorted by feature and threshold, and where points stand between them.
 
     Attributes
@@ -29,6 +31,7 @@ class Tests:
         Whether a point goes left.
     """
 
+    publisher: ClassVar[str] = "UnivariateSplits"
     feature: Ints
     threshold: NDArray[np.float64]
     left: NDArray[np.bool_]
@@ -37,7 +40,7 @@ class Tests:
 
     @classmethod
     def of(cls, data: Dataset, wanted: frozenset[str], least: int) -> Tests:
-        """Tests that separate something; equal partitions once, unless somebody asks for features.
+        """Tests that separate something; equal partitions once, unless features are read.
 
         A test whose lighter side has less weight than ``least``, a minimum support, can be at no node at all.
         """
@@ -90,7 +93,7 @@ class Tests:
         return literals[:, self.first] if self.n_tests else literals
 
     def read(self, on_left: Expr, on_right: Expr, all_left: Expr, all_right: Expr) -> list[tuple[Ints, Expr]]:
-        """What every point reads off cumulative literals, in as few terms as possible.
+        """The value of cumulative literals at every point, in as few terms as possible.
 
         A node that makes a test at threshold k or a later one of its feature has ``on_left[u, k] = 1`` when its
         left side has some property (such as "leads to class c"), and ``on_right[u, k] = 1`` when its right side

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from treeform.formulations.sat.clauses import Ints, leaf_clauses, same_class_clauses
-from treeform.formulations.sat.formula import Formula, formula_of
+from treeform.formulations.sat.formula import Formula
 from treeform.language.component import Component
 from treeform.model import Expr, at_most, clauses, constant, exactly, stack
 
@@ -26,7 +26,7 @@ class LeafClasses(Component):
         (5)  X_i = v  =>  C_va
         (6)  X_i = v  =>  not C_va'     for a' != a
 
-    Where errors are allowed, the prediction of an example is a variable of its own::
+    Where errors are allowed, the prediction of an example is a separate variable::
 
         X_i = v  =>  (P_ic <=> C_vc)
 
@@ -42,7 +42,7 @@ class LeafClasses(Component):
         self.unlabelled = unlabelled
 
     def build(self, model: Model, ports: Ports) -> None:
-        formula = formula_of(ports)
+        formula = ports.shared.get(Formula)
         name = "C: leaf has class"
         if self.unlabelled:
             C = model.bool(name, (formula.n_leaves, ports.n_classes))

@@ -16,7 +16,7 @@ from treeform.formulations.sat.clauses import (
     turns_to,
 )
 from treeform.formulations.sat.examples import first_examples
-from treeform.formulations.sat.formula import Formula, formula_of
+from treeform.formulations.sat.formula import Formula
 from treeform.language.component import Component
 from treeform.model import Expr, clauses
 
@@ -58,11 +58,11 @@ class ExamplePaths(Component):
         self.start = start
 
     def build(self, model: Model, ports: Ports) -> None:
-        formula = formula_of(ports)
+        formula = ports.shared.get(Formula)
         n_points = len(formula.truth)
         formula.X = np.zeros((n_points, formula.depth), dtype=np.int64)
         if formula.consistent and not ports.wanted & BY_SAMPLE:
-            chosen = ports.state.get("examples")
+            chosen = ports.examples
             if chosen is None:
                 chosen = first_examples(formula.right, formula.truth, self.start)
         else:
@@ -78,7 +78,7 @@ class ExamplePaths(Component):
             ports.publish("leaf", _sinks(model, formula)[index])
 
     def add_examples(self, model: Model, formula: Formula, points: Ints) -> None:
-        """Put points into the formula: their turns and what these say about the nodes on the way."""
+        """Put points into the formula: their turns, and what these imply for the nodes on the way."""
         expected = len(points) * ((1 << formula.depth) - 1) * formula.per_node
         if expected > MOST_CLAUSES:
             raise SpecError(

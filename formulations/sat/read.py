@@ -89,7 +89,7 @@ def _tests(formula: Formula, x: np.ndarray) -> tuple[Bools, Ints]:
 
 
 def place(formula: Formula, graph: DecisionGraph, data: Dataset, n_cols: int) -> np.ndarray | None:
-    """A point (n_cols,) that states ``graph``, nan where it says nothing; None when it does not fit.
+    """A point (n_cols,) that states ``graph``, nan where ``graph`` does not determine it; None when it does not fit.
 
     Tests are found by how they part the training points; where the formula holds the same partition with
     sides swapped, the subtrees are swapped too. Tests that part nothing are passed over. Nodes below a leaf of
@@ -171,10 +171,10 @@ def _point(formula: Formula, test: Ints, label: Ints, n_cols: int) -> np.ndarray
     inside = formula.inside
     _set(x, formula.X[inside], turns[inside])
     if formula.leaf_count is not None:
-        (counted, counter), has = formula.leaf_count, label != NO_CLASS
+        has = label != NO_CLASS
         total = np.concatenate([[0], np.cumsum(has)])
-        _set(x, counted, has)
-        _set(x, counter, total[:, None] >= np.arange(formula.n_leaves + 1))
+        _set(x, formula.leaf_count.U, has)
+        _set(x, formula.leaf_count.H, total[:, None] >= np.arange(formula.n_leaves + 1))
     for port, literals in formula.links.items():
         _set(x, literals, _meaning(formula, port, test, label, turns, passes))
     for column, literals in formula.by_column.items():

@@ -17,7 +17,7 @@ SOLVERS = ["highspy", "ortools", "pysat", "pyomo"]
 # Lowest first; a module may import its own layer's package and everything on a lower line, nothing else.
 LAYERS: list[list[str]] = [
     ["errors", "_core"],
-    ["settings", "shape", "extensions"],
+    ["settings", "shape", "extensions", "notebook"],
     ["data", "model"],
     ["graph", "bridges"],
     ["language"],
@@ -43,8 +43,13 @@ HIDDEN_FROM_FORMULATIONS = {
     "report",
     "cli",
 }
-# The one step upwards, and the one cycle: `Result.certificate` is short for `treeform.certify`'s function.
-UPWARDS = {("treeform.solve.result", "treeform.certify.certificate")}
+# The steps upwards, and the cycles: methods of a result that are short for functions that take one.
+UPWARDS = {
+    ("treeform.solve.result", "treeform.certify.certificate"),
+    ("treeform.solve.result", "treeform.tradeoff.conflict"),
+    ("treeform.solve.result", "treeform.tradeoff.explain_conflict"),
+    ("treeform.solve.result", "treeform.tradeoff.prices"),
+}
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 
 

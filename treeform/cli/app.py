@@ -15,7 +15,7 @@ from rich.text import Text
 from treeform import __version__, report
 from treeform.catalogue.solvers import solvers as tf_solvers
 from treeform.certify.certificate import sign
-from treeform.cli import frontier, pareto, size_table
+from treeform.cli import conflict, export, frontier, pareto, size_table
 from treeform.cli import options as opt
 from treeform.cli.check import check_certificate
 from treeform.cli.files import check_writable, write_text
@@ -28,7 +28,8 @@ from treeform.cli.stored import load_model, question_for, read_certificate
 from treeform.cli.tables_out import check_kind, write_table
 from treeform.problem import Problem
 from treeform.report.facts import Facts
-from treeform.solve import Result
+from treeform.solve import Result, Status
+from treeform.tradeoff.prices import Prices
 
 app = typer.Typer(
     name="treeform",
@@ -83,6 +84,10 @@ def fit(
         Path | None,
         typer.Option(help="Write proofs of what a SAT solver refutes to this folder.", metavar="FOLDER"),
     ] = None,
+    prices: Annotated[
+        bool,
+        typer.Option("--prices", help="Solve without each requirement too, and show what each costs."),
+    ] = False,
     verbose: opt.Verbose = False,
     quiet: opt.Quiet = False,
     import_: opt.Import = None,
@@ -105,13 +110,28 @@ def fit(
     problem = load_problem(settings)
     how = choose_how(problem, settings)
     result = _solve(problem, how, settings, verbose=verbose, quiet=quiet)
-    facts = _write(result, settings)
+    costs = (
+        result.prices(how.solver, formulation=how.formulation, time_limit=settings.time_limit)
+        if prices
+        else None
+    )
+    facts = _write(result, settings, costs)
     if result.graph is not None:
         for rule in result.graph.rules():
             print(rule)
     if not quiet or result.graph is None:
         _summary(facts, verbose)
+    if result.status is Status.INFEASIBLE:
+        print(f"\n{result.conflict(how.solver, formulation=how.formulation, time_limit=_rest(settings))}")
     return exit_code(result)
+
+
+CONFLICT_SECONDS = 30.0
+"""For the explanation of an infeasible problem, where no time limit is given."""
+
+
+def _rest(settings: Settings) -> float:
+    return CONFLICT_SECONDS if settings.time_limit is None else settings.time_limit
 
 
 def _list(values: list[str] | None) -> tuple[str, ...] | None:
@@ -123,6 +143,7 @@ def _solve(problem: Problem, how: How, settings: Settings, *, verbose: bool, qui
     if not quiet:
         console.print(Text(repr(problem)), soft_wrap=True)
     if verbose:
+        console.print(Text(problem.data.summary().to_string()), soft_wrap=True)
         console.print(Text(str(problem.explain(how.solver, formulation=how.formulation))), soft_wrap=True)
     with ProgressDisplay(console, enabled=not quiet) as display:
         return problem.solve(
@@ -135,13 +156,16 @@ def _solve(problem: Problem, how: How, settings: Settings, *, verbose: bool, qui
         )
 
 
-def _write(result: Result, settings: Settings) -> Facts:
+def _write(result: Result, settings: Settings, prices: Prices | None) -> Facts:
     """Write what was asked for, as far as there is something to write."""
     certificate = result.certificate() if result.graph is not None or result.claims else None
     if certificate is not None and settings.weight is not None:
         certificate = _with_weight(certificate, settings.weight)
     source = None if settings.data is None else settings.data.name
-    facts = report.of_result(result, certificate=certificate, source=source)
+    frontiers = () if settings.report is None else report.trace_curves(result, settings.time_limit)
+    facts = report.of_result(
+        result, certificate=certificate, source=source, prices=prices, frontiers=frontiers
+    )
     if settings.model is not None:
         if result.graph is not None:
             write_text(settings.model, json.dumps(result.graph.to_json(), indent=1) + "\n")
@@ -269,9 +293,11 @@ def report_model(
     print(output)
 
 
+app.command(name="export")(command(export.export))
 app.command(name="size-table")(command(size_table.size_table))
 app.command(name="pareto")(command(pareto.pareto))
 app.command(name="frontier")(command(frontier.frontier))
+app.command(name="conflict")(command(conflict.conflict))
 
 
 @app.command()

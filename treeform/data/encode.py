@@ -13,7 +13,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from treeform.data.columns import CATEGORY, NUMERIC, Column
@@ -61,7 +60,15 @@ class Encoder:
                 fix=f"or use {setting_text('missing', 'value')}",
             )
         refuse_infinite(table, [name for name in used if name not in options.categorical], rows)
-        return cls(tuple(recognise(table.column(name), name, options, rows) for name in used), tuple(exclude))
+        return cls(
+            tuple(
+                Source(name, NUMERIC)  # what recognise finds out column by column
+                if table.finite and name not in options.categorical
+                else recognise(table.column(name), name, options, rows)
+                for name in used
+            ),
+            tuple(exclude),
+        )
 
     @cached_property
     def columns(self) -> tuple[Column, ...]:
@@ -90,7 +97,7 @@ class Encoder:
             that had no missing value in training.
         """
         table = read_table(X)
-        if isinstance(X, pd.DataFrame):
+        if table.named:
             self._check_names(table)
         else:
             if len(table.names) != len(self.sources):

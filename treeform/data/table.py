@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -22,16 +23,35 @@ EXACT_INTEGERS = 2**53
 class Table:
     """The user's columns by name, before any encoding.
 
-    Exactly one of `frame` and `matrix` is set: a matrix of numbers is never taken apart into columns.
+    Exactly one of `frame` and `matrix` is set: a matrix of numbers is never taken apart into columns. `named` says
+    whether the names are the user's.
     """
 
     names: tuple[str, ...]
     frame: pd.DataFrame | None
     matrix: NDArray[Any] | None
+    named: bool = False
 
     @property
     def n_rows(self) -> int:
         return len(self.matrix) if self.frame is None else len(self.frame)  # type: ignore[arg-type]
+
+    @cached_property
+    def kinds(self) -> tuple[str, ...]:
+        """The kind of every column as in ``numpy.dtype.kind``; a question mark where numpy has no such type."""
+        if self.frame is None:
+            assert self.matrix is not None
+            return (self.matrix.dtype.kind,) * len(self.names)
+        return tuple(dtype.kind if isinstance(dtype, np.dtype) else "?" for dtype in self.frame.dtypes)
+
+    @cached_property
+    def finite(self) -> bool:
+        """Whether all values are finite numbers, which one look at the whole table tells: there are no gaps then."""
+        if not set(self.kinds) <= set("iuf"):
+            return False
+        values = self.matrix if self.frame is None else self.frame.to_numpy()
+        assert values is not None
+        return values.dtype.kind in "iu" or bool(np.isfinite(values).all())
 
     def rows(self, kept: NDArray[np.int64]) -> Table:
         """The same columns, only the rows `kept`."""
@@ -46,16 +66,26 @@ class Table:
         return self.matrix[:, position] if self.frame is None else self.frame.iloc[:, position]  # type: ignore[index]
 
 
+def as_pandas(X: Any) -> Any:
+    """A table of another library (polars, pyarrow, ...) as a DataFrame with the same names; anything else as it is."""
+    if isinstance(X, pd.DataFrame | np.ndarray | list | tuple):
+        return X
+    import narwhals.stable.v1 as nw
+
+    return nw.from_native(X, eager_only=True).to_pandas() if nw.dependencies.is_into_dataframe(X) else X
+
+
 def read_table(X: Any, feature_names: Any = None) -> Table:
-    """Take a DataFrame or a 2-D array as it is and name its columns.
+    """Take a DataFrame, a table of another library, or a 2-D array as it is and name its columns.
 
     Raises
     ------
     DataError
         If there are no rows or columns, names repeat, or X is not two-dimensional.
     """
-    if hasattr(X, "tocsr") or hasattr(X, "tocoo"):
-        raise DataError("X is a sparse matrix", fix="pass X.toarray(); trees read dense columns")
+    if hasattr(X, "toarray") and hasattr(X, "tocsr"):  # tests read dense columns
+        X = X.toarray()
+    X = as_pandas(X)
     frame = X if isinstance(X, pd.DataFrame) else None
     array = None if frame is not None else _matrix(X)
     if array is not None and array.dtype.kind not in "biuf":
@@ -63,7 +93,7 @@ def read_table(X: Any, feature_names: Any = None) -> Table:
     shape: tuple[int, ...] = frame.shape if frame is not None else array.shape  # type: ignore[union-attr]
     _refuse_empty(shape)
     names = _names(X, shape[1], feature_names)
-    return Table(names, frame, array)
+    return Table(names, frame, array, isinstance(X, pd.DataFrame))
 
 
 def _matrix(X: Any) -> NDArray[Any]:
@@ -165,7 +195,7 @@ def _refuse_large(raw: NDArray[Any], name: str, rows: NDArray[np.int64] | None) 
 
 
 def refuse_infinite(table: Table, names: Sequence[str], rows: NDArray[np.int64] | None = None) -> None:
-    """Raise when a value of the columns ``names`` is infinite; all such columns are told at once.
+    """Raise when a value of the columns ``names`` is infinite; all such columns are named at once.
 
     Raises
     ------
@@ -180,7 +210,7 @@ def refuse_infinite(table: Table, names: Sequence[str], rows: NDArray[np.int64] 
 def refuse_gaps(
     table: Table, names: Sequence[str], rows: NDArray[np.int64] | None = None, *, cause: str, fix: str = ""
 ) -> None:
-    """Raise when a value of the columns ``names`` is missing or infinite; all such columns are told at once.
+    """Raise when a value of the columns ``names`` is missing or infinite; all such columns are named at once.
 
     Parameters
     ----------
@@ -230,7 +260,7 @@ def _refuse(
 
 def _gaps(table: Table, names: Sequence[str]) -> Iterator[tuple[str, NDArray[np.bool_], NDArray[np.bool_]]]:
     """Each column, with the rows in which it is missing, and those in which it is infinite."""
-    if table.matrix is not None and table.matrix.dtype.kind != "f":
+    if table.finite or (table.matrix is not None and table.matrix.dtype.kind != "f"):
         return
     for name in names:
         values = table.column(name)

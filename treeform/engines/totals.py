@@ -192,7 +192,7 @@ class _Session(Session):
     def outcome(self, native: dict[str, Any]) -> EngineOutcome:
         answer = super().outcome(native | {"lower": NO_TREE} if native["infeasible"] else native)
         counters = {"tests": int(native["columns"]), "multiplier_bound": int(native["relaxed"])}
-        witness = self._witness(native) if len(native["multipliers"]) else None
+        witness = self._witness(native) if len(native["active"]) else None
         return replace(answer, counters=answer.counters | counters, witness=witness)
 
     def _witness(self, native: dict[str, Any]) -> dict[str, Any]:

@@ -14,6 +14,10 @@ def render_text(facts: Facts, verbose: bool = True) -> str:
         parts[-1] += "\n" + _pairs([("model", facts.model_size)], width=_width(facts.outcome))
     if facts.requirements:
         parts.append("requirements\n" + "\n".join(_requirement_lines(facts)))
+    if facts.prices:
+        parts.append("what each requirement costs\n" + "\n".join(_price_lines(facts)))
+    for curve in facts.curves:
+        parts.append(f"{curve.requirement}\n  {curve.sentence}")
     if facts.confusion and verbose:
         parts.append("confusion (rows: true class, columns: predicted)\n" + _matrix(facts))
     if facts.claims and verbose:
@@ -43,6 +47,11 @@ def _requirement_lines(facts: Facts) -> list[str]:
         if fact.measured:
             lines.append(f"    {fact.measured}")
     return lines
+
+
+def _price_lines(facts: Facts) -> list[str]:
+    width = max(len(name) for name, _, _ in facts.prices)
+    return [f"  {name.ljust(width)}  {without} without it: {price}" for name, without, price in facts.prices]
 
 
 def _matrix(facts: Facts) -> str:

@@ -12,8 +12,8 @@ from treeform.language.question import Question
 from treeform.shape import Tree
 from treeform.solve import schedule
 from treeform.solve.budget import Budget, interruptible
-from treeform.solve.choice import Plan, choose, totals_engine
-from treeform.solve.depth import is_depth, minimize_depth
+from treeform.solve.choice import Plan, choose
+from treeform.solve.depth import minimize_depth
 from treeform.solve.engines import run_engine
 from treeform.solve.in_parts import search_in_parts
 from treeform.solve.lagrangian import rows_of, tighten
@@ -24,6 +24,7 @@ from treeform.solve.relaxation import relax
 from treeform.solve.result import Limit, Result, Status, as_number, why_stopped
 from treeform.solve.search import CompiledSearch
 from treeform.solve.simple_bounds import PROVER, PROVER_OF_CLASSES, classes_bound, floor_bound, out_of_reach
+from treeform.solve.totals_engine import totals_engine
 from treeform.solve.verification import verify
 
 
@@ -64,7 +65,7 @@ def _work(
     if plan.engine is not None:
         return _by_engine(question, plan.engine, ledger, budget)
     assert plan.backend is not None and plan.formulation is not None
-    if is_depth(question.objective):
+    if question.objective.is_depth:
         limit = minimize_depth(
             question, plan.formulation, plan.backend, ledger, budget, files, plan.warm_engine
         )
@@ -73,7 +74,7 @@ def _work(
 
 
 def _in_parts(question: Question, plan: Plan, ledger: Ledger, budget: Budget) -> Limit | None:
-    """An objective that is no sum, through questions whose objectives are sums."""
+    """Minimise an objective that is no sum, through questions whose objectives are sums."""
 
     def search(part: Question, claims: Ledger) -> Limit | None:
         claims.prove_lower(floor_bound(part), PROVER)
@@ -111,7 +112,7 @@ def _search(
 
 
 def _first_models(question: Question, plan: Plan, ledger: Ledger, budget: Budget) -> None:
-    """Models of the formulation's own heuristic, for what no native engine searches."""
+    """Models of the formulation's heuristic, for shapes that no native engine searches."""
     if not isinstance(plan.formulation, FirstModels):
         return
     part = schedule.FIRST_MODELS.of(budget)
@@ -173,7 +174,7 @@ def _by_trees(question: Question, ledger: Ledger, part: Budget) -> None:
     """Models and bounds for a diagram from trees of its depth, where requirements are rows over predictions.
 
     A diagram unrolls to a tree, so trees bound it; and a tree that fits the widths, or is pruned to them, is a diagram.
-    Where the table has few tests, the best tree under these rows; else their prices in the costs.
+    The best tree under these rows where a search for totals takes them; else their prices in the costs.
     """
     totals = totals_engine(question)
     engine = ConTree() if totals is None else totals
@@ -190,7 +191,14 @@ def _refuted(question: Question, ledger: Ledger) -> list[str]:
         return []
     ignored = max((claim.relaxation for claim in proofs), key=len)
     names = [label for label in question.labels if label not in ignored]
-    return [f"no model of shape {question.shape} satisfies {' together with '.join(names)}"] if names else []
+    others = [label for label in question.labels if label in ignored]
+    if not names:
+        return []
+    what = f"no model of shape {question.shape} satisfies {' together with '.join(names)}"
+    what += f", even without {', '.join(others)}" if others else ""
+    return [
+        f"{what}; result.conflict() names a smallest set that conflicts, and how far each bound would have to move"
+    ]
 
 
 def _who_answered(plan: Plan, ledger: Ledger) -> tuple[str, str | None]:

@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+from treeform.tradeoff.conflict import BoundNeeded, Conflict
+from treeform.tradeoff.explain_conflict import explain_conflict
 from treeform.tradeoff.fill import fill_size_table
 from treeform.tradeoff.frontier import Frontier, FrontierPoint
 from treeform.tradeoff.pareto import Pareto, ParetoPoint, curve
+from treeform.tradeoff.prices import Price, Prices
 from treeform.tradeoff.size_table import PriceOptimum, SizeRow, SizeTable
 from treeform.tradeoff.tracing import trace_frontier
 
 __all__ = [
+    "BoundNeeded",
+    "Conflict",
     "Frontier",
     "FrontierPoint",
     "Pareto",
     "ParetoPoint",
+    "Price",
     "PriceOptimum",
+    "Prices",
     "SizeRow",
     "SizeTable",
     "curve",
+    "explain_conflict",
     "fill_size_table",
     "trace_frontier",
 ]

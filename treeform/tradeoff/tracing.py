@@ -12,18 +12,18 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from treeform.errors import ContradictionError, Infeasible, SpecError
+from treeform.errors import ContradictionError, SpecError
 from treeform.graph.evaluate import errors
 from treeform.language.bounded import Bounded, Value
 from treeform.language.numbers import as_fraction
 from treeform.language.question import Question
-from treeform.language.requirement import Requirement
 from treeform.solve import schedule
 from treeform.solve.budget import Budget, interruptible
 from treeform.solve.driver import solve
 from treeform.solve.options import USUAL, SolveOptions
 from treeform.solve.result import Claim, Limit, Number, Progress, Result, Status, as_number
 from treeform.solve.verification import verify
+from treeform.tradeoff.axis import with_axis
 from treeform.tradeoff.frontier import Frontier, FrontierPoint
 
 
@@ -64,10 +64,7 @@ def trace_frontier(
     steps: list[_Step] = []
     with interruptible(budget):
         while not budget.stop():
-            stated = _stated(question, axis, bound)
-            if stated is None:
-                complete = True
-                break
+            stated = question if bound is None else with_axis(question, axis, bound)
             part = schedule.FRONTIER_STEP.of(budget)
             told = _watched(options.on_progress, axis, bound, budget)
             left = part.remaining
@@ -115,17 +112,6 @@ def _range(axis: Bounded, between: tuple[Any, Any]) -> tuple[Fraction | None, Fr
         if side is not None:
             axis.with_bound(side)  # refuses what is out of range
     return loosest, tightest
-
-
-def _stated(question: Question, axis: Bounded, bound: Value | None) -> Question | None:
-    """The question at a bound; None where counting alone shows that no model satisfies it."""
-    if bound is None:
-        return question
-    try:
-        moved: Requirement = axis.with_bound(bound).bind(question.data)
-    except Infeasible:
-        return None
-    return question.with_(requirements=(*question.requirements, moved))
 
 
 def _next(axis: Bounded, value: Value, tightest: Value | None, question: Question) -> Value | None:

@@ -1,5 +1,5 @@
 #pragma once
-// What is asked of the engine, in whole numbers, and what it answers. No algorithm here.
+// Input and output of the engine, in whole numbers. No algorithm here.
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -32,6 +32,7 @@ struct Settings {
     std::int64_t gap = 0;
     bool neighbourhood = true, shrinking = true, subinterval = true, features = true;
     int threads = 1;
+    int steps = 0;  // not 0: so many thresholds of a feature above depth two; finds trees, proves nothing
     std::size_t memory_limit = 0;   // bytes, about; 0: none
     std::string simd = "auto";
 };
@@ -60,7 +61,7 @@ struct Test {
     std::uint32_t key = 0;
 };
 
-/// A tree as the search remembers it. The lowest tests are not stored: `best_stump` stands for "the best tree of
+/// A tree as the search stores it. The lowest tests are not stored: `best_stump` stands for "the best tree of
 /// at most one test", which `rebuild` finds again with one plain scan.
 struct Plan {
     enum Kind { leaf, best_stump, split } kind = leaf;

@@ -1,6 +1,6 @@
 #pragma once
-// The plain depth-one search: one pass per feature, class weights on both sides, every cut looked at. It knows the
-// minimum support, says where the cut is, and is simple enough to trust: `rebuild` and the constrained search use it.
+// The plain depth-one search: one pass per feature, class weights on both sides, every cut evaluated. It takes the
+// minimum support into account and returns the cut: `rebuild` and the constrained search use it.
 #include <algorithm>
 #include <limits>
 #include <vector>
@@ -50,11 +50,12 @@ public:
 
     /// The cheapest single prediction for these class weights.
     Cost leaf(const std::vector<Cost>& weight, int* label = nullptr) const {
-        const int k = table_.classes;
+        const int k = table_.predictions;
         Cost best = std::numeric_limits<Cost>::max();
         for (int a = 0; a < k; ++a) {
             Cost cost = 0;
-            for (int y = 0; y < k; ++y) cost += weight[y] * table_.cost[static_cast<std::size_t>(y) * k + a];
+            for (int y = 0; y < table_.classes; ++y)
+                cost += weight[y] * table_.cost[static_cast<std::size_t>(y) * k + a];
             if (cost < best) {
                 best = cost;
                 if (label) *label = a;

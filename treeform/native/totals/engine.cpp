@@ -142,7 +142,10 @@ private:
                 if (!pricing_.make(only, 0, prices)) continue;
                 set(prices);
                 const Amount minimum = minimum_of_root(team_, root_, depth);
-                if (minimum >= kNone || minimum > prices.constant) impossible_ = true;
+                if (minimum < kNone && minimum <= prices.constant) continue;
+                impossible_ = true;
+                if (final_) out_.active.assign(table_.rows, 0), out_.active[r] = sign;
+                return;
             }
     }
 

@@ -1,0 +1,159 @@
+// For an objective rate * cost + price * tests and a known model of value U, e(k) matters only below
+// (U - price * k) / rate (less for tests that are free): that is the upper bound of the search for at
+// most k tests, and what the search refutes is a lower bound of e(k) for the next objective too. Objectives are proved
+// in the order given; descending prices of a test take the least time.
+#include "size_table.hpp"
+
+#include <algorithm>
+#include <new>
+
+#include "flat_diagram.hpp"
+#include "information_gain.hpp"
+
+namespace treeform::diagram {
+namespace {
+
+class SizeTableSearch {
+public:
+    SizeTableSearch(const Instance& in, const Settings& settings, Control& control, Outcome& out)
+        : in_(in), settings_(settings), control_(control), out_(out), search_(in, settings, control, out.counters) {
+        const int most = settings.max_nodes;
+        out.lower.assign(most + 1, 0), out.upper.assign(most + 1, kNever);
+        out.diagrams.resize(most + 1), out.has_diagram.assign(most + 1, false);
+        out.proved_at.assign(settings.prices.size(), -1);
+        for (int k = 0; k <= most && k < int(settings.known.size()); ++k)
+            if (settings.known[k] < kNever) submit(k, settings.known[k] - in.offset, nullptr);
+        const Cost weight = in.weight_of(in.all.data());
+        if (weight < std::max<Cost>(settings.min_support, settings.min_flow)) {  // no test has a root
+            const Cost only = weight < settings.min_support ? kNever : in.leaf(in.all.data());
+            out.lower.assign(most + 1, only);
+        }
+        if (weight < settings.min_support) return;
+        Cost cost = 0;
+        FlatDiagram constant = flatten(in, nullptr, cost);
+        submit(0, cost, &constant);
+        out.lower[0] = cost;
+        for (int k = 0; k <= most && k < int(settings.refuted.size()); ++k)
+            for (int j = k; j >= 0; --j) out.lower[j] = std::max(out.lower[j], settings.refuted[k] - in.offset);
+    }
+
+    void run() {
+        if (settings_.starts != 0 && out_.lower.back() < out_.upper.back()) build(1e8, 300);
+        for (std::size_t i = 0; i < settings_.prices.size(); ++i) {
+            prove(settings_.prices[i]);
+            out_.proved_at[i] = control_.seconds();
+        }
+        for (int k = 1; settings_.every_number && k <= settings_.max_nodes; ++k)
+            while (out_.lower[k] < out_.upper[k]) fill(k, out_.upper[k]);
+        out_.complete = true;
+    }
+
+private:
+    const Instance& in_;
+    const Settings& settings_;
+    Control& control_;
+    Outcome& out_;
+    Search search_;
+    bool improved_start_ = false;
+
+    /// Diagrams by information gain: `most` of them, or as many as `work` elementary steps allow.
+    void build(double work, double most) {
+        Heuristic heuristic(in_, settings_, control_);
+        const double many = work / (1 + heuristic.work());
+        const auto usual = static_cast<std::int64_t>(std::clamp(many, 1.0, most));
+        const auto starts = settings_.starts < 0 ? usual : settings_.starts;
+        const auto made = heuristic.run(
+            settings_.seed + (most > 300), settings_.start_seconds, starts, [&](int, Cost, const PlanPtr& plan) {
+                Cost cost = 0;
+                FlatDiagram found = flatten(in_, plan.get(), cost);
+                if (const int tests = int(found.feature.size()); tests <= settings_.max_nodes)
+                    submit(tests, cost, &found);
+            });
+        out_.counters.starts += std::uint64_t(made);
+        control_.publish({shifted(out_.lower), shifted(out_.upper)});
+    }
+
+    /// The bound from outside, for relative costs.
+    Cost outside(Price price) const {
+        const Cost external = control_.external.load(std::memory_order_relaxed);
+        if (settings_.prices.size() != 1 || external >= kNever) return kNever;
+        return external - price.rate * in_.offset;
+    }
+
+    void prove(Price price) {
+        for (;;) {
+            const int most = settings_.max_nodes;
+            const auto value = [&](const std::vector<Cost>& of, int k) {
+                return of[k] >= kNever ? kNever : price.rate * of[k] + price.of_tests(k);
+            };
+            Cost best = outside(price);
+            for (int k = 0; k <= most; ++k) best = std::min(best, value(out_.upper, k));
+            int k = 0;
+            while (k <= most && value(out_.lower, k) >= best) ++k;
+            if (k > most) return;
+            const Cost room = best - price.of_tests(k);
+            if (room <= 0) return;
+            fill(k, (room + price.rate - 1) / price.rate);
+        }
+    }
+
+    /// e(k), if it is below `need`.
+    void fill(int k, Cost need) {
+        Answer answer;
+        control_.throws_when_overdue = !improved_start_ && settings_.starts < 0;
+        try {
+            answer = search_.solve(k, need);
+        } catch (const Overdue&) {  // the search is slow: spend some time on better models first
+            control_.throws_when_overdue = false, improved_start_ = true;
+            return build(2e9, 6000);
+        }
+        if (answer.value < need) {
+            Cost cost = 0;
+            FlatDiagram found = flatten(in_, answer.plan.get(), cost);
+            submit(k, cost, &found);
+        }
+        for (int j = k; j >= 0 && out_.lower[j] < answer.value; --j) out_.lower[j] = answer.value;
+        control_.publish({shifted(out_.lower), shifted(out_.upper)});
+    }
+
+    void submit(int k, Cost cost, const FlatDiagram* diagram) {
+        bool news = false;
+        const int tests = diagram ? std::min(k, int(diagram->feature.size())) : k;
+        for (int j = tests; j <= settings_.max_nodes && out_.upper[j] > cost; ++j) {
+            out_.upper[j] = cost, out_.has_diagram[j] = diagram != nullptr, news = true;
+            out_.diagrams[j] = diagram ? *diagram : FlatDiagram{};
+        }
+        if (news && diagram) control_.publish(Improvement{0, tests, cost + in_.offset, *diagram});
+    }
+
+    std::vector<Cost> shifted(std::vector<Cost> values) const {
+        for (auto& one : values)
+            if (one < kNever) one += in_.offset;
+        return values;
+    }
+};
+
+}  // namespace
+
+Outcome solve(const Points& points, const Settings& settings, Control& control) {
+    Outcome out;
+    Instance in;
+    const auto shift = [&] {
+        for (auto* values : {&out.lower, &out.upper})
+            for (auto& one : *values)
+                if (one < kNever) one += in.offset;
+    };
+    try {
+        in.build(points, settings.min_support, settings.memory, settings.simd, control);
+        out.points = int(points.rows), out.splits = in.view.splits, out.simd = in.kernels->name;
+        SizeTableSearch(in, settings, control, out).run();
+    } catch (const Stopped&) {
+    } catch (const std::bad_alloc&) {
+        out.memory_stop = true;
+    }
+    shift();
+    out.seconds = control.seconds();
+    return out;
+}
+
+}  // namespace treeform::diagram

@@ -1,0 +1,131 @@
+#include "tree_bounds.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace treeform::diagram {
+namespace {
+
+/// Tests of a full tree.
+std::int64_t full(int depth) { return depth >= 40 ? kNever : (std::int64_t{1} << depth) - 1; }
+
+}  // namespace
+
+Trees::Frame& Trees::frame(int level) {
+    while (int(frames_.size()) <= level) {
+        auto one = std::make_unique<Frame>();
+        one->left.resize(in_.words()), one->right.resize(in_.words());
+        one->by_feature.resize(in_.view.features), one->turn.resize(in_.view.features);
+        frames_.push_back(std::move(one));
+    }
+    return *frames_[level];
+}
+
+Cost Trees::bound(const Word* x, int depth, std::int64_t tests, Cost need, std::int64_t work) {
+    if (need <= 0) return 0;
+    depth = int(std::min<std::int64_t>(depth, tests)), tests = std::min(tests, full(depth));
+    if (depth <= 0) return in_.leaf(x);
+    const Word number = Word(depth) << 48 | Word(tests);
+    return limited(x, number, need, work, [&](Cost below) { return solve(0, x, depth, tests, below); });
+}
+
+/// At least the returned value; exactly that if it is below `need`.
+Cost Trees::solve(int level, const Word* x, int depth, std::int64_t tests, Cost need) {
+    if (need <= 0) return 0;
+    depth = int(std::min<std::int64_t>(depth, tests)), tests = std::min(tests, full(depth));
+    const Cost leaf = in_.leaf(x);
+    if (depth <= 0 || leaf == 0) return leaf;
+    const Word number = Word(depth) << 48 | Word(tests);
+    if (const Known* known = known_.find(x, number)) {
+        if (known->tried == Known::kWhole || known->lower >= need) {
+            ++counters_.tree_hits;
+            return known->lower;
+        }
+    }
+    ++counters_.trees;
+    Cost best = std::min(leaf, need);
+    if (tests == 1) {
+        if (work_ <= 0) throw TooLong{};
+        best = std::min(best, stump(x, best).value);
+    } else {
+        control_.check();
+        branch(level, x, depth, tests, best);
+    }
+    // `best` is what a tree attains, or `need`, or the cost of a leaf; nothing below it was left out.
+    return store(x, number, best, best < need || leaf == best);
+}
+
+/// Stores a proved bound; returns the best one known.
+Cost Trees::store(const Word* x, Word number, Cost proved, bool whole) {
+    Known what{proved, whole ? Known::kWhole : 0};
+    if (!whole)
+        if (const Known* known = known_.find(x, number)) what = {std::max(proved, known->lower), known->tried};
+    known_.put(x, number, what);
+    return what.lower;
+}
+
+void Trees::branch(int level, const Word* x, int depth, std::int64_t tests, Cost& best) {
+    if (!order_features(level, x, best)) return;
+    Frame& here = frame(level);
+    const Cost mass = in_.mass(x);
+    for (int i = 0; i < in_.view.features && best > 0; ++i) feature(level, here.turn[i], x, mass, depth, tests, best);
+}
+
+/// The features in the frame, those with a good single test first; false when such a test is as good as can be.
+bool Trees::order_features(int level, const Word* x, Cost& best) {
+    Frame& here = frame(level);
+    if (work_ <= 0) throw TooLong{};
+    ++counters_.stumps, --work_;
+    const Stump one = in_.kernels->stump(in_.view, x, kNever, scratch_.data(), here.by_feature.data());
+    here.stump = one.value;
+    best = std::min(best, one.value);
+    std::iota(here.turn.begin(), here.turn.end(), 0);
+    std::sort(here.turn.begin(), here.turn.end(), [&](int a, int b) {
+        return here.by_feature[a] != here.by_feature[b] ? here.by_feature[a] < here.by_feature[b] : a < b;
+    });
+    return best > 0;
+}
+
+void Trees::feature(int level, int f, const Word* x, Cost mass, int depth, std::int64_t tests, Cost& best) {
+    Frame& here = frame(level);
+    const int words = in_.words();
+    const std::int64_t below = std::min(tests - 1, full(depth - 1));
+    Range stack[80];
+    int top = 0;
+    stack[top++] = {in_.view.first[f] - 1, in_.view.first[f + 1], 0, 0, 0, mass};
+    while (top > 0) {
+        const Range r = stack[--top];
+        if (r.hi - r.lo < 2 || r.left + r.right >= best) continue;
+        const int mid = r.lo + (r.hi - r.lo) / 2;
+        Word *left = here.left.data(), *right = here.right.data();
+        both(x, in_.split(mid), left, words), without(x, in_.split(mid), right, words);
+        const Cost mass_mid = in_.mass(left);
+        Cost low_left = r.left, low_right = r.right;
+        if (mass_mid == r.mass_lo || mass_mid == r.mass_hi) {
+            // The same sides as at an end of the span, where they have been looked at (or one of them is empty).
+            if (mass_mid < r.mass_hi) stack[top++] = {mid, r.hi, r.left, r.right, mass_mid, r.mass_hi};
+            if (mass_mid > r.mass_lo) stack[top++] = {r.lo, mid, r.left, r.right, r.mass_lo, mass_mid};
+            continue;
+        }
+        low_left = std::max(low_left, solve(level + 1, left, depth - 1, below, best - low_right));
+        if (low_left + low_right < best)
+            low_right = std::max(low_right, solve(level + 1, right, depth - 1, below, best - low_left));
+        if (low_left + low_right < best)
+            best = below * 2 <= tests - 1 ? low_left + low_right : divide(level, depth, tests, best);
+        stack[top++] = {mid, r.hi, low_left, r.right, mass_mid, r.mass_hi};
+        stack[top++] = {r.lo, mid, r.left, low_right, r.mass_lo, mass_mid};
+    }
+}
+
+/// The best way to divide the tests between the two sides in the frame, if it costs less than `best`.
+Cost Trees::divide(int level, int depth, std::int64_t tests, Cost best) {
+    const std::int64_t rest = tests - 1, most = full(depth - 1);
+    for (std::int64_t a = std::max<std::int64_t>(0, rest - most); a <= std::min(rest, most); ++a) {
+        const Cost left = solve(level + 1, frame(level).left.data(), depth - 1, a, best);
+        if (left >= best) continue;
+        best = std::min(best, left + solve(level + 1, frame(level).right.data(), depth - 1, rest - a, best - left));
+    }
+    return best;
+}
+
+}  // namespace treeform::diagram

@@ -1,0 +1,106 @@
+#pragma once
+// Least costs of trees on sets of points: the bounds of the diagram search. A diagram unrolls to a tree, so a tree of
+// the same depth and of as many tests as the unrolled diagram can have costs no more.
+//
+// Branch and bound with memory. Along a feature the left sides of the tests are nested, so whatever bounds the cost of
+// one left side bounds those of all larger ones, and the same for right sides: thresholds are bisected, and the spans
+// between two of them left out when the two bounds add up to the upper bound. Answers are lower bounds, exact when
+// they are below `need` and the work limit was not reached.
+#include <memory>
+#include <vector>
+
+#include "instance.hpp"
+#include "table.hpp"
+
+namespace treeform::diagram {
+
+class Trees {
+public:
+    Trees(const Instance& in, const Control& control, Counters& counters, std::size_t memory)
+        : in_(in), control_(control), counters_(counters), known_(in.words() + 1, memory, counters.evictions),
+          scratch_(std::size_t(in.view.planes) * in.words() + 1) {}
+
+    /// A lower bound of the cost of trees of at most `depth` levels and `tests` tests on `x`; exact if it is below
+    /// `need` and took no more work than it may. At most `work` searches for single tests are spent on it.
+    Cost bound(const Word* x, int depth, std::int64_t tests, Cost need, std::int64_t work);
+    /// The skeleton for `bound_unrolled`.
+    void unroll(const std::vector<int>& widths);
+    /// A lower bound of what a diagram costs on the points of a node of `layer` with `tests` tests in the layers below
+    /// it: the least cost of the trees that it can unroll to (unrolled_bound.cpp).
+    Cost bound_unrolled(const Word* x, int layer, int tests, Cost need, std::int64_t work);
+    /// The best tree of at most one test; exact if below `need`.
+    Stump stump(const Word* x, Cost need) {
+        ++counters_.stumps, --work_;
+        return in_.kernels->stump(in_.view, x, need, scratch_.data(), nullptr);
+    }
+
+private:
+    struct Frame {
+        Set left, right;
+        std::vector<Cost> by_feature;
+        std::vector<int> turn;
+        Cost stump = 0;  // the least cost of a single test
+        std::vector<Cost> floor;  // bounds of T by number of tests, for the points of this level
+    };
+    struct Range {
+        int lo, hi;
+        Cost left, right, mass_lo, mass_hi;
+    };
+    /// Thrown when a bound takes more work than it may.
+    struct TooLong {};
+    /// Which sides of a test lead to the next layer; the other ends in a leaf.
+    enum class Sides { both, left, right };
+
+    /// A span with bounds from its other ends, and the largest costs of the left sides at them.
+    struct Span : Range {
+        Cost left_hi, right_lo, most_lo, most_hi;
+    };
+    const Instance& in_;
+    const Control& control_;
+    Counters& counters_;
+    Table known_;
+    std::vector<Word> scratch_;
+    std::vector<std::unique_ptr<Frame>> frames_;
+    std::int64_t work_ = 0;
+    std::vector<int> widths_;
+    int pairs_from_ = 0;  // the first layer from which on every layer holds two nodes
+
+    Frame& frame(int level);
+    Cost solve(int level, const Word* x, int depth, std::int64_t tests, Cost need);
+    void branch(int level, const Word* x, int depth, std::int64_t tests, Cost& best);
+    void feature(int level, int f, const Word* x, Cost mass, int depth, std::int64_t tests, Cost& best);
+    Cost divide(int level, int depth, std::int64_t tests, Cost best);
+    bool order_features(int level, const Word* x, Cost& best);
+    Cost store(const Word* x, Word number, Cost proved, bool whole);
+    Word number_of(int layer, int& tests) const;
+    std::int64_t leaves_of(int tests) const;
+    Cost unrolled(int level, const Word* x, int layer, int tests, Cost need);
+    void branch_unrolled(int level, const Word* x, int layer, int tests, Cost& best);
+    Cost side(int level, const Word* points, Cost taken_out, int layer, int tests, Cost need);
+    void extend_sides(int level, int f, const Word* x, Cost mass, int layer, int tests, Sides sides, Cost& best);
+
+    /// What is known about `x`, or what `prove` finds within the work it may spend.
+    template <class Prove>
+    Cost limited(const Word* x, Word number, Cost need, std::int64_t work, const Prove& prove) {
+        if (const Known* known = known_.find(x, number)) {
+            const bool whole = known->tried == Known::kWhole;
+            if (whole || known->lower >= need || known->tried >= work) {
+                ++counters_.tree_hits;
+                return known->lower;
+            }
+        }
+        work_ = work;
+        try {
+            return prove(need);
+        } catch (const TooLong&) {
+            ++counters_.given_up;
+            const Known* known = known_.find(x, number);
+            Known what = known ? *known : Known{};
+            if (what.tried != Known::kWhole) what.tried = std::max(what.tried, work);
+            known_.put(x, number, what);
+            return what.lower;
+        }
+    }
+};
+
+}  // namespace treeform::diagram

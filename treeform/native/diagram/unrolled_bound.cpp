@@ -1,0 +1,165 @@
+// Below a node of a layer, a layer with c nodes offers it at most min(c, 2) of them as children, and leaves the rest of
+// the tests for the layers further down. What a diagram unrolls to is therefore a tree in which every node either sends
+// one side on, which takes one test from the layers below, or both sides, which takes two:
+//
+//     T(x, l, b) = min { leaf,
+//                        min over tests of x of { leaf + leaf,
+//                                                 T(left, l + 1, b - 1) + leaf, leaf + T(right, l + 1, b - 1),
+//                                                 T(left, l + 1, b - 2) + T(right, l + 1, b - 2) },
+//                        T(x, l + 1, b - 1) },
+//
+// the two sides together where the next layer has two nodes (the arcs of a test have different heads), the last line
+// for a pass-through, whose one arc takes one test. T bounds what a diagram with b tests below that node of layer l
+// does with x, and no subset of x costs more.
+//
+// Where every layer below l holds two nodes, T depends on their number L and on b alone, and a pass-through is not
+// needed: T(x, L, b) <= T(x, L - 1, b - 1). Whatever attains the right side is possible on the left, with one more
+// layer and one more test: a leaf, a test that ends, a test with one or both sides sent on, which by induction on L
+// cost no more with L - 1 layers and b - 1 or b - 2 tests than with L - 2 layers and one test less; a pass-through is
+// not needed there either. Where a layer of one node is below, as for the root of 1-1-2, a tree may start later, and be
+// wider.
+#include <algorithm>
+#include <utility>
+
+#include "tree_bounds.hpp"
+
+namespace treeform::diagram {
+
+void Trees::unroll(const std::vector<int>& widths) {
+    widths_ = widths;
+    pairs_from_ = int(widths.size());
+    while (pairs_from_ > 0 && widths[pairs_from_ - 1] >= 2) --pairs_from_;
+}
+
+/// The key of T. Where all layers below hold two nodes, only their number counts. Along a
+/// path T takes at most two tests of a layer, so more than that change nothing.
+Word Trees::number_of(int layer, int& tests) const {
+    const int levels = int(widths_.size()) - 1 - layer;
+    tests = std::min(tests, 2 * levels);
+    const bool pairs = layer + 1 >= pairs_from_;
+    const int name = pairs ? std::min(levels, tests) : 1024 + layer;
+    return Word{1} << 62 | Word(name) << 32 | Word(tests);
+}
+
+/// Most leaves of the trees of T: a(b) = max(a(b - 1) + 1, 2 a(b - 2)), a(0) = 2. A pass-through gives a(b - 1).
+std::int64_t Trees::leaves_of(int tests) const {
+    std::int64_t before = 1, now = 2;
+    for (int b = 1; b <= std::min(tests, 60); ++b) before = std::exchange(now, std::max(now + 1, 2 * before));
+    return now;
+}
+
+Cost Trees::bound_unrolled(const Word* x, int layer, int tests, Cost need, std::int64_t work) {
+    if (need <= 0) return 0;
+    const Word number = number_of(layer, tests);
+    auto& floor = frame(0).floor;
+    floor.assign(tests + 1, 0);
+    for (int b = tests; b >= 0 && layer + 1 >= pairs_from_; --b) {
+        int fewer = b;
+        const Known* known = known_.find(x, number_of(layer, fewer));
+        floor[b] = std::max(b < tests ? floor[b + 1] : 0, known ? known->lower : 0);
+    }
+    return limited(x, number, need, work, [&](Cost below) { return unrolled(0, x, layer, tests, below); });
+}
+
+/// At least the returned value; exactly that if it is below `need`.
+Cost Trees::unrolled(int level, const Word* x, int layer, int tests, Cost need) {
+    if (need <= 0) return 0;
+    const Cost leaf = in_.leaf(x);
+    if (leaf == 0) return 0;
+    const Word number = number_of(layer, tests);
+    if (const Known* known = known_.find(x, number)) {
+        if (known->tried == Known::kWhole || known->lower >= need) {
+            ++counters_.tree_hits;
+            return known->lower;
+        }
+    }
+    if (const Cost floor = frame(level).floor[tests]; floor >= need) return floor;
+    if (in_.view.classes > 2) {
+        if (const Cost few = in_.few_classes(x, leaves_of(tests)); few >= need) return few;
+    }
+    ++counters_.trees;
+    Cost best = std::min(leaf, need);
+    if (work_ <= 0) throw TooLong{};
+    if (tests == 0) {
+        best = std::min(best, stump(x, best).value);
+    } else {
+        control_.check();
+        branch_unrolled(level, x, layer, tests, best);
+    }
+    return store(x, number, best, best < need || leaf == best);
+}
+
+void Trees::branch_unrolled(int level, const Word* x, int layer, int tests, Cost& best) {
+    if (!order_features(level, x, best)) return;
+    Frame& here = frame(level);
+    here.floor[0] = std::max(here.floor[0], std::min(in_.leaf(x), here.stump));
+    const Cost mass = in_.mass(x);
+    // A pass-through; where all layers below hold two nodes it is not needed.
+    if (layer + 1 < pairs_from_) {
+        frame(level + 1).floor.assign(tests, 0);
+        best = std::min(best, unrolled(level + 1, x, layer + 1, tests - 1, best));
+    }
+    for (int i = 0; i < in_.view.features && best > 0; ++i) {
+        const int f = here.turn[i];
+        if (tests >= 2 && widths_[layer + 1] >= 2) extend_sides(level, f, x, mass, layer, tests - 2, Sides::both, best);
+        extend_sides(level, f, x, mass, layer, tests - 1, Sides::left, best);
+        extend_sides(level, f, x, mass, layer, tests - 1, Sides::right, best);
+    }
+}
+
+/// T of a side with so many tests, where a bound of T of a larger set bounds every number of tests: the points
+/// taken out of a set save at most its largest costs. The bounds are those of the layer above, which hold a layer
+/// further down where all layers below hold two nodes, and for no tests at all; elsewhere they are 0.
+Cost Trees::side(int level, const Word* points, Cost taken_out, int layer, int tests, Cost need) {
+    const auto& above = frame(level).floor;
+    auto& floor = frame(level + 1).floor;
+    floor.resize(tests + 1);
+    for (int b = 0; b <= tests; ++b) floor[b] = std::max<Cost>(0, above[b] - taken_out);
+    return unrolled(level + 1, points, layer + 1, tests, need);
+}
+
+/// The tests of a feature; the sides named go on to the next layer, the other ends. Along the feature the left side
+/// grows, so what bounds it at one test bounds it at later ones, and, less the points between, at earlier ones.
+void Trees::extend_sides(int level, int f, const Word* x, Cost mass, int layer, int tests, Sides sides, Cost& best) {
+    Frame& here = frame(level);
+    const int words = in_.words();
+    const bool left_on = sides != Sides::right, right_on = sides != Sides::left;
+    const Cost whole = here.floor[tests], leaf = in_.leaf(x), most = in_.most(x);
+    Span stack[80];
+    int top = 0;
+    stack[top++] = {{in_.view.first[f] - 1, in_.view.first[f + 1], 0, 0, 0, mass},
+                    left_on ? whole : leaf,
+                    right_on ? whole : leaf,
+                    0,
+                    most};
+    while (top > 0 && best > 0) {
+        const Span r = stack[--top];
+        const Cost between = r.most_hi - r.most_lo;
+        if (r.hi - r.lo < 2 || r.left + r.right >= best || r.left_hi + r.right_lo - between >= best) continue;
+        const int mid = r.lo + (r.hi - r.lo) / 2;
+        Word *left = here.left.data(), *right = here.right.data();
+        both(x, in_.split(mid), left, words), without(x, in_.split(mid), right, words);
+        const Cost mass_mid = in_.mass(left), most_mid = in_.most(left);
+        if (mass_mid == r.mass_lo || mass_mid == r.mass_hi) {
+            Span one = r;
+            if (one.lo = mid, one.mass_lo = mass_mid; mass_mid < r.mass_hi) stack[top++] = one;
+            one = r;
+            if (one.hi = mid, one.mass_hi = mass_mid; mass_mid > r.mass_lo) stack[top++] = one;
+            continue;
+        }
+        Cost low_left = std::max(r.left, r.left_hi - (r.most_hi - most_mid));
+        Cost low_right = std::max(r.right, r.right_lo - (most_mid - r.most_lo));
+        if (!left_on) low_left = std::max(low_left, in_.leaf(left));
+        if (!right_on) low_right = std::max(low_right, in_.leaf(right));
+        // The side is solved to a larger bound than this test needs: the result rules out the rest of the span.
+        if (left_on && low_left + low_right < best)
+            low_left = std::max(low_left, side(level, left, most - most_mid, layer, tests, best - r.right));
+        if (right_on && low_left + low_right < best)
+            low_right = std::max(low_right, side(level, right, most_mid, layer, tests, best - r.left));
+        if (low_left + low_right < best) best = low_left + low_right;
+        stack[top++] = {{mid, r.hi, low_left, r.right, mass_mid, r.mass_hi}, r.left_hi, low_right, most_mid, r.most_hi};
+        stack[top++] = {{r.lo, mid, r.left, low_right, r.mass_lo, mass_mid}, low_left, r.right_lo, r.most_lo, most_mid};
+    }
+}
+
+}  // namespace treeform::diagram
