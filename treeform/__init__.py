@@ -28,6 +28,7 @@ _HOMES = {
         "MaxErrors",
         "FeatureBudget",
         "Monotone",
+        "NoTestOn",
     ],
     "treeform.language.bounded": ["Bounded"],
     "treeform.language.component": ["Component"],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from treeform.requirements.excluded import NoTestOn
 from treeform.requirements.fairness import (
     ConditionalParity,
     EqualizedOdds,
@@ -25,6 +26,7 @@ __all__ = [
     "MaxNodes",
     "MinSupport",
     "Monotone",
+    "NoTestOn",
     "PredictiveEquality",
     "Stability",
     "StatisticalParity",

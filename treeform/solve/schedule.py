@@ -84,6 +84,9 @@ FRONTIER_STEP = Share(0.25, least=0.1)
 CONFLICT_STEP = Share(0.25, least=0.1)
 """One question about a conflict, of several that have to be answered."""
 
+NEAR_OPTIMUM = Share(0.3, least=0.1)
+"""The optimum, before the models next to it are counted."""
+
 # -- the check of a certificate ---------------------------------------------------------------------
 
 FIRST_PROVER = Share(0.3, most=10.0, unlimited=10.0)
