@@ -35,6 +35,7 @@ _HOMES = {
     "treeform.language.limits": ["Limits"],
     "treeform.language.requirement": ["Requirement"],
     "treeform.language.totals": ["Totals", "TotalRow"],
+    "treeform.language.meetings": ["Meetings", "Clash"],
     "treeform.backends": ["HiGHS", "CPSAT", "SAT", "MaxSAT", "MathOpt", "Pyomo", "Portfolio"],
     "treeform.engines": [
         "ConTree",

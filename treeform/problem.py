@@ -14,6 +14,7 @@ from treeform.language.bounded import Bounded
 from treeform.language.objective import Error, Objective
 from treeform.language.question import Question
 from treeform.language.requirement import Requirement
+from treeform.notebook import text_html
 from treeform.shape import Diagram, Shape, Tree, parse_shape
 from treeform.solve import Progress, Result
 from treeform.solve import solve as solve_question
@@ -363,6 +364,9 @@ class Problem:
     def explain(self, solver: Any = None, *, formulation: Any = None) -> Explanation:
         """How the problem would reach the solver: route and size of each block. Nothing is solved."""
         return explain_plan(self.question, choose(self.question, SolveOptions(solver, formulation, None)))
+
+    def _repr_html_(self) -> str:
+        return text_html(repr(self))
 
     def __repr__(self) -> str:
         d = self.data

@@ -15,17 +15,20 @@ from benchmarks.harness import Figures, Rows, Shown, named, table
 
 
 def cell(record: Record | None, limit: float) -> str | None:
-    """Seconds, or that it is open."""
-    if record is None:
-        return None
+    """Seconds, or that it is open; a run that failed has no seconds."""
+    if record is None or math.isnan(record["seconds"]):
+        return record and "failed"
     return f"{record['seconds']:.4f}" if proved_at(record, limit) else f"> {limit:g}"
 
 
 def compared(
     solver: str, found: dict[str, Record | None], ours: dict[str, Record | None], limit: float
 ) -> dict[str, Any]:
-    """Name, sets measured, proved, geometric mean, ratio."""
-    both = [(found[n], ours[n]) for n in found if found[n] is not None and ours[n] is not None]
+    """Name, sets measured, proved, geometric mean, ratio; nothing where no run has seconds."""
+    pairs = [(found[n], ours[n]) for n in found]
+    both = [pair for pair in pairs if all(r is not None and not math.isnan(r["seconds"]) for r in pair)]
+    if not both:
+        return {}
     name = SHOWN.get(solver, solver)
     logs = [[math.log(r["seconds"] if proved_at(r, limit) else limit) for r in pair if r] for pair in both]
     proved = sum(proved_at(r, limit) for r, _ in both if r)
@@ -71,5 +74,5 @@ def main(sets: str = "", depths: str = "3,4,5", limit: float = 60) -> None:
                     {"set": name, "depth": depth, "errors": proved[0]["errors"] if proved else None, **cells}
                 )
         for solver, found in runs.items():
-            if any(found.values()):
-                summary.add({"depth": depth, **compared(solver, found, runs["DL85"], limit)})
+            if line := compared(solver, found, runs["DL85"], limit):
+                summary.add({"depth": depth, **line})

@@ -92,7 +92,7 @@ def main(sets: str = SETS, limit: float = 30) -> None:
                 figures.measure(partial(count, name, depth, rules, limit), set=name, depth=depth, rules=title)
                 for title, rules in choices.items()
             ]
-            errors = {row["errors"] for row in of if row["splits"] != "-"}
+            errors = {row.get("errors") for row in of if row["splits"] != "-"}
             if len(errors) > 1:
                 raise SystemExit(f"{name}: the rules disagree, {sorted(errors)}")
     draw(Rows.of(figures).frame)

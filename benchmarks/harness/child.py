@@ -63,7 +63,7 @@ def in_child(
     with tempfile.NamedTemporaryFile("r") as answer, tempfile.TemporaryFile("w+") as errors:
         name = f"{function.__module__}:{function.__qualname__}"
         limits = json.dumps([seconds and math.ceil(seconds), megabytes and int(megabytes * MEGA)])
-        words = [sys.executable, "-c", START, str(ROOT), name, json.dumps(given), limits, answer.name]
+        words = [sys.executable, "-P", "-c", START, str(ROOT), name, json.dumps(given), limits, answer.name]
         child = subprocess.Popen(
             words, stdout=subprocess.DEVNULL, stderr=errors, env=os.environ | environment
         )

@@ -1,9 +1,9 @@
 """How the cost of the search for totals grows, and what each of its parts is worth.
 
 Growth: synthetic tables of 0/1 columns, a tree of depth 3 with 20 % noise and groups that follow one of its columns;
-one quantity varies at a time (rows, tests, groups, the difference allowed between rates). Parts: questions on the
-fairness sets, each part of the search left out in turn. One thread; user CPU seconds from the encoded data to the
-proof, within a limit of user CPU seconds each.
+one quantity varies at a time (rows, tests, groups, requirements, the difference allowed between rates). Parts:
+questions on the fairness sets, each part of the search left out in turn. One thread; user CPU seconds from the encoded
+data to the proof, within a limit of user CPU seconds each.
 """
 
 from __future__ import annotations
@@ -14,19 +14,29 @@ from typing import Any
 import numpy as np
 
 import treeform as tf
-from benchmarks.harness import Figures, Rows, Shown, named, read_set, table, user_seconds
+from benchmarks.harness import SESSION, Figures, Rows, Shown, named, read_set, table, user_seconds
 from benchmarks.totals.compare import SENSITIVE
 from treeform.engines import EngineRun
 from treeform.engines.totals import PARTS
 from treeform.solve.relaxation import relax
 
-USUAL = {"rows": 10_000, "tests": 40, "groups": 2, "difference": 0.05}
+USUAL = {"rows": 10_000, "tests": 40, "groups": 2, "requirements": 1, "difference": 0.05}
 VARIED: dict[str, tuple[Any, ...]] = {
     "rows": (1_000, 10_000, 100_000, 1_000_000),
     "tests": (10, 20, 40, 80, 160, 320, 500),
     "groups": (2, 3, 4, 6, 8, 10),
+    "requirements": (1, 2, 3, 4, 5, 6),
     "difference": (0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.0),
 }
+TIGHT = {"requirements": {"difference": 0.005}}
+"""What else is not as usual: at .05 only the first of several requirements would bind."""
+NAMED = {
+    "rows": "rows of the table",
+    "requirements": "parities, each over another attribute",
+    "difference": "difference allowed",
+    "rows active": "rows over totals that are active (all runs)",
+}
+"""Quantities as the plot has them."""
 QUESTIONS = (
     ("compas", 4, "0.05"),
     ("compas", 5, "0.05"),
@@ -49,19 +59,26 @@ def search(problem: tf.Problem, parts: tuple[str, ...] = PARTS, seconds: float =
     return {
         "errors": outcome.upper, "bound": outcome.lower, "proved": outcome.proved, "search s": round(spent, 3),
         "multipliers tried": outcome.counters["prices"], "largest front": outcome.counters["largest_front"],
-        "rows made active": outcome.counters["activated"],
+        "rows": len(relaxation.rows), "rows active": _active(outcome.witness),
     }  # fmt: skip
 
 
-def synthetic(rows: int, tests: int, groups: int, difference: float) -> tf.Problem:
-    """A question on a table whose classes follow a tree of depth 3."""
+def _active(witness: dict[str, Any] | None) -> int:
+    """Rows that took part in the last front."""
+    return sum(flag != 0 for flag in (witness or {}).get("active", ()))
+
+
+def synthetic(rows: int, tests: int, groups: int, requirements: int, difference: float) -> tf.Problem:
+    """A table whose classes follow a tree of depth 3; groups follow its root, and a column for each further parity."""
     rng = np.random.default_rng(7)
     X = rng.integers(0, 2, (rows, tests), dtype=np.int8)
     root, left, right = X[:, 0], X[:, 1] & X[:, 2], X[:, 3] | X[:, 4]
     y = np.where(root == 1, right, left) ^ (rng.random(rows) < 0.2)
-    group = np.minimum((rng.random(rows) ** np.where(root == 1, 0.7, 1.0) * groups).astype(int), groups - 1)
     problem = tf.Problem(X, y.astype(int), shape=tf.Tree(3))
-    problem += tf.StatisticalParity(groups=group, difference=str(difference))
+    for column in range(requirements):
+        skew = np.where(X[:, column] == 1, 0.7, 1.0)
+        group = np.minimum((rng.random(rows) ** skew * groups).astype(int), groups - 1)
+        problem += tf.StatisticalParity(groups=group, difference=str(difference))
     return problem
 
 
@@ -77,7 +94,10 @@ def question(name: str, depth: int, difference: str) -> tf.Problem:
 @table("totals_growth")
 def growth(rows: Rows) -> Shown:
     """The rows as they are."""
-    note = f"Depth 3; otherwise {USUAL['rows']:,} rows, {USUAL['tests']} tests, 2 groups, difference .05."
+    note = (
+        f"Depth 3; otherwise {USUAL['rows']:,} rows, {USUAL['tests']} tests, 2 groups, one requirement, difference .05 "
+        f"({TIGHT['requirements']['difference']} where requirements vary)."
+    )
     return Shown("How the search for totals grows", rows.frame, note)
 
 
@@ -95,14 +115,40 @@ def parts(rows: Rows) -> Shown:
     return Shown.of("What each part of the search for totals is worth (CPU s)", columns, lines, note)
 
 
+def draw(rows: list[dict[str, str]]) -> None:
+    """``totals_growth.svg``: seconds against each quantity, and against the rows active at the end."""
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    import matplotlib.pyplot as plt
+
+    plt.rcParams.update({"svg.hashsalt": "treeform", "svg.fonttype": "none"})
+    figure, grid = plt.subplots(2, 3, figsize=(10, 6), sharey=True, layout="constrained")
+    for axes, quantity in zip(grid.flat, [*VARIED, "rows active"], strict=True):
+        of_it = rows if quantity == "rows active" else [row for row in rows if row["varied"] == quantity]
+        value = [float(row["rows active" if quantity == "rows active" else "value"]) for row in of_it]
+        axes.plot(
+            value, [float(row["search s"]) for row in of_it], "o" if quantity == "rows active" else "o-"
+        )
+        axes.set(xlabel=NAMED.get(quantity, quantity), yscale="log")
+        if quantity in ("rows", "tests"):
+            axes.set_xscale("log")
+        axes.grid(alpha=0.3)
+    for axes in grid[:, 0]:
+        axes.set_ylabel("CPU s to the proof")
+    figure.savefig(SESSION.folder / "totals_growth.svg", metadata={"Date": None})
+    plt.close(figure)
+
+
 def main(growth: bool = True, parts: bool = True, seconds: float = 30) -> None:
     """Measure; ``seconds`` of CPU for each run without a part."""
     if growth:
         figures = Figures("totals_growth", ("varied", "value"))
         for quantity, values in VARIED.items():
             for value in values:
-                problem = partial(synthetic, **{**USUAL, quantity: value})
+                problem = partial(synthetic, **{**USUAL, **TIGHT.get(quantity, {}), quantity: value})
                 figures.measure(lambda make=problem: search(make()), varied=quantity, value=value)
+        draw(list(figures))
     if parts:
         figures = Figures("totals_parts", ("set", "depth", "difference", "without"), seconds=f"{seconds:g}")
         for name, depth, difference in QUESTIONS:

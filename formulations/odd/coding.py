@@ -8,9 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeform.formulations.odd import hyper
+from treeform.formulations.odd.flow import Flows
+from treeform.formulations.odd.hyperplanes import Hyperplanes
+from treeform.formulations.odd.objective import Arrivals
 from treeform.formulations.odd.plan import Plan
 from treeform.formulations.odd.skeleton import Skeleton
+from treeform.formulations.odd.splits import TestLiterals
+from treeform.formulations.odd.symmetry import Numbering, OrderedSides
 from treeform.formulations.odd.thresholds import Tests
+from treeform.formulations.odd.topology import Design
 from treeform.graph import DecisionGraph, normalised
 
 if TYPE_CHECKING:
@@ -26,10 +32,10 @@ def decode(compiled: Compiled, x: Floats) -> DecisionGraph:
     plan = read(compiled, x)
     if plan.constant >= 0:
         return DecisionGraph.leaf(plan.constant, compiled.data)
-    if "tests" not in compiled.state:
+    tests = compiled.shared.find(Tests)
+    if tests is None:
         hyper.pass_on(compiled, x, plan)
         return graph_of(compiled, plan, hyper.tests_of(compiled, x, plan.test >= 0))
-    tests: Tests = compiled.state["tests"]
     testing = np.flatnonzero(plan.test >= 0).tolist()
     chosen = {
         u: {"feature": int(tests.feature[k]), "threshold": float(tests.threshold[k])}
@@ -40,7 +46,7 @@ def decode(compiled: Compiled, x: Floats) -> DecisionGraph:
 
 def graph_of(compiled: Compiled, plan: Plan, tests: dict[int, dict[str, Any]]) -> DecisionGraph:
     """The graph of a plan with its tests, of which those with ``"turned"`` have their sides swapped."""
-    skeleton: Skeleton = compiled.state["skeleton"]
+    skeleton = compiled.shared.get(Skeleton)
     nodes: dict[Any, dict[str, Any]] = {}
     for u in np.flatnonzero(plan.used).tolist():
         keys: list[Any] = []
@@ -67,7 +73,7 @@ def graph_of(compiled: Compiled, plan: Plan, tests: dict[int, dict[str, Any]]) -
 
 def read(compiled: Compiled, x: Floats) -> Plan:
     """The design that a point stands for."""
-    skeleton: Skeleton = compiled.state["skeleton"]
+    skeleton = compiled.shared.get(Skeleton)
     ports = compiled.ports
     used = ports.read("d").value(x) > 0.5
     n_nodes = skeleton.n_nodes
@@ -78,8 +84,8 @@ def read(compiled: Compiled, x: Floats) -> Plan:
     plan.passes = ports.read("passes").value(x) > 0.5
     testing = used & ~plan.passes
     plan.test = np.where(testing, 0, -1)
-    if "tests" in compiled.state:
-        tests: Tests = compiled.state["tests"]
+    tests = compiled.shared.find(Tests)
+    if tests is not None:
         g = ports.read("g").value(x)
         # The chosen feature is the one whose first literal holds; its last literal that holds is the test.
         feature = np.argmax(g[:, tests.first], axis=1)
@@ -100,38 +106,40 @@ def encode(compiled: Compiled, graph: DecisionGraph) -> Floats | None:
     """
     given, graph = graph, graph.simplified(compiled.data)
     if compiled.ports.asks_for_tests or embed(compiled, graph) is None:
-        graph = normalised(given, compiled.data, own_leaves=compiled.state["skeleton"].is_tree)
+        graph = normalised(given, compiled.data, own_leaves=compiled.shared.get(Skeleton).is_tree)
     plan = embed(compiled, graph)
     if plan is None:
         return None
     x = np.full(compiled.model.n_cols, np.nan)
     _put_design(compiled, plan, x)
-    if "tests" in compiled.state:
+    univariate = compiled.shared.find(Tests) is not None
+    if univariate:
         left = _put_tests(compiled, plan, x)
     else:
-        left = hyper.sides(compiled, graph, plan.test, plan.turned)
+        left = hyper.sides(compiled, graph, plan)
     through = _put_flow(compiled, plan, left, x)
-    if "tests" not in compiled.state and not hyper.put(compiled, graph, plan, through, left, x):
+    if not univariate and not hyper.put(compiled, graph, plan, through, left, x):
         return None
     return x
 
 
 def _put_design(compiled: Compiled, plan: Plan, x: Floats) -> None:
-    skeleton: Skeleton = compiled.state["skeleton"]
+    skeleton = compiled.shared.get(Skeleton)
     n_nodes, n_classes = skeleton.n_nodes, len(compiled.data.classes)
     ways = np.arange(n_nodes + n_classes) == plan.child[:, :, None]
-    _put(x, compiled, "d", plan.used)
-    _put(x, compiled, "passes", plan.passes[compiled.state["passing"]])
-    _put(x, compiled, "constant", np.arange(n_classes) == plan.constant)
-    _put(x, compiled, "y_terminal", ways[:, :, n_nodes:])
-    if not skeleton.is_tree:
-        _put(x, compiled, "y", ways[skeleton.tail, skeleton.side, skeleton.head])
+    design = compiled.shared.get(Design)
+    _put(x, design.d, plan.used)
+    _put(x, design.passes, plan.passes[design.passing])
+    _put(x, compiled.shared.get(Flows).constant, np.arange(n_classes) == plan.constant)
+    _put(x, design.y_terminal, ways[:, :, n_nodes:])
+    if design.y is not None:
+        _put(x, design.y, ways[skeleton.tail, skeleton.side, skeleton.head])
 
 
 def _put_tests(compiled: Compiled, plan: Plan, x: Floats) -> NDArray[np.bool_]:
     """Write the literals of the tests; gives the side (P, V) of every point at every used node."""
-    skeleton: Skeleton = compiled.state["skeleton"]
-    tests: Tests = compiled.state["tests"]
+    skeleton = compiled.shared.get(Skeleton)
+    tests, literals = compiled.shared.get(Tests), compiled.shared.get(TestLiterals)
     n_nodes, n_classes = skeleton.n_nodes, len(compiled.data.classes)
     used = plan.test >= 0
     numbers = np.arange(tests.n_tests)
@@ -139,10 +147,12 @@ def _put_tests(compiled: Compiled, plan: Plan, x: Floats) -> NDArray[np.bool_]:
     g = used[:, None] & same & (numbers <= plan.test[:, None])
     ways = np.arange(n_nodes + n_classes) == plan.child[:, :, None]
     terminal = ways[skeleton.last][:, :, n_nodes:]
-    by_test = "leads" in compiled.state["columns"]
-    _put(x, compiled, "g", g[skeleton.inner] if by_test else g)
-    _put(x, compiled, "leads", g[skeleton.last][:, :, None] & terminal[:, None, 0])
-    _put(x, compiled, "leads right", g[skeleton.last][:, :, None] & terminal[:, None, 1])
+    by_test = literals.by_test
+    _put(x, literals.g, g if by_test is None else g[skeleton.inner])
+    if by_test is not None:
+        _put(x, by_test.leads, g[skeleton.last][:, :, None] & terminal[:, None, 0])
+        if by_test.leads_right is not None:
+            _put(x, by_test.leads_right, g[skeleton.last][:, :, None] & terminal[:, None, 1])
     left = np.zeros((compiled.data.points.n_points, n_nodes), dtype=bool)
     left[:, used] = tests.left[plan.test[used]].T
     left[:, plan.passes] = True
@@ -151,7 +161,7 @@ def _put_tests(compiled: Compiled, plan: Plan, x: Floats) -> NDArray[np.bool_]:
 
 def _put_flow(compiled: Compiled, plan: Plan, left: NDArray[np.bool_], x: Floats) -> NDArray[np.bool_]:
     """Send every point through the design; gives which nodes (P, V) it passes."""
-    skeleton: Skeleton = compiled.state["skeleton"]
+    skeleton = compiled.shared.get(Skeleton)
     n_nodes, n_classes = skeleton.n_nodes, len(compiled.data.classes)
     points = compiled.data.points.n_points
     used = plan.used
@@ -166,32 +176,39 @@ def _put_flow(compiled: Compiled, plan: Plan, left: NDArray[np.bool_], x: Floats
     inner, last = skeleton.inner, skeleton.last
     ways = np.arange(n_nodes + n_classes) == plan.child[:, :, None]
     to_terminal = ways[:, :, n_nodes:]
-    for nodes in (inner[1:], last[last > 0]):
-        if len(nodes):
-            _put(x, compiled, f"left {nodes[0]}", left[:, nodes])
-    _put(x, compiled, "w", w[:, inner])
+    flows = compiled.shared.get(Flows)
+    _put(x, flows.w, w[:, inner])
     z_terminal = w[:, :, :, None] & to_terminal
-    _put(x, compiled, "z_terminal", z_terminal[:, inner])
-    _put(x, compiled, "z_last", z_terminal[:, last])
-    _put(x, compiled, "arrival", z_terminal[:, last].any(axis=2))
-    leads = np.where(left[:, last, None], to_terminal[last, 0], to_terminal[last, 1]) & used[last, None]
-    _put(x, compiled, "reach", leads[:, :, :-1])
-    arrived = z_terminal.any(axis=(1, 2)) | (np.arange(n_classes) == plan.constant)
-    _put(x, compiled, "w_terminal", arrived[:, :1] if n_classes == 2 else arrived)
-    if not skeleton.is_tree:
+    _put(x, flows.z_terminal, z_terminal[:, inner])
+    if flows.last.z is not None:
+        _put(x, flows.last.z, z_terminal[:, last])
+    else:
+        _put(x, flows.last.arrival, z_terminal[:, last].any(axis=2))
+    if flows.z is not None:
         on = ways[skeleton.tail, skeleton.side, skeleton.head]
-        _put(x, compiled, "z", w[:, skeleton.tail, skeleton.side] & on)
-    layer = np.eye(len(skeleton.widths), dtype=bool)[skeleton.layer]
-    _put(x, compiled, "lambda", (w[:, :, 1] @ layer) > 0)
-    _put(x, compiled, "takes", w)
+        _put(x, flows.z, w[:, skeleton.tail, skeleton.side] & on)
+    if flows.right_in_layer is not None:
+        layer = np.eye(len(skeleton.widths), dtype=bool)[skeleton.layer]
+        _put(x, flows.right_in_layer, (w[:, :, 1] @ layer) > 0)
+    literals = compiled.shared.find(TestLiterals)
+    for sides in () if literals is None else literals.sides:
+        _put(x, sides.left, left[:, sides.nodes])
+    if literals is not None and literals.by_test is not None:
+        leads = np.where(left[:, last, None], to_terminal[last, 0], to_terminal[last, 1]) & used[last, None]
+        _put(x, literals.by_test.reach, leads[:, :, :-1])
+    arrivals = compiled.shared.find(Arrivals)
+    if arrivals is not None:
+        arrived = z_terminal.any(axis=(1, 2)) | (np.arange(n_classes) == plan.constant)
+        _put(x, arrivals.w_terminal, arrived[:, :1] if n_classes == 2 else arrived)
+    hyperplanes = compiled.shared.find(Hyperplanes)
+    if hyperplanes is not None and hyperplanes.takes is not None:
+        _put(x, hyperplanes.takes, w)
     return through
 
 
-def _put(x: Floats, compiled: Compiled, name: str, values: Any) -> None:
-    """Write the values of a family of columns, where the model has it."""
-    columns: Expr | None = compiled.state["columns"].get(name)
-    if columns is not None:
-        x[columns.rows.cols] = np.asarray(values, dtype=np.float64).ravel()
+def _put(x: Floats, columns: Expr, values: Any) -> None:
+    """Write the values of a family of columns."""
+    x[columns.rows.cols] = np.asarray(values, dtype=np.float64).ravel()
 
 
 # -- embedding a graph in the skeleton ---------------------------------------------------------------------
@@ -199,10 +216,12 @@ def _put(x: Floats, compiled: Compiled, name: str, values: Any) -> None:
 
 def embed(compiled: Compiled, graph: DecisionGraph) -> Plan | None:
     """Find places for the tests of ``graph``; None when there are too few, or a test is not on offer."""
-    skeleton: Skeleton = compiled.state["skeleton"]
+    skeleton = compiled.shared.get(Skeleton)
     n_nodes = skeleton.n_nodes
     plan = Plan.empty(n_nodes)
-    passing = set(compiled.state["passing"].tolist())
+    passing = set(compiled.shared.get(Design).passing.tolist())
+    numbering = compiled.shared.find(Numbering)
+    ordered = compiled.shared.find(OrderedSides) is not None
     if graph.feature[0] < 0:
         plan.constant = int(graph.label[0])
         return plan
@@ -231,7 +250,7 @@ def embed(compiled: Compiled, graph: DecisionGraph) -> Plan | None:
         below = {at: v for at, v in sorted(targets.items()) if graph.feature[v] >= 0}
         if any(v in place for v in below.values()):
             return None  # not layered
-        placed = _places(skeleton, below, nodes, compiled.state.get("numbering"))
+        placed = _places(skeleton, below, nodes, numbering)
         if placed is None:
             return None
         place.update(placed)
@@ -239,8 +258,8 @@ def embed(compiled: Compiled, graph: DecisionGraph) -> Plan | None:
             plan.child[u, side] = place[v] if v in place else n_nodes + int(graph.label[v])
         for (u, side), code in idle.items():
             plan.child[u, side] = n_nodes + code
-        if "side_order" in compiled.state:  # places by in-degree may have exchanged the heads again
-            back = np.flatnonzero(plan.child[:, 0] > plan.child[:, 1])
+        if ordered:  # places by in-degree may have exchanged the heads again
+            back = np.flatnonzero((plan.child[:, 0] > plan.child[:, 1]) & ~plan.passes)
             plan.child[back] = plan.child[back, ::-1]
             plan.turned[back] ^= True
         level = sorted(placed, key=placed.__getitem__)
@@ -255,13 +274,14 @@ def _find(
     A hyperplane is turned so that its left side leads where (11) wants it: to the test that an arc entered
     first (``entered`` keeps the order), to tests rather than terminals, to lower classes.
     """
-    if "tests" in compiled.state:
-        tests: Tests = compiled.state["tests"]
+    tests = compiled.shared.find(Tests)
+    if tests is not None:
         if (
             graph.feature[v] >= compiled.data.n_features
         ):  # a hyperplane, or a pass-through where none gains anything
             return None
         return tests.find(compiled.data.points.X, int(graph.feature[v]), float(graph.threshold[v]))
+    ordered = compiled.shared.find(OrderedSides) is not None
     heads = (int(graph.left[v]), int(graph.right[v]))
     if graph.passes[v]:
         # (11): terminals come after nodes, so the empty side is the right one, unless both lead to terminals.
@@ -270,13 +290,13 @@ def _find(
         late = graph.feature[heads[0]] < 0 and int(graph.label[heads[0]]) > 0
         if graph.feature[heads[0]] >= 0:
             entered.setdefault(heads[0], len(entered))
-        return v, bool("side_order" in compiled.state and late)
+        return v, bool(ordered and late)
     inner = [graph.feature[head] >= 0 for head in heads]
     keys = [
         (0, entered.get(head, len(entered))) if test else (1, int(graph.label[head]))
         for head, test in zip(heads, inner, strict=True)
     ]
-    turned = "side_order" in compiled.state and keys[1] < keys[0]
+    turned = ordered and keys[1] < keys[0]
     for head in heads[::-1] if turned else heads:
         if graph.feature[head] >= 0:
             entered.setdefault(head, len(entered))
@@ -289,7 +309,7 @@ def _other_terminal(graph: DecisionGraph, head: int) -> int:
 
 
 def _places(
-    skeleton: Skeleton, below: dict[tuple[int, int], int], nodes: Ints, numbering: str | None
+    skeleton: Skeleton, below: dict[tuple[int, int], int], nodes: Ints, numbering: Numbering | None
 ) -> dict[int, int] | None:
     """Places in a layer for the tests that arcs ``(tail, side) -> test`` enter, as the rows demand."""
     heads = list(below.values())
@@ -297,7 +317,8 @@ def _places(
     if len(order) > len(nodes):
         return None
     if not skeleton.is_tree:
-        if numbering == "in_degree" and len(nodes) and skeleton.layer[nodes[0]] > 1:
+        by_degree = numbering is not None and numbering.rule == "in_degree"
+        if by_degree and len(nodes) and skeleton.layer[nodes[0]] > 1:
             order.sort(key=heads.count, reverse=True)
         return dict(zip(order, nodes.tolist(), strict=False))
     if len(order) < len(heads):

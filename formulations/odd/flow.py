@@ -6,17 +6,63 @@ classes cost at least their lighter classes) is part of every relaxation.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from treeform.formulations.odd.skeleton import Skeleton, keep
+from treeform.formulations.odd.skeleton import Skeleton
 from treeform.language.component import Component
+from treeform.language.shared import Shared
 from treeform.model import concatenate
 
 if TYPE_CHECKING:
     from treeform.language.ports import Ports
     from treeform.model import Expr, Model
+
+
+@dataclass(frozen=True)
+class LastLayer:
+    """The flow of points from each test of the last layer.
+
+    Attributes
+    ----------
+    arrival : Expr (P, V'', K)
+        At each terminal, from either side.
+    z : Expr (P, V'', 2, K), or None
+        The same by side; None where nobody reads the sides, and ``arrival`` are columns of their own.
+    w : Expr (P, V'', 2), or None
+        Flow out of each side.
+    """
+
+    arrival: Expr
+    z: Expr | None = None
+    w: Expr | None = None
+
+
+@dataclass(frozen=True)
+class Flows(Shared):
+    """The flow of points through the skeleton.
+
+    Attributes
+    ----------
+    constant : Expr (K,)
+    w : Expr (P, V', 2)
+    z : Expr (P, A), or None
+        None in trees, where the flow along an arc is the flow through its head.
+    z_terminal : Expr (P, V', 2, K)
+    last : LastLayer
+    right_in_layer : Expr (P, layers), or None
+        lambda of (4)-(5).
+    """
+
+    publisher: ClassVar[str] = "Flow"
+    constant: Expr
+    w: Expr
+    z: Expr | None
+    z_terminal: Expr
+    last: LastLayer
+    right_in_layer: Expr | None
 
 
 class Flow(Component):
@@ -50,42 +96,40 @@ class Flow(Component):
         self.lambdas = lambdas
 
     def build(self, model: Model, ports: Ports) -> None:
-        skeleton = Skeleton.of(ports.shape)
-        ports.state["skeleton"] = skeleton
+        skeleton = ports.shared.publish(Skeleton.of(ports.shape))
         points, n_inner = ports.points.n_points, len(skeleton.inner)
-        constant = keep(ports, "constant", model.bool("constant", ports.n_classes))
-        w = keep(ports, "w", model.bool("w", (points, n_inner, 2), relax=True))
+        constant = model.bool("constant", ports.n_classes)
+        w = model.bool("w", (points, n_inner, 2), relax=True)
         long = (points, n_inner, 2, ports.n_classes)
-        z_terminal = keep(ports, "z_terminal", model.bool("z_terminal", long, relax=True))
-        arrival = self._last_layer(model, ports, skeleton)
-        through = concatenate([w.sum(axis=2), arrival.sum(axis=2)], axis=1)
-        if skeleton.is_tree:
-            # A node of a tree has one arc into it: the flow along the arc is the flow through its head.
-            z = through[:, skeleton.head]
-        else:
-            z = keep(ports, "z", model.bool("z", (points, skeleton.n_arcs), relax=True))
+        z_terminal = model.bool("z_terminal", long, relax=True)
+        last = self._last_layer(model, ports, skeleton)
+        through = concatenate([w.sum(axis=2), last.arrival.sum(axis=2)], axis=1)
+        columns = None if skeleton.is_tree else model.bool("z", (points, skeleton.n_arcs), relax=True)
+        # A node of a tree has one arc into it: the flow along the arc is the flow through its head.
+        z = through[:, skeleton.head] if columns is None else columns
         _conserve(model, skeleton, w, through, z, z_terminal, constant)
-        if self.lambdas:
-            _one_side_per_layer(model, ports, skeleton, concatenate([w, ports.state["w_last"]], axis=1))
+        right_in_layer = None
+        if self.lambdas and last.w is not None:
+            right_in_layer = _one_side_per_layer(model, skeleton, concatenate([w, last.w], axis=1))
+        ports.shared.publish(Flows(constant, w, columns, z_terminal, last, right_in_layer))
         for name, expr in {"w": w, "z": z, "z_terminal": z_terminal, "constant": constant}.items():
             ports.publish(name, expr)
-        ports.publish("arrival", arrival)
+        ports.publish("arrival", last.arrival)
+        if last.w is not None:
+            ports.publish("w_last", last.w)
         if "reaches" in ports.wanted:
             ports.publish("reaches", through[ports.points.index])
-        if "branch" in ports.wanted:
-            ports.publish("branch", concatenate([w, ports.state["w_last"]], axis=1)[ports.points.index])
+        if "branch" in ports.wanted and last.w is not None:
+            ports.publish("branch", concatenate([w, last.w], axis=1)[ports.points.index])
 
-    def _last_layer(self, model: Model, ports: Ports, skeleton: Skeleton) -> Expr:
-        """(P, V'', K): what goes from each node of the last layer to each terminal."""
+    def _last_layer(self, model: Model, ports: Ports, skeleton: Skeleton) -> LastLayer:
+        """What goes from each node of the last layer to each terminal."""
         shape = (ports.points.n_points, len(skeleton.last), ports.n_classes)
         if not self.lambdas and not ports.wanted & {"branch", "w_last"}:
-            return keep(ports, "arrival", model.bool("arrival", shape, relax=True))
+            return LastLayer(model.bool("arrival", shape, relax=True))
         by_side = (*shape[:2], 2, shape[2])
-        z_last = keep(ports, "z_last", model.bool("z_last", by_side, relax=True))
-        ports.state["z_last"] = z_last
-        ports.state["w_last"] = z_last.sum(axis=3)
-        ports.publish("w_last", ports.state["w_last"])
-        return z_last.sum(axis=2)
+        z = model.bool("z_last", by_side, relax=True)
+        return LastLayer(arrival=z.sum(axis=2), z=z, w=z.sum(axis=3))
 
 
 def _conserve(
@@ -105,9 +149,11 @@ def _conserve(
     model.add(w == z_terminal.sum(axis=3) + along_arcs, "(2)-(3) points leave along arcs")
 
 
-def _one_side_per_layer(model: Model, ports: Ports, skeleton: Skeleton, w: Expr) -> None:
-    choice = keep(ports, "lambda", model.bool("lambda", (w.shape[0], len(skeleton.widths))))
+def _one_side_per_layer(model: Model, skeleton: Skeleton, w: Expr) -> Expr:
+    """lambda (P, layers): which points go right in a layer."""
+    choice = model.bool("lambda", (w.shape[0], len(skeleton.widths)))
     layer_of_node = np.eye(len(skeleton.widths))[skeleton.layer]
     # (4) sum_{u in V_l} w-_iu <= 1 - lambda_il     (5) sum_{u in V_l} w+_iu <= lambda_il
     model.add(w[:, :, 0] @ layer_of_node <= 1 - choice, "(4) left only where lambda is 0")
     model.add(w[:, :, 1] @ layer_of_node <= choice, "(5) right only where lambda is 1")
+    return choice

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeform.data import midpoint
+from treeform.formulations.odd.hyperplanes import FeatureChoice, Hyperplanes
 from treeform.formulations.odd.plan import Plan
 from treeform.formulations.odd.separate import Cube
 
@@ -22,7 +23,7 @@ Bools = NDArray[np.bool_]
 
 def flows(compiled: Compiled, x: Floats) -> Bools:
     """(P, V, 2) by which side points leave nodes."""
-    w = np.concatenate([compiled.ports.read("w").value(x), compiled.state["w_last"].value(x)], axis=1)
+    w = np.concatenate([compiled.ports.read("w").value(x), compiled.ports.read("w_last").value(x)], axis=1)
     return np.asarray(w > 0.5)
 
 
@@ -36,30 +37,32 @@ def pass_on(compiled: Compiled, x: Floats, plan: Plan) -> None:
 
 def tests_of(compiled: Compiled, x: Floats, testing: Bools) -> dict[int, dict[str, Any]]:
     """The tests of nodes in the user's units, parting the points as the flows do."""
-    cube: Cube = compiled.state["cube"]
-    a, b = compiled.ports.read("a").value(x), compiled.ports.read("b").value(x)
+    stated = compiled.shared.get(Hyperplanes)
+    cube = stated.cube
+    a, b = stated.a.value(x), stated.b.value(x)
     w = flows(compiled, x)
-    columns = compiled.state["columns"]
-    univariate, upright = "e" in columns, compiled.state["upright"]
-    signs = {name: columns[name].value(x) > 0.5 for name in ("falling", "rising") if name in columns}
+    univariate = compiled.shared.find(FeatureChoice) is not None
+    signs = None
+    if stated.signs is not None:
+        signs = stated.signs.falling.value(x) > 0.5, stated.signs.rising.value(x) > 0.5
     out: dict[int, dict[str, Any]] = {}
     for u in np.flatnonzero(testing).tolist():
         points = np.flatnonzero(w[:, u].any(axis=1))
         left = w[points, u, 0]
         j = int(np.abs(a[u]).argmax())
-        allowed = (signs["falling"][u], signs["rising"][u]) if signs else None
+        allowed = None if signs is None else (signs[0][u], signs[1][u])
         test = None if univariate else cube.test(points, left, a[u], allowed)
         if test is not None and np.count_nonzero(list(test["weights"].values())) == 1:
             j = int(np.flatnonzero(list(test["weights"].values()))[0])
             weight = test["weights"][int(cube.kept[j])]
             # Where somebody reads sides, the left side stays the left side.
-            if weight > 0 or not upright:
+            if weight > 0 or not stated.upright:
                 test = _on_feature(cube, j, weight, points, left)
         elif univariate:
             test = _on_feature(cube, j, float(a[u, j]), points, left)
         if test is None:  # the solver's tolerance was spent: its own numbers, and exact evaluation judges
             weights = a[u] / cube.span
-            offset = b[u] + compiled.state["centre"] * a[u].sum() - compiled.state["epsilon"] / 2
+            offset = b[u] + stated.centre * a[u].sum() - stated.epsilon / 2
             by_feature = dict(zip(cube.kept.tolist(), weights.tolist(), strict=True))
             test = {"weights": by_feature, "threshold": float(offset + weights @ cube.low)}
         out[u] = test
@@ -81,23 +84,24 @@ def _on_feature(cube: Cube, j: int, slope: float, points: Ints, left: Bools) -> 
     return {"feature": int(cube.kept[j]), "threshold": threshold, "turned": turned}
 
 
-def sides(compiled: Compiled, graph: DecisionGraph, node: Ints, turned: Bools) -> Bools:
-    """(P, V) whether points go left at the places where nodes of ``graph`` were embedded."""
+def sides(compiled: Compiled, graph: DecisionGraph, plan: Plan) -> Bools:
+    """(P, V) whether points go left at the places where ``graph`` was embedded; all do at pass-throughs."""
     left = graph.goes_left(compiled.data.points.X)
-    out = np.zeros((len(left), len(node)), dtype=bool)
-    used = np.flatnonzero(node >= 0)
-    out[:, used] = left[:, node[used]] ^ turned[used]
+    out = np.zeros((len(left), len(plan.test)), dtype=bool)
+    used = np.flatnonzero(plan.test >= 0)
+    out[:, used] = left[:, plan.test[used]] ^ plan.turned[used]
+    out[:, plan.passes] = True
     return out
 
 
 def put(compiled: Compiled, graph: DecisionGraph, plan: Plan, through: Bools, left: Bools, x: Floats) -> bool:
     """Write the hyperplanes of an embedded graph; False when one of them lacks the margin of (13)."""
-    cube: Cube = compiled.state["cube"]
-    epsilon, centre = compiled.state["epsilon"], compiled.state["centre"]
+    stated = compiled.shared.get(Hyperplanes)
+    cube, epsilon = stated.cube, stated.epsilon
     position = {int(f): j for j, f in enumerate(cube.kept)}
     tests = {test.node: test for test in graph.tests()}
     slopes = np.zeros((len(plan.test), len(cube.kept)))
-    offsets = np.zeros(len(plan.test))
+    offsets = np.where(plan.passes, epsilon, 0.0)  # (13) with a = 0: all points of a pass-through are below
     for u in np.flatnonzero(plan.test >= 0).tolist():
         test = tests[int(plan.test[u])]
         for f in test.columns:
@@ -107,24 +111,25 @@ def put(compiled: Compiled, graph: DecisionGraph, plan: Plan, through: Bools, le
         if largest == 0 and not test.passes:
             return False
         slopes[u] *= (-1.0 if plan.turned[u] else 1.0) / (largest or 1.0)
-        value = (cube.unit - centre) @ slopes[u]
+        value = (cube.unit - stated.centre) @ slopes[u]
         below, above = value[through[:, u] & left[:, u]], value[through[:, u] & ~left[:, u]]
         offset = float(above.min() if len(above) else below.max() + epsilon)
-        shrink = min(1.0, compiled.state["reach"] / max(abs(offset), 1e-300))
+        shrink = min(1.0, stated.reach / max(abs(offset), 1e-300))
         slopes[u] *= shrink
         offsets[u] = offset * shrink
         if len(below) and below.max() * shrink + epsilon > offsets[u]:
             return False
-    if (slopes < compiled.model.lb[compiled.state["columns"]["a"].rows.cols].reshape(slopes.shape)).any():
+    if (slopes < compiled.model.lb[stated.a.rows.cols].reshape(slopes.shape)).any():
         return False  # a test that is turned around where the left side has to stay the left side
-    for name, values in (("a", slopes), ("b", offsets)):
-        x[compiled.state["columns"][name].rows.cols] = values.ravel()
-    if "e" in compiled.state["columns"]:
+    x[stated.a.rows.cols] = slopes.ravel()
+    x[stated.b.rows.cols] = offsets
+    choice = compiled.shared.find(FeatureChoice)
+    if choice is not None:
         chosen = slopes != 0
         if chosen.sum(axis=1).max(initial=0) > 1:
             return False
-        x[compiled.state["columns"]["e"].rows.cols] = chosen.ravel()
-    for name, written in (("rising", slopes > 0), ("falling", slopes < 0)):
-        if name in compiled.state["columns"]:
-            x[compiled.state["columns"][name].rows.cols] = written.ravel()
+        x[choice.e.rows.cols] = chosen.ravel()
+    if stated.signs is not None:
+        x[stated.signs.rising.rows.cols] = (slopes > 0).ravel()
+        x[stated.signs.falling.rows.cols] = (slopes < 0).ravel()
     return True

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from treeform.formulations.odd.separate import STATED, Cube
-from treeform.formulations.odd.skeleton import Skeleton, keep
+from treeform.formulations.odd.skeleton import Skeleton
 from treeform.language.component import Component
+from treeform.language.shared import Shared
 from treeform.model import concatenate
 from treeform.shape import MARGIN, UNIVARIATE
 
@@ -19,6 +21,57 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Signs:
+    """Columns (V, F') of which weights may be above 0, and which below."""
+
+    rising: Expr
+    falling: Expr
+
+
+@dataclass(frozen=True)
+class Hyperplanes(Shared):
+    """The hyperplanes of the nodes, over features scaled to [0, 1] without those that are constant.
+
+    Attributes
+    ----------
+    cube : Cube
+    centre : float
+        What is subtracted from every feature in the rows.
+    epsilon : float
+        The margin in the rows.
+    reach : float
+        Offsets are within [-reach, reach].
+    upright : bool
+        Whether somebody reads sides and columns, so that hyperplanes of one feature are not turned around.
+    a : Expr (V, F')
+    b : Expr (V,)
+    takes : Expr (P, V, 2), or None
+        Binary copies of the flows, where (13)-(14) are enforced rows.
+    signs : Signs or None
+        Where somebody reads columns of several features.
+    """
+
+    publisher: ClassVar[str] = "MultivariateSplits"
+    cube: Cube
+    centre: float
+    epsilon: float
+    reach: float
+    upright: bool
+    a: Expr
+    b: Expr
+    takes: Expr | None
+    signs: Signs | None
+
+
+@dataclass(frozen=True)
+class FeatureChoice(Shared):
+    """Columns (V, F') of (15)-(16): the feature of each node."""
+
+    publisher: ClassVar[str] = "OneFeature"
+    e: Expr
 
 
 class MultivariateSplits(Component):
@@ -63,7 +116,7 @@ class MultivariateSplits(Component):
         self.epsilon = epsilon
 
     def build(self, model: Model, ports: Ports) -> None:
-        skeleton: Skeleton = ports.state["skeleton"]
+        skeleton = ports.shared.get(Skeleton)
         frame = Cube.of(ports.data)
         centre = 0.0 if self.paper_offsets else 0.5
         cube = frame.unit - centre
@@ -73,30 +126,33 @@ class MultivariateSplits(Component):
         reach = 1.0 if self.paper_offsets and univariate else reach
         upright = ports.wanted >= {"feature", "branch"}
         least = 0.0 if univariate and upright else -1.0
-        a = keep(ports, "a", model.continuous("a", (skeleton.n_nodes, len(frame.kept)), least, 1.0))
-        b = keep(ports, "b", model.continuous("b", skeleton.n_nodes, -reach, reach))
-        ports.state.update(cube=frame, centre=centre, epsilon=epsilon, reach=reach, upright=upright)
-        w = concatenate([ports.w, ports.state["w_last"]], axis=1)
+        a = model.continuous("a", (skeleton.n_nodes, len(frame.kept)), least, 1.0)
+        b = model.continuous("b", skeleton.n_nodes, -reach, reach)
+        w = concatenate([ports.w, ports.w_last], axis=1)
         value = (a @ cube.T).T
+        takes = None
         if self.indicators:
-            _enforced(model, ports, value, b, w, epsilon)
+            takes = _enforced(model, value, b, w, epsilon)
         else:
             _big_m(model, value, b, w, np.abs(cube).sum(axis=1) + reach, epsilon)
         ports.publish("a", a)
         ports.publish("b", b)
+        signs = None
         if not univariate and ports.wanted & {"falling", "feature"}:
-            self._signs(model, ports, a, frame)
+            signs = self._signs(model, ports, a, frame)
+        ports.shared.publish(Hyperplanes(frame, centre, epsilon, reach, upright, a, b, takes, signs))
 
-    def _signs(self, model: Model, ports: Ports, a: Expr, frame: Cube) -> None:
+    def _signs(self, model: Model, ports: Ports, a: Expr, frame: Cube) -> Signs:
         """Which weights may be above 0, and which below."""
-        rising = keep(ports, "rising", model.bool("rising", a.shape))
-        falling = keep(ports, "falling", model.bool("falling", a.shape))
+        rising = model.bool("rising", a.shape)
+        falling = model.bool("falling", a.shape)
         # -falling_vj <= a_vj <= rising_vj,   rising_vj + falling_vj <= d_v
         model.add(a <= rising, "a weight above 0 is rising")
         model.add(a >= -falling, "a weight below 0 is falling")
         model.add(rising + falling <= ports.d[:, None], "a weight has one sign, at a used node")
         ports.publish("feature", by_column(rising + falling, frame.kept, ports.n_features))
         ports.publish("falling", by_column(falling, frame.kept, ports.n_features))
+        return Signs(rising, falling)
 
 
 def by_column(chosen: Expr, kept: Ints, n_features: int) -> Expr:
@@ -106,14 +162,15 @@ def by_column(chosen: Expr, kept: Ints, n_features: int) -> Expr:
     return concatenate([chosen, np.zeros((chosen.shape[0], 1))], axis=1)[:, column]
 
 
-def _enforced(model: Model, ports: Ports, value: Expr, b: Expr, w: Expr, epsilon: float) -> None:
+def _enforced(model: Model, value: Expr, b: Expr, w: Expr, epsilon: float) -> Expr:
     """(13)-(14) as implications of binary copies of the flows."""
-    takes = keep(ports, "takes", model.bool("takes", w.shape))
+    takes = model.bool("takes", w.shape)
     model.add(takes == w, "flows as literals of (13)-(14)")
     # (13) (w-_iv = 1) => (a_v x_i + epsilon <= b_v)
     model.add(value + epsilon <= b, "(13) left below the hyperplane", when=takes[:, :, 0])
     # (14) (w+_iv = 1) => (a_v x_i >= b_v)
     model.add(value >= b, "(14) right above the hyperplane", when=takes[:, :, 1])
+    return takes
 
 
 def _big_m(model: Model, value: Expr, b: Expr, w: Expr, most: Floats, epsilon: float) -> None:
@@ -148,8 +205,8 @@ class OneFeature(Component):
         self.needs = frozenset({"a", "d", "passes"} if explicit else {"a", "d"})
 
     def build(self, model: Model, ports: Ports) -> None:
-        kept = ports.state["cube"].kept
-        e = keep(ports, "e", model.bool("e", (ports.a.shape[0], len(kept))))
+        kept = ports.shared.get(Hyperplanes).cube.kept
+        e = ports.shared.publish(FeatureChoice(model.bool("e", (ports.a.shape[0], len(kept))))).e
         # (15) sum_j e_vj = 1
         if self.explicit:
             model.add(e.sum(axis=1) == ports.d - ports.passes, "(15) one feature at a test")

@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from treeform.errors import SpecError
-from treeform.formulations.odd.skeleton import keep
 from treeform.language.component import Component
 from treeform.language.numbers import as_fraction
 from treeform.language.objective import Error, Nodes, Objective
+from treeform.language.shared import Shared
 from treeform.model import concatenate, constant
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
     from treeform.language.ports import Ports
-    from treeform.model import Model
+    from treeform.model import Expr, Model
     from treeform.shape import Shape
+
+
+@dataclass(frozen=True)
+class Arrivals(Shared):
+    """Columns (P, K) of what arrives at each terminal; (P, 1) with two classes, where the other one is the rest."""
+
+    publisher: ClassVar[str] = "Accuracy"
+    w_terminal: Expr
 
 
 class Accuracy(Component):
@@ -38,12 +47,13 @@ class Accuracy(Component):
         shape = (ports.points.n_points, ports.n_classes)
         arriving = ports.z_terminal.sum(axis=(1, 2)) + ports.arrival.sum(axis=1) + ports.constant
         if ports.n_classes == 2:
-            one = keep(ports, "w_terminal", model.bool("w_terminal", (shape[0], 1), relax=True))
-            arrived = concatenate([one, 1 - one], axis=1)
+            columns = model.bool("w_terminal", (shape[0], 1), relax=True)
+            arrived = concatenate([columns, 1 - columns], axis=1)
         else:
-            arrived = keep(ports, "w_terminal", model.bool("w_terminal", shape, relax=True))
+            arrived = columns = model.bool("w_terminal", shape, relax=True)
             model.add(arrived.sum(axis=1) == 1, "(17) every point arrives")
         model.add(arrived[:, :-1] == arriving[:, :-1], "(17) arrival at terminals")
+        ports.shared.publish(Arrivals(columns))
         predicted = arrived[ports.points.index]
         ports.publish("predicted", predicted)
         ports.publish("leaf", predicted)

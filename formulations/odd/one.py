@@ -16,6 +16,7 @@ from treeform.language.abilities import RowsOnDemand
 from treeform.language.component import Component
 from treeform.language.formulation import Compiled, Formulation
 from treeform.language.objective import Error
+from treeform.language.shared import Shared
 from treeform.model import any_of
 from treeform.shape import MARGIN, MULTIVARIATE
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from treeform.language.objective import Objective
     from treeform.language.ports import Ports
     from treeform.language.requirement import Requirement
-    from treeform.model import Model
+    from treeform.model import Expr, Model
     from treeform.shape import Shape
 
 Floats = NDArray[np.float64]
@@ -45,7 +46,32 @@ class Members:
         return cls(point.astype(np.int64), code.astype(np.int64))
 
 
-class Sides(Component):
+@dataclass(frozen=True)
+class Lost(Shared):
+    """Which members the hyperplane may give up.
+
+    Attributes
+    ----------
+    members : Members
+    lost : Expr (members,)
+    cube : Cube
+    """
+
+    publisher: ClassVar[str] = "TwoSides"
+    members: Members
+    lost: Expr
+    cube: Cube
+
+
+@dataclass
+class LastPoint(Shared):
+    """The point that was read last, until rows were added for it."""
+
+    publisher: ClassVar[str] = "TwoSides"
+    x: np.ndarray | None = None
+
+
+class TwoSides(Component):
     """Which two classes get a side, and which members are given up.
 
     Notes
@@ -65,7 +91,8 @@ class Sides(Component):
         model.add(lost >= 1 - side[members.code], "classes without a side are lost")
         number = np.full((ports.points.n_points, ports.n_classes), -1)
         number[members.point, members.code] = np.arange(len(members.point))
-        ports.state.update(members=members, lost=lost, side=side, cube=Cube.of(ports.data))
+        ports.shared.publish(Lost(members, lost, Cube.of(ports.data)))
+        ports.shared.publish(LastPoint())
         ports.publish("correct", 1 - lost[number[ports.points.index, np.asarray(ports.data.y)]])
 
 
@@ -76,7 +103,7 @@ class OneHyperplane(Formulation, RowsOnDemand):
     splits: ClassVar[frozenset[str]] = frozenset({MULTIVARIATE})
 
     def __init__(self) -> None:
-        super().__init__([Sides()])
+        super().__init__([TwoSides()])
 
     def supports(self, shape: Shape, data: Dataset, objective: Objective) -> str | None:
         if sum(shape.widths) != 1:
@@ -94,35 +121,35 @@ class OneHyperplane(Formulation, RowsOnDemand):
         kept, codes = self._kept(compiled, x)
         if len(codes) < 2:
             return DecisionGraph.leaf(int(codes[0]) if len(codes) else 0, compiled.data)
-        left = compiled.state["members"].code[kept] == codes[0]
-        graph = part(
-            compiled.data, compiled.state["cube"], compiled.state["members"].point[kept], left, codes
-        )
+        stated = compiled.shared.get(Lost)
+        left = stated.members.code[kept] == codes[0]
+        graph = part(compiled.data, stated.cube, stated.members.point[kept], left, codes)
         return graph or DecisionGraph.leaf(int(codes[0]), compiled.data)
 
     def refine(self, compiled: Compiled, graph: DecisionGraph) -> bool:
         """Rows for inseparable sets among the members that the last point kept, as many disjoint ones as there are."""
-        x = compiled.state.get("asked")
-        if x is None:
+        last = compiled.shared.get(LastPoint)
+        if last.x is None:
             return False
-        members: Members = compiled.state["members"]
-        kept, codes = self._kept(compiled, x)
-        compiled.state["asked"] = None
+        stated = compiled.shared.get(Lost)
+        members = stated.members
+        kept, codes = self._kept(compiled, last.x)
+        last.x = None
         if len(codes) < 2:
             return False
         found = False
-        cube: Cube = compiled.state["cube"]
-        for subset in inseparable(cube.unit, members.point[kept], members.code[kept] == codes[0]):
-            rows = compiled.state["lost"][kept[subset]]
+        for subset in inseparable(stated.cube.unit, members.point[kept], members.code[kept] == codes[0]):
+            rows = stated.lost[kept[subset]]
             compiled.model.add(any_of(rows, axis=0), "an inseparable set loses a member")
             found = True
         return found
 
     def _kept(self, compiled: Compiled, x: np.ndarray) -> tuple[Ints, Ints]:
         """Members that a point keeps, and the classes that have a side and a member."""
-        compiled.state["asked"] = x
-        kept = np.flatnonzero(compiled.state["lost"].value(x) < 0.5)
-        return kept, np.unique(compiled.state["members"].code[kept])
+        compiled.shared.get(LastPoint).x = x
+        stated = compiled.shared.get(Lost)
+        kept = np.flatnonzero(stated.lost.value(x) < 0.5)
+        return kept, np.unique(stated.members.code[kept])
 
 
 def part(data: Dataset, cube: Cube, points: Ints, left: Bools, codes: Ints) -> DecisionGraph | None:

@@ -4,29 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from treeform.language.shared import Shared
 from treeform.shape import Shape, Tree
-
-if TYPE_CHECKING:
-    from treeform.language.ports import Ports
-    from treeform.model import Expr
 
 Ints = NDArray[np.int64]
 
 
-def keep(ports: Ports, name: str, columns: Expr) -> Expr:
-    """Remember a family of columns by name, for hints."""
-    ports.state.setdefault("columns", {})[name] = columns
-    return columns
-
-
 @dataclass(frozen=True)
-class Skeleton:
+class Skeleton(Shared):
     """Test nodes numbered layer by layer from the root, and the inner arcs between them.
 
     An inner arc goes from one side (0 left, 1 right) of a node to a node of the next layer. In a tree each side
@@ -34,6 +25,7 @@ class Skeleton:
     to the terminals, one terminal per class, exist at every side of every node and are not listed.
     """
 
+    publisher: ClassVar[str] = "Flow"
     widths: tuple[int, ...]
     is_tree: bool
 

@@ -2,18 +2,66 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from treeform.formulations.odd.skeleton import Ints, Skeleton, keep
+from treeform.formulations.odd.flow import Flows
+from treeform.formulations.odd.skeleton import Ints, Skeleton
 from treeform.formulations.odd.thresholds import Tests
 from treeform.language.component import Component
+from treeform.language.shared import Shared
 from treeform.model import concatenate
 
 if TYPE_CHECKING:
     from treeform.language.ports import Ports
     from treeform.model import Expr, Model
+
+
+@dataclass(frozen=True)
+class Sides:
+    """Columns (P, U) of the side that each point would take at ``nodes`` (U,): 1 for left."""
+
+    nodes: Ints
+    left: Expr
+
+
+@dataclass(frozen=True)
+class LastByTest:
+    """Columns of the last layer, stated test by test.
+
+    Attributes
+    ----------
+    leads : Expr (V'', T, K)
+        Cumulative literals of tests whose left side leads to a class.
+    leads_right : Expr (V'', T, K), or None
+        The same for right sides; None with two classes, where it is the other class.
+    reach : Expr (P, V'', K - 1)
+        The class to which the test of a node leads a point.
+    """
+
+    leads: Expr
+    leads_right: Expr | None
+    reach: Expr
+
+
+@dataclass(frozen=True)
+class TestLiterals(Shared):
+    """Columns of the choice of tests.
+
+    Attributes
+    ----------
+    g : Expr (V or V', T)
+        Cumulative literals, without the last layer where it is stated test by test.
+    by_test : LastByTest or None
+    sides : tuple of Sides
+    """
+
+    publisher: ClassVar[str] = "UnivariateSplits"
+    g: Expr
+    by_test: LastByTest | None
+    sides: tuple[Sides, ...]
 
 
 class UnivariateSplits(Component):
@@ -51,31 +99,35 @@ class UnivariateSplits(Component):
         self.needs = frozenset({"d", "passes", "w", *last})
 
     def build(self, model: Model, ports: Ports) -> None:
-        skeleton: Skeleton = ports.state["skeleton"]
-        tests = Tests.of(ports.data, ports.wanted, ports.limits.min_support)
-        ports.state["tests"] = tests
+        skeleton = ports.shared.get(Skeleton)
+        tests = ports.shared.publish(Tests.of(ports.data, ports.wanted, ports.limits.min_support))
         inner, last = skeleton.inner, skeleton.last
         n_inner = len(inner) if self.disaggregate else skeleton.n_nodes
-        g = keep(ports, "g", model.bool("g", (n_inner, tests.n_tests)))
+        g = chosen = model.bool("g", (n_inner, tests.n_tests))
+        by_test = None
         if len(tests.later) and n_inner:
             # (16) thresholds of the chosen feature only, in order
             model.add(g[:, tests.later] <= g[:, tests.later - 1], "(16) thresholds in order")
         if self.disaggregate:
-            leads = keep(ports, "leads", model.bool("leads", (len(last), tests.n_tests, ports.n_classes)))
+            leads = model.bool("leads", (len(last), tests.n_tests, ports.n_classes))
             g = concatenate([g, leads.sum(axis=2)], axis=0)
-            _lead(model, ports, tests, g[last], leads)
+            by_test = _lead(model, ports, tests, g[last], leads)
         # (15) sum_j e_vj = d_v, where e_vj = g at the first threshold of feature j; none at a pass-through
         model.add(tests.choices(g).sum(axis=1) == ports.d - ports.passes, "(15) one feature at a used node")
-        self._sides(model, ports, tests, g[inner], inner, ports.w)
-        if "w_last" in ports.state:
-            self._sides(model, ports, tests, g[last], last, ports.state["w_last"])
+        left = [self._sides(model, ports, tests, g[inner], inner, ports.w)]
+        w_last = ports.shared.get(Flows).last.w
+        if w_last is not None:
+            left.append(self._sides(model, ports, tests, g[last], last, w_last))
+        stated = tuple(sides for sides in left if sides is not None)
+        ports.shared.publish(TestLiterals(chosen, by_test, stated))
         ports.publish("g", g)
         if "feature" in ports.wanted:
-            chosen = tests.choices(g)
-            ports.publish("feature", _by_feature(chosen, tests.feature[tests.first], ports.n_features))
+            ports.publish(
+                "feature", _by_feature(tests.choices(g), tests.feature[tests.first], ports.n_features)
+            )
 
-    def _sides(self, model: Model, ports: Ports, tests: Tests, g: Expr, nodes: Ints, w: Expr) -> None:
-        """Points leave ``nodes`` on the side that the test says, pass-throughs to the left."""
+    def _sides(self, model: Model, ports: Ports, tests: Tests, g: Expr, nodes: Ints, w: Expr) -> Sides | None:
+        """Points leave ``nodes`` on the side of their test, pass-throughs to the left."""
         if len(nodes) and nodes[0] == 0:
             # All points pass the root: its flows are the sides.
             d, passes = ports.d[:1], ports.passes[:1]
@@ -83,29 +135,29 @@ class UnivariateSplits(Component):
                 model.add(w[points, :1, 0] == side + passes, "(13)-(14) side of every point at the root")
             nodes, g, w = nodes[1:], g[1:], w[:, 1:]
         if not len(nodes):
-            return
+            return None
         d, passes = ports.d[nodes], ports.passes[nodes]
         # The side that a point would take, whether it passes the node or not.
-        left = keep(
-            ports, f"left {nodes[0]}", model.bool("left", (ports.points.n_points, len(nodes)), relax=True)
-        )
+        left = model.bool("left", (ports.points.n_points, len(nodes)), relax=True)
         for points, side in tests.read(g, g * 0, d - passes, d * 0):
             model.add(left[points] == side + passes, "side of every point at every node")
         # (13) w-_iu = 1 only if x_i goes left at u     (14) w+_iu = 1 only if it goes right
         model.add(w[:, :, 0] <= left, "(13) left only where the test says so")
         model.add(w[:, :, 1] <= d - left, "(14) right only where the test says so")
+        return Sides(nodes, left)
 
 
-def _lead(model: Model, ports: Ports, tests: Tests, g: Expr, leads: Expr) -> None:
+def _lead(model: Model, ports: Ports, tests: Tests, g: Expr, leads: Expr) -> LastByTest:
     """The last layer, test by test: points arrive at class c only from sides that lead to c."""
-    skeleton: Skeleton = ports.state["skeleton"]
+    skeleton = ports.shared.get(Skeleton)
+    columns = None
     n_classes = ports.n_classes
     y = ports.y_terminal[skeleton.last]
     if n_classes == 2:
         # (8) leaves one way to lead the right side: to the other class
         right = leads[:, :, ::-1]
     else:
-        right = keep(ports, "leads right", model.bool("leads_right", leads.shape, relax=True))
+        right = columns = model.bool("leads_right", leads.shape, relax=True)
         model.add(right.sum(axis=2) == g, "right sides lead somewhere")
         # (8) for each test: its sides lead to different classes
         model.add(_steps(tests, leads) + _steps(tests, right) <= _steps(tests, g)[:, :, None], "(8) by test")
@@ -118,7 +170,6 @@ def _lead(model: Model, ports: Ports, tests: Tests, g: Expr, leads: Expr) -> Non
     model.add(tests.choices(right).sum(axis=1) == y[:, 1], "right sides lead along the chosen arc")
     # One class is what is left over: sum_c reach_c = d.
     reach = model.bool("reach", (ports.points.n_points, len(skeleton.last), n_classes - 1), relax=True)
-    keep(ports, "reach", reach)
     for c in range(n_classes - 1):
         for points, side in tests.read(leads[:, :, c], right[:, :, c], y[:, 0, c], y[:, 1, c]):
             model.add(reach[points, :, c] == side, f"class of every point at every last node, class {c}")
@@ -128,6 +179,7 @@ def _lead(model: Model, ports: Ports, tests: Tests, g: Expr, leads: Expr) -> Non
     model.add(
         ports.arrival[:, :, -1] <= d - reach.sum(axis=2), "(9)-(14) arrival where the test leads, last class"
     )
+    return LastByTest(leads, columns, reach)
 
 
 def _steps(tests: Tests, cumulative: Expr) -> Expr:

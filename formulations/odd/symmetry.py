@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -10,12 +11,28 @@ from treeform.errors import SpecError
 from treeform.formulations.odd.skeleton import Skeleton
 from treeform.formulations.odd.topology import arcs_by_side
 from treeform.language.component import Component
+from treeform.language.shared import Shared
 
 if TYPE_CHECKING:
     from treeform.language.ports import Ports
     from treeform.model import Expr, Model
 
 RULES = ("first_arc", "in_degree")
+
+
+@dataclass(frozen=True)
+class Numbering(Shared):
+    """The rule by which the nodes of a layer are numbered, one of `RULES`."""
+
+    publisher: ClassVar[str] = "SymmetryBreaking"
+    rule: str
+
+
+@dataclass(frozen=True)
+class OrderedSides(Shared):
+    """States that the rows (11) are in the model."""
+
+    publisher: ClassVar[str] = "SideOrder"
 
 
 class SymmetryBreaking(Component):
@@ -45,8 +62,8 @@ class SymmetryBreaking(Component):
         self.rule = rule
 
     def build(self, model: Model, ports: Ports) -> None:
-        skeleton: Skeleton = ports.state["skeleton"]
-        ports.state["numbering"] = self.rule
+        skeleton = ports.shared.get(Skeleton)
+        ports.shared.publish(Numbering(self.rule))
         if skeleton.is_tree:
             return
         for level, nodes in enumerate(skeleton.layers[1:], 1):
@@ -82,8 +99,8 @@ class SideOrder(Component):
     offers = frozenset[str]()
 
     def build(self, model: Model, ports: Ports) -> None:
-        skeleton: Skeleton = ports.state["skeleton"]
-        ports.state["side_order"] = True
+        skeleton = ports.shared.get(Skeleton)
+        ports.shared.publish(OrderedSides())
         arcs = arcs_by_side(skeleton, ports.y, ports.y_terminal)
         n_nodes, _, n_heads = arcs.shape
         up_to = np.triu(np.ones((n_heads, n_heads)))

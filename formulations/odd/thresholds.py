@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+
+from treeform.language.shared import Shared
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -18,7 +20,7 @@ Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Tests:
+class Tests(Shared):
     """The tests to choose from, sorted by feature and threshold, and where points stand between them.
 
     Attributes
@@ -29,6 +31,7 @@ class Tests:
         Whether a point goes left.
     """
 
+    publisher: ClassVar[str] = "UnivariateSplits"
     feature: Ints
     threshold: NDArray[np.float64]
     left: NDArray[np.bool_]

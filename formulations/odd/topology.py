@@ -2,17 +2,44 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from treeform.formulations.odd.skeleton import Skeleton, keep
+from treeform.formulations.odd.flow import Flows
+from treeform.formulations.odd.skeleton import Skeleton
 from treeform.language.component import Component
+from treeform.language.shared import Shared
 from treeform.model import concatenate
 
 if TYPE_CHECKING:
     from treeform.language.ports import Ports
     from treeform.model import Expr, Model
+
+
+@dataclass(frozen=True)
+class Design(Shared):
+    """The design variables: which nodes are in use, and where their arcs lead.
+
+    Attributes
+    ----------
+    d : Expr (V,)
+    passing : (Q,) int64
+        The nodes that may be pass-throughs.
+    passes : Expr (Q,)
+    y : Expr (A,), or None
+        None in trees, whose inner arcs are no choice.
+    y_terminal : Expr (V, 2, K)
+    """
+
+    publisher: ClassVar[str] = "Topology"
+    d: Expr
+    passing: NDArray[np.int64]
+    passes: Expr
+    y: Expr | None
+    y_terminal: Expr
 
 
 class Topology(Component):
@@ -42,13 +69,15 @@ class Topology(Component):
         self.everywhere = everywhere
 
     def build(self, model: Model, ports: Ports) -> None:
-        skeleton: Skeleton = ports.state["skeleton"]
-        d = keep(ports, "d", model.bool("d", skeleton.n_nodes))
-        passes = self._passes(model, ports, skeleton)
-        y_terminal = keep(
-            ports, "y_terminal", model.bool("y_terminal", (skeleton.n_nodes, 2, ports.n_classes))
-        )
-        y = d[skeleton.head] if skeleton.is_tree else keep(ports, "y", model.bool("y", skeleton.n_arcs))
+        skeleton = ports.shared.get(Skeleton)
+        d = model.bool("d", skeleton.n_nodes)
+        passing = self._passing(ports, skeleton)
+        chosen = model.bool("pass", len(passing))
+        passes = _at(chosen, passing, skeleton.n_nodes)
+        y_terminal = model.bool("y_terminal", (skeleton.n_nodes, 2, ports.n_classes))
+        columns = None if skeleton.is_tree else model.bool("y", skeleton.n_arcs)
+        y = d[skeleton.head] if columns is None else columns
+        ports.shared.publish(Design(d, passing, chosen, columns, y_terminal))
         # The root is used unless a terminal is fed directly (the paper has d_0 = 1 and no such arc).
         model.add(ports.constant.sum() == 1 - d[0], "a constant model uses no test")
         self._design(model, skeleton, d, passes, y, y_terminal)
@@ -61,17 +90,13 @@ class Topology(Component):
         if "arc" in ports.wanted:
             ports.publish("arc", arcs_by_side(skeleton, y, y_terminal))
 
-    def _passes(self, model: Model, ports: Ports, skeleton: Skeleton) -> Expr:
-        """(V,) pass-throughs, 0 at the nodes that cannot be one."""
+    def _passing(self, ports: Ports, skeleton: Skeleton) -> NDArray[np.int64]:
+        """The nodes that may be pass-throughs."""
         nodes = np.arange(skeleton.n_nodes) if self.everywhere else skeleton.gaining
         # A pass-through has an empty side, which gets no support.
         if "passes" not in ports.wanted or ports.limits.min_support > 0:
             nodes = nodes[:0]
-        ports.state["passing"] = nodes
-        columns = keep(ports, "passes", model.bool("pass", len(nodes)))
-        place = np.full(skeleton.n_nodes, len(nodes))
-        place[nodes] = np.arange(len(nodes))
-        return concatenate([columns, np.zeros(1)])[place]
+        return nodes
 
     def _design(
         self, model: Model, skeleton: Skeleton, d: Expr, passes: Expr, y: Expr, y_terminal: Expr
@@ -100,12 +125,20 @@ class Topology(Component):
             model.add(
                 ports.z_terminal <= y_terminal[skeleton.inner], "(9)-(10) flow to terminals along chosen arcs"
             )
-        if "w_last" in ports.wanted:
-            model.add(ports.state["z_last"] <= y_terminal[skeleton.last], "(9)-(10) flow from the last layer")
+        z_last = ports.shared.get(Flows).last.z
+        if "w_last" in ports.wanted and z_last is not None:
+            model.add(z_last <= y_terminal[skeleton.last], "(9)-(10) flow from the last layer")
         if skeleton.n_arcs and not skeleton.is_tree:
             model.add(ports.z <= y, "(9)-(10) flow between nodes along chosen arcs")
         # In a tree, (9)-(10) on inner arcs read w-_iv + w+_iv <= d_v: the split component says so, as it says
         # for the last layer which terminals points may arrive at, unless it reads the flows of that layer.
+
+
+def _at(columns: Expr, nodes: NDArray[np.int64], n_nodes: int) -> Expr:
+    """(V,) the columns at their nodes, and 0 elsewhere."""
+    place = np.full(n_nodes, len(nodes))
+    place[nodes] = np.arange(len(nodes))
+    return concatenate([columns, np.zeros(1)])[place]
 
 
 def arcs_by_side(skeleton: Skeleton, y: Expr, y_terminal: Expr) -> Expr:

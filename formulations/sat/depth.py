@@ -13,7 +13,7 @@ from treeform.errors import SpecError
 from treeform.formulations.sat.bounds import greedy_tree, least_depth
 from treeform.formulations.sat.clauses import Ints, expected_per_example
 from treeform.formulations.sat.examples import choose, refuse_contradictions
-from treeform.formulations.sat.formula import KEY, Formula
+from treeform.formulations.sat.formula import Formula
 from treeform.formulations.sat.leaves import LeafClasses
 from treeform.formulations.sat.nodes import NodeFeatures, one_of
 from treeform.formulations.sat.normal import NormalTests
@@ -36,7 +36,6 @@ FEW_TESTS = 2**16
 
 NATIVE_DEPTH = 2
 """The largest depth that the native engine looks at before the first call."""
-GUESSED = "sat guessed"
 KNOWN = {
     "choice": ("nearest", "first"),
     "phases": ("none", "greedy"),
@@ -188,7 +187,7 @@ class SatDepth(Formulation, RowsOnDemand, FirstModels, DepthHints):
             If no error is allowed and rows contradict each other, or the formula would be too large.
         """
         compiled = super().compile(data, shape, objective, requirements, examples=examples)
-        formula: Formula = compiled.state[KEY]
+        formula = compiled.shared.get(Formula)
         if formula.consistent and examples is None:
             known = self._remembered.get(data) if self.keep else None
             if known is not None:
@@ -201,20 +200,20 @@ class SatDepth(Formulation, RowsOnDemand, FirstModels, DepthHints):
 
     def decode(self, compiled: Compiled, x: np.ndarray) -> DecisionGraph:
         """The tree of a point, without tests that separate no training rows."""
-        return read_tree(compiled.state[KEY], x, compiled.data)
+        return read_tree(compiled.shared.get(Formula), x, compiled.data)
 
     def encode(self, compiled: Compiled, graph: DecisionGraph) -> np.ndarray | None:
         """Values of the variables that follow from ``graph``; None when it does not fit the perfect tree."""
         if compiled.ports.asks_for_tests:
             return None
-        return place(compiled.state[KEY], graph, compiled.data, compiled.model.n_cols)
+        return place(compiled.shared.get(Formula), graph, compiled.data, compiled.model.n_cols)
 
     def guess(self, compiled: Compiled) -> DecisionGraph | None:
         """A greedy tree, once."""
-        formula: Formula = compiled.state[KEY]
-        if self.phases == "none" or not formula.n_tests or compiled.state.setdefault(GUESSED, False):
+        formula = compiled.shared.get(Formula)
+        if self.phases == "none" or not formula.n_tests or formula.guessed:
             return None
-        compiled.state[GUESSED] = True
+        formula.guessed = True
         return greedy_tree(compiled.data, formula.depth)
 
     def least_depth(self, data: Dataset, requirements: Sequence[Requirement], depth: int) -> int:
@@ -228,7 +227,7 @@ class SatDepth(Formulation, RowsOnDemand, FirstModels, DepthHints):
 
     def examples(self, compiled: Compiled) -> Ints | None:
         """The points in the formula, where others may follow."""
-        formula: Formula = compiled.state[KEY]
+        formula = compiled.shared.get(Formula)
         return formula.inside if formula.consistent else None
 
     def remembered(self, data: Dataset) -> Ints:
@@ -237,7 +236,7 @@ class SatDepth(Formulation, RowsOnDemand, FirstModels, DepthHints):
 
     def refine(self, compiled: Compiled, graph: DecisionGraph) -> bool:
         """Algorithm 3: add examples that ``graph`` misclassifies; True when there were any."""
-        formula: Formula = compiled.state[KEY]
+        formula = compiled.shared.get(Formula)
         if not formula.consistent:
             return False
         missed = graph.predict_codes(compiled.data.points.X) != formula.truth
@@ -250,7 +249,7 @@ class SatDepth(Formulation, RowsOnDemand, FirstModels, DepthHints):
         return True
 
     def _add(self, compiled: Compiled, points: Ints) -> None:
-        formula: Formula = compiled.state[KEY]
+        formula = compiled.shared.get(Formula)
         if not len(points):
             return
         for component in self.components:

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from treeform.formulations.sat.clauses import Bools, Ints
 from treeform.formulations.sat.examples import refuse_contradictions
+from treeform.language.shared import Shared
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
     from treeform.language.ports import Ports
-
-KEY = "sat"
-ORDERED = "sat ordered"
-"""Whether thresholds are ordered numbers; decided before anything is built."""
+    from treeform.model import Expr
 
 
 def _no_literals() -> Ints:
@@ -53,7 +51,26 @@ class Order:
 
 
 @dataclass
-class Formula:
+class LeafCount:
+    """A unary counter of the leaves that have a class.
+
+    Attributes
+    ----------
+    U : ndarray of int64, shape (2^k,)
+        Leaf ``v`` has a class.
+    H : ndarray of int64, shape (2^k + 1, 2^k + 1)
+        At least ``j`` of the first ``i`` leaves have one.
+    labelled : Expr (2^k,)
+        ``U`` as an expression, for the objective.
+    """
+
+    U: Ints
+    H: Ints
+    labelled: Expr
+
+
+@dataclass
+class Formula(Shared):
     """Literals of the perfect tree, by the paper's letters.
 
     Signed literals are ``+-(col + 1)``. "Points" are the distinct feature vectors of the data, "tests" the
@@ -84,6 +101,7 @@ class Formula:
     C : ndarray of int64, shape (2^k, c)
     """
 
+    publisher: ClassVar[str] = "NodeFeatures"
     depth: int
     right: Bools
     feature: Ints
@@ -96,12 +114,13 @@ class Formula:
     B: Ints | None = None
     X: Ints = field(default_factory=_no_literals)
     C: Ints = field(default_factory=_no_literals)
-    leaf_count: tuple[Ints, Ints] | None = None
-    """``U_v`` (2^k,) and ``H_ij`` (2^k + 1, 2^k + 1), where leaves with a class are counted."""
+    leaf_count: LeafCount | None = None
     links: dict[str, Ints] = field(default_factory=dict)
     """Literals of further variables of the points, by port: they follow from the others."""
     by_column: dict[int, Ints] = field(default_factory=dict)
     """Literals "node tests column f of the data", for columns with several tests."""
+    guessed: bool = False
+    """Whether the solver was given the values of a greedy tree."""
 
     @property
     def n_nodes(self) -> int:
@@ -130,22 +149,21 @@ class Formula:
         return slice(2**level - 1, 2 ** (level + 1) - 1)
 
 
-def formula_of(ports: Ports) -> Formula:
-    """The formula under construction; made by the first component that asks.
+def publish_formula(ports: Ports, ordered: bool) -> Formula:
+    """The formula, still without literals; ``ordered``: thresholds are ordered numbers.
 
     Of several tests that part the samples alike one stands for all, unless somebody reads `feature` or the
     tests of a column are taken in order.
     """
-    if KEY not in ports.state:
-        consistent = ports.limits.max_errors == 0
-        if consistent:
-            refuse_contradictions(ports.data)
-        ordered = bool(ports.state.get(ORDERED))
-        splits = ports.data.splits(None if ordered or "feature" in ports.wanted else "global")
-        weights = np.asarray(ports.points.weights)
-        pure = (weights > 0).sum(axis=1) == 1
-        feature = np.asarray(splits.feature, dtype=np.int64)
-        ports.state[KEY] = Formula(
+    consistent = ports.limits.max_errors == 0
+    if consistent:
+        refuse_contradictions(ports.data)
+    splits = ports.data.splits(None if ordered or "feature" in ports.wanted else "global")
+    weights = np.asarray(ports.points.weights)
+    pure = (weights > 0).sum(axis=1) == 1
+    feature = np.asarray(splits.feature, dtype=np.int64)
+    return ports.shared.publish(
+        Formula(
             depth=ports.shape.depth,
             right=~np.asarray(splits.left, dtype=bool).T,
             feature=feature,
@@ -154,8 +172,7 @@ def formula_of(ports: Ports) -> Formula:
             consistent=consistent,
             order=_order(ports.data, feature) if ordered else None,
         )
-    formula: Formula = ports.state[KEY]
-    return formula
+    )
 
 
 def _order(data: Dataset, feature: Ints) -> Order:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from treeform.formulations.sat.clauses import Ints, leaf_clauses, same_class_clauses
-from treeform.formulations.sat.formula import Formula, formula_of
+from treeform.formulations.sat.formula import Formula
 from treeform.language.component import Component
 from treeform.model import Expr, at_most, clauses, constant, exactly, stack
 
@@ -42,7 +42,7 @@ class LeafClasses(Component):
         self.unlabelled = unlabelled
 
     def build(self, model: Model, ports: Ports) -> None:
-        formula = formula_of(ports)
+        formula = ports.shared.get(Formula)
         name = "C: leaf has class"
         if self.unlabelled:
             C = model.bool(name, (formula.n_leaves, ports.n_classes))

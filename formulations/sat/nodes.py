@@ -9,7 +9,7 @@ import numpy as np
 
 from treeform.errors import SpecError
 from treeform.formulations.sat.clauses import Ints
-from treeform.formulations.sat.formula import ORDERED, Formula, Order, formula_of
+from treeform.formulations.sat.formula import Formula, Order, publish_formula
 from treeform.language.component import Component
 from treeform.model import Expr, any_of, at_most, clauses, concatenate, constant
 
@@ -81,8 +81,7 @@ class NodeFeatures(Component):
         return data.n_tests > MANY_THRESHOLDS * columns
 
     def build(self, model: Model, ports: Ports) -> None:
-        ports.state[ORDERED] = self.ordered(ports.data)
-        formula = formula_of(ports)
+        formula = publish_formula(ports, self.ordered(ports.data))
         wide = formula.n_tests if formula.order is None else len(formula.order.column)
         F = model.bool("F: node tests feature", (formula.n_nodes, wide))
         formula.F = F.as_literals()

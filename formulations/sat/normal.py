@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from treeform.formulations.sat.formula import formula_of
+from treeform.formulations.sat.formula import Formula
 from treeform.language.component import Component
 from treeform.model import clauses
 
@@ -28,7 +28,7 @@ class NormalTests(Component):
     needs = frozenset({"active", "branch"})
 
     def build(self, model: Model, ports: Ports) -> None:
-        formula = formula_of(ports)
+        formula = ports.shared.get(Formula)
         assert formula.A is not None
         assert formula.B is not None
         side = formula.links["branch"]

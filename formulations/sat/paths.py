@@ -16,7 +16,7 @@ from treeform.formulations.sat.clauses import (
     turns_to,
 )
 from treeform.formulations.sat.examples import first_examples
-from treeform.formulations.sat.formula import Formula, formula_of
+from treeform.formulations.sat.formula import Formula
 from treeform.language.component import Component
 from treeform.model import Expr, clauses
 
@@ -58,11 +58,11 @@ class ExamplePaths(Component):
         self.start = start
 
     def build(self, model: Model, ports: Ports) -> None:
-        formula = formula_of(ports)
+        formula = ports.shared.get(Formula)
         n_points = len(formula.truth)
         formula.X = np.zeros((n_points, formula.depth), dtype=np.int64)
         if formula.consistent and not ports.wanted & BY_SAMPLE:
-            chosen = ports.state.get("examples")
+            chosen = ports.examples
             if chosen is None:
                 chosen = first_examples(formula.right, formula.truth, self.start)
         else:

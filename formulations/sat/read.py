@@ -171,10 +171,10 @@ def _point(formula: Formula, test: Ints, label: Ints, n_cols: int) -> np.ndarray
     inside = formula.inside
     _set(x, formula.X[inside], turns[inside])
     if formula.leaf_count is not None:
-        (counted, counter), has = formula.leaf_count, label != NO_CLASS
+        has = label != NO_CLASS
         total = np.concatenate([[0], np.cumsum(has)])
-        _set(x, counted, has)
-        _set(x, counter, total[:, None] >= np.arange(formula.n_leaves + 1))
+        _set(x, formula.leaf_count.U, has)
+        _set(x, formula.leaf_count.H, total[:, None] >= np.arange(formula.n_leaves + 1))
     for port, literals in formula.links.items():
         _set(x, literals, _meaning(formula, port, test, label, turns, passes))
     for column, literals in formula.by_column.items():

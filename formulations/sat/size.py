@@ -12,21 +12,19 @@ from treeform.data import Dataset
 from treeform.errors import SpecError
 from treeform.formulations.sat.clauses import Ints
 from treeform.formulations.sat.depth import SatDepth
-from treeform.formulations.sat.formula import KEY, Formula, formula_of
+from treeform.formulations.sat.formula import Formula, LeafCount
 from treeform.formulations.sat.leaves import LeafClasses
 from treeform.language.abilities import ObjectiveLiterals
 from treeform.language.component import Component
 from treeform.language.formulation import Compiled
 from treeform.language.objective import Depth, Nodes, Objective
 from treeform.language.requirement import Requirement, asks_for_tests
-from treeform.model import Expr, any_of, clauses
+from treeform.model import any_of, clauses
 from treeform.shape import Shape
 
 if TYPE_CHECKING:
     from treeform.language.ports import Ports
     from treeform.model import Model
-
-COUNTER = "sat labelled leaves"
 
 
 class LabelledLeaves(Component):
@@ -46,7 +44,7 @@ class LabelledLeaves(Component):
     needs = frozenset({"label"})
 
     def build(self, model: Model, ports: Ports) -> None:
-        formula = formula_of(ports)
+        formula = ports.shared.get(Formula)
         n = formula.n_leaves
         U = model.bool("U: leaf has a class", n)
         model.add(any_of(~ports.label, U[:, None]), "(7) a leaf with a class is counted")
@@ -58,8 +56,7 @@ class LabelledLeaves(Component):
             clauses(np.stack([-u[i], -h[i, j], h[i + 1, j + 1]], axis=1)), "(9) a counted leaf adds one"
         )
         model.add(clauses(h[:1, :1]), "(10) the count starts")
-        ports.state[COUNTER] = (U, h)
-        formula.leaf_count = (u, h)
+        formula.leaf_count = LeafCount(u, h, U)
 
 
 class SatSize(SatDepth, ObjectiveLiterals):
@@ -134,7 +131,7 @@ class SatSize(SatDepth, ObjectiveLiterals):
         if reason is not None:
             raise SpecError(f"{self.name} cannot state this problem", cause=reason)
         compiled = super().compile(data, shape, Objective(()), requirements, examples=examples)
-        formula: Formula = compiled.state[KEY]
+        formula = compiled.shared.get(Formula)
         if not formula.consistent:
             raise SpecError(
                 f"{self.name} finds trees without training errors",
@@ -144,7 +141,13 @@ class SatSize(SatDepth, ObjectiveLiterals):
         if not objective.terms:
             return compiled
         scale = objective.scale(data)
-        labelled: Expr = compiled.state[COUNTER][0]
+        if formula.leaf_count is None:
+            raise SpecError(
+                f"{self.name} cannot count the tests of a tree",
+                cause="LabelledLeaves is not among its components",
+                fix="add LabelledLeaves(), or use formulation='sat-depth'",
+            )
+        labelled = formula.leaf_count.labelled
         # l labelled leaves make l - 1 tests.
         value = ((labelled.sum() - 1) * _factor(objective, scale)).reshape(())
         compiled.model.minimize(value)
@@ -152,11 +155,11 @@ class SatSize(SatDepth, ObjectiveLiterals):
 
     def at_most(self, compiled: Compiled, value: int) -> int | None:
         """The assumption ``not H_L,n+1`` of (10) under which the objective is at most ``value``."""
-        if not compiled.objective.terms or COUNTER not in compiled.state:
+        count = compiled.shared.get(Formula).leaf_count
+        if not compiled.objective.terms or count is None:
             return None
         leaves = value // _factor(compiled.objective, compiled.scale) + 1
-        counter = compiled.state[COUNTER][1]
-        return int(-counter[-1, leaves + 1]) if 0 <= leaves < len(counter) - 1 else int(counter[0, 0])
+        return int(-count.H[-1, leaves + 1]) if 0 <= leaves < len(count.H) - 1 else int(count.H[0, 0])
 
 
 def _factor(objective: Objective, scale: int) -> int:

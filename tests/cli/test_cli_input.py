@@ -5,17 +5,22 @@ from __future__ import annotations
 import gzip
 import io
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from rich.console import Console
+from typer.testing import CliRunner
 
+from treeform.cli.app import app
 from treeform.cli.files import check_writable, write_text
 from treeform.cli.progress import ProgressDisplay, line
 from treeform.cli.spec import Settings, merge, read_spec
-from treeform.cli.table import read_table, split
+from treeform.cli.table import split
+from treeform.cli.table_files import CsvForm, csv_form, read_table
 from treeform.errors import DataError, SpecError
 from treeform.solve import Progress
 
@@ -79,7 +84,6 @@ def test_words_for_nothing_are_levels_among_text(tmp_path: Path) -> None:
         (b"a,b\n1,2\n1,2,3\n", "not a regular table"),
         (b'a,b\n1,"2\n', "not a regular table"),
         (b"a,b\nx\xff,2\n", "is not UTF-8"),
-        ("a,b\n1,2\n".encode("utf-16"), "is not UTF-8"),
     ],
 )
 def test_unusable_csv_is_named(tmp_path: Path, text: bytes, what: str) -> None:
@@ -92,7 +96,7 @@ def test_wrong_byte_is_located(tmp_path: Path) -> None:
     with pytest.raises(DataError) as caught:
         read_table(write(tmp_path, b"a,b\nok,1\nMalm\xf6,2\n"))
     assert "line 3, byte 5 (0xf6)" in str(caught.value.cause)
-    assert "iconv" in str(caught.value.fix)
+    assert "--encoding cp1252" in str(caught.value.fix)
 
 
 def test_truncated_gzip(tmp_path: Path) -> None:
@@ -341,3 +345,99 @@ def test_progress_on_a_terminal_and_fractions() -> None:
     from fractions import Fraction
 
     assert line(Progress(1.0, Fraction(5, 2), 0, "x")).split() == ["1.0s", "2.5", "0", "100.0%", "x"]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "form"),
+    [
+        ("t.csv", b"a;b\n1,5;x\n2,5;y\n", CsvForm.of(";", ",", None)),
+        ("t.tsv", b"a\tb\n1.5\tx\n2.5\ty\n", CsvForm()),
+        ("t.csv", "a,b\n1.5,x\n2.5,y\n".encode("utf-16"), CsvForm()),
+        ("t.csv", "a,b\n1.5,x\n2.5,y\n".encode("utf-16-le"), CsvForm.of(None, None, "utf-16-le")),
+        ("t.csv", b"a|b\n1.5|x\n2.5|y\n", CsvForm.of("|", None, "latin-1")),
+    ],
+)
+def test_csv_in_the_users_form(tmp_path: Path, name: str, content: bytes, form: CsvForm) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    with csv_form(form):
+        table = read_table(path)
+    assert table.to_dict("list") == {"a": [1.5, 2.5], "b": ["x", "y"]}
+
+
+def test_latin_text(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_bytes("a,b\nMalm\u00f6,1\n".encode("latin-1"))
+    with csv_form(CsvForm.of(None, None, "latin-1")):
+        assert read_table(path)["a"].tolist() == ["Malm\u00f6"]
+    with csv_form(CsvForm.of(None, None, "ascii")), pytest.raises(DataError, match="is not ascii"):
+        read_table(path)
+
+
+@pytest.mark.parametrize(
+    ("given", "what"),
+    [((";;", None, None), "one character"), ((None, "'", None), "--decimal"), ((None, ",", None), "separator"),
+     ((None, None, "utf-9"), "not known")],
+)  # fmt: skip
+def test_forms_that_are_not_possible(given: tuple, what: str) -> None:
+    with pytest.raises(SpecError, match=what):
+        CsvForm.of(*given)
+
+
+def test_a_whole_run_from_stdin_in_another_form(tmp_path: Path) -> None:
+    rows = "".join(f"{i},5;{'ja' if i > 7 else 'nein'};{i}\n" for i in range(16))
+    (tmp_path / "in.csv").write_text("wert;ziel;nr\n" + rows, encoding="utf-16")
+    fit = [
+        sys.executable,
+        "-m",
+        "treeform",
+        "fit",
+        "-",
+        "--target",
+        "ziel",
+        "--exclude",
+        "nr",
+        "--sep",
+        ";",
+        "--decimal",
+        ",",
+    ]
+    with (tmp_path / "in.csv").open("rb") as stream:
+        done = subprocess.run(
+            [*fit, "--model", str(tmp_path / "m.json")], stdin=stream, capture_output=True, text=True
+        )
+    assert done.returncode == 0, done.stderr
+    assert "wert <= 8" in done.stdout
+    run = [
+        "predict",
+        str(tmp_path / "m.json"),
+        str(tmp_path / "in.csv"),
+        "--sep",
+        ";",
+        "--decimal",
+        ",",
+        "--id",
+        "nr",
+    ]
+    shown = CliRunner().invoke(app, [*run, "--rule", "--proba", "-o", str(tmp_path / "out.feather")])
+    assert shown.exit_code == 0, shown.output
+    out = pd.read_feather(tmp_path / "out.feather")
+    assert list(out.columns) == ["nr", "prediction", "rule", "share ja", "share nein"]
+    assert out["prediction"].tolist() == ["nein"] * 8 + ["ja"] * 8
+    assert out["rule"].tolist() == [1] * 8 + [2] * 8
+    wrong = CliRunner().invoke(app, [*run, "--id", "name"])
+    assert wrong.exit_code == 2
+
+
+def test_unseen_levels_on_the_command_line(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("job,y\n" + "cook,0\nclerk,1\n" * 5)
+    (tmp_path / "new.csv").write_text("job\nCOOK\nclerk\n")
+    fit = CliRunner().invoke(
+        app, ["fit", str(tmp_path / "t.csv"), "--target", "y", "--model", str(tmp_path / "m.json")]
+    )
+    assert fit.exit_code == 0
+    predict = ["predict", str(tmp_path / "m.json"), str(tmp_path / "new.csv")]
+    warned = CliRunner().invoke(app, predict)
+    assert "column 'job' in 1 of 2 rows: 'COOK' (1)" in " ".join(warned.stderr.split())
+    assert CliRunner().invoke(app, [*predict, "--unseen", "error"]).exit_code == 2
+    assert "COOK" not in CliRunner().invoke(app, [*predict, "--unseen", "other"]).stderr

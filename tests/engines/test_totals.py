@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import treeform as tf
-from treeform.certify.prices import cheapest
+from tests.support.totals_samples import RATES, AtLeastTests, AtMostApproved, TestPrice, draw, fair
 from treeform.engines import EngineRun, TreeTask
 from treeform.engines.table_of_totals import TableOfTotals
 from treeform.engines.totals import PARTS
@@ -15,89 +15,6 @@ from treeform.errors import SpecError
 from treeform.language.totals import joined, of_prediction_rows
 from treeform.solve.relaxation import relax
 from treeform.testing import all_models, brute_force
-
-RATES = (tf.StatisticalParity, tf.EqualOpportunity, tf.PredictiveEquality, tf.EqualizedOdds)
-
-
-class AtMostApproved(tf.Requirement):
-    """At least and at most so much weight is predicted class 1, said in totals only."""
-
-    needs = frozenset({"predicted"})
-
-    def __init__(self, most, least=0):
-        self.most, self.least = most, least
-
-    def build(self, model, ports):
-        approved = (ports.predicted[:, 1] * ports.weights).sum()
-        model.add(approved <= self.most, str(self))
-        model.add(approved >= self.least, str(self))
-
-    def totals(self, data):
-        per_sample = np.zeros((data.n_samples, data.n_classes, 1), dtype=np.int64)
-        per_sample[:, 1] = 1
-        return tf.Totals(("approved",), per_sample, (tf.TotalRow((1,), lo=self.least, hi=self.most),))
-
-    def violation(self, graph, data):
-        approved = self.totals(data).values(graph, data)[0]
-        return max(0, approved - self.most, self.least - approved)
-
-
-class TestPrice(tf.Requirement):
-    """The tests' columns cost at most so much, column f costs f + 1: a total of tests."""
-
-    __test__ = False
-    needs = frozenset({"feature"})
-
-    def __init__(self, most):
-        self.most = most
-
-    def build(self, model, ports):
-        model.add((ports.feature * np.arange(1, ports.n_features + 1)).sum() <= self.most, str(self))
-
-    def totals(self, data):
-        none = np.zeros((data.n_samples, data.n_classes, 1), dtype=np.int64)
-        price = np.arange(1, data.n_features + 1, dtype=np.int64)[:, None]
-        return tf.Totals(("price",), none, (tf.TotalRow((1,), hi=self.most),), price)
-
-    def violation(self, graph, data):
-        return max(0, self.totals(data).values(graph, data)[0] - self.most)
-
-
-def draw(seed):
-    """A tiny problem with one to three requirements of any kind that the search honours."""
-    rng = np.random.default_rng(seed)
-    n, classes = int(rng.integers(4, 11)), int(rng.integers(2, 4))
-    X = rng.integers(0, int(rng.integers(2, 4)), size=(n, int(rng.integers(1, 4)))).astype(float)
-    y = np.arange(n) % classes
-    rng.shuffle(y)
-    group = [rng.integers(0, 2, n), rng.integers(0, 3, n), (y == 0).astype(int), np.zeros(n, int)][seed % 4]
-    group[:2] = (0, 1)
-    weights = [None, rng.integers(1, 6, n), np.round(rng.random(n) * 3 + 0.1, 1)][seed % 3]
-    problem = tf.Problem(X, y, shape=tf.Tree(int(rng.integers(1, 3))), sample_weight=weights)
-    cost = tf.Cost(rng.integers(0, 5, (classes, classes)))
-    objectives = [tf.Error(), tf.Error() + tf.Nodes() / 2, 2 * tf.Error() + tf.Leaves() / 3, cost]
-    problem.minimize(objectives[int(rng.integers(0, 4))])
-    favourable = int(rng.integers(0, classes))
-    for _ in range(int(rng.integers(1, 4))):
-        kind, least = int(rng.integers(0, 10)), int(rng.integers(0, 7))
-        if kind < 5:
-            amount = (
-                {"ratio": rng.choice(["0.8", "1", "1/3"])}
-                if kind % 2
-                else {"difference": rng.choice(["0", "0.1", "0.3"])}
-            )
-            problem += RATES[int(rng.integers(0, 4))](groups=group, favourable=favourable, **amount)
-        else:
-            problem += [
-                tf.MinSupport(int(rng.integers(1, 4))),
-                tf.MaxNodes(int(rng.integers(0, 3))),
-                tf.Stability(int(rng.integers(1, 5))),
-                tf.FeatureBudget(int(rng.integers(0, 3))),
-                [AtMostApproved(least + int(rng.integers(0, 3)), least), TestPrice(int(rng.integers(0, 5)))][
-                    seed % 2
-                ],
-            ][kind - 5]
-    return problem
 
 
 @pytest.mark.parametrize("block", range(6))
@@ -267,15 +184,6 @@ def test_conditional_parity_compares_within_strata():
 # -- where it enters a solve -----------------------------------------------------------------------------
 
 
-def fair(
-    benchmark_data, depth=3, name="fairness/compas", column="Race=African-American", favourable=0, **amount
-):
-    X, y = benchmark_data(name)
-    problem = tf.Problem(X, y, shape=tf.Tree(depth))
-    problem += tf.StatisticalParity(groups=column, favourable=favourable, **(amount or {"ratio": 0.8}))
-    return problem, X, y
-
-
 def test_it_is_chosen_by_itself_says_why_and_is_checked(benchmark_data):
     problem, X, y = fair(benchmark_data)
     result = problem.solve()
@@ -301,7 +209,7 @@ def test_with_a_requirement_it_does_not_know_it_gives_bound_and_models():
     X = pd.DataFrame(rng.integers(0, 2, (60, 5)), columns=list("abcde"))
     y = X["a"] ^ (rng.random(60) < 0.2)
     problem = tf.Problem(X, y, shape=tf.Tree(2))
-    problem += [tf.StatisticalParity(groups=X["b"], difference=0.05), tf.Monotone("a", "increasing")]
+    problem += [tf.StatisticalParity(groups=X["b"], difference=0.05), AtLeastTests(2)]
     result = problem.solve(time_limit=30)
     assert any("totals-search" in claim.by for claim in result.claims)
     assert result.status is tf.Status.OPTIMAL and not any(result.violations.values())
@@ -382,49 +290,3 @@ def test_samples_of_equal_costs_and_totals_are_of_one_kind():
     assert table.count.tolist() == [[1, 1], [1, 1]]
     assert table.row.shape == (2, 2, 2) and table.test_row.tolist() == [[0, 1]]
     assert table.hi.tolist()[1] >= 1
-
-
-# -- proved again without the native search ---------------------------------------------------------------
-
-
-def proof_of(problem):
-    """The task and the outcome of the native search."""
-    task = relax(problem.question, tf.TotalsSearch()).task
-    return task, tf.TotalsSearch().run(problem.data, task, EngineRun())
-
-
-def test_the_search_by_prices_proves_the_optimum_and_nothing_above_it():
-    proved = 0
-    for seed in range(120):
-        problem = draw(seed)
-        task, outcome = proof_of(problem)
-        if outcome.graph is None or outcome.witness is None:
-            continue
-        hints = outcome.witness["multipliers"], outcome.witness["unit"], lambda: False
-        assert cheapest(problem.data, task, outcome.upper, *hints).least is not None
-        if task.max_features is None:  # such a budget is left out there
-            assert cheapest(problem.data, task, outcome.upper - 1, *hints).least is None, seed
-            proved += 1
-    assert proved >= 40
-
-
-def test_wrong_hints_prove_nothing_wrong():
-    rng = np.random.default_rng(1)
-    for seed in range(60):
-        problem = draw(seed)
-        task, outcome = proof_of(problem)
-        if outcome.graph is None or outcome.witness is None:
-            continue
-        multipliers = [int(m) for m in rng.integers(-1000, 1000, len(outcome.witness["multipliers"]))]
-        found = cheapest(
-            problem.data, task, outcome.upper, multipliers, int(rng.integers(1, 5000)), lambda: False
-        )
-        assert found.least is not None
-
-
-def test_check_names_who_proved_it(benchmark_data):
-    problem, X, y = fair(benchmark_data, name="fairness/adult", column="Sex=Male", favourable=1)
-    result = problem.solve()
-    assert result.errors == 8681
-    report = tf.check(result.certificate(), X, y)
-    assert report.ok and "8681" in str(report) and "search by prices" in str(report)

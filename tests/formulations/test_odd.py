@@ -12,6 +12,8 @@ import treeform as tf
 from treeform.backends.run import Run, Verdict
 from treeform.data import Dataset
 from treeform.formulations.odd import ODD, Flow, SymmetryBreaking, Topology, UnivariateSplits
+from treeform.formulations.odd.splits import TestLiterals
+from treeform.formulations.odd.thresholds import Tests
 from treeform.graph import DecisionGraph
 from treeform.language.component import Component
 from treeform.language.formulation import Compiled
@@ -156,7 +158,8 @@ def test_last_layer_suits_solver_and_requirements() -> None:
     goal = Objective.of(tf.Error())
 
     def by_test(formulation: ODD, *requirements: Requirement) -> bool:
-        return "leads" in formulation.compile(data, tf.Tree(2), goal, requirements).state["columns"]
+        literals = formulation.compile(data, tf.Tree(2), goal, requirements).shared.get(TestLiterals)
+        return literals.by_test is not None
 
     linear, clauses = tf.HiGHS.capabilities.forms, tf.CPSAT.capabilities.forms
     assert by_test(ODD())
@@ -237,13 +240,13 @@ def test_equal_splits_of_other_features_stay_when_features_are_read() -> None:
         assert found[0].features_used() == {1 - feature}
         assert tf.Error().evaluate(found[0], data) == 0
     plain = ODD().compile(data, tf.Tree(1), Objective.of(tf.Error()))
-    assert plain.state["tests"].n_tests == 1
+    assert plain.shared.get(Tests).n_tests == 1
 
 
 def test_tests_without_support_are_left_out() -> None:
     data = Dataset.from_user(np.arange(10.0).reshape(-1, 1), [0, 1] * 5)
     compiled = ODD().compile(data, tf.Tree(2), Objective.of(tf.Error()), [tf.MinSupport(3)])
-    assert compiled.state["tests"].threshold.tolist() == [2.5, 3.5, 4.5, 5.5, 6.5]
+    assert compiled.shared.get(Tests).threshold.tolist() == [2.5, 3.5, 4.5, 5.5, 6.5]
     none = ODD().compile(data, tf.Tree(2), Objective.of(tf.Error()), [tf.MinSupport(6)])
     found = solve(none, ODD())
     assert found is not None

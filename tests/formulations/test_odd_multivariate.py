@@ -16,6 +16,7 @@ from treeform.data import Dataset
 from treeform.errors import SpecError
 from treeform.formulations.odd import ODD, MultivariateSplits, PaperODD, SymmetryBreaking, UnivariateSplits
 from treeform.formulations.odd.separate import Cube, widest
+from treeform.language.objective import Objective
 from treeform.shape import MARGIN
 from treeform.solve import misfit
 from treeform.testing import brute_force
@@ -175,6 +176,44 @@ class ReadsAll(tf.Requirement):
 
     def violation(self, graph, data) -> int:
         return data.n_features - len(graph.features_used())
+
+
+class AtLeastTwo(tf.Requirement):
+    """At least two nodes are in use."""
+
+    needs = frozenset({"active"})
+
+    def build(self, model, ports) -> None:
+        model.add(ports.active.sum() >= 2)
+
+    def violation(self, graph, data) -> int:
+        return max(0, 2 - graph.n_nodes)
+
+
+@pytest.mark.parametrize("indicators", [True, False])
+def test_starts_with_pass_throughs_satisfy_the_rows(indicators: bool) -> None:
+    """Where a requirement asks for tests, a pass-through sends all points to its left, below its hyperplane."""
+    for seed, formulation in product(range(3), (ODD(), ODD() - SymmetryBreaking)):
+        formulation.indicators = indicators
+        data, shape = random_data(seed, n=8), tf.Diagram(1, 1, 2, splits="multivariate")
+        middle = float(np.unique(data.X[:, 0])[0])
+        graph = tf.DecisionGraph.build(
+            [
+                {"pass": 1},
+                {"feature": 0, "threshold": middle, "left": 2, "right": 3},
+                {"label": 0},
+                {"label": 1},
+            ],
+            data,
+        )
+        compiled = formulation.compile(data, shape, Objective.of(tf.Error()), [AtLeastTwo()])
+        x = formulation.encode(compiled, graph)
+        assert x is not None
+        assert not np.isnan(x).any()
+        assert not any(compiled.model.check(x).values()), compiled.model.check(x)
+        assert np.array_equal(
+            formulation.decode(compiled, x).predict_codes(data.X), graph.predict_codes(data.X)
+        )
 
 
 def test_nothing_can_make_a_hyperplane_read_a_column() -> None:

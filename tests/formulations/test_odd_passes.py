@@ -13,6 +13,7 @@ import treeform as tf
 from treeform.data import Dataset
 from treeform.formulations.odd import ODD, PaperODD, SymmetryBreaking
 from treeform.formulations.odd.skeleton import Skeleton
+from treeform.formulations.odd.topology import Design
 from treeform.graph import normalised
 from treeform.language.objective import Objective
 from treeform.solve import misfit
@@ -123,7 +124,7 @@ def test_minimum_support_rules_them_out() -> None:
     data = Dataset.from_user(np.array(XOR, dtype=float), [0, 1, 1, 0])
     shape = tf.Diagram(1, 1, 2)
     compiled = ODD().compile(data, shape, Objective.of(tf.Error()), [tf.MinSupport(1)])
-    assert len(compiled.state["passing"]) == 0
+    assert len(compiled.shared.get(Design).passing) == 0
     problem = tf.Problem(data, None, shape=shape)
     problem += tf.MinSupport(1)
     result = problem.solve("cp-sat", formulation="odd", warm_start=None)

@@ -25,6 +25,7 @@ from treeform.formulations.sat.clauses import (
     split_clauses,
 )
 from treeform.formulations.sat.examples import distances, first_examples, nearest
+from treeform.formulations.sat.formula import Formula
 from treeform.language.objective import Objective
 from treeform.testing import all_models, draw_cases
 
@@ -235,10 +236,10 @@ def test_few_examples_are_enough(benchmark_data):
         session.extend()
     session.close()
     assert tf.graph.evaluate.errors(graph, data) == 0
-    assert len(compiled.state["sat"].inside) < data.points.n_points
+    assert len(compiled.shared.get(Formula).inside) < data.points.n_points
     # What mattered is there at once the next time, at any depth.
     again = formulation.compile(data, tf.Tree(3), Objective(()), [tf.MaxErrors(0)])
-    assert set(compiled.state["sat"].inside) <= set(again.state["sat"].inside)
+    assert set(compiled.shared.get(Formula).inside) <= set(again.shared.get(Formula).inside)
     session = tf.SAT("glucose42").open(again.model)
     assert session.solve(Run(time_limit=20)).verdict is Verdict.INFEASIBLE
     session.close()

@@ -249,6 +249,7 @@ def test_totals(folder: Path, data: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
     monkeypatch.setattr(growth, "VARIED", {"rows": (200,), "groups": (2,)})
     monkeypatch.setattr(growth, "USUAL", {**growth.USUAL, "rows": 300, "tests": 8})
+    monkeypatch.setattr(growth, "draw", lambda rows: None)  # matplotlib does not come with the tests
     growth.main(parts=False)
     assert [line["proved"] for line in lines("totals_growth", folder)] == ["True", "True"]
     monkeypatch.setattr(beside, "DEEP", ())

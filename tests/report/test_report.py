@@ -87,7 +87,9 @@ def test_page_is_self_contained_and_well_formed(result: tf.Result) -> None:
         assert key not in {"src", "href", "srcset", "xlink:href"} and not key.startswith("on"), (key, value)
     assert "@import" not in "".join(outline.texts)
     assert "url(" not in "".join(outline.texts)
-    assert outline.tags.count("svg") == 2
+    curves = outline.attributes.count(("class", "frontier"))
+    assert curves > 0
+    assert outline.tags.count("svg") == 2 + curves
 
 
 def test_everything_of_the_data_is_escaped(result: tf.Result) -> None:

@@ -46,7 +46,7 @@ class Undeclared(Uneven):
 def problem(*requirements: tf.Requirement) -> tf.Problem:
     rng = np.random.default_rng(2)
     X, y = rng.integers(0, 3, (20, 2)), rng.integers(0, 2, 20)
-    made = tf.Problem(X, y, shape=tf.Tree(2), sensitive_features=np.arange(20) % 2)
+    made = tf.Problem(X, y, shape=tf.Diagram(1, 2), sensitive_features=np.arange(20) % 2)
     made += [tf.Monotone("x0"), *requirements]
     return made
 

@@ -2,7 +2,7 @@
 
 To add a solver
 1. copy this file, and name the class and the file after the solver;
-2. say what it accepts in ``capabilities``; bridges rewrite everything else into that;
+2. list what it accepts in ``capabilities``; bridges rewrite everything else into that;
 3. implement ``_search``; import the solver's package inside functions only, through ``packages.load``;
 4. give it a name: an entry point in the group ``treeform.solvers``, or for a solver that comes with treeform a line in
    ``treeform/extensions.py``; and run ``treeform.testing.check_backend(YourSolver())``.
@@ -30,7 +30,7 @@ LIMIT = 10**6
 class Enumeration(Backend):
     """Tries every point of a model with few integer columns.
 
-    Settings of a solver are arguments here; look at them in ``open``, so that mistakes are found before solving.
+    Settings of a solver are arguments here; check them in ``open``, so that mistakes are found before solving.
     """
 
     # The name in tf.solvers() and for solver="...".
@@ -56,7 +56,7 @@ class EnumerationSession(Session):
     """
 
     def _search(self, run: Run, watch: Watch) -> Answer:
-        """Runs in a thread of its own; hint, cutoff and assumptions are in ``run``."""
+        """Runs in a separate thread; hint, cutoff and assumptions are in ``run``."""
         model = self.lowered
         lb, ub = model.lb, model.ub
         with np.errstate(over="ignore"):
@@ -68,7 +68,7 @@ class EnumerationSession(Session):
         best, best_value = None, np.inf if run.cutoff is None else run.cutoff + 1e-9
         for tried, point in enumerate(itertools.product(*ranges)):
             if tried % 64 == 0 and (watch.ending or watch.remaining == 0.0):
-                # Time limit or interrupted: the watch knows which. The best point so far is already reported.
+                # Time limit or interrupt: the watch holds which. The best point so far is already reported.
                 return Answer(Verdict.UNKNOWN, reason=watch.reason or "time")
             x = np.array(point)
             if not all((x[abs(lit) - 1] > 0.5) == (lit > 0) for lit in run.assumptions):

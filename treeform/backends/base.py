@@ -2,7 +2,7 @@
 
 A backend takes arrays and gives back points and bounds. It is never trusted: every point is rounded on the
 integer columns and checked against the model before it is passed on (:mod:`treeform.backends.checker`), and only
-the layer above says what a verdict means for the problem.
+the layer above decides what a verdict means for the problem.
 """
 
 from __future__ import annotations
@@ -98,11 +98,11 @@ class Backend(ABC):
 class Session(ABC):
     """A model loaded in a solver: grows with the model, and answers runs one at a time.
 
-    A writer of a backend implements :meth:`_search`, and what it needs of the hooks beside it.
+    A backend implements :meth:`_search`, and the other hooks as needed.
     """
 
     grace: ClassVar[float] = 0.2
-    """Seconds that the solver may exceed its time limit before it is asked to stop."""
+    """Seconds that the solver may exceed its time limit before a stop is requested."""
     patience: ClassVar[float] = 0.4
     """Seconds that the solver may take to stop before its thread is detached; the next run loads the model afresh."""
 
@@ -160,10 +160,10 @@ class Session(ABC):
 
     @abstractmethod
     def _search(self, run: Run, watch: Watch) -> Answer:
-        """Solve ``self.lowered``, in a thread of its own.
+        """Solve ``self.lowered``, in a separate thread.
 
         Hint, assumptions and points are over the columns of ``self.lowered``. Report through
-        ``watch.solution(x)`` and ``watch.bound(b)``, ask ``watch.ending`` as often as possible, and keep to
+        ``watch.solution(x)`` and ``watch.bound(b)``, poll ``watch.ending`` as often as possible, and keep to
         ``watch.remaining`` seconds. Points are raw: treeform rounds and checks them.
         """
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from treeform.model import Model
 
-#: Bounds carry a solver's numerical tolerance; so much of it, relatively, is forgiven.
+#: Bounds carry a solver's numerical tolerance; this relative amount is subtracted.
 TOLERANCE = 1e-6
 
 
@@ -60,7 +60,7 @@ class SolutionChecker:
         return x if self._keep(x) else None
 
     def clip_bound(self, bound: float | None) -> float | None:
-        """A solver's bound as one of the model: beyond the cutoff it only says that nothing is within."""
+        """A solver's bound as one of the model: beyond the cutoff it only proves that nothing is within."""
         bound = self._rounded(bound)
         if self.cutoff is not None:
             bound = min(bound, self.cutoff)

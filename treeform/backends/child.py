@@ -1,8 +1,8 @@
-"""Solvers that may abort or cannot be stopped, in a process of their own.
+"""Solvers that may abort or cannot be stopped, in a child process.
 
 `main` reads tasks from the standard input, calls the function of treeform that each
-one names, and writes what it returns to its standard output, until the input ends. Nothing but our own processes
-talk through these pipes.
+one names, and writes what it returns to its standard output, until the input ends. Only treeform's processes
+use these pipes.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Child:
         self._complaints: IO[bytes] | None = None
 
     def call(self, module: str, function: str, task: dict[str, Any], watch: Watch) -> Any:
-        """The result of ``module.function(task)``, or None when the watch ended it.
+        """The result of ``module.function(task)``, or None if it was stopped.
 
         Raises
         ------
@@ -85,7 +85,7 @@ class Child:
         if self._process is not None and self._process.poll() is None:
             return self._process
         self.close()
-        # A file, since a pipe that nobody reads would block the child.
+        # A file, since a full pipe would block the child.
         self._complaints = tempfile.TemporaryFile()  # noqa: SIM115
         self._process = subprocess.Popen(
             # Modules are found where this process finds them, and not in whatever folder it runs.
@@ -148,7 +148,7 @@ def _receive(pipe: IO[bytes]) -> bytes | None:
 
 
 def check_memory_limit(megabytes: int | None) -> int | None:
-    """Refuse a limit that leaves no room.
+    """Refuse a limit that is too small.
 
     Raises
     ------
@@ -176,7 +176,7 @@ def cap_memory(megabytes: int | None) -> None:
 
 
 def out_of_memory(error: SolverFailed) -> bool:
-    """Whether a child failed for want of memory, by its last words."""
+    """Whether a child failed for lack of memory, by the end of its output."""
     words = f"{error.what} {error.cause}".lower()
     return any(sign in words for sign in ("memory", "bad_alloc", "out of mem"))
 

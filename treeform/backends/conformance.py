@@ -171,7 +171,7 @@ class _Trial:
         self._solve("a run without time", session, optimum, early=True, time_limit=0.0)
 
     def _grown(self, session: Session) -> None:
-        """Rows are added between runs; without an objective of its own the solver is led to the optimum that way."""
+        """Rows are added between runs; a solver without an objective reaches the optimum that way."""
         model, optimum = self.sample.model, self.sample.optimum()
         if optimum is not None and len(model.objective.cols) and not self.backend.capabilities.objective:
             self._descend(session)

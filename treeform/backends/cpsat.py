@@ -65,7 +65,7 @@ class CPSAT(Backend):
 
     def _solver(self) -> Any:
         solver = load("ortools.sat.python.cp_model", self.name, self.install).CpSolver()
-        # A signal handler of its own would swallow Ctrl-C.
+        # The solver's signal handler would swallow Ctrl-C.
         settings = {
             "num_workers": self.workers,
             "random_seed": self.seed,
@@ -229,7 +229,7 @@ def _fix(proto: Any, lits: Any) -> list[tuple[Any, list[int]]] | None:
 
 
 def _replace(domain: Any, values: list[int]) -> None:
-    # Protocol buffers of older OR-Tools are Python's own, later ones are wrapped C++.
+    # Protocol buffers of older OR-Tools are Python objects, later ones are wrapped C++.
     domain.clear() if hasattr(domain, "clear") else domain.__delitem__(slice(None))
     domain.extend(values)
 

@@ -27,7 +27,7 @@ DEFAULT_PROVER = "glucose42"
 
 @dataclass
 class Trace:
-    """What a solver said about clauses.
+    """The answer of a solver about clauses.
 
     Attributes
     ----------
@@ -84,7 +84,7 @@ def trace(
     solver : str
         One of `BINARY`.
     stop : callable, optional
-        Asked about ten times a second; True ends the search without an answer.
+        Called about ten times a second; True ends the search without an answer.
 
     Raises
     ------
@@ -143,13 +143,13 @@ def _search(
 def _in_thread(
     work: Callable[[threading.Event], bool | None], stop: Callable[[], bool] | None
 ) -> bool | None:
-    """Run ``work`` beside this thread, which takes signals and asks ``stop``."""
+    """Run ``work`` in another thread, while this one receives signals and polls ``stop``."""
     ending, out = threading.Event(), dict[str, Any]()
 
     def run() -> None:
         try:
             out["found"] = work(ending)
-        except BaseException as error:  # handed to the caller's thread, which raises it
+        except BaseException as error:  # raised again in the caller's thread
             out["error"] = error
 
     thread = threading.Thread(target=run, name="treeform proof")

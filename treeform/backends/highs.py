@@ -1,8 +1,8 @@
 """HiGHS through highspy: arrays in, incumbents and bounds out.
 
 Traps that this file works around: integers come back as 7.9999999; ``kInfeasible`` is also what a cutoff brings
-about; completing a partial start runs a restricted search whose bounds mean nothing for the model, so it is a search
-of its own here; ``mip_rel_gap`` is 1e-4 by default; interrupts are not looked at during the root LP; and presolve of
+about; completing a partial start runs a restricted search whose bounds mean nothing for the model, so it is a separate
+search here; ``mip_rel_gap`` is 1e-4 by default; interrupts are not polled during the root LP; and presolve of
 1.14 cuts off optima of models with continuous columns (HiGHS issues 2995, 3043, 3094), so it is switched off there.
 """
 
@@ -22,7 +22,7 @@ from treeform.model import Linear, Model
 
 OLDEST = (1, 11)
 UNSOUND = (1, 14)
-#: Nodes and seconds for completing a partial start: it is worth a try, not a search.
+#: Nodes and seconds for completing a partial start.
 START_NODES = 500
 START_SECONDS = 5.0
 
@@ -60,7 +60,7 @@ class HiGHS(Backend):
 
     @classmethod
     def availability(cls, variant: str = "") -> Availability:
-        """As for any backend; versions before 1.11 hand points to callbacks in another way."""
+        """As for any backend; versions before 1.11 pass points to callbacks in another way."""
         found = probe(cls.package, cls.module)
         if not found.available or found.version is None:
             return found
@@ -80,7 +80,7 @@ class HiGHS(Backend):
     def _instance(self) -> Any:
         """A silent HiGHS with the settings of this backend."""
         highs = load("highspy", self.name, self.install).Highs()
-        # Silence first: everything else may talk.
+        # First of all, since setting any other option may print.
         settings = {
             "output_flag": False,
             "log_to_console": False,
@@ -100,7 +100,7 @@ class HiGHS(Backend):
 
 
 class HighsSession(Session):
-    """A model for HiGHS; every run loads its arrays into a fresh instance, since nothing is worth keeping."""
+    """A model for HiGHS; every run loads its arrays into a fresh instance, since keeping it saves nothing."""
 
     backend: HiGHS
 
@@ -112,7 +112,7 @@ class HighsSession(Session):
         start = search.completed(run.hint, lb, ub) if run.hint is not None else None
         answer = search.run(lb, ub, start)
         if answer.verdict is Verdict.OPTIMAL and not search.holds(answer.x):
-            # A row with a large constant was satisfied by an integer that is only nearly one: ask for more digits.
+            # A row with a large constant was satisfied by an integer that is only nearly one: use a smaller tolerance.
             search.settings |= dict.fromkeys(
                 ("mip_feasibility_tolerance", "primal_feasibility_tolerance"), 1e-9
             )
@@ -156,7 +156,7 @@ class _Search:
     def completed(self, hint: np.ndarray, lb: np.ndarray, ub: np.ndarray) -> np.ndarray | None:
         """A complete point from a partial one: a short search with the known integer columns fixed.
 
-        HiGHS can do this by itself, but the bounds that it reports meanwhile are those of the restricted model.
+        HiGHS has an option for this, but the bounds that it reports meanwhile are those of the restricted model.
         """
         known = ~np.isnan(hint)
         if bool(known.all()):
@@ -233,7 +233,7 @@ class _Search:
 
     def _go(self, highs: Any) -> None:
         if not self.watch.ending:
-            # Not Highs.solve(), which highspy overrides with a thread and a signal handler of its own.
+            # Not Highs.solve(), which highspy overrides with its own thread and signal handler.
             self.core._Highs.run(highs)
 
     def _point(self, highs: Any) -> np.ndarray | None:

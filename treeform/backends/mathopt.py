@@ -24,7 +24,7 @@ from treeform.backends.watch import Watch
 from treeform.errors import SolverFailed, SpecError, unknown_name
 from treeform.model import Linear, Model
 
-#: Of the solvers that MathOpt knows, the wheels of OR-Tools hold this one and CP-SAT (which has its own backend).
+#: Of the solvers of MathOpt, the wheels of OR-Tools contain this one and CP-SAT, which has its own backend.
 SOLVERS = {"scip": "SOLVER_TYPE_GSCIP"}
 #: Where SCIP learns from linear programs: "c" for conflict graphs, "d" for dual proofs, "b" (its default) for both.
 DUAL_PROOFS = ("conflict/useinflp", "conflict/useboundlp")

@@ -1,7 +1,7 @@
 """MaxSAT through PySAT's RC2: clauses and an objective over 0/1 columns.
 
 RC2 (Ignatiev, Morgado, Marques-Silva, JSAT 11, 2019) relaxes one unsatisfiable core after the other until what is
-left can be satisfied: it says nothing before the optimum. It runs in a child process, which can be killed and is
+left can be satisfied: it reports nothing before the optimum. It runs in a child process, which can be killed and is
 capped in memory.
 """
 
@@ -28,7 +28,7 @@ class MaxSAT(Backend):
     Parameters
     ----------
     solver : str
-        The SAT solver that RC2 asks, by PySAT's name.
+        The SAT solver inside RC2, by PySAT's name.
     memory_limit : int, optional
         Megabytes for its process; by default half of the machine's memory.
     """

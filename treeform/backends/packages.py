@@ -42,7 +42,7 @@ def installed_version(package: str) -> str | None:
 
 
 def probe(package: str, module: str) -> Availability:
-    """Look for a package without importing it.
+    """Find a package without importing it.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
 """Several solvers on one model at once: the first proof ends the run.
 
-Each member states the model in its own words and works in a thread of its own. Points and bounds of all of them
+Each member converts the model to the rows that it accepts, and runs in its own thread. Points and bounds of all of them
 meet here, so that a proof may have two authors: one solver's best point, and another one's bound.
 """
 
@@ -23,7 +23,7 @@ from treeform.backends.watch import POLL, Watch, detach
 from treeform.errors import RouteError, SpecError
 from treeform.model import Model
 
-#: Seconds that members get to hand in their last bound when the time is up.
+#: Seconds in which members may report their last bound after the time limit.
 LAST_WORDS = 0.3
 #: The members when none are named.
 USUAL = ("cp-sat", "highs")
@@ -33,7 +33,7 @@ class Portfolio(Backend):
     """Solvers that work on the same model side by side.
 
     A member that cannot take a model (CP-SAT, one with continuous columns) is left out of it, as long as another one
-    remains. Each member uses its own threads: give as many members as there are cores to spare.
+    remains. Each member uses its own threads: give as many members as there are free cores.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ def _member(given: Backend | str) -> Backend:
 class PortfolioSession(Session):
     """One session for each member that takes the model."""
 
-    # Members need a moment of their own to notice that they are asked to stop.
+    # Members need some time to notice the request to stop.
     patience = 1.0
     backend: Portfolio
 
@@ -158,7 +158,7 @@ class PortfolioSession(Session):
             )
 
     def _settle(self) -> None:
-        """Wait for members that were told to stop: a session answers one question at a time."""
+        """Wait for stopped members: a session solves one question at a time."""
         self._over.set()
         for thread in self._busy:
             thread.join()

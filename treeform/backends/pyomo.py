@@ -1,6 +1,6 @@
-"""Any solver that Pyomo reaches: the slow lane, one Python object per row and a process of its own.
+"""Any solver that Pyomo supports: slow, with one Python object per row and a child process.
 
-Pyomo writes a file, starts the solver and reads what it wrote. There are no callbacks; a time limit is handed on, and
+Pyomo writes a file, starts the solver and reads what it wrote. There are no callbacks; a time limit is passed on, and
 stopping kills the process, whose best point is then lost.
 """
 
@@ -47,7 +47,7 @@ class Pyomo(Backend):
     solver : str
         The name in Pyomo's ``SolverFactory``.
     options : dict
-        Options of the solver, by its own names.
+        Options of the solver, by the names that the solver gives them.
     """
 
     name = "pyomo"
@@ -76,7 +76,7 @@ class Pyomo(Backend):
 
     @classmethod
     def availability(cls, variant: str = "") -> Availability:
-        """As for any backend; a program is looked for by `find_program`, and names that treeform does not know pass."""
+        """As for any backend; a program is found by `find_program`, and unknown names are accepted."""
         found = probe(cls.package, cls.module)
         solver = variant.partition(":")[2]
         if not found.available or not solver:
@@ -101,7 +101,7 @@ class PyomoSession(Session):
     """A model for Pyomo; every run sends its arrays to a process that builds the objects and solves."""
 
     backend: Pyomo
-    # For Pyomo to read the solution, and for solvers that look at the clock now and then.
+    # For Pyomo to read the solution, and for solvers that check the time rarely.
     grace = 5.0
 
     def __init__(self, backend: Pyomo, model: Model) -> None:
@@ -158,13 +158,13 @@ def solve_in_child(task: dict[str, Any]) -> tuple[str, Reason | None, np.ndarray
         options["warmstart"] = True
     result = solver.solve(model, load_solutions=False, **options)
     verdict, reason, x = _read(pyo, model, result)
-    # Not all of them say why they stopped.
+    # Not all of them report why they stopped.
     late = task["deadline"] is not None and time.time() > task["deadline"] - 0.1
     return verdict, "time" if reason == "solver" and late else reason, x
 
 
 def _program(solver: str) -> dict[str, str]:
-    """Where the program is, for Pyomo, which looks on the path only."""
+    """Where the program is, for Pyomo, which searches the path only."""
     name = PROGRAMS.get(solver)
     if name is None or shutil.which(name) is not None:
         return {}
@@ -175,7 +175,7 @@ def _program(solver: str) -> dict[str, str]:
 def _limit(solver: str, seconds: float, options: dict[str, Any]) -> None:
     """Write a time limit into the arguments of Pyomo's ``solve``."""
     if solver == "cbc":
-        # Pyomo's own limit kills CBC a second later, and its point is lost.
+        # Pyomo's limit kills CBC a second later, and its point is lost.
         options.setdefault("options", {}).update(sec=seconds, timeMode="elapsed")
     else:
         # GLPK refuses anything but whole seconds.

@@ -56,7 +56,7 @@ def by_name(name: str) -> Backend:
     SpecError
         If there is no solver of that name; the message lists similar ones.
     SolverNotAvailable
-        If it cannot be used here; the message says what to install.
+        If it cannot be used here; the message names what to install.
     """
     plain, settings = parse_name(name)
     wanted = plain.lower().replace("_", "-")

@@ -1,4 +1,4 @@
-"""What is asked of a solver and what it answers: capabilities, a run, a verdict, an outcome."""
+"""Input and output of a solver: capabilities, a run, a verdict, an outcome."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ class Capabilities:
     continuous, integer : bool
         Whether columns may be continuous, or integer beyond 0/1.
     objective : bool
-        Whether it optimises; otherwise the layer above asks for better and better points.
+        Whether it optimises; otherwise the layer above adds bounds and solves again.
     assumptions : bool
         Whether a run may fix literals for itself alone.
     cores : bool
-        Whether a refutation says which of these cannot hold together: their positions, as ``info["core"]``.
+        Whether a refutation names a subset of these that cannot hold together: positions in ``info["core"]``.
     """
 
     forms: frozenset[Form]
@@ -92,7 +92,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a search says, before treeform has looked at it: only for writers of backends."""
+    """What a search returns, before it is checked: for authors of backends only."""
 
     verdict: Verdict
     x: np.ndarray | None = None
@@ -113,7 +113,8 @@ class Outcome:
     bound : float or None
         No point that satisfies the rows and the assumptions has an objective below this.
     reason : str or None
-        Why the run ended early: "time", "memory", "interrupted", or "solver" (it gave up or was not believed).
+        Why the run ended early: "time", "memory", "interrupted", or "solver"
+        (it ended without a proof, or its answer failed the check).
     seconds : float
     info : dict
         The solver's own counters; "rejected" counts points that failed the check.
@@ -128,5 +129,5 @@ class Outcome:
 
 
 def finite(value: float | None) -> float | None:
-    """A number that says something, or None."""
+    """A finite number, or None."""
     return None if value is None or not math.isfinite(value) or abs(value) >= 1e30 else float(value)

@@ -26,7 +26,7 @@ from treeform.model import (
 
 
 class Sample:
-    """A random model, and what enumeration says about it.
+    """A random model, and its optimum by enumeration.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ class Sample:
     # -- drawing --------------------------------------------------------------------------------
 
     def _tied_relaxed(self) -> None:
-        """A relaxed column that equals a 0/1 column in every solution, so that the promise holds."""
+        """A relaxed column that equals a 0/1 column in every solution, so that it may be relaxed."""
         relaxed = self.model.bool("r", 1, relax=True)
         self.model.add(relaxed == self.binary[:1], "relaxed")
         self.columns = concatenate([self.columns, relaxed], axis=0)

@@ -28,7 +28,7 @@ DEFAULT = "glucose42"
 SLICE_SECONDS = 0.08
 FIRST_SLICE = 500
 LONGEST_SLICE = 2_000_000
-#: Clauses that are loaded between two looks at the clock.
+#: Clauses that are loaded between two checks of the time.
 LOADED_AT_ONCE = 50_000
 
 SLICED = (
@@ -54,7 +54,7 @@ ALIASES = {
 class SAT(Backend):
     """A SAT solver of the PySAT collection.
 
-    It takes 0/1 columns and clauses (some take cardinalities), and has no objective: the layer above asks for
+    It takes 0/1 columns and clauses (some take cardinalities), and has no objective: the layer above searches for
     better and better models.
 
     Parameters
@@ -62,7 +62,7 @@ class SAT(Backend):
     solver : str
         PySAT's name of the solver, such as "glucose42", "cadical195", "minisat22" or "kissat404".
     memory_limit : int, optional
-        Megabytes for a solver that runs in a process of its own ("kissat404", "lingeling"); by default half of
+        Megabytes for a solver that runs in a child process ("kissat404", "lingeling"); by default half of
         the machine's memory.
     """
 
@@ -105,7 +105,7 @@ class SatSession(Session):
     """Clauses in a solver that keeps what it has learnt from run to run."""
 
     backend: SAT
-    # Glucose looks at its budget only when it restarts. What it has learnt is worth waiting for.
+    # Glucose checks its budget only when it restarts. Waiting keeps the clauses that it has learnt.
     patience = 10.0
 
     def __init__(self, backend: SAT, model: Model) -> None:
@@ -123,7 +123,7 @@ class SatSession(Session):
             self._pending.append((self._mark.n_cols, blocks))
 
     def _hand_over(self, watch: Watch) -> bool:
-        """Give the solver what it has not seen; False when the watch ended that half-way."""
+        """Load the new clauses into the solver; False if that was stopped half-way."""
         for first, blocks in self._pending:
             # Columns that no clause mentions need no loading: they are free.
             for lits in _fixed_columns(self.lowered, first):
@@ -184,7 +184,7 @@ class SatSession(Session):
 
 
 class ChildSession(Session):
-    """A solver that must not run in this process: every run sends all clauses to a child, and may kill it."""
+    """A solver that must not run in this process: every run sends all clauses to a child, which may be killed."""
 
     backend: SAT
 

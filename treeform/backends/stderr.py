@@ -23,7 +23,7 @@ def without_lines(noise: Sequence[bytes]) -> Iterator[None]:
     try:
         saved = os.dup(2)
     except OSError:
-        # There is no such stream, so nobody reads the noise.
+        # There is no such stream, so nothing is to be hidden.
         _one_at_a_time.release()
         yield
         return

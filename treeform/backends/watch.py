@@ -1,4 +1,4 @@
-"""Running a search in a thread of its own while the caller's thread listens.
+"""Running a search in a separate thread, supervised by the caller's thread.
 
 Solvers block in C++ code. Were they called directly, Ctrl-C would wait for them, and callbacks would run in
 whatever thread a solver likes. Here the search gets a thread; the thread that called ``solve`` polls the stop
@@ -50,11 +50,11 @@ class Watch:
     run : Run
         Limits and callbacks.
     checker : SolutionChecker
-        Judges the points that arrive.
+        Checks the points that arrive.
     lowered : Lowered
         The model that the search sees; its points are read back from it.
     grace : float
-        Seconds that the search may exceed its time limit before it is asked to stop.
+        Seconds that the search may exceed its time limit before a stop is requested.
     patience : float
         Seconds that it may take to stop before it is left alone.
     """
@@ -100,7 +100,7 @@ class Watch:
     def run_supervised(self, search: Callable[[], Answer], cancel: Callable[[], None]) -> Answer | None:
         """Run ``search`` to its end, to the limits, or until it is stopped; None if it does not respond.
 
-        A search that does not respond goes on in a daemon thread, and ends when its solver polls its stop. The end of
+        A search that does not respond continues in a daemon thread, and ends when its solver polls its stop. The end of
         the process waits for that, up to `LAST_WAIT` seconds.
 
         Raises
@@ -108,7 +108,7 @@ class Watch:
         Exception
             What the search or a callback raised.
         KeyboardInterrupt
-            On Ctrl-C when the run was already asked to stop.
+            On Ctrl-C when a stop was already requested.
         """
         thread = threading.Thread(target=self._work, args=(search,), name="treeform search", daemon=True)
         thread.start()
@@ -136,11 +136,11 @@ class Watch:
     def _work(self, search: Callable[[], Answer]) -> None:
         try:
             self._events.put(("done", search()))
-        except BaseException as error:  # handed to the caller's thread, which raises it
+        except BaseException as error:  # raised again in the caller's thread
             self._events.put(("failed", error))
 
     def _next(self, cancel: Callable[[], None]) -> tuple[str, Any]:
-        """Wait a moment for news and act on it."""
+        """Wait for the next event, at most one polling interval, and handle it."""
         events = self._gather()
         last = events[-1] if events and events[-1][0] in ("done", "failed") else None
         for kind, value in reversed(events):

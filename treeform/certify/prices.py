@@ -9,6 +9,9 @@ whatever the multipliers are. So the trees of price ``limit`` or less are all li
 of them satisfies the rows at a cost of at most ``most``, no tree does. The multipliers are taken from the certificate
 as a hint: bad ones make the list long, never wrong.
 
+Marks and tested columns are joined by union along the way: a tree where marks clash, or that tests too many columns, is
+left off the list.
+
 This is NumPy only: no cache, no lazy rows, nothing of the native engines. Prices are whole numbers below 2**53, so that
 sums and matrix products of float64 are exact.
 """
@@ -34,6 +37,10 @@ Ints = NDArray[np.int64]
 EXACT = 2**53
 LONGEST = 3_000_000
 """Trees that one list may hold."""
+CARRIED = 2
+"""Columns at the end of a list of trees: marks, and columns of the table that are tested, as sums of powers of two."""
+MOST_SOURCES = 62
+"""Columns of the table that one number can tell apart."""
 
 
 @dataclass(frozen=True)
@@ -45,11 +52,14 @@ class Found:
     least : int or None
         The least cost, up to ``most``, of a tree that satisfies the rows; None when no such tree costs so little.
     listed : int
-        Different (cost, rows) on the list.
+        Different trees on the list, as their costs, rows, marks and columns.
+    complete : bool
+        Whether all conditions of the task were honoured; a budget is left out on tables of more than 62 columns.
     """
 
     least: int | None
     listed: int
+    complete: bool
 
 
 def cheapest(
@@ -61,7 +71,7 @@ def cheapest(
     ----------
     data : Dataset
     task : TreeTask
-        A tree. A limit on the columns that it tests is left out: what no tree does without it, none does with it.
+        A tree.
     most : int
     multipliers : sequence of int
         One for each row of the task's totals, and one for the number of tests where that is limited. Others than
@@ -83,14 +93,11 @@ def cheapest(
     limit = priced.limit(most)
     everything = np.arange(len(table.weight))
     if priced.least(everything, task.depth) > limit:
-        return Found(None, 0)
+        return Found(None, 0, table.complete)
     trees = priced.trees(everything, task.depth, limit)
-    good = (
-        (trees[:, 0] <= most)
-        & (trees[:, 1:] <= table.hi).all(axis=1)
-        & (trees[:, 1:] >= table.lo).all(axis=1)
-    )
-    return Found(int(trees[good, 0].min()) if good.any() else None, len(trees))
+    rows = trees[:, 1:-CARRIED]
+    good = (trees[:, 0] <= most) & (rows <= table.hi).all(axis=1) & (rows >= table.lo).all(axis=1)
+    return Found(int(trees[good, 0].min()) if good.any() else None, len(trees), table.complete)
 
 
 class _Table:
@@ -106,6 +113,14 @@ class _Table:
     test : (T, 1 + R) int64
     lo, hi : (R,) float64
         Sides of the rows; infinite where there is none.
+    marks : (P, C) int64
+        The marks of the point if it is predicted a class.
+    clashes : list of T lists of (int, int)
+        Marks that must not meet at the test: of its lower side, of its upper one.
+    source : (T,) int64
+        The column of the table that the test reads, as a power of two; 0 where these are not limited.
+    most_sources : int
+    complete : bool
     """
 
     def __init__(self, data: Dataset, task: TreeTask) -> None:
@@ -139,6 +154,21 @@ class _Table:
         self.test = np.stack(test, axis=1).astype(np.int64)
         self.lo = np.array([-np.inf if lo is None else lo for lo, _ in sides])
         self.hi = np.array([np.inf if hi is None else hi for _, hi in sides])
+        self._set_carried(data, task, index, features)
+
+    def _set_carried(self, data: Dataset, task: TreeTask, index: NDArray[np.intp], features: Ints) -> None:
+        self.marks = np.zeros((len(self.weight), data.n_classes), dtype=np.int64)
+        clashes = () if task.meetings is None else task.meetings.clashes
+        if task.meetings is not None:
+            np.bitwise_or.at(self.marks, index, task.meetings.masks)
+        self.clashes = [[clash.masks for clash in clashes if clash.feature == f] for f in features]
+        names = list(dict.fromkeys(column.source for column in data.columns))
+        limited = task.max_features is not None and task.max_features < len(names)
+        self.complete = not limited or len(names) <= MOST_SOURCES
+        self.most_sources = MOST_SOURCES if task.max_features is None else task.max_features
+        number = [names.index(data.columns[f].source) for f in features]
+        counted = limited and self.complete
+        self.source = np.array([1 << s if counted else 0 for s in number], dtype=np.int64)
 
     @staticmethod
     def _tests(points: Floats) -> tuple[Ints, Floats]:
@@ -234,9 +264,14 @@ class _Prices:
         return total
 
     def trees(self, points: Ints, depth: int, limit: float) -> Ints:
-        """Cost and rows (m, 1 + R) of all trees on these points whose price is at most ``limit``, each vector once."""
+        """All trees on these points whose price is at most ``limit``: (m, 1 + R + 2) cost, rows, what they carry.
+
+        Each vector once.
+        """
+        marks = np.bitwise_or.reduce(self.table.marks[points], axis=0)
         sums = self.table.amounts[points].sum(axis=0)
-        found = [sums[self._priced(sums) <= limit]]
+        leaves = np.concatenate([sums, marks[:, None], np.zeros((len(marks), 1), dtype=np.int64)], axis=1)
+        found = [leaves[self._priced(leaves) <= limit]]
         if depth:
             prices = self.by_test(points, depth)
             for f in np.flatnonzero(prices <= limit):
@@ -256,16 +291,37 @@ class _Prices:
             raise _out_of_reach("the multipliers leave too many trees to list")
         of_left = np.repeat(np.arange(len(left)), fits)
         of_right = np.arange(fits.sum()) - np.repeat(np.cumsum(fits) - fits, fits)
-        return np.asarray(left[of_left] + right[of_right] + self.table.test[test])
+        return self._with_test(left[of_left], right[of_right], test)
+
+    def _with_test(self, low: Ints, high: Ints, test: int) -> Ints:
+        """The trees of a test over these sides, those that it may not have left out."""
+        table = self.table
+        joined = low + high
+        joined[:, :-CARRIED] += table.test[test]
+        joined[:, -CARRIED:] = low[:, -CARRIED:] | high[:, -CARRIED:]
+        joined[:, -1] |= table.source[test]
+        allowed = np.ones(len(joined), dtype=bool)
+        if table.source[test]:
+            allowed &= _ones(joined[:, -1]) <= table.most_sources
+        for below, above in table.clashes[test]:
+            allowed &= ((low[:, -2] & below) == 0) | ((high[:, -2] & above) == 0)
+        return np.asarray(joined[allowed])
 
     def _priced(self, amounts: Ints) -> Floats:
-        return np.asarray(amounts @ np.array(self.factor, dtype=np.int64), dtype=np.float64)
+        return np.asarray(amounts[:, :-CARRIED] @ np.array(self.factor, dtype=np.int64), dtype=np.float64)
 
     @staticmethod
     def _distinct(amounts: Ints) -> Ints:
         if len(amounts) > LONGEST:
             raise _out_of_reach("the multipliers leave too many trees to list")
         return np.unique(amounts, axis=0)
+
+
+def _ones(values: Ints) -> Ints:
+    """How many powers of two each number is the sum of."""
+    distinct, index = np.unique(values, return_inverse=True)
+    counted = np.array([int(value).bit_count() for value in distinct], dtype=np.int64)
+    return np.asarray(counted[index.reshape(-1)])
 
 
 def _small(values: NDArray[np.object_]) -> Ints:

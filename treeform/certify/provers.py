@@ -234,7 +234,7 @@ def by_prices(
     if found.least is None:
         return Bound(BY_PRICES, None if target > ceiling(question) else question.to_units(target), None, True)
     lower = question.to_units(relaxation.lower(found.least))
-    attained = relaxation.exact and relaxation.task.max_features is None
+    attained = relaxation.exact and found.complete
     return Bound(BY_PRICES, lower, lower if attained else None, True)
 
 

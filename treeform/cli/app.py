@@ -15,7 +15,7 @@ from rich.text import Text
 from treeform import __version__, report
 from treeform.catalogue.solvers import solvers as tf_solvers
 from treeform.certify.certificate import sign
-from treeform.cli import conflict, frontier, near_optimal, pareto, size_table
+from treeform.cli import conflict, export, frontier, near_optimal, pareto, size_table
 from treeform.cli import options as opt
 from treeform.cli.check import check_certificate
 from treeform.cli.files import check_writable, write_text
@@ -143,6 +143,7 @@ def _solve(problem: Problem, how: How, settings: Settings, *, verbose: bool, qui
     if not quiet:
         console.print(Text(repr(problem)), soft_wrap=True)
     if verbose:
+        console.print(Text(problem.data.summary().to_string()), soft_wrap=True)
         console.print(Text(str(problem.explain(how.solver, formulation=how.formulation))), soft_wrap=True)
     with ProgressDisplay(console, enabled=not quiet) as display:
         return problem.solve(
@@ -161,7 +162,10 @@ def _write(result: Result, settings: Settings, prices: Prices | None) -> Facts:
     if certificate is not None and settings.weight is not None:
         certificate = _with_weight(certificate, settings.weight)
     source = None if settings.data is None else settings.data.name
-    facts = report.of_result(result, certificate=certificate, source=source, prices=prices)
+    frontiers = () if settings.report is None else report.trace_curves(result, settings.time_limit)
+    facts = report.of_result(
+        result, certificate=certificate, source=source, prices=prices, frontiers=frontiers
+    )
     if settings.model is not None:
         if result.graph is not None:
             write_text(settings.model, json.dumps(result.graph.to_json(), indent=1) + "\n")
@@ -289,6 +293,7 @@ def report_model(
     print(output)
 
 
+app.command(name="export")(command(export.export))
 app.command(name="size-table")(command(size_table.size_table))
 app.command(name="pareto")(command(pareto.pareto))
 app.command(name="frontier")(command(frontier.frontier))

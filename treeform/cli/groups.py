@@ -9,7 +9,8 @@ from typing import Any
 import pandas as pd
 
 from treeform.certify.schema import DataPart
-from treeform.cli.table import SUFFIXES, read_table, take_column
+from treeform.cli.table import take_column
+from treeform.cli.table_files import SUFFIXES, read_table
 from treeform.errors import SpecError
 
 

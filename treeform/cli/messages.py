@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import os
 import sys
 import traceback
@@ -17,7 +18,9 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from treeform.cli import options as opt
 from treeform.cli.modules import import_modules
+from treeform.cli.table_files import CsvForm, csv_form
 from treeform.data.rows import BY_LINE, rows_named
 from treeform.errors import Infeasible, TreeformError, TreeformWarning
 from treeform.solve import Limit, Result, Status
@@ -84,14 +87,16 @@ def _own_warnings() -> Iterator[None]:
 def command(function: Callable[..., Exit | None]) -> Callable[..., None]:
     """Run a command: our own errors become messages and exit codes, never tracebacks (unless ``--debug``).
 
-    Modules named with ``--import`` are imported before the command begins.
+    Modules named with ``--import`` are imported before the command begins. Commands that read a table get ``--sep``,
+    ``--decimal`` and ``--encoding``.
     """
 
     @functools.wraps(function)
     def run(*args: Any, debug: bool = False, import_: Sequence[str] | None = None, **kwargs: Any) -> None:
         try:
             import_modules(import_ or (), Path.cwd())
-            with rows_named(BY_LINE), _own_warnings():
+            form = CsvForm.of(*(kwargs.pop(name, None) for name in opt.CSV_FORM))
+            with rows_named(BY_LINE), _own_warnings(), csv_form(form):
                 code = function(*args, **kwargs) or Exit.DONE
             sys.stdout.flush()
         except TreeformError as error:
@@ -117,4 +122,19 @@ def command(function: Callable[..., Exit | None]) -> Callable[..., None]:
             code = Exit.FAILED
         raise typer.Exit(int(code))
 
+    _accept_csv_form(run)
     return run
+
+
+def _accept_csv_form(run: Callable[..., None]) -> None:
+    """Give a command that reads a table the options that say how CSV files are written."""
+    signature = inspect.signature(run, eval_str=True)
+    if "data" not in signature.parameters:
+        return
+    more = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
+        for name, annotation in opt.CSV_FORM.items()
+    ]
+    kept = list(signature.parameters.values())
+    run.__signature__ = signature.replace(parameters=[*kept, *more])  # type: ignore[attr-defined]
+    run.__annotations__ = {name: p.annotation for name, p in run.__signature__.parameters.items()}  # type: ignore[attr-defined]

@@ -7,10 +7,18 @@ from typing import Annotated
 
 import typer
 
-Data = Annotated[Path, typer.Argument(help="Table: .csv, .csv.gz or .parquet.", show_default=False)]
+Data = Annotated[
+    Path,
+    typer.Argument(
+        help="Table: .csv, .tsv (also .gz), .parquet, .feather, or - for stdin.", show_default=False
+    ),
+]
 MaybeData = Annotated[
     Path | None,
-    typer.Argument(help="Table: .csv, .csv.gz or .parquet (or `data` in the spec).", show_default=False),
+    typer.Argument(
+        help="Table: .csv, .tsv (also .gz), .parquet, .feather, or - for stdin (or `data` in the spec).",
+        show_default=False,
+    ),
 ]
 Target = Annotated[str | None, typer.Option(help="Column with the classes.", show_default=False)]
 Weight = Annotated[
@@ -103,6 +111,17 @@ Groups = Annotated[
         show_default=False,
     ),
 ]
+Separator = Annotated[
+    str | None,
+    typer.Option(help="What stands between cells of CSV files: a character, or tab.", metavar="CHARACTER"),
+]
+Decimal = Annotated[str | None, typer.Option(help="Decimal mark of CSV files: . or ,", metavar="MARK")]
+Encoding = Annotated[
+    str | None,
+    typer.Option(help="Encoding of CSV files (default UTF-8, or UTF-16 by its mark).", metavar="NAME"),
+]
+CSV_FORM = {"sep": Separator, "decimal": Decimal, "encoding": Encoding}
+"""What every command takes that reads a table."""
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Say more: claims, notes, confusion matrix.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no summary, only the rules.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks of errors.")]

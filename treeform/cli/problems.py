@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,7 +11,8 @@ from treeform.catalogue.requirements import parse
 from treeform.catalogue.solvers import find_solver
 from treeform.cli.spec import Settings, merge, read_spec, relocate
 from treeform.cli.stored import load_model
-from treeform.cli.table import read_table, split
+from treeform.cli.table import split
+from treeform.cli.table_files import read_table
 from treeform.data import Dataset
 from treeform.data.options import TableOptions
 from treeform.errors import SpecError, TreeformError
@@ -20,6 +20,7 @@ from treeform.problem import Problem
 from treeform.solve import Budget
 from treeform.solve.choice import choose
 from treeform.solve.options import SolveOptions
+from treeform.solve.threads import on_threads
 
 DEFAULT_SHAPE = "tree:3"
 
@@ -91,10 +92,9 @@ def choose_how(problem: Problem, settings: Settings) -> How:
     """
     solver = None if settings.solver is None else find_solver(settings.solver)
     warm = _warm_start(settings.warm_start)
-    plan = choose(problem.question, SolveOptions(solver, settings.formulation, warm))
-    if settings.threads is not None:
-        runner = plan.engine or plan.backend
-        solver = with_threads(runner, settings.threads)
+    options = SolveOptions(solver, settings.formulation, warm)
+    choose(problem.question, options)
+    solver = on_threads(problem.question, options, settings.threads).solver
     return How(solver, settings.formulation, warm)
 
 
@@ -104,23 +104,3 @@ def _warm_start(text: str | None) -> Any:
     if text.lower().endswith(".json"):
         return load_model(Path(text))
     return None if text == "none" else find_solver(text)
-
-
-def with_threads(solver: Any, threads: int) -> Any:
-    """The same solver on so many threads.
-
-    Raises
-    ------
-    SpecError
-        If it has no such setting.
-    """
-    known = inspect.signature(type(solver)).parameters
-    for name in ("threads", "workers"):
-        if name in known:
-            kept = {key: getattr(solver, key) for key in known if hasattr(solver, key)}
-            return type(solver)(**{**kept, name: threads})
-    if threads == 1:
-        return solver
-    raise SpecError(
-        f"{solver.name} runs on one thread", cause="it has no setting for threads", fix="leave out --threads"
-    )

@@ -13,7 +13,8 @@ import pandas as pd
 from treeform.certify.certificate import read
 from treeform.certify.check import question_from
 from treeform.cli.groups import take_groups
-from treeform.cli.table import listing, read_table, split
+from treeform.cli.table import listing, split
+from treeform.cli.table_files import read_table
 from treeform.data import Dataset
 from treeform.errors import CertificateError, DataError, SpecError
 from treeform.graph import DecisionGraph

@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 
 from treeform.cli.files import is_special, write_bytes
-from treeform.cli.table import SUFFIXES
+from treeform.cli.table_files import SUFFIXES
 from treeform.errors import SpecError
 
 
@@ -31,10 +31,10 @@ def check_kind(path: Path) -> None:
             cause=f"the name ends in none of {', '.join(SUFFIXES)}",
             fix=f"write to {path.with_suffix('.csv')}",
         )
-    if name.endswith(".parquet") and not (find_spec("pyarrow") or find_spec("fastparquet")):
+    if name.endswith((".parquet", ".feather")) and not (find_spec("pyarrow") or find_spec("fastparquet")):
         raise SpecError(
             f"{path} cannot be written",
-            cause="no parquet writer is installed",
+            cause="no writer of Parquet and Feather is installed",
             fix="pip install 'treeform[parquet]', or write a .csv",
         )
 
@@ -48,17 +48,18 @@ def write_table(path: Path, table: pd.DataFrame) -> None:
         If it cannot be written, or holds values that the format cannot.
     """
     name = path.name.lower()
-    if name.endswith(".parquet"):
+    if name.endswith((".parquet", ".feather")):
         stream = io.BytesIO()
         try:
-            table.to_parquet(stream, index=False)
+            table.to_parquet(stream, index=False) if name.endswith(".parquet") else table.to_feather(stream)
         except (ValueError, TypeError) as error:  # labels of several types in one column
             raise SpecError(
                 f"{path} cannot be written",
-                cause=f"Parquet cannot hold these labels: {str(error).splitlines()[0]}",
+                cause=f"the format cannot hold these labels: {str(error).splitlines()[0]}",
                 fix="write a .csv",
             ) from error
         write_bytes(path, stream.getvalue())
         return
-    raw = table.to_csv(index=False, lineterminator="\n").encode("utf-8")
+    sep = "\t" if name.removesuffix(".gz").endswith(".tsv") else ","
+    raw = table.to_csv(index=False, lineterminator="\n", sep=sep).encode("utf-8")
     write_bytes(path, gzip.compress(raw, mtime=0) if name.endswith(".gz") else raw)

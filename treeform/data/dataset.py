@@ -18,7 +18,7 @@ from treeform.data.encode import Encoder
 from treeform.data.labels import codes_among, encode_labels
 from treeform.data.options import USUAL, TableOptions
 from treeform.data.summary import summarise
-from treeform.data.table import Table, read_table
+from treeform.data.table import Table, as_pandas, read_table
 from treeform.data.views import (
     Points,
     Ranks,
@@ -28,7 +28,7 @@ from treeform.data.views import (
     separating_splits,
     unit_interval,
 )
-from treeform.data.weights import exact_weights
+from treeform.data.weights import read_weights
 from treeform.errors import DataError
 
 
@@ -125,9 +125,10 @@ class Dataset:
         table = read_table(X, feature_names)
         exclude = _excluded(table, exclude)
         options.check(table.names)
-        weights, unit = exact_weights(sample_weight, table.n_rows)
+        weighing = read_weights(sample_weight, table.n_rows)
+        weights, unit = weighing.units, weighing.unit
         codes, classes = encode_labels(y, table.n_rows)
-        notes = _index_note(X, y)
+        notes = [*_index_note(X, y), *filter(None, [weighing.note])]
         kept = np.flatnonzero(weights > 0)
         source = table
         if len(kept) < len(weights):
@@ -181,10 +182,11 @@ class Dataset:
         """
         X, y, target = _separate_target(X, y)
         table = read_table(X)
-        weights, unit = exact_weights(sample_weight, table.n_rows)
+        weighing = read_weights(sample_weight, table.n_rows)
+        weights, unit = weighing.units, weighing.unit
         codes = codes_among(y, table.n_rows, classes)
         kept = np.flatnonzero(weights > 0)
-        notes = _index_note(X, y)
+        notes = [*_index_note(X, y), *filter(None, [weighing.note])]
         if len(kept) < len(weights):
             notes.append(f"{len(weights) - len(kept)} rows of weight 0 are left out")
         encoded = encoder.transform(X)[kept]
@@ -360,6 +362,7 @@ class Dataset:
 
 
 def _separate_target(X: Any, y: Any) -> tuple[Any, Any, str | None]:
+    X, y = as_pandas(X), y.to_pandas() if hasattr(y, "to_pandas") else y
     if isinstance(y, str):
         if not isinstance(X, pd.DataFrame):
             raise DataError(f"y={y!r} names a column, but X has no column names", fix="pass X as a DataFrame")

@@ -13,7 +13,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from treeform.data.columns import CATEGORY, NUMERIC, Column
@@ -90,7 +89,7 @@ class Encoder:
             that had no missing value in training.
         """
         table = read_table(X)
-        if isinstance(X, pd.DataFrame):
+        if table.named:
             self._check_names(table)
         else:
             if len(table.names) != len(self.sources):

@@ -22,12 +22,14 @@ EXACT_INTEGERS = 2**53
 class Table:
     """The user's columns by name, before any encoding.
 
-    Exactly one of `frame` and `matrix` is set: a matrix of numbers is never taken apart into columns.
+    Exactly one of `frame` and `matrix` is set: a matrix of numbers is never taken apart into columns. `named` says
+    whether the names are the user's.
     """
 
     names: tuple[str, ...]
     frame: pd.DataFrame | None
     matrix: NDArray[Any] | None
+    named: bool = False
 
     @property
     def n_rows(self) -> int:
@@ -46,16 +48,26 @@ class Table:
         return self.matrix[:, position] if self.frame is None else self.frame.iloc[:, position]  # type: ignore[index]
 
 
+def as_pandas(X: Any) -> Any:
+    """A table of another library (polars, pyarrow, ...) as a DataFrame with the same names; anything else as it is."""
+    if isinstance(X, pd.DataFrame | np.ndarray | list | tuple):
+        return X
+    import narwhals.stable.v1 as nw
+
+    return nw.from_native(X, eager_only=True).to_pandas() if nw.dependencies.is_into_dataframe(X) else X
+
+
 def read_table(X: Any, feature_names: Any = None) -> Table:
-    """Take a DataFrame or a 2-D array as it is and name its columns.
+    """Take a DataFrame, a table of another library, or a 2-D array as it is and name its columns.
 
     Raises
     ------
     DataError
         If there are no rows or columns, names repeat, or X is not two-dimensional.
     """
-    if hasattr(X, "tocsr") or hasattr(X, "tocoo"):
-        raise DataError("X is a sparse matrix", fix="pass X.toarray(); trees read dense columns")
+    if hasattr(X, "toarray") and hasattr(X, "tocsr"):  # tests read dense columns
+        X = X.toarray()
+    X = as_pandas(X)
     frame = X if isinstance(X, pd.DataFrame) else None
     array = None if frame is not None else _matrix(X)
     if array is not None and array.dtype.kind not in "biuf":
@@ -63,7 +75,7 @@ def read_table(X: Any, feature_names: Any = None) -> Table:
     shape: tuple[int, ...] = frame.shape if frame is not None else array.shape  # type: ignore[union-attr]
     _refuse_empty(shape)
     names = _names(X, shape[1], feature_names)
-    return Table(names, frame, array)
+    return Table(names, frame, array, isinstance(X, pd.DataFrame))
 
 
 def _matrix(X: Any) -> NDArray[Any]:

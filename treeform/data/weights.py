@@ -1,8 +1,9 @@
-"""Exact sample weights: whole numbers times one unit."""
+"""Sample weights: whole numbers times one unit, exactly where that is possible, else on a stated grid."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -13,11 +14,35 @@ from treeform.data.rows import row_text, rows_note
 from treeform.errors import DataError
 
 LARGEST_TOTAL = 2**53  # sums stay exact in int64 and in float64
+GRID_TOTAL = 10**10  # weights that are rounded sum to about as many units, at most
 _SIMPLE_DENOMINATOR = 10**6
 
 
-def exact_weights(values: Any, n_rows: int) -> tuple[NDArray[np.int64], Fraction]:
-    """Split weights into integers and a common unit, without any rounding.
+@dataclass(frozen=True)
+class Weights:
+    """Whole numbers and their unit.
+
+    Attributes
+    ----------
+    units : (n,) int64
+        Zero where the weight is zero, or rounds to it.
+    unit : Fraction
+        The weight of row i is ``units[i] * unit``.
+    note : str
+        What was rounded, and by how much; empty where nothing was.
+    """
+
+    units: NDArray[np.int64]
+    unit: Fraction
+    note: str = ""
+
+
+def read_weights(values: Any, n_rows: int) -> Weights:
+    """Split weights into integers and a common unit.
+
+    Nothing is rounded where the sum of the weights is at most 2**53 of the exact unit. Else every weight is rounded to
+    the nearest multiple of a power of ten, of which the sum has between 10**9 and 10**10; the note gives the sum of
+    all changes.
 
     Parameters
     ----------
@@ -30,19 +55,15 @@ def exact_weights(values: Any, n_rows: int) -> tuple[NDArray[np.int64], Fraction
 
     Returns
     -------
-    weights : (n_rows,) int64
-        Zero where the weight is zero.
-    unit : Fraction
-        The user's weight of row i is ``weights[i] * unit``.
+    Weights
 
     Raises
     ------
     DataError
-        If weights are missing, negative, not numbers, all zero, too many or too few, or have so many
-        digits that their exact sum exceeds 2**53 units.
+        If weights are missing, negative, not numbers, all zero, too many or too few.
     """
     if values is None:
-        return np.ones(n_rows, dtype=np.int64), Fraction(1)
+        return Weights(np.ones(n_rows, dtype=np.int64), Fraction(1))
     array = _as_numbers(values, n_rows)
     distinct, code = np.unique(array, return_inverse=True)
     if distinct[-1] == 0:
@@ -52,13 +73,15 @@ def exact_weights(values: Any, n_rows: int) -> tuple[NDArray[np.int64], Fraction
     whole, unit = _common_unit(fractions)
     if _total(whole, counts) > LARGEST_TOTAL:
         whole, unit = _common_unit([_simplest(value) for value in distinct.tolist()])
-    if _total(whole, counts) > LARGEST_TOTAL:
-        raise DataError(
-            "the sample weights have too many digits to be added exactly",
-            cause="their sum in units of the common denominator exceeds 2**53",
-            fix="round them first, for example np.round(sample_weight, 4)",
-        )
-    return np.array(whole, dtype=np.int64)[code], unit
+    if _total(whole, counts) <= LARGEST_TOTAL:
+        return Weights(np.array(whole, dtype=np.int64)[code], unit)
+    whole, unit, change = _on_grid(fractions, counts)
+    total = _total(whole, counts) * unit
+    note = (
+        f"the sample weights have too many digits to be added exactly; they are rounded to multiples of "
+        f"{float(unit):.0e}, which changes them by {float(change):.1e} in all, of {float(total):.6g}"
+    )
+    return Weights(np.array(whole, dtype=np.int64)[code], unit, note)
 
 
 def _as_numbers(values: Any, n_rows: int) -> NDArray[Any]:
@@ -94,6 +117,19 @@ def _common_unit(values: list[Fraction]) -> tuple[list[int], Fraction]:
     scaled = [value.numerator * (denominator // value.denominator) for value in values]
     step = math.gcd(*scaled)
     return [value // step for value in scaled], Fraction(step, denominator)
+
+
+def _on_grid(values: list[Fraction], counts: list[int]) -> tuple[list[int], Fraction, Fraction]:
+    """Multiples of a power of ten, its value, and the sum of all changes."""
+    total = sum((value * count for value, count in zip(values, counts, strict=True)), Fraction(0))
+    unit = Fraction(1)
+    while total / unit > GRID_TOTAL:
+        unit *= 10
+    while total / unit <= GRID_TOTAL / 10:
+        unit /= 10
+    whole = [round(value / unit) for value in values]
+    changes = (abs(value - w * unit) * count for value, w, count in zip(values, whole, counts, strict=True))
+    return whole, unit, sum(changes, Fraction(0))
 
 
 def _total(whole: list[int], counts: list[int]) -> int:

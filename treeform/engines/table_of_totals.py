@@ -41,6 +41,12 @@ class TableOfTotals:
     test_row : (T, R) int64
     lo, hi : (R,) int64
         Sides of the rows, `NO_BOUND` where there is none.
+    mark : (M, classes) int64
+        Marks of each kind, as sums of powers of two.
+    clash_begin : (T + 1,) int32
+        The clashes of test t are those from ``clash_begin[t]`` to ``clash_begin[t + 1]``.
+    clash_low, clash_high : (number of clashes,) int64
+        Marks that must not meet there.
 
     Raises
     ------
@@ -62,13 +68,18 @@ class TableOfTotals:
         self.cost = np.ascontiguousarray(task.cost_of_samples(data)[samples], dtype=np.int64)
         self.test_cost = np.full(len(self.feature), task.node_penalty, dtype=np.int64)
         self._set_rows(data, task, samples)
+        self._set_clashes(data, task, samples)
 
     @staticmethod
     def _kinds(data: Dataset, task: TreeTask) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The kind of each sample, and a sample of each kind."""
         kind = data.y.astype(np.int64)
-        totals = [] if task.totals is None else [task.totals.per_sample.reshape(data.n_samples, -1)]
-        for column in np.hstack([task.cost_of_samples(data), *totals]).T:
+        parts = [task.cost_of_samples(data)]
+        if task.totals is not None:
+            parts.append(task.totals.per_sample.reshape(data.n_samples, -1))
+        if task.meetings is not None:
+            parts.append(task.meetings.masks)
+        for column in np.hstack(parts).T:
             if (column == column[0]).all():
                 continue
             values, code = np.unique(column, return_inverse=True)
@@ -105,6 +116,18 @@ class TableOfTotals:
         self.test_row = np.ascontiguousarray(np.array(per_test, dtype=np.int64).reshape(n, tests).T)
         self.lo = np.array([-NO_BOUND if lo is None else lo for lo, _ in sides], dtype=np.int64)
         self.hi = np.array([NO_BOUND if hi is None else hi for _, hi in sides], dtype=np.int64)
+
+    def _set_clashes(self, data: Dataset, task: TreeTask, samples: NDArray[np.int64]) -> None:
+        self.mark = np.zeros((len(samples), data.n_classes), dtype=np.int64)
+        own: list[list[tuple[int, int]]] = [[] for _ in self.feature]
+        if task.meetings is not None:
+            self.mark = np.ascontiguousarray(task.meetings.masks[samples])
+            for clash in task.meetings.clashes:
+                for test in np.flatnonzero(self.feature == clash.feature):
+                    own[test].append(clash.masks)
+        self.clash_begin = np.cumsum([0, *map(len, own)]).astype(np.int32)
+        masks = np.array([pair for pairs in own for pair in pairs], dtype=np.int64).reshape(-1, 2)
+        self.clash_low, self.clash_high = (np.ascontiguousarray(side) for side in masks.T)
 
     def column_of(self, feature: int, threshold: float) -> int | None:
         """The test that sends every sample the way of ``feature <= threshold``; None when there is none."""

@@ -15,6 +15,7 @@ from treeform.errors import SpecError
 if TYPE_CHECKING:
     from treeform.data import Dataset
     from treeform.graph import DecisionGraph
+    from treeform.language.meetings import Meetings
     from treeform.language.totals import Totals
 
 _LARGEST_COST = 2**60
@@ -48,6 +49,8 @@ class TreeTask:
         Most columns of the table that tests use.
     totals : Totals or None
         Totals and the rows over them that the tree satisfies.
+    meetings : Meetings or None
+        Marks of samples, and the clashes at tests that the tree does not have.
     sample_cost : (n, K) int64 array or None
         Costs that depend on the sample, not negative, in place of ``cost``.
     """
@@ -61,6 +64,7 @@ class TreeTask:
     min_flow: int = 0
     max_features: int | None = None
     totals: Totals | None = None
+    meetings: Meetings | None = None
     sample_cost: NDArray[np.int64] | None = None
 
     def cost_of_samples(self, data: Dataset) -> NDArray[np.int64]:
@@ -144,7 +148,7 @@ class Engine(ABC):
     understands : frozenset of str
         The parts of a `TreeTask` beyond depth that it honours: ``cost``, ``node_penalty``, ``min_support``,
         ``max_nodes``, ``weights``, ``widths`` (layered diagrams), ``min_flow``, ``max_features``, ``totals``,
-        ``sample_cost``.
+        ``meetings``, ``sample_cost``.
     """
 
     name: ClassVar[str]

@@ -78,6 +78,7 @@ class TotalsSearch(Engine):
             "max_features",
             "sample_cost",
             "totals",
+            "meetings",
             "weights",
         }
     )
@@ -118,6 +119,10 @@ class TotalsSearch(Engine):
                 table.lo,
                 table.hi,
                 table.source,
+                table.mark,
+                table.clash_begin,
+                table.clash_low,
+                table.clash_high,
                 depth=task.depth,
                 min_support=task.min_support,
                 min_flow=task.min_flow,
@@ -180,7 +185,7 @@ class _Session(Session):
     def outcome(self, native: dict[str, Any]) -> EngineOutcome:
         answer = super().outcome(native | {"lower": NO_TREE} if native["infeasible"] else native)
         counters = {"tests": int(native["columns"]), "multiplier_bound": int(native["relaxed"])}
-        witness = self._witness(native) if len(native["multipliers"]) else None
+        witness = self._witness(native) if len(native["active"]) else None
         return replace(answer, counters=answer.counters | counters, witness=witness)
 
     def _witness(self, native: dict[str, Any]) -> dict[str, Any]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from treeform.graph import dot, jsonio, rewrite, rules, svg
+from treeform.graph import axes, dot, jsonio, rewrite, rules, svg
+from treeform.graph.export import c_code, javascript, json_rules, onnx_model, python_code, sql
 from treeform.graph.graph import FlatGraph
 
 if TYPE_CHECKING:
@@ -136,9 +138,121 @@ class DecisionGraph(FlatGraph):
         """Standalone SVG drawing (text)."""
         return svg.to_svg(self)
 
-    def plot(self) -> svg.Drawing:
-        """Drawing that notebooks display; ``plot().save("model.svg")`` writes it, or a PNG or PDF by its name."""
-        return svg.Drawing(self.to_svg())
+    def to_python(self) -> str:
+        """A Python module with a function ``predict(row)``, which needs nothing but Python.
+
+        Raises
+        ------
+        SpecError
+            If the model has hyperplanes, or labels without a literal.
+        """
+        return python_code.to_python(self)
+
+    def to_c(self) -> str:
+        """C99 with a struct of the columns and ``int predict(const struct model_row *)``.
+
+        Raises
+        ------
+        SpecError
+            If the model has hyperplanes.
+        """
+        return c_code.to_c(self)
+
+    def to_javascript(self) -> str:
+        """A JavaScript module with a function ``predict(row)``.
+
+        Raises
+        ------
+        SpecError
+            If the model has hyperplanes.
+        """
+        return javascript.to_javascript(self)
+
+    def to_sql(
+        self,
+        table: str | None = None,
+        *,
+        dialect: str = "postgres",
+        keep: Sequence[str] = (),
+        column: str = "prediction",
+    ) -> str:
+        """An SQL query over a table of the user's columns, or only the expression.
+
+        Parameters
+        ----------
+        table : str, optional
+            Left out: the expression alone.
+        dialect : str, default "postgres"
+            What sqlglot knows, such as "sqlite", "duckdb", "bigquery", "snowflake" or "tsql".
+        keep : sequence of str
+            Columns to select before the prediction.
+        column : str, default "prediction"
+
+        Raises
+        ------
+        SpecError
+            If the dialect is unknown, the model has hyperplanes, or shared nodes make the expression too large.
+        """
+        return sql.to_sql(self, table, dialect, tuple(keep), column)
+
+    def to_onnx(self) -> Any:
+        """An ONNX model: an input of shape (m, 1) for each tested column, the outputs ``label`` and ``scores``.
+
+        Numbers, booleans and dates (days since 1970-01-01) are doubles, NaN where one is missing; levels are strings,
+        empty where one is missing. Nothing is rounded.
+
+        Returns
+        -------
+        onnx.ModelProto
+            ``onnx.save(graph.to_onnx(), "model.onnx")`` writes it.
+
+        Raises
+        ------
+        SpecError
+            If onnx is not installed, the model has hyperplanes or reads no column, or shared nodes make it too large.
+        """
+        return onnx_model.to_onnx(self)
+
+    def to_json_rules(self) -> dict[str, Any]:
+        """Rules for rule engines: one for each path to a leaf; no row satisfies two of them.
+
+        A rule has conditions ``{"column", "is", "value", "or_missing", "holds"}`` and a label. ``is`` is one of "at
+        most", "before" and "until" (days since 1970-01-01), "is true", "is level", "among" and "is missing". Of a
+        missing value all but the last are false, or true with ``or_missing``. ``holds`` is the answer that the rule
+        needs.
+
+        Raises
+        ------
+        SpecError
+            If the model has hyperplanes, or too many paths.
+        """
+        return json_rules.to_json_rules(self)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the model.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw.
+
+        Returns
+        -------
+        Drawing or Axes
+            Without ``ax`` an SVG drawing that notebooks display; ``plot().save("model.svg")`` writes it, or PNG or PDF
+            by its name.
+
+        Raises
+        ------
+        SpecError
+            If ``ax`` is nothing that matplotlib draws on.
+        """
+        if ax is None:
+            return svg.Drawing(self.to_svg())
+        return axes.draw(self, ax)
+
+    def _repr_html_(self) -> str:
+        return self.to_svg()
 
     def __str__(self) -> str:
         return self.to_text()

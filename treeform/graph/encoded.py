@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from treeform.data.columns import Column
 from treeform.data.encode import Encoder
+from treeform.data.table import as_pandas
 from treeform.data.unseen import Unseen
 from treeform.errors import DataError
 
@@ -36,6 +37,7 @@ def encoded_matrix(
     DataError
         If columns are missing, the shape is wrong, or a value is missing or no number.
     """
+    X = as_pandas(X)
     if isinstance(X, pd.DataFrame) and encoder is not None:
         return encoder.transform(X, unseen)
     try:

@@ -17,7 +17,7 @@ from treeform.data.columns import Column
 from treeform.data.encode import Encoder
 from treeform.data.unseen import Unseen
 from treeform.errors import DataError, SpecError
-from treeform.graph import build, routing, structure
+from treeform.graph import build, from_sklearn, routing, structure
 from treeform.graph.encoded import encoded_matrix
 from treeform.graph.forms import (
     LinearForm,
@@ -119,6 +119,26 @@ class FlatGraph:
         """Make a graph from flat arrays (see the attributes), with the meaning and counts of `data`."""
         arrays = {"feature": feature, "threshold": threshold, "left": left, "right": right, "label": label}
         return cls._with_meaning({**arrays, "forms": forms}, data)
+
+    @classmethod
+    def from_sklearn(cls, tree: Any, data: Dataset) -> Self:
+        """Make a graph from a fitted ``sklearn.tree.DecisionTreeClassifier``.
+
+        It classifies every row of doubles as the tree does, which rounds values to single precision. Judge it with
+        requirements, or give it to ``Problem.solve`` as ``warm_start``.
+
+        Parameters
+        ----------
+        tree : DecisionTreeClassifier
+            Fitted on ``data.X``, or on a table whose columns are these features.
+        data : Dataset
+
+        Raises
+        ------
+        SpecError
+            If it is no fitted tree, or was fitted on other columns or classes.
+        """
+        return cls._with_meaning(from_sklearn.arrays_of(tree, data), data)
 
     @classmethod
     def leaf(cls, label: int, data: Dataset) -> Self:

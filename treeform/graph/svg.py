@@ -88,10 +88,12 @@ class _Box:
 
 def to_svg(graph: FlatGraph) -> str:
     """See `DecisionGraph.to_svg`."""
-    return _Picture(graph).text()
+    return Picture(graph).text()
 
 
-class _Picture:
+class Picture:
+    """Where everything of a drawing is."""
+
     def __init__(self, graph: FlatGraph) -> None:
         self.graph = ordered(graph)
         self.known = counts_known(self.graph)
@@ -216,6 +218,23 @@ class _Picture:
                 made[arc] = self.layout.x[child] + (rank - (len(arcs) - 1) / 2) * step
         return made
 
+    def corner(self, node: int) -> tuple[float, float]:
+        """The upper left corner of a node."""
+        return self.layout.x[node] + self.shift - self.boxes[node].width / 2, self.top[
+            self.layout.layer[node]
+        ]
+
+    def corners(self, arc: tuple[int, int]) -> tuple[list[float], list[float]]:
+        """The points that an arc passes: its start, its label, and the ends of each row on its way."""
+        node = arc[0]
+        row = self.layout.layer[node]
+        x, y = self.ports[arc] + self.shift, self.top[row] + self.boxes[node].height
+        xs, ys = [x, x], [y, y + _LABEL / 2]
+        for step, stop in enumerate([*self.layout.bends[arc], self.entries[arc]], start=row + 1):
+            xs += [xs[-1], stop + self.shift]
+            ys += [self.bottom[step - 1] + _LABEL, self.top[step]]
+        return xs, ys
+
     def _arc(self, arc: tuple[int, int]) -> str:
         """Vertical through rows and under its label, curved in between: an arc never runs over a node."""
         node = arc[0]
@@ -244,8 +263,7 @@ class _Picture:
 
     def _node(self, node: int) -> str:
         box, graph = self.boxes[node], self.graph
-        x = self.layout.x[node] + self.shift - box.width / 2
-        y = self.top[self.layout.layer[node]]
+        x, y = self.corner(node)
         leaf = graph.feature[node] < 0
         colour = PALETTE[int(graph.label[node]) % len(PALETTE)] if leaf else "#444444"
         fill = _mixed(colour, 255, 0.84) if leaf else "#ffffff"

@@ -1,6 +1,6 @@
 """What a formulation may offer beyond rows, decode and encode: it takes up an ability by deriving from its class.
 
-Who uses an ability asks for it by name, ``isinstance(formulation, RowsOnDemand)``; a formulation without it needs no
+A caller tests for an ability by its class, ``isinstance(formulation, RowsOnDemand)``; a formulation without it needs no
 method that does nothing.
 """
 
@@ -38,14 +38,14 @@ class RowsOnDemand(ABC):
 
 
 class FirstModels:
-    """Models of its own to begin with."""
+    """Models to start from."""
 
     def guess(self, compiled: Compiled) -> DecisionGraph | None:
         """A model to try first, right or wrong, where there is no better one."""
         return None
 
     def starts(self, data: Dataset, shape: Shape) -> Iterator[DecisionGraph]:
-        """Models to start from where no native engine has any, one after the other; the caller watches the time."""
+        """Models to start from where no native engine has any, one after the other; the caller ends it in time."""
         return iter(())
 
 

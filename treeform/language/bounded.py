@@ -19,7 +19,7 @@ Value = int | Fraction
 
 
 class Bounded(ABC):
-    """What a requirement says of its bound; mixed in beside `Requirement`.
+    """What a requirement declares about its bound; a mixin for `Requirement`.
 
     Examples
     --------
@@ -36,7 +36,7 @@ class Bounded(ABC):
 
     @property
     def at_most(self) -> bool:
-        """Whether the bound is an upper one, so that a smaller number asks for more; False: a greater number does."""
+        """Whether the bound is an upper one, so that a smaller number is stricter; False: a greater number is."""
         return True
 
     @property
@@ -72,5 +72,5 @@ class Bounded(ABC):
         return step if step >= 0 else None
 
     def is_tighter(self, a: Value, b: Value) -> bool:
-        """Whether the bound ``a`` asks for more than the bound ``b``."""
+        """Whether the bound ``a`` is stricter than the bound ``b``."""
         return a < b if self.at_most else a > b

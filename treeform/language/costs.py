@@ -27,7 +27,7 @@ LARGEST_COST = 2**60
 
 
 class SampleCost(Term):
-    """A sum over samples: each costs what `per_sample` says about the class predicted for it."""
+    """A sum over samples: each costs the entry of `per_sample` for its predicted class."""
 
     needs: ClassVar[Set[str]] = frozenset({"predicted"})
 

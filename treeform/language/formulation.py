@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from treeform.language.limits import Limits
 from treeform.language.objective import Depth, Objective
 from treeform.language.ports import PORTS, Ports, derivable
 from treeform.language.requirement import Requirement, asks_for_tests
+from treeform.language.shared import SharedValues
 from treeform.model import Expr, Model
 from treeform.shape import UNIVARIATE
 
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
     from treeform.graph import DecisionGraph
     from treeform.shape import Shape
 
-EXAMPLES = "examples"
-"""Where `compile` leaves the examples it was given in ``ports.state``."""
 F = TypeVar("F", bound="Formulation")
 
 
@@ -43,8 +42,6 @@ class Compiled:
         The objective as a scalar expression with whole coefficients.
     scale : int
         Model value = ``scale`` times the objective in the user's units.
-    state : dict
-        What the formulation's components keep for `decode` and `encode`.
     """
 
     model: Model
@@ -55,7 +52,11 @@ class Compiled:
     requirements: tuple[Requirement, ...]
     objective_expr: Expr
     scale: int
-    state: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def shared(self) -> SharedValues:
+        """What the formulation's components published for each other, and for `decode` and `encode`."""
+        return self.ports.shared
 
 
 class Formulation:
@@ -211,9 +212,8 @@ class Formulation:
         components = self.decided(shape, objective, bound).components
         wanted = frozenset(objective.needs).union(*(reader.needs for reader in (*components, *bound)))
         limits = Limits.all_of(requirement.limits(data) for requirement in bound)
-        ports = Ports(data, shape, wanted, limits, asks_for_tests(bound))
-        if examples is not None:
-            ports.state[EXAMPLES] = np.asarray(examples, dtype=np.int64)
+        chosen = None if examples is None else np.asarray(examples, dtype=np.int64)
+        ports = Ports(data, shape, wanted, limits, asks_for_tests(bound), chosen)
         model = Model(self.name)
         for component in (*in_order(components), *bound):
             before = model.n_cols
@@ -224,9 +224,7 @@ class Formulation:
         value = objective.build(model, ports)
         if objective.terms:
             model.minimize(value)
-        return Compiled(
-            model, ports, data, shape, objective, bound, value, objective.scale(data), state=ports.state
-        )
+        return Compiled(model, ports, data, shape, objective, bound, value, objective.scale(data))
 
 
 def _check_columns(requirement: Requirement, model: Model, before: int) -> None:
@@ -248,7 +246,7 @@ def in_order(components: Sequence[Component]) -> list[Component]:
     Raises
     ------
     PortError
-        If components wait for each other in a circle.
+        If components need each other's ports in a cycle.
     """
     waiting, done, out = list(components), set[str](), list[Component]()
     offered = frozenset().union(*(c.offers for c in components))
@@ -264,7 +262,7 @@ def in_order(components: Sequence[Component]) -> list[Component]:
 
 
 def _missing(formulation: Formulation, reader: str, missing: list[str], splits: str) -> PortError:
-    """Who reads what is missing, and which installed formulations offer it."""
+    """The reader of what is missing, and the installed formulations that offer it."""
     unknown = [name for name in missing if name not in PORTS]
     makers = [name for name, offers in _offers_of_all(splits).items() if offers >= set(missing)]
     if unknown and not makers:

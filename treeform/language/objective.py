@@ -224,7 +224,7 @@ class Depth(Term):
 
 
 class Objective(_Arithmetic):
-    """A sum of terms with positive coefficients, minimised. The empty sum asks for any admissible model.
+    """A sum of terms with positive coefficients, minimised. The empty sum stands for any admissible model.
 
     Parameters
     ----------
@@ -279,8 +279,26 @@ class Objective(_Arithmetic):
 
     @property
     def is_sum(self) -> bool:
-        """Whether the value adds up over samples and tests; the depth counts as one, it has a search of its own."""
+        """Whether the value adds up over samples and tests; the depth counts as such, it has its own search."""
         return all(term.is_sum for _, term in self.terms)
+
+    @property
+    def is_depth(self) -> bool:
+        """Whether the objective is the depth; a sum of the depth and something else is refused.
+
+        Raises
+        ------
+        SpecError
+            If the depth is one of several terms.
+        """
+        depth = any(isinstance(term, Depth) for _, term in self.terms)
+        if depth and len(self.terms) > 1:
+            raise SpecError(
+                f"the objective {self} mixes the depth with other terms",
+                cause="the depth is minimised by a search of its own, one depth after the other",
+                fix="minimise tf.Depth() under requirements such as tf.MaxErrors(0), or bound the depth by the shape",
+            )
+        return depth
 
     @property
     def is_whole(self) -> bool:

@@ -7,8 +7,8 @@ requirement works on any formulation that offers what it reads. This module hold
 * the table of ports, with their axes (:data:`PORTS`);
 * :class:`Ports`, the argument of a component that builds.
 
-A component declares the ports that it reads in ``needs``. The declaration is binding: it tells the
-formulation, before anything is built, which parts must be expressible, so reading an undeclared port raises.
+A component declares the ports that it reads in ``needs``. The declaration is binding: the formulation
+reads it before anything is built, to know which parts must be expressible. So reading an undeclared port raises.
 """
 
 from __future__ import annotations
@@ -16,12 +16,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Set
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from treeform.errors import PortError
 from treeform.language.limits import Limits
+from treeform.language.shared import SharedValues
 from treeform.shape import UNIVARIATE
 
 if TYPE_CHECKING:
@@ -63,10 +64,11 @@ PORTS: dict[str, PortSpec] = {
     "label": PortSpec(("L", "K"), "leaf or terminal l predicts class k"),
     "arc": PortSpec(("V", 2, "N"), "side s of test v leads to node w; N = V test nodes, then L terminals"),
 }
-"""The agreed ports. A formulation may publish further ones under names of its own, whose shape is free.
+"""The agreed ports. A formulation may publish others under its own names, of any shape.
 
-A requirement that tells the left side from the right one reads `feature` beside `branch`: otherwise a formulation may
-state a test with its sides swapped. A pass-through sends everything to the left and has no arc on its right.
+A requirement that distinguishes left from right reads `feature` as well as `branch`: otherwise a
+formulation may state a test with its sides swapped. A pass-through sends everything to the left and has no arc on
+its right.
 """
 
 DERIVED: dict[str, str] = {"correct": "predicted", "falling": "feature"}
@@ -100,13 +102,15 @@ class Ports:
     shape : Tree or Diagram
     wanted : set of str
         The ports that some component reads. Known before anything is built, so that a formulation may leave
-        out, or merge, what nobody asks for.
+        out, or merge, what is not read.
     limits : Limits
         The bounds that requirements put on every admissible model (`Requirement.limits`), tightened to one.
         A formulation may use them to leave out what cannot occur.
     asks_for_tests : bool
         Whether some requirement may need tests that decide nothing (`Requirement.demands_tests`). Otherwise they may
         be left out wherever they gain nothing.
+    examples : ndarray of int64, optional
+        The points that a formulation with lazy examples begins with; None leaves it the choice.
     """
 
     def __init__(
@@ -116,14 +120,16 @@ class Ports:
         wanted: Iterable[str] = (),
         limits: Limits | None = None,
         asks_for_tests: bool = False,
+        examples: np.ndarray | None = None,
     ) -> None:
         self.data = data
         self.shape = shape
         self.wanted = frozenset(wanted)
         self.limits = limits or Limits()
         self.asks_for_tests = asks_for_tests
-        self.state: dict[str, Any] = {}
-        """Anything that is no expression and that components share: thresholds, node numbering, …"""
+        self.examples = examples
+        self.shared = SharedValues()
+        """What the components of the formulation publish for each other."""
         self._exprs: dict[str, Expr] = {}
         self._sizes: dict[str, int] = {"n": data.n_samples, "K": data.n_classes, "F": data.n_features}
         self._reader: Reader | None = None
@@ -204,7 +210,7 @@ class Ports:
         Raises
         ------
         PortError
-            If nobody publishes it, or the component that is building does not declare it in ``needs``.
+            If it is not published, or the component that is building does not declare it in ``needs``.
         """
         reader = self._reader
         if reader is not None and name not in reader.needs and name not in reader.offers:

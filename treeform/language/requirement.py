@@ -1,4 +1,4 @@
-"""Requirements: components with a second, semantic face that judges a finished model exactly.
+"""Requirements: components that also evaluate a finished model exactly.
 
 Every class derived from :class:`Requirement` is kept under its name; :func:`registered` lists them.
 """
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from treeform.data import Dataset
     from treeform.graph import DecisionGraph
     from treeform.language.limits import Limits
+    from treeform.language.meetings import Meetings
     from treeform.language.ports import Ports
     from treeform.model import Model
 
@@ -47,7 +48,7 @@ class Requirement(Component, ABC):
         Whether ``build`` adds columns that are not whole numbers. Where no solver is named, one that takes them
         is chosen then; columns that are not declared are refused.
     demands_tests : bool
-        Whether it may need tests that decide nothing, as "at least five tests" does. False promises that a model
+        Whether it may need tests that decide nothing, as "at least five tests" does. False guarantees that a model
         which satisfies it still does when such a test is left out or made a pass-through; formulations then state
         less, and are faster.
     """
@@ -104,7 +105,7 @@ class Requirement(Component, ABC):
     def prediction_rows(self, data: Dataset) -> list[tuple[np.ndarray, int]]:
         """This requirement as linear rows over predictions, when it is nothing else; else no rows.
 
-        Each pair ``(coef, rhs)``, ``coef`` of shape (n, K) int64, says: the sum over samples of weight times
+        Each pair ``(coef, rhs)``, ``coef`` of shape (n, K) int64, states: the sum over samples of weight times
         ``coef[i, class predicted for i]`` is at most ``rhs``. Used for Lagrangian bounds.
         """
         return []
@@ -112,10 +113,17 @@ class Requirement(Component, ABC):
     def totals(self, data: Dataset) -> Totals | None:
         """This requirement as rows over totals, when it is nothing else; else None.
 
-        What says so is honoured by `treeform.engines.TotalsSearch`, which proves optima under it. The default derives
+        `treeform.engines.TotalsSearch` honours a requirement that declares them, and proves optima. The default derives
         it from `prediction_rows`; override it where fewer totals than rows will do, or where tests add to them.
         """
         return of_prediction_rows(self.prediction_rows(data), str(self))
+
+    def meetings(self, data: Dataset) -> Meetings | None:
+        """This requirement as marks that must not meet at a test, when it is nothing else; else None.
+
+        `treeform.engines.TotalsSearch` honours a requirement that declares them.
+        """
+        return None
 
     def to_json(self) -> dict[str, Any]:
         """``{"name": ..., "parameters": {...}}``; `from_json` rebuilds it."""
@@ -149,7 +157,7 @@ class Requirement(Component, ABC):
 
 _REGISTRY: dict[str, type[Requirement]] = {}
 _PORTS_OF_TESTS = frozenset({"active", "arc", "falling", "feature", "reaches", "branch"})
-"""Ports through which a requirement can ask for tests."""
+"""Ports through which a requirement can demand tests."""
 NOT_KNOWN = "import the module that defines it first; on the command line, with --import MODULE"
 
 

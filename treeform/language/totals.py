@@ -1,6 +1,6 @@
 """Totals: whole numbers that add up over samples and tests, and rows over them.
 
-A requirement that can be said in totals is honoured by the native search for them (`treeform.engines.TotalsSearch`).
+A requirement that can be stated over totals is honoured by the native search for totals (`TotalsSearch`).
 The default is derived from the rows over predictions that a requirement states for solvers.
 """
 
@@ -108,6 +108,10 @@ class Totals:
     def n_totals(self) -> int:
         """K."""
         return len(self.names)
+
+    def row_text(self, row: TotalRow) -> str:
+        """What a row compares, in words: the totals in it."""
+        return " against ".join(name for name, c in zip(self.names, row.coef, strict=True) if c)
 
     def values(self, graph: DecisionGraph, data: Dataset) -> list[int]:
         """The totals of a model, exactly."""

@@ -236,7 +236,10 @@ class WorstGroup(Requirement, listed=False):
     def build(self, model: Model, ports: Ports) -> None:
         for other, a, b in self._pairs(ports.data):
             coef = a * (self.groups.codes == other) - b * (self.groups.codes == self.group)
-            model.add(((1 - ports.correct) * (coef * ports.weights)).sum() <= 0, f"{self}, {self.groups.labels[other]}")
+            model.add(
+                ((1 - ports.correct) * (coef * ports.weights)).sum() <= 0,
+                f"{self}, {self.groups.labels[other]}",
+            )
 
     def totals(self, data: Dataset) -> Totals:
         """One total for each group: its errors."""

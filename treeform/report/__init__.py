@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from treeform.report.curves import trace_curves
 from treeform.report.facts import Facts, of_model, of_result
 from treeform.report.page import render_html
 from treeform.report.plain import render_text
 from treeform.report.plot import plot_trace, trace_svg
 from treeform.solve import Result
+from treeform.tradeoff.frontier import Frontier
 from treeform.tradeoff.prices import Prices
 
 __all__ = [
@@ -22,6 +24,7 @@ __all__ = [
     "render_html",
     "render_text",
     "text",
+    "trace_curves",
     "trace_svg",
 ]
 
@@ -44,6 +47,7 @@ def html(
     certificate: Mapping[str, Any] | None = None,
     source: str | None = None,
     prices: Prices | None = None,
+    frontiers: Sequence[Frontier] | None = None,
 ) -> str:
     """Make a self-contained HTML report of a result.
 
@@ -59,13 +63,18 @@ def html(
         A name for the data.
     prices : Prices, optional
         What `Result.prices` found.
+    frontiers : sequence of Frontier, optional
+        Curves of the best objective against the bound of a requirement, from `Problem.frontier`. Left out,
+        those that a native engine finds in as long as the solve took, or half a second; see `trace_curves`.
 
     Returns
     -------
     str
         The page.
     """
-    page = render_html(of_result(result, certificate=certificate, source=source, prices=prices))
+    shown = trace_curves(result, 10 * result.seconds) if frontiers is None else frontiers
+    facts = of_result(result, certificate=certificate, source=source, prices=prices, frontiers=shown)
+    page = render_html(facts)
     if path is not None:
         Path(path).write_text(page, encoding="utf-8")
     return page

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from treeform import __version__
+from treeform.data import Dataset
 from treeform.graph.evaluate import confusion, errors
 from treeform.language.question import Question
+from treeform.report.curves import Curve, curves
 from treeform.report.plot import trace_svg
 from treeform.solve import Limit, Result, Status
 from treeform.solve.result import Number, relative_gap
@@ -18,6 +20,7 @@ from treeform.solve.simple_bounds import floor_bound
 if TYPE_CHECKING:
     from treeform.graph import DecisionGraph
     from treeform.language.requirement import Requirement
+    from treeform.tradeoff.frontier import Frontier
     from treeform.tradeoff.prices import Prices
 
 
@@ -83,6 +86,10 @@ class Facts:
     digests: tuple[tuple[str, str], ...]
     prices: tuple[tuple[str, str, str], ...] = ()
     """Each requirement, the objective without it, and its price."""
+    curves: tuple[Curve, ...] = ()
+    """The best objective against the bound of a requirement."""
+    columns: tuple[tuple[str, ...], ...] = ()
+    """How every column of the table was taken: the head and a row for each; see `Dataset.summary`."""
     version: str = __version__
 
 
@@ -107,6 +114,7 @@ def of_result(
     certificate: Mapping[str, Any] | None = None,
     source: str | None = None,
     prices: Prices | None = None,
+    frontiers: Sequence[Frontier] = (),
 ) -> Facts:
     """The facts of a solve.
 
@@ -119,6 +127,8 @@ def of_result(
         Where the data came from, such as a file name.
     prices : Prices, optional
         What `Result.prices` found.
+    frontiers : sequence of Frontier, optional
+        Curves to show, such as `treeform.report.trace_curves` gives.
     """
     if result.question is None:
         raise ValueError("a report needs a result that knows its question")
@@ -163,7 +173,7 @@ def of_result(
     )
     rows = () if prices is None else prices.rows
     shown = tuple((row.requirement, value_text(row.without.objective), str(row)) for row in rows)
-    return replace(facts, prices=shown)
+    return replace(facts, prices=shown, curves=curves(frontiers, result.question))
 
 
 def of_model(
@@ -257,6 +267,7 @@ def _facts(
         model_size=None if graph is None else size_text(graph),
         svg=None if graph is None else graph.to_svg(),
         rules=() if graph is None else tuple(graph.rules()),
+        columns=_columns(data),
         rows="the training data" if training else "these rows",
         classes=tuple(map(str, data.classes)),
         confusion=() if graph is None else tuple(tuple(map(int, row)) for row in confusion(graph, data)),
@@ -291,6 +302,11 @@ def _problem(question: Question, source: str | None) -> tuple[tuple[str, str], .
     rows += [("shape", str(question.shape)), ("minimise", str(question.objective) or "nothing")]
     rows += [("subject to", label) for label in question.labels]
     return tuple(rows)
+
+
+def _columns(data: Dataset) -> tuple[tuple[str, ...], ...]:
+    summary = data.summary().reset_index().astype(str)
+    return (tuple(summary.columns), *map(tuple, summary.itertuples(index=False, name=None)))
 
 
 def _accuracy(graph: DecisionGraph, question: Question, training: bool) -> list[tuple[str, str]]:

@@ -16,6 +16,8 @@ def render_text(facts: Facts, verbose: bool = True) -> str:
         parts.append("requirements\n" + "\n".join(_requirement_lines(facts)))
     if facts.prices:
         parts.append("what each requirement costs\n" + "\n".join(_price_lines(facts)))
+    for curve in facts.curves:
+        parts.append(f"{curve.requirement}\n  {curve.sentence}")
     if facts.confusion and verbose:
         parts.append("confusion (rows: true class, columns: predicted)\n" + _matrix(facts))
     if facts.claims and verbose:

@@ -10,6 +10,7 @@ import numpy as np
 from treeform.errors import DataError, SpecError
 from treeform.language.bounded import Bounded, Value
 from treeform.language.limits import Limits
+from treeform.language.meetings import Clash, Meetings
 from treeform.language.requirement import Requirement
 from treeform.model import any_of
 from treeform.requirements.amount import whole_bound
@@ -184,6 +185,15 @@ class Monotone(Requirement):
         model.add(good[None, :] >= ports.branch[one, :, low] + favoured[one] - 1, f"{self}: lower side")
         model.add(bad[None, :] >= ports.branch[one, :, 1 - low] - favoured[one], f"{self}: upper side")
         return good, bad
+
+    def meetings(self, data: Dataset) -> Meetings:
+        favourable = np.arange(data.n_classes) == self._code(data)
+        per_sample = np.broadcast_to(
+            np.stack([favourable, ~favourable], axis=1), (data.n_samples, data.n_classes, 2)
+        )
+        sides = ((0,), (1,)) if self.direction == "increasing" else ((1,), (0,))
+        clash = Clash(self._feature(data), *sides)
+        return Meetings((f"{self}: favourable", f"{self}: unfavourable"), per_sample, (clash,))
 
     def violation(self, graph: DecisionGraph, data: Dataset) -> int:
         """The number of tests that are the wrong way round, of those that read the column."""

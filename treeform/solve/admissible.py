@@ -102,7 +102,7 @@ def _one_sided(graph: DecisionGraph, data: Dataset) -> Iterator[str]:
 
 
 def _narrow(graph: DecisionGraph, data: Dataset) -> Iterator[str]:
-    """Tests whose sides are nearer to each other, on the samples that reach them, than the margin.
+    """Tests whose two sides, on the samples that reach them, are less than the margin apart.
 
     Every test but a pass-through has samples on both sides: others were named before.
     """

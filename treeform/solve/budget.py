@@ -1,4 +1,4 @@
-"""Time limits and Ctrl-C: one object that everything long-running asks."""
+"""Time limits and Ctrl-C in one object, which every long computation polls."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MOST_SECONDS = 10**8
 
 
 class Budget:
-    """The time left, and whether somebody asked to stop.
+    """The remaining time, and whether a stop was requested.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class Budget:
                 fix="use for example time_limit=60, or None for no limit",
             )
         self._start = time.monotonic()
-        # Solvers hold seconds in 32 bits, some of them; whoever asks for more means no limit.
+        # Some solvers hold seconds in 32 bits; a larger number means no limit.
         self._limit = None if time_limit is None or time_limit > MOST_SECONDS else time_limit
         self._parent = parent
         self._interrupted = threading.Event()
@@ -56,7 +56,7 @@ class Budget:
         return min(known) if known else None
 
     def interrupt(self) -> None:
-        """Ask everything that holds this budget to stop."""
+        """Request a stop from everything that holds this budget."""
         self._interrupted.set()
 
     @property

@@ -1,4 +1,4 @@
-"""Building and loading a model beside the thread that called: limits and Ctrl-C hold there as well."""
+"""Building and loading a model in another thread, so that limits and Ctrl-C hold there as well."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ POLL = 0.02
 
 
 def build_beside(work: Callable[[], T], stop: Callable[[], bool]) -> T | None:
-    """Carry out ``work`` in a thread of its own; None as soon as ``stop`` says so.
+    """Run ``work`` in a separate thread; None as soon as ``stop`` returns True.
 
     Work that is left alone ends when its model is to grow next, or with the loading of its solver.
 
@@ -30,7 +30,7 @@ def build_beside(work: Callable[[], T], stop: Callable[[], bool]) -> T | None:
         try:
             with stop_building_when(stop):
                 news.put((work(), None))
-        except BaseException as error:  # handed to the caller's thread, which raises it
+        except BaseException as error:  # raised again in the caller's thread
             news.put((None, error))
 
     thread = threading.Thread(target=run, name="treeform building", daemon=True)

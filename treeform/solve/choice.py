@@ -8,10 +8,9 @@ from typing import Any
 from treeform import backends
 from treeform.backends import Backend
 from treeform.backends.run import LINEAR
-from treeform.catalogue.engines import find_engine
 from treeform.catalogue.formulations import find_formulation
 from treeform.catalogue.solvers import find_solver
-from treeform.engines import Engine, TotalsSearch
+from treeform.engines import DL85, ConTree, DiagramSearch, Engine, TotalsSearch
 from treeform.engines.totals import reason_against
 from treeform.errors import SolverNotAvailable, SpecError
 from treeform.graph import DecisionGraph
@@ -19,7 +18,6 @@ from treeform.language.abilities import Variants
 from treeform.language.formulation import Formulation
 from treeform.language.question import Question
 from treeform.shape import UNIVARIATE, Tree
-from treeform.solve.depth import is_depth
 from treeform.solve.in_parts import first_part, is_largest
 from treeform.solve.options import SolveOptions
 from treeform.solve.relaxation import relax
@@ -28,14 +26,14 @@ USUAL = ("highs", "mathopt:scip", "cp-sat")
 """Where the formulation leaves the solver open, the first of these that can be loaded here."""
 USUAL_FOR_DEPTH = ("sat", "cp-sat", "highs")
 FEW_TESTS = 1000
-"""Distinct tests up to which the engine for binary tests is the one to ask about the least depth."""
+"""Distinct tests up to which the least depth is searched by the engine for binary tests."""
 FEW_FOR_TOTALS = 500
-"""Distinct tests up to which the search for totals is chosen by itself; its work grows with their square and more."""
+"""Distinct tests up to which the search for totals is chosen by default; its work grows with their square and more."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What will run, and why."""
+    """Solver, formulation and warm start of one run."""
 
     engine: Engine | None
     """Solves outright; then ``backend`` is None."""
@@ -49,7 +47,7 @@ class Plan:
 
 
 def choose(question: Question, options: SolveOptions) -> Plan:
-    """Fill in what the user left open, and say so in the plan's notes."""
+    """Choose what the user left open, and note it in the plan."""
     if question.objective.is_sum:
         return _choose(question, options)
     question.objective.check(question.data, question.shape)
@@ -80,7 +78,7 @@ def _choose(question: Question, options: SolveOptions) -> Plan:
         require_exact(question, given)
         start = _start(warm_start)
         return Plan(given, None, None, None, start, ())
-    depth = is_depth(question.objective)
+    depth = question.objective.is_depth
     if given is None and model is None and not depth and (engine := _engine_for(question)) is not None:
         notes.append(f"solver: {engine.name}, a native engine that honours all of the problem")
         notes += _why_totals(question, engine)
@@ -102,21 +100,22 @@ def _choose(question: Question, options: SolveOptions) -> Plan:
 def _usual_engine(question: Question) -> Engine:
     """The engine for the shape and the data; on columns of zeros and ones DL85 is the faster one."""
     if not isinstance(question.shape, Tree):
-        return find_engine("diagram-search")
+        return DiagramSearch()
     totals = totals_engine(question)
     return _plain_engine(question) if totals is None else totals
 
 
 def _plain_engine(question: Question) -> Engine:
     X = question.data.X
-    return find_engine("dl85" if ((X == 0) | (X == 1)).all() else "contree")
+    return DL85() if ((X == 0) | (X == 1)).all() else ConTree()
 
 
 def totals_engine(question: Question) -> Engine | None:
     """The search for totals, when it honours more than the plain engine does and the table has few tests."""
-    engine, plain = TotalsSearch(), relax(question, _plain_engine(question))
+    plain = relax(question, _plain_engine(question))
     if plain is None or plain.exact:
         return None
+    engine = TotalsSearch()
     own = relax(question, engine)
     if own is None or len(own.dropped) >= len(plain.dropped) or question.data.n_tests > FEW_FOR_TOTALS:
         return None
@@ -145,7 +144,7 @@ def _usual_solver(question: Question, model: Formulation, depth: bool, notes: li
     Raises
     ------
     SolverNotAvailable
-        If there is none; the message says what to install.
+        If there is none; the message names what to install.
     """
     own = model.usual_solver(question.shape) if isinstance(model, Variants) and not depth else None
     uneven = [str(requirement) for requirement in question.requirements if requirement.continuous]
@@ -169,19 +168,19 @@ def _usual_solver(question: Question, model: Formulation, depth: bool, notes: li
 
 
 def require_exact(question: Question, engine: Engine, whole: Question | None = None) -> None:
-    """Refuse a question that the engine cannot settle by itself; ``whole`` is what it is a part of.
+    """Refuse a question that the engine cannot solve alone; ``whole`` is the question that it is a part of.
 
     Raises
     ------
     SpecError
-        Naming what the engine does not know, and who does.
+        Naming what the engine does not honour, and an engine that does.
     """
-    relaxation = None if is_depth(question.objective) else relax(question, engine)
+    relaxation = None if question.objective.is_depth else relax(question, engine)
     if relaxation is not None and relaxation.exact:
         return
     missing = f"the objective {(whole or question).objective}"
     if relaxation is not None:
-        # What the user did not ask for, such as a requirement of a part, stands for the objective of the whole.
+        # A requirement that only the part has stands for the objective of the whole.
         asked = (question if whole is None else whole).labels
         own = [name for name in relaxation.dropped if whole is None or name in asked or "widths" in name]
         missing = ", ".join(own if len(own) == len(relaxation.dropped) else [*own, missing])
@@ -211,8 +210,8 @@ def _why_not_totals(question: Question, depth: bool) -> list[str]:
 
 
 def _able_engine(question: Question) -> str:
-    """Another engine that would do, as the beginning of an advice."""
-    other = None if is_depth(question.objective) else _engine_for(question)
+    """The beginning of the error's hint: another engine that would do."""
+    other = None if question.objective.is_depth else _engine_for(question)
     return "" if other is None else f"tf.{type(other).__name__}(), or with "
 
 
@@ -230,7 +229,7 @@ def _start(warm_start: Any) -> DecisionGraph | None:
 
 
 def _warm_engine(question: Question, warm_start: Any, notes: list[str], depth: bool) -> Engine | None:
-    """The engine for bound and warm start: the one named, or when left open the one for shape and objective."""
+    """The engine for bound and warm start: the one named, otherwise the usual one for shape and objective."""
     if warm_start is None or warm_start is False or isinstance(warm_start, DecisionGraph):
         return None
     if isinstance(warm_start, str) and warm_start == "none":
@@ -239,7 +238,7 @@ def _warm_engine(question: Question, warm_start: Any, notes: list[str], depth: b
         return None  # native engines search tests of one feature
     if isinstance(warm_start, str) and warm_start == "auto":
         few = depth and isinstance(question.shape, Tree) and question.data.n_tests <= FEW_TESTS
-        engine: Backend | Engine = find_engine("dl85") if few else _usual_engine(question)
+        engine: Backend | Engine = DL85() if few else _usual_engine(question)
         notes.append(f"warm start and bound: {engine.name}")
     else:
         engine = find_solver(warm_start)

@@ -56,7 +56,7 @@ def raise_bound(
     ask : callable
         Solves under assumptions.
     proved : callable
-        Told each bound.
+        Called with each new bound.
     stop : callable
 
     Returns

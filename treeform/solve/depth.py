@@ -13,7 +13,7 @@ from treeform.engines import Engine
 from treeform.errors import SpecError
 from treeform.language.abilities import DepthHints
 from treeform.language.formulation import Formulation
-from treeform.language.objective import Depth, Objective
+from treeform.language.objective import Objective
 from treeform.language.question import Question
 from treeform.shape import Tree
 from treeform.solve.budget import Budget
@@ -24,24 +24,6 @@ from treeform.solve.search import CompiledSearch
 
 if TYPE_CHECKING:
     from treeform.solve.proof_writer import ProofWriter
-
-
-def is_depth(objective: Objective) -> bool:
-    """Whether the objective is the depth; a sum of the depth and something else is refused.
-
-    Raises
-    ------
-    SpecError
-        If the depth is one of several terms.
-    """
-    depths = [term for _, term in objective.terms if isinstance(term, Depth)]
-    if depths and len(objective.terms) > 1:
-        raise SpecError(
-            f"the objective {objective} mixes the depth with other terms",
-            cause="the depth is minimised by a search of its own, one depth after the other",
-            fix="minimise tf.Depth() under requirements such as tf.MaxErrors(0), or bound the depth by the shape",
-        )
-    return bool(depths)
 
 
 def minimize_depth(
@@ -56,7 +38,7 @@ def minimize_depth(
     """Solve "is there a model of depth k?" for k = 0, 1, 2, ... up to the shape's depth.
 
     ``engine`` tries each depth before the formulation. With ``proofs``, the refutation of each depth is
-    written there before the next is tried; then no engine takes part, since what it refutes has no such proof.
+    written there before the next is tried; then no engine runs, since its refutations have no such proof.
     """
     if not isinstance(question.shape, Tree):
         raise SpecError(
@@ -65,7 +47,7 @@ def minimize_depth(
             fix="use shape=tf.Tree(depth=k), where k is the largest depth allowed",
         )
     unit = int(question.scale * question.objective.terms[0][0])
-    # The driver has offered the constant models, whose value is 0; a model in hand may be a deeper one.
+    # The driver has submitted the constant models, whose value is 0; the incumbent may be a deeper one.
     if not ledger.closed and ledger.upper != 0:
         ledger.prove_lower(unit, "constant models")
     beside = None if engine is None or proofs is not None else DepthEngine(engine, budget)
@@ -109,7 +91,7 @@ def _search(
     ledger: Ledger,
     proofs: ProofWriter | None,
 ) -> CompiledSearch:
-    """Ask the solver about one depth."""
+    """Solve one depth."""
     assert isinstance(at_depth.shape, Tree)
     ledger.set_phase(f"{formulation.name} on {backend.name}, depth {at_depth.shape.depth}")
     search = CompiledSearch(at_depth, formulation, backend, own_ledger, ledger.budget, proofs)

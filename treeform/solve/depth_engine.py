@@ -104,7 +104,7 @@ class DepthEngine:
         ledger.prove_lower(outcome.lower * question.scale, self.engine.name, relaxation.dropped)
 
     def _task(self, question: Question) -> tuple[Relaxation, int] | None:
-        """What the engine is asked, and how many errors (in weight units) are allowed; None if any number is."""
+        """The task of the engine, and how many errors (in weight units) are allowed; None if any number is."""
         errors = question.with_(objective=Objective.of(Error()))
         allowed, relaxation = allowed_errors(errors), relax(errors, self.engine)
         return None if allowed is None or relaxation is None else (relaxation, allowed)

@@ -13,7 +13,7 @@ from treeform.shape import Tree
 from treeform.solve import schedule
 from treeform.solve.budget import Budget, interruptible
 from treeform.solve.choice import Plan, choose, totals_engine
-from treeform.solve.depth import is_depth, minimize_depth
+from treeform.solve.depth import minimize_depth
 from treeform.solve.engines import run_engine
 from treeform.solve.in_parts import search_in_parts
 from treeform.solve.lagrangian import rows_of, tighten
@@ -64,7 +64,7 @@ def _work(
     if plan.engine is not None:
         return _by_engine(question, plan.engine, ledger, budget)
     assert plan.backend is not None and plan.formulation is not None
-    if is_depth(question.objective):
+    if question.objective.is_depth:
         limit = minimize_depth(
             question, plan.formulation, plan.backend, ledger, budget, files, plan.warm_engine
         )
@@ -73,7 +73,7 @@ def _work(
 
 
 def _in_parts(question: Question, plan: Plan, ledger: Ledger, budget: Budget) -> Limit | None:
-    """An objective that is no sum, through questions whose objectives are sums."""
+    """Minimise an objective that is no sum, through questions whose objectives are sums."""
 
     def search(part: Question, claims: Ledger) -> Limit | None:
         claims.prove_lower(floor_bound(part), PROVER)
@@ -111,7 +111,7 @@ def _search(
 
 
 def _first_models(question: Question, plan: Plan, ledger: Ledger, budget: Budget) -> None:
-    """Models of the formulation's own heuristic, for what no native engine searches."""
+    """Models of the formulation's heuristic, for shapes that no native engine searches."""
     if not isinstance(plan.formulation, FirstModels):
         return
     part = schedule.FIRST_MODELS.of(budget)
@@ -190,9 +190,11 @@ def _refuted(question: Question, ledger: Ledger) -> list[str]:
         return []
     ignored = max((claim.relaxation for claim in proofs), key=len)
     names = [label for label in question.labels if label not in ignored]
+    others = [label for label in question.labels if label in ignored]
     if not names:
         return []
     what = f"no model of shape {question.shape} satisfies {' together with '.join(names)}"
+    what += f", even without {', '.join(others)}" if others else ""
     return [
         f"{what}; result.conflict() names a smallest set that conflicts, and how far each bound would have to move"
     ]

@@ -1,4 +1,4 @@
-"""Native engines as makers of claims: outright solvers, or bounds and warm starts for the others."""
+"""Claims of native engines, which solve a question or give bounds and warm starts."""
 
 from __future__ import annotations
 
@@ -10,10 +10,16 @@ from treeform.solve.budget import Budget
 from treeform.solve.ledger import Ledger
 from treeform.solve.relaxation import Relaxation
 from treeform.solve.repair import narrowed, relabel
+from treeform.solve.simple_bounds import ceiling
+
+MOST_ROWS = 6
+"""Rows that a note names."""
 
 
 def run_engine(engine: Engine, relaxation: Relaxation, ledger: Ledger, budget: Budget) -> EngineOutcome:
     """Run the engine on its part of the question and enter its claims in the ledger."""
+
+    most = ceiling(ledger.question)
 
     def submit(graph: DecisionGraph) -> None:
         if relaxation.exact:
@@ -24,9 +30,11 @@ def run_engine(engine: Engine, relaxation: Relaxation, ledger: Ledger, budget: B
     def on_incumbent(seconds: float, upper: int, lower: int, graph: DecisionGraph | None) -> None:
         if graph is not None:
             submit(graph)
-        ledger.prove_lower(relaxation.lower(lower), engine.name, relaxation.dropped)
+        value = relaxation.lower(lower)
+        if value <= most:  # beyond, there is no model: that is said at the end, with the rows that show it
+            ledger.prove_lower(value, engine.name, relaxation.dropped)
 
-    # With nothing left out, a model in hand cuts the search off; otherwise the engine's own optimum is the bound.
+    # With nothing left out, the incumbent bounds the search; otherwise the engine's own optimum is the bound.
     upper = None
     cutoff = ledger.cutoff
     if relaxation.exact and cutoff is not None:
@@ -43,14 +51,28 @@ def run_engine(engine: Engine, relaxation: Relaxation, ledger: Ledger, budget: B
     ledger.notes += outcome.notes
     if outcome.graph is not None:
         submit(outcome.graph)
+    lower, without = relaxation.lower(outcome.lower), relaxation.dropped
+    active = (outcome.witness or {}).get("active", ())
+    if lower > most:
+        without += tuple(name for name in relaxation.idle(active) if name in ledger.question.labels)
+        ledger.notes += _refuting(relaxation.taking_part(active))
     ledger.prove_lower(
-        relaxation.lower(outcome.lower),
+        lower,
         engine.name,
-        relaxation.dropped,
+        without,
         recheck_of(engine) | ({} if outcome.witness is None else {"witness": outcome.witness}),
         outcome.counters,
     )
     return outcome
+
+
+def _refuting(rows: list[tuple[str, str]]) -> list[str]:
+    """A note on the rows that a proof of infeasibility used: those with a multiplier, and those found violated."""
+    if not rows:
+        return []
+    told = [f"{label} ({what})" for label, what in rows[:MOST_ROWS]]
+    more = f" and {len(rows) - MOST_ROWS} more" if len(rows) > MOST_ROWS else ""
+    return [f"the proof that nothing fits rests on the rows: {'; '.join(told)}{more}"]
 
 
 def submit_repaired(ledger: Ledger, graph: DecisionGraph, by: str, budget: Budget) -> None:

@@ -20,7 +20,7 @@ class Explanation:
     head : str
         One line: what is solved by what.
     rows : tuple of tuple
-        ``(block, kind, route, rows in the model, rows handed to the solver)``.
+        ``(block, kind, route, rows in the model, rows of the solver)``.
     """
 
     head: str

@@ -30,12 +30,12 @@ from treeform.solve.result import Limit
 from treeform.solve.verification import Verified
 
 Search = Callable[[Question, Ledger], Limit | None]
-"""Searches one part within a ledger; says why it stopped early."""
+"""Searches one part within a ledger; returns why it stopped early."""
 
 
 @dataclass(frozen=True)
 class Part:
-    """A question whose objective is a sum, and the value below which a model of it would matter to the whole.
+    """A question whose objective is a sum, and the value below which a model of it can improve the whole.
 
     Attributes
     ----------
@@ -254,7 +254,7 @@ def _counters(claims: list[Any]) -> dict[str, int]:
 
 
 def witnesses(details: Any, parts: int) -> Iterator[Any]:
-    """The witness of each part out of what a certificate says beside a claim; None where it says nothing."""
+    """The witness of each part, from the entry of a claim in a certificate; None where it has none."""
     given = details.get("parts") if isinstance(details, dict) else None
     fits = isinstance(given, list) and len(given) == parts
     for index in range(parts):

@@ -1,9 +1,9 @@
 """Claims and the ledger that merges them.
 
-An *upper* claim carries a model and counts only after exact verification. A *lower* claim says who
+An *upper* claim carries a model and counts only after exact verification. A *lower* claim names who
 proved it and which requirements were left out of what was solved: a bound without side constraints is
 valid with them. Status, bound and gap are derived from the claims. Claims that contradict each other
-raise: then a solver, a formulation or treeform is wrong, and an answer would be worth nothing.
+raise: then a solver, a formulation or treeform is wrong, and no answer can be given.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ BOUND_TOLERANCE = 1e-6
 
 
 class Ledger:
-    """Merges claims live; thread-safe, since solvers call back from their own threads."""
+    """Merges claims as they arrive; thread-safe, since solvers call back from their threads."""
 
     def __init__(
         self, question: Question, budget: Budget, on_progress: Callable[[Progress], None] | None = None
@@ -87,7 +87,7 @@ class Ledger:
     def prove_lower_float(self, value: float, by: str) -> None:
         """As `prove_lower`, from a floating-point bound: rounded up to the next attainable integer.
 
-        A solver's bound carries its numerical tolerance; a millionth of it is forgiven before rounding.
+        A solver's bound carries its numerical tolerance; a millionth of it is subtracted before rounding.
         """
         if math.isfinite(value):
             self.prove_lower(math.ceil(value - BOUND_TOLERANCE * max(1.0, abs(value))), by)
@@ -121,11 +121,11 @@ class Ledger:
         return None if self.upper is None else math.floor(self.upper)
 
     def stop(self) -> bool:
-        """Whether everybody should stop: the proof is complete, or the budget is spent."""
+        """Whether the run should stop: the proof is complete, or the budget is spent."""
         return self.closed or self.budget.stop()
 
     def set_phase(self, phase: str) -> None:
-        """Announce a new phase of the work to whoever watches."""
+        """Set the phase of the work, and report it."""
         self.phase = phase
         self._report()
 

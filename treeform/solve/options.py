@@ -1,4 +1,4 @@
-"""What a caller chooses beside the problem itself, as one value."""
+"""What a caller chooses for one solve, as one value."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from treeform.solve.result import Progress
 
 @dataclass(frozen=True)
 class SolveOptions:
-    """Who solves a problem, from what start, for how long, and who is told; see `treeform.Problem.solve`.
+    """Solver, formulation, start, time limit and callbacks of one solve; see `treeform.Problem.solve`.
 
     Attributes
     ----------

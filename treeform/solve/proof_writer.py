@@ -21,7 +21,7 @@ class Written:
     Attributes
     ----------
     recheck : dict
-        What a certificate says about it.
+        The entry for a certificate.
     counters : dict of str to int
         Sizes and times: clauses and literals, bytes, milliseconds.
     """
@@ -41,7 +41,7 @@ class ProofWriter(Protocol):
         examples: np.ndarray | None,
         budget: Budget,
     ) -> Written | str:
-        """Prove once more what a search has refuted, and write it down; or say why there is no proof."""
+        """Prove again what a search has refuted, and write the proof; or return why there is none."""
 
     def tidy(self, claims: Iterable[Claim]) -> None:
         """Remove the proofs of this writer that no claim needs."""

@@ -7,6 +7,7 @@ penalties and costs are never negative), and its model a candidate.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -15,6 +16,7 @@ import numpy as np
 from treeform.engines import Engine, TreeTask
 from treeform.language.costs import LARGEST_COST, ClassCost, SampleCost
 from treeform.language.limits import Limits
+from treeform.language.meetings import MOST_MARKS, Meetings, all_meetings
 from treeform.language.objective import Error, Leaves, Nodes
 from treeform.language.question import Question
 from treeform.language.requirement import Requirement
@@ -34,12 +36,29 @@ class Relaxation:
         ``scaled value >= factor * engine value + offset``, with equality when ``dropped`` is empty.
     dropped : tuple of str
         What the engine does not see.
+    rows : tuple of (str, str)
+        The requirement that each row of the engine comes from, and what the row compares; the rows over totals first,
+        then that on the number of tests.
     """
 
     task: TreeTask
     factor: Fraction
     offset: Fraction
     dropped: tuple[str, ...]
+    rows: tuple[tuple[str, str], ...] = ()
+
+    def taking_part(self, active: Sequence[int]) -> list[tuple[str, str]]:
+        """The rows that a proof used, out of the flags of all; none where these do not fit."""
+        if len(active) != len(self.rows):
+            return []
+        return [row for row, used in zip(self.rows, active, strict=True) if used]
+
+    def idle(self, active: Sequence[int]) -> tuple[str, ...]:
+        """The requirements of which no row was used: what is proved holds without them."""
+        if len(active) != len(self.rows):
+            return ()
+        used = {label for label, _ in self.taking_part(active)}
+        return tuple(dict.fromkeys(label for label, _ in self.rows if label not in used))
 
     @property
     def exact(self) -> bool:
@@ -66,10 +85,13 @@ def relax(question: Question, engine: Engine, depth: int | None = None) -> Relax
     engine knows trees only.
     """
     if question.shape.splits != UNIVARIATE:
-        return None  # an engine over single features says nothing about hyperplanes
+        return None  # the optimum over single features does not bound that over hyperplanes
     dropped: list[str] = []
     limits = Limits()
     totals: list[Totals] = []
+    over_totals: list[tuple[str, str]] = []
+    on_tests: list[str] = []
+    meetings: list[Meetings] = []
     is_tree = isinstance(question.shape, Tree)
     fits = is_tree or "widths" in engine.understands
     for label, requirement in zip(question.labels, question.requirements, strict=True):
@@ -78,8 +100,14 @@ def relax(question: Question, engine: Engine, depth: int | None = None) -> Relax
             continue  # a bound on the objective itself: an optimum above it is a proof of infeasibility
         if fits and own is not None and own.names <= engine.understands:
             limits = limits.tighten(own)
+            on_tests += [label] if own.names == {"max_nodes"} else []
         elif (rows := _totals(requirement, question, engine, fits)) is not None:
             totals.append(rows)
+            over_totals += [(label, rows.row_text(row)) for row in rows.rows]
+        elif (marks := _meetings(requirement, question, engine)) is not None and (
+            marks.n_marks + sum(part.n_marks for part in meetings) <= MOST_MARKS
+        ):
+            meetings.append(marks)
         else:
             dropped.append(label)
     if not fits:
@@ -98,9 +126,12 @@ def relax(question: Question, engine: Engine, depth: int | None = None) -> Relax
         min_flow=limits.min_flow,
         max_features=limits.max_features,
         totals=joined(totals),
+        meetings=all_meetings(meetings),
         sample_cost=each,
     )
-    return Relaxation(task, factor, offset, tuple(dropped))
+    if task.max_features == 0 or task.max_nodes is not None:
+        over_totals.append((on_tests[0] if len(on_tests) == 1 else "limits on tests", "number of tests"))
+    return Relaxation(task, factor, offset, tuple(dropped), tuple(over_totals))
 
 
 def _binding(max_nodes: int | None, question: Question) -> int | None:
@@ -117,6 +148,14 @@ def _totals(requirement: Requirement, question: Question, engine: Engine, fits: 
         return None
     own = requirement.totals(question.data)
     return own if own is not None and (fits or own.per_test is None) else None
+
+
+def _meetings(requirement: Requirement, question: Question, engine: Engine) -> Meetings | None:
+    """The requirement as marks that must not meet, where the engine honours these.
+
+    A diagram that has no clash unrolls to a tree that has none: fewer samples reach each copy of a test.
+    """
+    return requirement.meetings(question.data) if "meetings" in engine.understands else None
 
 
 Price = tuple[np.ndarray | None, np.ndarray | None, int, Fraction, Fraction]

@@ -1,4 +1,4 @@
-"""Make a candidate satisfy requirements that its maker did not know, by relabelling its leaves.
+"""Relabel the leaves of a candidate so that it satisfies requirements that its engine does not honour.
 
 Fairness and similar requirements read predictions: with the tests kept, the best labels that satisfy
 them are found by going through label assignments in order of their objective value.
@@ -25,7 +25,7 @@ def relabel(
 ) -> DecisionGraph | None:
     """The cheapest relabelling of ``graph``'s leaves that satisfies every requirement.
 
-    In a diagram, whose branches share the leaf of a class, every arc into a leaf gets a label of its own.
+    In a diagram, whose branches share the leaf of a class, every arc into a leaf gets its own label.
 
     Assignments are tried in order of training errors; where errors are the objective, no further than those of
     ``better_than``. None when none of the first thousand satisfies all, or when the requirements that fail do
@@ -45,7 +45,7 @@ def relabel(
     labels = np.indices((classes,) * len(leaves)).reshape(len(leaves), -1).T
     total = wrong[np.arange(len(leaves)), labels].sum(axis=1)
     plain = all(isinstance(term, Error) for _, term in question.objective.terms)
-    # Whether these hold does not depend on the form of a candidate, so it is asked first.
+    # Whether these hold does not depend on the form of a candidate, so it is checked first.
     of_predictions = [r for r in question.requirements if frozenset(r.needs) <= {"predicted", "correct"}]
     limit = weighted_errors(better_than, data) if plain and better_than is not None else None
     for choice in np.argsort(total, kind="stable")[:MAX_TRIALS]:

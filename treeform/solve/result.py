@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from enum import Enum
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
+
+from treeform.notebook import table_html, text_html
 
 if TYPE_CHECKING:
     from treeform.graph import DecisionGraph
@@ -19,8 +21,8 @@ Number = int | Fraction
 class Status(Enum):
     """What is known about the answer; derived from the claims, never copied from a solver."""
 
-    OPTIMAL = "optimal"  #: a model is in hand and the bound proves that none is better
-    FEASIBLE = "feasible"  #: a model is in hand that satisfies every requirement; a gap is left
+    OPTIMAL = "optimal"  #: there is a model, and the bound proves that none is better
+    FEASIBLE = "feasible"  #: there is a model that satisfies every requirement; a gap remains
     INFEASIBLE = "infeasible"  #: it is proved that no model of this shape satisfies the requirements
     UNKNOWN = "unknown"  #: stopped with neither a model nor a proof
 
@@ -33,7 +35,7 @@ class Limit(Enum):
 
     TIME = "time"  #: the time limit was reached
     MEMORY = "memory"  #: a memory limit was reached
-    SOLVER = "solver"  #: the solver ended by itself without a proof: at a limit of its own, or it gave up
+    SOLVER = "solver"  #: the solver ended without a proof, at one of its own limits or with an error
     INTERRUPTED = "interrupted"  #: Ctrl-C, or ``stop()``
 
     def __str__(self) -> str:
@@ -55,7 +57,7 @@ def as_number(value: Fraction | int) -> Number:
 
 @dataclass(frozen=True)
 class Progress:
-    """One line of live progress, in the user's units."""
+    """The state of a run at one moment, in the user's units."""
 
     seconds: float
     upper: Number | None
@@ -112,7 +114,7 @@ class Claim:
         return f"{what}{number}{without}, by {self.by} after {self.seconds:.2f} s"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Result:
     """The answer to one problem, re-evaluated by treeform in exact integers.
 
@@ -173,6 +175,24 @@ class Result:
             return None
         return 1.0 - self.errors / self.question.data.n_samples
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Statuses by name: not every library that stores models knows how to make an Enum."""
+        state = {f.name: getattr(self, f.name) for f in fields(self)}
+        return {
+            **state,
+            "status": self.status.value,
+            "limit": None if self.limit is None else self.limit.value,
+        }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        limit = None if state["limit"] is None else Limit(state["limit"])
+        for name, value in {**state, "status": Status(state["status"]), "limit": limit}.items():
+            object.__setattr__(self, name, value)
+
+    def without_data(self) -> Result:
+        """The same answer without the training rows; it cannot make a certificate any more."""
+        return replace(self, question=None)
+
     def certificate(self) -> dict[str, Any]:
         """Everything needed to re-verify this answer from scratch, as plain JSON values.
 
@@ -212,6 +232,17 @@ class Result:
         from treeform.tradeoff.explain_conflict import conflict_of
 
         return conflict_of(self, solver, formulation, time_limit)
+
+    def __repr__(self) -> str:
+        return f"<Result: {self}>"
+
+    def _repr_html_(self) -> str:
+        drawing = "" if self.graph is None else self.graph.to_svg()
+        kept = [
+            (label, "satisfied" if not lacks else f"lacks {_show(lacks)}")
+            for label, lacks in self.violations.items()
+        ]
+        return text_html(str(self)) + (table_html(("requirement", ""), kept) if kept else "") + drawing
 
     def __str__(self) -> str:
         if self.graph is None:

@@ -1,7 +1,7 @@
-"""How the time of a run is shared out: each part that somebody may take before the next has its turn, with the reason.
+"""How the time of a run is divided: the part of each step, with the reason.
 
-Nothing here bears on answers, only on who is asked how long. A part is of the time that is left when it begins, so
-that what an earlier part leaves over goes to all later ones.
+Nothing here affects answers, only how long each step may run. A part is a share of the time that remains when the step
+begins, so that unused time of an earlier step goes to all later ones.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from treeform.solve.budget import Budget
 
 @dataclass(frozen=True)
 class Share:
-    """A part of the time that is left.
+    """A part of the remaining time.
 
     Attributes
     ----------
     part : float
-        The fraction of what is left.
+        The fraction of the remaining time.
     most : float or None
         Seconds that it never exceeds.
     least : float
@@ -47,16 +47,16 @@ class Share:
 # -- one solve --------------------------------------------------------------------------------------
 
 FIRST_MODELS = Share(0.1, unlimited=5.0)
-"""The formulation's own starting models: they have no bound, and the solver's own heuristics follow."""
+"""The formulation's own starting models: they have no bound, and the heuristics of the solver follow."""
 
 WARM_START = Share(0.3, unlimited=60.0)
-"""A native engine before the solver: its bound and models often settle the run; if not, the solver needs the most."""
+"""A native engine before the solver: its bound and models often complete the run; if not, the solver needs the rest."""
 
 CORES = Share(0.1, most=10.0, unlimited=10.0)
-"""Lower bounds from cores before a SAT solver descends: they grow fast at first, and then hardly."""
+"""Lower bounds from cores before a SAT solver descends: they grow fast at first, and slowly later."""
 
 EACH_DEPTH = Share(0.1, most=10.0, unlimited=10.0)
-"""A native engine on one depth before its formula is built: an engine that has not answered by then rarely does."""
+"""A native engine on one depth before its formula is built: an engine that has not finished by then rarely does."""
 
 # -- tables over numbers of tests -------------------------------------------------------------------
 
@@ -86,6 +86,11 @@ CONFLICT_STEP = Share(0.25, least=0.1)
 
 NEAR_OPTIMUM = Share(0.3, least=0.1)
 """The optimum, before the models next to it are counted."""
+
+# -- a report ---------------------------------------------------------------------------------------
+
+REPORT_CURVES = Share(0.1, most=10.0, least=0.5, unlimited=5.0)
+"""The curves of a report, after the answer: they need some tens of proved solves, each about as long as the first."""
 
 # -- the check of a certificate ---------------------------------------------------------------------
 

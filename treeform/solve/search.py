@@ -38,9 +38,9 @@ class CompiledSearch:
     Parameters
     ----------
     question : Question
-        What is asked; its scale is the unit of the ledger.
+        The question; its scale is the unit of the ledger.
     formulation, backend
-        Who states it, and who searches.
+        The formulation that states it, and the solver.
     ledger : Ledger
         Where claims go; its incumbent is the MIP start and the cutoff.
     proofs : ProofWriter, optional
@@ -116,7 +116,7 @@ class CompiledSearch:
             return
 
     def _value(self, outcome: Outcome) -> float:
-        """The proved value of an optimal outcome: its bound, never more than what its point is worth."""
+        """The proved value of an optimal outcome: its bound, at most the value of its point."""
         assert outcome.x is not None
         worth = self._worth(outcome.x)
         return worth if outcome.bound is None else min(worth, outcome.bound)
@@ -124,7 +124,7 @@ class CompiledSearch:
     # -- without ----------------------------------------------------------------------------------
 
     def _descend(self, session: Any) -> None:
-        """Ask for something strictly better until there is nothing.
+        """Search for strictly better models until there are none.
 
         Linear search from above with rows; dichotomic search where the formulation has literals for bounds.
         """
@@ -176,7 +176,7 @@ class CompiledSearch:
             session.extend()
 
     def _halfway(self, target: int | None) -> tuple[int | None, int | None]:
-        """A value between the bounds, and the literal that asks for at most that much; None where there is none."""
+        """A value between the bounds, and the literal that bounds the objective by it; None where there is none."""
         if target is None:
             return None, None
         middle = (max(0, self.ledger.lower or 0) + target) // 2
@@ -261,10 +261,10 @@ class CompiledSearch:
             self.ledger.notes.append(f"{self.by}: settled by {self.info['settled by']}")
         if outcome.verdict in (Verdict.OPTIMAL, Verdict.INFEASIBLE) or outcome.reason is None:
             return None
-        # A solver that was stopped says "interrupted"; the budget knows whether that was Ctrl-C or the clock.
+        # A stopped solver returns "interrupted"; the budget holds whether that was Ctrl-C or the time limit.
         return self.budget.reason or REASONS.get(outcome.reason, Limit.SOLVER)
 
 
 def finite(value: float | None) -> bool:
-    """Whether a solver's bound says anything."""
+    """Whether a solver's bound is a finite number."""
     return value is not None and math.isfinite(value)

@@ -1,6 +1,6 @@
 """Exact judgement of a candidate model: shape, objective and every requirement.
 
-Nothing here knows who found the candidate; a solver's own status and objective are never read.
+Where the candidate comes from does not matter; the status and objective of a solver are never read.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Verified:
 
 
 def verify(question: Question, graph: DecisionGraph) -> Verified:
-    """Judge ``graph`` by exact evaluation on the question's data."""
+    """Evaluate ``graph`` exactly on the question's data."""
     value = Fraction(question.objective.evaluate(graph, question.data)) * question.scale
     if value.denominator != 1 and question.objective.is_whole:
         raise AssertionError(f"objective scale {question.scale} leaves {value}: Objective.scale is wrong")
@@ -54,12 +54,12 @@ def judge_candidate(question: Question, graph: DecisionGraph) -> tuple[DecisionG
     ----------
     question : Question
     graph : DecisionGraph
-        Any model of any maker, in normal form or not.
+        Any model, in normal form or not.
 
     Returns
     -------
     DecisionGraph, Verified
-        The second one says whether the first one is admissible.
+        The second one holds whether the first one is admissible.
     """
     own_leaves = isinstance(question.shape, Tree)
     simple = normalised(graph.simplified(question.data), question.data, own_leaves=own_leaves)

@@ -10,6 +10,7 @@ from typing import Any
 from treeform.language.bounded import Bounded, Value
 from treeform.language.question import Question
 from treeform.language.requirement import Requirement
+from treeform.notebook import Printed
 from treeform.solve.result import Limit, Result, Status
 
 DIGITS = 4
@@ -56,8 +57,8 @@ class BoundNeeded:
         return f"{self.requirement}: {name} {_loose(self.axis, self.bound)} {best} (asked for: {asked})"
 
 
-@dataclass(frozen=True)
-class Conflict:
+@dataclass(frozen=True, repr=False)
+class Conflict(Printed):
     """Why no model satisfies all requirements.
 
     Attributes

@@ -18,6 +18,7 @@ from treeform.graph.svg import Drawing
 from treeform.language.bounded import Bounded, Value
 from treeform.language.numbers import as_fraction
 from treeform.language.question import Question
+from treeform.notebook import Printed
 from treeform.solve.result import Limit, Number, Result
 from treeform.tradeoff.frontier_plot import step_plot
 
@@ -61,8 +62,8 @@ class FrontierPoint:
         return self.result.certificate()
 
 
-@dataclass(frozen=True)
-class Frontier:
+@dataclass(frozen=True, repr=False)
+class Frontier(Printed):
     """The trade-off between the objective and one requirement, from its loosest bound to its tightest.
 
     Attributes

@@ -14,13 +14,14 @@ STYLE = (
     ".frontier .grid{stroke:var(--ink,#333);stroke-opacity:.15}"
     ".frontier .steps{fill:none;stroke:var(--lower,#1f6f8b);stroke-width:2}"
     ".frontier .proved{fill:var(--lower,#1f6f8b)}"
+    ".frontier .mark{stroke:var(--upper,#b2560d);stroke-dasharray:4 3}"
     ".frontier .open{fill:#fff;stroke:var(--upper,#b2560d);stroke-width:2}"
 )
 
 Step = tuple[float, float, bool]
 
 
-def step_plot(steps: Sequence[Step], across: str, up: str) -> str:
+def step_plot(steps: Sequence[Step], across: str, up: str, mark: float | None = None) -> str:
     """Draw points and the steps between them.
 
     Parameters
@@ -29,6 +30,8 @@ def step_plot(steps: Sequence[Step], across: str, up: str) -> str:
         The loosest first. Points without proof are drawn hollow.
     across, up : str
         What the axes are called.
+    mark : float, optional
+        A bound that is marked by a dashed line.
 
     Returns
     -------
@@ -41,7 +44,7 @@ def step_plot(steps: Sequence[Step], across: str, up: str) -> str:
         f'transform="rotate(-90 16 {(TOP + HEIGHT - BOTTOM) / 2:.0f})">{escape(up)}</text>',
     ]
     if steps:
-        x = _Axis([step[0] for step in steps], LEFT, WIDTH - RIGHT)
+        x = _Axis([step[0] for step in steps] + ([] if mark is None else [mark]), LEFT, WIDTH - RIGHT)
         y = _Axis([step[1] for step in steps], HEIGHT - BOTTOM, TOP)
         for value in x.ticks():
             at = x(value)
@@ -55,6 +58,11 @@ def step_plot(steps: Sequence[Step], across: str, up: str) -> str:
             at = y(value)
             parts.append(f'<line class="grid" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{at:.1f}" y2="{at:.1f}"/>')
             parts.append(f'<text x="{LEFT - 8}" y="{at + 4:.1f}" text-anchor="end">{value:g}</text>')
+        if mark is not None:
+            parts.append(
+                f'<line class="mark" x1="{x(mark):.1f}" x2="{x(mark):.1f}" y1="{TOP}" y2="{HEIGHT - BOTTOM}">'
+                f"<title>{escape(across)} {mark:.6g}, as asked</title></line>"
+            )
         parts.append(f'<path class="steps" d="{_path(steps, x, y)}"/>')
         parts += [
             f'<circle class="{"proved" if proved else "open"}" cx="{x(value):.1f}" cy="{y(objective):.1f}" r="3">'

@@ -15,6 +15,7 @@ from treeform.catalogue.solvers import find_solver
 from treeform.errors import SpecError
 from treeform.graph import DecisionGraph
 from treeform.language.question import Question
+from treeform.notebook import Printed
 from treeform.shape import Tree
 from treeform.solve import schedule
 from treeform.solve.budget import Budget
@@ -45,8 +46,8 @@ class ParetoPoint:
     proved: bool
 
 
-@dataclass(frozen=True)
-class Pareto:
+@dataclass(frozen=True, repr=False)
+class Pareto(Printed):
     """The curve, and the size tables that it is taken from.
 
     Attributes

@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 
 from treeform.language.question import Question
+from treeform.notebook import Printed
 from treeform.solve import schedule
 from treeform.solve.budget import Budget, interruptible
 from treeform.solve.driver import solve
@@ -66,8 +67,8 @@ class Price:
         return f"{_text(self.least)} to {_text(self.most)} (open)"
 
 
-@dataclass(frozen=True)
-class Prices:
+@dataclass(frozen=True, repr=False)
+class Prices(Printed):
     """The optimum without each requirement, and without all of them.
 
     Attributes

@@ -16,6 +16,7 @@ from treeform.graph import DecisionGraph
 from treeform.language.numbers import as_fraction
 from treeform.language.objective import Nodes, Objective
 from treeform.language.question import Question
+from treeform.notebook import Printed
 from treeform.solve.result import Limit, Number, as_number
 from treeform.solve.simple_bounds import bound_with, most_tests
 from treeform.solve.verification import judge_candidate
@@ -33,7 +34,7 @@ class SizeRow:
     upper : int or Fraction or None
         Value of ``graph``; None without a model.
     by : str
-        Who proved ``lower``.
+        The solver or engine that proved ``lower``.
     """
 
     tests: int
@@ -77,8 +78,8 @@ class PriceOptimum:
         return f"price {float(self.price):.6g}: objective {float(self.objective or 0):.6g}, {tests}, {state}"
 
 
-@dataclass(frozen=True)
-class SizeTable:
+@dataclass(frozen=True, repr=False)
+class SizeTable(Printed):
     """The least value for each number of tests.
 
     Attributes
@@ -89,7 +90,7 @@ class SizeTable:
         For 0, 1, 2, ... tests.
     seconds : float
     limit : Limit or None
-        Why it stopped before everything asked for was proved.
+        Why the search stopped before everything was proved.
     notes : tuple of str
     """
 
@@ -196,7 +197,7 @@ class SizeBounds:
             If it is of another question.
         """
         theirs, ours = table.question, self.question
-        # By content: labels do not tell arrays of groups, or two amounts that print alike, apart.
+        # By content: different arrays of groups, or amounts, may have the same label.
         parts = ("shape", "objective", "requirements")
         if theirs.data.digest != ours.data.digest or any(
             getattr(theirs, part) != getattr(ours, part) for part in parts
@@ -233,7 +234,7 @@ class SizeBounds:
             self.lower[k], self.by[k] = value, by
 
     def best(self, price: Fraction, free: int) -> Fraction | None:
-        """The least scaled value of a model in hand when a test costs ``price``, the first ``free`` ones nothing."""
+        """The least scaled value of a known model when a test costs ``price``, the first ``free`` ones nothing."""
         pairs = zip(self.upper, self.graph, strict=True)
         values = (u + price * max(0, g.n_nodes - free) for u, g in pairs if u is not None and g is not None)
         return min(values, default=None)
@@ -241,7 +242,7 @@ class SizeBounds:
     def target(self, m: int, price: Fraction | None, free: int = 0) -> int | None:
         """The lower bound that row ``m`` needs for ``price`` to be proved; None when it has it.
 
-        That is the best model in hand less the price of ``m`` tests; without a price, the row's own upper bound.
+        That is the value of the best known model less the price of ``m`` tests; without a price, the row's upper bound.
         """
         lower = self.lower[m]
         if lower is None:

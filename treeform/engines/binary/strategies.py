@@ -13,7 +13,7 @@ RELAXATIONS = ("monotonic", "exponential", "luby")
 
 
 def rule_names() -> tuple[str, ...]:
-    """The rules that CA-DL8.5 offers: all files of ``treeform/native/binary/rules``."""
+    """The rules that CA-DL8.5 offers: the table of ``treeform/native/binary/rule_table.cpp``."""
     from treeform import _core
 
     return tuple(_core.binary_rules())
@@ -67,8 +67,8 @@ class CADL85(BinaryEngine):
     Parameters
     ----------
     rule : str or tuple of str
-        ``discrepancy``, ``gain``, ``purity``, ``top-k`` or ``top-k*``, or a rule of your own (one file in
-        ``treeform/native/binary/rules``); several act together.
+        ``discrepancy``, ``gain``, ``purity``, ``top-k`` or ``top-k*``, or a rule of your own (a class in
+        ``treeform/native/binary/rule_table.cpp``); several act together.
     relaxation : str
         ``exponential`` (doubling), ``monotonic`` (a fixed step) or ``luby``. With the default rule, doubling has
         the best average primal integral on the published sets (``benchmarks/binary/anytime.py``).

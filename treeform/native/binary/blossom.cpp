@@ -1,11 +1,11 @@
 // Blossom (Demirovic, Hebrard, Jean: "Blossom: an anytime algorithm for computing optimal decision trees", ICML 2023).
 //
-// The state is one decision tree. A bud is a branch without a test. While there are buds, the oldest one (FIFO) gets
-// its next untried feature as test and puts out two buds. When there are none the tree is complete; the last test is
-// taken back, and its branch becomes a bud again if features are left and it can still matter: for every ancestor b'
+// The state is one decision tree. An open leaf (a "bud" in the paper) is a branch without a test. While there are open
+// leaves, the oldest one (FIFO) gets its next untried feature as test, which adds two open leaves. When there are none
+// the tree is complete; the last test is removed, and its branch becomes an open leaf again if untried features are
+// left and it may still improve the incumbent: for every ancestor b'
 // the costs of the closed siblings on the way from b' must stay below the best tree known for b' (the paper's
-// lower bound lb(b', b)). Otherwise the branch is closed. Every best cost is passed up at once, so the incumbent
-// improves with every branch.
+// lower bound lb(b', b)). Otherwise the branch is closed. Every best cost is propagated to the root at once.
 //
 // Candidates are in increasing order of Gini impurity. The last levels are not searched: a branch with two tests left
 // is solved from its pair table (the paper stops one level later, with the error as the order of the last tests).
@@ -14,7 +14,7 @@
 // much as the packed data, plus 32 MB), and otherwise made again from its path, so memory stays linear in the data
 // at any depth.
 //
-// Threads share the candidates of the root: each worker grows the trees that begin with the next one.
+// Threads share the candidates of the root: each worker searches the trees that begin with the next one.
 #include "blossom.hpp"
 
 #include <thread>
@@ -23,18 +23,18 @@
 
 namespace treeform::binary {
 
-void bloom(const Points& points, const Settings& settings, Control& control, Outcome& out) {
-    auto first = make_substrate(points, settings);
-    Substrate& substrate = *first;
-    out.simd = substrate.simd, out.rows = substrate.points, out.planes = substrate.planes,
-    out.lane_bits = substrate.lane_bits;
-    Team team(substrate, settings, control);
+void run_blossom(const Points& points, const Settings& settings, Control& control, Outcome& out) {
+    auto first = make_row_sets(points, settings);
+    RowSets& row_sets = *first;
+    out.simd = row_sets.simd, out.rows = row_sets.points, out.planes = row_sets.planes,
+    out.lane_bits = row_sets.lane_bits;
+    SharedIncumbent shared(row_sets, settings, control);
     std::vector<std::exception_ptr> failures(std::max(1, settings.threads));
     std::mutex adding;
-    const auto grow = [&](Substrate& rows, std::size_t worker) {
+    const auto grow = [&](RowSets& rows, std::size_t worker) {
         Counters counters;
         try {
-            Blossom search(rows, settings, team, control);
+            Blossom search(rows, settings, shared, control);
             rows.counters = &search.counters;
             try {
                 search.run();
@@ -51,11 +51,11 @@ void bloom(const Points& points, const Settings& settings, Control& control, Out
     };
     try {
         if (!settings.start.empty())
-            Search(make_substrate(points, settings), settings, team, control, 0).follow(settings.start);
+            Search(make_row_sets(points, settings), settings, shared, control, 0).follow(settings.start);
         std::vector<std::thread> others;
         for (std::size_t w = 1; w < failures.size(); ++w)
-            others.emplace_back([&, w] { grow(*make_substrate(points, settings), w); });
-        grow(substrate, 0);
+            others.emplace_back([&, w] { grow(*make_row_sets(points, settings), w); });
+        grow(row_sets, 0);
         for (auto& other : others) other.join();
         for (const auto& failure : failures)
             if (failure) std::rethrow_exception(failure);
@@ -64,28 +64,28 @@ void bloom(const Points& points, const Settings& settings, Control& control, Out
     } catch (const std::bad_alloc&) {
         out.memory_stop = true;
     }
-    out.lower = substrate.offset + (out.complete ? team.limit() : 0);
-    if (team.plan() && team.upper() < team.wanted()) {
-        Scribe scribe(substrate, settings);
-        out.tree = scribe.write(team.plan());
+    out.lower = row_sets.offset + (out.complete ? shared.limit() : 0);
+    if (shared.plan() && shared.upper() < shared.wanted()) {
+        TreeWriter writer(row_sets, settings);
+        out.tree = writer.write(shared.plan());
     }
 }
 
-Blossom::Blossom(Substrate& substrate, const Settings& settings, Team& team, const Control& control)
-    : substrate_(substrate), settings_(settings), team_(team), control_(control), scribe_(substrate, settings) {
-    store_limit_ = std::size_t(substrate.words) * 8 * substrate.literal.size() + (std::size_t(32) << 20);
+Blossom::Blossom(RowSets& row_sets, const Settings& settings, SharedIncumbent& shared, const Control& control)
+    : row_sets_(row_sets), settings_(settings), shared_(shared), control_(control), writer_(row_sets, settings) {
+    store_limit_ = std::size_t(row_sets.words) * 8 * row_sets.literal.size() + (std::size_t(32) << 20);
     store_limit_ /= std::size_t(std::max(1, settings.threads));
 }
 
 void Blossom::run() {
-    const int root = sprout(-1, -1, 0);
-    raise(root);
-    if (!branches_[root].closed) buds_.push_back(root);
-    while (!sequence_.empty() || !buds_.empty()) {
+    const int root = add_branch(-1, -1, 0);
+    propagate(root);
+    if (!branches_[root].closed) open_leaves_.push_back(root);
+    while (!sequence_.empty() || !open_leaves_.empty()) {
         control_.check();
-        if (!buds_.empty()) {
-            const int at = buds_.front();
-            buds_.pop_front();
+        if (!open_leaves_.empty()) {
+            const int at = open_leaves_.front();
+            open_leaves_.pop_front();
             expand(at);
             continue;
         }
@@ -96,7 +96,7 @@ void Blossom::run() {
             for (int& c : b.child) release(c), c = -1;
             b.feature = -1;
             if (worth_trying(at)) {
-                buds_.push_back(at);
+                open_leaves_.push_back(at);
                 break;
             }
             b.closed = true;
@@ -105,13 +105,13 @@ void Blossom::run() {
 }
 
 std::size_t Blossom::bytes_of(const Node& node) const {
-    const std::size_t lane = std::size_t(substrate_.lane_bits) / 8;
+    const std::size_t lane = std::size_t(row_sets_.lane_bits) / 8;
     return (std::size_t(node.chunks) * node.pad * 2 + std::size_t(node.columns) * node.pad) * lane + node.columns * 80
            + 512;
 }
 
 /// A new branch below `parent` (or the root), with its best tree so far.
-int Blossom::sprout(int parent, int feature, int value) {
+int Blossom::add_branch(int parent, int feature, int value) {
     int at;
     if (free_.empty())
         at = int(branches_.size()), branches_.emplace_back();
@@ -125,7 +125,7 @@ int Blossom::sprout(int parent, int feature, int value) {
     b.closed = false;
     ++counters.nodes;
     if (parent < 0) {
-        substrate_.root(b.node);
+        row_sets_.root(b.node);
     } else {
         Branch& above = branches_[parent];
         b.level = above.level + 1;
@@ -134,7 +134,7 @@ int Blossom::sprout(int parent, int feature, int value) {
         const Node& rows = rows_of(above, spare_);
         const int column = int(std::find(rows.feature.begin(), rows.feature.end(), feature) - rows.feature.begin());
         const int side = bool(value) != bool(rows.flip[column]) ? 0 : 1;
-        substrate_.child(rows, column, side, b.node, settings_.depth - b.level >= 2);
+        row_sets_.child(rows, column, side, b.node, settings_.depth - b.level >= 2);
     }
     const int left = settings_.depth - b.level;
     b.best = b.node.leaf;
@@ -144,13 +144,13 @@ int Blossom::sprout(int parent, int feature, int value) {
         b.closed = true;
         return at;
     }
-    const int outright = std::min(left, settings_.exact_depth);
-    const Solved s = outright == 1 ? solve_one(b.node, 1, settings_.node_penalty)
-                     : outright == 2 || left > 3
-                         ? solve_two(substrate_, b.node, 3, settings_.node_penalty)
-                         : solve_three(substrate_, b.node, 7, settings_.node_penalty, control_.stopping);
+    const int solve_directly = std::min(left, settings_.exact_depth);
+    const Solved s = solve_directly == 1 ? solve_one(b.node, 1, settings_.node_penalty)
+                     : solve_directly == 2 || left > 3
+                         ? solve_two(row_sets_, b.node, 3, settings_.node_penalty)
+                         : solve_three(row_sets_, b.node, 7, settings_.node_penalty, control_.stopping);
     control_.check();
-    if (s.cost < b.best) b.best = s.cost, b.plan = plan_of(b.node, s, left > 3 ? 2 : outright);
+    if (s.cost < b.best) b.best = s.cost, b.plan = plan_of(b.node, s, left > 3 ? 2 : solve_directly);
     if (left <= settings_.exact_depth) {
         b.closed = true;
         return at;
@@ -168,27 +168,27 @@ int Blossom::sprout(int parent, int feature, int value) {
 /// The rows of a branch: stored, or made again.
 const Node& Blossom::rows_of(Branch& branch, Node& spare) {
     if (branch.stored) return branch.node;
-    std::vector<std::uint64_t> cover(substrate_.words, ~std::uint64_t(0));
-    if (substrate_.points % 64) cover.back() = (std::uint64_t(1) << (substrate_.points % 64)) - 1;
+    std::vector<std::uint64_t> cover(row_sets_.words, ~std::uint64_t(0));
+    if (row_sets_.points % 64) cover.back() = (std::uint64_t(1) << (row_sets_.points % 64)) - 1;
     for (const std::uint32_t literal : branch.path)
-        for (int w = 0; w < substrate_.words; ++w) {
-            const std::uint64_t x = substrate_.literal[literal >> 1][w];
+        for (int w = 0; w < row_sets_.words; ++w) {
+            const std::uint64_t x = row_sets_.literal[literal >> 1][w];
             cover[w] &= literal & 1 ? x : ~x;
         }
     spare.path.clear();
-    substrate_.restrict_to(cover, spare, false);
+    row_sets_.restrict_to(cover, spare, false);
     return spare;
 }
 
 /// Increasing Gini impurity: n - sum over sides and classes of w^2 / side.
 void Blossom::rank(Branch& b) {
     const Node& node = b.node;
-    const int k = substrate_.labels();
+    const int k = row_sets_.labels();
     std::vector<double> with(k), all(k), score(node.columns);
     std::vector<int> order;
     for (int j = 0; j < node.columns; ++j) {
         if (node.side_leaf[0][j] >= kNever || node.side_leaf[1][j] >= kNever) continue;
-        substrate_.class_weights(node, j, with.data(), all.data());
+        row_sets_.class_weights(node, j, with.data(), all.data());
         double n1 = 0, n = 0, pure = 0;
         for (int c = 0; c < k; ++c) n1 += with[c], n += all[c];
         for (int c = 0; c < k; ++c) {
@@ -206,21 +206,21 @@ void Blossom::rank(Branch& b) {
 void Blossom::expand(int at) {
     Branch& b = branches_[at];
     while (b.best > settings_.node_penalty) {
-        if (b.parent < 0) b.next = team_.next++, b.best = std::min(b.best, team_.limit());
+        if (b.parent < 0) b.next = shared_.next++, b.best = std::min(b.best, shared_.limit());
         if (b.next >= b.candidates.size()) break;
         const int feature = b.candidates[b.next++];
-        const int zero = sprout(at, feature, 0);
+        const int zero = add_branch(at, feature, 0);
         if (branches_[zero].closed && plus(branches_[zero].best, settings_.node_penalty) >= b.best) {
             release(zero);
             ++counters.pruned_bound;
             continue;
         }
         b.feature = feature;
-        b.child[0] = zero, b.child[1] = sprout(at, feature, 1);
+        b.child[0] = zero, b.child[1] = add_branch(at, feature, 1);
         sequence_.push_back(at);
         for (const int c : b.child)
-            if (!branches_[c].closed) buds_.push_back(c);
-        raise(b.child[0]);
+            if (!branches_[c].closed) open_leaves_.push_back(c);
+        propagate(b.child[0]);
         return;
     }
     b.closed = true;
@@ -236,7 +236,7 @@ bool Blossom::worth_trying(int at) const {
         const Branch& above = branches_[b->parent];
         const Branch& sibling = branches_[above.child[1 - b->value]];
         lower += settings_.node_penalty + (sibling.closed ? sibling.best : 0);
-        const Cost limit = above.parent < 0 ? std::min(above.best, team_.limit()) : above.best;
+        const Cost limit = above.parent < 0 ? std::min(above.best, shared_.limit()) : above.best;
         if (lower >= limit) return false;
         b = &above;
     }
@@ -244,7 +244,7 @@ bool Blossom::worth_trying(int at) const {
 }
 
 /// A better tree for a branch may make a better one for its parent, and so on up to the incumbent.
-void Blossom::raise(int at) {
+void Blossom::propagate(int at) {
     while (branches_[at].parent >= 0) {
         Branch& above = branches_[branches_[at].parent];
         if (above.child[0] < 0 || above.child[1] < 0) return;
@@ -256,7 +256,7 @@ void Blossom::raise(int at) {
         at = branches_[at].parent;
     }
     const Branch& root = branches_[at];
-    if (root.best < team_.upper() && root.plan) team_.offer(root.best, root.plan, scribe_);
+    if (root.best < shared_.upper() && root.plan) shared_.offer(root.best, root.plan, writer_);
 }
 
 void Blossom::release(int at) {

@@ -1,13 +1,13 @@
 #pragma once
 // What is known about subproblems met before, keyed by their rows (not by the tests that led there), the depth and
 // the tests left. Bounded: it doubles up to its limit, then replaces the shallowest and oldest entry of a bucket.
-// A hash only proposes; the entry's path is followed again to compare the rows, so no collision can be believed.
+// An equal hash does not suffice: the entry's path is followed to compare the rows, so a collision does no harm.
 #include <array>
 #include <vector>
 
 #include "plan.hpp"
+#include "row_sets.hpp"
 #include "rules.hpp"
-#include "substrate.hpp"
 
 namespace treeform::binary {
 
@@ -27,8 +27,8 @@ struct Entry {
 class Cache {
 public:
     /// `bytes`: this worker's part of the limit.
-    Cache(const Substrate& substrate, std::size_t bytes, int workers, bool enabled, Counters& counters)
-        : substrate_(substrate), counters_(counters), enabled_(enabled), workers_(workers) {
+    Cache(const RowSets& row_sets, std::size_t bytes, int workers, bool enabled, Counters& counters)
+        : row_sets_(row_sets), counters_(counters), enabled_(enabled), workers_(workers) {
         bytes_ = std::int64_t(bytes);
         std::size_t size = 256;
         while (size * sizeof(Entry) > bytes) size /= 2;
@@ -42,7 +42,7 @@ public:
         for (int i = 0; i < kWays; ++i) {
             Entry& e = bucket[i];
             if (e.depth == depth && e.hash == key && e.tests == tests
-                && substrate_.leads_to(e.path.data(), e.length, cover)) {
+                && row_sets_.leads_to(e.path.data(), e.length, cover)) {
                 ++counters_.cache_hits;
                 e.stamp = ++clock_;
                 return &e;
@@ -52,12 +52,12 @@ public:
     }
 
     /// The entry of this subproblem, made if need be; null when it cannot be kept.
-    Entry* claim(const Node& node, int depth, std::int64_t tests) {
+    Entry* entry_for(const Node& node, int depth, std::int64_t tests) {
         if (!enabled_ || node.path.size() > Entry::kPath) return nullptr;
         if (Entry* e = find(node.cover, node.hash, depth, tests)) return --counters_.cache_hits, e;
         const std::uint64_t key = mix(node.hash, depth, tests);
         Entry* slot = free_slot(key);
-        if (!slot && elsewhere() + table_bytes() * 3 <= bytes_) {  // old and new exist side by side for a moment
+        if (!slot && bytes_elsewhere() + table_bytes() * 3 <= bytes_) {  // old and new exist side by side for a moment
             grow();
             slot = free_slot(key);
         }
@@ -76,13 +76,13 @@ public:
     }
 
     /// Whether a tree may be kept too. When not, the bounds are, and the tree is found again when it is needed.
-    bool room() const { return elsewhere() + table_bytes() <= bytes_; }
+    bool room() const { return bytes_elsewhere() + table_bytes() <= bytes_; }
 
 private:
     static constexpr int kWays = 4;
     std::int64_t table_bytes() const { return std::int64_t(table_.size() * sizeof(Entry)); }
     /// Rows, pair tables, scratch and trees: what the limit covers beside this table.
-    std::int64_t elsewhere() const {
+    std::int64_t bytes_elsewhere() const {
         return (Buffer::live.load(std::memory_order_relaxed)
                 + Plan::live.load(std::memory_order_relaxed) * Plan::kBytes)
                / workers_;
@@ -106,7 +106,7 @@ private:
                 if (Entry* slot = free_slot(e.hash)) *slot = std::move(e);
     }
 
-    const Substrate& substrate_;
+    const RowSets& row_sets_;
     Counters& counters_;
     bool enabled_;
     std::int64_t bytes_ = 0, workers_ = 1;

@@ -8,7 +8,7 @@ namespace treeform::binary {
 Outcome solve(const Points& points, const Settings& settings, Control& control) {
     Outcome out;
     if (settings.strategy == "blossom")
-        bloom(points, settings, control, out);
+        run_blossom(points, settings, control, out);
     else
         Restarts(points, settings, control).run(out);
     out.seconds = control.seconds();

@@ -10,7 +10,7 @@
 
 namespace treeform::binary {
 
-/// Raw memory on cache-line boundaries that only ever grows. `live` counts the bytes of all of them, for the memory
+/// Raw memory on cache-line boundaries that never shrinks. `live` counts the bytes of all of them, for the memory
 /// limit.
 class Buffer {
 public:
@@ -55,7 +55,7 @@ private:
 
 /// Column j is true where its feature is 1 xor flip[j]. Side 0 of a test on it: the rows where it is true.
 struct Node {
-    std::vector<std::uint64_t> cover;   // over the points of the substrate
+    std::vector<std::uint64_t> cover;   // over the points of the row sets
     std::uint64_t hash = 0;
     std::vector<std::uint32_t> path;    // literals that lead here: 2 * feature + value
     int columns = 0, pad = 0, chunks = 0;

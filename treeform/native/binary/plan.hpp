@@ -1,6 +1,6 @@
 #pragma once
-// A tree as the search remembers it: only the tests above the subtrees that are solved outright. Those are found
-// again when the tree is written out.
+// A tree as the search stores it: only the tests above the subtrees that are solved directly. Those are solved again
+// when the tree is written.
 #include <algorithm>
 #include <atomic>
 #include <memory>
@@ -32,7 +32,7 @@ struct Plan {
         static const PlanPtr one = std::make_shared<const Plan>();
         return one;
     }
-    static PlanPtr outright(int depth, int tests) {
+    static PlanPtr solve_directly(int depth, int tests) {
         if (tests == 0 || depth == 0) return a_leaf();
         static const PlanPtr common[] = {make(1, 1), make(2, 1), make(2, 2), make(2, 3)};
         return depth == 1 ? common[0] : common[std::min(tests, 3)];

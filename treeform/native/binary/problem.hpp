@@ -1,5 +1,5 @@
 #pragma once
-// What is asked of the engine, in whole numbers, and what it answers. No algorithm here.
+// Input and output of the engine, in whole numbers. No algorithm here.
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -32,7 +32,7 @@ struct Settings {
     std::string relaxation = "monotonic";
     double step = 0;                     // of the relaxation; 0: the rule's own
     std::string order = "gini";          // "gini", "gain", "error", "lookahead"
-    int exact_depth = 3;                 // subtrees of this depth (2 or 3) are solved outright
+    int exact_depth = 3;                 // subtrees of this depth (2 or 3) are solved directly
     std::size_t memory = std::size_t(1) << 30;  // bytes, for tables and cache
     int threads = 1;
     FlatTree start;            // a tree to begin with; may be empty

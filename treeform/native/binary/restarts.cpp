@@ -1,14 +1,14 @@
-// Who searches what, and for how long.
+// The passes of a run: under which rules, by which worker, and with how much work.
 //
-// CA-DL8.5 is a sequence of passes: search under the rules, weaken them, again, until the root's bounds meet
-// (Algorithm 2 of the paper). A pass that left nothing out proves the optimum.
+// CA-DL8.5 is a sequence of passes: search under the rules, weaken them, again, until the root's lower bound reaches
+// its upper bound (Algorithm 2 of the paper). A pass that left nothing out proves the optimum.
 //
 // DL8.5 is one pass without rules. A depth-first search alone is a poor anytime algorithm, and a proof is faster with a
-// good tree in hand, so guides take turns with it: limited discrepancy, top-k, and the neighbourhood of the best tree.
-// The first turn is the discrepancy rule's, as long as its restarts improve the tree. Then the proof gets a short one;
-// what is not proved by then is hard. From there on a round gives the guides half of the work spent so far, and the
-// proof twice that much when they found nothing, a third of it when they did. What any of them learns is in the cache,
-// so little is done twice, and the rounds cost a proof at most a constant factor.
+// good upper bound, so passes under rules (guides) alternate with it: limited discrepancy, top-k, and the neighbourhood
+// of the best tree. The first turn is the discrepancy rule's, as long as its restarts improve the tree. Then the proof
+// gets a short one; what is not proved by then is hard. From there on a round gives the guides half of the work spent
+// so far, and the proof twice that much when they found nothing, a third of it when they did. Results of all of them
+// are in the cache, so little is done twice, and the rounds cost a proof at most a constant factor.
 //
 // Threads share the root tests of a pass: each worker takes the next one, with rows, cache and recursion of its own.
 // They share the best tree, and the bounds of the root tests are put together after the pass. A short pass is left to
@@ -25,16 +25,16 @@ constexpr std::uint64_t kShort = 4'000'000;  // a pass that is not worth a threa
 Restarts::Restarts(const Points& points, const Settings& settings, Control& control)
     : points_(points), settings_(settings), control_(control), workers_(std::max(1, settings.threads)),
       failures_(workers_.size()) {
-    auto substrate = make_substrate(points, settings);
-    team_ = std::make_unique<Team>(*substrate, settings, control);
+    auto row_sets = make_row_sets(points, settings);
+    shared_ = std::make_unique<SharedIncumbent>(*row_sets, settings, control);
     workers_[0] =
-        std::make_unique<Search>(std::move(substrate), settings, *team_, control, settings.memory / workers_.size());
+        std::make_unique<Search>(std::move(row_sets), settings, *shared_, control, settings.memory / workers_.size());
 }
 
 void Restarts::run(Outcome& out) {
-    const Substrate& substrate = workers_[0]->substrate();
-    out.simd = substrate.simd, out.rows = substrate.points, out.planes = substrate.planes,
-    out.lane_bits = substrate.lane_bits;
+    const RowSets& row_sets = workers_[0]->row_sets();
+    out.simd = row_sets.simd, out.rows = row_sets.points, out.planes = row_sets.planes,
+    out.lane_bits = row_sets.lane_bits;
     try {
         if (!settings_.start.empty()) workers_[0]->follow(settings_.start);
         if (settings_.strategy == "beam")
@@ -45,15 +45,15 @@ void Restarts::run(Outcome& out) {
     } catch (const std::bad_alloc&) {
         out.memory_stop = true;
     }
-    const Cost proved = std::min<Cost>(team_->proved, team_->upper());
-    out.complete = team_->settled();
-    out.lower = proved + substrate.offset;
+    const Cost proved = std::min<Cost>(shared_->proved, shared_->upper());
+    out.complete = shared_->settled();
+    out.lower = proved + row_sets.offset;
     for (const auto& worker : workers_)
         if (worker) out.counters += worker->counters;
     out.counters.restarts = restarts_;
-    if (team_->plan() && team_->upper() < team_->wanted()) {
-        Scribe scribe(const_cast<Substrate&>(substrate), settings_);
-        out.tree = scribe.write(team_->plan());
+    if (shared_->plan() && shared_->upper() < shared_->wanted()) {
+        TreeWriter writer(const_cast<RowSets&>(row_sets), settings_);
+        out.tree = writer.write(shared_->plan());
     }
 }
 
@@ -61,7 +61,7 @@ void Restarts::beam() {
     Rules rules(settings_.rules, settings_.relaxation, settings_.step);
     while (true) {
         pass(&rules, kAll);
-        if (team_->settled()) return;
+        if (shared_->settled()) return;
         ++restarts_;
         if (!rules.relax(take_needs())) break;
     }
@@ -74,34 +74,34 @@ void Restarts::guided() {
         return;
     }
     Guide guides[] = {{Rules({"discrepancy"}, "monotonic", 1, 0), 0}, {Rules({"top-k"}, "monotonic", 1, 1), 0}};
-    for (int idle = 0; idle < 2 && !team_->settled();) {
-        const Cost before = team_->upper();
+    for (int idle = 0; idle < 2 && !shared_->settled();) {
+        const Cost before = shared_->upper();
         if (!turn(guides[0], kAll)) break;
-        idle = team_->upper() < before ? 0 : idle + 1;
+        idle = shared_->upper() < before ? 0 : idle + 1;
     }
-    if (!team_->settled()) polish(kFirstShare);
+    if (!shared_->settled()) local_search(kFirstShare);
     std::uint64_t share = kFirstShare;
-    while (!team_->settled()) {
+    while (!shared_->settled()) {
         pass(nullptr, share);
-        const Cost before = team_->upper();
+        const Cost before = shared_->upper();
         const std::uint64_t part = std::max(kFirstShare, spent() / 2), until = spent() + part;
-        while (!team_->settled() && spent() < until) {
+        while (!shared_->settled() && spent() < until) {
             Guide& guide = guides[guides[1].spent < guides[0].spent];
-            if (polished_ < guide.spent && polish(until - spent())) continue;
+            if (local_search_work_ < guide.spent && local_search(until - spent())) continue;
             if (!turn(guide, until - spent())) break;
         }
-        share = team_->upper() < before ? part / 3 : 2 * part;
+        share = shared_->upper() < before ? part / 3 : 2 * part;
     }
 }
 
-/// Search near the best tree: first its subtrees of exact_depth + 1 levels, then larger ones. False when that is done.
-bool Restarts::polish(std::uint64_t most) {
-    if (near_ != team_->plan()) near_ = team_->plan(), levels_ = settings_.exact_depth + 1;
-    if (!near_ || levels_ >= settings_.depth) return false;
+/// Local search around the best tree: its subtrees of exact_depth + 1 levels, then larger ones. False when done.
+bool Restarts::local_search(std::uint64_t most) {
+    if (centre_ != shared_->plan()) centre_ = shared_->plan(), levels_ = settings_.exact_depth + 1;
+    if (!centre_ || levels_ >= settings_.depth) return false;
     const std::uint64_t before = spent();
-    const PlanPtr tree = near_;
-    workers_[0]->polish(tree, levels_, most);
-    polished_ += spent() - before;
+    const PlanPtr tree = centre_;
+    workers_[0]->local_search(tree, levels_, most);
+    local_search_work_ += spent() - before;
     if (!workers_[0]->paused) ++levels_;
     return true;
 }
@@ -117,9 +117,9 @@ bool Restarts::turn(Guide& guide, std::uint64_t most) {
     return guide.rules.relax(needs);
 }
 
-/// One search of the root tests by all workers; true when it ended for want of work.
+/// One search of the root tests by all workers; true when it stopped at its share of work.
 bool Restarts::pass(const Rules* rules, std::uint64_t most) {
-    team_->next = 0;
+    shared_->next = 0;
     const std::uint64_t before = spent();
     const std::size_t workers = last_pass_ < kShort ? 1 : workers_.size();
     std::vector<std::thread> others;
@@ -140,7 +140,7 @@ void Restarts::work(std::size_t worker, const Rules* rules, std::uint64_t most) 
     try {
         auto& search = workers_[worker];
         if (!search)
-            search = std::make_unique<Search>(make_substrate(points_, settings_), settings_, *team_, control_,
+            search = std::make_unique<Search>(make_row_sets(points_, settings_), settings_, *shared_, control_,
                                               settings_.memory / workers_.size());
         search->pass(rules, most);
     } catch (...) {
@@ -153,14 +153,14 @@ void Restarts::collect() {
     Cost lower = kNever;
     for (const auto& worker : workers_) {
         if (!worker) continue;
-        team_->prove(worker->root_known());
+        shared_->prove(worker->root_known());
         const std::vector<Cost>& mine = worker->root_lower();
         if (root_lower_.size() < mine.size()) root_lower_.resize(mine.size());
         for (std::size_t j = 0; j < mine.size(); ++j) root_lower_[j] = std::max(root_lower_[j], mine[j]);
     }
     if (root_lower_.empty()) return;
     for (const Cost c : root_lower_) lower = std::min(lower, c);
-    team_->prove(std::min(lower, team_->upper()));
+    shared_->prove(std::min(lower, shared_->upper()));
 }
 
 Rules::Needs Restarts::take_needs() {

@@ -17,7 +17,7 @@ private:
         std::uint64_t spent;
     };
     void beam();
-    bool polish(std::uint64_t most);
+    bool local_search(std::uint64_t most);
     bool turn(Guide& guide, std::uint64_t most);
     void guided();
     bool pass(const Rules* rules, std::uint64_t most);
@@ -31,11 +31,11 @@ private:
     Control& control_;
     std::vector<std::unique_ptr<Search>> workers_;
     std::vector<std::exception_ptr> failures_;
-    std::unique_ptr<Team> team_;
+    std::unique_ptr<SharedIncumbent> shared_;
     std::vector<Cost> root_lower_;   // per root test, over all passes and workers
-    PlanPtr near_;                   // the tree whose neighbourhood is searched, and how far
+    PlanPtr centre_;                   // the tree whose neighbourhood is searched, and how far
     int levels_ = 0;
-    std::uint64_t polished_ = 0;
+    std::uint64_t local_search_work_ = 0;
     std::uint64_t last_pass_ = 0;
     std::uint64_t restarts_ = 0;
 };

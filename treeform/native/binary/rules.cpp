@@ -1,7 +1,6 @@
 #include "rules.hpp"
 
 #include <algorithm>
-#include <map>
 #include <stdexcept>
 
 namespace treeform::binary {
@@ -30,26 +29,6 @@ double Relaxation::next(double threshold) {
     if (kind_ == monotonic) return threshold + step_;
     if (kind_ == exponential) return std::max(2 * threshold, threshold + step_);
     return threshold + step_ * luby_term(turn_);
-}
-
-/// Filled before main() by the static objects of the rules' files.
-static std::map<std::string, std::pair<double, MakeRule>>& known_rules() {
-    static std::map<std::string, std::pair<double, MakeRule>> all;
-    return all;
-}
-
-NamedRule::NamedRule(const char* name, double step, MakeRule make) { known_rules()[name] = {step, std::move(make)}; }
-
-std::vector<std::string> rule_names() {
-    std::vector<std::string> names;
-    for (const auto& [name, made] : known_rules()) names.push_back(name);
-    return names;
-}
-
-std::unique_ptr<Rule> make_rule(const std::string& name, const std::string& relaxation, double step) {
-    const auto found = known_rules().find(name);
-    if (found == known_rules().end()) throw std::invalid_argument("unknown rule " + name);
-    return found->second.second(Relaxation(relaxation, step > 0 ? step : found->second.first));
 }
 
 Rules::Rules(const std::vector<std::string>& names, const std::string& relaxation, double step, int slot)
@@ -92,7 +71,7 @@ Rules::Verdict Rules::prune(const States& s, int level, Needs& needs) const {
     return verdict;
 }
 
-/// Rules that are not there leave all freedom.
+/// Slots without a rule have an infinite slack: nothing is pruned.
 Slack Rules::slack(const States& s) const {
     Slack slack;
     slack.fill(float(kFree));

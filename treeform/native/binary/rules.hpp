@@ -1,6 +1,6 @@
 #pragma once
 // CA-DL8.5 (Kiossou, Nijssen, Schaus, "A generic complete anytime beam search for optimal decision trees", Table 1):
-// a rule says which part of the search is left for later, and how to come back for it.
+// a rule defines which part of the search is left for a later restart.
 //
 //   initial(c)      -> state            the state of the root
 //   update(s, c)    -> state            the state of a child, from its parent's and its context
@@ -8,13 +8,11 @@
 //   relax()                             weaken the rule before the next restart
 //   terminal(s)     -> state            fully explored: never pruned again
 //
-// One thing is added: slack(s), how much freedom is left below a node in state s; the larger, the more is explored.
-// It tells whether what the cache knows about a node was found with at least the freedom that the rules give now.
+// One thing is added: slack(s), how far the state s is from the threshold; the larger, the more is explored below.
+// A cached result is used again if it was found with at least the slack of now.
 //
-// To write a rule, put one file into the folder rules/ (discrepancy.cpp is the shortest): a class derived from Rule,
-// and one line that gives it a name. The build takes all files of that folder, and CADL85(rule="name") finds it.
+// The rules are classes in rule_table.cpp, with a table of their names at its end; CADL85(rule="name") looks them up.
 #include <array>
-#include <functional>
 #include <limits>
 #include <memory>
 #include <string>
@@ -28,7 +26,7 @@ constexpr int kMaxRules = 4;
 constexpr double kFree = std::numeric_limits<double>::infinity();
 using Slack = std::array<float, kMaxRules>;
 
-/// What a rule may look at: how a child came to be, and what it holds.
+/// What a rule may use: the test that made the child, and the rows in it.
 struct Context {
     int rank = 0;         // position of the test among its parent's candidates, best first
     int level = 0;        // tests above the child
@@ -80,14 +78,6 @@ protected:
 
 private:
     Relaxation relaxation_;
-};
-
-using MakeRule = std::function<std::unique_ptr<Rule>(Relaxation)>;
-
-/// A rule's entry in the list of all rules; make one of these as a static object in the rule's file. `step` is the
-/// usual step of its relaxation.
-struct NamedRule {
-    NamedRule(const char* name, double step, MakeRule make);
 };
 
 /// Made with the rule's usual step when `step` is 0.

@@ -2,10 +2,11 @@
 //
 // explore(node, depth, tests, bound) looks for the best tree of that depth and number of tests for the node's rows
 // that costs less than `bound`. It returns a tree (the best it knows) and a lower bound that holds for *all* trees;
-// the subproblem is settled when the two meet, or when the lower bound reaches `bound`. This pair replaces the paper's
-// (error, ub, optimal) and makes every answer, also that of an interrupted or rule-pruned search, a true statement.
+// the subproblem is settled when the two are equal, or when the lower bound reaches `bound`. This pair replaces the
+// paper's (error, ub, optimal) and makes every answer, also that of an interrupted or rule-pruned search, a true
+// statement.
 //
-//  1. Depth three and less is not searched: outright.hpp solves it from triple counts. Those answers are exact.
+//  1. Depth three and less is not searched: depth_three.hpp solves it from triple counts. Those answers are exact.
 //  2. Above that, a node first gets its best depth-two tree (from the same pair table that ranks the candidates), so
 //     that every node has a good tree at once, and the first tree of depth d costs d - 2 greedy choices.
 //  3. Candidates are visited in the order of the heuristic. For each one the cache gives what is known of its two
@@ -14,7 +15,7 @@
 //     because a tree for A used on B loses at most the mass of the rows that A lacks. The node's mass table gives
 //     mass(B \ A) for any two sides of two candidates.
 //  4. A rule may leave a candidate for a later restart. Nothing is proved about it then, so its bound stays low, and
-//     with it the node's. The run ends when the root's bounds meet.
+//     with it the node's. The run ends when the root's bounds are equal.
 //  5. An improvement anywhere is completed at once to a whole tree with the best known trees of the sibling subtrees
 //     on the path, so that the incumbent moves long before the recursion returns.
 //
@@ -25,14 +26,14 @@
 
 namespace treeform::binary {
 
-Search::Search(std::unique_ptr<Substrate> substrate, const Settings& settings, Team& team, const Control& control,
-               std::size_t memory)
-    : holder_(std::move(substrate)), substrate_(*holder_), settings_(settings), team_(team), control_(control),
-      cache_(substrate_, memory, std::max(1, settings.threads), settings.cache, counters),
-      scribe_(substrate_, settings), similarity_(settings.similarity && settings.min_support <= 1) {
-    substrate_.counters = &counters;
+Search::Search(std::unique_ptr<RowSets> row_sets, const Settings& settings, SharedIncumbent& shared,
+               const Control& control, std::size_t memory)
+    : holder_(std::move(row_sets)), row_sets_(*holder_), settings_(settings), shared_(shared), control_(control),
+      cache_(row_sets_, memory, std::max(1, settings.threads), settings.cache, counters), writer_(row_sets_, settings),
+      similarity_(settings.similarity && settings.min_support <= 1) {
+    row_sets_.counters = &counters;
     for (int i = 0; i <= settings.depth; ++i) frames_.emplace_back();
-    substrate_.root(root_);
+    row_sets_.root(root_);
 }
 
 void Search::begin(const Rules* rules, std::uint64_t most) {
@@ -45,7 +46,7 @@ void Search::pass(const Rules* rules, std::uint64_t most) {
     begin(rules, most);
     const Context start{0, 0, 0, double(root_.leaf), double(root_.mass)};
     try {
-        search_root(team_.limit(), rules ? rules->initial(start) : Rules::States{});
+        search_root(shared_.limit(), rules ? rules->initial(start) : Rules::States{});
     } catch (const Paused&) {
         paused = true;
     }
@@ -56,9 +57,9 @@ void Search::search_root(Cost bound, const Rules::States& states) {
     const std::int64_t tests = most_tests();
     if (root_.leaf < kNever) improve(0, root_.leaf, Plan::a_leaf());
     if (trivial(root_, settings_.depth, tests) || bottom(settings_.depth)) {
-        if (team_.next++ > 0) return;  // one worker is enough
+        if (shared_.next++ > 0) return;  // one worker is enough
         const Known known = trivial(root_, settings_.depth, tests) ? Known{root_.leaf, root_.leaf, Plan::a_leaf()}
-                                                                   : outright(root_, settings_.depth, tests);
+                                                                   : solve_directly(root_, settings_.depth, tests);
         if (known.plan) improve(0, known.upper, known.plan);
         root_known_ = known.lower;
         return;
@@ -67,27 +68,28 @@ void Search::search_root(Cost bound, const Rules::States& states) {
     frame.known = {0, root_.leaf, root_.leaf < kNever ? Plan::a_leaf() : nullptr};
     open(root_, 0, settings_.depth, tests);
     while (true) {
-        const std::size_t i = team_.next++;
+        const std::size_t i = shared_.next++;
         if (i >= frame.order.size()) return;
-        bound = std::min(bound, team_.limit());
+        bound = std::min(bound, shared_.limit());
         branch(root_, 0, settings_.depth, tests, bound, states, int(i));
     }
 }
 
 /// Count work, so that a pass can be given a share of it. Pairs cost columns^2 words, triples as much per column.
-void Search::spend(const Node& node, int depth) {
+void Search::count_work(const Node& node, int depth) {
     const std::uint64_t n = std::uint64_t(node.columns), words = std::uint64_t(node.chunks) + 4;
     counters.work += n * n * words * (depth >= 3 ? n / 4 + 1 : 1) / 16 + 1;
     if (counters.work > most_work_) throw Paused{};
 }
 
-/// A better tree for the subproblem at `level`: raise it through the open nodes above, up to the incumbent.
+/// A better tree for the subproblem at `level`: complete it with the best trees of the siblings above, up to the
+/// incumbent.
 void Search::improve(int level, Cost cost, PlanPtr plan) {
     while (true) {
         Known& known = frames_[level].known;
         if (level == 0) {
             if (cost < known.upper) known.upper = cost, known.plan = plan;
-            if (cost < team_.upper()) team_.offer(cost, plan, scribe_);
+            if (cost < shared_.upper()) shared_.offer(cost, plan, writer_);
             return;
         }
         if (cost >= known.upper) return;
@@ -105,16 +107,16 @@ Cost Search::frame_lower(const Frame& frame) const {
     return frame.order.empty() ? 0 : lower;
 }
 
-Search::Known Search::outright(Node& node, int depth, std::int64_t tests) {
+Search::Known Search::solve_directly(Node& node, int depth, std::int64_t tests) {
     const Cost penalty = settings_.node_penalty;
-    spend(node, depth);
+    count_work(node, depth);
     Solved s;
     if (depth == 1)
         s = solve_one(node, tests, penalty);
     else if (depth == 2)
-        s = solve_two(substrate_, node, tests, penalty);
+        s = solve_two(row_sets_, node, tests, penalty);
     else
-        s = solve_three(substrate_, node, tests, penalty, control_.stopping);
+        s = solve_three(row_sets_, node, tests, penalty, control_.stopping);
     Known known;
     known.upper = s.cost, known.lower = s.cost;
     if (s.cost < kNever) known.plan = plan_of(node, s, depth);
@@ -141,7 +143,7 @@ Search::Known Search::explore(Node& node, int level, int depth, std::int64_t tes
         if (known.exact() || known.lower >= bound || searched) return known;
     }
     if (bottom(depth)) {
-        known = outright(node, depth, tests);
+        known = solve_directly(node, depth, tests);
     } else {
         Frame& frame = frames_[level];
         frame.known = known;
@@ -153,7 +155,7 @@ Search::Known Search::explore(Node& node, int level, int depth, std::int64_t tes
         known.lower = std::max(known.lower, frame_lower(frame));
     }
     if (depth >= 3)
-        if (Entry* e = cache_.claim(node, depth, tests)) {
+        if (Entry* e = cache_.entry_for(node, depth, tests)) {
             e->lower = std::max(e->lower, known.lower);
             e->slack = slack, e->within = bound;
             if (cache_.room()) {
@@ -169,27 +171,27 @@ Search::Known Search::explore(Node& node, int level, int depth, std::int64_t tes
 /// Rank the candidates; the pair table gives the best tree of depth two on the way.
 void Search::open(Node& node, int level, int depth, std::int64_t tests) {
     Frame& frame = frames_[level];
-    spend(node, 2);
-    substrate_.pairs(node);
-    const Solved two = solve_two(substrate_, node, std::min<std::int64_t>(tests, 3), settings_.node_penalty);
+    count_work(node, 2);
+    row_sets_.pairs(node);
+    const Solved two = solve_two(row_sets_, node, std::min<std::int64_t>(tests, 3), settings_.node_penalty);
     frame.order.clear();
     frame.settled.clear();
     frame.lower.assign(node.columns, settings_.node_penalty);
     for (auto& s : frame.side_lower) s.assign(node.columns, 0);
     if (two.cost < frame.known.upper) improve(level, two.cost, plan_of(node, two, 2));
-    if (similarity_ && tests == full(depth)) substrate_.prepare_distances(node);
+    if (similarity_ && tests == full(depth)) row_sets_.prepare_distances(node);
     rank(node, frame);
 }
 
 void Search::rank(Node& node, Frame& frame) {
-    const int k = substrate_.labels();
+    const int k = row_sets_.labels();
     std::vector<double> with(k), all(k);
     frame.score.resize(node.columns);
     frame.gain.resize(node.columns);
     const auto gini = [](double x, double n) { return x * x / n; };
     const auto entropy = [](double x, double n) { return x > 0 ? -x * std::log2(x / n) : 0; };
     for (int j = 0; j < node.columns; ++j) {
-        substrate_.class_weights(node, j, with.data(), all.data());
+        row_sets_.class_weights(node, j, with.data(), all.data());
         double n1 = 0, n = 0;
         for (int c = 0; c < k; ++c) n1 += with[c], n += all[c];
         const double n0 = n - n1;
@@ -254,7 +256,7 @@ void Search::branch(Node& node, int level, int depth, std::int64_t tests, Cost b
     frame.lower[column] = lower;
 }
 
-Search::Known Search::probe(Frame& frame, const Node& node, int column, int side, int depth, std::int64_t tests) {
+Search::Known Search::look_up(Frame& frame, const Node& node, int column, int side, int depth, std::int64_t tests) {
     Known known;
     known.upper = node.side_leaf[side][column];
     known.plan = Plan::a_leaf();
@@ -263,11 +265,11 @@ Search::Known Search::probe(Frame& frame, const Node& node, int column, int side
         return known;
     }
     if (depth < 3 || !settings_.cache) return known;
-    const auto& ones = substrate_.literal[node.feature[column]];
+    const auto& ones = row_sets_.literal[node.feature[column]];
     const std::uint64_t turn = (side == 0) == bool(node.flip[column]) ? ~std::uint64_t(0) : 0;
-    frame.probe.resize(substrate_.words);
-    for (int w = 0; w < substrate_.words; ++w) frame.probe[w] = node.cover[w] & (ones[w] ^ turn);
-    if (Entry* e = cache_.find(frame.probe, Substrate::hash(frame.probe), depth, tests)) {
+    frame.look_up.resize(row_sets_.words);
+    for (int w = 0; w < row_sets_.words; ++w) frame.look_up[w] = node.cover[w] & (ones[w] ^ turn);
+    if (Entry* e = cache_.find(frame.look_up, RowSets::hash(frame.look_up), depth, tests)) {
         known.lower = e->lower;
         if (e->upper < known.upper) known.upper = e->upper, known.plan = e->plan;
     }
@@ -279,7 +281,7 @@ void Search::similarity(Node& node, Frame& frame, int column) {
     const Cost m = node.mass, mf = node.side_mass[0][column];
     Cost in = frame.side_lower[0][column], out = frame.side_lower[1][column];
     for (const int g : frame.settled) {
-        const Cost mg = node.side_mass[0][g], both = substrate_.shared_mass(node, g, column);
+        const Cost mg = node.side_mass[0][g], both = row_sets_.shared_mass(node, g, column);
         const Cost a = frame.side_lower[0][g], b = frame.side_lower[1][g];
         in = std::max({in, a - (mg - both), b - (m - mf - mg + both)});
         out = std::max({out, a - both, b - (mf - both)});
@@ -288,7 +290,7 @@ void Search::similarity(Node& node, Frame& frame, int column) {
 }
 
 /// Enter what is known of the two sides; returns the proved bound for trees with this root test.
-Cost Search::note(const Node& node, int level, int column, const Sides& sides) {
+Cost Search::record_bounds(const Node& node, int level, int column, const Sides& sides) {
     Frame& frame = frames_[level];
     const Cost lower = plus(plus(sides.known[0].lower, sides.known[1].lower), settings_.node_penalty);
     if (sides.all) frame.lower[column] = lower;  // with a budget, one of several ways to share it
@@ -302,7 +304,7 @@ Cost Search::note(const Node& node, int level, int column, const Sides& sides) {
 
 /// The rows of one side, made once.
 Node& Search::rows_of(const Node& node, Frame& frame, int depth, int column, int side, Sides& sides) {
-    if (!sides.made[side]) substrate_.child(node, column, side, frame.child[side], depth - 1 >= 3);
+    if (!sides.made[side]) row_sets_.child(node, column, side, frame.child[side], depth - 1 >= 3);
     sides.made[side] = true;
     return frame.child[side];
 }
@@ -313,15 +315,15 @@ void Search::shallow(const Node& node, Frame& frame, int depth, int column, int 
     Node& rows = rows_of(node, frame, depth, column, side, sides);
     const int levels = std::min(depth - 1, 2);
     const std::int64_t tests = std::min(sides.tests[side], full(levels));
-    spend(rows, levels);
+    count_work(rows, levels);
     const Solved s = levels < 2 ? solve_one(rows, tests, settings_.node_penalty)
-                                : solve_two(substrate_, rows, tests, settings_.node_penalty);
+                                : solve_two(row_sets_, rows, tests, settings_.node_penalty);
     if (s.cost < known.upper) known.upper = s.cost, known.plan = plan_of(rows, s, levels);
 }
 
-/// Search one side of a test, with the best known tree for the other one at hand for complete trees.
-void Search::enter(Node& node, int level, int depth, int column, int s, Cost bound, const Rules::States& states,
-                   Sides& sides) {
+/// Search one side of a test, with the best known tree for the other one, so that complete trees can be submitted.
+void Search::search_side(Node& node, int level, int depth, int column, int s, Cost bound, const Rules::States& states,
+                         Sides& sides) {
     Frame& frame = frames_[level];
     Known &mine = sides.known[s], &other = sides.known[1 - s];
     // So that improvements on this side count at once, not only when the other has been searched.
@@ -341,13 +343,13 @@ void Search::enter(Node& node, int level, int depth, int column, int s, Cost bou
 Cost Search::split(Node& node, int level, int depth, int column, Sides& sides, Cost bound,
                    const Rules::States* const* states) {
     Frame& frame = frames_[level];
-    for (int s = 0; s < 2; ++s) sides.known[s] = probe(frame, node, column, s, depth - 1, sides.tests[s]);
+    for (int s = 0; s < 2; ++s) sides.known[s] = look_up(frame, node, column, s, depth - 1, sides.tests[s]);
     const bool similar = sides.all && similarity_;
     if (similar) {
         similarity(node, frame, column);
         for (int s = 0; s < 2; ++s) sides.known[s].lower = std::max(sides.known[s].lower, frame.side_lower[s][column]);
     }
-    Cost lower = note(node, level, column, sides);
+    Cost lower = record_bounds(node, level, column, sides);
     const int first = node.side_leaf[0][column] >= node.side_leaf[1][column] ? 0 : 1;
     for (int turn = 0; turn < 2; ++turn) {
         const int s = turn == 0 ? first : 1 - first;
@@ -357,10 +359,10 @@ Cost Search::split(Node& node, int level, int depth, int column, Sides& sides, C
         }
         if (sides.known[s].exact()) continue;
         if (states[s])
-            enter(node, level, depth, column, s, bound, *states[s], sides);
+            search_side(node, level, depth, column, s, bound, *states[s], sides);
         else
             shallow(node, frame, depth, column, s, sides);
-        lower = note(node, level, column, sides);
+        lower = record_bounds(node, level, column, sides);
     }
     if (similar) {
         for (int s = 0; s < 2; ++s)

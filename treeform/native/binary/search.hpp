@@ -4,22 +4,23 @@
 
 #include "cache.hpp"
 #include "rules.hpp"
-#include "team.hpp"
+#include "shared_incumbent.hpp"
+#include "tree_writer.hpp"
 
 namespace treeform::binary {
 
-/// One worker. Costs exclude the substrate's offset.
+/// One worker. Costs exclude the offset of the row sets.
 class Search {
 public:
-    Search(std::unique_ptr<Substrate> substrate, const Settings& settings, Team& team, const Control& control,
+    Search(std::unique_ptr<RowSets> row_sets, const Settings& settings, SharedIncumbent& shared, const Control& control,
            std::size_t memory);
-    /// Search the root tests that the team has left, under these rules (null: without). Stops early when its work
+    /// Search the root tests that no worker has taken, under these rules (null: without). Stops early when its work
     /// exceeds `most`.
     void pass(const Rules* rules, std::uint64_t most);
-    /// The best tree with the tests of a given one, its last levels solved anew; nothing when the tree does not fit.
+    /// Submits the best tree with the upper tests of a given one, its last levels solved again.
     void follow(const FlatTree& start);
     /// Replace the subtrees of `tree` that have at most `exact` levels by the best there are. Pauses like pass().
-    void polish(const PlanPtr& tree, int exact, std::uint64_t most);
+    void local_search(const PlanPtr& tree, int exact, std::uint64_t most);
     /// Per root test: no tree that begins with it costs less. Empty: nothing was searched.
     const std::vector<Cost>& root_lower() const { return frames_[0].order.empty() ? none_ : frames_[0].lower; }
     /// The root's bound when it needed no search.
@@ -28,7 +29,7 @@ public:
     Counters counters;
     Rules::Needs needs = Rules::nothing();  // what the rules left out, since it was last taken
     bool paused = false;
-    const Substrate& substrate() const { return *holder_; }
+    const RowSets& row_sets() const { return *holder_; }
 
 private:
     /// What is known of a subproblem: no tree costs less than `lower`; `plan` costs `upper`.
@@ -37,17 +38,17 @@ private:
         PlanPtr plan;
         bool exact() const { return lower >= upper; }
     };
-    /// The two sides of a test while it is worked on.
+    /// The two sides of a test while it is searched.
     struct Sides {
         Known known[2];
         std::int64_t tests[2];
         bool made[2];  // whether their rows have been made
         bool all;  // no budget of tests to share
     };
-    /// One node on the way from the root to where the search is.
+    /// One node on the path from the root to the present subproblem.
     struct Frame {
         Known known;
-        int feature = -1, side = 0;  // the test under work, and which value's side is being searched
+        int feature = -1, side = 0;  // the present test, and which value's side is being searched
         Cost other = kNever;  // cost of a tree for the opposite side
         PlanPtr other_plan;
         std::vector<Cost> lower;  // per column: proved for all trees with that root
@@ -56,22 +57,22 @@ private:
         std::vector<double> score, gain;
         std::vector<int> settled;  // columns whose two sides have bounds
         Node child[2];
-        std::vector<std::uint64_t> probe;
+        std::vector<std::uint64_t> look_up;
     };
 
     Known explore(Node& node, int level, int depth, std::int64_t tests, Cost bound, const Rules::States& states);
-    Known outright(Node& node, int depth, std::int64_t tests);
+    Known solve_directly(Node& node, int depth, std::int64_t tests);
     void open(Node& node, int level, int depth, std::int64_t tests);
     void branch(Node& node, int level, int depth, std::int64_t tests, Cost bound, const Rules::States& states,
                 int rank);
     Cost split(Node& node, int level, int depth, int column, Sides& sides, Cost bound,
                const Rules::States* const* states);
-    void enter(Node& node, int level, int depth, int column, int side, Cost bound, const Rules::States& states,
-               Sides& sides);
+    void search_side(Node& node, int level, int depth, int column, int side, Cost bound, const Rules::States& states,
+                     Sides& sides);
     void shallow(const Node& node, Frame& frame, int depth, int column, int side, Sides& sides);
-    Cost note(const Node& node, int level, int column, const Sides& sides);
+    Cost record_bounds(const Node& node, int level, int column, const Sides& sides);
     Node& rows_of(const Node& node, Frame& frame, int depth, int column, int side, Sides& sides);
-    Known probe(Frame& frame, const Node& node, int column, int side, int depth, std::int64_t tests);
+    Known look_up(Frame& frame, const Node& node, int column, int side, int depth, std::int64_t tests);
     void similarity(Node& node, Frame& frame, int column);
     void rank(Node& node, Frame& frame);
     void improve(int level, Cost cost, PlanPtr plan);
@@ -79,7 +80,7 @@ private:
     bool trivial(const Node& node, int depth, std::int64_t tests) const {
         return depth == 0 || tests == 0 || node.columns == 0 || node.leaf <= settings_.node_penalty;
     }
-    void spend(const Node& node, int depth);
+    void count_work(const Node& node, int depth);
     std::int64_t most_tests() const { return std::min(settings_.max_nodes, full(settings_.depth)); }
     void begin(const Rules* rules, std::uint64_t most);
     Known valued(const PlanPtr& tree, Node& node);
@@ -89,13 +90,13 @@ private:
     bool bottom(int depth) const { return depth <= settings_.exact_depth; }
     Context context(const Node& node, const Frame& frame, int column, int side, int rank, int level) const;
 
-    std::unique_ptr<Substrate> holder_;
-    Substrate& substrate_;
+    std::unique_ptr<RowSets> holder_;
+    RowSets& row_sets_;
     const Settings& settings_;
-    Team& team_;
+    SharedIncumbent& shared_;
     const Control& control_;
     Cache cache_;
-    Scribe scribe_;
+    TreeWriter writer_;
     const Rules* rules_ = nullptr;
     std::uint64_t most_work_ = 0;
     Node root_;

@@ -30,6 +30,22 @@ Table table_of(const Array<std::uint8_t, 2>& x, const Amounts<2>& count, const A
     return t;
 }
 
+void set_marks(Table& t, const Amounts<2>& mark, const Column& clash_begin, const Amounts<1>& clash_low,
+               const Amounts<1>& clash_high) {
+    require_aligned(mark, clash_begin, clash_low, clash_high);
+    require(mark.shape(0) == std::size_t(t.kinds) && mark.shape(1) == std::size_t(t.labels), "marks differ in number");
+    require(clash_begin.shape(0) == t.columns + 1 && clash_low.shape(0) == clash_high.shape(0),
+            "clashes differ in number");
+    const std::int32_t* begin = clash_begin.data();
+    for (std::size_t f = 0; f <= t.columns; ++f)
+        require(begin[f] >= (f ? begin[f - 1] : 0), "the clashes are out of order");
+    require(std::size_t(begin[t.columns]) == clash_low.shape(0), "clashes differ in number");
+    if (clash_low.shape(0) == 0) return;
+    t.mark = reinterpret_cast<const std::uint64_t*>(mark.data()), t.clash_begin = begin;
+    t.clash_low = reinterpret_cast<const std::uint64_t*>(clash_low.data());
+    t.clash_high = reinterpret_cast<const std::uint64_t*>(clash_high.data());
+}
+
 Settings settings_of(Keywords& keywords, const Table& table) {
     Settings s;
     s.depth = keywords.integer_as<int>("depth"), s.min_support = keywords.integer("min_support");
@@ -70,9 +86,11 @@ nb::dict to_dict(const Outcome& out) {
 
 nb::dict totals(const Array<std::uint8_t, 2>& x, const Amounts<2>& count, const Amounts<2>& cost, const Amounts<3>& row,
                 const Amounts<1>& test_cost, const Amounts<2>& test_row, const Amounts<1>& lo, const Amounts<1>& hi,
-                const Column& source, const nb::kwargs& given) {
+                const Column& source, const Amounts<2>& mark, const Column& clash_begin, const Amounts<1>& clash_low,
+                const Amounts<1>& clash_high, const nb::kwargs& given) {
     Keywords keywords(given);
-    const Table table = table_of(x, count, cost, row, test_cost, test_row, lo, hi, source);
+    Table table = table_of(x, count, cost, row, test_cost, test_row, lo, hi, source);
+    set_marks(table, mark, clash_begin, clash_low, clash_high);
     const Settings settings = settings_of(keywords, table);
     const double time_limit = keywords.real("time_limit");
     const nb::object poll = keywords.object("poll");
@@ -87,7 +105,8 @@ nb::dict totals(const Array<std::uint8_t, 2>& x, const Amounts<2>& count, const 
 
 void bind(nb::module_& m) {
     m.def("totals", &totals, nb::arg("x"), nb::arg("count"), nb::arg("cost"), nb::arg("row"), nb::arg("test_cost"),
-          nb::arg("test_row"), nb::arg("lo"), nb::arg("hi"), nb::arg("source"), nb::arg("keywords"),
+          nb::arg("test_row"), nb::arg("lo"), nb::arg("hi"), nb::arg("source"), nb::arg("mark"), nb::arg("clash_begin"),
+          nb::arg("clash_low"), nb::arg("clash_high"), nb::arg("keywords"),
           "Solve for the cheapest decision tree under rows on totals; see treeform.engines.TotalsSearch. Keywords: "
           "depth, min_support, min_flow, max_features, upper, start, multipliers, multiplier_unit, memory, simd, use, "
           "time_limit, poll.");

@@ -41,7 +41,7 @@ class Search {
 public:
     Search(const Table& table, const Settings& settings, Control& control, Outcome& out)
         : table_(table), settings_(settings), control_(control), out_(out), pricing_(table, settings),
-          rows_(table, settings.simd, settings.max_features == 0 && uniform_tests(table)),
+          rows_(table, settings.simd, settings.max_features == 0 && !table.clash_begin && uniform_tests(table)),
           minima_(table, rows_, settings_, control, out.counters) {
         rows_.root(root_);
         out_.simd = rows_.simd, out_.columns = rows_.columns;
@@ -145,7 +145,10 @@ private:
                 if (!pricing_.make(only, 0, prices)) continue;
                 minima_.set(prices);
                 const Amount minimum = minima_.minimum(root_, depth, kNone);
-                if (minimum >= kNone || minimum > prices.constant) impossible_ = true;
+                if (minimum < kNone && minimum <= prices.constant) continue;
+                impossible_ = true;
+                if (final_) out_.active.assign(table_.rows, 0), out_.active[r] = sign;
+                return;
             }
     }
 

@@ -1,8 +1,8 @@
 // Lanes are columns g; the loop runs over second tests h. With x(g, h) the price difference of the rows with both,
 //     x(g, not h) = x(g) - x(g, h),   x(not g, h) = x(h) - x(g, h),   x(neither) = x - x(g) - x(not g, h),
-// and a leaf is worth min(0, its differences) above the price of label 0, which adds up whatever the tree. The complement
-// of the rows in their parent needs no counting: its pairs are the parent's minus these. All numbers are whole and below
-// 2^53, so doubles are exact.
+// and a leaf is worth min(0, its differences) above the price of label 0, which adds up whatever the tree. The
+// complement of the rows in their parent needs no counting: its pairs are the parent's minus these. All numbers are
+// whole and below 2^53, so doubles are exact.
 #include "../binary/simd.hpp"
 #include "kernel.hpp"
 
@@ -60,7 +60,8 @@ void pair_prices(const PairPrices& p) {
             for (int d = 0; d < all; ++d) x[d] = Vector{};
             const std::int32_t* from = p.table + std::size_t(h) * p.pad + v;
             for (int k = 0; k < p.kinds; ++k) {
-                const Vector count = __builtin_convertvector(*reinterpret_cast<const Counts*>(from + k * square), Vector);
+                const Vector count =
+                    __builtin_convertvector(*reinterpret_cast<const Counts*>(from + k * square), Vector);
                 for (int d = 0; d < all; ++d) x[d] += count * p.delta[d * p.kinds + k];
             }
             if (p.store)
@@ -78,21 +79,29 @@ void pair_prices(const PairPrices& p) {
 
 template <int D, bool Supported>
 void by_sides(const PairPrices& p) {
-    if (p.parent) pair_prices<D, Supported, true>(p);
-    else pair_prices<D, Supported, false>(p);
+    if (p.parent)
+        pair_prices<D, Supported, true>(p);
+    else
+        pair_prices<D, Supported, false>(p);
 }
 template <bool Supported>
 void by_labels(const PairPrices& p) {
     switch (p.differences) {
-        case 1: return by_sides<1, Supported>(p);
-        case 2: return by_sides<2, Supported>(p);
-        case 3: return by_sides<3, Supported>(p);
-        default: return by_sides<0, Supported>(p);
+        case 1:
+            return by_sides<1, Supported>(p);
+        case 2:
+            return by_sides<2, Supported>(p);
+        case 3:
+            return by_sides<3, Supported>(p);
+        default:
+            return by_sides<0, Supported>(p);
     }
 }
 void kernel(const PairPrices& p) {
-    if (p.supported) by_labels<true>(p);
-    else by_labels<false>(p);
+    if (p.supported)
+        by_labels<true>(p);
+    else
+        by_labels<false>(p);
 }
 
 }  // namespace treeform::totals::TREEFORM_ISA

@@ -14,38 +14,48 @@ namespace treeform::totals {
 
 constexpr int kMostFeatures = 256;  // that a budget can count
 
-/// The features that a solution tests, when there is a budget of them.
-template <bool Masked>
-struct Used {
-    void clear() {}
-    void join(const Used&, const Used&) {}
-    void mark(int) {}
-    bool within(const Used&) const { return true; }
-    int count() const { return 0; }
-};
-template <>
-struct Used<true> {
-    std::uint64_t used[kMostFeatures / 64] = {};
-    void clear() { std::fill(std::begin(used), std::end(used), 0); }
-    void join(const Used& a, const Used& b) {
-        for (int i = 0; i < kMostFeatures / 64; ++i) used[i] = a.used[i] | b.used[i];
+/// What a subtree carries beside sums, joined by union: its marks in the first word, the features that it tests in the
+/// others. Fewer of them never forbid more.
+template <int Words>
+struct Carried {
+    std::uint64_t word[Words];
+    void clear() { std::fill(std::begin(word), std::end(word), 0); }
+    void join(const Carried& a, const Carried& b) {
+        for (int i = 0; i < Words; ++i) word[i] = a.word[i] | b.word[i];
     }
-    void mark(int feature) { used[feature / 64] |= std::uint64_t(1) << (feature % 64); }
-    bool within(const Used& o) const {
+    void set_marks(std::uint64_t marks) { word[0] = marks; }
+    std::uint64_t marks() const { return word[0]; }
+    void test(int feature) {
+        if (Words > 1) word[1 + feature / 64] |= std::uint64_t(1) << (feature % 64);
+    }
+    bool within(const Carried& o) const {
         std::uint64_t outside = 0;
-        for (int i = 0; i < kMostFeatures / 64; ++i) outside |= used[i] & ~o.used[i];
+        for (int i = 0; i < Words; ++i) outside |= word[i] & ~o.word[i];
         return outside == 0;
     }
-    int count() const {
+    int features() const {
         int sum = 0;
-        for (const std::uint64_t x : used) sum += std::popcount(x);
+        for (int i = 1; i < Words; ++i) sum += std::popcount(word[i]);
         return sum;
     }
+    bool operator==(const Carried&) const = default;
+};
+template <>
+struct Carried<0> {
+    void clear() {}
+    void join(const Carried&, const Carried&) {}
+    void set_marks(std::uint64_t) {}
+    std::uint64_t marks() const { return 0; }
+    void test(int) {}
+    bool within(const Carried&) const { return true; }
+    int features() const { return 0; }
+    bool operator==(const Carried&) const = default;
 };
 
 /// A tree for a subproblem: its price above the subproblem's minimum, its cost and its active rows.
-template <int K, bool Masked>
-struct Solution : Used<Masked> {
+template <int K, int Words>
+struct Solution {
+    [[no_unique_address]] Carried<Words> carried;
     Amount excess, cost;
     Amount row[K > 0 ? K : 1];
 };
@@ -57,12 +67,12 @@ struct Dominance {
     bool on = true;  // false: only equal rows are compared
 };
 
-template <int K, bool Masked>
-using Front = std::vector<Solution<K, Masked>>;
+template <int K, int Words>
+using Front = std::vector<Solution<K, Words>>;
 
-template <int K, bool Masked>
-bool dominates(const Solution<K, Masked>& b, const Solution<K, Masked>& a, const Dominance& d) {
-    if (b.cost > a.cost || !b.within(a)) return false;
+template <int K, int Words>
+bool dominates(const Solution<K, Words>& b, const Solution<K, Words>& a, const Dominance& d) {
+    if (b.cost > a.cost || !b.carried.within(a.carried)) return false;
     for (const int k : d.upper)
         if (b.row[k] > a.row[k]) return false;
     for (const int k : d.equal)
@@ -70,11 +80,31 @@ bool dominates(const Solution<K, Masked>& b, const Solution<K, Masked>& a, const
     return true;
 }
 
-/// Drops needless solutions and sorts by excess. Not every needless one is found when many rows are one-sided: each is
-/// compared with the last few kept. That is a matter of speed only.
-template <int K, bool Masked>
-void tidy(Front<K, Masked>& list, const Dominance& d) {
-    using One = Solution<K, Masked>;
+/// The cheapest kept so far of those that carry the same: overall, or by the second of two one-sided rows.
+template <int Words>
+struct Cheapest {
+    Carried<Words> carried;
+    Amount least = kNone;
+    std::map<Amount, Amount> stairs;
+    bool dominates(Amount cost, Amount second, bool two) const {
+        if (!two) return least <= cost;
+        const auto at = stairs.upper_bound(second);
+        return at != stairs.begin() && std::prev(at)->second <= cost;
+    }
+    void add(Amount cost, Amount second, bool two) {
+        least = std::min(least, cost);
+        if (!two) return;
+        auto from = stairs.lower_bound(second);
+        while (from != stairs.end() && from->second >= cost) from = stairs.erase(from);
+        stairs[second] = cost;
+    }
+};
+
+/// Drops needless solutions and sorts by excess. Not every needless one is found when many rows are one-sided, or when
+/// features are counted: each is compared with the last few kept. That is a matter of speed only.
+template <int K, int Words>
+void tidy(Front<K, Words>& list, const Dominance& d) {
+    using One = Solution<K, Words>;
     constexpr std::size_t kCompared = 256;
     std::sort(list.begin(), list.end(), [&](const One& a, const One& b) {
         for (const int k : d.equal)
@@ -83,28 +113,27 @@ void tidy(Front<K, Masked>& list, const Dominance& d) {
             if (a.row[k] != b.row[k]) return a.row[k] < b.row[k];
         return a.cost < b.cost;
     });
+    const bool two = d.upper.size() == 2, stepwise = Words <= 1 && d.upper.size() <= 2;
     std::size_t kept = 0, group = 0;
-    Amount least = kNone;
-    std::map<Amount, Amount> stairs;  // two one-sided rows: second row -> least cost so far
+    std::vector<Cheapest<Words>> cheapest;
     for (std::size_t i = 0; i < list.size(); ++i) {
         const One one = list[i];
         bool same = kept > group;
         if (same)
             for (const int k : d.equal) same = same && list[kept - 1].row[k] == one.row[k];
-        if (!same) group = kept, least = kNone, stairs.clear();
+        if (!same) group = kept, cheapest.clear();
         bool keep = true;
-        if (!Masked && d.upper.size() <= 1) {
-            keep = one.cost < least;
-            least = std::min(least, one.cost);
-        } else if (!Masked && d.upper.size() == 2) {
-            const Amount y = one.row[d.upper[1]];
-            auto at = stairs.upper_bound(y);
-            if (at != stairs.begin() && std::prev(at)->second <= one.cost)
-                keep = false;
-            else {
-                auto from = stairs.lower_bound(y);
-                while (from != stairs.end() && from->second >= one.cost) from = stairs.erase(from);
-                stairs[y] = one.cost;
+        if (stepwise) {
+            const Amount second = two ? one.row[d.upper[1]] : 0;
+            Cheapest<Words>* own = nullptr;
+            for (Cheapest<Words>& other : cheapest) {
+                if (other.carried == one.carried) own = &other;
+                if (other.carried.within(one.carried)) keep = keep && !other.dominates(one.cost, second, two);
+                if (!keep) break;
+            }
+            if (keep) {
+                if (!own && cheapest.size() < kCompared) own = &cheapest.emplace_back(Cheapest<Words>{one.carried});
+                if (own) own->add(one.cost, second, two);
             }
         } else {
             for (std::size_t k = kept; k > group && kept - k < kCompared && keep; --k)

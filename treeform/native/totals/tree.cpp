@@ -22,9 +22,13 @@ Valued value_of(const FlatTree& tree, const Table& t, const Settings& settings) 
     out.row.assign(t.rows, 0);
     out.admissible = true;
     std::set<int> used;
-    for (std::size_t v = 0; v < n; ++v) {
+    std::vector<std::uint64_t> marks(n, 0);
+    for (std::size_t v = n; v-- > 0;) {  // children stand behind their parents
         const int f = tree.feature[v];
         if (f >= 0) {
+            const std::uint64_t low = marks[tree.left[v]], high = marks[tree.right[v]];
+            if (!meet(t, f, low, high)) out.admissible = false;
+            marks[v] = low | high;
             out.cost += t.test_cost[f];
             for (int r = 0; r < t.rows; ++r) out.row[r] += t.test_row[std::size_t(f) * t.rows + r];
             if (weight[v] < settings.min_flow) out.admissible = false;
@@ -36,6 +40,7 @@ Valued value_of(const FlatTree& tree, const Table& t, const Settings& settings) 
             const Amount q = count[v * t.kinds + k];
             const std::size_t i = std::size_t(k) * t.labels + tree.label[v];
             out.cost += q * t.cost[i];
+            if (t.mark && q > 0) marks[v] |= t.mark[i];
             for (int r = 0; r < t.rows; ++r) out.row[r] += q * t.row[i * t.rows + r];
         }
     }

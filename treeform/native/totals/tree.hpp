@@ -17,8 +17,16 @@ inline FlatTree constant_tree(int label) {
     return tree;
 }
 
+/// Whether a test on a column may have sides that carry these marks.
+inline bool meet(const Table& table, std::size_t column, std::uint64_t low, std::uint64_t high) {
+    if (!table.clash_begin) return true;
+    for (std::int32_t c = table.clash_begin[column]; c < table.clash_begin[column + 1]; ++c)
+        if ((low & table.clash_low[c]) && (high & table.clash_high[c])) return false;
+    return true;
+}
+
 struct Valued {
-    bool admissible = false;      // the leaves' support, the tests' flow, the budget of features
+    bool admissible = false;      // support, flow, the budget of features, clashes
     bool satisfied = false;       // and all rows
     Amount cost = 0;
     std::vector<Amount> row;

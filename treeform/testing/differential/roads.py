@@ -39,7 +39,15 @@ HONOURED = {
     "dl85": {"max_nodes", "min_support"},
     "cadl85": {"max_nodes", "min_support"},
     "blossom": {"min_support"},
-    "totals-search": {"max_nodes", "min_support", "stability", "parity", "feature_budget", "max_errors"},
+    "totals-search": {
+        "max_nodes",
+        "min_support",
+        "stability",
+        "parity",
+        "feature_budget",
+        "max_errors",
+        "monotone",
+    },
     "diagram-search": {"max_nodes", "min_support", "stability"},
     "diagram-heuristic": {"max_nodes", "min_support", "stability"},
 }

@@ -1,0 +1,157 @@
+"""This version beside an earlier one: user CPU seconds of whole solves and of building a model.
+
+The earlier version is installed in ``build/bench/COMMIT``. The two take turns, each time in a new process that runs all
+cases; short ones are repeated there. All of them end with a proof, so that both versions do the same work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from statistics import geometric_mean
+from typing import Any
+
+from benchmarks.harness import ROOT, SESSION, Figures, Rows, Shown, in_child, read_set, repeated, table
+
+Solve = Callable[[], Any]
+BUILD = {"n": 19_000, "n_features": 20, "depth": 4}
+
+
+def contree(name: str, depth: int) -> Solve:
+    """A tree on continuous features."""
+    import treeform as tf
+
+    X, y = read_set("continuous", name)
+    return lambda: tf.Problem(X, y, shape=tf.Tree(depth)).solve(tf.ConTree(), time_limit=120)
+
+
+def dl85(name: str, depth: int) -> Solve:
+    """A tree on 0/1 features."""
+    import treeform as tf
+
+    X, y = read_set("binary", name)
+    return lambda: tf.Problem(X, y, shape=tf.Tree(depth)).solve(tf.DL85(), time_limit=120)
+
+
+def diagram(name: str, price: int) -> Solve:
+    """A diagram of skeleton I, whose models are the same in both versions (no pass-throughs)."""
+    import treeform as tf
+
+    X, y = read_set("odd", name)
+
+    def solve() -> Any:
+        problem = tf.Problem(X, y, shape=tf.Diagram(1, 2, 4, 8)).minimize(tf.Error() + price * tf.Nodes())
+        return problem.solve(tf.DiagramSearch(), time_limit=120)
+
+    return solve
+
+
+def sat(name: str) -> Solve:
+    """The least depth without errors, by SAT alone."""
+    import treeform as tf
+    from treeform.formulations.sat import SatDepth
+
+    X, y = read_set("sat", name)
+
+    def solve() -> Any:
+        problem = tf.Problem(X, y, shape=tf.Tree(8)).minimize(tf.Depth()).add(tf.MaxErrors(0))
+        return problem.solve("sat", formulation=SatDepth(), warm_start=None, time_limit=120)
+
+    return solve
+
+
+def model(hand_over: bool) -> Solve:
+    """A model of a million rows, and its way to HiGHS."""
+    from benchmarks.project import model_build
+
+    def build() -> None:
+        made = model_build.tree_model(**BUILD)
+        if hand_over:
+            model_build.hand_over(made)
+
+    return build
+
+
+CASES: dict[str, tuple[Callable[..., Solve], tuple[Any, ...]]] = {
+    **{f"ConTree, {name}, depth 3": (contree, (name, 3)) for name in ("avila", "eeg", "htru", "magic")},
+    **{
+        f"DL85, {name}, depth {d}": (dl85, (name, d))
+        for name, d in (("ionosphere", 4), ("pendigits", 5), ("letter", 4))
+    },
+    **{f"DiagramSearch, {name}": (diagram, (name, 2)) for name in ("monks1", "tic-tac-toe", "spect-heart")},
+    **{f"SAT, {name}": (sat, (name,)) for name in ("monks-3", "mouse-onehot", "iris")},
+    "model of a million rows": (model, (False,)),
+    "model of a million rows, handed to HiGHS": (model, (True,)),
+}
+
+
+def measure(cases: list[str]) -> tuple[str, dict[str, tuple[str, float]]]:
+    """Where treeform is, and what was found in which user seconds."""
+    import treeform as tf
+
+    for engine in (tf.ConTree(), tf.DL85(), tf.DiagramSearch()):  # imports and first-call costs
+        tf.Problem([[0], [1]], [0, 1], shape=tf.Tree(1)).solve(engine)
+    tiny = tf.Problem([[0], [1]], [0, 1], shape=tf.Tree(1)).minimize(tf.Depth()).add(tf.MaxErrors(0))
+    tiny.solve("sat", formulation="sat-depth", warm_start=None)
+    found = {}
+    for case in cases:
+        prepare, given = CASES[case]
+        result, seconds = repeated(prepare(*given), enough=0.6, most=5)
+        found[case] = ("" if result is None else f"{result.status} {result.objective}", min(seconds))
+    return str(tf.__file__), found
+
+
+@table("versions")
+def versions(rows: Rows) -> Shown:
+    """Medians and least seconds of both, and their ratios."""
+    frame = rows.frame.assign(seconds=rows.frame["seconds"].astype(float))
+    lines, ratios = [], []
+    for case, of in frame.groupby("case", sort=False):
+        both = [of[of["version"] == version]["seconds"] for version in ("before", "after")]
+        if any(one.empty for one in both):
+            continue
+        ratio = both[1].median() / both[0].median()
+        ratios.append(ratio)
+        middle, least = ([getattr(one, what)() for one in both] for what in ("median", "min"))
+        seconds = [f"{value:.3g}" for pair in (middle, least) for value in pair]
+        lines.append(
+            [case, len(both[1]), *seconds[:2], f"{ratio:.3f}", *seconds[2:], f"{least[1] / least[0]:.3f}"]
+        )
+    columns = [
+        "case", "runs of each", "before, median s", "after, median s", "ratio", "before, least s", "after, least s",
+        "ratio",
+    ]  # fmt: skip
+    note = (
+        f"User CPU seconds, by turns in new processes. Before: commit {rows.facts['before']}. Geometric mean of the "
+        f"ratios of medians: {geometric_mean(ratios):.3f}. Both versions find the same optima."
+    )
+    return Shown.of("Speed before and after", columns, lines, note)
+
+
+def main(before: str = "7c02411", runs: int = 5, cases: str = "") -> None:
+    """Measure; `before` is a commit, `cases` are beginnings of names with semicolons between them."""
+    folder = SESSION.raw / before
+    if not (folder / "treeform").exists():
+        raise SystemExit(
+            f"first: pip install --no-deps --target {folder} 'treeform @ git+file://{ROOT}@{before}'"
+        )
+    figures = Figures("versions", ("case", "run", "version"), before=before)
+    chosen = [case for case in CASES if case.startswith(tuple(cases.split(";")))]
+    for run in range(runs):
+        for version in ("before", "after") if run % 2 == 0 else ("after", "before"):
+            missing = [case for case in chosen if figures.find(case=case, run=run, version=version) is None]
+            if not missing:
+                continue
+            SESSION.check_time()
+            done = in_child(measure, missing, **({"PYTHONPATH": str(folder)} if version == "before" else {}))
+            if done.answer is None:
+                raise SystemExit(done.how)
+            where, found = done.answer
+            if where.startswith(str(folder)) != (version == "before"):
+                raise SystemExit(f"{version}: treeform is imported from {where}")
+            for case, (answer, seconds) in found.items():
+                key = {"case": case, "run": run, "version": version}
+                figures.add({**key, "found": answer, "seconds": round(seconds, 6)})
+    for case in chosen:
+        answers = {row["found"] for row in figures if row["case"] == case}
+        if len(answers) > 1:
+            raise SystemExit(f"{case}: the versions differ, {' and '.join(sorted(answers))}")

@@ -1,0 +1,301 @@
+"""Exports, each executed by a real engine on every row: equal to the model's own predictions."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import shutil
+import sqlite3
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from export_tables import hard_rows, mixed_table, models
+from typer.testing import CliRunner
+
+import treeform as tf
+from treeform.cli.app import app
+from treeform.cli.export import FORMATS
+from treeform.errors import SpecError
+
+SEEDS = [0, 1]
+
+
+@pytest.fixture(scope="module", params=SEEDS)
+def cases(request):
+    """Models, rows, and what the models predict for them as text."""
+    table, _ = mixed_table(request.param)
+    found = []
+    for graph in models(request.param):
+        rows = hard_rows(graph, table)
+        found.append((graph, rows, [str(label) for label in graph.predict(rows, unseen="other")]))
+    return found
+
+
+def plain_rows(rows: pd.DataFrame) -> list[dict[str, object]]:
+    """Rows as Python values, None where one is missing."""
+    made = []
+    for row in rows.astype(object).to_dict("records"):
+        plain = {}
+        for name, value in row.items():
+            if value is None or value is pd.NaT or value != value:
+                plain[name] = None
+            elif isinstance(value, pd.Timestamp):
+                plain[name] = value.to_pydatetime()
+            else:
+                plain[name] = value.item() if isinstance(value, np.generic) else value
+        made.append(plain)
+    return made
+
+
+def test_python(cases):
+    for graph, rows, expected in cases:
+        space: dict = {}
+        exec(compile(graph.to_python(), "exported.py", "exec"), space)
+        assert [str(space["predict"](row)) for row in plain_rows(rows)] == expected
+
+
+def test_javascript(cases, tmp_path):
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("node is not here")
+    for graph, rows, expected in cases:
+        (tmp_path / "model.js").write_text(graph.to_javascript(), encoding="utf-8")
+        dates = [name for name, values in rows.items() if values.dtype.kind == "M"]
+        given = [
+            {k: v.timestamp() if isinstance(v, datetime.datetime) else v for k, v in row.items()}
+            for row in utc(plain_rows(rows))
+        ]
+        (tmp_path / "rows.json").write_text(json.dumps({"rows": given, "dates": dates}), encoding="utf-8")
+        (tmp_path / "run.js").write_text(
+            "const {predict} = require('./model.js'); const {rows, dates} = require('./rows.json');\n"
+            "for (const row of rows) for (const d of dates) if (row[d] !== null) row[d] = new Date(row[d] * 1000);\n"
+            "console.log(JSON.stringify(rows.map(row => String(predict(row)))));"
+        )
+        done = subprocess.run([node, "run.js"], cwd=tmp_path, capture_output=True, text=True, check=True)
+        assert json.loads(done.stdout) == expected
+
+
+def utc(rows: list[dict[str, object]]) -> list[dict[str, object]]:
+    zone = datetime.UTC
+    return [
+        {k: v.replace(tzinfo=zone) if isinstance(v, datetime.datetime) else v for k, v in row.items()}
+        for row in rows
+    ]
+
+
+def test_c(cases, tmp_path):
+    """Compiled without warnings; values arrive bit by bit, as hexadecimal floats."""
+    compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
+    assert compiler, "the README asks for a compiler"
+    for number, (graph, rows, expected) in enumerate(cases):
+        code = graph.to_c()
+        (tmp_path / "model.c").write_text(code, encoding="utf-8")
+        members = [
+            line.split(";")[0].split() for line in code.splitlines() if line.endswith('" */') and ";" in line
+        ]
+        names = [json.loads(line.split("/* ")[1][:-3]) for line in code.splitlines() if line.endswith('" */')]
+        values = []
+        for row in plain_rows(rows):
+            for (kind, *_), name in zip(members, names, strict=True):
+                values.append(c_literal(row[name], text=kind == "const"))
+        main = [
+            '#include "model.c"', "#include <stdio.h>", "int main(void) {",
+            f"    static const struct model_row rows[] = {{{','.join(values)}}};",
+            "    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) puts(model_labels[predict(&rows[i])]);",
+            "    return 0;", "}",
+        ]  # fmt: skip
+        (tmp_path / "main.c").write_text("\n".join(main), encoding="utf-8")
+        flags = [
+            "-std=c99",
+            "-Wall",
+            "-Wextra",
+            "-Werror",
+            "-Wno-missing-braces",
+            "-Wno-missing-field-initializers",
+        ]
+        run = tmp_path / f"run{number}"
+        subprocess.run([compiler, *flags, "main.c", "-o", str(run), "-lm"], cwd=tmp_path, check=True)
+        done = subprocess.run([str(run)], capture_output=True, text=True, check=True, encoding="utf-8")
+        assert done.stdout.splitlines() == expected
+
+
+def c_literal(value: object, text: bool) -> str:
+    if value is None:
+        return "NULL" if text else "NAN"
+    if isinstance(value, str):
+        return '"' + "".join(f"\\{byte:03o}" for byte in value.encode()) + '"'
+    if isinstance(value, datetime.datetime):
+        value = (value - datetime.datetime(1970, 1, 1)) / datetime.timedelta(days=1)
+    return float(value).hex()
+
+
+def test_sqlite(cases):
+    for graph, rows, expected in cases:
+        base = sqlite3.connect(":memory:")
+        stored = rows.astype({"grade": object})
+        stored["opened"] = stored["opened"].dt.strftime("%Y-%m-%d %H:%M:%S")
+        stored.to_sql("applicants", base, index_label="id", dtype={"owner": "BOOLEAN"})
+        query = graph.to_sql("applicants", dialect="sqlite", keep=["id"])
+        found = sorted(base.execute(query).fetchall())
+        assert [str(label) for _, label in found] == expected
+
+
+def test_duckdb(cases):
+    duckdb = pytest.importorskip("duckdb")
+    for graph, rows, expected in cases:
+        base = duckdb.connect()
+        stored = rows.astype({"grade": object, "job": object, "owner": "boolean"}).assign(id=range(len(rows)))
+        base.register("applicants", stored)
+        found = sorted(base.execute(graph.to_sql("applicants", dialect="duckdb", keep=["id"])).fetchall())
+        assert [str(label) for _, label in found] == expected
+
+
+@pytest.mark.parametrize("dialect", ["postgres", "bigquery", "snowflake", "tsql"])
+def test_other_dialects_are_valid(cases, dialect):
+    sqlglot = pytest.importorskip("sqlglot")
+    for graph, _, _ in cases:
+        assert sqlglot.parse_one(graph.to_sql("applicants", dialect=dialect), dialect=dialect)
+
+
+def test_json_rules(cases):
+    """Exactly one rule fires for each row."""
+    for graph, rows, expected in cases:
+        exported = json.loads(json.dumps(graph.to_json_rules()))
+        for row, label in zip(plain_rows(rows), expected, strict=True):
+            fired = [
+                rule for rule in exported["rules"] if all(holds(c, row[c["column"]]) for c in rule["if"])
+            ]
+            assert [str(rule["then"]) for rule in fired] == [label]
+
+
+def holds(condition: dict, value: object) -> bool:
+    if condition["is"] == "is missing":
+        answer = value is None
+    elif value is None:
+        answer = condition["or_missing"]
+    elif condition["is"] == "is true":
+        answer = value is True
+    elif condition["is"] == "is level":
+        answer = value == condition["value"]
+    elif condition["is"] == "among":
+        answer = value in condition["value"]
+    elif condition["is"] == "before":
+        answer = (value - datetime.datetime(1970, 1, 1)).days < condition["value"]
+    else:
+        answer = value <= condition["value"]
+    return answer == condition["holds"]
+
+
+def test_onnx(cases):
+    runtime = pytest.importorskip("onnxruntime")
+    for graph, rows, expected in cases:
+        session = runtime.InferenceSession(graph.to_onnx().SerializeToString())
+        feed = {given.name: onnx_column(rows[given.name], given.type) for given in session.get_inputs()}
+        labels, scores = session.run(["label", "scores"], feed)
+        assert [str(label) for label in labels] == expected
+        assert (scores.sum(axis=1) == 1).all()
+
+
+def onnx_column(values: pd.Series, kind: str) -> np.ndarray:
+    if "string" in kind:
+        text = ["" if pd.isna(value) else str(value) for value in values]
+        return np.array(text, dtype=object)[:, None]
+    if values.dtype.kind == "M":
+        days = (values - pd.Timestamp("1970-01-01")) / pd.Timedelta(days=1)
+        return days.to_numpy(dtype=np.float64)[:, None]
+    return pd.to_numeric(values.astype(object).where(values.notna(), np.nan)).to_numpy(dtype=np.float64)[
+        :, None
+    ]
+
+
+def test_a_row_that_lacks_a_needed_value_has_no_answer():
+    graph = tf.Problem(pd.DataFrame({"a": [1.0, 2, 3, 4]}), [0, 0, 1, 1], shape="tree:1").solve().graph
+    space: dict = {}
+    exec(graph.to_python(), space)
+    with pytest.raises(ValueError, match="missing a value"):
+        space["predict"]({"a": None})
+    base = sqlite3.connect(":memory:")
+    pd.DataFrame({"a": [1.0, None]}).to_sql("t", base, index=False)
+    assert base.execute(graph.to_sql("t", dialect="sqlite")).fetchall() == [(0,), (None,)]
+    assert "return -1;" in graph.to_c()
+    assert graph.to_json_rules()["never_missing"] == ["a"]
+
+
+def test_constant_models_and_pass_throughs():
+    data = tf.Problem(pd.DataFrame({"a": [1.0, 2, 3]}), [0, 0, 1], shape="tree:1").data
+    constant = tf.DecisionGraph.leaf(1, data)
+    space: dict = {}
+    exec(constant.to_python(), space)
+    assert space["predict"]({"a": 3}) == 1
+    assert constant.to_sql(dialect="duckdb").strip() == "1"
+    assert "return 1;" in constant.to_c()
+    with pytest.raises(SpecError, match="constant"):
+        constant.to_onnx()
+    passing = tf.DecisionGraph.build(
+        {
+            0: {"pass": 1},
+            1: {"feature": 0, "threshold": 2.5, "left": 2, "right": 3},
+            2: {"label": 0},
+            3: {"label": 1},
+        },
+        data,
+    )
+    exec(passing.to_python(), space)
+    assert [space["predict"]({"a": a}) for a in (1, 2, 3)] == [0, 0, 1]
+
+
+def test_what_cannot_be_exported_is_refused():
+    X, y = [[0.0, 0], [1, 1], [0, 1], [1, 0]], [0, 0, 1, 1]
+    lines = tf.Problem(X, [0, 1, 1, 1], shape=tf.Tree(1, "multivariate")).solve("cp-sat", time_limit=10).graph
+    for export in (
+        lines.to_python,
+        lines.to_c,
+        lines.to_javascript,
+        lines.to_sql,
+        lines.to_json_rules,
+        lines.to_onnx,
+    ):
+        with pytest.raises(SpecError, match="hyperplanes") as caught:
+            export()
+        assert caught.value.fix
+    graph = tf.Problem(X, y, shape="tree:2").solve().graph
+    with pytest.raises(SpecError, match="dialect 'postgress'") as caught:
+        graph.to_sql("t", dialect="postgress")
+    assert "postgres" in caught.value.fix
+    odd = tf.Problem([[0], [1]], [frozenset("a"), frozenset("b")], shape="tree:1").solve().graph
+    with pytest.raises(SpecError, match="no Python literal"):
+        odd.to_python()
+
+
+def test_exports_need_no_solver_and_no_treeform_to_run(tmp_path):
+    graph = models(0)[0]
+    (tmp_path / "exported.py").write_text(graph.to_python(), encoding="utf-8")
+    code = (
+        "import sys, exported; print(sorted(m for m in sys.modules if m in ('treeform', 'numpy', 'pandas')))"
+    )
+    done = subprocess.run([sys.executable, "-I", "-c", f"import sys; sys.path.insert(0, {str(tmp_path)!r}); {code}"],
+                          capture_output=True, text=True, check=True)  # fmt: skip
+    assert done.stdout.strip() == "[]"
+
+
+def test_the_command(tmp_path):
+    path = tmp_path / "model.json"
+    graph = models(0)[0]
+    graph.save(path)
+    run = CliRunner()
+    for name in FORMATS:
+        out = tmp_path / f"out.{name}"
+        done = run.invoke(app, ["export", str(path), "--to", name, "-o", str(out)])
+        assert done.exit_code == 0, done.output
+        assert out.stat().st_size > 0
+    shown = run.invoke(
+        app, ["export", str(path), "--to", "sql", "--table", "t", "--dialect", "duckdb", "--id", "k"]
+    )
+    assert shown.stdout == graph.to_sql("t", dialect="duckdb", keep=["k"])
+    for wrong, what in [(["--to", "pythn"], "python"), (["--to", "onnx"], "-o model.onnx")]:
+        done = run.invoke(app, ["export", str(path), *wrong])
+        assert done.exit_code == 2
+        assert what in done.stderr

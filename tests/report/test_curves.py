@@ -1,0 +1,63 @@
+"""The curves of a report: the best objective against the bound of each requirement."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+import treeform as tf
+from treeform import report
+from treeform.report.curves import curves
+
+
+def problem():
+    rng = np.random.default_rng(4)
+    X, group = rng.integers(0, 2, (60, 4)), rng.integers(0, 2, 60)
+    y = (X[:, 0] & X[:, 1]) ^ (rng.random(60) < 0.15) ^ (group & (rng.random(60) < 0.4))
+    made = tf.Problem(X, y.astype(int), shape=tf.Tree(2), sensitive_features=group)
+    made += [tf.StatisticalParity(difference="0.1"), tf.MinSupport(2), tf.MaxNodes(2)]
+    return made
+
+
+def test_each_bound_has_a_proved_curve():
+    result = problem().solve()
+    frontiers = report.trace_curves(result)
+    assert [frontier.axis.name for frontier in frontiers] == [
+        "statistical_parity",
+        "min_support",
+        "max_nodes",
+    ]
+    for frontier, requirement in zip(frontiers, result.question.requirements, strict=True):
+        assert frontier.proved
+        assert frontier.at(requirement.bound).objective == result.objective
+
+
+def test_the_page_draws_them_and_marks_the_bound():
+    result = problem().solve()
+    page = report.html(result)
+    assert len(re.findall(r'class="frontier"', page)) == 3
+    assert len(re.findall(r'<line class="mark"', page)) == 3
+    assert f"at the bound asked for (0.1) {result.objective}" in page
+    assert 'class="frontier"' not in report.html(result, frontiers=())
+
+
+def test_curves_of_ones_own():
+    made = problem()
+    result = made.solve()
+    frontier = made.frontier(over="statistical_parity", between=("0.2", "0.05"))
+    (curve,) = curves([frontier], result.question)
+    assert curve.requirement == str(made.requirements[0])
+    assert f"{len(frontier.points)} points, every point is proved." in curve.sentence
+
+
+def test_no_curve_without_a_proof_or_a_native_engine():
+    made = problem()
+    stopped = made.solve("highs", warm_start=None, time_limit=0.001)
+    assert stopped.status is not tf.Status.OPTIMAL
+    assert report.trace_curves(stopped) == ()
+    by_solver = tf.Problem(
+        [[0.0], [1.0]] * 4, [0, 1] * 4, shape=tf.Diagram(1), sensitive_features=[0, 1, 1, 0] * 2
+    )
+    by_solver += tf.StatisticalParity(difference="0.1")
+    assert report.trace_curves(by_solver.solve("cp-sat")) == ()

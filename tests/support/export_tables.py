@@ -1,0 +1,82 @@
+"""Tables with every kind of column, models on them, and rows at, just below and just above each threshold."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+import treeform as tf
+
+
+def mixed_table(seed: int, n: int = 90) -> tuple[pd.DataFrame, np.ndarray]:
+    """Numbers, a boolean, text, ordered levels and dates, with gaps in some; labels that depend on all of them."""
+    rng = np.random.default_rng(seed)
+    table = pd.DataFrame(
+        {
+            "amount, in €": (rng.normal(0, 3, n) * 10.0 ** rng.integers(-3, 4, n)).round(5),
+            "age": rng.integers(18, 80, n).astype(float),
+            "owner": rng.integers(0, 2, n).astype(bool),
+            "job": rng.choice(["cook", "o\"k's", "größe", "clerk"], n),
+            "grade": pd.Categorical(rng.choice(list("ABCD"), n), categories=list("ABCD"), ordered=True),
+            "opened": pd.to_datetime("2020-01-01") + pd.to_timedelta(rng.integers(0, 700, n), unit="D"),
+        }
+    )
+    table["owner"] = table["owner"].astype(object)
+    for name in ("age", "owner", "job", "grade", "opened"):
+        table.loc[rng.random(n) < 0.15, name] = pd.NaT if name == "opened" else None
+    score = (
+        (table["amount, in €"] > 0.2).astype(int)
+        + 2 * table["age"].isna()
+        + (table["job"] == "cook") * 1
+        + (table["grade"] > "B").astype(int)
+        + (table["opened"] > "2020-11-01").astype(int)
+        + table["owner"].eq(True).astype(int)
+        + rng.integers(0, 2, n)
+    )
+    return table, np.where(score > 3, "yes", np.where(score > 1, "per'haps", "no"))
+
+
+def models(seed: int) -> list[tf.DecisionGraph]:
+    """Trees and diagrams, on random labels too, so that all columns are tested."""
+    table, y = mixed_table(seed)
+    rng = np.random.default_rng(seed)
+    found = [
+        tf.Problem(table, y, shape=tf.Tree(3), dates="days").solve("contree").graph,
+        tf.Problem(table, rng.integers(0, 2, len(y)), shape=tf.Tree(4), dates="days")
+        .solve("contree", time_limit=5)
+        .graph,
+        tf.Problem(table, rng.integers(0, 3, len(y)), shape=tf.Diagram(1, 2, 3, 2), dates="days")
+        .solve(time_limit=1)
+        .graph,
+    ]
+    return [graph for graph in found if graph is not None]
+
+
+def hard_rows(graph: tf.DecisionGraph, table: pd.DataFrame) -> pd.DataFrame:
+    """The table, and rows with a value at, just below and just above each threshold, unseen levels, and gaps."""
+    rows = [table]
+    for test in graph.tests():
+        if test.column is None:
+            continue
+        column = graph.columns[test.column]
+        values: list[object] = []
+        if column.kind == "numeric" and abs(test.threshold) < 1e300:
+            t = test.threshold
+            values = [t, np.nextafter(t, -np.inf), np.nextafter(t, np.inf), -1e300, 1e300, 0.0]
+        elif column.kind == "date" and abs(test.threshold) < 1e6:
+            day = pd.Timestamp("1970-01-01") + pd.Timedelta(days=int(np.floor(test.threshold)))
+            values = [
+                day,
+                day + pd.Timedelta(days=1),
+                day + pd.Timedelta(hours=23),
+                day - pd.Timedelta(days=1),
+            ]
+        elif column.kind == "category":
+            values = ["COOK", "cook", ""]
+        for value in values:
+            row = table.sample(4, random_state=len(rows)).copy()
+            row[column.source] = value
+            rows.append(row)
+    made = pd.concat(rows, ignore_index=True)
+    made["grade"] = made["grade"].astype(table["grade"].dtype)
+    return made

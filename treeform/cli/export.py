@@ -1,0 +1,73 @@
+"""The command ``treeform export``: a model as a program that runs elsewhere."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from treeform.cli import options as opt
+from treeform.cli.files import check_writable, write_bytes, write_text
+from treeform.cli.stored import load_model
+from treeform.errors import SpecError, did_you_mean
+from treeform.graph import DecisionGraph
+
+Options = dict[str, Any]
+FORMATS: dict[str, Callable[[DecisionGraph, Options], str | bytes]] = {
+    "python": lambda graph, _: graph.to_python(),
+    "c": lambda graph, _: graph.to_c(),
+    "javascript": lambda graph, _: graph.to_javascript(),
+    "sql": lambda graph, given: graph.to_sql(**given),
+    "json-rules": lambda graph, _: json.dumps(graph.to_json_rules(), indent=1) + "\n",
+    "onnx": lambda graph, _: bytes(graph.to_onnx().SerializeToString()),
+    "svg": lambda graph, _: graph.to_svg(),
+    "dot": lambda graph, _: graph.to_dot(),
+}
+
+
+def export(
+    model: Annotated[Path, typer.Argument(help="Model file that fit wrote.", show_default=False)],
+    to: Annotated[str, typer.Option(help=f"One of {', '.join(FORMATS)}.", metavar="FORMAT")],
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write here instead of stdout.")
+    ] = None,
+    table: Annotated[
+        str | None, typer.Option(help="SQL: select from this table; left out, the expression alone.")
+    ] = None,
+    dialect: Annotated[
+        str, typer.Option(help="SQL: sqlite, duckdb, postgres, bigquery, tsql, ...")
+    ] = "postgres",
+    id_column: Annotated[
+        list[str] | None,
+        typer.Option("--id", help="SQL: select this column, too. Repeatable.", metavar="COLUMN"),
+    ] = None,
+    debug: opt.Debug = False,
+) -> None:
+    """Write a model as a program that decides every row as the model does.
+
+    For example: treeform export model.json --to sql --table applicants --dialect duckdb --id customer
+    """
+    if to not in FORMATS:
+        raise SpecError(
+            f"there is no format {to!r}",
+            cause=f"models are exported to {', '.join(FORMATS)}",
+            fix=did_you_mean(to, FORMATS) or "use for example --to python",
+        )
+    if output is not None:
+        check_writable([output], inputs=[model])
+    elif to == "onnx":
+        raise SpecError(
+            "ONNX is no text", cause="it would be written to the terminal", fix="add -o model.onnx"
+        )
+    given = {"table": table, "dialect": dialect, "keep": id_column or []}
+    made = FORMATS[to](load_model(model), given)
+    if output is None:
+        sys.stdout.write(str(made))
+    elif isinstance(made, bytes):
+        write_bytes(output, made)
+    else:
+        write_text(output, made)

@@ -1,0 +1,301 @@
+"""Table files: CSV in the user's form, Parquet and Feather, from disk or from stdin."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import difflib
+import gzip
+import io
+import sys
+import warnings
+import zlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import IO, Any
+
+import pandas as pd
+
+from treeform.data.rows import BY_LINE
+from treeform.data.text_numbers import NO_VALUE
+from treeform.errors import DataError, SpecError
+
+CSV_SUFFIXES = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
+SUFFIXES = (*CSV_SUFFIXES, ".parquet", ".feather")
+STDIN = "-"
+# From pandas 3.1 on, numbers are read exactly anyway and asking for it is deprecated.
+_EXACT_BY_DEFAULT = [int(part) for part in pd.__version__.split(".")[:2]] >= [3, 1]
+EXACT_FLOATS: dict[str, Any] = {} if _EXACT_BY_DEFAULT else {"float_precision": "round_trip"}
+_MARKS = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+
+
+@dataclass(frozen=True)
+class CsvForm:
+    """How CSV files are written.
+
+    Attributes
+    ----------
+    sep : str or None
+        What stands between cells; None: a comma, and a tab where the name ends in ``.tsv``.
+    decimal : {".", ","}
+    encoding : str or None
+        None: UTF-8, and UTF-16 where the file begins with its mark.
+    """
+
+    sep: str | None = None
+    decimal: str = "."
+    encoding: str | None = None
+
+    @classmethod
+    def of(cls, sep: str | None, decimal: str | None, encoding: str | None) -> CsvForm:
+        """Check the options of the command line.
+
+        Raises
+        ------
+        SpecError
+            If one of them is not possible.
+        """
+        sep = {"tab": "\t", "\\t": "\t", "space": " "}.get(sep or "", sep)
+        if sep is not None and len(sep) != 1:
+            raise SpecError(
+                f"--sep {sep!r} is not one character", fix="use for example --sep ';' or --sep tab"
+            )
+        if decimal not in (None, ".", ","):
+            raise SpecError(f"--decimal {decimal!r} is not known", fix="use . or ,")
+        if decimal == "," and sep in (None, ","):
+            raise SpecError("--decimal , needs another separator of cells", fix="add --sep ';' or --sep tab")
+        if encoding is not None:
+            try:
+                codecs.lookup(encoding)
+            except LookupError:
+                raise SpecError(
+                    f"--encoding {encoding!r} is not known", fix="use for example latin-1, cp1252 or utf-16"
+                ) from None
+        return cls(sep, decimal or ".", encoding)
+
+    def separator(self, path: Path) -> str:
+        """What stands between cells of this file."""
+        return self.sep or ("\t" if path.name.lower().removesuffix(".gz").endswith(".tsv") else ",")
+
+
+USUAL = CsvForm()
+_form: ContextVar[CsvForm] = ContextVar("csv form", default=USUAL)
+
+
+@contextmanager
+def csv_form(form: CsvForm) -> Iterator[None]:
+    """Within the block, CSV files are read like this."""
+    token = _form.set(form)
+    try:
+        yield
+    finally:
+        _form.reset(token)
+
+
+def read_table(path: Path, text: Iterable[str] = ()) -> pd.DataFrame:
+    """Read a table from a file, or CSV from stdin for ``-``; columns in ``text`` are not read as numbers.
+
+    Empty cells are missing values. Text such as ``NA`` or ``?`` is one only in a column whose other values
+    are numbers; elsewhere it is a level like any other.
+
+    Raises
+    ------
+    DataError
+        If the file is missing, unreadable, in another encoding, empty, ragged, or its header is unusable.
+    """
+    name = path.name.lower()
+    if str(path) != STDIN:
+        if not name.endswith(SUFFIXES):
+            raise DataError(
+                f"{path} is not a kind of table that treeform reads",
+                cause=f"the name ends in none of {', '.join(SUFFIXES)}",
+                fix="convert it, or rename it when it is one of these; - reads CSV from stdin",
+            )
+        _check_there(path)
+    arrow = name.endswith((".parquet", ".feather"))
+    frame = _read_arrow(path) if arrow else _read_csv(path, text, _form.get())
+    if frame.empty:
+        raise DataError(
+            f"{path} holds no {'columns' if not len(frame.columns) else 'rows'}",
+            cause="there is nothing below the header" if len(frame.columns) else "the table is empty",
+            fix="give a table with one line for each sample",
+        )
+    return frame
+
+
+def _check_there(path: Path) -> None:
+    if path.is_dir():
+        raise DataError(f"{path} is a folder", cause="a table is a file", fix="name a file in it")
+    if path.exists():
+        return
+    beside = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
+    close = difflib.get_close_matches(path.name, beside, n=1)
+    raise DataError(
+        f"there is no file {path}",
+        cause=None if path.parent.is_dir() else f"there is no folder {path.parent}",
+        fix=f"did you mean {path.with_name(close[0])}?" if close else "check the path",
+    )
+
+
+def _read_arrow(path: Path) -> pd.DataFrame:
+    read = pd.read_parquet if path.name.lower().endswith(".parquet") else pd.read_feather
+    try:
+        frame = read(path)
+    except ImportError as error:
+        raise DataError(
+            f"{path} cannot be read",
+            cause="no reader of Parquet and Feather is installed",
+            fix="pip install 'treeform[parquet]'",
+        ) from error
+    except (OSError, ValueError) as error:
+        raise DataError(
+            f"{path} cannot be read", cause=_first_line(error), fix="write the file again"
+        ) from error
+    frame.columns = [str(column) for column in frame.columns]
+    _check_header(path, list(frame.columns), None)
+    return frame
+
+
+def _read_csv(path: Path, text: Iterable[str], form: CsvForm) -> pd.DataFrame:
+    sep = form.separator(path)
+    try:
+        with _open(path, form) as stream:
+            rows = csv.reader(stream, strict=True, delimiter=sep)
+            header = next(rows, None)
+            first = next(rows, None)
+        if header is None or not any(cell.strip() for cell in header):
+            raise DataError(
+                f"{path} is empty", cause="it has no header line", fix="give a table with a header"
+            )
+        _check_header(path, header, sep)
+        _check_width(path, header, first)
+        with _open(path, form) as stream, warnings.catch_warnings():
+            warnings.simplefilter("error", pd.errors.ParserWarning)
+            frame = pd.read_csv(
+                stream,
+                sep=sep,
+                decimal=form.decimal,
+                keep_default_na=False,
+                na_values=[""],
+                low_memory=False,
+                index_col=False,
+                **EXACT_FLOATS,
+                dtype={column: str for column in text if column in header},
+            )
+    except UnicodeError as error:
+        raise _wrong_encoding(path, form, error) from error
+    except (csv.Error, pd.errors.ParserError, pd.errors.ParserWarning) as error:
+        raise DataError(
+            f"{path} is not a regular table",
+            cause=_first_line(error),
+            fix="every line needs as many cells as the header; quote cells that hold the separator",
+        ) from error
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise DataError(
+            f"{path} is not a whole gzip file", cause=_first_line(error), fix="compress or download it again"
+        ) from error
+    except OSError as error:
+        raise DataError(
+            f"{path} cannot be read", cause=error.strerror or str(error), fix="name a file that may be read"
+        ) from error
+    return _numbers_with_gaps(frame, set(text))
+
+
+def _open(path: Path, form: CsvForm) -> IO[str]:
+    with _open_bytes(path) as stream:
+        mark = stream.read(2)
+    encoding = form.encoding or _MARKS.get(mark, "utf-8-sig")
+    return io.TextIOWrapper(_open_bytes(path), encoding=encoding, newline="")
+
+
+def _open_bytes(path: Path) -> IO[bytes]:
+    if str(path) == STDIN:
+        return io.BytesIO(_stdin())
+    return gzip.open(path, "rb") if path.name.lower().endswith(".gz") else path.open("rb")  # type: ignore[return-value]
+
+
+@cache
+def _stdin() -> bytes:
+    """All of stdin, which can be read only once."""
+    return sys.stdin.buffer.read()
+
+
+def _check_header(path: Path, header: Sequence[str], sep: str | None) -> None:
+    repeated = [name for name, count in Counter(header).items() if count > 1]
+    if repeated:
+        places = [index + 1 for index, name in enumerate(header) if name == repeated[0]]
+        raise DataError(
+            f"{path} has {len(places)} columns named {repeated[0]!r}",
+            cause=f"columns {', '.join(map(str, places))} have the same name"
+            + (f" (also repeated: {', '.join(map(repr, repeated[1:5]))})" if repeated[1:] else ""),
+            fix="give every column a name of its own",
+        )
+    if "" in [name.strip() for name in header]:
+        raise DataError(
+            f"column {[name.strip() for name in header].index('') + 1} of {path} has no name",
+            cause="often this is a row index that was written along with the table",
+            fix="drop the column (in pandas: to_csv(..., index=False)) or give it a name",
+        )
+    other = [mark for mark in ",;\t|" if mark != sep and mark in header[0]]
+    if sep is not None and len(header) == 1 and other:
+        word = "tab" if other[0] == "\t" else repr(other[0])
+        raise DataError(
+            f"{path} seems to be separated by {other[0]!r}",
+            cause=f"the header is a single cell when it is split at {sep!r}",
+            fix=f"add --sep {word}",
+        )
+
+
+def _check_width(path: Path, header: Sequence[str], first: Sequence[str] | None) -> None:
+    if first and len(first) != len(header):
+        raise DataError(
+            f"{path} is not a regular table",
+            cause=f"the header has {len(header)} cells and the first {BY_LINE.word} has {len(first)}",
+            fix="every line needs as many cells as the header; quote cells that hold the separator",
+        )
+
+
+def _wrong_encoding(path: Path, form: CsvForm, error: UnicodeError) -> DataError:
+    """Find the first line that is not UTF-8, since a parser's byte offset helps nobody."""
+    if form.encoding is not None:
+        return DataError(
+            f"{path} is not {form.encoding}", cause=str(error), fix="name its encoding with --encoding"
+        )
+    place = "somewhere"
+    with _open_bytes(path) as stream:
+        for number, line in enumerate(stream, start=1):
+            try:
+                line.decode("utf-8")
+            except UnicodeDecodeError as found:
+                place = f"in line {number}, byte {found.start + 1} (0x{line[found.start]:02x})"
+                break
+    return DataError(
+        f"{path} is not UTF-8",
+        cause=f"the first wrong byte is {place}; the file is probably Latin-1 or Windows-1252",
+        fix="name its encoding, such as --encoding cp1252 or --encoding utf-16",
+    )
+
+
+def _numbers_with_gaps(frame: pd.DataFrame, text: set[str]) -> pd.DataFrame:
+    """Columns of numbers in which some cells say NA or ? become numbers with missing values."""
+    for column in frame.columns:
+        values = frame[column]
+        if column in text or pd.api.types.is_numeric_dtype(values) or pd.api.types.is_bool_dtype(values):
+            continue
+        gaps = values.astype(str).str.strip().isin(NO_VALUE)
+        if not gaps.any() or gaps.all():
+            continue
+        numbers = pd.to_numeric(values.where(~gaps), errors="coerce")
+        if numbers.notna().equals(values.notna() & ~gaps):
+            frame[column] = numbers
+    return frame
+
+
+def _first_line(error: BaseException) -> str:
+    text = str(error).strip() or type(error).__name__
+    return text.splitlines()[0].removeprefix("Error tokenizing data. C error: ")

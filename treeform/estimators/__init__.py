@@ -1,0 +1,8 @@
+"""scikit-learn estimators: problems that are stated by parameters and solved by ``fit``."""
+
+from __future__ import annotations
+
+from treeform.estimators.diagram import OptimalDiagramClassifier
+from treeform.estimators.tree import OptimalTreeClassifier
+
+__all__ = ["OptimalDiagramClassifier", "OptimalTreeClassifier"]

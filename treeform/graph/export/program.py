@@ -1,0 +1,214 @@
+"""A model as a program over the user's columns: conditions in place of tests on encoded features."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+from functools import cached_property
+
+from treeform.data.columns import (
+    BOOLEAN,
+    CATEGORY,
+    DATE,
+    DATETIME,
+    LARGEST_PRESENT,
+    ORDERED,
+    Column,
+    Level,
+)
+from treeform.errors import SpecError
+from treeform.graph.graph import FlatGraph
+
+
+class Kind(Enum):
+    """What a condition asks about a value; of a missing one, the answer is no."""
+
+    AT_MOST = "at most"  #: a number is at most `value`
+    BEFORE = (
+        "before"  #: a date is before the day `value`, counted from 1970-01-01; the time of day is no matter
+    )
+    UNTIL = "until"  #: a date with its time of day is at most `value`, in days since 1970-01-01
+    IS_TRUE = "is true"  #: a truth value is true
+    IS_LEVEL = "is level"  #: a level is `value`
+    AMONG = "among"  #: a level is one of the tuple `value`
+    IS_MISSING = "is missing"  #: there is no value
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A question about one column of the user's table.
+
+    Attributes
+    ----------
+    kind : Kind
+    source : str
+        Name of the column.
+    value : float, level, tuple of levels or None
+    or_missing : bool
+        Whether the answer is yes for a missing value as well.
+    """
+
+    kind: Kind
+    source: str
+    value: float | Level | tuple[Level, ...] = None
+    or_missing: bool = False
+
+
+@dataclass(frozen=True)
+class Branch:
+    """A node that asks: where to go on yes, and where on no."""
+
+    condition: Condition
+    yes: int
+    no: int
+
+
+@dataclass(frozen=True)
+class Program:
+    """Conditions and class codes by node.
+
+    Attributes
+    ----------
+    nodes : dict of int to Branch or int
+        Only nodes that can be reached; a pass-through is replaced by its child. An int is a class code.
+    root : int
+    labels : tuple
+        By class code.
+    columns : dict of str to Column
+        The tested columns of the user's table, with the meaning of one of their features.
+    refusing : tuple of str
+        Tested columns that had no missing value in training: a row without a value there has no prediction.
+    levels : dict of str to tuple
+        Of tested columns that have some.
+    """
+
+    nodes: dict[int, Branch | int]
+    root: int
+    labels: tuple[object, ...]
+    columns: dict[str, Column]
+    refusing: tuple[str, ...]
+    levels: dict[str, tuple[Level, ...]]
+
+    @classmethod
+    def of(cls, graph: FlatGraph, target: str) -> Program:
+        """Read a model.
+
+        Raises
+        ------
+        SpecError
+            If it has hyperplanes, which ``target`` cannot state.
+        """
+        if not graph.is_univariate:
+            raise SpecError(
+                f"{target} cannot state hyperplanes exactly",
+                cause="sums of floating-point numbers depend on their order and precision, and the model's are exact",
+                fix="use graph.to_json(), or fit with univariate splits",
+            )
+        nodes: dict[int, Branch | int] = {}
+        columns: dict[str, Column] = {}
+        waiting = [root := _asking(graph, 0)]
+        while waiting:
+            node = waiting.pop()
+            if node in nodes:
+                continue
+            if graph.feature[node] < 0:
+                nodes[node] = int(graph.label[node])
+                continue
+            column = graph.columns[int(graph.feature[node])]
+            columns.setdefault(column.source, column)
+            left, right = (_asking(graph, int(side[node])) for side in (graph.left, graph.right))
+            condition, yes_is_left = condition_of(column, float(graph.threshold[node]))
+            nodes[node] = Branch(condition, *((left, right) if yes_is_left else (right, left)))
+            waiting += [left, right]
+        refusing = tuple(
+            name for name, column in columns.items() if column.kind != CATEGORY and not column.missing
+        )
+        levels = {
+            name: _levels(graph, column)
+            for name, column in columns.items()
+            if column.kind in (CATEGORY, ORDERED)
+        }
+        return cls(nodes, root, tuple(graph.classes.tolist()), columns, refusing, levels)
+
+    @cached_property
+    def shared(self) -> set[int]:
+        """Branches that several others lead to."""
+        arrivals: dict[int, int] = {}
+        for node in self.nodes.values():
+            if isinstance(node, Branch):
+                for child in (node.yes, node.no):
+                    arrivals[child] = arrivals.get(child, 0) + 1
+        return {
+            node for node, times in arrivals.items() if times > 1 and isinstance(self.nodes[node], Branch)
+        }
+
+    def tested_from(self, node: int) -> list[str]:
+        """Columns that are tested from a node on, up to shared nodes."""
+        found: set[str] = set()
+        waiting = [node]
+        while waiting:
+            at = waiting.pop()
+            entry = self.nodes[at]
+            if isinstance(entry, Branch) and (at == node or at not in self.shared):
+                found.add(entry.condition.source)
+                waiting += [entry.yes, entry.no]
+        return [name for name in self.columns if name in found]
+
+    def bottom_up(self) -> Iterator[int]:
+        """Nodes, children before their parents."""
+        done: set[int] = set()
+        waiting = [(self.root, False)]
+        while waiting:
+            node, ready = waiting.pop()
+            if node in done:
+                continue
+            entry = self.nodes[node]
+            if ready or not isinstance(entry, Branch):
+                done.add(node)
+                yield node
+            else:
+                waiting += [(node, True), (entry.no, False), (entry.yes, False)]
+
+
+def condition_of(column: Column, threshold: float) -> tuple[Condition, bool]:
+    """The test ``x <= threshold`` as a condition, and whether yes leads to the left."""
+    if column.missing and (
+        abs(threshold) > LARGEST_PRESENT or (column.kind == BOOLEAN and not 0 <= threshold < 1)
+    ):
+        return Condition(Kind.IS_MISSING, column.source), column.missing == "below"
+    left, right = (column.missing == side for side in ("below", "above"))  # where missing values go
+    if column.kind == BOOLEAN and 0 <= threshold < 1:
+        return Condition(Kind.IS_TRUE, column.source, None, right), False
+    if column.kind == CATEGORY and 0 <= threshold < 1:
+        if column.category is None:
+            return Condition(Kind.IS_MISSING, column.source), False
+        return Condition(Kind.IS_LEVEL, column.source, column.category), False
+    if column.kind == ORDERED:
+        above = column.levels[max(0, math.floor(threshold) + 1) :]
+        return Condition(Kind.AMONG, column.source, above, right), False
+    if column.kind in (DATE, DATETIME):
+        if column.kind == DATE:  # whole days: x <= t is x < floor(t) + 1
+            return Condition(Kind.BEFORE, column.source, float(math.floor(threshold) + 1), left), True
+        return Condition(Kind.UNTIL, column.source, threshold, left), True
+    return Condition(Kind.AT_MOST, column.source, threshold, left), True
+
+
+def _levels(graph: FlatGraph, column: Column) -> tuple[Level, ...]:
+    if column.kind == ORDERED:
+        return column.levels
+    return tuple(c.category for c in graph.columns if c.source == column.source and c.category is not None)
+
+
+def _asking(graph: FlatGraph, node: int) -> int:
+    """The first node from here on that is a leaf or separates values: no pass-through, no threshold beyond 0 and 1."""
+    while graph.feature[node] >= 0:
+        if graph.passes[node]:
+            node = int(graph.left[node])
+            continue
+        column, threshold = graph.columns[int(graph.feature[node])], float(graph.threshold[node])
+        if not column.is_indicator or 0 <= threshold < 1:
+            break
+        node = int((graph.left if threshold >= 1 else graph.right)[node])
+    return node

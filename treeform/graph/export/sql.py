@@ -1,0 +1,106 @@
+"""A model as an SQL expression, in the dialect of a database."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from treeform.data.columns import ORIGIN
+from treeform.errors import SpecError, did_you_mean
+from treeform.graph.export.program import Branch, Condition, Kind, Program
+from treeform.graph.graph import FlatGraph
+
+MOST_NODES = 20_000  # of an expression, in which shared nodes are written out for each way to them
+
+
+def to_sql(graph: FlatGraph, table: str | None, dialect: str, keep: tuple[str, ...], column: str) -> str:
+    """See `DecisionGraph.to_sql`."""
+    from sqlglot import exp
+
+    program = Program.of(graph, "SQL")
+    known = _dialects()
+    if dialect not in known:
+        raise SpecError(
+            f"the SQL dialect {dialect!r} is not known",
+            cause=f"known are {', '.join(sorted(known))}",
+            fix=did_you_mean(dialect, known) or "use for example dialect='postgres'",
+        )
+    size = _size(program)
+    if size > MOST_NODES:
+        raise SpecError(
+            f"the model becomes an SQL expression of {size} nodes",
+            cause=f"SQL has no shared branches, so each way to a shared node is written out; at most {MOST_NODES}",
+            fix="export it to Python, C or JavaScript",
+        )
+    made: dict[int, Any] = {}
+    for node in program.bottom_up():
+        entry = program.nodes[node]
+        if isinstance(entry, Branch):
+            yes, no = made[entry.yes].copy(), made[entry.no].copy()
+            made[node] = exp.Case(ifs=[exp.If(this=_condition(entry.condition), true=yes)], default=no)
+        else:
+            made[node] = exp.convert(_plain(program.labels[entry]))
+    answer = made[program.root]
+    if program.refusing:
+        lacking = exp.or_(*(_column(name).is_(exp.null()) for name in program.refusing))
+        answer = exp.Case(ifs=[exp.If(this=lacking, true=exp.null())], default=answer)
+    if table is None:
+        return str(answer.sql(dialect=dialect, pretty=True)) + "\n"
+    chosen = [*(_column(name) for name in keep), exp.alias_(answer, column, quoted=True)]
+    return str(exp.select(*chosen).from_(exp.to_table(table)).sql(dialect=dialect, pretty=True)) + "\n"
+
+
+def _condition(condition: Condition) -> Any:
+    from sqlglot import exp
+
+    x = _column(condition.source)
+    absent = x.is_(exp.null())
+    if condition.kind is Kind.IS_MISSING:
+        return absent
+    if condition.kind is Kind.IS_TRUE:
+        asked: Any = exp.EQ(this=x, expression=exp.true())
+    elif condition.kind is Kind.IS_LEVEL:
+        asked = exp.EQ(this=x, expression=exp.convert(condition.value))
+    elif condition.kind is Kind.AMONG:
+        assert isinstance(condition.value, tuple)
+        asked = x.isin(*condition.value) if condition.value else exp.false()
+    elif condition.kind in (Kind.BEFORE, Kind.UNTIL):
+        assert isinstance(condition.value, float)
+        asked = _date(x, condition.kind, condition.value)
+    else:
+        asked = exp.LTE(this=x, expression=exp.cast(exp.Literal.number(repr(condition.value)), "double"))
+    return exp.or_(absent.copy(), asked) if condition.or_missing else asked
+
+
+def _date(x: Any, kind: Kind, days: float) -> Any:
+    from sqlglot import exp
+
+    moment = ORIGIN + timedelta(days=days)
+    if kind is Kind.BEFORE:
+        return exp.LT(this=x, expression=exp.cast(exp.Literal.string(moment.date().isoformat()), "date"))
+    return exp.LTE(this=x, expression=exp.cast(exp.Literal.string(moment.isoformat(sep=" ")), "timestamp"))
+
+
+def _column(name: str) -> Any:
+    from sqlglot import exp
+
+    return exp.column(name, quoted=True)
+
+
+def _plain(label: object) -> Any:
+    return label if isinstance(label, str | bool | int | float) else str(label)
+
+
+def _size(program: Program) -> int:
+    """Nodes of the expression, shared ones counted once for each way to them."""
+    size: dict[int, int] = {}
+    for node in program.bottom_up():
+        entry = program.nodes[node]
+        size[node] = 1 + (size[entry.yes] + size[entry.no] if isinstance(entry, Branch) else 0)
+    return size[program.root]
+
+
+def _dialects() -> set[str]:
+    from sqlglot.dialects.dialect import Dialects
+
+    return {dialect.value for dialect in Dialects if dialect.value}

@@ -1,0 +1,126 @@
+// What solutions are made of: leaves, tests over two sides, and the smallest trees from counts alone.
+#include <unordered_map>
+#include <utility>
+
+#include "fronts.hpp"
+#include "solution.hpp"
+
+namespace treeform::totals {
+
+template <int K, int Words>
+class Pieces {
+public:
+    using One = Solution<K, Words>;
+    using List = Front<K, Words>;
+
+    Pieces(const FrontInput& in, const std::vector<Active>& active) : in_(in), active_(int(active.size())) {
+        const Table& t = in.table;
+        const int n = active_;
+        leaf_row_.assign(std::size_t(t.kinds) * t.labels * std::max(1, n), 0);
+        for (int i = 0; i < t.kinds * t.labels; ++i)
+            for (int a = 0; a < n; ++a)
+                leaf_row_[i * n + a] = active[a].sign * t.row[std::size_t(i) * t.rows + active[a].row];
+        test_row_.assign(std::size_t(in.rows.columns) * std::max(1, n), 0);
+        test_cost_.resize(in.rows.columns);
+        source_.assign(in.rows.columns, 0);
+        std::unordered_map<int, int> number;
+        for (int j = 0; j < in.rows.columns; ++j) {
+            const int f = in.rows.original[j];
+            test_cost_[j] = t.test_cost[f];
+            for (int a = 0; a < n; ++a)
+                test_row_[j * n + a] = active[a].sign * t.test_row[std::size_t(f) * t.rows + active[a].row];
+            source_[j] = number.emplace(t.source[f], int(number.size())).first->second;
+        }
+        for (int a = 0; a < n; ++a) {
+            const Amount lo = t.lo[active[a].row], hi = t.hi[active[a].row];
+            high_.push_back(active[a].sign > 0 ? hi : -lo);
+            low_.push_back(active[a].both ? (active[a].sign > 0 ? lo : -hi) : -kNone);
+        }
+    }
+    int n() const { return K > 0 ? active_ : 0; }
+    Amount low(int a) const { return low_[a]; }
+    Amount high(int a) const { return high_[a]; }
+    Amount test_row(int column, int a) const { return test_row_[std::size_t(column) * n() + a]; }
+
+    bool satisfies(const One& one) const {
+        for (int a = 0; a < n(); ++a)
+            if (one.row[a] > high_[a] || one.row[a] < low_[a]) return false;
+        return true;
+    }
+    /// Whether a test on the column may have sides that carry these marks.
+    bool meets(std::uint64_t low, std::uint64_t high, int column) const {
+        return Words == 0 || meet(in_.table, in_.rows.original[column], low, high);
+    }
+    bool few_features(const One& one) const { return Words < 2 || one.carried.features() <= in_.settings.max_features; }
+
+    void leaf(One& one, const std::vector<Amount>& total, int label, Amount base) const {
+        const Table& t = in_.table;
+        one.carried.clear();
+        one.excess = -base, one.cost = 0;
+        for (int a = 0; a < n(); ++a) one.row[a] = 0;
+        std::uint64_t marks = 0;
+        for (int k = 0; k < t.kinds; ++k) {
+            const int i = k * t.labels + label;
+            one.excess += total[k] * in_.minima.prices().leaf[i];
+            one.cost += total[k] * t.cost[i];
+            for (int a = 0; a < n(); ++a) one.row[a] += total[k] * leaf_row_[std::size_t(i) * n() + a];
+            if (Words > 0 && t.mark && total[k] > 0) marks |= t.mark[i];
+        }
+        one.carried.set_marks(marks);
+    }
+    /// Joins a solution per side and the test above them.
+    void join(One& out, const One& low, const One& high, int column, Amount loss) const {
+        out.carried.join(low.carried, high.carried);
+        out.carried.test(source_[column]);
+        out.excess = low.excess + high.excess + loss;
+        out.cost = low.cost + high.cost + test_cost_[column];
+        for (int a = 0; a < n(); ++a) out.row[a] = low.row[a] + high.row[a] + test_row_[std::size_t(column) * n() + a];
+    }
+
+    /// The leaves of a set of rows within the room above `base`.
+    void leaves(const std::vector<Amount>& total, Amount weight, Amount base, Amount room, List& out) const {
+        if (weight < in_.settings.min_support) return;
+        One one;
+        for (int c = 0; c < in_.table.labels; ++c) {
+            leaf(one, total, c, base);
+            if (one.excess <= room) out.push_back(one);
+        }
+    }
+    /// The trees of one test on two cells within the room above `base`.
+    void stump(const std::vector<Amount>* cell, const Amount* weight, int column, Amount base, Amount room,
+               List& out) const {
+        if (!in_.minima.parts(weight[0], weight[1]) || !in_.minima.splits(weight[0] + weight[1])) return;
+        One low, high, one;
+        for (int c = 0; c < in_.table.labels; ++c) {
+            leaf(low, cell[0], c, 0);
+            for (int d = 0; d < in_.table.labels; ++d) {
+                leaf(high, cell[1], d, 0);
+                if (!meets(low.carried.marks(), high.carried.marks(), column)) continue;
+                join(one, low, high, column, in_.minima.test(column) - base);
+                if (one.excess <= room && few_features(one)) out.push_back(one);
+            }
+        }
+    }
+    /// The trees of depth one of a node, from the counts of its columns.
+    void one_test(const Subset& node, Amount base, Amount room, List& out) const {
+        const int kinds = in_.table.kinds;
+        std::vector<Amount> cell[2] = {node.total, node.total};
+        for (int j = 0; j < in_.rows.columns; ++j) {
+            Amount weight[2] = {};
+            for (int k = 0; k < kinds; ++k) {
+                cell[1][k] = node.with[std::size_t(k) * in_.rows.pad + j];
+                cell[0][k] = node.total[k] - cell[1][k];
+                weight[0] += cell[0][k], weight[1] += cell[1][k];
+            }
+            stump(cell, weight, j, base, room, out);
+        }
+    }
+
+private:
+    const FrontInput& in_;
+    const int active_;
+    std::vector<Amount> leaf_row_, test_row_, test_cost_, high_, low_;
+    std::vector<int> source_;  // per column: its feature, numbered
+};
+
+}  // namespace treeform::totals

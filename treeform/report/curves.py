@@ -1,0 +1,117 @@
+"""The price of a rule as a curve: the best objective against the bound of each requirement that has one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from treeform.language.bounded import Bounded
+from treeform.language.question import Question
+from treeform.solve import Result, SolveOptions, Status, schedule
+from treeform.solve.budget import Budget
+from treeform.solve.choice import choose
+from treeform.tradeoff.axis import find_axis
+from treeform.tradeoff.frontier import Frontier
+from treeform.tradeoff.frontier_plot import step_plot
+from treeform.tradeoff.tracing import trace_frontier
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One curve of a report.
+
+    Attributes
+    ----------
+    requirement : str
+    svg : str
+        The drawing; the bound asked for is marked in it.
+    sentence : str
+        What it says at its ends and at the bound asked for.
+    """
+
+    requirement: str
+    svg: str
+    sentence: str
+
+
+def trace_curves(result: Result, time_limit: float | None = None) -> tuple[Frontier, ...]:
+    """The frontier of every requirement with a numeric bound, where a native engine honours the whole problem.
+
+    Each point is a proved solve. All curves together take at most the share of ``time_limit`` that
+    `treeform.solve.schedule.REPORT_CURVES` states; one that is not complete by then says so.
+
+    Parameters
+    ----------
+    result : Result
+        Of a solve that ended with a proof; others have no curves.
+    time_limit : float, optional
+        Seconds that the solve had.
+    """
+    question = result.question
+    if (
+        question is None
+        or result.status is not Status.OPTIMAL
+        or choose(question, SolveOptions()).engine is None
+    ):
+        return ()
+    axes = [
+        label for label, one in zip(question.labels, question.requirements, strict=True) if _has_bound(one)
+    ]
+    budget = Budget(schedule.REPORT_CURVES.seconds(time_limit))
+    found = []
+    for index, label in enumerate(axes):
+        if budget.stop():
+            break
+        seconds = schedule.equal_part(budget.remaining, len(axes) - index)
+        without, axis = find_axis(question, label)
+        found.append(trace_frontier(without, axis, SolveOptions(time_limit=seconds)))
+    return tuple(frontier for frontier in found if frontier.points)
+
+
+def _has_bound(requirement: object) -> bool:
+    return isinstance(requirement, Bounded) and requirement.bound is not None
+
+
+def curves(frontiers: Sequence[Frontier], question: Question) -> tuple[Curve, ...]:
+    """The frontiers as a report shows them."""
+    return tuple(_curve(frontier, question) for frontier in frontiers)
+
+
+def _curve(frontier: Frontier, question: Question) -> Curve:
+    asked = _asked(frontier, question)
+    steps = [(float(p.value), float(p.objective), p.proved) for p in frontier.points]
+    objective = str(question.objective) or "objective"
+    mark = None if asked is None else float(asked)
+    title = str(frontier.axis) if asked is None else str(frontier.axis.with_bound(asked))
+    svg = step_plot(steps, frontier.axis.bound_name, objective, mark)
+    return Curve(title, svg, _sentence(frontier, asked))
+
+
+def _asked(frontier: Frontier, question: Question) -> Fraction | None:
+    """The bound of the problem itself; None when the requirement is not one of it."""
+    for requirement in question.requirements:
+        if isinstance(requirement, Bounded) and requirement.bound is not None:
+            bound = Fraction(requirement.bound)
+            if type(requirement) is type(frontier.axis) and requirement == frontier.axis.with_bound(bound):
+                return bound
+    return None
+
+
+def _sentence(frontier: Frontier, asked: Fraction | None) -> str:
+    name, loosest, tightest = frontier.axis.bound_name, frontier.points[0], frontier.points[-1]
+    told = [f"without this rule {_text(loosest.objective)}, at a {name} of {_text(loosest.value)}"]
+    here = None if asked is None else frontier.at(asked)
+    if asked is not None and here is not None:
+        told.append(f"at the bound asked for ({_text(asked)}) {_text(here.objective)}")
+    told.append(f"at the tightest one reached ({_text(tightest.value)}) {_text(tightest.objective)}")
+    proved = (
+        "every point is proved" if all(p.proved for p in frontier.points) else "hollow points are not proved"
+    )
+    ended = "" if frontier.complete else "; the time ended the curve before tighter bounds were tried"
+    return f"The best objective: {'; '.join(told)}. {len(frontier.points)} points, {proved}{ended}."
+
+
+def _text(value: Fraction | int) -> str:
+    exact = Fraction(value)
+    return str(exact.numerator) if exact.denominator == 1 else f"{float(exact):.4g}"

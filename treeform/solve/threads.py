@@ -1,0 +1,49 @@
+"""The same solver on more threads."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import replace
+from typing import Any
+
+from treeform.data.rows import setting_text
+from treeform.errors import SpecError
+from treeform.language.question import Question
+from treeform.solve.choice import choose
+from treeform.solve.options import SolveOptions
+
+
+def on_threads(question: Question, options: SolveOptions, threads: int | None) -> SolveOptions:
+    """The options with a solver that runs on so many threads; the one that would be chosen, where none is named.
+
+    Raises
+    ------
+    SpecError
+        If that solver has no such setting.
+    """
+    if threads is None:
+        return options
+    plan = choose(question, options)
+    return replace(options, solver=with_threads(plan.engine or plan.backend, threads))
+
+
+def with_threads(solver: Any, threads: int) -> Any:
+    """The same solver on so many threads.
+
+    Raises
+    ------
+    SpecError
+        If it has no such setting.
+    """
+    known = inspect.signature(type(solver)).parameters
+    for name in ("threads", "workers"):
+        if name in known:
+            kept = {key: getattr(solver, key) for key in known if hasattr(solver, key)}
+            return type(solver)(**{**kept, name: threads})
+    if threads == 1:
+        return solver
+    raise SpecError(
+        f"{solver.name} runs on one thread",
+        cause="it has no setting for threads",
+        fix=f"leave out {setting_text('threads', str(threads))}",
+    )
