@@ -35,6 +35,8 @@ MOST_TREES = 1_000_000
 """Trees that are held at once; beyond that the count goes up to a smaller objective."""
 MOST_TESTS = 300
 """Distinct tests: pairs of them are counted as one table."""
+COUNTED = frozenset({"min_support", "min_flow", "max_nodes"})
+"""Limits that the enumeration knows; rows over totals are counted as well."""
 PARTS = (0, 16, 8, 4, 2, 1)
 """The range between optimum and threshold is counted in growing parts: nothing, 1/16, 1/8, ..."""
 
@@ -133,8 +135,7 @@ class _Listing:
             budget.stop,
         )
         # What the enumeration does not count by itself is judged on each model.
-        limits = question.limits
-        self.judged = bool(relaxation.dropped) or (limits.max_features, limits.max_errors) != (None, None)
+        self.judged = bool(relaxation.dropped) or not question.limits.names <= COUNTED
 
     def _multipliers(self) -> tuple[list[int], int]:
         """Prices of the rows from the search for the optimum; zeros are right as well."""
