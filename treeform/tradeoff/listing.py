@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -35,10 +35,16 @@ MOST_TREES = 1_000_000
 """Trees that are held at once; beyond that the count goes up to a smaller objective."""
 MOST_TESTS = 300
 """Distinct tests: pairs of them are counted as one table."""
-COUNTED = frozenset({"min_support", "min_flow", "max_nodes"})
-"""Limits that the enumeration knows; rows over totals are counted as well."""
 PARTS = (0, 16, 8, 4, 2, 1)
 """The range between optimum and threshold is counted in growing parts: nothing, 1/16, 1/8, ..."""
+
+
+class _Counted(TotalsSearch):
+    """The part of a question that the enumeration counts by itself."""
+
+    understands: ClassVar[frozenset[str]] = frozenset(
+        {"cost", "node_penalty", "min_support", "min_flow", "max_nodes", "totals", "weights"}
+    )
 
 
 def list_near_optimal(
@@ -101,7 +107,7 @@ def _countable(question: Question) -> Relaxation:
             cause="models are enumerated for trees with tests of one column",
             fix=fix,
         )
-    relaxation = relax(question, TotalsSearch())
+    relaxation = relax(question, _Counted())
     dropped = () if relaxation is None else relaxation.dropped
     if relaxation is None or any(name not in question.labels for name in dropped):
         raise SpecError(
@@ -135,7 +141,7 @@ class _Listing:
             budget.stop,
         )
         # What the enumeration does not count by itself is judged on each model.
-        self.judged = bool(relaxation.dropped) or not question.limits.names <= COUNTED
+        self.judged = bool(relaxation.dropped) or question.limits.max_errors is not None
 
     def _multipliers(self) -> tuple[list[int], int]:
         """Prices of the rows from the search for the optimum; zeros are right as well."""
