@@ -10,6 +10,7 @@ import pandas as pd
 
 from treeform.graph import DecisionGraph
 from treeform.language.question import Question
+from treeform.notebook import Printed
 from treeform.solve.result import Limit, Number, Result
 
 
@@ -58,8 +59,8 @@ class Indispensable:
         return None
 
 
-@dataclass(frozen=True)
-class NearOptimal:
+@dataclass(frozen=True, repr=False)
+class NearOptimal(Printed):
     """The models within a share of the optimum that satisfy all requirements, in normal form.
 
     Attributes
