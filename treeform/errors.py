@@ -1,4 +1,4 @@
-"""The errors that treeform raises: each says what happened, why, and what to do."""
+"""The errors that treeform raises: each states what happened, why, and what to do."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def did_you_mean(word: object, known: Iterable[object], *, others: int = 0) -> s
 
 
 def unknown_name(name: object, known: Iterable[str], what: str, *, fix: str | None = None) -> UnknownName:
-    """The error for a name that does not exist: the names that do, those that look like it, or else ``fix``."""
+    """The error for a name that does not exist: the names that do, similar ones, or else ``fix``."""
     names = list(known)
     return UnknownName(
         f"there is no {what} {name!r}",

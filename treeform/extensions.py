@@ -1,4 +1,4 @@
-"""What goes by a name and where it is: entry points of installed packages, treeform's own table, and this process.
+"""Names and the classes that they stand for: entry points of installed packages, treeform's table, and this process.
 
 There are five groups: solvers, native engines, formulations, requirements and terms of objectives. A package adds to a
 group with an entry point, ``my-solver = "my_package:MySolver"``; nothing of it is imported before the name is used. The
@@ -25,7 +25,7 @@ REQUIREMENTS = "treeform.requirements"
 OBJECTIVES = "treeform.objectives"
 
 #: What comes with treeform. Written down here, and not as entry points, so that it is found in a checkout without
-#: installed metadata too. Our formulations are entry points in pyproject.toml, like anybody's.
+#: installed metadata too. treeform's formulations are entry points in pyproject.toml, like those of other packages.
 BUILT_IN: Mapping[str, Mapping[str, str]] = {
     SOLVERS: {
         "highs": "treeform.backends.highs:HiGHS",
@@ -71,7 +71,7 @@ class Extension:
     version : str or None
         Of that distribution.
     taken_by : str or None
-        Who has the name already; then `load` refuses.
+        The package that has the name already; then `load` refuses.
     """
 
     group: str
@@ -149,7 +149,7 @@ def register(group: str, name: str, value: Any) -> None:
 def extensions(group: str) -> Iterator[Extension]:
     """All names of a group: treeform's own, those registered in this process, and those of other packages.
 
-    Packages are searched only by who reads on to their part.
+    Packages are searched only when the iteration reaches them.
     """
     for name, target in BUILT_IN[group].items():
         yield Extension(group, name, target)

@@ -61,7 +61,7 @@ class Problem:
     Raises
     ------
     DataError
-        If the table, the target or the weights cannot be used; the message says which row or column.
+        If the table, the target or the weights cannot be used; the message names the row or column.
     SpecError
         If the shape is not possible.
 
@@ -163,11 +163,11 @@ class Problem:
         solver : Backend, Engine, class or str, optional
             ``tf.HiGHS()``, ``tf.CPSAT()``, ``tf.SAT("cadical195")``, ``tf.ConTree()``, or a name such as ``"highs"``.
             Left out, a native engine is taken where it honours the whole problem, else a solver; the
-            result's ``notes`` say which.
+            result's ``notes`` name it.
         formulation : Formulation, class or str, optional
             How the problem is stated to a solver: ``ODD()``, ``SatDepth()``, or a name such as ``"odd"``.
         warm_start : "auto", None, Engine or DecisionGraph, optional
-            A native engine gives a bound and models to start from (for ``tf.Depth()`` it looks at each depth
+            A native engine gives a bound and models to start from (for ``tf.Depth()`` it tries each depth
             first); a model is verified and used as incumbent; None leaves all to the solver.
         time_limit : float, optional
             Seconds for everything together.
@@ -187,7 +187,7 @@ class Problem:
         SpecError
             If solver, formulation and problem do not fit together.
         SolverNotAvailable
-            If the solver is not installed; the message says what to install.
+            If the solver is not installed; the message names what to install.
         ContradictionError
             If claims contradict each other: a bug in a solver, a requirement or treeform.
         """
@@ -286,7 +286,7 @@ class Problem:
         Parameters
         ----------
         over : Requirement or str
-            The requirement whose bound is moved; the number in it plays no part. One of the problem that differs from
+            The requirement whose bound is moved; the number in it is ignored. One of the problem that differs from
             it in the bound only is left out. Or the name or label of one of the problem.
             ``tf.StatisticalParity(groups="sex", difference=None)`` leaves the number open.
         between : (loosest, tightest), optional

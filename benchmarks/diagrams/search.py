@@ -67,7 +67,7 @@ def prices_of(data: Dataset, shape: Any) -> dict[str, Fraction]:
     return {alpha: price_of_alpha(question, alpha) for alpha in ALPHAS}
 
 
-def climb(name: str, skeleton: str, cpu: float, techniques: tuple[str, ...] = TECHNIQUES) -> dict[str, Any]:
+def size_table_row(name: str, skeleton: str, cpu: float, techniques: tuple[str, ...] = TECHNIQUES) -> dict[str, Any]:
     """One size table: CPU seconds until each alpha was proved, and the values found."""
     data, shape = training(name), parse_shape(SKELETONS[skeleton])
     prices = prices_of(data, shape)
@@ -125,8 +125,8 @@ class Runs:
         )
 
     def size_table(self, name: str, skeleton: str, techniques: str = "all") -> dict[str, Any]:
-        """What `climb` returns."""
-        work = partial(climb, name, skeleton, self.cpu, TECHNIQUE_SETS[techniques])
+        """What `size_table_row` returns."""
+        work = partial(size_table_row, name, skeleton, self.cpu, TECHNIQUE_SETS[techniques])
         return self._get(work, what=techniques, set=name, skeleton=skeleton)
 
     def step(self, name: str) -> dict[str, Any]:

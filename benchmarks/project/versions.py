@@ -32,6 +32,27 @@ def dl85(name: str, depth: int) -> Solve:
     return lambda: tf.Problem(X, y, shape=tf.Tree(depth)).solve(tf.DL85(), time_limit=120)
 
 
+def cadl85(name: str, depth: int) -> Solve:
+    """The same by restarts under rules."""
+    import treeform as tf
+
+    X, y = read_set("binary", name)
+    return lambda: tf.Problem(X, y, shape=tf.Tree(depth)).solve(tf.CADL85(), time_limit=120)
+
+
+def totals(name: str, column: str, depth: int) -> Solve:
+    """A tree with statistical parity."""
+    import treeform as tf
+
+    X, y = read_set("fairness", name)
+
+    def solve() -> Any:
+        problem = tf.Problem(X, y, shape=tf.Tree(depth)).add(tf.StatisticalParity(column, difference=0.05))
+        return problem.solve(tf.TotalsSearch(), time_limit=120)
+
+    return solve
+
+
 def diagram(name: str, price: int) -> Solve:
     """A diagram of skeleton I, whose models are the same in both versions (no pass-throughs)."""
     import treeform as tf
@@ -77,6 +98,8 @@ CASES: dict[str, tuple[Callable[..., Solve], tuple[Any, ...]]] = {
         f"DL85, {name}, depth {d}": (dl85, (name, d))
         for name, d in (("ionosphere", 4), ("pendigits", 5), ("letter", 4))
     },
+    **{f"CADL85, {name}, depth 4": (cadl85, (name, 4)) for name in ("ionosphere", "vehicle")},
+    **{f"TotalsSearch, compas, depth {d}": (totals, ("compas", "Race=African-American", d)) for d in (4, 5)},
     **{f"DiagramSearch, {name}": (diagram, (name, 2)) for name in ("monks1", "tic-tac-toe", "spect-heart")},
     **{f"SAT, {name}": (sat, (name,)) for name in ("monks-3", "mouse-onehot", "iris")},
     "model of a million rows": (model, (False,)),

@@ -69,7 +69,7 @@ class ODD(Formulation, Variants, FirstModels):
     disaggregate : bool, optional
         State the last layer test by test; see `UnivariateSplits`. Left out: yes for solvers that work by linear
         relaxation, unless a requirement reads the sides of all nodes, which then are there anyway; no for
-        solvers that work by propagation, where smaller rows are worth more than a tight relaxation.
+        solvers that work by propagation, where smaller rows matter more than a tight relaxation.
 
     Notes
     -----
@@ -117,7 +117,7 @@ class ODD(Formulation, Variants, FirstModels):
     def check(
         self, data: Dataset, shape: Shape, objective: Objective, requirements: Sequence[Requirement]
     ) -> None:
-        """See `Formulation.check`; requirements that ask for hyperplanes to read a column are refused."""
+        """See `Formulation.check`; requirements that need hyperplanes to read a column are refused."""
         super().check(data, shape, objective, requirements)
         asking = [
             r for r in requirements if asks_for_tests([r]) and {"feature", "falling"} & frozenset(r.needs)
@@ -164,7 +164,7 @@ class ODD(Formulation, Variants, FirstModels):
         return out if NormalForm in kinds else out + NormalForm()
 
     def for_splits(self, shape: Shape, reads: Set[str], asked: bool) -> ODD:
-        """The components that state the splits of ``shape``, where somebody reads the ports ``reads``.
+        """The components that state the splits of ``shape``, where the ports ``reads`` are read.
 
         ``asked``: whether a requirement asks for tests, so that the last layer is stated by side.
         """

@@ -99,7 +99,7 @@ def read(compiled: Compiled, x: Floats) -> Plan:
 
 
 def encode(compiled: Compiled, graph: DecisionGraph) -> Floats | None:
-    """The point of a graph, nan at columns that are not ODD's own; None when it does not fit.
+    """The point of a graph, nan at columns that ODD does not declare; None when it does not fit.
 
     Layers, or a requirement, may need a test that decides nothing, so where the simplified graph does not fit its
     normal form is tried.

@@ -30,7 +30,7 @@ class LastLayer:
     arrival : Expr (P, V'', K)
         At each terminal, from either side.
     z : Expr (P, V'', 2, K), or None
-        The same by side; None where nobody reads the sides, and ``arrival`` are columns of their own.
+        The same by side; None where the sides are not read, and ``arrival`` are columns.
     w : Expr (P, V'', 2), or None
         Flow out of each side.
     """
@@ -79,8 +79,8 @@ class Flow(Component):
     Notes
     -----
     From the last layer all arcs go to terminals. What matters there is which terminal a point arrives at, and
-    not by which side, so ``arrival`` merges the two sides; they are told apart only when somebody reads
-    ``branch`` or ``w_last``.
+    not by which side, so ``arrival`` merges the two sides; they are kept apart only when
+    ``branch`` or ``w_last`` is read.
 
     Publishes, for the layers above the last, ``w`` (P, V', 2), flow out of each side, and ``z_terminal``
     (P, V', 2, K), along long arcs; for the last layer ``arrival`` (P, V'', K) and on demand ``w_last``

@@ -55,12 +55,14 @@ def tests_of(compiled: Compiled, x: Floats, testing: Bools) -> dict[int, dict[st
         if test is not None and np.count_nonzero(list(test["weights"].values())) == 1:
             j = int(np.flatnonzero(list(test["weights"].values()))[0])
             weight = test["weights"][int(cube.kept[j])]
-            # Where somebody reads sides, the left side stays the left side.
+            # Where sides are read, the left side stays the left side.
             if weight > 0 or not stated.upright:
                 test = _on_feature(cube, j, weight, points, left)
         elif univariate:
             test = _on_feature(cube, j, float(a[u, j]), points, left)
-        if test is None:  # the solver's tolerance was spent: its own numbers, and exact evaluation judges
+        if (
+            test is None
+        ):  # the solver used up its tolerance: take its numbers, and leave it to exact evaluation
             weights = a[u] / cube.span
             offset = b[u] + stated.centre * a[u].sum() - stated.epsilon / 2
             by_feature = dict(zip(cube.kept.tolist(), weights.tolist(), strict=True))

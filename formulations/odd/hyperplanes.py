@@ -45,13 +45,13 @@ class Hyperplanes(Shared):
     reach : float
         Offsets are within [-reach, reach].
     upright : bool
-        Whether somebody reads sides and columns, so that hyperplanes of one feature are not turned around.
+        Whether sides and columns are read, so that hyperplanes of one feature are not turned around.
     a : Expr (V, F')
     b : Expr (V,)
     takes : Expr (P, V, 2), or None
         Binary copies of the flows, where (13)-(14) are enforced rows.
     signs : Signs or None
-        Where somebody reads columns of several features.
+        Where the columns of hyperplanes over several features are read.
     """
 
     publisher: ClassVar[str] = "MultivariateSplits"
@@ -94,13 +94,13 @@ class MultivariateSplits(Component):
     pass, so hyperplanes of nodes not in use are free. Internally the cube is centred: a (x - 1/2) against
     b - sum(a) / 2, which halves the big-M constants and is the same set of hyperplanes.
 
-    (13) is stated with `STATED` of the margin: the judge of models asks for a share of it that is larger than that by
+    (13) is stated with `STATED` of the margin: exact evaluation requires a share of it that is larger than that by
     more than the tolerance of solvers, so that no admissible model is cut off.
 
     The paper's offsets within [-1, 1] reach all splits of one feature. They would cut off hyperplanes of several, so
     in multivariate shapes offsets are bounded by what hyperplanes through the unit cube need.
 
-    In multivariate shapes publishes ``feature`` and ``falling`` where somebody reads them: the columns with a weight
+    In multivariate shapes publishes ``feature`` and ``falling`` where they are read: the columns with a weight
     other than 0, and those with a weight below 0. In univariate shapes with a reader of ``feature`` and ``branch``,
     hyperplanes are not turned around, so that the left side is the one of lower values.
     """
@@ -188,12 +188,12 @@ class OneFeature(Component):
     Parameters
     ----------
     explicit : bool, default False
-        Tell tests from pass-throughs by ``passes``: a test has exactly one feature. Needed where a requirement asks
-        for tests.
+        Distinguish tests from pass-throughs by ``passes``: a test has exactly one feature. Needed where a
+        requirement demands tests.
 
     Notes
     -----
-    `UnivariateSplits` states the same without epsilon and big-M; this is the paper's own, to compare with.
+    `UnivariateSplits` states the same without epsilon and big-M; this is the paper's, to compare with.
     Publishes ``feature``. (15) reads ``<= d_v`` here, ``= 1`` in the paper: a node that is not in use, or a
     pass-through (a = 0 and an offset that sends everything one way), reads no column.
     """

@@ -19,7 +19,8 @@ class NormalForm(Component):
     -----
     A test that parts nothing decides nothing. Without these rows a node could count as a test of a column although all
     its points leave on one side, or count as in use although no point arrives. Where tests only cost, no optimum is
-    lost either way, and the rows are left out; a requirement that asks for tests would be met by name only.
+    lost either way, and the rows are left out; a requirement that demands tests would be satisfied by
+    tests that decide nothing.
     """
 
     needs = frozenset({"d", "passes", "w", "w_last"})

@@ -153,7 +153,7 @@ class OneHyperplane(Formulation, RowsOnDemand):
 
 
 def part(data: Dataset, cube: Cube, points: Ints, left: Bools, codes: Ints) -> DecisionGraph | None:
-    """One test that sends the points as told and predicts a class on each side; None without the margin."""
+    """One test that sends the points to the given sides and predicts a class on each side; None without the margin."""
     slope, margin = widest(cube.unit[points], left)
     if margin < ENOUGH * float(MARGIN):
         return None

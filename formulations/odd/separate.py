@@ -20,13 +20,13 @@ Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
 #: Share of the margin that rows state, and below which sets of points count as inseparable. It is less than what the
-#: judge of models asks for (0.97) by more than the tolerance of solvers, so that no admissible model is cut off.
+#: exact evaluation requires (0.97) by more than the tolerance of solvers, so that no admissible model is cut off.
 STATED = 0.96
-#: Share of the margin that a rounded hyperplane has to keep: a little more than the judge of models asks for.
+#: Share of the margin that a rounded hyperplane has to keep: a little more than exact evaluation requires.
 ENOUGH = 0.975
 DIGITS = range(1, 16)
 LARGEST = 1e300
-LARGE = 200_000  # entries of the matrix of a linear program that is solved for a nicer hyperplane
+LARGE = 200_000  # entries of the matrix of a linear program that is solved for a hyperplane of larger margin
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Cube:
         return cls(X, (X - low) / span, low, span, kept)
 
     def too_fine(self, epsilon: float) -> str | None:
-        """Which feature has values that a margin of ``epsilon`` cannot tell apart, or None."""
+        """Which feature has values that a margin of ``epsilon`` cannot separate, or None."""
         for j, feature in enumerate(self.kept.tolist()):
             gap = float(np.diff(np.unique(self.unit[:, j])).min())
             if gap < epsilon:

@@ -81,7 +81,7 @@ def grown(data: Dataset, shape: Shape, seed: int = 0) -> Iterator[DecisionGraph]
     """Trees within the layers of ``shape``, one after every test added; round after round with other draws.
 
     A leaf is parted by the linear classifier that leaves the least impurity among several: one class or a group of
-    classes against the others, exactly separated where a linear program says that they can be. The first round tries
+    classes against the others, separated exactly where a linear program shows that they can be. The first round tries
     each class; later ones draw groups, every second one over a random part of the features (60 %, as in Step 1 of
     the paper).
     """
@@ -131,7 +131,7 @@ def _graph(data: Dataset, nodes: dict[Any, dict[str, Any]], leaves: list[Leaf]) 
 
 
 def _split(cube: Cube, weights: Ints, points: Ints, draw: Draw) -> tuple[dict[str, Any], Bools] | None:
-    """The test that leaves least impurity, and which points it sends left; None when no test helps."""
+    """The test that leaves least impurity, and which points it sends left; None when no test lessens it."""
     best = None
     at = weights[points]
     for group in draw.groups(at.sum(axis=0)):

@@ -40,7 +40,7 @@ class Tests(Shared):
 
     @classmethod
     def of(cls, data: Dataset, wanted: frozenset[str], least: int) -> Tests:
-        """Tests that separate something; equal partitions once, unless somebody asks for features.
+        """Tests that separate something; equal partitions once, unless features are read.
 
         A test whose lighter side has less weight than ``least``, a minimum support, can be at no node at all.
         """
@@ -93,7 +93,7 @@ class Tests(Shared):
         return literals[:, self.first] if self.n_tests else literals
 
     def read(self, on_left: Expr, on_right: Expr, all_left: Expr, all_right: Expr) -> list[tuple[Ints, Expr]]:
-        """What every point reads off cumulative literals, in as few terms as possible.
+        """The value of cumulative literals at every point, in as few terms as possible.
 
         A node that makes a test at threshold k or a later one of its feature has ``on_left[u, k] = 1`` when its
         left side has some property (such as "leads to class c"), and ``on_right[u, k] = 1`` when its right side

@@ -58,8 +58,9 @@ class Topology(Component):
 
     Publishes ``passes`` (V,): the node is in use as a pass-through. It has one arc, on its left side. The paper's
     pass-throughs are hyperplanes outside of the data's range and have a second arc that carries nothing; without
-    it, equivalent choices of its head are one, and (7) counts no test that only such arcs enter. Where nobody reads
-    ``passes`` (hyperplanes have offsets of their own for it), or a minimum support rules them out, there are none.
+    it, equivalent choices of its head are one, and (7) counts no test that only such arcs enter. Where
+    ``passes`` is not read (hyperplanes state them by their offsets), or a minimum support excludes them, there are
+    none.
     """
 
     needs = frozenset({"z", "z_terminal", "constant"})

@@ -31,11 +31,11 @@ from treeform.shape import Shape, Tree
 MOST_CLAUSES = 2**20
 """Clauses for one example beyond which no formula is built."""
 FEW_TESTS = 2**16
-"""Tests of which it is worth finding out how many are alike."""
+"""Tests up to which those that part the samples alike are counted once."""
 
 
 NATIVE_DEPTH = 2
-"""The largest depth that the native engine looks at before the first call."""
+"""The largest depth that the native engine tries before the first call."""
 KNOWN = {
     "choice": ("nearest", "first"),
     "phases": ("none", "greedy"),

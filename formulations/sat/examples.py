@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from treeform.data import Dataset
 
 SHORT_LIST = 500
-"""Misclassified points, beyond those needed, that are looked at one by one."""
+"""Misclassified points, beyond those needed, that are compared one by one."""
 
 
 def refuse_contradictions(data: Dataset) -> None:

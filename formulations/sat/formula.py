@@ -152,7 +152,7 @@ class Formula(Shared):
 def publish_formula(ports: Ports, ordered: bool) -> Formula:
     """The formula, still without literals; ``ordered``: thresholds are ordered numbers.
 
-    Of several tests that part the samples alike one stands for all, unless somebody reads `feature` or the
+    Of several tests that part the samples alike one stands for all, unless `feature` is read or the
     tests of a column are taken in order.
     """
     consistent = ports.limits.max_errors == 0

@@ -26,7 +26,7 @@ class LeafClasses(Component):
         (5)  X_i = v  =>  C_va
         (6)  X_i = v  =>  not C_va'     for a' != a
 
-    Where errors are allowed, the prediction of an example is a variable of its own::
+    Where errors are allowed, the prediction of an example is a separate variable::
 
         X_i = v  =>  (P_ic <=> C_vc)
 

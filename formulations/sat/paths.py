@@ -78,7 +78,7 @@ class ExamplePaths(Component):
             ports.publish("leaf", _sinks(model, formula)[index])
 
     def add_examples(self, model: Model, formula: Formula, points: Ints) -> None:
-        """Put points into the formula: their turns and what these say about the nodes on the way."""
+        """Put points into the formula: their turns, and what these imply for the nodes on the way."""
         expected = len(points) * ((1 << formula.depth) - 1) * formula.per_node
         if expected > MOST_CLAUSES:
             raise SpecError(

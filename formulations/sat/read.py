@@ -89,7 +89,7 @@ def _tests(formula: Formula, x: np.ndarray) -> tuple[Bools, Ints]:
 
 
 def place(formula: Formula, graph: DecisionGraph, data: Dataset, n_cols: int) -> np.ndarray | None:
-    """A point (n_cols,) that states ``graph``, nan where it says nothing; None when it does not fit.
+    """A point (n_cols,) that states ``graph``, nan where ``graph`` does not determine it; None when it does not fit.
 
     Tests are found by how they part the training points; where the formula holds the same partition with
     sides swapped, the subtrees are swapped too. Tests that part nothing are passed over. Nodes below a leaf of

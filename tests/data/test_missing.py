@@ -158,3 +158,51 @@ def test_monotone_refuses_gaps():
     with pytest.raises(DataError, match="which has missing values") as caught:
         tf.Problem(table, y, shape=tf.Tree(2)).add(tf.Monotone("x0"))
     assert caught.value.fix
+
+
+def test_conditions_on_one_column_are_told_once():
+    table = pd.DataFrame({"a": [1.0, 2, 3, 4, 5, 6, np.nan, np.nan] * 3, "b": [0, 1, 0, 1, 0, 1, 0, 1] * 3})
+    data = Dataset.from_user(table, [0, 0, 1, 1, 0, 0, 1, 1] * 3)
+    below, above = (f for f, column in enumerate(data.columns) if column.source == "a")
+    for nested, texts in [
+        ((below, 4.5, (above, 2.5, 0, 1), 0), ["a <= 2.5", "2.5 < a <= 4.5 or missing", "a > 4.5"]),
+        ((above, 4.5, (below, 2.5, 0, 1), 0), ["a <= 2.5", "2.5 < a <= 4.5", "a > 4.5 or missing"]),
+        ((below, -1e308, 1, (above, 2.5, 0, 1)), ["a is missing", "a <= 2.5", "a > 2.5"]),
+        ((above, 1e308, (below, 2.5, 0, 1), 0), ["a is missing", "a <= 2.5", "a > 2.5"]),
+        ((below, 2.5, (above, 3.5, 0, 1), (below, -1e308, 0, 1)), ["a <= 2.5", "a is missing", "a > 2.5"]),
+    ]:
+        graph = tf.DecisionGraph.from_nested(nested, data)
+        told = [rule.split(" then ")[0] for rule in graph.rules() if not rule.startswith("never")]
+        assert told == [f"if {text}" for text in texts]
+
+
+def test_rules_are_what_the_model_does():
+    """Every row satisfies exactly the rule of its leaf, read as text."""
+    rng = np.random.default_rng(4)
+    for seed in range(6):
+        table, y = with_gaps(np.random.default_rng(seed), 40)
+        graph = tf.Problem(table, rng.integers(0, 2, len(y)), shape=tf.Tree(3)).solve("contree").graph
+        rules = [rule for rule in graph.rules() if not rule.startswith("never")]
+        for row, label in zip(table.to_dict("records"), graph.predict(table), strict=True):
+            fired = [rule for rule in rules if all(holds(part, row) for part in conditions(rule))]
+            assert [rule.split(" then ")[1][0] for rule in fired] == [str(label)]
+
+
+def conditions(rule: str) -> list[str]:
+    text = rule.removeprefix("if ").split(" then ")[0]
+    return [] if text.startswith("always") else [part.strip("()") for part in text.split(" and ")]
+
+
+def holds(condition: str, row: dict) -> bool:
+    condition, or_missing = condition.removesuffix(" or missing"), condition.endswith(" or missing")
+    name = next(name for name in row if name in condition.split())
+    missing = row[name] is None or row[name] != row[name]
+    if condition.endswith(" is missing") or condition.endswith(" is not missing"):
+        return missing == condition.endswith(" is missing")
+    if missing:
+        return or_missing or "!=" in condition
+    if " is " in condition:
+        return row[name] == (condition.split()[-1] == "true")
+    if name == "job":
+        return (row[name] == condition.split()[-1]) == ("!=" not in condition)
+    return bool(eval(condition, {}, {name: row[name]}))

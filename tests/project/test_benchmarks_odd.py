@@ -84,7 +84,7 @@ def test_wrong_choices_are_refused(how: dict, words: str) -> None:
         protocol.jobs_of(**how)
 
 
-def test_one_ladder_answers_every_alpha_as_single_solves_do() -> None:
+def test_one_size_table_answers_every_alpha_as_single_solves_do() -> None:
     rows = protocol.run_job(protocol.Job("three", "univariate", "I"), 30)
     (X, y), *_ = protocol.read_parts("three", 0)
     shape = tf.Diagram(1, 2, 4, 8)

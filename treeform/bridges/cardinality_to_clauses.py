@@ -69,7 +69,7 @@ class CardinalityToClauses(Bridge):
 
 @lru_cache(maxsize=4096)
 def encode(length: int, lo: int, hi: int) -> tuple[int, int, Clauses, Clauses]:
-    """Clauses that say "from lo to hi of the literals 1 .. length are true".
+    """Clauses that state "from lo to hi of the literals 1 .. length are true".
 
     Returns
     -------

@@ -65,7 +65,7 @@ def _at_most(block: Linear, model: Model) -> tuple[Rows, Floats]:
     each = np.arange(block.n_rows + 1, dtype=np.int64)
     extra = Rows(each, np.abs(block.when) - 1, slack * sign)
     rows = csr.coalesce(csr.add_rows(block.rows, extra))
-    # Where the literal's own column was in the row, two decimals were added: drop the noise of that sum.
+    # Where the literal's column was in the row, two decimals were added: round away the error of that sum.
     own = rows.cols == np.repeat(np.abs(block.when) - 1, rows.lengths)
     vals = np.where(own, _short(rows.vals), rows.vals)
     return csr.coalesce(rows._replace(vals=vals)), np.where(positive, hi, block.hi)

@@ -87,7 +87,7 @@ class _Positive:
         return _Positive(indptr, self.lits[where], self.coefs[where], self.lo[index], self.hi[index], when)
 
     def all_equal(self) -> Bools:
-        """Rows whose coefficients are all the same; they are sorted, so the first and the last tell."""
+        """Rows whose coefficients are all the same; they are sorted, so the first and the last are compared."""
         out = np.ones(self.n_rows, dtype=bool)
         filled = np.flatnonzero(np.diff(self.indptr))
         out[filled] = self.coefs[self.indptr[filled]] == self.coefs[self.indptr[filled + 1] - 1]

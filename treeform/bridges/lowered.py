@@ -1,4 +1,4 @@
-"""A model in the words of one solver, which follows the growth of the model that it was made from."""
+"""The model rewritten to the rows that one solver accepts; it grows with the model that it was made from."""
 
 from __future__ import annotations
 

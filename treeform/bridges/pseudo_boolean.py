@@ -4,7 +4,7 @@ Two encodings, chosen by size:
 
 *Decision diagrams* (Abio, Nieuwenhuis, Oliveras, Rodriguez-Carbonell, "A New Look at BDDs for
 Pseudo-Boolean Constraints", JAIR 45, 2012). A node at level ``i`` stands for "the literals from ``i`` on
-sum to at most the room that is left". The row is monotone, so two clauses per node suffice, and unit
+sum to at most the remaining room". The row is monotone, so two clauses per node suffice, and unit
 propagation is as strong as on it:
 
 .. math:: v \Rightarrow v_{low}, \qquad v \wedge l_i \Rightarrow v_{high}
@@ -35,7 +35,7 @@ _TRUE, _FALSE = 0, -1
 
 
 def encode(coefficients: Sequence[int], lo: int | None, hi: int | None) -> Template:
-    """Clauses that say ``lo <= sum(c_i l_i) <= hi`` over the literals ``1 .. L``.
+    """Clauses that state ``lo <= sum(c_i l_i) <= hi`` over the literals ``1 .. L``.
 
     Parameters
     ----------

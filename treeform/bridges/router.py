@@ -78,7 +78,7 @@ class Plan:
     bridges: tuple[Bridge, ...] = BRIDGES
 
     def apply(self, model: Model) -> Lowered:
-        """The model in the solver's words; see :class:`Lowered`.
+        """The model rewritten to the rows that the solver accepts; see :class:`Lowered`.
 
         Raises
         ------

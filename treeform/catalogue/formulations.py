@@ -1,4 +1,4 @@
-"""Formulations by name: those of the entry-point group ``treeform.formulations``, ours like a stranger's."""
+"""Formulations by name: all of the entry-point group ``treeform.formulations``, whatever package they are from."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names for a user's own classes in one process; an entry point does the same for everybody who installs a package."""
+"""Names for a user's own classes in one process; an entry point does the same for all who install a package."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from treeform.language.requirement import Requirement, class_of, registered
 def names() -> dict[str, str]:
     """Every requirement of this process and of installed packages: its name and its parameters as text."""
     for extension in extensions(REQUIREMENTS):
-        with contextlib.suppress(SpecError):  # one that is broken is reported to who asks for it
+        with contextlib.suppress(SpecError):  # one that is broken is reported when it is used
             class_of(extension.name)
     return {name: ", ".join(_signature(kind)) for name, kind in registered().items()}
 

@@ -1,4 +1,4 @@
-"""What the claims of a certificate are worth: each is refuted, proved again, or named as somebody's word."""
+"""Checking the claims of a certificate: each is refuted, proved again, or reported as unproved with its source."""
 
 from __future__ import annotations
 
@@ -292,7 +292,7 @@ class _Court:
         return None
 
     def _settled(self, what: str, value: Fraction | None, found: Bound, notes: list[str]) -> CheckRow | None:
-        """The verdict when the bound settles the claim; an engine's word alone where that is not enough."""
+        """The verdict when the bound proves the claim; on trust where an engine alone is not enough."""
         row = _verdict(what, value, found)
         if row is not None and row.verdict is Verdict.VERIFIED and self.means.independent:
             detail = "; ".join([*notes, row.detail])

@@ -145,7 +145,7 @@ def digest_of(body: dict[str, Any]) -> str:
 
 
 def sign(body: dict[str, Any]) -> dict[str, Any]:
-    """``body`` with the digests of its model and of all of it. Anybody can do this: it stops accidents, not forgers."""
+    """``body`` with the digests of its model and of all of it. This shows damage, not forgery."""
     model = body.get("model")
     if isinstance(model, dict) and "digest" in model:
         body = {**body, "model": {**model, "digest": model_digest(model)}}
@@ -184,7 +184,7 @@ def read(certificate: Any) -> CertificatePart:
 
 
 def _malformed(error: ValidationError) -> CertificateError:
-    """The first thing that pydantic found, in our words."""
+    """The first error of pydantic as a message."""
     first = error.errors()[0]
     place = ".".join(map(str, first["loc"]))
     if first["type"] == "extra_forbidden":

@@ -1,8 +1,8 @@
 """Verification of a certificate from scratch.
 
 Samples are routed one by one through the model's JSON in plain Python, errors are counted in integers, every
-requirement is evaluated again, and bounds are proved again. What nothing here can prove is somebody's word, and
-the report says whose.
+requirement is evaluated again, and bounds are proved again. What cannot be proved here is reported as taken on
+trust, with the name of the solver or engine that claims it.
 """
 
 from __future__ import annotations
@@ -63,15 +63,15 @@ def check(
         Whether drat-trim from the PATH verifies the proofs, instead of treeform's own checker.
     independent : bool
         Whether a bound has to be proved by a proof on file or by the short reference search, and a native
-        engine's word is not enough.
+        engine alone is not enough.
     confirm : Backend or str, optional
         Another solver that solves again what nothing else can prove. The verdict stays "on trust", in both.
 
     Returns
     -------
     CheckReport
-        ``report.verdict`` is "verified", "on trust" or "false"; ``report.rests_on`` names those whose word is all
-        there is; ``report.ok`` is True for "verified" only; one row for each statement.
+        ``report.verdict`` is "verified", "on trust" or "false"; ``report.rests_on`` names the solvers and
+        engines whose claims are taken on trust; ``report.ok`` is True for "verified" only; one row for each statement.
 
     Raises
     ------
@@ -80,7 +80,7 @@ def check(
     SpecError
         If ``confirm`` is no solver, or groups are given that the certificate does not rest on.
     SolverNotAvailable
-        If drat-trim or a solver is asked for and not installed.
+        If drat-trim or a solver is named and not installed.
     """
     body = read(certificate)
     folder, another = None if proofs is None else Path(proofs), None if confirm is None else _another(confirm)

@@ -97,7 +97,7 @@ def given_again(parts: Sequence[GroupsPart], values: Any, data: Dataset) -> dict
     Parameters
     ----------
     parts : sequence of GroupsPart
-        What the certificate says about them.
+        Their entry in the certificate.
     values : array, Series, DataFrame, mapping of names to these, or None
     data : Dataset
 
@@ -156,7 +156,7 @@ def _called(groups: Groups, part: GroupsPart) -> Groups:
 
 
 def differences(parts: Sequence[GroupsPart], found: Mapping[str, Groups]) -> list[str]:
-    """What is not as the certificate says."""
+    """What differs from the certificate."""
     out = []
     for part in parts:
         groups = found[part.name]

@@ -40,7 +40,7 @@ LONGEST = 3_000_000
 CARRIED = 2
 """Columns at the end of a list of trees: marks, and columns of the table that are tested, as sums of powers of two."""
 MOST_SOURCES = 62
-"""Columns of the table that one number can tell apart."""
+"""Columns of the table that one number of 64 bits can encode."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ def cheapest(
         One for each row of the task's totals, and one for the number of tests where that is limited. Others than
         that are taken as zeros.
     unit : int
-        What a unit of cost is worth beside them.
+        The price of a unit of cost.
     stop : callable
         Ends the search with `Stopped`.
 

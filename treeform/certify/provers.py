@@ -77,7 +77,7 @@ class Bound:
 
 
 def provers(question: Question, maker: object) -> list[Engine]:
-    """The engines that can prove a bound of the question again; first one that shares no code with the maker."""
+    """The engines that can prove a bound of the question again; first one without code of the claiming engine."""
     if question.shape.splits != UNIVARIATE:
         return []
     tree = ConTree()
@@ -118,7 +118,7 @@ def by_engines(
     budget: Budget,
     graph: DecisionGraph | None = None,
 ) -> Iterator[Bound]:
-    """What the engines find one after the other; the caller stops when it has enough.
+    """The bounds of the engines, one after the other; the caller stops when one suffices.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ def by_engines(
         The name of the engine that claims it, as far as it is known.
     budget : Budget
     graph : DecisionGraph, optional
-        A model in hand: engines look for better ones only.
+        A known model: engines search for better ones only.
     """
     if question.shape.splits != UNIVARIATE:
         yield from _over_hyperplanes(question, budget)
@@ -218,7 +218,7 @@ def by_prices(
     value : Fraction or None
         The bound that is claimed; None: that there is no admissible model.
     hint : object
-        Multipliers, as the maker of the claim wrote them beside it; anything else is ignored.
+        Multipliers, as the certificate holds them with the claim; anything else is ignored.
     stop : callable
 
     Raises
@@ -239,7 +239,7 @@ def by_prices(
 
 
 def _multipliers(hint: object) -> tuple[list[int], int]:
-    """Multipliers and their unit out of what a certificate says beside a claim."""
+    """Multipliers and their unit, from the entry of a claim in a certificate."""
     given = hint if isinstance(hint, dict) else {}
     numbers, unit = given.get("multipliers"), given.get("unit")
     whole = isinstance(numbers, list) and all(type(one) is int for one in [*numbers, unit])

@@ -1,11 +1,11 @@
-"""A short, plain search for the optimum: no bound, no cache, no machine instructions of its own.
+"""A short, plain search for the optimum: no bound, no cache, no special machine instructions.
 
 It is there to be read. A bound that it confirms does not rest on any engine or solver. It tries every test at every
 node, so it reaches small problems only; `least_value` estimates the work first and refuses what is out of reach.
 
 Two ways. Where the objective counts errors, costs, tests or leaves of a tree, and requirements bound errors, tests or
 the weight of leaves and tests, subtrees do not depend on each other: `_fewest` is the whole search. Everything else
-(diagrams, fairness, requirements of one's own) is enumerated model by model, and each model is judged as a whole.
+(diagrams, fairness, requirements of one's own) is enumerated model by model, and each model is evaluated as a whole.
 """
 
 from __future__ import annotations

@@ -132,7 +132,7 @@ Route = Annotated[LagrangianRoute | ProofRoute, Field(discriminator="kind")]
 
 
 class ClaimMetadata(_Part):
-    """Who made the claim, and how; not checked."""
+    """Solver or engine of the claim, and its settings; not checked."""
 
     by: str
     seconds: float | int = 0

@@ -1,4 +1,4 @@
-"""What a certificate says about its data, problem and model, evaluated again: each figure is counted anew."""
+"""The statements of a certificate about data, problem and model, evaluated again: each figure is counted anew."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ class Verdict(StrEnum):
     """What a check answers, for one statement and for the whole certificate."""
 
     VERIFIED = "verified"  #: it holds: counted, evaluated or proved again here
-    ON_TRUST = "on trust"  #: nothing speaks against it, and somebody's word is all there is for it
+    ON_TRUST = "on trust"  #: not refuted, and not proved again: it rests on a solver or an engine alone
     FALSE = "false"  #: it does not hold, or the evidence that is named for it does not show it
 
 
@@ -28,7 +28,7 @@ class CheckRow:
     rests_on : tuple of str
         In whom one has to trust, when the verdict is "on trust".
     proved_by : str
-        Who proved it again here; empty where nothing had to be proved.
+        The engine or proof that proved it again here; empty where nothing had to be proved.
     """
 
     what: str
@@ -49,7 +49,7 @@ def false(what: str, detail: str) -> CheckRow:
 
 
 def on_trust(what: str, detail: str, *names: str) -> CheckRow:
-    """A statement for which there is only the word of ``names``."""
+    """A statement that rests on ``names`` alone."""
     return CheckRow(what, Verdict.ON_TRUST, detail, rests_on=names)
 
 
@@ -86,7 +86,7 @@ class CheckReport:
 
     @property
     def ok(self) -> bool:
-        """Whether all of it is verified: nothing is false, and nothing rests on somebody's word."""
+        """Whether all of it is verified: nothing is false, and nothing is taken on trust."""
         return self.verdict is Verdict.VERIFIED
 
     @property

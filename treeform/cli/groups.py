@@ -1,4 +1,4 @@
-"""Groups that a certificate rests on, from a column of the table or from a file of their own."""
+"""Groups that a certificate rests on, from a column of the table or from a separate file."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def take_groups(
     given : sequence of str
         ``COLUMN`` or ``FILE``, or ``NAME=COLUMN`` and ``NAME=FILE`` where the certificate rests on several arrays.
     stated : DataPart
-        What the certificate says about its data.
+        The entry about data in the certificate.
     frame : DataFrame
         The table.
     source : Path

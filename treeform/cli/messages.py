@@ -1,4 +1,4 @@
-"""What the command line says on stderr, and the exit codes it ends with."""
+"""Messages of the command line on stderr, and its exit codes."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from treeform.solve import Limit, Result, Status
 
 
 class Exit(IntEnum):
-    """Exit codes, as promised to scripts."""
+    """Exit codes; scripts may rely on them."""
 
     DONE = 0
     FAILED = 1  #: treeform itself broke down
     BAD_INPUT = 2
     INFEASIBLE = 3
     NO_MODEL = 4
-    ON_TRUST = 5  #: ``check``: nothing is false, and something rests on somebody's word
+    ON_TRUST = 5  #: ``check``: nothing is false, and something is taken on trust
     FALSE = 6  #: ``check``: something does not hold
     INTERRUPTED = 130
 

@@ -18,7 +18,7 @@ def import_modules(names: Iterable[str], folder: Path) -> None:
     ----------
     names : iterable of str
     folder : Path
-        Where files are relative to, and where modules are looked for first.
+        The folder that files are relative to, and that is searched first for modules.
 
     Raises
     ------

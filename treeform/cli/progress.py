@@ -21,7 +21,7 @@ BOUND_INTERVAL = 1.0  # seconds between plain lines in which only the bound move
 class ProgressDisplay:
     """Shows every improvement as a line and, on a terminal, the state of the search below them.
 
-    Use as a context manager and hand it to ``solve(on_progress=...)``. Callbacks come from solvers' threads.
+    Use as a context manager and pass it to ``solve(on_progress=...)``. Callbacks come from solvers' threads.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ class ProgressDisplay:
                 self._console.print(Text(head, style="bold"), soft_wrap=True)
                 self._headed = True
             self._console.print(Text(line(progress)), soft_wrap=True)
-        except OSError:  # stderr is gone; the search is worth more than its display
+        except OSError:  # stderr was closed; the search goes on without a display
             self._enabled = False
 
     def _status(self) -> Text:

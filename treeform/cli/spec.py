@@ -1,4 +1,4 @@
-"""Problem specifications: a TOML file with the same words as the command line."""
+"""Problem specifications: a TOML file with the names of the command line."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class RequirementTable(BaseModel):
 
 
 class Spec(BaseModel):
-    """What a specification file may say. Every key is optional; the command line wins."""
+    """The keys of a specification file. Each is optional; the command line takes precedence."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -153,7 +153,7 @@ def _requirement(path: Path, index: int, item: RequirementTable | str) -> tuple[
 
 
 def relocate(error: TreeformError, place: str, keys: Any = ()) -> TreeformError:
-    """The same error with the place in front, and the key that it speaks of when it names one."""
+    """The same error with the place in front, and the key that it names, if any."""
     text = " ".join(part for part in (error.what, error.cause) if part)
     found = {key: re.search(rf"(?<!\w){re.escape(key)}(?!\w)", text) for key in keys}
     named = sorted((match.start(), name) for name, match in found.items() if match)
@@ -162,7 +162,7 @@ def relocate(error: TreeformError, place: str, keys: Any = ()) -> TreeformError:
 
 
 def _explain(path: Path, error: ValidationError, table: Any) -> SpecError:
-    """The first thing that pydantic found, in our words."""
+    """The first error of pydantic as a message."""
     found = error.errors()[0]
     place, value = _place(found["loc"]), found.get("input")
     inner = found.get("ctx", {}).get("error")

@@ -110,7 +110,7 @@ def data_of(
     Raises
     ------
     SpecError
-        If the certificate does not say which column was the target or the weight, and nobody else does.
+        If neither the certificate nor the caller names the column of the target or the weight.
     """
     stated = read(body)
     target = target or stated.metadata.target

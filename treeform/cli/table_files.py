@@ -261,7 +261,7 @@ def _check_width(path: Path, header: Sequence[str], first: Sequence[str] | None)
 
 
 def _wrong_encoding(path: Path, form: CsvForm, error: UnicodeError) -> DataError:
-    """Find the first line that is not UTF-8, since a parser's byte offset helps nobody."""
+    """Find the first line that is not UTF-8, since a parser reports a byte offset only."""
     if form.encoding is not None:
         return DataError(
             f"{path} is not {form.encoding}", cause=str(error), fix="name its encoding with --encoding"

@@ -37,7 +37,7 @@ def contradictory_rows(data: Dataset) -> list[list[int]]:
 
 
 def contradictions_text(groups: list[list[int]]) -> str:
-    """The first of such groups in words."""
+    """A text about the first of such groups."""
     shown = "; ".join(numbers_text(rows) for rows in groups[:SHOWN_GROUPS])
     more = "; ..." if len(groups) > SHOWN_GROUPS else ""
     return f"{len(groups)} feature vectors occur with several classes ({rows_word()}s {shown}{more}){rows_note()}"

@@ -230,7 +230,7 @@ class Dataset:
         -------
         DataFrame
             One row for each column: its kind, the number of different values and of missing ones, the lowest and
-            the highest, the number of features that it became, and what else is worth knowing. Rows of weight 0
+            the highest, the number of features that it became, and other facts. Rows of weight 0
             are left out.
         """
         return summarise(self.encoder, self.table, self.kept_rows, self.exclude)

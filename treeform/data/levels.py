@@ -55,7 +55,8 @@ def refuse_many_levels(n_levels: int, n_rows: int, name: str, examples: list[Any
         + ", ".join(map(repr, examples[:3])),
         cause=f"each would become a 0/1 feature; identifiers and free text have more than {FEW_LEVELS} levels, "
         f"and fewer than {ROWS_PER_LEVEL} rows for each",
-        fix=f"exclude the column, group its levels, or use {setting_text('categorical', name, True)}",
+        fix=f"leave it out with {setting_text('exclude', name, True)}, group its levels, or use "
+        + setting_text("categorical", name, True),
     )
 
 

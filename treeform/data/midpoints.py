@@ -80,7 +80,7 @@ def _shortest(mean: Floats, half: Floats) -> Floats:
 
 
 def _to_grid(mean: Floats, exponent: Floats) -> Floats:
-    """Nearest multiple of 10**exponent, correctly rounded; NaN where float64 cannot say it exactly."""
+    """Nearest multiple of 10**exponent, correctly rounded; NaN where float64 cannot represent it exactly."""
     usable = np.abs(exponent) <= _EXACT_POWERS
     power = _TENS[np.where(usable, np.abs(exponent), 0).astype(np.int64)]
     with np.errstate(over="ignore", invalid="ignore"):

@@ -145,7 +145,7 @@ def _dates_asked(name: str, how: str, options: TableOptions) -> None:
         raise DataError(
             f"column {name!r} holds dates or times {how}",
             cause="a test on a date depends on the unit and origin that you mean",
-            fix=f"ask for days since 1970-01-01 with {setting_text('dates', 'days')}, or make it a number",
+            fix=f"ask for days since 1970-01-01 with {setting_text('dates', 'days')}, or leave the column out",
         )
 
 

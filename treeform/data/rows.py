@@ -13,7 +13,7 @@ SHOWN = 6
 
 @dataclass(frozen=True)
 class RowNames:
-    """Words for rows.
+    """How messages name rows.
 
     Attributes
     ----------
@@ -22,7 +22,7 @@ class RowNames:
     first : int
         The number of the first one.
     note : str
-        What a reader has to know about the numbers; empty where the word tells.
+        What a reader has to know about the numbers; empty where the word is enough.
     options : bool
         Whether settings are options of a command rather than arguments of a function.
     """

@@ -177,7 +177,7 @@ def _refuse_large(raw: NDArray[Any], name: str, rows: NDArray[np.int64] | None) 
 
 
 def refuse_infinite(table: Table, names: Sequence[str], rows: NDArray[np.int64] | None = None) -> None:
-    """Raise when a value of the columns ``names`` is infinite; all such columns are told at once.
+    """Raise when a value of the columns ``names`` is infinite; all such columns are named at once.
 
     Raises
     ------
@@ -192,7 +192,7 @@ def refuse_infinite(table: Table, names: Sequence[str], rows: NDArray[np.int64] 
 def refuse_gaps(
     table: Table, names: Sequence[str], rows: NDArray[np.int64] | None = None, *, cause: str, fix: str = ""
 ) -> None:
-    """Raise when a value of the columns ``names`` is missing or infinite; all such columns are told at once.
+    """Raise when a value of the columns ``names`` is missing or infinite; all such columns are named at once.
 
     Parameters
     ----------

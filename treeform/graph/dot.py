@@ -1,4 +1,4 @@
-"""Graphs as Graphviz source, for those who have Graphviz; `to_svg` needs nothing."""
+"""Graphs as Graphviz source; `to_svg` draws without Graphviz."""
 
 from __future__ import annotations
 

@@ -132,13 +132,13 @@ def renumbered(
     for node in np.flatnonzero(feature >= n_features).tolist():
         index = int(feature[node]) - n_features
         if index >= len(forms):
-            return feature, tuple(forms)  # the check of the arrays says what is wrong
+            return feature, tuple(forms)  # the check of the arrays reports the error
         out[node] = n_features + new.setdefault(forms[index], len(new))
     return out, tuple(new)
 
 
 def fault(forms: Sequence[LinearForm], n_features: int) -> str | None:
-    """Say what is wrong with the forms of a graph over so many columns, or None."""
+    """What is wrong with the linear forms of a graph over so many columns, or None."""
     for form in forms:
         if len(form.features) != len(form.weights):
             return "a linear form does not have one weight for each feature"
@@ -160,7 +160,7 @@ def passing(feature: NDArray[np.int32], forms: Sequence[LinearForm], n_features:
 def fault_of_passes(
     passes: NDArray[np.bool_], threshold: Floats, left: NDArray[np.int32], right: NDArray[np.int32]
 ) -> str | None:
-    """Say which pass-through does not have one child and the threshold 0, or None."""
+    """Which pass-through does not have one child and the threshold 0, or None."""
     wrong = passes & ((left != right) | (threshold != 0.0))
     if not wrong.any():
         return None

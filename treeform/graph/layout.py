@@ -142,7 +142,7 @@ def _layers(children: Sequence[Sequence[int]]) -> list[int]:
 
 
 def _ordered(rows: list[list[int]], above: list[list[int]], below: list[list[int]]) -> list[list[int]]:
-    """Barycentre sweeps down and up; the order with the fewest crossings wins."""
+    """Barycentre sweeps down and up; the order with the fewest crossings is kept."""
     best, fewest = [list(row) for row in rows], _crossings(rows, below)
     current = [list(row) for row in rows]
     for sweep in range(_SWEEPS):

@@ -7,6 +7,7 @@ from itertools import islice
 from typing import Any
 
 from treeform.data.columns import CATEGORY, NUMERIC, Column, number_text
+from treeform.graph.gap_rules import gaps_text
 from treeform.graph.graph import FlatGraph
 
 MAX_PATHS = 32  # paths to one terminal of a diagram that a rule spells out
@@ -162,32 +163,44 @@ def _merged(columns: tuple[Column, ...], path: list[Step]) -> str | None:
     is_level = {
         columns[f].source: f for f, (lo, _) in bounds.items() if columns[f].kind == CATEGORY and lo >= 0
     }
-    parts = []
+    parts: list[str | list[tuple[Column, float, float]]] = []
+    gaps: dict[str, list[tuple[Column, float, float]]] = {}
     for f, (lo, hi) in bounds.items():
         column = columns[f]
+        if column.missing:  # both features of a column with gaps are told together, where the first one is
+            if column.source not in gaps:
+                parts.append(gaps.setdefault(column.source, []))
+            gaps[column.source].append((column, lo, hi))
+            continue
         chosen = is_level.get(column.source)
         if column.kind == CATEGORY and chosen is not None and chosen != f:
             if lo >= 0:  # two levels at once
                 return None
-            continue  # "job = skilled" already says "job != other"
-        parts += _bounds_texts(column, lo, hi)
-    several = len(parts) > 1
-    return " and ".join(f"({part})" if several and part.endswith(" or missing") else part for part in parts)
+            continue  # "job = skilled" implies "job != other"
+        parts.append(_bounds_text(column, lo, hi))
+    texts = [part if isinstance(part, str) else gaps_text(part) for part in parts]
+    if None in texts:
+        return None
+    told = [text for text in texts if text]
+    return " and ".join(
+        f"({text})" if len(told) > 1 and text.endswith(" or missing") else text for text in told
+    )
 
 
 def _never(column: Column, lo: float, hi: float) -> bool:
     return column.is_indicator and (lo >= 1 or hi < 0)
 
 
-def _bounds_texts(column: Column, lo: float, hi: float) -> list[str]:
-    if column.is_indicator:  # 0 or 1: bounds outside say nothing
+def _bounds_text(column: Column, lo: float, hi: float) -> str:
+    if column.is_indicator:  # 0 or 1: bounds outside are redundant
         if 0 <= hi < 1:
-            return [column.test(hi)]
-        return [column.test(lo, negate=True)] if 0 <= lo < 1 else []
+            return column.test(hi)
+        return column.test(lo, negate=True) if 0 <= lo < 1 else ""
     below, above = lo != float("-inf"), hi != float("inf")
-    if below and above and column.kind == NUMERIC and not column.missing:
-        return [f"{number_text(lo)} < {column.name} <= {number_text(hi)}"]
-    return [column.test(lo, negate=True)] * below + [column.test(hi)] * above
+    if below and above and column.kind == NUMERIC:
+        return f"{number_text(lo)} < {column.name} <= {number_text(hi)}"
+    low = [column.test(lo, negate=True)] if below else []
+    return " and ".join([*low, column.test(hi)] if above else low)
 
 
 def _shared(graph: FlatGraph) -> set[int]:

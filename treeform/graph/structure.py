@@ -20,7 +20,7 @@ def fault(
     n_features: int,
     n_classes: int,
 ) -> str | None:
-    """Say what is wrong with node arrays, or None.
+    """What is wrong with node arrays, or None.
 
     Children have larger indices than their parents, so a graph that passes is free of cycles.
     """

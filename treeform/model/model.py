@@ -88,7 +88,7 @@ class Model:
             Used in messages; a name that is taken gets a number appended.
         shape : int or tuple of int
         relax : bool
-            The caller promises that some optimal solution is 0/1 even when a solver takes [0, 1]: the columns
+            The caller guarantees that some optimal solution is 0/1 even when a solver takes [0, 1]: the columns
             are continuous, no literals are made of them, and a purely Boolean solver still takes them as 0/1.
         """
         kind = VariableKind.RELAXED if relax else VariableKind.BOOL

@@ -1,7 +1,7 @@
-"""Giving up a model that is still being built.
+"""Stopping while a model is being built.
 
-Statements of a model are vectorised, so one of them is quick; a model of many millions of rows is not. Who builds
-one under a time limit sets a stop function here; the model asks it whenever it is to grow.
+Statements of a model are vectorised, so one of them is quick; a model of many millions of rows is not. Under a
+time limit a stop function is set here; the model calls it each time that it grows.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ _stop: ContextVar[Callable[[], bool] | None] = ContextVar("treeform_stop_buildin
 
 
 class BuildingStopped(Exception):
-    """Raised inside a model that grows although its stop function said stop."""
+    """Raised when a model grows after its stop function returned True."""
 
 
 @contextmanager
 def stop_building_when(stop: Callable[[], bool]) -> Iterator[None]:
-    """Within this context, and this thread, a model that grows asks ``stop`` first."""
+    """Within this context, and this thread, a model that grows calls ``stop`` first."""
     token = _stop.set(stop)
     try:
         yield

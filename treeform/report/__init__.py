@@ -1,4 +1,4 @@
-"""Reports: what was asked, what was found and who proved it, as text and as a self-contained page."""
+"""Reports: the question, the model and the proofs, as text and as a self-contained page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a report says, gathered once: text and HTML only differ in how they show it."""
+"""The facts of a report, gathered once; text and HTML show the same facts."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class RequirementFact:
 
 @dataclass(frozen=True)
 class ClaimFact:
-    """Who proved what."""
+    """The claims, and the solvers and engines that proved them."""
 
     kind: str
     what: str
@@ -183,7 +183,7 @@ def of_model(
     certificate: Mapping[str, Any] | None = None,
     source: str | None = None,
 ) -> Facts:
-    """The facts of a model on data, with what its certificate says about it when there is one.
+    """The facts of a model on data, with the entries of its certificate if there is one.
 
     Without a certificate these may be other rows than those it was fitted on: everything is counted on them.
     """

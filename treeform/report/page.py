@@ -40,5 +40,5 @@ def render_html(facts: Facts, created: datetime | None = None) -> str:
     """
     when = (created or datetime.now(UTC)).strftime("%Y-%m-%d %H:%M UTC")
     largest = max((max(row) for row in facts.confusion), default=0) or 1
-    # The two drawings are our own markup with escaped texts; everything else is escaped by the template.
+    # The two drawings are generated markup with escaped texts; everything else is escaped by the template.
     return str(_template().render(facts=facts, created=when, largest=largest))

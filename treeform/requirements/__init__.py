@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from treeform.requirements.confusion import MaxFalsePositiveRate, MinPrecision, MinRecall, MinSpecificity
 from treeform.requirements.excluded import NoTestOn
 from treeform.requirements.fairness import (
+    AccuracyParity,
     ConditionalParity,
     EqualizedOdds,
     EqualOpportunity,
@@ -11,21 +13,29 @@ from treeform.requirements.fairness import (
     StatisticalParity,
 )
 from treeform.requirements.features import FeatureBudget, Monotone
+from treeform.requirements.group_error import GroupErrorAtMost
 from treeform.requirements.groups import Groups
 from treeform.requirements.parsimony import MaxNodes
-from treeform.requirements.performance import MaxErrors
+from treeform.requirements.performance import MaxErrors, MustClassifyRight
 from treeform.requirements.stability import MinSupport, Stability
 
 __all__ = [
+    "AccuracyParity",
     "ConditionalParity",
     "EqualOpportunity",
     "EqualizedOdds",
     "FeatureBudget",
+    "GroupErrorAtMost",
     "Groups",
     "MaxErrors",
+    "MaxFalsePositiveRate",
     "MaxNodes",
+    "MinPrecision",
+    "MinRecall",
+    "MinSpecificity",
     "MinSupport",
     "Monotone",
+    "MustClassifyRight",
     "NoTestOn",
     "PredictiveEquality",
     "Stability",

@@ -39,7 +39,7 @@ class Amount:
     Parameters
     ----------
     owner : str
-        Who asks, for messages.
+        The requirement, for messages.
     amount : int or float or Fraction or None
         A whole number is a count, anything else a fraction.
     count, fraction
@@ -133,7 +133,7 @@ def whole_bound(bound: Value) -> int:
 
 
 class OfAmount(Bounded):
-    """What requirements share whose only parameter is an amount of samples; mixed in before `Requirement`.
+    """What requirements share whose only parameter is an amount of samples; a mixin that precedes `Requirement`.
 
     Where the amount is a count, so is its bound; where it is a fraction, the bound is one of the total weight.
     """

@@ -15,8 +15,10 @@ from treeform.requirements.rates import GroupRate, RateParity, decimal_or_plain
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
+    from treeform.language.ports import Ports
 
 __all__ = [
+    "AccuracyParity",
     "ConditionalParity",
     "EqualOpportunity",
     "EqualizedOdds",
@@ -160,6 +162,61 @@ class EqualizedOdds(RateParity):
             (f"samples of class {label}", np.asarray(data.y == code))
             for code, label in enumerate(data.classes)
         ]
+
+
+class AccuracyParity(RateParity):
+    """Every group is classified correctly at a similar rate.
+
+    With rate(g) the weighted share of group g that is classified correctly, for every ordered pair of groups:
+    ``rate(a) >= ratio * rate(b)``, or ``rate(a) - rate(b) <= difference``. A constant model need not satisfy it.
+
+    Parameters
+    ----------
+    groups, ratio, difference
+        See `StatisticalParity`.
+
+    Raises
+    ------
+    SpecError, DataError
+        As `StatisticalParity`.
+
+    Notes
+    -----
+    Overall accuracy equality in Berk et al., Fairness in criminal justice risk assessments, Sociological Methods and
+    Research 2018, with rates that may differ by a bound.
+    """
+
+    name: ClassVar[str] = "accuracy_parity"
+    title: ClassVar[str] = "accuracy parity"
+    demands_tests: ClassVar[bool] = False
+    needs = frozenset({"correct"})
+
+    def __init__(
+        self,
+        groups: Any = None,
+        ratio: Fraction | float | str | None = None,
+        difference: Fraction | float | str | None = None,
+    ) -> None:
+        super().__init__(groups, ratio, difference)
+
+    def bind(self, data: Dataset, **context: Any) -> AccuracyParity:
+        bound: AccuracyParity = super().bind(data, **context)
+        return bound._copy(favourable=None)
+
+    def _favourable_code(self, data: Dataset) -> int:
+        return 0  # no class is favoured
+
+    def among(self, data: Dataset, favourable: int) -> Masks:
+        return [("samples", np.ones(data.n_samples, dtype=bool))]
+
+    def events(self, data: Dataset, favourable: int) -> NDArray[np.int64]:
+        return np.eye(data.n_classes, dtype=np.int64)[np.asarray(data.y)]
+
+    def event(self, ports: Ports, favourable: int) -> Any:
+        return ports.correct
+
+    def counted(self, data: Dataset, favourable: int) -> str:
+        return "classified correctly"
 
 
 class ConditionalParity(RateParity):

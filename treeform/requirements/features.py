@@ -180,7 +180,7 @@ class Monotone(Requirement):
         n_tests = ports.feature.shape[0]
         good = model.bool("favourable on the lower side", n_tests)
         bad = model.bool("unfavourable on the upper side", n_tests)
-        # Rows of the data that have equal features say the same.
+        # Rows of the data with equal features state the same.
         one = np.unique(np.asarray(ports.points.index), return_index=True)[1]
         model.add(good[None, :] >= ports.branch[one, :, low] + favoured[one] - 1, f"{self}: lower side")
         model.add(bad[None, :] >= ports.branch[one, :, 1 - low] - favoured[one], f"{self}: upper side")

@@ -193,7 +193,7 @@ def favourable_code(label: Any, data: Dataset, owner: object, called: str = "fav
     Raises
     ------
     SpecError
-        If the label is unknown, or left out with more than two classes. ``owner`` is who asks, for the message.
+        If the label is unknown, or left out with more than two classes. ``owner`` is the requirement, for the message.
     """
     if label is not None:
         return class_code(label, data, called)

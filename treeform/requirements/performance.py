@@ -1,14 +1,16 @@
-"""Performance: bounds on what the model gets wrong."""
+"""Performance: bounds on what the model gets wrong, and rows that it has to get right."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from treeform.data import contradictions_text, contradictory_rows
-from treeform.errors import Infeasible
+from treeform.errors import Infeasible, SpecError
 from treeform.language.limits import Limits
 from treeform.language.requirement import Requirement
 from treeform.requirements.amount import OfAmount
@@ -65,3 +67,65 @@ class MaxErrors(OfAmount, Requirement):
     def prediction_rows(self, data: Dataset) -> list[tuple[np.ndarray, int]]:
         wrong = 1 - np.eye(data.n_classes, dtype=np.int64)
         return [(wrong[np.asarray(data.y)], self.amount.at_most(data))]
+
+
+class MustClassifyRight(Requirement):
+    """These rows of the table are classified correctly.
+
+    Parameters
+    ----------
+    rows : sequence of int, or str
+        Positions in the table as passed, counted from 0; as text with blanks between them, ``"3 17"``. Rows of weight 0
+        do not count.
+
+    Raises
+    ------
+    SpecError
+        If there is no such row.
+    """
+
+    name: ClassVar[str] = "must_classify_right"
+    demands_tests: ClassVar[bool] = False
+    needs = frozenset({"correct"})
+
+    def __init__(self, rows: Sequence[int] | int | str) -> None:
+        if isinstance(rows, str) and all(word.isdecimal() for word in rows.split()):
+            rows = [int(word) for word in rows.split()]
+        several: list[Any] = [rows] if isinstance(rows, Integral) else list(rows)  # type: ignore[arg-type]
+        if any(isinstance(row, bool) or not isinstance(row, Integral) for row in several):
+            raise SpecError(
+                f"{rows!r} are no rows",
+                cause="rows are named by their positions in the table, counted from 0",
+                fix="write for example MustClassifyRight([3, 17])",
+            )
+        self.rows = tuple(sorted({int(row) for row in several}))
+
+    def bind(self, data: Dataset, **context: Any) -> MustClassifyRight:
+        outside = [row for row in self.rows if not 0 <= row < data.table.n_rows]
+        if outside:
+            raise SpecError(
+                f"there is no row {outside[0]}",
+                cause=f"the table has {data.table.n_rows} rows, counted from 0",
+                fix="name rows of this table",
+            )
+        return self
+
+    def _mask(self, data: Dataset) -> np.ndarray:
+        return np.isin(np.asarray(data.kept_rows), self.rows)
+
+    def build(self, model: Model, ports: Ports) -> None:
+        chosen = np.flatnonzero(self._mask(ports.data))
+        if len(chosen):
+            model.add((1 - ports.correct[chosen]).sum() <= 0, str(self))
+
+    def prediction_rows(self, data: Dataset) -> list[tuple[np.ndarray, int]]:
+        wrong = 1 - np.eye(data.n_classes, dtype=np.int64)[np.asarray(data.y)]
+        return [(wrong * self._mask(data)[:, None], 0)]
+
+    def violation(self, graph: DecisionGraph, data: Dataset) -> int:
+        wrong = graph.predict_codes(data.X) != data.y
+        return int((wrong & self._mask(data)).sum())
+
+    def __str__(self) -> str:
+        shown = " ".join(map(str, self.rows[:5]))
+        return f"{self.name}:rows={shown}" + (f" and {len(self.rows) - 5} more" if len(self.rows) > 5 else "")

@@ -51,8 +51,8 @@ class GroupRate:
 class RateParity(Requirement, Bounded):
     """Every group is predicted the favourable class at a similar rate, among the samples that count.
 
-    A subclass says which samples count: `among` gives one set or several, and the rates of each are compared. Without
-    ratio and difference its bound is left open, as a difference, for `treeform.Problem.frontier`.
+    A subclass defines which samples count: `among` gives one set or several, and the rates of each are compared.
+    Without ratio and difference its bound is left open, as a difference, for `treeform.Problem.frontier`.
     """
 
     name: ClassVar[str] = "rate_parity"
@@ -101,6 +101,20 @@ class RateParity(Requirement, Bounded):
     @abstractmethod
     def among(self, data: Dataset, favourable: int) -> Sequence[tuple[str, NDArray[np.bool_]]]:
         """Sets of samples that count, each as (what they are, (n,) mask); ``favourable`` is a class code."""
+
+    def events(self, data: Dataset, favourable: int) -> NDArray[np.int64]:
+        """(n, K) of 0 and 1: whether predicting class k for sample i is what the rate counts."""
+        events = np.zeros((data.n_samples, data.n_classes), dtype=np.int64)
+        events[:, favourable] = 1
+        return events
+
+    def event(self, ports: Ports, favourable: int) -> Any:
+        """(n,) expressions: whether a sample's prediction counts."""
+        return ports.predicted[:, favourable]
+
+    def counted(self, data: Dataset, favourable: int) -> str:
+        """What is counted, in words."""
+        return f"predicted {data.classes[favourable]}"
 
     # -- binding ----------------------------------------------------------------------------------
 
@@ -190,28 +204,25 @@ class RateParity(Requirement, Bounded):
         coef, side = self._rows(ports.data)
         _, code = self._resolved(ports.data)
         if len(coef):
-            model.add((coef * ports.weights) @ ports.predicted[:, code] <= side, str(self))
+            model.add((coef * ports.weights) @ self.event(ports, code) <= side, str(self))
 
     def prediction_rows(self, data: Dataset) -> list[tuple[np.ndarray, int]]:
         _, code = self._resolved(data)
-        out = []
-        for coef, side in zip(*self._rows(data), strict=True):
-            full = np.zeros((data.n_samples, data.n_classes), dtype=np.int64)
-            full[:, code] = coef
-            out.append((full, int(side)))
-        return out
+        events = self.events(data, code)
+        return [(coef[:, None] * events, int(side)) for coef, side in zip(*self._rows(data), strict=True)]
 
     def totals(self, data: Dataset) -> Totals:
         """One total for each group and set of samples: the weight predicted favourable. Rows are pairs of groups."""
         groups, code = self._resolved(data)
+        events, what_counts = self.events(data, code), self.counted(data, code)
         sets = self.among(data, code)
         width = len(sets) * len(groups.labels)
         per_sample = np.zeros((data.n_samples, data.n_classes, width), dtype=np.int64)
         names, rows = [], []
         for index, (what, mask) in enumerate(sets):
             first = index * len(groups.labels)
-            per_sample[np.flatnonzero(mask), code, first + groups.codes[mask]] = 1
-            names += [f"{what} of group {label}: predicted {data.classes[code]}" for label in groups.labels]
+            per_sample[np.flatnonzero(mask), :, first + groups.codes[mask]] = events[mask]
+            names += [f"{what} of group {label}: {what_counts}" for label in groups.labels]
             weight = self._weights(data, mask)
             for a, b in combinations([g for g, w in enumerate(weight) if w], 2):
                 rows += [self._row(width, first, pair, weight) for pair in ((a, b), (b, a))[: self._sides]]
@@ -234,7 +245,8 @@ class RateParity(Requirement, Bounded):
     def reports(self, graph: DecisionGraph, data: Dataset) -> dict[str, list[GroupRate]]:
         """The rate of every group under ``graph``, exactly, for each set of samples that counts."""
         groups, code = self._resolved(data)
-        predicted = graph.predict_codes(data.X) == code
+        guess = graph.predict_codes(data.X)
+        predicted = self.events(data, code)[np.arange(data.n_samples), guess]
         found = {}
         for what, mask in self.among(data, code):
             favourable = np.zeros(len(groups.labels), dtype=np.int64)

@@ -24,7 +24,7 @@ from treeform.shape import MARGIN
 
 Signs = tuple[int, ...]
 ENOUGH = Fraction(97, 100)
-"""Share of the margin below which a test is not admissible; the judge of models has the same."""
+"""Share of the margin below which a test is not admissible; exact evaluation has the same."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The clauses that a proof is about, derived from the data alone: by who writes it and by who checks it."""
+"""The clauses that a proof is about, derived from the data alone, by the writer and by the checker."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Cnf:
 
 @dataclass(frozen=True)
 class Statement:
-    """What is refuted: "some model of this shape satisfies all requirements", and is worth at most so much.
+    """What is refuted: "some model of this shape satisfies all requirements", and its objective is at most so much.
 
     Attributes
     ----------
@@ -71,7 +71,7 @@ class Statement:
     at_most : int or None
         Bound of the objective in the question's whole units; None when any value would do.
     examples : ndarray of int64 or None
-        Points of the data that the formula speaks of: what no model does on them, none does on all.
+        Points of the data that the formula holds. If no model satisfies these, none satisfies all.
     """
 
     shape: Shape
@@ -84,7 +84,7 @@ class Statement:
         Raises
         ------
         CertificateError
-            If the refutation says nothing about the question.
+            If the refutation proves nothing about the question.
         """
         terms = question.objective.terms
         if len(terms) == 1 and isinstance(terms[0][1], Depth):

@@ -34,9 +34,9 @@ def verify_proof(
     Parameters
     ----------
     route : ProofRoute
-        What the certificate says about it.
+        Its entry in the certificate.
     question : Question
-        Made from the data. Shape and splits of what is refuted are its own.
+        Made from the data. The refuted statement has its own shape and splits.
     value : Fraction or None
         The bound that is claimed, in the user's units; None: that there is no model.
     folder : Path
@@ -44,7 +44,7 @@ def verify_proof(
     time_limit : float or None
         Seconds.
     drat_trim : bool
-        Whether drat-trim, instead of our own checker, is asked.
+        Whether drat-trim is used, instead of treeform's checker.
 
     Returns
     -------

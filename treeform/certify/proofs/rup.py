@@ -1,4 +1,4 @@
-"""The proof checker: reverse unit propagation, in `treeform._core`; and drat-trim, where somebody wants it too."""
+"""The proof checker: reverse unit propagation, in `treeform._core`; and drat-trim, if wanted."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def verify_rup(
     write : callable, optional
         Takes the part of the proof that is needed, as text, once all of it is verified.
     stop : callable, optional
-        Asked about ten times a second.
+        Called about ten times a second.
     memory : int
         Bytes that may be held.
     """

@@ -74,10 +74,10 @@ class Proofs:
         examples: np.ndarray | None,
         budget: Budget,
     ) -> Written | str:
-        """Prove once more what a search has refuted, and write it down; or say why there is no proof.
+        """Prove again what a search has refuted, and write the proof; or return why there is none.
 
         The formula is the one that `treeform.check` will derive: of the formulation as installed, whatever
-        settings the search used. Nothing is written unless the proof has passed our own checker.
+        settings the search used. Nothing is written unless treeform's checker accepts the proof.
 
         Parameters
         ----------
@@ -87,7 +87,7 @@ class Proofs:
         at_most : int or None
             ... with an objective of at most this, in the question's whole units.
         examples : ndarray of int64 or None
-            The points that the refuted formula speaks of, see `Formulation.examples`.
+            The points that the refuted formula holds, see `Formulation.examples`.
         budget : Budget
         """
         statement = Statement(question.shape, at_most, examples)
@@ -180,7 +180,7 @@ class Proofs:
 
 
 def versions() -> dict[str, str | None]:
-    """What the clauses depend on beside the data."""
+    """What the clauses depend on, apart from the data."""
     return {"treeform": __version__, ENCODER: installed_version(ENCODER)}
 
 

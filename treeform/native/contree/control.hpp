@@ -28,7 +28,7 @@ public:
         stop();
     }
     bool out_of_memory() const { return out_of_memory_.load(); }
-    /// From here on the search can be asked for trees.
+    /// From here on plans can be converted to trees.
     void set_ready() { ready_.store(true, std::memory_order_release); }
     bool ready() const { return ready_.load(std::memory_order_acquire); }
     std::int64_t external_upper() const { return external.load(std::memory_order_relaxed); }

@@ -5,7 +5,7 @@
 // A node is laid out once in the lanes of the scan, per second feature g: the rows in g's order, what they add to a
 // scan, and which positions are cuts. For each root feature f the ranks of f are gathered into g's order when (f, g) is
 // first scanned. Second features are taken by their lower bound, the lowest first; a feature whose bound is not below
-// what the side already reached is not scanned, and the split is given up as soon as the bounds of both sides say
+// what the side already reached is not scanned, and the split is dropped as soon as the bounds of both sides prove
 // that not even its neighbours within the interval can improve.
 #include <algorithm>
 #include <memory>
@@ -33,7 +33,7 @@ public:
     using Task = Subproblem<W>;
     using Found = typename IntervalSearch<W>::Found;
     static constexpr Cost kInf = IntervalSearch<W>::kInf;
-    struct Keys {  // what is left and right of a split; and where the weight of their leaves is counted
+    struct Keys {  // keys that define the sides of a split, and those by which the weight of their leaves is counted
         Key left, left_weight, right, right_weight;
         explicit Keys(Key at) : left(at), left_weight(at), right(at), right_weight(at) {}
         Keys(Key l, Key lw, Key r, Key rw) : left(l), left_weight(lw), right(r), right_weight(rw) {}
@@ -58,15 +58,16 @@ public:
         laid_out_ = false;
         if (task.support == 0) return search(task, gap, by_feature);
         Task loose = task;
-        loose.support = loose.held = 0;
+        loose.support = loose.supported = 0;
         Answer<Cost> reply = search(loose, gap, loose_by_.data());
         std::copy(loose_by_.begin(), loose_by_.end(), by_feature);
         if (!reply.found) return reply;
-        Task held = task;
-        held.inherited = loose_by_.data(), held.lower = reply.lower, held.held = std::max(task.held, reply.lower);
-        if (reply.kind == Plan::split) held.hint = reply.test;
+        Task supported = task;
+        supported.inherited = loose_by_.data(), supported.lower = reply.lower,
+        supported.supported = std::max(task.supported, reply.lower);
+        if (reply.kind == Plan::split) supported.hint = reply.test;
         const Cost lower = reply.lower;
-        reply = search(held, gap, unused_.data());
+        reply = search(supported, gap, unused_.data());
         reply.lower = lower;
         return reply;
     }
@@ -80,7 +81,7 @@ private:
     Control& control_;
     Counters& counters_;
     ScanTable<Key, Sum> scans_;
-    Cost penalty_, support_ = 0, held_whole_ = 0;
+    Cost penalty_, support_ = 0, supported_whole_ = 0;
     bool laid_out_ = false;  // the node is in the lanes
     Lanes<W> lanes_;
     Prefixes<W> prefixes_;
@@ -100,7 +101,7 @@ private:
         const auto& node = task.node;
         left_.weight = node.weight;
         left_.prepare(table_);
-        const Cost leaf = left_.leaf, known = std::max(task.lower, task.held);
+        const Cost leaf = left_.leaf, known = std::max(task.lower, task.supported);
         Answer<Cost> best;
         best.value = task.upper;
         improve(best, leaf, Plan::leaf);
@@ -147,11 +148,11 @@ private:
     }
 
     /// Trees of one test on the whole node, which is in left_; returns a lower bound, in `whole_` per
-    /// feature, in held_whole_ with the support.
+    /// feature, in supported_whole_ with the support.
     Cost whole_node(Cost leaf, Answer<Cost>& best) {
         const auto everything = static_cast<Key>(~Key{0});
         Cost low = leaf;
-        held_whole_ = leaf;
+        supported_whole_ = leaf;
         for (int g = 0; g < table_.features; ++g) {
             Cost value = leaf, lower = 0, ignored = 0;
             scan(lanes_.input(lanes_[g], everything, true, false), kInf, kInf, value, lower, ignored, ignored);
@@ -159,9 +160,10 @@ private:
             low = std::min(low, whole_[g]);
             if (support_ > 0) {
                 value = whole_[g] < best.value ? leaf : kInf;
-                if (value == leaf) held_scan(g, everything, everything, true, kInf, value);
+                if (value == leaf) supported_scan(g, everything, everything, true, kInf, value);
             }
-            held_whole_ = std::min(held_whole_, std::max<Cost>(whole_[g], value == kInf ? 0 : penalty_ + value));
+            supported_whole_ =
+                std::min(supported_whole_, std::max<Cost>(whole_[g], value == kInf ? 0 : penalty_ + value));
             improve(best, penalty_ + value, Plan::best_stump);
         }
         return low;
@@ -180,7 +182,7 @@ private:
 
     void search_feature(const Task& task, int f, Cost whole, Cost gap, Answer<Cost>& best) {
         search_.cuts.take(table_, task.node, f, support_);
-        search_.begin(rules_, table_.features, task.node.total_mass, whole, held_whole_, whole_.data());
+        search_.begin(rules_, table_.features, task.node.total_mass, whole, supported_whole_, whole_.data());
         if (search_.cuts.empty()) return;
         lanes_.forget_keys();
         prefixes_.begin(task.node, f);
@@ -233,12 +235,12 @@ private:
         Found out{pick.left,
                   pick.right,
                   pick.left + pick.right,
-                  pick.held_left,
-                  pick.held_right,
-                  pick.held_left + pick.held_right,
+                  pick.supported_left,
+                  pick.supported_right,
+                  pick.supported_left + pick.supported_right,
                   {},
                   {}};
-        if (std::max(out.total, out.held_total) >= cutoff) {
+        if (std::max(out.total, out.supported_total) >= cutoff) {
             ++counters_.bounded;
             return out;
         }
@@ -251,17 +253,19 @@ private:
         out.left = std::max(out.left, rest(best_left, open_left_)),
         out.right = std::max(out.right, rest(best_right, open_right_));
         out.total = task.budget < 3 ? std::min(left_.leaf + out.right, out.left + right_.leaf) : out.left + out.right;
-        out.held_left = std::max(out.left, out.held_left), out.held_right = std::max(out.right, out.held_right);
-        const bool hold = support_ > 0 && out.held_left + out.held_right - pick.reach < cutoff;
+        out.supported_left = std::max(out.left, out.supported_left),
+        out.supported_right = std::max(out.right, out.supported_right);
+        const bool hold = support_ > 0 && out.supported_left + out.supported_right - pick.reach < cutoff;
         if (hold) {
             best_left = left_.leaf, best_right = right_.leaf;
             open_left_ = by_left_, open_right_ = by_right_;
             scan_features(f, keys, true, cutoff, pick.reach, best_left, best_right);
-            out.held_left = std::max(out.held_left, rest(best_left, open_left_));
-            out.held_right = std::max(out.held_right, rest(best_right, open_right_));
+            out.supported_left = std::max(out.supported_left, rest(best_left, open_left_));
+            out.supported_right = std::max(out.supported_right, rest(best_right, open_right_));
         }
-        out.held_total = task.budget < 3 ? std::min(left_.leaf + out.held_right, out.held_left + right_.leaf)
-                                         : out.held_left + out.held_right;
+        out.supported_total = task.budget < 3
+                                  ? std::min(left_.leaf + out.supported_right, out.supported_left + right_.leaf)
+                                  : out.supported_left + out.supported_right;
         if (support_ == 0 || hold) take(f, cut, task.budget, best_left, best_right, best);
         return out;
     }
@@ -285,11 +289,11 @@ private:
         best.right = test_right && best_right < right_.leaf ? Plan::best_stump : Plan::leaf;
     }
 
-    /// Scan second features, most promising first, until no side can gain or the split is hopeless. With `held` the
-    /// trees of the sides keep the minimum support. With `doubt` it ends, and says no, once the sides may sum up to
-    /// less than the cutoff.
-    bool scan_features(int f, const Keys& keys, bool held, Cost cutoff, Cost reach, Cost& best_left, Cost& best_right,
-                       bool doubt = false) {
+    /// Scan second features, the lowest bound first, until no side can improve or the bounds exclude the split. With
+    /// `supported` the trees of the sides keep the minimum support. With `doubt` it returns false as soon as the sides
+    /// may sum up to less than the cutoff.
+    bool scan_features(int f, const Keys& keys, bool supported, Cost cutoff, Cost reach, Cost& best_left,
+                       Cost& best_right, bool doubt = false) {
         const int features = table_.features;
         for (;;) {
             Cost low_left = kInf, low_right = kInf;
@@ -305,11 +309,11 @@ private:
             const bool by_left = want_left && (!want_right || best_left - low_left >= best_right - low_right);
             const int g = by_left ? at_left : at_right;
             lanes_.need_keys(f, g, counters_);
-            if (held) {
+            if (supported) {
                 auto& best = by_left ? best_left : best_right;
                 Cost value = kInf;
-                held_scan(g, by_left ? keys.left : keys.right, by_left ? keys.left_weight : keys.right_weight, by_left,
-                          best - penalty_, value);
+                supported_scan(g, by_left ? keys.left : keys.right, by_left ? keys.left_weight : keys.right_weight,
+                               by_left, best - penalty_, value);
                 best = std::min<Cost>(best, penalty_ + value);
                 (by_left ? open_left_ : open_right_)[g] = kInf;
             } else {
@@ -320,8 +324,8 @@ private:
     }
 
     /// The best single test on feature g for one side of the split, with the minimum support, which is counted
-    /// on the side of `weight_key`; nothing to find leaves `value`.
-    void held_scan(int g, Key key, Key weight_key, bool left, Cost beat, Cost& value) {
+    /// on the side of `weight_key`; `value` stays if there is none.
+    void supported_scan(int g, Key key, Key weight_key, bool left, Cost beat, Cost& value) {
         if (!lanes_.confine(lanes_[g], weight_key, left, support_, confined_)) return;
         auto in = lanes_.input(lanes_[g], key, left, !left);
         in.valid = confined_.data();

@@ -1,6 +1,6 @@
 #pragma once
 // Dividing the sorted arrays of a node between the two sides of a split: first one bit per row (left or right), then
-// every array of that order by these bits, its own order kept. Nothing is looked up by row; on AVX-512 with VBMI2 a
+// every array of that order by these bits, its own order kept. No array is indexed by row; on AVX-512 with VBMI2 a
 // register of 32 rows is divided by two instructions.
 #include <cstddef>
 #include <cstdint>
@@ -19,7 +19,7 @@ struct Divider {
     void (*divide_32)(const std::uint32_t* from, std::size_t n, const std::uint32_t* left, std::uint32_t* a,
                       std::uint32_t* b);
 
-    /// Bit k % 32 of left[k / 32] says key[k] < below. Bits from n on are zero.
+    /// Bit k % 32 of left[k / 32] is key[k] < below. Bits from n on are zero.
     template <class T>
     void mark(const T* key, std::size_t n, T below, std::uint32_t* left) const {
         if constexpr (sizeof(T) == 2)

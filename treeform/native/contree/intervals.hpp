@@ -15,8 +15,8 @@
 // its upper bound still prunes. Two virtual records stand at the ends: nothing on the left (L = 0, R = whole node at
 // one level less), and nothing on the right.
 //
-// Requirements on the leaves (a minimum support) take away what is inferred from subsets: taking one row away may empty
-// a leaf below its minimum, and cost as much as that whole leaf. A tree that is admissible stays so when rows are
+// With requirements on the leaves (a minimum support) a subset may cost more than the whole: taking one row away may
+// empty a leaf below its minimum, and cost as much as that whole leaf. A tree that is admissible stays so when rows are
 // added. So with L', R' the constrained costs of the sides (and L, R, without the requirement, below them) for u < w <
 // v
 //
@@ -46,7 +46,7 @@ public:
 
     struct Record {
         Cost z, left, right, total;  // without requirements
-        Cost held_left, held_right;  // with them
+        Cost supported_left, supported_right;  // with them
         Test hint_left, hint_right;
     };
     struct Interval {
@@ -58,19 +58,20 @@ public:
     struct Pick {
         int cut = -1;
         Interval interval{};
-        Cost reach = 0;  // mass to the farther end of the interval: the slack worth solving with
+        Cost reach = 0;  // mass to the farther end of the interval: slack added to the upper bound of the sides
         Cost left = 0, right = 0;  // lower bounds of the sides without requirements
-        Cost held_left = 0, held_right = 0;  // and with them
+        Cost supported_left = 0, supported_right = 0;  // and with them
         Test hint_left, hint_right;  // root tests of the sides of the nearest evaluated cut
         std::uint32_t first = 0, last = 0;  // keys of the first and the last cut of the interval
         Cost common_left = 0, common_right = 0;  // bounds of the sides, without requirements, that all its cuts share
-        Cost burden_left = 0, burden_right = 0;  // by how much requirements raised those of the nearest cuts
+        Cost support_cost_left = 0,
+             support_cost_right = 0;  // by how much requirements raised those of the nearest cuts
     };
 
     /// What an evaluated cut came to, in lower bounds.
     struct Found {
         Cost left = 0, right = 0, total = 0;  // without requirements
-        Cost held_left = 0, held_right = 0, held_total = 0;  // with them
+        Cost supported_left = 0, supported_right = 0, supported_total = 0;  // with them
         Test hint_left, hint_right;
     };
 
@@ -78,30 +79,30 @@ public:
     bool open = false;
 
     /// Start on `cuts`. `whole` is a lower bound of the node without this split (which is also what a split that sends
-    /// all rows one way costs), `held` one with requirements, `whole_by` as `whole` per feature (size F).
-    void begin(const Settings& rules, int features, Cost mass, Cost whole, Cost held, const Cost* whole_by) {
+    /// all rows one way costs), `supported` one with requirements, `whole_by` as `whole` per feature (size F).
+    void begin(const Settings& rules, int features, Cost mass, Cost whole, Cost supported, const Cost* whole_by) {
         rules_ = &rules, features_ = features, open = true;
         in_flight_.clear();
         proven_ = kInf, closed_ = whole;
         records_.clear(), arena_.clear(), heap_.clear();
         const Test none{};
-        records_.push_back({0, 0, whole, whole, 0, held, none, none});
-        records_.push_back({mass, whole, 0, whole, held, 0, none, none});
+        records_.push_back({0, 0, whole, whole, 0, supported, none, none});
+        records_.push_back({mass, whole, 0, whole, supported, 0, none, none});
         arena_.assign(4 * static_cast<std::size_t>(features), 0);
         std::copy(whole_by, whole_by + features, arena_.begin() + features);
         std::copy(whole_by, whole_by + features, arena_.begin() + 2 * features);
         if (!cuts.empty()) heap_.push_back({bound(0, 1), loose_bound(0, 1), 0, 1, cuts.first(), cuts.last()});
     }
 
-    /// The next cut that may cost less than `cutoff`; false when there is none. Several may be out at a time.
-    /// `by_left` and `by_right` receive the bounds per second feature. `wish` is a key to begin with, or 0.
+    /// The next cut that may cost less than `cutoff`; false when there is none. Several may be evaluated at a time.
+    /// `by_left` and `by_right` receive the bounds per second feature. `wish` is a preferred key, or 0.
     bool next(Cost cutoff, Pick& pick, Cost* by_left, Cost* by_right, Counters& counters, std::uint32_t wish = 0) {
         while (!heap_.empty()) {
             std::pop_heap(heap_.begin(), heap_.end(), later);
             Interval iv = heap_.back();
             heap_.pop_back();
             if (iv.lower >= cutoff) {
-                forgo(iv);
+                close(iv);
                 if (!rules_->subinterval) continue;
                 close_all(iv, counters);
                 return false;
@@ -113,9 +114,9 @@ public:
             wish = 0;
             pick.first = cuts.key(iv.from), pick.last = cuts.key(iv.to);
             pick.common_left = records_[iv.u].left, pick.common_right = records_[iv.v].right;
-            pick.burden_left = records_[iv.v].held_left - records_[iv.v].left;
-            pick.burden_right = records_[iv.u].held_right - records_[iv.u].right;
-            foresee(pick, by_left, by_right);
+            pick.support_cost_left = records_[iv.v].supported_left - records_[iv.v].left;
+            pick.support_cost_right = records_[iv.u].supported_right - records_[iv.u].right;
+            bound_sides(pick, by_left, by_right);
             in_flight_.push_back(iv.lower);
             return true;
         }
@@ -127,12 +128,12 @@ public:
                 Counters& counters) {
         const int id = static_cast<int>(records_.size());
         records_.push_back({cuts.z(pick.cut), found.left, found.right, found.total,
-                            std::max(found.left, found.held_left), std::max(found.right, found.held_right),
+                            std::max(found.left, found.supported_left), std::max(found.right, found.supported_right),
                             found.hint_left, found.hint_right});
         arena_.insert(arena_.end(), by_left, by_left + features_);
         arena_.insert(arena_.end(), by_right, by_right + features_);
         closed_ = std::min(closed_, found.total);
-        proven_ = std::min(proven_, std::max(found.total, found.held_total));
+        proven_ = std::min(proven_, std::max(found.total, found.supported_total));
         const auto& iv = pick.interval;
         in_flight_.erase(std::find(in_flight_.begin(), in_flight_.end(), iv.lower));
         push(part(iv, iv.u, id, iv.from, cuts.before(pick.cut - 1, iv.from)), cutoff, counters);
@@ -184,7 +185,7 @@ private:
         for (const auto& iv : heap_) low = std::min(low, iv.lower);
         return low;
     }
-    void forgo(const Interval& iv) { closed_ = std::min(closed_, iv.loose), proven_ = std::min(proven_, iv.lower); }
+    void close(const Interval& iv) { closed_ = std::min(closed_, iv.loose), proven_ = std::min(proven_, iv.lower); }
 
     static bool later(const Interval& a, const Interval& b) {
         return a.lower != b.lower ? a.lower > b.lower : a.from > b.from;
@@ -196,7 +197,8 @@ private:
     Cost bound(int u, int v) const {
         const auto &a = records_[u], &b = records_[v];
         Cost low = loose_bound(u, v);
-        if (rules_->subinterval && rules_->neighbourhood) low = std::max(low, b.held_left + a.held_right - (b.z - a.z));
+        if (rules_->subinterval && rules_->neighbourhood)
+            low = std::max(low, b.supported_left + a.supported_right - (b.z - a.z));
         return low;
     }
     Cost loose_bound(int u, int v) const {
@@ -214,7 +216,7 @@ private:
         if (rules_->neighbourhood && !rules_->shrinking) shrink(iv, cutoff, counters.pruned_neighbourhood);
         if (iv.from > iv.to) return;
         if (iv.lower >= cutoff) {
-            forgo(iv);
+            close(iv);
             counters.pruned_subinterval += static_cast<std::uint64_t>(iv.to - iv.from + 1);
             return;
         }
@@ -233,8 +235,8 @@ private:
     void shrink(Interval& iv, Cost cutoff, std::uint64_t& pruned) {
         const auto &a = records_[iv.u], &b = records_[iv.v];
         const int before = iv.to - iv.from + 1;
-        const Cost rightwards = std::max(a.total, a.left + a.held_right),
-                   leftwards = std::max(b.total, b.held_left + b.right);
+        const Cost rightwards = std::max(a.total, a.left + a.supported_right),
+                   leftwards = std::max(b.total, b.supported_left + b.right);
         if (rightwards >= cutoff) iv.from = cuts.above(a.z + (rightwards - cutoff), iv.from, iv.to);
         if (leftwards >= cutoff && iv.from <= iv.to) iv.to = cuts.below(b.z - (leftwards - cutoff), iv.from, iv.to);
         const int gone = before - std::max(0, iv.to - iv.from + 1);
@@ -245,15 +247,15 @@ private:
         }
     }
 
-    /// What the records at both ends say about the picked cut, side by side and feature by feature.
-    void foresee(Pick& pick, Cost* by_left, Cost* by_right) const {
+    /// Bounds of the sides of the picked cut, from the records at both ends; also per second feature.
+    void bound_sides(Pick& pick, Cost* by_left, Cost* by_right) const {
         const auto& iv = pick.interval;
         const auto &a = records_[iv.u], &b = records_[iv.v];
         const Cost z = cuts.z(pick.cut), from_a = z - a.z, to_b = b.z - z;
         pick.reach = std::max(z - cuts.z(iv.from), cuts.z(iv.to) - z);
         const auto& near = from_a <= to_b ? a : b;
         pick.hint_left = near.hint_left, pick.hint_right = near.hint_right;
-        pick.left = pick.right = pick.held_left = pick.held_right = 0;
+        pick.left = pick.right = pick.supported_left = pick.supported_right = 0;
         if (!rules_->features) {
             std::fill_n(by_left, features_, 0), std::fill_n(by_right, features_, 0);
             return;
@@ -268,8 +270,8 @@ private:
             left = std::min(left, l), right = std::min(right, r);
         }
         pick.left = std::max(left, Cost{0}), pick.right = std::max(right, Cost{0});
-        pick.held_left = std::max<Cost>(pick.left, b.held_left - to_b);
-        pick.held_right = std::max<Cost>(pick.right, a.held_right - from_a);
+        pick.supported_left = std::max<Cost>(pick.left, b.supported_left - to_b);
+        pick.supported_right = std::max<Cost>(pick.right, a.supported_right - from_a);
     }
 };
 

@@ -19,10 +19,10 @@ public:
     using Sum = typename W::Sum;
     using Cost = typename W::Cost;
 
-    struct Lane {                        // one feature's order
+    struct Lane {  // one feature's order
         std::vector<Id> order;
-        std::vector<Key> key;            // own ranks at first, then those of the root feature in work
-        std::vector<Sum> step;           // two classes: what the row adds; otherwise its weight, if not one
+        std::vector<Key> key;  // own ranks at first, then those of the root feature in work
+        std::vector<Sum> step;  // two classes: what the row adds; otherwise its weight, if not one
         std::vector<std::uint16_t> label;
         std::vector<std::uint32_t> valid;
         bool ties = false, key_ready = false;
@@ -147,7 +147,7 @@ private:
             if (lane.label.size() < size) lane.label.resize(size);
             spread(node.label(f), node.n, rows_, kNoLabel, lane.label.data());
         }
-        if (node.silent_weight > 0 && !lane.step.empty() && (two || !table_.plain))
+        if (node.unlabelled_weight > 0 && !lane.step.empty() && (two || !table_.plain))
             for (std::size_t k = 0; k < node.n; ++k)
                 if (node.label(f)[k] == kNoLabel) lane.step[k % rows_ * kLanes + k / rows_] = 0;
     }

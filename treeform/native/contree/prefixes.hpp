@@ -1,6 +1,6 @@
 #pragma once
 // Class weights of the rows below any cut of a feature in a node: running sums at every few rows, and the rest added up
-// when asked. Of two classes all is added up when asked, which a compiler does many rows at a time.
+// on request. Of two classes all is added up on request, which a compiler does many rows at a time.
 #include <vector>
 
 #include "table.hpp"
@@ -18,12 +18,12 @@ public:
     void begin(const Node<W>& node, int feature) {
         rows_ = node.order(feature), labels_ = node.label(feature), n_ = node.n;
         const int k = table_.classes;
-        quick_ = table_.plain && node.silent_weight == 0;
+        quick_ = table_.plain && node.unlabelled_weight == 0;
         if (quick_ && k == 2) {
             ones_ = node.weight[1];
             return;
         }
-        block_ = (2 * static_cast<std::size_t>(k) + 3) / 4 * 4;  // as many sums as rows to add when asked
+        block_ = (2 * static_cast<std::size_t>(k) + 3) / 4 * 4;  // as many sums as rows to add on request
         const std::size_t blocks = node.n / block_;
         if (sums_.size() < (blocks + 1) * k) sums_.resize((blocks + 1) * k);
         std::fill_n(sums_.data(), k, Cost{0});
@@ -53,7 +53,7 @@ private:
     const Id* rows_ = nullptr;
     const std::uint16_t* labels_ = nullptr;
     std::size_t n_ = 0, block_ = 4;
-    bool quick_ = true;  // unit weights, no silent rows
+    bool quick_ = true;  // unit weights, no rows without a label
     Cost ones_ = 0;
     std::vector<Cost> sums_, four_;
 

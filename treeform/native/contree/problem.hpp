@@ -1,5 +1,5 @@
 #pragma once
-// What is asked of the engine, in whole numbers, and what it answers. No algorithm here.
+// Input and output of the engine, in whole numbers. No algorithm here.
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -60,7 +60,7 @@ struct Test {
     std::uint32_t key = 0;
 };
 
-/// A tree as the search remembers it. The lowest tests are not stored: `best_stump` stands for "the best tree of
+/// A tree as the search stores it. The lowest tests are not stored: `best_stump` stands for "the best tree of
 /// at most one test", which `rebuild` finds again with one plain scan.
 struct Plan {
     enum Kind { leaf, best_stump, split } kind = leaf;

@@ -1,6 +1,6 @@
 #pragma once
-// From a plan to the tree that is handed out. The lowest tests are found again by plain scans, every leaf is labelled
-// by its own rows, and the cost is summed from the leaves: the answer does not lean on what the fast scans said.
+// From a plan to the tree that is returned. The lowest tests are found again by plain scans, every leaf is labelled
+// by its own rows, and the cost is summed from the leaves: the answer does not depend on the fast scans.
 // Thresholds are given as the two neighbouring values that occur in the node.
 #include "stump.hpp"
 

@@ -1,6 +1,6 @@
 #pragma once
-// The root of the tree: the recursion of search.hpp once more, with threads, with news for the outside, and with a tree
-// that does not depend on timing.
+// The root of the tree: the recursion of search.hpp once more, with threads, with reports of improvements, and with a
+// tree that does not depend on timing.
 //
 // Tasks are single thresholds of root features. They form one sequence, the same for any number of workers: task k
 // is chosen, and gets its upper bound, from what the tasks up to k - D came to, where D is the number that may be in
@@ -10,9 +10,9 @@
 // beginning, when D is small.
 //
 // First come a few steps on every feature in turn ("warm-up"), then the features are put in the order of the least
-// bound met. From there on the features are taken in this order, but only so far that their lower bound reaches a goal,
-// a growing part of the best cost. The splits that a proof needs are the same in any order, but in this one the bound
-// of the whole search rises steadily, and a search that is stopped has one to show.
+// bound found. From there on the features are taken in this order, but only so far that their lower bound reaches a
+// goal, a growing part of the best cost. The splits that a proof needs are the same in any order, but in this one the
+// bound of the whole search rises steadily, and a search that is stopped has one to show.
 #include <condition_variable>
 #include <exception>
 #include <mutex>
@@ -82,17 +82,17 @@ private:
     bool open_ = false;  // the final depth: searches_ bound the answer
     int depth_ = 0;
     std::int64_t budget_ = 0;
-    Cost gap_ = 0, whole_ = 0, held_whole_ = 0;  // bounds of the depth before, whatever the support and with it
+    Cost gap_ = 0, whole_ = 0, supported_whole_ = 0;  // bounds of the depth before, whatever the support and with it
     std::vector<Cost> whole_by_;
     std::mutex lock_;  // for all that follows
     std::condition_variable changed_;
     bool failed_ = false;
     std::size_t active_ = 0;  // workers that have not left
-    bool tight_ = false;  // the last worker has just given up its scratch
+    bool tight_ = false;  // the last worker has just released its scratch
     Reply best_;
     std::vector<IntervalSearch<W>> searches_;
     std::vector<int> turn_;  // the features in order
-    std::vector<Cost> seen_;  // per feature: the least bound met
+    std::vector<Cost> seen_;  // per feature: the least bound found
     std::deque<Task*> flight_;  // in the order of the sequence
     std::vector<std::unique_ptr<Task>> tasks_;
     std::vector<Task*> idle_;
@@ -112,7 +112,7 @@ private:
         }
         std::vector<Cost> whole_by(features_);
         const Reply seed = solve(depth - 1, upper, whole_by);
-        depth_ = depth, budget_ = budget, gap_ = gap, whole_ = seed.lower, held_whole_ = seed.proven,
+        depth_ = depth, budget_ = budget, gap_ = gap, whole_ = seed.lower, supported_whole_ = seed.proven,
         whole_by_ = std::move(whole_by);
         best_ = seed;
         if (seed.value > 0) {
@@ -127,7 +127,7 @@ private:
         order_features<Cost>(turn_, nullptr, whole_by_, hint);
         for (int f = 0; f < features_; ++f) {
             searches_[f].cuts.take(table_, node_, f, support_);
-            searches_[f].begin(rules_, features_, node_.total_mass, whole_, held_whole_, whole_by_.data());
+            searches_[f].begin(rules_, features_, node_.total_mass, whole_, supported_whole_, whole_by_.data());
         }
         std::fill(seen_.begin(), seen_.end(), kInf);
         chosen_ = goal_ = 0, round_ = position_ = 0, hint_ = hint;
@@ -180,7 +180,7 @@ private:
         }
     }
 
-    /// The step that the state of the searches asks for; null when that depends on a task in flight, or at the end.
+    /// The next step of the sequence; null when that depends on a task in flight, or at the end.
     Task* choose() {
         for (; round_ < kWarmUp; ++round_, position_ = 0, hint_ = {})
             for (; position_ < features_; ++position_) {
@@ -252,8 +252,8 @@ private:
         return std::max(low, Cost{0});
     }
 
-    /// Whether the worker may go on. Over the memory limit it leaves if there are others, who can do its share of the
-    /// sequence; the last one gives up its scratch, and stops only if its next task exceeds the limit, too.
+    /// Whether the worker may go on. Over the memory limit it ends if there are others, which do its share of the
+    /// sequence; the last one releases its scratch, and stops only if its next task exceeds the limit, too.
     bool fits(Search<W>& worker) {
         if (rules_.memory_limit == 0) return true;
         const std::lock_guard guard(lock_);

@@ -13,7 +13,7 @@
 // To run 32 prefix sums at once the sorted rows are cut into 32 contiguous stretches, one per lane: element k of the
 // order sits in lane k / S, row k % S of a table of S rows (S = ceil(n / 32)), at position (k % S) * 32 + k / S. Going
 // down the table every lane sums its own stretch; at the end one scan over the 32 lane totals joins them. Bit l of
-// `valid[s]` says that a cut after element (s, l) separates two different values of g; no cut goes inside equal values.
+// `valid[s]` is set if a cut after element (s, l) separates two different values of g; no cut goes inside equal values.
 // The padding rows at the end add nothing.
 #include <cstddef>
 #include <cstdint>
@@ -29,7 +29,7 @@ struct Extremes {
 };
 
 /// One scan. `step` is what a row adds to d, for `delta`; `label` and `pairs` (a, b of the left side, a, b of the right
-/// side) say it for `pair`: +1 for class b, -1 for class a.
+/// side) define it for `pair`: +1 for class b, -1 for class a.
 template <class Key, class Sum>
 struct ScanInput {
     const Key* key = nullptr;
@@ -59,7 +59,7 @@ template <class Key, class Sum>
 ScanTable<Key, Sum> plain_scans();
 template <class Key, class Sum>
 ScanTable<Key, Sum> choose_scans(const char* simd);
-// The vector paths; only for widths that are declared here, and only where `simd_available` says so.
+// The vector paths; only for widths that are declared here, and only where `simd_available` is true.
 #if defined(__x86_64__)
 ScanTable<std::uint16_t, std::int16_t> avx2_scans_16();
 ScanTable<std::uint32_t, std::int32_t> avx2_scans_32();

@@ -1,4 +1,4 @@
-// Which scan runs here: decided once per run, from what the processor says and what the user asked for.
+// Which scan runs here: decided once per run, from the processor's features and the setting `simd`.
 #include <string_view>
 
 #include "scan.hpp"

@@ -32,7 +32,7 @@ struct Part {
     typename V::Reg sum = V::zero(), most = V::lowest(), least = V::highest();
 
     template <bool Ties>
-    inline void look(typename V::Mask cuts) {
+    inline void update(typename V::Mask cuts) {
         if constexpr (Ties)
             most = V::raise_if(most, cuts, sum), least = V::lower_if(least, cuts, sum);
         else
@@ -51,8 +51,9 @@ inline void run_part(const ScanInput<typename V::Key, typename V::Sum>& in, int 
         typename V::Mask cuts{};
         if constexpr (Ties) cuts = V::cuts(in.valid, s, part);
         const auto steps = step(i);
-        if constexpr (L) left.sum = V::add_if(left.sum, is_left, steps.left()), left.template look<Ties>(cuts);
-        if constexpr (R) right.sum = V::add_unless(right.sum, is_left, steps.right()), right.template look<Ties>(cuts);
+        if constexpr (L) left.sum = V::add_if(left.sum, is_left, steps.left()), left.template update<Ties>(cuts);
+        if constexpr (R)
+            right.sum = V::add_unless(right.sum, is_left, steps.right()), right.template update<Ties>(cuts);
     }
 }
 

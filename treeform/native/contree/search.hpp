@@ -4,10 +4,11 @@
 //
 // A node is first solved at one level less (its "seed"): that gives an incumbent, the bounds at the ends of every
 // interval, and an order of the features. Then every feature gets a few bisection steps before any is finished
-// ("warm-up"), which finds a bound close to the optimum early; features are finished in the order of what they showed.
+// ("warm-up"), which finds a bound close to the optimum early; features are finished in the order of the least bound
+// found.
 //
 // A side is solved against a generous upper bound, UB - (bound of the other side) + (mass to the farther end of the
-// interval), rather than the tight one: a subproblem that is cut off at the tight bound says nothing about its
+// interval), rather than the tight one: a subproblem that is cut off at the tight bound gives no bound for its
 // neighbours, and it is the neighbours that cost the time. (The paper uses the same idea for the right side only.)
 //
 // This file is the recursion of one worker. The root of the tree, with its threads, is in root.hpp.
@@ -39,7 +40,7 @@ struct SplitWork {
         const Node<W>* node = nullptr;
         std::int64_t budget = 0;
         Cost lower = 0;                 // of the side, requirements aside
-        Cost held = 0;                  // and with them
+        Cost supported = 0;                  // and with them
         std::vector<Cost> by;           // the same per root feature
         Test hint;
         Answer<Cost> reply;
@@ -53,7 +54,7 @@ struct SplitWork {
     PlanPtr plan;
 
     typename IntervalSearch<W>::Found bounds() const {
-        return {left.lower, right.lower, total, left.held, right.held, proven, left.hint, right.hint};
+        return {left.lower, right.lower, total, left.supported, right.supported, proven, left.hint, right.hint};
     }
     explicit SplitWork(int features) { left.by.resize(features), right.by.resize(features); }
 };
@@ -95,10 +96,10 @@ public:
         if (task.depth <= 2) return two_.solve(task, gap, by_feature);
         if (task.support == 0) return solve_one(level, task, by_feature);
         Task loose = task;
-        loose.support = loose.held = 0;
+        loose.support = loose.supported = 0;
         Reply reply = solve_one(level, loose, by_feature);
         if (!reply.found) return reply;
-        task.inherited = by_feature, task.lower = reply.lower, task.held = std::max(task.held, reply.lower);
+        task.inherited = by_feature, task.lower = reply.lower, task.supported = std::max(task.supported, reply.lower);
         if (reply.as_test().feature >= 0) task.hint = reply.as_test();
         const Cost lower = reply.lower;
         reply = solve_one(level, task, frame(level).unused_by.data());
@@ -111,11 +112,11 @@ public:
     void evaluate(int level, const Task& task, Test test, Cost room, Cost cutoff, Work& work) {
         auto &left = work.left, &right = work.right;
         left.lower = work.pick.left, right.lower = work.pick.right;
-        left.held = work.pick.held_left, right.held = work.pick.held_right;
+        left.supported = work.pick.supported_left, right.supported = work.pick.supported_right;
         left.hint = work.pick.hint_left, right.hint = work.pick.hint_right;
         left.reply = right.reply = Reply{};
         work.found = work.dropped = false, work.value = room;
-        work.total = left.lower + right.lower, work.proven = left.held + right.held;
+        work.total = left.lower + right.lower, work.proven = left.supported + right.supported;
         if (work.proven >= cutoff) {
             ++counters_.bounded;
             return;
@@ -126,7 +127,7 @@ public:
         left.node = &here.left, right.node = &here.right;
         solve_sides(level, task, work, cutoff);
         work.total = left.lower + right.lower;
-        work.proven = left.held + right.held;
+        work.proven = left.supported + right.supported;
         combine(level, task, test, work);
     }
 
@@ -170,7 +171,7 @@ private:
         ++counters_.nodes;
         control_.check();
         Reply best;
-        const Cost leaf = stump_.leaf(task.node.weight), known = std::max(task.lower, task.held);
+        const Cost leaf = stump_.leaf(task.node.weight), known = std::max(task.lower, task.supported);
         best.value = task.upper;
         if (leaf < best.value) best.found = true, best.value = leaf;
         const bool only_leaf = task.node.n <= 1 || leaf == 0 || task.node.total_weight < 2 * task.support;
@@ -187,7 +188,7 @@ private:
     /// Solve the node at one level less. Returns its bounds.
     Reply seed(int level, Frame& here, Task& task, Cost leaf, Reply& best) {
         Task below{task.node,  task.depth - 1, task.budget, leaf + 1, task.support,
-                   task.lower, task.held,      nullptr,     task.hint};
+                   task.lower, task.supported, nullptr,     task.hint};
         Reply reply = solve(level + 1, below, here.whole_by.data());
         for (auto& bound : here.whole_by) bound = std::min(bound, leaf);
         if (reply.found && reply.value < best.value) {
@@ -210,7 +211,7 @@ private:
                 std::stable_sort(here.turn.begin(), here.turn.end(),
                                  [&](int a, int b) { return here.seen[a] < here.seen[b]; });
             for (const int f : here.turn) {
-                if (best.value <= std::max(task.lower, task.held)) break;
+                if (best.value <= std::max(task.lower, task.supported)) break;
                 if (known(f) >= best.value) continue;
                 run_feature(level, here, task, f, whole, phase == 0 ? kWarmUp : std::numeric_limits<int>::max(), best);
             }
@@ -229,7 +230,7 @@ private:
             low = std::min(low, by_feature[f]);
         }
         best.lower = task.support == 0 && best.found ? std::min(low, best.value) : low;
-        best.proven = std::min(best.value, std::max(task.held, proven));
+        best.proven = std::min(best.value, std::max(task.supported, proven));
         return best;
     }
 
@@ -259,19 +260,19 @@ private:
     }
 
     /// Settle all splits of the pick's interval at once, if their common sides cost enough; see
-    /// DepthTwo::drop_interval. The rows in between are silent on both sides.
+    /// DepthTwo::drop_interval. The rows in between have no label on both sides.
     bool drop_interval(int level, const Task& task, int f, Cost cutoff, Work& work) {
         const auto& pick = work.pick;
-        if (pick.first == pick.last || pick.burden_left + pick.burden_right <= 0) return false;
+        if (pick.first == pick.last || pick.support_cost_left + pick.support_cost_right <= 0) return false;
         Cost left = pick.common_left, right = pick.common_right;
-        const bool left_first = pick.burden_left >= pick.burden_right;
+        const bool left_first = pick.support_cost_left >= pick.support_cost_right;
         for (const bool at_left : {left_first, !left_first}) {
             Frame& here = frame(level);
             partition(table_, task.node, {f, at_left ? pick.last : pick.first}, here.outer, divider_, here.left,
                       here.right, &control_);
             auto& side = at_left ? here.left : here.right;
             auto& low = at_left ? left : right;
-            silence(table_, side, f, pick.first, pick.last);
+            hide_labels(table_, side, f, pick.first, pick.last);
             const std::int64_t budget = std::min(full_tree(task.depth - 1), task.budget - 1);
             const Cost cap = cutoff - (at_left ? right : left);
             const Reply reply = solve(level + 1,
@@ -292,21 +293,21 @@ private:
         auto& first = left.node->n >= right.node->n ? left : right;
         auto& second = &first == &left ? right : left;
         const Cost reach = work.pick.reach;
-        solve_side(level, task, first, cutoff - second.held + reach);
-        if (left.held + right.held - reach >= cutoff) return;
-        solve_side(level, task, second, cutoff - first.held + reach);
+        solve_side(level, task, first, cutoff - second.supported + reach);
+        if (left.supported + right.supported - reach >= cutoff) return;
+        solve_side(level, task, second, cutoff - first.supported + reach);
     }
 
     /// Solve one side against `cap`, and improve its bounds.
     void solve_side(int level, const Task& task, typename Work::Part& side, Cost cap) {
-        if (cap <= side.held) return;
+        if (cap <= side.supported) return;
         auto& by = frame(level).child_by;
         side.reply = solve(level + 1,
-                           {*side.node, task.depth - 1, side.budget, cap, task.support, side.lower, side.held,
+                           {*side.node, task.depth - 1, side.budget, cap, task.support, side.lower, side.supported,
                             side.by.data(), side.hint},
                            by.data());
         side.lower = std::max(side.lower, side.reply.lower);
-        side.held = std::max({side.held, side.lower, side.reply.proven});
+        side.supported = std::max({side.supported, side.lower, side.reply.proven});
         for (int f = 0; f < table_.features; ++f) side.by[f] = std::max(side.by[f], by[f]);
         const Test root = side.reply.as_test();
         if (side.reply.found && root.feature >= 0) side.hint = root;
@@ -323,10 +324,10 @@ private:
         if (work.proven >= work.value) return;
         Cost shared = kInf;
         for (std::int64_t l = std::min(left.budget, rest); l >= 0 && rest - l <= right.budget; --l) {
-            const Reply a = with_budget(level, task, left, l, work.value - right.held);
-            const Reply b = with_budget(level, task, right, rest - l, work.value - left.held);
+            const Reply a = with_budget(level, task, left, l, work.value - right.supported);
+            const Reply b = with_budget(level, task, right, rest - l, work.value - left.supported);
             if (a.found && b.found) take(test, a, b, work);
-            shared = std::min(shared, std::max(left.held, a.proven) + std::max(right.held, b.proven));
+            shared = std::min(shared, std::max(left.supported, a.proven) + std::max(right.supported, b.proven));
         }
         if (task.support == 0) work.total = std::max(work.total, shared);
         work.proven = std::max(work.proven, shared);
@@ -334,12 +335,12 @@ private:
     Reply with_budget(int level, const Task& task, typename Work::Part& side, std::int64_t budget, Cost cap) {
         if (budget == side.budget && side.reply.found) return side.reply;
         Reply none;
-        none.value = cap, none.proven = side.held;
-        if (cap <= side.held) return none;
-        return solve(
-            level + 1,
-            {*side.node, task.depth - 1, budget, cap, task.support, side.lower, side.held, side.by.data(), side.hint},
-            frame(level).child_by.data());
+        none.value = cap, none.proven = side.supported;
+        if (cap <= side.supported) return none;
+        return solve(level + 1,
+                     {*side.node, task.depth - 1, budget, cap, task.support, side.lower, side.supported, side.by.data(),
+                      side.hint},
+                     frame(level).child_by.data());
     }
 
     static void take(Test test, const Reply& left, const Reply& right, Work& work) {

@@ -1,5 +1,5 @@
 #pragma once
-// Class weights of one side of a split, what its leaf costs, and which pairs of predictions are worth a scan.
+// Class weights of one side of a split, what its leaf costs, and which pairs of predictions need a scan.
 //
 // A split of the side with predictions a and b costs at least sum over y of w[y] * min(cost[y][a], cost[y][b]): for 0/1
 // costs, the rows of all other classes. Pairs whose bound does not beat the best cost so far need no scan; of many
@@ -68,7 +68,7 @@ public:
             frontier_.push_back(static_cast<std::uint16_t>(after + 1));
         return true;
     }
-    /// The bound of the pairs not handed out.
+    /// The bound of the pairs that `next` has not returned.
     Cost rest() const {
         if (!zero_one_) return next_ < pairs_.size() ? pairs_[next_].bound : std::numeric_limits<Cost>::max() / 4;
         const int i = lowest();

@@ -1,6 +1,6 @@
 #pragma once
-// The plain depth-one search: one pass per feature, class weights on both sides, every cut looked at. It knows the
-// minimum support, says where the cut is, and is simple enough to trust: `rebuild` and the constrained search use it.
+// The plain depth-one search: one pass per feature, class weights on both sides, every cut evaluated. It takes the
+// minimum support into account and returns the cut: `rebuild` and the constrained search use it.
 #include <algorithm>
 #include <limits>
 #include <vector>

@@ -1,5 +1,5 @@
 #pragma once
-// What a subproblem asks, and what comes back.
+// A subproblem and its answer.
 #include "problem.hpp"
 #include "table.hpp"
 
@@ -17,9 +17,9 @@ struct Subproblem {
     Cost upper;                         // only trees that cost less are wanted
     Cost support = 0;                   // weight of every leaf, at least
     Cost lower = 0;                     // no tree costs less, whatever its support
-    Cost held = 0;                      // no tree of that support costs less
+    Cost supported = 0;                      // no tree of that support costs less
     const Cost* inherited = nullptr;    // as `lower`, per root feature
-    Test hint;                          // a root test worth trying first
+    Test hint;                          // a root test to try first
 };
 
 /// The result on one subproblem.
@@ -28,7 +28,7 @@ struct Answer {
     bool found = false;
     Cost value = 0;             // of the tree found, else the bound that it had to beat
     Cost lower = 0;             // no tree costs less, whatever its support
-    Cost proven = 0;            // no tree of the support asked for costs less
+    Cost proven = 0;            // no tree of the required support costs less
     Plan::Kind kind = Plan::leaf, left = Plan::leaf, right = Plan::leaf;
     Test test;
     PlanPtr plan;               // set by the deeper search

@@ -82,7 +82,7 @@ struct Table {
 };
 
 /// The rows of a subproblem: for every feature the same rows, sorted by that feature, with their ranks in it and their
-/// labels. Rows without a label (kNoLabel) are silent: they cost nothing, but count for a minimum support.
+/// labels. Rows without a label (kNoLabel) cost nothing, but count for a minimum support.
 template <class W>
 struct Node {
     using Id = typename W::Id;
@@ -94,8 +94,8 @@ struct Node {
     std::vector<Key> keys;
     std::vector<std::uint16_t> labels;
     std::vector<Cost> weight;     // per class
-    Cost total_weight = 0, total_mass = 0;     // silent rows included
-    Cost silent_weight = 0, silent_mass = 0;
+    Cost total_weight = 0, total_mass = 0;     // rows without a label included
+    Cost unlabelled_weight = 0, unlabelled_mass = 0;
 
     const Id* order(int feature) const { return rows.data() + stride * feature; }
     const Key* key(int feature) const { return keys.data() + stride * feature; }
@@ -116,7 +116,7 @@ struct Node {
 
 template <class W>
 void add_totals(const Table<W>& table, Node<W>& node) {
-    node.total_weight = node.silent_weight, node.total_mass = node.silent_mass;
+    node.total_weight = node.unlabelled_weight, node.total_mass = node.unlabelled_mass;
     for (int y = 0; y < table.classes; ++y) {
         node.total_weight += node.weight[y];
         node.total_mass += node.weight[y] * static_cast<typename W::Cost>(table.losses.worst[y]);
@@ -129,15 +129,15 @@ void weigh(const Table<W>& table, Node<W>& node, typename W::Id row, std::uint16
     if (label != kNoLabel)
         node.weight[label] += table.weight_of(row);
     else
-        node.silent_weight += table.weight_of(row), node.silent_mass += table.mass_of(row);
+        node.unlabelled_weight += table.weight_of(row), node.unlabelled_mass += table.mass_of(row);
 }
 
 /// Take their labels from the rows with from <= rank(feature) < to.
 template <class W>
-void silence(const Table<W>& table, Node<W>& node, int feature, std::uint32_t from, std::uint32_t to) {
+void hide_labels(const Table<W>& table, Node<W>& node, int feature, std::uint32_t from, std::uint32_t to) {
     const auto* rank = table.rank[feature].data();
     node.weight.assign(table.classes, 0);
-    node.silent_weight = node.silent_mass = 0;
+    node.unlabelled_weight = node.unlabelled_mass = 0;
     for (int f = 0; f < table.features; ++f) {
         const auto* rows = node.order(f);
         auto* labels = node.label(f);
@@ -182,7 +182,7 @@ private:
 };
 
 /// Send the rows with rank(feature) < key to `left`, the others to `right`, keeping every feature's order. `outer` is
-/// prepared here, and must be told to `forget` when the node becomes another.
+/// prepared here, and `forget` must be called when the node becomes another.
 template <class W>
 void partition(const Table<W>& table, const Node<W>& node, Test test, Outer<W>& outer, const Divider& divider,
                Node<W>& left, Node<W>& right, const Control* control = nullptr) {
@@ -192,11 +192,11 @@ void partition(const Table<W>& table, const Node<W>& node, Test test, Outer<W>& 
     right.n = node.n - left.n;
     left.weight.assign(table.classes, 0);
     right.weight.resize(table.classes);
-    left.silent_weight = left.silent_mass = 0;
+    left.unlabelled_weight = left.unlabelled_mass = 0;
     for (std::size_t k = 0; k < left.n; ++k)
         weigh(table, left, node.order(test.feature)[k], node.label(test.feature)[k]);
-    right.silent_weight = node.silent_weight - left.silent_weight,
-    right.silent_mass = node.silent_mass - left.silent_mass;
+    right.unlabelled_weight = node.unlabelled_weight - left.unlabelled_weight,
+    right.unlabelled_mass = node.unlabelled_mass - left.unlabelled_mass;
     for (int y = 0; y < table.classes; ++y) right.weight[y] = node.weight[y] - left.weight[y];
     left.reserve(left.n, table.features), right.reserve(right.n, table.features);
     if (outer.goes_left.size() < node.n / 32 + 1) outer.goes_left.resize(node.n / 32 + 1);

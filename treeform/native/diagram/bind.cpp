@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "../common/binding.hpp"
-#include "ladder.hpp"
+#include "size_table.hpp"
 
 namespace treeform::diagram {
 namespace {
@@ -95,7 +95,7 @@ nb::dict diagram(const Matrix& x, const Values& value, const Weights& weight, co
     run_without_gil(
         control, time_limit, [&] { out = solve(points, settings, control); },
         [&] {
-            if (control.seconds() >= Control::kPatience) control.late = true;
+            if (control.seconds() >= Control::kPatience) control.overdue = true;
             return poll.is_none() ? false : report(control, poll);
         });
     return to_dict(out);

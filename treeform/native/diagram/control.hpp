@@ -16,20 +16,20 @@ struct Bounds {
     std::vector<Cost> lower, upper;
 };
 
-/// Thrown when a search that asked for it has gone on for a while; nothing that it knows is lost.
-struct Late {};
+/// Thrown inside a search that runs longer than kPatience, if it allows that; its tables stay valid.
+struct Overdue {};
 
 class Control : public ReportingControl<Improvement> {
 public:
-    static constexpr double kPatience = 1.0;    // seconds until it is late
-    std::atomic<bool> late{false};
-    bool heeds_late = false;                    // of the worker alone
+    static constexpr double kPatience = 1.0;    // seconds until a run is overdue
+    std::atomic<bool> overdue{false};
+    bool throws_when_overdue = false;                    // of the worker alone
 
     using ReportingControl::ReportingControl;
 
     void check() const {
         Stoppable::check();
-        if (heeds_late && late.load(std::memory_order_relaxed)) throw Late{};
+        if (throws_when_overdue && overdue.load(std::memory_order_relaxed)) throw Overdue{};
     }
     void publish(Improvement news) {
         const std::lock_guard lock(mutex_);

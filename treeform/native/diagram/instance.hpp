@@ -11,7 +11,7 @@ namespace treeform::diagram {
 
 using Set = std::vector<Word>;
 
-/// A test as it is handed out.
+/// A test as it is returned.
 struct Cut {
     int feature = -1;
     double low = 0, high = 0;   // neighbouring values: low goes left, high right
@@ -38,7 +38,7 @@ public:
     Cost leaf(const Word* x) const { return kernels->leaf(view, x, by_class_); }
     /// A lower bound of the cost of any model with at most `leaves` leaves on the set: it predicts no more classes.
     /// What a class saves on a point is its row's largest cost less its own, and a point saves by one class at a time:
-    /// cost >= (sum of the largest costs) - (what the best classes save, each where it likes). After `leaf`.
+    /// cost >= (sum of the largest costs) - (what the best classes save, each on all points). After `leaf`.
     Cost few_classes(const Word* x, std::int64_t leaves) const;
     /// Sum of the largest costs of the points: what a set can cost more than one without them.
     Cost most(const Word* x) const;

@@ -1,5 +1,5 @@
 #pragma once
-// What is asked of the engine, in whole numbers, and what it answers. No algorithm here.
+// Input and output of the engine, in whole numbers. No algorithm here.
 #include <algorithm>
 #include <cstddef>
 #include <string>
@@ -38,8 +38,8 @@ struct Settings {
     int max_nodes = 0;              // tests, at most the skeleton's
     std::vector<Price> prices;      // objectives to be proved, one after the other
     bool every_number = false;      // and e(k) for every k
-    std::vector<Cost> known;        // known[k]: somebody has a model of at most k tests that costs this much
-    std::vector<Cost> refuted;      // refuted[k]: no model of at most k tests costs less, as is known already
+    std::vector<Cost> known;        // known[k]: the cost of a known model of at most k tests
+    std::vector<Cost> refuted;      // refuted[k]: no model of at most k tests costs less (proved before)
     std::uint64_t seed = 0;
     double start_seconds = 0;       // for diagrams built by information gain, before the search
     std::int64_t starts = 0;        // at most so many of them; -1: a number that takes a fraction of a second
@@ -59,7 +59,7 @@ struct Counters {
     std::uint64_t tree_hits = 0;       // tree problems known before
     std::uint64_t stumps = 0;          // searches for a single test
     std::uint64_t given_up = 0;        // tree bounds that took too long
-    std::uint64_t evictions = 0;       // times that half of a table was dropped
+    std::uint64_t evictions = 0;       // times that the older half of a table was dropped
     std::uint64_t starts = 0;          // diagrams built by information gain
 };
 

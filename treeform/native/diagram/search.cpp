@@ -1,10 +1,10 @@
-// Which pass-throughs are candidates. A pass-through has no column, and all that gets to it leaves by its one arc. It
-// is a test in every count, and of use where a wider layer follows a narrower one, or where an arc has to get to a
+// Which pass-throughs are candidates. A pass-through has no column, and all points that reach it leave by its one arc.
+// It is a test in every count, and of use where a wider layer follows a narrower one, or where an arc has to reach a
 // node further down that others share. With a minimum support there are none, as one side is empty; in a tree none is
-// needed, as what hangs below one can hang in its place. Else one is a candidate at every part of every layer, the
+// needed, as the subtree below one can take its place. Else one is a candidate at every part of every layer, the
 // root included, with the bound of its head: T of the same points, one layer further down, with one test less.
 //
-// Of the diagrams of least cost with at most k tests look at one with the fewest tests. In such a diagram
+// Consider, of the diagrams of least cost with at most k tests, one with the fewest tests. In such a diagram
 //
 // (a) no pass-through leads to a terminal. The arcs into it could end there as well, for the same class or cheaper
 //     ones. A test both arcs of which then lead to one terminal could be left out the same way, and so on up to the
@@ -18,7 +18,7 @@
 //     pass-throughs as in (b). There would be fewer tests.
 //
 // None of the three takes weight away from a node that stays, so they hold with a minimum flow too. Hence the search
-// leaves out pass-throughs that end (`send`), two that meet (`join`), and rows of them that can move up
+// leaves out pass-throughs that end (`send`), two with the same head (`join`), and rows of them that can move up
 // (`choose_tests`, and `may_pass` for a single part), and still finds the least cost for every k. Widths that double
 // never need a row of them; in 1-1-2 the root may pass.
 #include "search.hpp"
@@ -32,7 +32,7 @@ namespace {
 
 /// Searches for single tests that one bound may cost, and about how many elementary steps.
 constexpr double kWork = 2e6, kSteps = 6e9;
-/// And in trees, where the search itself gets further than its bounds.
+/// In trees, where the search itself is faster than its bounds.
 constexpr std::int64_t kTreeWork = 20000;
 
 std::int64_t work_of(const View& v) {
@@ -142,7 +142,7 @@ bool Search::reached(const Set& x) const {
     return settings_.min_flow == 0 || in_.weight_of(x.data()) >= settings_.min_flow;
 }
 
-/// What tells apart sets of which one holds the other: where weights count, points that cost nothing matter too.
+/// A measure that differs for nested sets that differ: where weights count, points that cost nothing matter too.
 Cost Search::measure(const Set& x) const { return plain_ ? in_.mass(x.data()) : in_.weight_of(x.data()); }
 
 bool Search::enough(const Set& x) const {
@@ -256,7 +256,7 @@ void Search::choose_tests(int layer, int part, Cost lower) {
     }
 }
 
-/// The tests are chosen: list the flows that are worth sending on.
+/// The tests are chosen: list the flows that need not end at a terminal.
 void Search::send_flows(int layer) {
     Layer& here = layers_[layer];
     here.branch.clear(), here.groups = 0;
@@ -327,7 +327,7 @@ void Search::join(int layer, std::size_t branch, int g, Cost paid, Cost grouped)
     group.set = before, group.lower = lower, group.parts &= ~bit, group.has_pass ^= passes;
 }
 
-/// All flows have a way: solve the next layer.
+/// All flows have a target: solve the next layer.
 void Search::descend(int layer, Cost paid) {
     Layer& here = layers_[layer];
     Answer below{0, nullptr};

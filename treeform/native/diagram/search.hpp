@@ -2,14 +2,14 @@
 // The exact search for a diagram, layer by layer. A state is the partition of points over the nodes of a layer, and the
 // number of tests left for the layers below. It is branched on a test for every node, and on where the outgoing flows
 // go: to a terminal, to a node of the next layer of their own, or merged with others. A node may also be a
-// pass-through, which has no column and hands all that it gets to a node of the next layer; it is a test in every
-// count. Nodes are bounded by the costs of trees (tree.hpp), states met before are looked up.
+// pass-through, which has no column and sends all its points to a node of the next layer; it is a test in every
+// count. Nodes are bounded by the costs of trees (tree_bounds.hpp); states met before are looked up.
 #include <map>
 #include <memory>
 #include <unordered_map>
 #include <vector>
 
-#include "tree.hpp"
+#include "tree_bounds.hpp"
 
 namespace treeform::diagram {
 
@@ -61,7 +61,7 @@ private:
         Cost lower = 0;
     };
     struct Layer {
-        std::vector<Set> part;  // of the state in work
+        std::vector<Set> part;  // of the present state
         std::vector<Cost> lower;
         std::vector<std::vector<Candidate>> candidates;
         std::vector<int> chosen;

@@ -1,7 +1,7 @@
 #pragma once
-// What is known about sets of points: from a key of fixed length (a set and a number) to a lower bound. Keys are
-// compared in full, a hash only proposes. The table grows to half of its memory; then a fresh one begins and the old
-// one is kept for look-ups until the fresh one is full too. Forgetting costs time, never exactness.
+// Bounds of sets of points: a map from a key of fixed length (a set and a number) to a lower bound. Keys are compared
+// in full, not by hash alone. The table grows to half of its memory; then an empty one begins and the old one is kept
+// for look-ups until the new one is full too. Dropped entries cost time, never exactness.
 #include <cstring>
 #include <vector>
 

@@ -4,12 +4,13 @@
 //
 // Two passes (the scheme of DRAT-trim: Wetzler, Heule and Hunt, SAT 2014):
 //
-//   forward    Lemmas are added and deleted as told, nothing is checked, and the units that follow without assumptions
+//   forward    Lemmas are added and deleted as the proof states, nothing is checked, and the units that follow without
+//   assumptions
 //              are kept on a trail, each with the clause that forced it. It ends with a clause that is false under the
-//              trail: the contradiction. What the proof says after that is not needed.
+//              trail: the contradiction. The rest of the proof is not needed.
 //   backward   The clauses that took part in the contradiction are core. From the last lemma to the first: undo the
 //              step; a lemma that is core is now checked, and the clauses of its conflict become core too. A lemma
-//              that is not core is never looked at, mostly more than half of them. Propagation prefers core
+//              that is not core is never checked, mostly more than half of them. Propagation prefers core
 //              clauses, which keeps the core small.
 //
 // Invariant of the trail: after each step of the forward pass it is closed under unit propagation over the clauses that

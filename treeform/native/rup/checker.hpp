@@ -17,7 +17,7 @@ struct Formula {
 
 struct Settings {
     bool binary = false;          ///< The proof is in the binary format ('a', 'd', 7-bit groups), else in text.
-    std::size_t memory = 0;       ///< Bytes that may be held; 0 is no limit.
+    std::size_t memory = 0;       ///< Bytes that may be used; 0 is no limit.
 };
 
 enum class Verdict { verified, no_refutation, not_implied, malformed, stopped, memory };
@@ -30,7 +30,7 @@ struct Outcome {
     std::uint64_t core_lemmas = 0, core_clauses = 0;  ///< Those that the refutation needs, and clauses of the formula.
     std::uint64_t ignored = 0;  ///< Deletions of clauses that are not there or that hold a unit in place.
     std::uint64_t propagations = 0;
-    std::size_t bytes = 0;  ///< The most memory held, roughly.
+    std::size_t bytes = 0;  ///< Peak of memory, about.
 };
 
 /// The next piece of the proof into the buffer given; its length, 0 at the end.

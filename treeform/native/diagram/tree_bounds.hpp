@@ -5,7 +5,7 @@
 // Branch and bound with memory. Along a feature the left sides of the tests are nested, so whatever bounds the cost of
 // one left side bounds those of all larger ones, and the same for right sides: thresholds are bisected, and the spans
 // between two of them left out when the two bounds add up to the upper bound. Answers are lower bounds, exact when
-// they are below `need` and the work limit was not met.
+// they are below `need` and the work limit was not reached.
 #include <memory>
 #include <vector>
 
@@ -26,7 +26,7 @@ public:
     /// The skeleton for `bound_unrolled`.
     void unroll(const std::vector<int>& widths);
     /// A lower bound of what a diagram costs on the points of a node of `layer` with `tests` tests in the layers below
-    /// it: the least cost of the trees that it can unroll to (unrolled.cpp).
+    /// it: the least cost of the trees that it can unroll to (unrolled_bound.cpp).
     Cost bound_unrolled(const Word* x, int layer, int tests, Cost need, std::int64_t work);
     /// The best tree of at most one test; exact if below `need`.
     Stump stump(const Word* x, Cost need) {
@@ -48,11 +48,11 @@ private:
     };
     /// Thrown when a bound takes more work than it may.
     struct TooLong {};
-    /// Which sides of a test go on to the next layer.
+    /// Which sides of a test lead to the next layer; the other ends in a leaf.
     enum class Sides { both, left, right };
 
     /// A span with bounds from its other ends, and the largest costs of the left sides at them.
-    struct Near : Range {
+    struct Span : Range {
         Cost left_hi, right_lo, most_lo, most_hi;
     };
     const Instance& in_;
@@ -71,13 +71,13 @@ private:
     void feature(int level, int f, const Word* x, Cost mass, int depth, std::int64_t tests, Cost& best);
     Cost divide(int level, int depth, std::int64_t tests, Cost best);
     bool order_features(int level, const Word* x, Cost& best);
-    Cost note(const Word* x, Word number, Cost proved, bool whole);
+    Cost store(const Word* x, Word number, Cost proved, bool whole);
     Word number_of(int layer, int& tests) const;
     std::int64_t leaves_of(int tests) const;
     Cost unrolled(int level, const Word* x, int layer, int tests, Cost need);
-    void grow(int level, const Word* x, int layer, int tests, Cost& best);
+    void branch_unrolled(int level, const Word* x, int layer, int tests, Cost& best);
     Cost side(int level, const Word* points, Cost taken_out, int layer, int tests, Cost need);
-    void send_on(int level, int f, const Word* x, Cost mass, int layer, int tests, Sides sides, Cost& best);
+    void extend_sides(int level, int f, const Word* x, Cost mass, int layer, int tests, Sides sides, Cost& best);
 
     /// What is known about `x`, or what `prove` finds within the work it may spend.
     template <class Prove>

@@ -51,12 +51,12 @@ private:
     std::vector<double> table_;                         // x log x
     std::vector<Layer> layers_;
     std::vector<Cost> best_;                            // by number of tests
-    std::vector<int> node_;                             // per point, in the layer in work; -1: at a terminal
-    std::vector<Cost> count_, under_, total_, gathered_;
+    std::vector<int> node_;                             // per point, in the present layer; -1: at a terminal
+    std::vector<Cost> count_, under_, total_, node_weight_;
     std::vector<std::int32_t> last_;
     std::vector<Best> chosen_;
     std::vector<std::uint8_t> open_;
-    int late_ = 0;                          // pass-throughs that a wider layer may be worth, from the root on
+    int most_passes_ = 0;  // most pass-throughs at the root, so that the first test stands above a wider layer
     std::uint64_t state_ = 0;
 
     double x_log_x(Cost x) const;

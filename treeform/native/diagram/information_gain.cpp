@@ -1,4 +1,4 @@
-#include "heuristic.hpp"
+#include "information_gain.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -37,7 +37,7 @@ Heuristic::Heuristic(const Instance& in, const Settings& settings, const Control
     const auto& widths = settings.widths;
     const auto wider = std::find_if(widths.begin(), widths.end(), [](int width) { return width > 1; });
     if (!settings.is_tree && settings.min_support == 0 && wider != widths.end())
-        late_ = std::max(int(wider - widths.begin()) - 1, 0);
+        most_passes_ = std::max(int(wider - widths.begin()) - 1, 0);
 }
 
 std::int64_t Heuristic::run(std::uint64_t seed, double seconds, std::int64_t starts, const Found& found) {
@@ -72,10 +72,10 @@ double Heuristic::information(const Cost* count) const {
 void Heuristic::start(const Found& found) {
     layers_.assign(depth_, {});
     node_.assign(points_, 0);
-    int nodes = 1, late = 0;
-    while (late < late_ && chance(0.5)) ++late;
+    int nodes = 1, passes = 0;
+    while (passes < most_passes_ && chance(0.5)) ++passes;
     for (int layer = 0; layer < depth_ && nodes > 0; ++layer) {
-        if (layer < late)
+        if (layer < passes)
             chosen_.assign(nodes, {0, Plan::kPass});
         else
             choose_tests(nodes);
@@ -86,11 +86,11 @@ void Heuristic::start(const Found& found) {
 
 void Heuristic::choose_tests(int nodes) {
     total_.assign(std::size_t(nodes) * classes_, 0);
-    count_.resize(nodes), gathered_.assign(nodes, 0);
+    count_.resize(nodes), node_weight_.assign(nodes, 0);
     for (int p = 0; p < points_; ++p) {
         const int u = node_[p];
         if (u < 0) continue;
-        gathered_[u] += in_.weight[p];
+        node_weight_[u] += in_.weight[p];
         for (int k = 0; k < classes_; ++k)
             total_[std::size_t(u) * classes_ + k] += benefit_[std::size_t(p) * classes_ + k];
     }
@@ -126,7 +126,7 @@ void Heuristic::scan(int f, int nodes) {
 
 /// The test of node u between the points before and one of rank `right`.
 void Heuristic::consider(int f, int u, std::int32_t right) {
-    if (std::min(count_[u], gathered_[u] - count_[u]) < settings_.min_support) return;
+    if (std::min(count_[u], node_weight_[u] - count_[u]) < settings_.min_support) return;
     const Cost* under = under_.data() + std::size_t(u) * classes_;
     const Cost* total = total_.data() + std::size_t(u) * classes_;
     Cost below = 0, above = 0;

@@ -1,6 +1,6 @@
 #pragma once
-// The ladder over numbers of tests: e(k), the least cost of a diagram with at most k tests, bounded from both sides for
-// every k, as far as the objectives asked for need it. See ladder.cpp.
+// The table of sizes: e(k), the least cost of a diagram with at most k tests, bounded from both sides for
+// every k, as far as the given objectives need it. See size_table.cpp.
 #include "control.hpp"
 #include "problem.hpp"
 

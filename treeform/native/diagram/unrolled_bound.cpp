@@ -13,15 +13,15 @@
 // does with x, and no subset of x costs more.
 //
 // Where every layer below l holds two nodes, T depends on their number L and on b alone, and a pass-through is not
-// needed: T(x, L, b) <= T(x, L - 1, b - 1). Whatever attains the right side is at hand on the left, with one more layer
-// and one more test: a leaf, a test that ends, a test with one or both sides sent on, which by induction on L cost no
-// more with L - 1 layers and b - 1 or b - 2 tests than with L - 2 layers and one test less; a pass-through is not
-// needed there either. Where a layer of one node is below, as for the root of 1-1-2, a tree may start later, and be
+// needed: T(x, L, b) <= T(x, L - 1, b - 1). Whatever attains the right side is possible on the left, with one more
+// layer and one more test: a leaf, a test that ends, a test with one or both sides sent on, which by induction on L
+// cost no more with L - 1 layers and b - 1 or b - 2 tests than with L - 2 layers and one test less; a pass-through is
+// not needed there either. Where a layer of one node is below, as for the root of 1-1-2, a tree may start later, and be
 // wider.
 #include <algorithm>
 #include <utility>
 
-#include "tree.hpp"
+#include "tree_bounds.hpp"
 
 namespace treeform::diagram {
 
@@ -31,7 +31,7 @@ void Trees::unroll(const std::vector<int>& widths) {
     while (pairs_from_ > 0 && widths[pairs_from_ - 1] >= 2) --pairs_from_;
 }
 
-/// What tells T of two nodes apart. Where all layers below hold two nodes, only their number counts. Along a
+/// The key of T. Where all layers below hold two nodes, only their number counts. Along a
 /// path T takes at most two tests of a layer, so more than that change nothing.
 Word Trees::number_of(int layer, int& tests) const {
     const int levels = int(widths_.size()) - 1 - layer;
@@ -84,12 +84,12 @@ Cost Trees::unrolled(int level, const Word* x, int layer, int tests, Cost need) 
         best = std::min(best, stump(x, best).value);
     } else {
         control_.check();
-        grow(level, x, layer, tests, best);
+        branch_unrolled(level, x, layer, tests, best);
     }
-    return note(x, number, best, best < need || leaf == best);
+    return store(x, number, best, best < need || leaf == best);
 }
 
-void Trees::grow(int level, const Word* x, int layer, int tests, Cost& best) {
+void Trees::branch_unrolled(int level, const Word* x, int layer, int tests, Cost& best) {
     if (!order_features(level, x, best)) return;
     Frame& here = frame(level);
     here.floor[0] = std::max(here.floor[0], std::min(in_.leaf(x), here.stump));
@@ -101,14 +101,14 @@ void Trees::grow(int level, const Word* x, int layer, int tests, Cost& best) {
     }
     for (int i = 0; i < in_.view.features && best > 0; ++i) {
         const int f = here.turn[i];
-        if (tests >= 2 && widths_[layer + 1] >= 2) send_on(level, f, x, mass, layer, tests - 2, Sides::both, best);
-        send_on(level, f, x, mass, layer, tests - 1, Sides::left, best);
-        send_on(level, f, x, mass, layer, tests - 1, Sides::right, best);
+        if (tests >= 2 && widths_[layer + 1] >= 2) extend_sides(level, f, x, mass, layer, tests - 2, Sides::both, best);
+        extend_sides(level, f, x, mass, layer, tests - 1, Sides::left, best);
+        extend_sides(level, f, x, mass, layer, tests - 1, Sides::right, best);
     }
 }
 
-/// T of a side with so many tests, where a bound of T of a larger set says something of every number of tests: what is
-/// taken out of a set saves at most its largest costs. The bounds are those of the layer above, which hold a layer
+/// T of a side with so many tests, where a bound of T of a larger set bounds every number of tests: the points
+/// taken out of a set save at most its largest costs. The bounds are those of the layer above, which hold a layer
 /// further down where all layers below hold two nodes, and for no tests at all; elsewhere they are 0.
 Cost Trees::side(int level, const Word* points, Cost taken_out, int layer, int tests, Cost need) {
     const auto& above = frame(level).floor;
@@ -120,12 +120,12 @@ Cost Trees::side(int level, const Word* points, Cost taken_out, int layer, int t
 
 /// The tests of a feature; the sides named go on to the next layer, the other ends. Along the feature the left side
 /// grows, so what bounds it at one test bounds it at later ones, and, less the points between, at earlier ones.
-void Trees::send_on(int level, int f, const Word* x, Cost mass, int layer, int tests, Sides sides, Cost& best) {
+void Trees::extend_sides(int level, int f, const Word* x, Cost mass, int layer, int tests, Sides sides, Cost& best) {
     Frame& here = frame(level);
     const int words = in_.words();
     const bool left_on = sides != Sides::right, right_on = sides != Sides::left;
     const Cost whole = here.floor[tests], leaf = in_.leaf(x), most = in_.most(x);
-    Near stack[80];
+    Span stack[80];
     int top = 0;
     stack[top++] = {{in_.view.first[f] - 1, in_.view.first[f + 1], 0, 0, 0, mass},
                     left_on ? whole : leaf,
@@ -133,7 +133,7 @@ void Trees::send_on(int level, int f, const Word* x, Cost mass, int layer, int t
                     0,
                     most};
     while (top > 0 && best > 0) {
-        const Near r = stack[--top];
+        const Span r = stack[--top];
         const Cost between = r.most_hi - r.most_lo;
         if (r.hi - r.lo < 2 || r.left + r.right >= best || r.left_hi + r.right_lo - between >= best) continue;
         const int mid = r.lo + (r.hi - r.lo) / 2;
@@ -141,7 +141,7 @@ void Trees::send_on(int level, int f, const Word* x, Cost mass, int layer, int t
         both(x, in_.split(mid), left, words), without(x, in_.split(mid), right, words);
         const Cost mass_mid = in_.mass(left), most_mid = in_.most(left);
         if (mass_mid == r.mass_lo || mass_mid == r.mass_hi) {
-            Near one = r;
+            Span one = r;
             if (one.lo = mid, one.mass_lo = mass_mid; mass_mid < r.mass_hi) stack[top++] = one;
             one = r;
             if (one.hi = mid, one.mass_hi = mass_mid; mass_mid > r.mass_lo) stack[top++] = one;
@@ -151,7 +151,7 @@ void Trees::send_on(int level, int f, const Word* x, Cost mass, int layer, int t
         Cost low_right = std::max(r.right, r.right_lo - (most_mid - r.most_lo));
         if (!left_on) low_left = std::max(low_left, in_.leaf(left));
         if (!right_on) low_right = std::max(low_right, in_.leaf(right));
-        // More than this test needs is asked of a side: what then holds of it rules out the rest of the span.
+        // The side is solved to a larger bound than this test needs: the result rules out the rest of the span.
         if (left_on && low_left + low_right < best)
             low_left = std::max(low_left, side(level, left, most - most_mid, layer, tests, best - r.right));
         if (right_on && low_left + low_right < best)

@@ -1,28 +1,28 @@
-// For an objective rate * cost + price * tests with a model of value U in hand, e(k) matters only below
-// (U - price * k) / rate (less for tests that are free): the search for at most k tests gets that as its bound, and
-// what it refutes is a lower bound of e(k) that the next objective begins with. Objectives are taken in the order
-// given; dear tests first is cheapest.
-#include "ladder.hpp"
+// For an objective rate * cost + price * tests and a known model of value U, e(k) matters only below
+// (U - price * k) / rate (less for tests that are free): that is the upper bound of the search for at
+// most k tests, and what the search refutes is a lower bound of e(k) for the next objective too. Objectives are proved
+// in the order given; descending prices of a test take the least time.
+#include "size_table.hpp"
 
 #include <algorithm>
 #include <new>
 
-#include "flatten.hpp"
-#include "heuristic.hpp"
+#include "flat_diagram.hpp"
+#include "information_gain.hpp"
 
 namespace treeform::diagram {
 namespace {
 
-class Ladder {
+class SizeTableSearch {
 public:
-    Ladder(const Instance& in, const Settings& settings, Control& control, Outcome& out)
+    SizeTableSearch(const Instance& in, const Settings& settings, Control& control, Outcome& out)
         : in_(in), settings_(settings), control_(control), out_(out), search_(in, settings, control, out.counters) {
         const int most = settings.max_nodes;
         out.lower.assign(most + 1, 0), out.upper.assign(most + 1, kNever);
         out.diagrams.resize(most + 1), out.has_diagram.assign(most + 1, false);
         out.proved_at.assign(settings.prices.size(), -1);
         for (int k = 0; k <= most && k < int(settings.known.size()); ++k)
-            if (settings.known[k] < kNever) lower_upper(k, settings.known[k] - in.offset, nullptr);
+            if (settings.known[k] < kNever) submit(k, settings.known[k] - in.offset, nullptr);
         const Cost weight = in.weight_of(in.all.data());
         if (weight < std::max<Cost>(settings.min_support, settings.min_flow)) {  // no test has a root
             const Cost only = weight < settings.min_support ? kNever : in.leaf(in.all.data());
@@ -31,7 +31,7 @@ public:
         if (weight < settings.min_support) return;
         Cost cost = 0;
         FlatDiagram constant = flatten(in, nullptr, cost);
-        lower_upper(0, cost, &constant);
+        submit(0, cost, &constant);
         out.lower[0] = cost;
         for (int k = 0; k <= most && k < int(settings.refuted.size()); ++k)
             for (int j = k; j >= 0; --j) out.lower[j] = std::max(out.lower[j], settings.refuted[k] - in.offset);
@@ -44,7 +44,7 @@ public:
             out_.proved_at[i] = control_.seconds();
         }
         for (int k = 1; settings_.every_number && k <= settings_.max_nodes; ++k)
-            while (out_.lower[k] < out_.upper[k]) rung(k, out_.upper[k]);
+            while (out_.lower[k] < out_.upper[k]) fill(k, out_.upper[k]);
         out_.complete = true;
     }
 
@@ -54,9 +54,9 @@ private:
     Control& control_;
     Outcome& out_;
     Search search_;
-    bool again_ = false;
+    bool improved_start_ = false;
 
-    /// Models to begin with: so many, or fewer where one of them takes much of so many elementary steps.
+    /// Diagrams by information gain: `most` of them, or as many as `work` elementary steps allow.
     void build(double work, double most) {
         Heuristic heuristic(in_, settings_, control_);
         const double many = work / (1 + heuristic.work());
@@ -67,7 +67,7 @@ private:
                 Cost cost = 0;
                 FlatDiagram found = flatten(in_, plan.get(), cost);
                 if (const int tests = int(found.feature.size()); tests <= settings_.max_nodes)
-                    lower_upper(tests, cost, &found);
+                    submit(tests, cost, &found);
             });
         out_.counters.starts += std::uint64_t(made);
         control_.publish({shifted(out_.lower), shifted(out_.upper)});
@@ -93,30 +93,30 @@ private:
             if (k > most) return;
             const Cost room = best - price.of_tests(k);
             if (room <= 0) return;
-            rung(k, (room + price.rate - 1) / price.rate);
+            fill(k, (room + price.rate - 1) / price.rate);
         }
     }
 
     /// e(k), if it is below `need`.
-    void rung(int k, Cost need) {
+    void fill(int k, Cost need) {
         Answer answer;
-        control_.heeds_late = !again_ && settings_.starts < 0;
+        control_.throws_when_overdue = !improved_start_ && settings_.starts < 0;
         try {
             answer = search_.solve(k, need);
-        } catch (const Late&) {  // it takes its time: better models are worth some of it
-            control_.heeds_late = false, again_ = true;
+        } catch (const Overdue&) {  // the search is slow: spend some time on better models first
+            control_.throws_when_overdue = false, improved_start_ = true;
             return build(2e9, 6000);
         }
         if (answer.value < need) {
             Cost cost = 0;
             FlatDiagram found = flatten(in_, answer.plan.get(), cost);
-            lower_upper(k, cost, &found);
+            submit(k, cost, &found);
         }
         for (int j = k; j >= 0 && out_.lower[j] < answer.value; --j) out_.lower[j] = answer.value;
         control_.publish({shifted(out_.lower), shifted(out_.upper)});
     }
 
-    void lower_upper(int k, Cost cost, const FlatDiagram* diagram) {
+    void submit(int k, Cost cost, const FlatDiagram* diagram) {
         bool news = false;
         const int tests = diagram ? std::min(k, int(diagram->feature.size())) : k;
         for (int j = tests; j <= settings_.max_nodes && out_.upper[j] > cost; ++j) {
@@ -146,7 +146,7 @@ Outcome solve(const Points& points, const Settings& settings, Control& control) 
     try {
         in.build(points, settings.min_support, settings.memory, settings.simd, control);
         out.points = int(points.rows), out.splits = in.view.splits, out.simd = in.kernels->name;
-        Ladder(in, settings, control, out).run();
+        SizeTableSearch(in, settings, control, out).run();
     } catch (const Stopped&) {
     } catch (const std::bad_alloc&) {
         out.memory_stop = true;

@@ -1,4 +1,4 @@
-#include "flatten.hpp"
+#include "flat_diagram.hpp"
 
 namespace treeform::diagram {
 namespace {

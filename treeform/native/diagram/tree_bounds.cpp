@@ -1,4 +1,4 @@
-#include "tree.hpp"
+#include "tree_bounds.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -52,11 +52,11 @@ Cost Trees::solve(int level, const Word* x, int depth, std::int64_t tests, Cost 
         branch(level, x, depth, tests, best);
     }
     // `best` is what a tree attains, or `need`, or the cost of a leaf; nothing below it was left out.
-    return note(x, number, best, best < need || leaf == best);
+    return store(x, number, best, best < need || leaf == best);
 }
 
-/// Enter what was proved; the best that is known now.
-Cost Trees::note(const Word* x, Word number, Cost proved, bool whole) {
+/// Stores a proved bound; returns the best one known.
+Cost Trees::store(const Word* x, Word number, Cost proved, bool whole) {
     Known what{proved, whole ? Known::kWhole : 0};
     if (!whole)
         if (const Known* known = known_.find(x, number)) what = {std::max(proved, known->lower), known->tried};

@@ -1,0 +1,208 @@
+"""Bounds on rates of the confusion matrix: precision, recall, specificity, false-positive rate."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+import numpy as np
+
+from treeform.errors import SpecError
+from treeform.language.bounded import Bounded, Value
+from treeform.language.numbers import as_fraction
+from treeform.language.requirement import Requirement
+from treeform.requirements.amount import decimal_text
+from treeform.requirements.groups import favourable_code
+from treeform.requirements.rational import least_above, least_at_least
+
+if TYPE_CHECKING:
+    from treeform.data import Dataset
+    from treeform.graph import DecisionGraph
+    from treeform.language.ports import Ports
+    from treeform.model import Model
+
+R = TypeVar("R", bound="RateBound")
+Cells = tuple[tuple[int, int], tuple[int, int]]
+"""``cells[true class is the positive one][predicted class is]``: 1 where the weight counts."""
+
+
+class RateBound(Requirement, Bounded):
+    """A bound on one rate of the confusion matrix: the weight of some cells, of the weight of these and others.
+
+    A rate of nothing is no rate, and satisfies every bound.
+
+    Parameters
+    ----------
+    rate : float, str or Fraction
+        Within [0, 1]; taken as the decimal that it is written as.
+    positive : label, optional
+        The positive class; all others count as negative. With two classes it may be left out: the greater label then.
+
+    Raises
+    ------
+    SpecError
+        If the rate is not within [0, 1], or there is no such class.
+    """
+
+    name: ClassVar[str] = "rate_bound"
+    demands_tests: ClassVar[bool] = False
+    needs = frozenset({"predicted"})
+    least: ClassVar[bool] = True
+    """Whether the rate is at least the bound; else at most."""
+    counted: ClassVar[Cells]
+    among: ClassVar[Cells]
+
+    def __init__(self, rate: Fraction | float | str, positive: Any = None) -> None:
+        self.rate = as_fraction(rate, f"the rate of {self.name}")
+        self.positive = positive
+        if not 0 <= self.rate <= 1:
+            raise SpecError(
+                f"{self.name} of {decimal_text(abs(self.rate))} is not possible",
+                cause="a rate is within [0, 1]",
+                fix=f"write for example {type(self).__name__}(0.8)",
+            )
+
+    def bind(self: R, data: Dataset, **context: Any) -> R:
+        label = data.classes[self._code(data)]
+        return self._copy(positive=label.item() if isinstance(label, np.generic) else label)
+
+    def _code(self, data: Dataset) -> int:
+        return favourable_code(self.positive, data, self, "positive")
+
+    def _by_class(self, cells: Cells, data: Dataset) -> np.ndarray:
+        """(K, K) by true and predicted class."""
+        positive = (np.arange(data.n_classes) == self._code(data)).astype(int)
+        return np.asarray(np.array(cells, dtype=np.int64)[positive[:, None], positive[None, :]])
+
+    def _row(self, data: Dataset) -> np.ndarray:
+        """(K, K) whole coefficients: their sum over the samples is at most 0."""
+        # Rates have denominators of at most the total weight, so the bound may be moved to the next such fraction:
+        # N / D >= p/q   <=>   p D - q N <= 0,   N / D <= p/q   <=>   q N - p D <= 0.
+        if self.least:
+            bound = least_at_least(self.rate, data.total_weight)
+        else:
+            bound = 1 - least_at_least(1 - self.rate, data.total_weight)
+        short = bound.numerator * self._by_class(self.among, data)
+        short = short - bound.denominator * self._by_class(self.counted, data)
+        return np.asarray(short if self.least else -short)
+
+    def build(self, model: Model, ports: Ports) -> None:
+        each = self._row(ports.data)[np.asarray(ports.data.y)] * ports.weights[:, None]
+        model.add((ports.predicted * each).sum() <= 0, str(self))
+
+    def prediction_rows(self, data: Dataset) -> list[tuple[np.ndarray, int]]:
+        return [(self._row(data)[np.asarray(data.y)], 0)]
+
+    def value(self, graph: DecisionGraph, data: Dataset) -> Fraction | None:
+        """The rate of a model, exactly; None where nothing is among what it is a rate of."""
+        confusion = np.zeros((data.n_classes, data.n_classes), dtype=np.int64)
+        np.add.at(confusion, (np.asarray(data.y), graph.predict_codes(data.X)), data.weights)
+        counted, among = (
+            int((self._by_class(cells, data) * confusion).sum()) for cells in (self.counted, self.among)
+        )
+        return Fraction(counted, among) if among else None
+
+    def violation(self, graph: DecisionGraph, data: Dataset) -> Fraction:
+        value = self.value(graph, data)
+        if value is None:
+            return Fraction(0)
+        return max(Fraction(0), self.rate - value if self.least else value - self.rate)
+
+    # -- the bound ----------------------------------------------------------------------------------
+
+    @property
+    def at_most(self) -> bool:
+        return not self.least
+
+    @property
+    def bound(self) -> Fraction:
+        return self.rate
+
+    @property
+    def bound_name(self) -> str:
+        return self.name.split("_", 1)[1].replace("_", " ")
+
+    def with_bound(self: R, bound: Value) -> R:
+        return type(self)(bound, self.positive)
+
+    def measured(self, graph: DecisionGraph, data: Dataset) -> Fraction:
+        value = self.value(graph, data)
+        return Fraction(int(self.least)) if value is None else value
+
+    def beyond(self, value: Value, data: Dataset) -> Fraction | None:
+        if value == int(self.least):
+            return None
+        exact, weight = Fraction(value), data.total_weight
+        return least_above(exact, weight) if self.least else 1 - least_above(1 - exact, weight)
+
+    # -- text and files -----------------------------------------------------------------------------
+
+    def to_json(self) -> dict[str, Any]:
+        parameters: dict[str, Any] = {"rate": decimal_text(self.rate)}
+        if self.positive is not None:
+            plain = isinstance(self.positive, bool | int | float | str)
+            parameters["positive"] = self.positive if plain else str(self.positive)
+        return {"name": self.name, "parameters": parameters}
+
+    def __str__(self) -> str:
+        positive = "" if self.positive is None else f",positive={self.positive}"
+        return f"{self.name}:{decimal_text(self.rate)}{positive}"
+
+
+class MinPrecision(RateBound):
+    """Of the weight that is predicted positive, at least this share is: ``TP / (TP + FP) >= rate``.
+
+    A model that predicts nothing positive satisfies it.
+
+    Parameters
+    ----------
+    rate, positive
+        See `RateBound`.
+    """
+
+    name: ClassVar[str] = "min_precision"
+    counted: ClassVar[Cells] = ((0, 0), (0, 1))
+    among: ClassVar[Cells] = ((0, 1), (0, 1))
+
+
+class MinRecall(RateBound):
+    """Of the positive weight, at least this share is predicted positive: ``TP / (TP + FN) >= rate``.
+
+    Parameters
+    ----------
+    rate, positive
+        See `RateBound`.
+    """
+
+    name: ClassVar[str] = "min_recall"
+    counted: ClassVar[Cells] = ((0, 0), (0, 1))
+    among: ClassVar[Cells] = ((0, 0), (1, 1))
+
+
+class MinSpecificity(RateBound):
+    """Of the negative weight, at least this share is predicted negative: ``TN / (TN + FP) >= rate``.
+
+    Parameters
+    ----------
+    rate, positive
+        See `RateBound`.
+    """
+
+    name: ClassVar[str] = "min_specificity"
+    counted: ClassVar[Cells] = ((1, 0), (0, 0))
+    among: ClassVar[Cells] = ((1, 1), (0, 0))
+
+
+class MaxFalsePositiveRate(RateBound):
+    """Of the negative weight, at most this share is predicted positive: ``FP / (FP + TN) <= rate``.
+
+    Parameters
+    ----------
+    rate, positive
+        See `RateBound`.
+    """
+
+    name: ClassVar[str] = "max_false_positive_rate"
+    least: ClassVar[bool] = False
+    counted: ClassVar[Cells] = ((0, 1), (0, 0))
+    among: ClassVar[Cells] = ((1, 1), (0, 0))

@@ -1,0 +1,160 @@
+"""A bound on the error rate of every group."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from treeform.errors import SpecError
+from treeform.language.bounded import Bounded, Value
+from treeform.language.numbers import as_fraction
+from treeform.language.requirement import Requirement
+from treeform.language.totals import TotalRow, Totals
+from treeform.requirements.amount import decimal_text
+from treeform.requirements.groups import Groups
+
+if TYPE_CHECKING:
+    from treeform.data import Dataset
+    from treeform.graph import DecisionGraph
+    from treeform.language.ports import Ports
+    from treeform.model import Model
+
+
+class GroupErrorAtMost(Requirement, Bounded):
+    """In every group at most this share of the weight is misclassified.
+
+    Parameters
+    ----------
+    groups : str, array, Series, DataFrame or None
+        See `StatisticalParity`.
+    rate : float, str or Fraction
+        Within [0, 1]; taken as the decimal that it is written as.
+
+    Raises
+    ------
+    SpecError
+        If the rate is not given or not within [0, 1], or there are no groups.
+    DataError
+        When bound to data: as `StatisticalParity`.
+
+    See Also
+    --------
+    treeform.objectives.MaxGroupError : minimises the largest of these rates.
+
+    Notes
+    -----
+    Diana et al., Minimax group fairness: algorithms and experiments, AIES 2021, the constrained form.
+    """
+
+    name: ClassVar[str] = "group_error_at_most"
+    demands_tests: ClassVar[bool] = False
+    needs = frozenset({"correct"})
+
+    def __init__(self, groups: Any = None, rate: Fraction | float | str | None = None) -> None:
+        if rate is None:
+            raise SpecError(
+                "group_error_at_most has no rate",
+                cause="every group's error rate is bounded by it",
+                fix="write for example GroupErrorAtMost(groups='sex', rate=0.2)",
+            )
+        self.groups = groups
+        self.rate = as_fraction(rate, f"the rate of {self.name}")
+        if not 0 <= self.rate <= 1:
+            raise SpecError(
+                f"{self.name} with rate {self.rate} is not possible",
+                cause="a rate is within [0, 1]",
+                fix="use 0.2",
+            )
+
+    def bind(self, data: Dataset, **context: Any) -> GroupErrorAtMost:
+        groups = context.get("sensitive_features") if self.groups is None else self.groups
+        if groups is None:
+            raise SpecError(
+                f"{self} has no groups",
+                cause="neither the requirement nor the problem names a sensitive attribute",
+                fix="write GroupErrorAtMost(groups='sex', rate=0.2), or pass sensitive_features=...",
+            )
+        resolved = Groups.of(groups, data)
+        return self._copy(groups=groups if isinstance(groups, str) else resolved)
+
+    def _most(self, data: Dataset) -> list[int]:
+        """The largest whole weight of errors that each group may have."""
+        return [math.floor(self.rate * weight) for weight in self._of(data).weights(data)]
+
+    def _of(self, data: Dataset) -> Groups:
+        return Groups.of(self.groups, data)
+
+    def build(self, model: Model, ports: Ports) -> None:
+        groups, wrong = self._of(ports.data), 1 - ports.correct
+        for g, most in enumerate(self._most(ports.data)):
+            model.add(
+                (wrong * (ports.weights * (groups.codes == g))).sum() <= most, f"{self}, {groups.labels[g]}"
+            )
+
+    def totals(self, data: Dataset) -> Totals:
+        """One total for each group: the weight misclassified."""
+        groups, size = self._of(data), data.n_samples
+        wrong = np.asarray(data.y)[:, None] != np.arange(data.n_classes)
+        per_sample = np.zeros((size, data.n_classes, len(groups.labels)), dtype=np.int64)
+        per_sample[np.arange(size), :, groups.codes] = wrong
+        unit = np.eye(len(groups.labels), dtype=int).tolist()
+        rows = tuple(TotalRow(tuple(unit[g]), hi=most) for g, most in enumerate(self._most(data)))
+        return Totals(tuple(f"errors of group {label}" for label in groups.labels), per_sample, rows)
+
+    def prediction_rows(self, data: Dataset) -> list[tuple[np.ndarray, int]]:
+        totals = self.totals(data)
+        return [(totals.per_sample[:, :, g], most) for g, most in enumerate(self._most(data))]
+
+    def rates(self, graph: DecisionGraph, data: Dataset) -> list[Fraction]:
+        """The error rate of every group, exactly."""
+        groups = self._of(data)
+        errors = np.zeros(len(groups.labels), dtype=np.int64)
+        wrong = graph.predict_codes(data.X) != data.y
+        np.add.at(errors, groups.codes[wrong], data.weights[wrong])
+        return [Fraction(int(e), w) for e, w in zip(errors, groups.weights(data), strict=True)]
+
+    def violation(self, graph: DecisionGraph, data: Dataset) -> Fraction:
+        return max(Fraction(0), self.measured(graph, data) - self.rate)
+
+    # -- the bound ----------------------------------------------------------------------------------
+
+    @property
+    def bound(self) -> Fraction:
+        return self.rate
+
+    @property
+    def bound_name(self) -> str:
+        return "largest group error"
+
+    def with_bound(self, bound: Value) -> GroupErrorAtMost:
+        return GroupErrorAtMost(self.groups, bound)
+
+    def measured(self, graph: DecisionGraph, data: Dataset) -> Fraction:
+        return max(self.rates(graph, data))
+
+    def beyond(self, value: Value, data: Dataset) -> Fraction | None:
+        # Rates are multiples of 1 / W_g.
+        steps = self._of(data).weights(data)
+        return max(Fraction(math.ceil(value * step) - 1, step) for step in steps) if value else None
+
+    # -- text and files -----------------------------------------------------------------------------
+
+    def to_json(self) -> dict[str, Any]:
+        groups = self.groups.to_json() if isinstance(self.groups, Groups) else self.groups
+        return {"name": self.name, "parameters": {"groups": groups, "rate": decimal_text(self.rate)}}
+
+    @classmethod
+    def from_parameters(cls, parameters: Mapping[str, Any]) -> GroupErrorAtMost:
+        given = dict(parameters)
+        if isinstance(given.get("groups"), Mapping):
+            given["groups"] = Groups.from_json(given["groups"])
+        return cls(**given)
+
+    def __str__(self) -> str:
+        groups = self.groups if isinstance(self.groups, str) else getattr(self.groups, "name", None)
+        told = "" if self.groups is None else f"groups={groups if groups is not None else '<array>'},"
+        return f"{self.name}:{told}rate={decimal_text(self.rate)}"
