@@ -52,6 +52,7 @@ _HOMES = {
         "DiagramSearch",
         "DiagramHeuristic",
         "TotalsSearch",
+        "ContinuousTotals",
     ],
     "treeform.data": ["Dataset"],
     "treeform.graph": ["DecisionGraph"],
