@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from treeform.engines.table_of_totals import LARGEST_SUM, NO_BOUND, TableOfTotals
+from treeform.engines.contributions import LARGEST_SUM, NO_BOUND
+from treeform.engines.table_of_totals import TableOfTotals
 from treeform.engines.tree_lists import Block, Leaf, Stumps, TreeList
 
 Ints = NDArray[np.int64]
