@@ -115,6 +115,13 @@ def fairlearn(name: str, rule: str, depth: int) -> tuple[dict[str, Any], dict[st
     return mixture, best
 
 
+def _without_tree(status: str) -> str:
+    """Why there is no tree: odtlearn reads the solver's answer even where there is none, and fails."""
+    if "NoneType" in status:
+        return "no tree in time"
+    return "no model built in time" if status == "no answer: time" else status
+
+
 @table("totals_peers")
 def peers(rows: Rows) -> Shown:
     """A line for each question, what each program finds side by side."""
@@ -128,7 +135,7 @@ def peers(rows: Rows) -> Shown:
             row = found.get(program, {})
             mark = "" if row.get("kept") != "False" else " (breaks it)"
             errors = row.get("errors") or ""
-            told += [f"{float(errors):.6g}{mark}" if errors else row.get("status", "")]
+            told += [f"{float(errors):.6g}{mark}" if errors else _without_tree(row.get("status", ""))]
             told += [row["difference or ratio"]] if program == "fairlearn, mixture" and errors else []
             if program == "odtlearn":
                 told += [row.get("status", "") if errors else ""]
@@ -141,9 +148,9 @@ def peers(rows: Rows) -> Shown:
     ]  # fmt: skip
     note = (
         "Errors. treeform's are proved to be the least. *breaks it*: the answer does not keep the rule. odtlearn's "
-        f"solver has {rows.facts['peer seconds']} wall seconds. The errors of fairlearn's mixture are expected ones; "
-        "its bound "
-        "is on the distance from the rate of all samples."
+        f"solver has {rows.facts['peer seconds']} wall seconds, of which it got the CPU seconds shown: the machine was "
+        "shared. The errors of fairlearn's mixture are expected ones; its bound is on the distance from the rate of "
+        "all samples."
     )
     return Shown.of("Trees under fairness rules beside odtlearn and fairlearn", columns, lines, note)
 
