@@ -141,20 +141,18 @@ def longest_chain(graph: dict[str, set[str]], sets: list[list[str]]) -> int:
     return max(length)
 
 
+def run(root: Path, code: str) -> str:
+    """What a program prints that imports treeform from ``root``; the last line of its error where it fails."""
+    environment = {**os.environ, "PYTHONPATH": str(root)}
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True)
+    return done.stderr.strip().splitlines()[-1] if done.returncode else done.stdout.strip()
+
+
 def passed(root: Path, solve: str, verbose: bool = False) -> str:
     """Files and longest chain of calls of one solve, in a process of its own."""
-    code = WATCH.replace("{solve}", solve).replace("{verbose}", str(verbose))
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=root,
-        env={**os.environ, "PYTHONPATH": str(root)},
-        capture_output=True,
-        text=True,
-    )
-    if done.returncode:
-        return done.stderr.strip().splitlines()[-1]
-    first, *rest = done.stdout.strip().splitlines()
-    return "\n".join([re.sub(r"(\d+) (\d+)", r"\1 files, chain of \2", first), *rest])
+    printed = run(root, WATCH.replace("{solve}", solve).replace("{verbose}", str(verbose)))
+    return re.sub(r"^(\d+) (\d+)", r"\1 files, chain of \2", printed)
 
 
 def main() -> None:
@@ -167,7 +165,10 @@ def main() -> None:
     graph = imports(root)
     sets = components(graph)
     python, native = python_files(root), native_files(root)
-    print(f"Python: {len(python)} files, {lines(python):,} lines, {public_names(root)} public classes and functions")
+    print(
+        f"Python: {len(python)} files, {lines(python):,} lines, {public_names(root)} public classes and functions, "
+        f"{run(root, 'import treeform; print(len(treeform.__all__))')} names in treeform.__all__"
+    )
     print(f"C++: {len(native)} files, {lines(native):,} lines")
     cycles = [sorted(names) for names in sets if len(names) > 1]
     print(f"cycles: {len(cycles)}", *(f"  {' '.join(names)}" for names in cycles), sep="\n")

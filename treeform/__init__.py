@@ -51,6 +51,7 @@ _HOMES = {
         "DiagramSearch",
         "DiagramHeuristic",
         "TotalsSearch",
+        "ContinuousTotals",
     ],
     "treeform.data": ["Dataset"],
     "treeform.graph": ["DecisionGraph"],

@@ -44,6 +44,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "diagram-search": "treeform.engines.diagram:DiagramSearch",
         "diagram-heuristic": "treeform.engines.diagram:DiagramHeuristic",
         "totals-search": "treeform.engines.totals:TotalsSearch",
+        "continuous-totals": "treeform.engines.continuous_totals:ContinuousTotals",
     },
     FORMULATIONS: {},
     REQUIREMENTS: {},  # importing treeform.requirements enters them

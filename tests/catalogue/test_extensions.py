@@ -80,8 +80,8 @@ class LeastFeature(Requirement):
     def __init__(self, k: int):
         self.k = k
 
-    def build(self, m, t):
-        m.add(t.feature[:, self.k:] <= 0)
+    def build(self, model, ports):
+        model.add(ports.feature[:, self.k:] <= 0)
 
     def violation(self, graph, data):
         return sum(f >= self.k for f in graph.features_used())

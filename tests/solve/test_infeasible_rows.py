@@ -16,10 +16,10 @@ class Approved(tf.Requirement):
     def __init__(self, least, most):
         self.least, self.most = least, most
 
-    def build(self, m, t):
-        approved = (t.predicted[:, 1] * t.weights).sum()
-        m.add(approved >= self.least)
-        m.add(approved <= self.most)
+    def build(self, model, ports):
+        approved = (ports.predicted[:, 1] * ports.weights).sum()
+        model.add(approved >= self.least)
+        model.add(approved <= self.most)
 
     def totals(self, data):
         per_sample = np.zeros((data.n_samples, data.n_classes, 1), dtype=np.int64)

@@ -43,8 +43,8 @@ class AtMostTests(tf.Requirement, tf.Bounded):
     def __init__(self, most: int) -> None:
         self.most = most
 
-    def build(self, m, t):
-        m.add(t.active.sum() <= self.most)
+    def build(self, model, ports):
+        model.add(ports.active.sum() <= self.most)
 
     def violation(self, graph, data):
         return max(0, graph.n_nodes - self.most)

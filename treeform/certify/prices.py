@@ -37,6 +37,8 @@ Ints = NDArray[np.int64]
 EXACT = 2**53
 LONGEST = 3_000_000
 """Trees that one list may hold."""
+LARGEST_TABLE = 50_000_000
+"""Points times tests."""
 CARRIED = 2
 """Columns at the end of a list of trees: marks, and columns of the table that are tested, as sums of powers of two."""
 MOST_SOURCES = 62
@@ -174,8 +176,11 @@ class _Table:
     def _tests(points: Floats) -> tuple[Ints, Floats]:
         """The feature of each test and its sides: every threshold between two values of a column."""
         features, sides = [], []
+        values = [np.unique(column)[:-1] for column in points.T]
+        if len(points) * sum(map(len, values)) > LARGEST_TABLE:
+            raise _out_of_reach("the table has too many points and thresholds")
         for f in range(points.shape[1]):
-            for value in np.unique(points[:, f])[:-1]:
+            for value in values[f]:
                 features.append(f)
                 sides.append(points[:, f] > value)
         shaped = np.array(sides, dtype=np.float64).reshape(len(sides), len(points))

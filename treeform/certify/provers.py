@@ -13,8 +13,17 @@ from fractions import Fraction
 
 from treeform.certify.prices import cheapest
 from treeform.certify.schema import Multiplier
-from treeform.engines import DL85, ConTree, DiagramSearch, Engine, EngineRun, TotalsSearch
-from treeform.engines.totals import reason_against
+from treeform.engines import (
+    DL85,
+    ContinuousTotals,
+    ConTree,
+    DiagramSearch,
+    Engine,
+    EngineRun,
+    TotalsSearch,
+    continuous_totals,
+    totals,
+)
 from treeform.errors import CertificateError
 from treeform.graph import DecisionGraph
 from treeform.language.objective import Depth, Objective
@@ -33,9 +42,11 @@ BY_PRICES = "the search by prices"
 FEW_TESTS = 300
 """Tests up to which the search over binary tests is the second opinion on trees."""
 FEW_FOR_TOTALS = 1000
-"""Tests up to which the search for totals is tried."""
+"""Tests up to which the search for totals over tests is tried; the one over intervals of thresholds beyond."""
 SIMPLE_TOTALS = TotalsSearch(parts=("multipliers",))
 """Without lazy rows, guesses, similarity and dominance: the parts of the search that are hardest to get right."""
+SIMPLE_CONTINUOUS = ContinuousTotals(parts=("multipliers", "rough", "dominance", *continuous_totals.RULES))
+"""Without lazy rows, guesses, shallower depths and first models; it needs ConTree's rules to end at all."""
 FAMILIES = {
     "contree": "trees",
     "dl85": "binary",
@@ -43,6 +54,7 @@ FAMILIES = {
     "blossom": "binary",
     "diagram-search": "diagrams",
     "totals-search": "totals",
+    "continuous-totals": "totals",
 }
 """Engines that share code are of one family."""
 
@@ -97,18 +109,23 @@ def _for_totals(question: Question, plain: Engine) -> list[Engine]:
 
     First with little more than its enumeration, then with everything that makes it fast.
     """
-    engine, other = TotalsSearch(), relax(question, plain)
+    few = question.data.n_tests <= FEW_FOR_TOTALS
+    engine: Engine = TotalsSearch() if few else ContinuousTotals()
+    judge, simple = (totals, SIMPLE_TOTALS) if few else (continuous_totals, SIMPLE_CONTINUOUS)
+    other = relax(question, plain)
     if is_least_depth(question.objective) or other is None or other.exact:
         return []
     own = relax(question, engine)
-    if own is None or len(own.dropped) >= len(other.dropped) or question.data.n_tests > FEW_FOR_TOTALS:
+    if own is None or len(own.dropped) >= len(other.dropped):
         return []
-    return [SIMPLE_TOTALS, engine] if reason_against(question.data, own.task) is None else []
+    return [simple, engine] if judge.reason_against(question.data, own.task) is None else []
 
 
 def name_of(engine: Engine) -> str:
     """The engine's name, with what is left out of it."""
-    return f"{engine.name} with multipliers only" if engine is SIMPLE_TOTALS else engine.name
+    if engine is SIMPLE_TOTALS:
+        return f"{engine.name} with multipliers only"
+    return f"{engine.name} without its shortcuts" if engine is SIMPLE_CONTINUOUS else engine.name
 
 
 def by_engines(
@@ -181,7 +198,7 @@ def _by_engine(
     if graph is not None:
         ledger.submit(graph, "the certificate")
     outcome = run_engine(engine, relaxation, ledger, budget)
-    if not ledger.closed and not isinstance(engine, TotalsSearch):
+    if not ledger.closed and not isinstance(engine, TotalsSearch | ContinuousTotals):
         tighten(question, engine, relaxation, outcome, ledger, budget)
     return _bound(name_of(engine), ledger, not budget.stop())
 
@@ -299,7 +316,11 @@ def by_multipliers(
     point = [Fraction(one.value) for one in multipliers]
     if not point or min(point) < 0:
         raise CertificateError("the multipliers do not fit the requirements")
-    engines = [engine for engine in provers(question, maker) if not isinstance(engine, TotalsSearch)]
+    engines = [
+        engine
+        for engine in provers(question, maker)
+        if not isinstance(engine, TotalsSearch | ContinuousTotals)
+    ]
     duals = [dual for engine in engines if (dual := _dual(question, engine, multipliers)) is not None]
     if not duals:
         raise CertificateError("the multipliers do not fit the requirements")

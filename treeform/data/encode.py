@@ -60,7 +60,15 @@ class Encoder:
                 fix=f"or use {setting_text('missing', 'value')}",
             )
         refuse_infinite(table, [name for name in used if name not in options.categorical], rows)
-        return cls(tuple(recognise(table.column(name), name, options, rows) for name in used), tuple(exclude))
+        return cls(
+            tuple(
+                Source(name, NUMERIC)  # what recognise finds out column by column
+                if table.finite and name not in options.categorical
+                else recognise(table.column(name), name, options, rows)
+                for name in used
+            ),
+            tuple(exclude),
+        )
 
     @cached_property
     def columns(self) -> tuple[Column, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,23 @@ class Table:
     @property
     def n_rows(self) -> int:
         return len(self.matrix) if self.frame is None else len(self.frame)  # type: ignore[arg-type]
+
+    @cached_property
+    def kinds(self) -> tuple[str, ...]:
+        """The kind of every column as in ``numpy.dtype.kind``; a question mark where numpy has no such type."""
+        if self.frame is None:
+            assert self.matrix is not None
+            return (self.matrix.dtype.kind,) * len(self.names)
+        return tuple(dtype.kind if isinstance(dtype, np.dtype) else "?" for dtype in self.frame.dtypes)
+
+    @cached_property
+    def finite(self) -> bool:
+        """Whether all values are finite numbers, which one look at the whole table tells: there are no gaps then."""
+        if not set(self.kinds) <= set("iuf"):
+            return False
+        values = self.matrix if self.frame is None else self.frame.to_numpy()
+        assert values is not None
+        return values.dtype.kind in "iu" or bool(np.isfinite(values).all())
 
     def rows(self, kept: NDArray[np.int64]) -> Table:
         """The same columns, only the rows `kept`."""
@@ -242,7 +260,7 @@ def _refuse(
 
 def _gaps(table: Table, names: Sequence[str]) -> Iterator[tuple[str, NDArray[np.bool_], NDArray[np.bool_]]]:
     """Each column, with the rows in which it is missing, and those in which it is infinite."""
-    if table.matrix is not None and table.matrix.dtype.kind != "f":
+    if table.finite or (table.matrix is not None and table.matrix.dtype.kind != "f"):
         return
     for name in names:
         values = table.column(name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from treeform.engines.binary import CADL85, DL85, Blossom
+from treeform.engines.continuous_totals import ContinuousTotals
 from treeform.engines.contree import ConTree
 from treeform.engines.diagram import DiagramHeuristic, DiagramSearch
 from treeform.engines.size_outcome import SizeOutcome
@@ -14,6 +15,7 @@ __all__ = [
     "DL85",
     "Blossom",
     "ConTree",
+    "ContinuousTotals",
     "DiagramHeuristic",
     "DiagramSearch",
     "Engine",

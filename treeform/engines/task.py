@@ -148,6 +148,7 @@ class Engine(ABC):
     understands : frozenset of str
         The parts of a `TreeTask` beyond depth that it honours: ``cost``, ``node_penalty``, ``min_support``,
         ``max_nodes``, ``weights``, ``widths`` (layered diagrams), ``min_flow``, ``max_features``, ``totals``,
+        ``totals_of_samples`` (totals to which tests add nothing),
         ``meetings``, ``sample_cost``.
     """
 

@@ -64,7 +64,7 @@ class OptimalTreeClassifier(OptimalClassifier):
         What `treeform.check` verifies.
     classes_ : ndarray of shape (K,)
         The labels.
-    feature_importances_ : ndarray of shape (n_features_in_,)
+    feature_importances_ : ndarray of shape (F,)
         Decrease of the Gini impurity by the tests of each column, as shares; NaN for hyperplanes.
     n_features_in_ : int
         Number of columns seen in fit.

@@ -27,7 +27,7 @@ class Bounded(ABC):
     >>> class AtMostFeatures(tf.Requirement, tf.Bounded):
     ...     needs = frozenset({"feature"})
     ...     def __init__(self, k): self.k = k
-    ...     def build(self, m, t): ...
+    ...     def build(self, model, ports): ...
     ...     def violation(self, graph, data): return max(0, len(graph.features_used()) - self.k)
     ...     bound = property(lambda self: self.k)
     ...     def with_bound(self, bound): return AtMostFeatures(int(bound))

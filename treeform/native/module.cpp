@@ -6,6 +6,9 @@ namespace treeform {
 namespace binary {
 void bind(nanobind::module_& m);
 }
+namespace continuous_totals {
+void bind(nanobind::module_& m);
+}
 namespace contree {
 void bind(nanobind::module_& m);
 }
@@ -24,6 +27,7 @@ void bind(nanobind::module_& m);
 NB_MODULE(_core, m) {
     m.doc() = "The native core of treeform.";
     treeform::binary::bind(m);
+    treeform::continuous_totals::bind(m);
     treeform::contree::bind(m);
     treeform::diagram::bind(m);
     treeform::rup::bind(m);

@@ -10,8 +10,7 @@ from treeform.backends import Backend
 from treeform.backends.run import LINEAR
 from treeform.catalogue.formulations import find_formulation
 from treeform.catalogue.solvers import find_solver
-from treeform.engines import DL85, ConTree, DiagramSearch, Engine, TotalsSearch
-from treeform.engines.totals import reason_against
+from treeform.engines import DL85, DiagramSearch, Engine
 from treeform.errors import SolverNotAvailable, SpecError
 from treeform.graph import DecisionGraph
 from treeform.language.abilities import Variants
@@ -21,14 +20,13 @@ from treeform.shape import UNIVARIATE, Tree
 from treeform.solve.in_parts import first_part, is_largest
 from treeform.solve.options import SolveOptions
 from treeform.solve.relaxation import relax
+from treeform.solve.totals_engine import plain_engine, totals_engine, why_chosen, why_not
 
 USUAL = ("highs", "mathopt:scip", "cp-sat")
 """Where the formulation leaves the solver open, the first of these that can be loaded here."""
 USUAL_FOR_DEPTH = ("sat", "cp-sat", "highs")
 FEW_TESTS = 1000
 """Distinct tests up to which the least depth is searched by the engine for binary tests."""
-FEW_FOR_TOTALS = 500
-"""Distinct tests up to which the search for totals is chosen by default; its work grows with their square and more."""
 
 
 @dataclass(frozen=True)
@@ -81,13 +79,13 @@ def _choose(question: Question, options: SolveOptions) -> Plan:
     depth = question.objective.is_depth
     if given is None and model is None and not depth and (engine := _engine_for(question)) is not None:
         notes.append(f"solver: {engine.name}, a native engine that honours all of the problem")
-        notes += _why_totals(question, engine)
+        notes += why_chosen(question, engine)
         return Plan(engine, None, None, None, _start(warm_start), tuple(notes))
     if model is None:
         sat = given is not None and LINEAR not in given.capabilities.forms
         model = find_formulation("sat-depth" if depth or sat else "odd")
         notes.append(f"formulation: {model.name}")
-        notes += _why_not_totals(question, depth)
+        notes += [] if depth else why_not(question)
     if given is None:
         given = _usual_solver(question, model, depth, notes)
     model.check(question.data, question.shape, question.objective, question.requirements)
@@ -102,34 +100,7 @@ def _usual_engine(question: Question) -> Engine:
     if not isinstance(question.shape, Tree):
         return DiagramSearch()
     totals = totals_engine(question)
-    return _plain_engine(question) if totals is None else totals
-
-
-def _plain_engine(question: Question) -> Engine:
-    X = question.data.X
-    return DL85() if ((X == 0) | (X == 1)).all() else ConTree()
-
-
-def totals_engine(question: Question) -> Engine | None:
-    """The search for totals, when it honours more than the plain engine does and the table has few tests."""
-    plain = relax(question, _plain_engine(question))
-    if plain is None or plain.exact:
-        return None
-    engine = TotalsSearch()
-    own = relax(question, engine)
-    if own is None or len(own.dropped) >= len(plain.dropped) or question.data.n_tests > FEW_FOR_TOTALS:
-        return None
-    return engine if reason_against(question.data, own.task) is None else None
-
-
-def _why_totals(question: Question, engine: Engine) -> list[str]:
-    """Why the search for totals was chosen, or was not although it would honour all."""
-    if not isinstance(engine, TotalsSearch):
-        return []
-    tests = question.data.n_tests
-    return [
-        f"{engine.name} proves optima under rows over totals; it takes tables of few tests ({tests} here)"
-    ]
+    return plain_engine(question) if totals is None else totals
 
 
 def _engine_for(question: Question) -> Engine | None:
@@ -194,19 +165,6 @@ def require_exact(question: Question, engine: Engine, whole: Question | None = N
         cause="a native engine solves the plain tree problem and the requirements built into it",
         fix=fix,
     )
-
-
-def _why_not_totals(question: Question, depth: bool) -> list[str]:
-    """That the search for totals would honour all of the problem and was left out for the size of the table."""
-    if depth or question.data.n_tests <= FEW_FOR_TOTALS or not isinstance(question.shape, Tree):
-        return []
-    own = relax(question, TotalsSearch())
-    if own is None or not own.exact or reason_against(question.data, own.task) is not None:
-        return []
-    return [
-        f"{TotalsSearch.name} honours all of the problem, but was not chosen: the table has "
-        f"{question.data.n_tests} tests, more than {FEW_FOR_TOTALS}; name it with solver=tf.TotalsSearch() all the same"
-    ]
 
 
 def _able_engine(question: Question) -> str:

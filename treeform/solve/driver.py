@@ -12,7 +12,7 @@ from treeform.language.question import Question
 from treeform.shape import Tree
 from treeform.solve import schedule
 from treeform.solve.budget import Budget, interruptible
-from treeform.solve.choice import Plan, choose, totals_engine
+from treeform.solve.choice import Plan, choose
 from treeform.solve.depth import minimize_depth
 from treeform.solve.engines import run_engine
 from treeform.solve.in_parts import search_in_parts
@@ -24,6 +24,7 @@ from treeform.solve.relaxation import relax
 from treeform.solve.result import Limit, Result, Status, as_number, why_stopped
 from treeform.solve.search import CompiledSearch
 from treeform.solve.simple_bounds import PROVER, PROVER_OF_CLASSES, classes_bound, floor_bound, out_of_reach
+from treeform.solve.totals_engine import totals_engine
 from treeform.solve.verification import verify
 
 
@@ -173,7 +174,7 @@ def _by_trees(question: Question, ledger: Ledger, part: Budget) -> None:
     """Models and bounds for a diagram from trees of its depth, where requirements are rows over predictions.
 
     A diagram unrolls to a tree, so trees bound it; and a tree that fits the widths, or is pruned to them, is a diagram.
-    Where the table has few tests, the best tree under these rows; else their prices in the costs.
+    The best tree under these rows where a search for totals takes them; else their prices in the costs.
     """
     totals = totals_engine(question)
     engine = ConTree() if totals is None else totals

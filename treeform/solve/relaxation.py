@@ -144,10 +144,11 @@ def _totals(requirement: Requirement, question: Question, engine: Engine, fits: 
 
     A diagram's predictions are those of the tree that it unrolls to, its tests are fewer.
     """
-    if "totals" not in engine.understands:
+    if not engine.understands & {"totals", "totals_of_samples"}:
         return None
     own = requirement.totals(question.data)
-    return own if own is not None and (fits or own.per_test is None) else None
+    of_tests = fits and "totals" in engine.understands
+    return own if own is not None and (of_tests or own.per_test is None) else None
 
 
 def _meetings(requirement: Requirement, question: Question, engine: Engine) -> Meetings | None:

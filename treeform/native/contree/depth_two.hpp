@@ -75,7 +75,7 @@ public:
     void release() { lanes_.release(); }
     std::size_t bytes() const { return lanes_.bytes() + search_.bytes(); }
 
-private:
+protected:
     const Table<W>& table_;
     const Settings& rules_;
     Control& control_;
@@ -392,7 +392,7 @@ private:
         if (in.sides & kRight) weighted_pair(in, q, kRight, d);
     }
     void weighted_pair(In in, const typename Side<W>::Pair& p, int side, Extremes& d) {
-        const int k = table_.classes;
+        const int k = table_.predictions;
         const std::size_t size = lanes_.size();
         scratch_.resize(size);
         for (std::size_t i = 0; i < size; ++i) {

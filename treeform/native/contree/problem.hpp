@@ -32,6 +32,7 @@ struct Settings {
     std::int64_t gap = 0;
     bool neighbourhood = true, shrinking = true, subinterval = true, features = true;
     int threads = 1;
+    int steps = 0;  // not 0: so many thresholds of a feature above depth two; finds trees, proves nothing
     std::size_t memory_limit = 0;   // bytes, about; 0: none
     std::string simd = "auto";
 };

@@ -63,8 +63,10 @@ ScanTable<Key, Sum> choose_scans(const char* simd);
 #if defined(__x86_64__)
 ScanTable<std::uint16_t, std::int16_t> avx2_scans_16();
 ScanTable<std::uint32_t, std::int32_t> avx2_scans_32();
+ScanTable<std::uint16_t, std::int32_t> avx2_scans_16_32();
 ScanTable<std::uint16_t, std::int16_t> avx512_scans_16();
 ScanTable<std::uint32_t, std::int32_t> avx512_scans_32();
+ScanTable<std::uint16_t, std::int32_t> avx512_scans_16_32();
 #endif
 /// Whether the processor can run that path.
 bool simd_available(const char* simd);

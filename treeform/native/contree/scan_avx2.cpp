@@ -104,6 +104,15 @@ struct V32 {
     };
 };
 
+/// Keys of 16 bits beside sums of 32.
+struct V16By32 : V32 {
+    using Key = std::uint16_t;
+
+    static inline Reg keys(const Key* p) {
+        return _mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
+    }
+};
+
 }  // namespace
 
 ScanTable<std::uint16_t, std::int16_t> avx2_scans_16() {
@@ -111,6 +120,9 @@ ScanTable<std::uint16_t, std::int16_t> avx2_scans_16() {
 }
 ScanTable<std::uint32_t, std::int32_t> avx2_scans_32() {
     return {delta_scan<V32>, pair_scan<V32>, mark_cuts<V32>, "avx2"};
+}
+ScanTable<std::uint16_t, std::int32_t> avx2_scans_16_32() {
+    return {delta_scan<V16By32>, pair_scan<V16By32>, mark_cuts<V16By32>, "avx2"};
 }
 
 }  // namespace treeform::contree

@@ -118,6 +118,16 @@ struct V32 {
     };
 };
 
+/// Keys of 16 bits beside sums of 32.
+struct V16By32 : V32 {
+    using Key = std::uint16_t;
+
+    static inline __m256i broadcast(Key key) { return _mm256_set1_epi16(static_cast<short>(key)); }
+    static inline __m256i keys(const Key* p) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)); }
+    static inline Mask less(__m256i k, __m256i below) { return _mm256_cmplt_epu16_mask(k, below); }
+    static inline std::uint32_t differ(__m256i k, __m256i l) { return _mm256_cmpneq_epi16_mask(k, l); }
+};
+
 }  // namespace
 
 ScanTable<std::uint16_t, std::int16_t> avx512_scans_16() {
@@ -125,6 +135,9 @@ ScanTable<std::uint16_t, std::int16_t> avx512_scans_16() {
 }
 ScanTable<std::uint32_t, std::int32_t> avx512_scans_32() {
     return {delta_scan<V32>, pair_scan<V32>, mark_cuts<V32>, "avx512"};
+}
+ScanTable<std::uint16_t, std::int32_t> avx512_scans_16_32() {
+    return {delta_scan<V16By32>, pair_scan<V16By32>, mark_cuts<V16By32>, "avx512"};
 }
 
 }  // namespace treeform::contree

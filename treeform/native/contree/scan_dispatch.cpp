@@ -45,6 +45,12 @@ ScanTable<std::uint32_t, std::int32_t> choose_scans(const char* simd) {
     if (path == Path::plain) return plain_scans<std::uint32_t, std::int32_t>();
     return path == Path::avx2 ? avx2_scans_32() : avx512_scans_32();
 }
+template <>
+ScanTable<std::uint16_t, std::int32_t> choose_scans(const char* simd) {
+    const Path path = path_of(simd);
+    if (path == Path::plain) return plain_scans<std::uint16_t, std::int32_t>();
+    return path == Path::avx2 ? avx2_scans_16_32() : avx512_scans_16_32();
+}
 #else
 template <>
 ScanTable<std::uint16_t, std::int16_t> choose_scans(const char*) {
@@ -53,6 +59,10 @@ ScanTable<std::uint16_t, std::int16_t> choose_scans(const char*) {
 template <>
 ScanTable<std::uint32_t, std::int32_t> choose_scans(const char*) {
     return plain_scans<std::uint32_t, std::int32_t>();
+}
+template <>
+ScanTable<std::uint16_t, std::int32_t> choose_scans(const char*) {
+    return plain_scans<std::uint16_t, std::int32_t>();
 }
 #endif
 template <>

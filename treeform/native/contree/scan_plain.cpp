@@ -96,6 +96,7 @@ ScanTable<Key, Sum> plain_scans() {
 }
 template ScanTable<std::uint16_t, std::int16_t> plain_scans();
 template ScanTable<std::uint32_t, std::int32_t> plain_scans();
+template ScanTable<std::uint16_t, std::int32_t> plain_scans();
 template ScanTable<std::uint32_t, std::int64_t> plain_scans();
 
 }  // namespace treeform::contree

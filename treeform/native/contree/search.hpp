@@ -75,6 +75,8 @@ public:
           two_(table, rules, control, counters_, scans), stump_(table), divider_(choose_divider(rules.simd.c_str())) {}
 
     Counters& counters() { return counters_; }
+    /// `evaluate` will be asked about another node at that level.
+    void turn_to_another(int level) { frame(level).outer.forget(); }
     /// Memory held, for the rough account of the root.
     std::size_t bytes() const {
         std::size_t sum = two_.bytes();
@@ -206,14 +208,15 @@ private:
         here.outer.forget();
         std::fill(here.seen.begin(), here.seen.end(), kInf);
         const auto known = [&](int f) { return std::max(task.lower, task.inherited ? task.inherited[f] : Cost{0}); };
-        for (int phase = 0; phase < 2; ++phase) {
+        const int first_steps = rules_.steps > 0 ? rules_.steps : kWarmUp;
+        for (int phase = 0; phase < (rules_.steps > 0 ? 1 : 2); ++phase) {
             if (phase == 1)
                 std::stable_sort(here.turn.begin(), here.turn.end(),
                                  [&](int a, int b) { return here.seen[a] < here.seen[b]; });
             for (const int f : here.turn) {
                 if (best.value <= std::max(task.lower, task.supported)) break;
                 if (known(f) >= best.value) continue;
-                run_feature(level, here, task, f, whole, phase == 0 ? kWarmUp : std::numeric_limits<int>::max(), best);
+                run_feature(level, here, task, f, whole, phase == 0 ? first_steps : std::numeric_limits<int>::max(), best);
             }
         }
         Cost low = whole.lower, proven = kInf;

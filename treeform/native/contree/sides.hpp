@@ -27,16 +27,16 @@ public:
 
     /// Call once `weight` is filled in.
     void prepare(const Table<W>& table) {
-        const int k = table.classes;
+        const int k = table.predictions;
         as_leaf.resize(k);
         total = 0;
-        for (int y = 0; y < k; ++y) total += weight[y];
+        for (int y = 0; y < table.classes; ++y) total += weight[y];
         if (table.losses.zero_one) {
             for (int a = 0; a < k; ++a) as_leaf[a] = total - weight[a];
         } else {
             for (int a = 0; a < k; ++a) {
                 as_leaf[a] = 0;
-                for (int y = 0; y < k; ++y) as_leaf[a] += weight[y] * table.cost[y * k + a];
+                for (int y = 0; y < table.classes; ++y) as_leaf[a] += weight[y] * table.cost[y * k + a];
             }
         }
         leaf = *std::min_element(as_leaf.begin(), as_leaf.end());
@@ -93,7 +93,7 @@ private:
     void sort(const Table<W>& table) {
         ready_ = true;
         zero_one_ = table.losses.zero_one;
-        const int k = table.classes;
+        const int k = table.predictions;
         if (zero_one_) {
             classes_.clear();
             for (int y = 0; y < k; ++y)
@@ -106,7 +106,8 @@ private:
         for (int a = 0; a < k; ++a)
             for (int b = a + 1; b < k; ++b) {
                 Cost bound = 0;
-                for (int y = 0; y < k; ++y) bound += weight[y] * std::min(table.cost[y * k + a], table.cost[y * k + b]);
+                for (int y = 0; y < table.classes; ++y)
+                    bound += weight[y] * std::min(table.cost[y * k + a], table.cost[y * k + b]);
                 if (bound < leaf)
                     pairs_.push_back({bound, static_cast<std::uint16_t>(a), static_cast<std::uint16_t>(b)});
             }

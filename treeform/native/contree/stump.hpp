@@ -50,11 +50,12 @@ public:
 
     /// The cheapest single prediction for these class weights.
     Cost leaf(const std::vector<Cost>& weight, int* label = nullptr) const {
-        const int k = table_.classes;
+        const int k = table_.predictions;
         Cost best = std::numeric_limits<Cost>::max();
         for (int a = 0; a < k; ++a) {
             Cost cost = 0;
-            for (int y = 0; y < k; ++y) cost += weight[y] * table_.cost[static_cast<std::size_t>(y) * k + a];
+            for (int y = 0; y < table_.classes; ++y)
+                cost += weight[y] * table_.cost[static_cast<std::size_t>(y) * k + a];
             if (cost < best) {
                 best = cost;
                 if (label) *label = a;

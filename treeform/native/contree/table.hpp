@@ -19,10 +19,10 @@ constexpr std::uint16_t kNoLabel = 0xFFFF;
 
 /// Costs as seen by every part of the search.
 struct Losses {
-    int classes = 0;
+    int classes = 0, predictions = 0;
     bool zero_one = true;                 // cost[a][b] == (a != b)
     bool unit_weight = true;
-    std::vector<std::int64_t> cost;       // normalised, classes x classes
+    std::vector<std::int64_t> cost;       // normalised, classes x predictions
     std::vector<std::int64_t> worst;      // per class: its largest cost
     std::int64_t offset = 0;              // what the normalisation took away
     std::int64_t total_mass = 0, max_step = 0, total_weight = 0;
@@ -31,7 +31,7 @@ struct Losses {
 
     static Losses of(const Rows& rows) {
         Losses out;
-        const int k = out.classes = rows.classes;
+        const int k = out.classes = out.predictions = rows.classes;
         out.cost = rows.cost;
         if (out.cost.empty()) {
             out.cost.assign(static_cast<std::size_t>(k) * k, 1);
@@ -66,10 +66,10 @@ struct Table {
     using Cost = typename W::Cost;
 
     std::size_t n = 0;
-    int features = 0, classes = 0;
+    int features = 0, classes = 0, predictions = 0;  // kinds of rows, and what may be said of them
     bool plain = true;                         // unit weights and 0/1 costs
     Losses losses;
-    std::vector<Cost> cost;                    // classes x classes
+    std::vector<Cost> cost;                    // classes x predictions
     std::vector<std::vector<Key>> rank;        // [feature][row]; one padding row at the end
     std::vector<std::vector<double>> values;   // [feature]: the distinct values
     std::vector<std::uint16_t> label;          // [row], padded
@@ -224,7 +224,8 @@ template <class W>
 void load(const Rows& rows, const Losses& losses, std::vector<RankedColumn>& columns, Table<W>& table, Node<W>& root,
           Control& control) {
     using Key = typename W::Key;
-    table.n = rows.n, table.features = static_cast<int>(rows.features), table.classes = rows.classes;
+    table.n = rows.n, table.features = static_cast<int>(rows.features),
+    table.classes = table.predictions = rows.classes;
     table.plain = losses.plain(), table.losses = losses;
     table.cost.assign(losses.cost.begin(), losses.cost.end());
     table.label.assign(rows.label, rows.label + rows.n);

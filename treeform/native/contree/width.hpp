@@ -29,6 +29,22 @@ struct Wide {
     using Cost = std::int32_t;
 };
 
+/// Costs that are prices: fine units, so that sums take 32 bits, over few rows and values.
+struct Priced {
+    using Id = std::uint16_t;
+    using Key = std::uint16_t;
+    using Sum = std::int32_t;
+    using Cost = std::int64_t;
+};
+
+/// Prices over many rows.
+struct PricedWide {
+    using Id = std::uint32_t;
+    using Key = std::uint32_t;
+    using Sum = std::int32_t;
+    using Cost = std::int64_t;
+};
+
 /// Costs beyond 2^30.
 struct Huge {
     using Id = std::uint32_t;

@@ -8,10 +8,11 @@ namespace treeform::totals {
 template <int Words>
 static std::unique_ptr<Fronts> of(const FrontInput& in, const std::vector<Active>& active) {
     const std::size_t n = active.size();
-    if (n == 0) return std::make_unique<FrontsOf<0, Words>>(in, active);
-    if (n == 1) return std::make_unique<FrontsOf<1, Words>>(in, active);
-    if (n == 2) return std::make_unique<FrontsOf<2, Words>>(in, active);
-    if (n <= 4) return std::make_unique<FrontsOf<4, Words>>(in, active);
+    if constexpr (Words == 0) {  // solutions with marks are large anyway, and each size takes a second to compile
+        if (n <= 1) return std::make_unique<FrontsOf<1, Words>>(in, active);
+        if (n > 2 && n <= 4) return std::make_unique<FrontsOf<4, Words>>(in, active);
+    }
+    if (n <= 2) return std::make_unique<FrontsOf<2, Words>>(in, active);
     if (n <= 8) return std::make_unique<FrontsOf<8, Words>>(in, active);
     if (n <= kMostActive) return std::make_unique<FrontsOf<kMostActive, Words>>(in, active);
     return nullptr;

@@ -1,0 +1,210 @@
+"""ContinuousTotals: provably optimal trees under requirements on totals, over all thresholds of continuous columns.
+
+The search prices rows over totals into the objective, which leaves a problem for ConTree's search over intervals of
+thresholds, and lists the trees that the prices leave possible. It is described in
+``treeform/native/continuous_totals``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from treeform.engines.checks import check_memory, check_simd, some_of
+from treeform.engines.contributions import Contributions
+from treeform.engines.conversion import tree_between_values
+from treeform.engines.session import Session, time_limit_of
+from treeform.engines.task import Engine, EngineOutcome, EngineRun, TreeTask, check_task
+from treeform.errors import SpecError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from treeform.data import Dataset
+    from treeform.graph import DecisionGraph
+
+RULES = ("neighbourhood", "shrinking", "subinterval", "features")
+PARTS = ("multipliers", "lazy", "steps", "shallow", "rough", "roots", "dominance", *RULES)
+DEEPEST = 9
+MOST_ACTIVE = 16
+NO_TREE = 2**60
+"""The bound when no admissible tree exists: above the cost of any."""
+WITNESS_BITS = 28
+_USUAL_MEMORY = 2**30
+
+
+@dataclass(frozen=True, kw_only=True)
+class ContinuousTotals(Engine):
+    """Exact search over all thresholds for trees under rows over totals: parity, equal opportunity, and what adds up.
+
+    Nothing is made binary: thresholds are searched as intervals, as `ConTree` does, so a column may have as many
+    values as the table has rows. On tables of few tests `TotalsSearch` is faster.
+
+    Parameters
+    ----------
+    memory_limit : int or None
+        Bytes that one list of solutions may take; the search stops with its best tree and bound beyond that. None for
+        1 GiB.
+    simd : str
+        ``auto``, ``avx512``, ``avx2`` or ``plain``: the same answer at different speeds.
+    parts : tuple of str
+        The parts of the search in use, all exact; leave some out only to study their effect. ``multipliers`` (prices on
+        the rows), ``lazy`` (rows take part once they are violated), ``steps`` (guessed upper bounds that grow),
+        ``shallow`` (smaller depths first), ``rough`` (few thresholds while multipliers are sought), ``roots`` (first
+        models from the root tests met on the way), ``dominance`` (drop what another solution makes needless), and
+        ConTree's rules ``neighbourhood``, ``shrinking``, ``subinterval`` and ``features``.
+
+    Raises
+    ------
+    SpecError
+        If a setting is not possible.
+
+    Examples
+    --------
+    >>> ContinuousTotals(memory_limit=2**28).name
+    'continuous-totals'
+    """
+
+    memory_limit: int | None = None
+    simd: str = "auto"
+    parts: tuple[str, ...] = PARTS
+
+    name: ClassVar[str] = "continuous-totals"
+    understands: ClassVar[frozenset[str]] = frozenset(
+        {
+            "cost",
+            "node_penalty",
+            "min_support",
+            "min_flow",
+            "max_nodes",
+            "sample_cost",
+            "totals_of_samples",
+            "weights",
+        }
+    )
+
+    def __post_init__(self) -> None:
+        check_simd("ContinuousTotals", self.simd)
+        check_memory("ContinuousTotals", self.memory_limit)
+        object.__setattr__(self, "parts", some_of("ContinuousTotals", "parts", self.parts, PARTS))
+
+    def run(self, data: Dataset, task: TreeTask, run: EngineRun) -> EngineOutcome:
+        """Solve `task` on `data`; see `Engine.run`.
+
+        Raises
+        ------
+        SpecError
+            If the task is not possible, or whole numbers would leave the range in which the search is exact.
+        """
+        from treeform import _core
+
+        check_task(data, task)
+        reason = reason_against(data, task)
+        if reason is not None:
+            raise _not_exact(reason)
+        adds = Contributions(data, task, np.zeros(1, dtype=np.int32))
+        session = _Session(data, task, run)
+        start, start_key = session.start_arrays()
+        try:
+            native = _core.continuous_totals(
+                data.X if data.n_features else np.zeros((data.n_samples, 1)),
+                adds.kind.astype(np.int32),
+                None if (data.weights == 1).all() else data.weights,
+                adds.cost,
+                adds.row,
+                np.ascontiguousarray(adds.test_row[0]),
+                adds.lo,
+                adds.hi,
+                test_cost=task.node_penalty,
+                depth=task.depth,
+                min_support=task.min_support,
+                min_flow=task.min_flow,
+                upper=session.upper,
+                use=list(self.parts),
+                memory=self.memory_limit or _USUAL_MEMORY,
+                simd=self.simd,
+                start=start,
+                start_key=start_key,
+                time_limit=time_limit_of(run.time_limit),
+                poll=session.poll,
+            )
+        except OverflowError:
+            raise _not_exact("the costs of all samples together exceed 2**60") from None
+        if native["too_many_active"]:
+            raise SpecError(
+                f"{self.name} cannot hold all rows that matter here",
+                cause=f"more than {MOST_ACTIVE} rows over totals take part at once",
+                fix="use fewer or wider requirements, or tf.HiGHS() or tf.CPSAT()",
+            )
+        return session.outcome(native)
+
+
+def reason_against(data: Dataset, task: TreeTask) -> str | None:
+    """Why the search cannot take the task, in words; None when it can."""
+    if task.widths is not None:
+        return "it searches trees, not layered diagrams"
+    if task.depth > DEEPEST:
+        return f"it searches to depth {DEEPEST}, not {task.depth}"
+    if task.totals is not None and task.totals.per_test is not None:
+        return "it takes totals over samples, not over the columns that are tested"
+    return None
+
+
+def _not_exact(reason: str) -> SpecError:
+    return SpecError(
+        f"{ContinuousTotals.name} cannot solve this problem exactly",
+        cause=reason,
+        fix="use weights or costs with fewer digits, a smaller shape, or tf.HiGHS() or tf.CPSAT()",
+    )
+
+
+class _Session(Session):
+    """The core itself judges the tree to begin with, so no start stands here."""
+
+    def start_arrays(self) -> tuple[tuple[NDArray[np.int32], ...] | None, list[int]]:
+        """The tree to begin with, and for each of its tests how many distinct values go left."""
+        graph = self.given.start
+        if graph is None or graph.forms or not graph.is_tree or graph.depth > self.task.depth:
+            return None, []
+        key = np.zeros(len(graph.feature), dtype=np.int64)
+        for node in np.flatnonzero(graph.feature >= 0):
+            values = np.unique(self.data.X[:, graph.feature[node]])
+            key[node] = np.searchsorted(values, graph.threshold[node], side="right")
+            if key[node] in (0, len(values)):
+                return None, []  # a test that separates nothing
+        arrays = (graph.feature, graph.left, graph.right, graph.label)
+        return tuple(np.ascontiguousarray(array, dtype=np.int32) for array in arrays), key.tolist()
+
+    def graph_of(self, tree: dict[str, Any]) -> DecisionGraph:
+        return tree_between_values(tree, self.data)
+
+    def outcome(self, native: dict[str, Any]) -> EngineOutcome:
+        answer = super().outcome(native | {"lower": NO_TREE} if native["infeasible"] else native)
+        witness = self._witness(native) if len(native["multipliers"]) else None
+        return replace(answer, witness=witness, notes=self._notes(native))
+
+    def _witness(self, native: dict[str, Any]) -> dict[str, Any]:
+        """The multipliers per row, and the rows that took part, with which the bound can be proved again.
+
+        Any multipliers prove something, so they are given with no more digits than other searches can use.
+        """
+        unit = int(native["multiplier_unit"])
+        spare = max(0, unit.bit_length() - WITNESS_BITS)
+        return {
+            "multipliers": [int(m) >> spare for m in native["multipliers"]],
+            "unit": unit >> spare,
+            "active": [int(a) for a in native["active"]],
+        }
+
+    def _notes(self, native: dict[str, Any]) -> tuple[str, ...]:
+        """Which rows leave no tree, where prices on them alone show it."""
+        if not native["infeasible"] or native["multiplier_unit"] != 0 or self.task.totals is None:
+            return ()
+        rows, names = self.task.totals.rows, self.task.totals.names
+        priced = [r for r in np.flatnonzero(native["multipliers"]) if r < len(rows)]
+        said = [" and ".join(n for n, c in zip(names, rows[r].coef, strict=True) if c) for r in priced]
+        if len(priced) < np.count_nonzero(native["multipliers"]):
+            said.append("the number of tests")
+        return (f"no tree satisfies the rows over {'; '.join(said)}: shown by prices on these alone",)

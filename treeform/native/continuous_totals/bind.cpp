@@ -1,0 +1,110 @@
+// The binding of the engine for requirements on totals over all thresholds.
+#include <algorithm>
+
+#include "../common/binding.hpp"
+#include "../contree/scan.hpp"
+#include "engine.hpp"
+
+namespace treeform::continuous_totals {
+namespace {
+
+template <int Dimensions>
+using Amounts = Array<Amount, Dimensions>;
+
+Samples samples_of(const Array<double, 2>& x, const Array<std::int32_t, 1>& kind, const Amounts<1>& weight,
+                   const Amounts<2>& cost, const Amounts<3>& row, const Amounts<1>& test_row, const Amounts<1>& lo,
+                   const Amounts<1>& hi) {
+    require_aligned(x, kind, weight, cost, row, test_row, lo, hi);
+    Samples s;
+    s.x = x.data(), s.n = x.shape(0), s.features = x.shape(1), s.kind = kind.data();
+    s.weight = weight.is_valid() ? weight.data() : nullptr;
+    require(cost.shape(0) <= 65000 && cost.shape(1) <= 65000, "the kinds or the labels are too many");
+    s.kinds = int(cost.shape(0)), s.labels = int(cost.shape(1)), s.rows = int(row.shape(2));
+    s.cost = cost.data(), s.row = row.data(), s.test_row = test_row.data(), s.lo = lo.data(), s.hi = hi.data();
+    const std::size_t rows = row.shape(2);
+    require(s.n > 0 && s.n < 0xFFFFFFFFu && s.features > 0 && s.kinds > 0 && s.labels > 0, "an array is empty");
+    require(kind.shape(0) == s.n && (!s.weight || weight.shape(0) == s.n), "samples differ in number");
+    require(row.shape(0) == cost.shape(0) && row.shape(1) == cost.shape(1),
+            "the rows' array has another shape than the costs");
+    require(test_row.shape(0) == rows && lo.shape(0) == rows && hi.shape(0) == rows, "rows differ in number");
+    for (std::size_t i = 0; i < s.n; ++i) {
+        require(s.kind[i] >= 0 && s.kind[i] < s.kinds, "a kind is out of range");
+        require(s.weight_of(i) > 0, "a weight is not positive");
+    }
+    const auto is_negative = [](Amount value) { return value < 0; };
+    require(std::none_of(s.cost, s.cost + cost.size(), is_negative), "a cost is negative");
+    require(std::none_of(s.test_row, s.test_row + rows, is_negative), "a test's amount is negative");
+    return s;
+}
+
+Settings settings_of(Keywords& keywords, const Samples& samples) {
+    Settings s;
+    s.depth = keywords.integer_as<int>("depth"), s.min_support = keywords.integer("min_support");
+    s.min_flow = keywords.integer("min_flow"), s.upper = keywords.integer_or("upper", kNone);
+    s.memory = keywords.integer_as<std::size_t>("memory"), s.simd = keywords.text("simd");
+    const Names use = keywords.names("use");
+    s.multipliers = use("multipliers"), s.lazy = use("lazy"), s.steps = use("steps"), s.shallow = use("shallow");
+    s.rough = use("rough"), s.roots = use("roots"), s.dominance = use("dominance");
+    s.neighbourhood = use("neighbourhood"), s.shrinking = use("shrinking");
+    s.subinterval = use("subinterval"), s.features = use("features");
+    const FlatTree start = keywords.tree("start", samples.features, samples.labels);
+    const auto key = keywords.integers_as<std::uint32_t>("start_key");
+    require(key.size() == start.feature.size(), "there is one key per node of the start");
+    s.start = {start.feature, start.left, start.right, start.label, key};
+    require(s.depth >= 1 && s.depth <= 9, "the depth is not between 1 and 9");
+    require(s.min_support >= 0 && s.min_flow >= 0, "a setting is negative");
+    require(contree::simd_available(s.simd.c_str()), "this processor lacks these instructions");
+    return s;
+}
+
+nb::dict to_dict(const Counters& c) {
+    nb::dict out;
+    out["prices"] = c.prices, out["nodes"] = c.nodes, out["splits"] = c.splits, out["scans"] = c.scans;
+    out["pruned_neighbourhood"] = c.pruned_neighbourhood, out["pruned_shrinking"] = c.pruned_shrinking;
+    out["pruned_subinterval"] = c.pruned_subinterval, out["pruned_features"] = c.pruned_features;
+    out["alive"] = c.alive, out["walks"] = c.walks, out["fronts"] = c.fronts, out["kept"] = c.kept;
+    out["largest_front"] = c.largest, out["pairs"] = c.pairs, out["guesses"] = c.guesses;
+    out["activated"] = c.activated;
+    return out;
+}
+
+nb::dict to_dict(const Outcome& out) {
+    nb::dict result;
+    result["tree"] = to_object(out.tree, out.upper), result["lower"] = out.lower, result["complete"] = out.complete;
+    result["memory"] = out.memory_stop, result["too_many_active"] = out.too_many_active;
+    result["infeasible"] = out.infeasible, result["seconds"] = out.seconds, result["simd"] = out.simd.c_str();
+    result["multipliers"] = to_array(out.multipliers), result["multiplier_unit"] = out.multiplier_unit;
+    result["active"] = to_array(out.active), result["counters"] = to_dict(out.counters);
+    return result;
+}
+
+nb::dict continuous_totals(const Array<double, 2>& x, const Array<std::int32_t, 1>& kind, const Amounts<1>& weight,
+                           const Amounts<2>& cost, const Amounts<3>& row, const Amounts<1>& test_row,
+                           const Amounts<1>& lo, const Amounts<1>& hi, const nb::kwargs& given) {
+    Keywords keywords(given);
+    Samples samples = samples_of(x, kind, weight, cost, row, test_row, lo, hi);
+    samples.test_cost = keywords.integer("test_cost");
+    require(samples.test_cost >= 0, "a test's cost is negative");
+    const Settings settings = settings_of(keywords, samples);
+    const double time_limit = keywords.real("time_limit");
+    const nb::object poll = keywords.object("poll");
+    keywords.finish();
+    Control control;
+    Outcome out;
+    run_tree_search(
+        control, time_limit, poll, [&] { out = solve(samples, settings, control); }, [&] { return control.take(); });
+    return to_dict(out);
+}
+
+}  // namespace
+
+void bind(nb::module_& m) {
+    m.def("continuous_totals", &continuous_totals, nb::arg("x"), nb::arg("kind"), nb::arg("weight").none(),
+          nb::arg("cost"), nb::arg("row"), nb::arg("test_row"), nb::arg("lo"), nb::arg("hi"), nb::arg("keywords"),
+          "Solve for the cheapest decision tree over all thresholds under rows on totals; see "
+          "treeform.engines.ContinuousTotals. Keywords: depth, min_support, min_flow, upper, start, start_key, "
+          "test_cost, "
+          "memory, simd, use, time_limit, poll.");
+}
+
+}  // namespace treeform::continuous_totals

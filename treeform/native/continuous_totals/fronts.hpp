@@ -1,0 +1,251 @@
+#pragma once
+// All trees worth considering below a guessed cost, on ConTree's interval search.
+//
+// Guess that some tree that satisfies the rows costs less than U. Its price is at most a limit (prices.hpp). The
+// interval search with that limit as a fixed upper bound comes upon every split whose two sides, at their least prices,
+// stay within it: such a split is "alive". Only there are trees listed: those of the left side within the limit less
+// the least price of the right side, and the other way round, again by the same search. What another solution makes
+// needless, because it costs no more and is no higher on any active row, is dropped. If no pair at the root is found,
+// no tree costs less than U, whatever the multipliers are; if one is, the limit falls. So one pass is bound, proof and
+// closing of the gap at once.
+//
+// A minimum support takes effect where leaves are listed; the bounds that prune are those without it, and stay true.
+#include <functional>
+#include <memory>
+#include <stdexcept>
+
+#include "listing.hpp"
+#include "tree.hpp"
+
+namespace treeform::continuous_totals {
+
+class AnyFronts {
+public:
+    virtual ~AnyFronts() = default;
+    /// Whether some tree of that depth that satisfies the active rows costs less than `upper`; the cheapest is kept.
+    /// `progress` receives lower bounds of the price of trees not yet seen.
+    virtual bool below(int depth, Amount upper, Test hint, const std::function<void(Amount)>& progress) = 0;
+    /// The same for trees with that root test.
+    virtual bool below_at(int depth, Amount upper, Test root) = 0;
+    virtual Amount cost() const = 0;
+    virtual Tree tree() = 0;
+};
+
+template <class W, int K>
+class Fronts final : public AnyFronts {
+public:
+    using Cost = typename W::Cost;
+    using Node = contree::Node<W>;
+    using Sums = typename Listing<W, K>::Sums;
+    using Alive = typename Listing<W, K>::Alive;
+    using Frame = typename Listing<W, K>::Frame;
+
+    Fronts(Workshop<W> shop, const std::vector<Active>& active) : all_(shop, active) {}
+
+    bool below(int depth, Amount upper, Test hint, const std::function<void(Amount)>& progress) override {
+        all_.progress = &progress;
+        begin(depth, upper);
+        const Node& root = all_.shop.data.root;
+        Sums& sums = all_.frame(0).sums;
+        all_.weigh(root, sums);
+        const auto consider = [&](const Solution<K>& s) { offer({}, s, {}, {}, 0, 0); };
+        all_.stumps.leaves(sums, limit_, [&](const Solution<K>& s, const Stump&) { consider(s); });
+        if (depth == 1)
+            for (int g = 0; g < all_.shop.data.table.features; ++g)
+                all_.stumps.tests(root, {}, sums, g, limit_, [&](const Solution<K>& s, const Stump&) { consider(s); });
+        if (depth >= 2)
+            all_.splits(0, root, depth, limit_, nullptr, hint,
+                        [&](const Alive& at, Front<K>& a, Front<K>& b) { return query(at, a, b); });
+        return found_;
+    }
+
+    bool below_at(int depth, Amount upper, Test root) override {
+        begin(depth, upper);
+        Node left, right;
+        divide(root, left, right);
+        if (left.n == 0 || right.n == 0) return false;
+        const Cost least_left = least(left, depth - 1), least_right = least(right, depth - 1),
+                   room = limit_ - all_.penalty;
+        if (least_left + least_right > room) return false;
+        Frame& here = all_.frame(0);
+        all_.list(1, left, depth - 1, room - least_right, nullptr, {}, here.a);
+        all_.list(1, right, depth - 1, room - least_left, nullptr, {}, here.b);
+        query({root, nullptr, nullptr, room - least_right, room - least_left}, here.a.list, here.b.list);
+        return found_;
+    }
+
+    Amount cost() const override { return best_.cost; }
+
+    /// The tree found. The fronts that led to it are listed once more.
+    Tree tree() override {
+        Tree out;
+        if (root_.feature < 0) {
+            trace(0, all_.shop.data.root, std::min(depth_, 1), best_limit_, best_, out);
+            return out;
+        }
+        Node left, right;
+        divide(root_, left, right);
+        const int here = out.add();
+        out.feature[here] = root_.feature, out.key[here] = root_.key;
+        const Solution<K> a = left_, b = right_;
+        const int l = trace(1, left, depth_ - 1, limit_left_, a, out);
+        const int r = trace(1, right, depth_ - 1, limit_right_, b, out);
+        out.left[here] = l, out.right[here] = r;
+        return out;
+    }
+
+private:
+    Listing<W, K> all_;
+
+    int depth_ = 0;
+    Amount upper_ = kNone;
+    Cost limit_ = 0;
+    bool found_ = false;
+    Test root_;
+    Solution<K> best_{}, left_{}, right_{};
+    Cost limit_left_ = 0, limit_right_ = 0, best_limit_ = 0;
+
+    void begin(int depth, Amount upper) {
+        depth_ = depth, upper_ = upper, found_ = false;
+        limit_ = static_cast<Cost>(all_.shop.data.prices.limit(upper - 1));
+        all_.shop.search.turn_to_another(0);
+    }
+
+    void divide(Test test, Node& left, Node& right) {
+        contree::Outer<W> outer;
+        contree::partition(all_.shop.data.table, all_.shop.data.root, test, outer,
+                           contree::choose_divider(all_.shop.rules.simd.c_str()), left, right, &all_.shop.control);
+    }
+
+    Cost least(const Node& node, int depth) {
+        Sums sums;
+        all_.weigh(node, sums);
+        std::vector<Cost> by(all_.shop.data.table.features);
+        return all_.shop.search
+            .solve(1, {node, depth, contree::full_tree(depth), all_.leaf(sums) + 1, 0, 0, 0, nullptr, {}}, by.data())
+            .value;
+    }
+
+    /// A tree of the whole table: kept if it is the cheapest so far that satisfies the active rows.
+    void offer(Test root, const Solution<K>& s, const Solution<K>& left, const Solution<K>& right, Cost limit_left,
+               Cost limit_right) {
+        if (s.cost >= upper_ || !all_.amounts.satisfied(s)) return;
+        found_ = true, best_ = s, root_ = root, left_ = left, right_ = right, best_limit_ = limit_;
+        limit_left_ = limit_left, limit_right_ = limit_right;
+        upper_ = s.cost;
+        limit_ = std::min(limit_, static_cast<Cost>(all_.shop.data.prices.limit(upper_ - 1)));
+    }
+
+    /// The best pair for a split of the root.
+    Cost query(const Alive& at, Front<K>& a, Front<K>& b) {
+        if (all_.amounts.order.equal.empty() && all_.amounts.order.upper.size() <= 1)
+            query_stairs(at, a, b);
+        else
+            query_all(at, a, b);
+        return limit_;
+    }
+    void query_all(const Alive& at, const Front<K>& a, const Front<K>& b) {
+        for (const auto& u : a) {
+            if (b.empty() || u.excess + b[0].excess + all_.penalty > limit_) break;
+            for (const auto& v : b) {
+                if (u.excess + v.excess + all_.penalty > limit_) break;
+                ++all_.shop.counters.pairs;
+                if (u.cost + v.cost + all_.amounts.test.cost < upper_) offer_pair(at, u, v);
+            }
+        }
+    }
+    /// With one row, on one side, a front is a staircase: the row falls where the cost rises. For each solution of one
+    /// side the cheapest partner is the one whose row is as high as may be.
+    void query_stairs(const Alive& at, Front<K>& a, Front<K>& b) {
+        const auto by_row = [](const Solution<K>& x, const Solution<K>& y) {
+            return x.row[0] != y.row[0] ? x.row[0] < y.row[0] : x.cost > y.cost;
+        };
+        std::sort(a.begin(), a.end(), by_row), std::sort(b.begin(), b.end(), by_row);
+        std::size_t to = b.size();
+        for (const auto& u : a) {
+            const Amount room = all_.amounts.hi[0] - all_.amounts.test.row[0] - u.row[0];
+            while (to > 0 && b[to - 1].row[0] > room) --to;
+            if (to == 0) break;
+            ++all_.shop.counters.pairs;
+            if (u.cost + b[to - 1].cost + all_.amounts.test.cost < upper_) offer_pair(at, u, b[to - 1]);
+        }
+    }
+    void offer_pair(const Alive& at, const Solution<K>& u, const Solution<K>& v) {
+        offer(at.test, plus(plus(u, all_.amounts.test), v), u, v, at.limit_left, at.limit_right);
+    }
+
+    /// Find a tree on the node that is as good as `target`, and append it; returns its place.
+    int trace(int level, const Node& node, int depth, Cost limit, const Solution<K>& target, Tree& out) {
+        Sums& sums = all_.frame(level).sums;
+        all_.weigh(node, sums);
+        int place = leaf_or_stump(node, {}, sums, depth >= 1, limit, target, out);
+        if (place >= 0) return place;
+        all_.splits(level, node, depth, limit, nullptr, {}, [&](const Alive& at, Front<K>& a, Front<K>& b) -> Cost {
+            Solution<K> u, v;
+            if (!pair(a, b, target, u, v)) return limit;
+            place = out.add();
+            out.feature[place] = at.test.feature, out.key[place] = at.test.key;
+            const int l = at.left ? trace(level + 1, *at.left, depth - 1, at.limit_left, u, out)
+                                  : on_side(level, node, {at.test, true}, at.limit_left, u, out);
+            const int r = at.right ? trace(level + 1, *at.right, depth - 1, at.limit_right, v, out)
+                                   : on_side(level, node, {at.test, false}, at.limit_right, v, out);
+            out.left[place] = l, out.right[place] = r;
+            return Listing<W, K>::kStop;
+        });
+        if (place < 0) throw std::logic_error("a solution cannot be found again");
+        return place;
+    }
+    bool pair(const Front<K>& a, const Front<K>& b, const Solution<K>& target, Solution<K>& u, Solution<K>& v) const {
+        for (const auto& one : a)
+            for (const auto& other : b)
+                if (good_as(plus(plus(one, other), all_.amounts.test), target)) {
+                    u = one, v = other;
+                    return true;
+                }
+        return false;
+    }
+    bool good_as(const Solution<K>& s, const Solution<K>& target) const {
+        return totals::dominates(s, target, all_.amounts.order);
+    }
+    int on_side(int level, const Node& node, const Part& part, Cost limit, const Solution<K>& target, Tree& out) {
+        Frame& here = all_.frame(level);
+        const int place = leaf_or_stump(node, part, part.left ? here.left : here.right, true, limit, target, out);
+        if (place < 0) throw std::logic_error("a solution of one test cannot be found again");
+        return place;
+    }
+    int leaf_or_stump(const Node& node, const Part& part, const Sums& sums, bool tests, Cost limit,
+                      const Solution<K>& target, Tree& out) {
+        bool any = false;
+        Stump found;
+        const auto look = [&](const Solution<K>& s, const Stump& stump) {
+            if (!any && good_as(s, target)) any = true, found = stump;
+        };
+        all_.stumps.leaves(sums, limit, look);
+        for (int g = 0; tests && !any && g < all_.shop.data.table.features; ++g)
+            all_.stumps.tests(node, part, sums, g, limit, look);
+        if (!any) return -1;
+        const int here = out.add();
+        if (found.test.feature < 0) {
+            out.label[here] = found.labels[0];
+            return here;
+        }
+        out.feature[here] = found.test.feature, out.key[here] = found.test.key;
+        const int l = out.add(), r = out.add();
+        out.left[here] = l, out.right[here] = r;
+        out.label[l] = found.labels[0], out.label[r] = found.labels[1];
+        return here;
+    }
+};
+
+constexpr int kMostActive = 16;
+
+/// Null when more rows are active than solutions can carry.
+template <class W>
+std::unique_ptr<AnyFronts> make_fronts(const Workshop<W>& shop, const std::vector<Active>& active) {
+    if (active.size() <= 1) return std::make_unique<Fronts<W, 1>>(shop, active);
+    if (active.size() == 2) return std::make_unique<Fronts<W, 2>>(shop, active);
+    if (active.size() <= kMostActive) return std::make_unique<Fronts<W, kMostActive>>(shop, active);
+    return nullptr;
+}
+
+}  // namespace treeform::continuous_totals

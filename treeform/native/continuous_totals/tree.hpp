@@ -1,0 +1,91 @@
+#pragma once
+// Trees judged by routing every sample, which shares nothing with the search; and their two forms.
+#include <algorithm>
+#include <vector>
+
+#include "priced.hpp"
+
+namespace treeform::continuous_totals {
+
+struct Valued {
+    Amount cost = 0;
+    std::vector<Amount> row;
+    bool admissible = true;  // supports
+    bool satisfied = true;   // and rows
+};
+
+template <class W>
+Valued value_of(const Tree& tree, const Priced<W>& data, const Settings& settings) {
+    const Samples& s = data.samples;
+    const std::size_t size = tree.feature.size();
+    std::vector<Amount> load(size, 0);
+    Valued out;
+    out.row.assign(s.rows, 0);
+    for (std::size_t i = 0; i < s.n; ++i) {
+        const Amount w = s.weight_of(i);
+        std::size_t at = 0;
+        load[0] += w;
+        while (tree.feature[at] >= 0) {
+            at = data.table.rank[tree.feature[at]][i] < tree.key[at] ? tree.left[at] : tree.right[at];
+            load[at] += w;
+        }
+        const std::size_t k = static_cast<std::size_t>(s.kind[i]) * s.labels + tree.label[at];
+        out.cost += w * s.cost[k];
+        for (int r = 0; r < s.rows; ++r) out.row[r] += w * s.row[k * s.rows + r];
+    }
+    for (std::size_t v = 0; v < size; ++v) {
+        if (tree.feature[v] >= 0) {
+            out.cost += s.test_cost;
+            for (int r = 0; r < s.rows; ++r) out.row[r] += s.test_row[r];
+            out.admissible &= load[v] >= settings.min_flow;
+        } else {
+            out.admissible &= load[v] >= settings.min_support && (size == 1 || load[v] > 0);
+        }
+    }
+    out.satisfied = out.admissible;
+    for (int r = 0; r < s.rows; ++r) out.satisfied &= out.row[r] >= s.lo[r] && out.row[r] <= s.hi[r];
+    return out;
+}
+
+/// Thresholds between the values that occur at the node.
+template <class W>
+FlatTree flattened(const Tree& tree, Amount cost, const Priced<W>& data) {
+    FlatTree out{tree.feature, tree.left, tree.right, tree.label, {}, {}, cost};
+    const std::size_t size = tree.feature.size();
+    std::vector<std::uint32_t> under(size, 0), over(size, ~std::uint32_t{0});
+    for (std::size_t i = 0; i < data.samples.n; ++i)
+        for (std::size_t at = 0; tree.feature[at] >= 0;) {
+            const std::uint32_t rank = data.table.rank[tree.feature[at]][i];
+            const bool left = rank < tree.key[at];
+            if (left)
+                under[at] = std::max(under[at], rank);
+            else
+                over[at] = std::min(over[at], rank);
+            at = left ? tree.left[at] : tree.right[at];
+        }
+    out.low.assign(size, 0), out.high.assign(size, 0);
+    for (std::size_t v = 0; v < size; ++v) {
+        if (tree.feature[v] < 0) continue;
+        const auto& values = data.table.values[tree.feature[v]];
+        out.low[v] = values[under[v]], out.high[v] = values[std::min<std::size_t>(over[v], values.size() - 1)];
+    }
+    return out;
+}
+
+/// A tree that ConTree found, over ranks.
+template <class W>
+Tree ranked(const FlatTree& flat, const Priced<W>& data) {
+    Tree out{flat.feature, flat.left, flat.right, flat.label, {}};
+    for (std::size_t v = 0; v < flat.feature.size(); ++v) {
+        std::uint32_t key = 0;
+        if (flat.feature[v] >= 0) {
+            const auto& values = data.table.values[flat.feature[v]];
+            key = static_cast<std::uint32_t>(std::upper_bound(values.begin(), values.end(), flat.low[v])
+                                             - values.begin());
+        }
+        out.key.push_back(key);
+    }
+    return out;
+}
+
+}  // namespace treeform::continuous_totals

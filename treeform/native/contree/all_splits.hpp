@@ -1,0 +1,87 @@
+#pragma once
+// Trees of depth two again, but not the best one: every split of the root that some tree below a bound begins with. The
+// search is that of depth_two.hpp with an upper bound that finding a tree does not lower.
+#include "depth_two.hpp"
+
+namespace treeform::contree {
+
+template <class W>
+class AllSplits : public DepthTwo<W> {
+public:
+    using Base = DepthTwo<W>;
+    using Base::Base;
+    using typename Base::Cost;
+    using typename Base::Key;
+    using typename Base::Task;
+
+    /// A split of the whole node, and the best trees of at most one test on its sides. `by_left` and `by_right` are
+    /// bounds per second feature, exact where they matter.
+    struct Split {
+        Test test;
+        std::size_t rows;  // on the left
+        Cost left, right;
+        const Cost *by_left, *by_right;
+    };
+
+    /// Visit every split whose sides' best trees cost less than `upper` with it. `visit(split)` returns the `upper`
+    /// from there on. Requirements on leaves are left aside.
+    template <class Visit>
+    void for_each(const Task& task, Cost upper, const Visit& visit) {
+        ++this->counters_.nodes;
+        this->support_ = 0;
+        this->left_.weight = task.node.weight;
+        this->left_.prepare(this->table_);
+        this->lanes_.lay_out(task.node, this->control_);
+        Answer<Cost> ignored;
+        const Cost whole = this->whole_node(this->left_.leaf, ignored);
+        this->order_features(task.inherited, task.hint);
+        for (const int f : this->turn_) {
+            if (task.inherited && task.inherited[f] >= upper)
+                ++this->counters_.pruned_features;
+            else
+                visit_feature(task, f, whole, upper, visit);
+        }
+    }
+
+private:
+    template <class Visit>
+    void visit_feature(const Task& task, int f, Cost whole, Cost& upper, const Visit& visit) {
+        auto& search = this->search_;
+        auto &by_left = this->by_left_, &by_right = this->by_right_;
+        search.cuts.take(this->table_, task.node, f, 0);
+        search.begin(this->rules_, this->table_.features, task.node.total_mass, whole, whole, this->whole_.data());
+        if (search.cuts.empty()) return;
+        this->lanes_.forget_keys();
+        this->prefixes_.begin(task.node, f);
+        typename IntervalSearch<W>::Pick pick;
+        while (search.next(upper - this->penalty_, pick, by_left.data(), by_right.data(), this->counters_)) {
+            this->control_.check();
+            Answer<Cost> at;
+            at.value = upper;
+            const auto found = this->evaluate(task, f, 0, pick, at);
+            search.settle(pick, upper - this->penalty_, found, by_left.data(), by_right.data(), this->counters_);
+            if (!at.found) continue;
+            const Cost room = upper - this->penalty_;
+            const std::uint32_t key = search.cuts.key(pick.cut);
+            sharpen(f, static_cast<Key>(key), room - found.right, room - found.left);
+            upper = visit(Split{{f, key},
+                                static_cast<std::size_t>(pick.cut),
+                                found.left,
+                                found.right,
+                                by_left.data(),
+                                by_right.data()});
+        }
+    }
+
+    /// Bounds per second feature below `left` and `right` become exact.
+    void sharpen(int f, Key key, Cost left, Cost right) {
+        for (int g = 0; g < this->table_.features; ++g) {
+            if (this->by_left_[g] >= left && this->by_right_[g] >= right) continue;
+            this->lanes_.need_keys(f, g, this->counters_);
+            Cost best_left = left, best_right = right;
+            this->scan_feature(g, key, best_left, best_right);
+        }
+    }
+};
+
+}  // namespace treeform::contree

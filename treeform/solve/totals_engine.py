@@ -1,0 +1,75 @@
+"""Which native engine for trees: the plain one for the data, or one of the two for rows over totals, and why."""
+
+from __future__ import annotations
+
+from treeform.engines import (
+    DL85,
+    ContinuousTotals,
+    ConTree,
+    Engine,
+    TotalsSearch,
+    TreeTask,
+    continuous_totals,
+    totals,
+)
+from treeform.language.question import Question
+from treeform.shape import Tree
+from treeform.solve.relaxation import relax
+
+FEW_FOR_TOTALS = 500
+"""Distinct tests up to which the search over tests is chosen: its work grows with their square and more. The search
+over intervals of thresholds does more for each test that it looks at, and looks at few of them."""
+
+
+def plain_engine(question: Question) -> Engine:
+    """The engine for trees without rows over totals; on columns of zeros and ones DL85 is the faster one."""
+    X = question.data.X
+    return DL85() if ((X == 0) | (X == 1)).all() else ConTree()
+
+
+def totals_engine(question: Question) -> Engine | None:
+    """The search for totals that suits the table, when it honours more than the plain engine does."""
+    plain = relax(question, plain_engine(question))
+    if plain is None or plain.exact:
+        return None
+    few = question.data.n_tests <= FEW_FOR_TOTALS
+    for engine in [TotalsSearch(), ContinuousTotals()] if few else [ContinuousTotals()]:
+        own = relax(question, engine)
+        if own is None or len(own.dropped) >= len(plain.dropped):
+            continue
+        if _reason_against(engine, question, own.task) is None:
+            return engine
+    return None
+
+
+def why_chosen(question: Question, engine: Engine) -> list[str]:
+    """Why this of the two searches for totals was chosen."""
+    tests = question.data.n_tests
+    if isinstance(engine, TotalsSearch):
+        return [
+            f"{engine.name} proves optima under rows over totals; it takes tables of few tests ({tests} here)"
+        ]
+    if isinstance(engine, ContinuousTotals):
+        return [
+            f"{engine.name} proves optima under rows over totals; it searches intervals of all thresholds, {tests} here"
+        ]
+    return []
+
+
+def why_not(question: Question) -> list[str]:
+    """That the search over tests would honour all of the problem and was left out for the size of the table."""
+    if question.data.n_tests <= FEW_FOR_TOTALS or not isinstance(question.shape, Tree):
+        return []
+    own = relax(question, TotalsSearch())
+    if own is None or not own.exact or _reason_against(TotalsSearch(), question, own.task) is not None:
+        return []
+    return [
+        f"{TotalsSearch.name} honours all of the problem, but was not chosen: the table has "
+        f"{question.data.n_tests} tests, more than {FEW_FOR_TOTALS}; name it with solver=tf.TotalsSearch() all the same"
+    ]
+
+
+def _reason_against(engine: Engine, question: Question, task: TreeTask) -> str | None:
+    if isinstance(engine, TotalsSearch):
+        return totals.reason_against(question.data, task)
+    return continuous_totals.reason_against(question.data, task)
