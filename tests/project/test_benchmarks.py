@@ -245,7 +245,7 @@ def test_sat(folder: Path, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_totals(folder: Path, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from benchmarks.totals import compare as beside
-    from benchmarks.totals import growth
+    from benchmarks.totals import continuous, growth
 
     monkeypatch.setattr(growth, "VARIED", {"rows": (200,), "groups": (2,)})
     monkeypatch.setattr(growth, "USUAL", {**growth.USUAL, "rows": 300, "tests": 8})
@@ -256,6 +256,8 @@ def test_totals(folder: Path, data: Path, monkeypatch: pytest.MonkeyPatch) -> No
     beside.main(sets="compas", peer=False)
     rows = lines("totals", folder)
     assert len(rows) == 24 and {row["status"] for row in rows} <= {"optimal", "infeasible"}
+    continuous.main(sets="breast", depths="2")
+    assert [line["status"] for line in lines("continuous_totals", folder)] == ["proved"] * 3
 
 
 def test_project(folder: Path, data: Path) -> None:
