@@ -10,21 +10,14 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+pytest_plugins = ["drawing"]
+
 ROOT = Path(__file__).resolve().parent.parent
 
 # Started in the background (nohup, some CI runners), a process inherits "ignore Ctrl-C"; tests that press it need the
 # usual handler.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
-def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption(
-        "--differential-seed",
-        type=int,
-        default=None,
-        help="draw a second part of the differential tests from this seed (for example the date)",
-    )
 
 
 @pytest.fixture(scope="session")

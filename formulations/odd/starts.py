@@ -21,8 +21,11 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
+Parting = frozenset[bytes]  # the points of each leaf
 
 ROUNDS = 1000
+REPEATS = 20
+"""Rounds in a row that bring nothing but trees seen before: on a small table the draws have run out."""
 STRENGTHS = (1.0, 10.0, 100.0, 1e4)
 FEATURES = 0.6
 
@@ -83,17 +86,26 @@ def grown(data: Dataset, shape: Shape, seed: int = 0) -> Iterator[DecisionGraph]
     A leaf is parted by the linear classifier that leaves the least impurity among several: one class or a group of
     classes against the others, separated exactly where a linear program shows that they can be. The first round tries
     each class; later ones draw groups, every second one over a random part of the features (60 %, as in Step 1 of
-    the paper).
+    the paper). A tree that parts the points as an earlier one does is left out, and `REPEATS` rounds of such trees
+    are the end.
     """
     rng = np.random.default_rng(seed)
     cube = Cube.of(data)
     if not len(cube.kept):
         return
+    seen: set[Parting] = set()
+    repeats = 0
     for number in range(ROUNDS):
-        yield from _one_tree(data, shape, cube, Draw(rng, number))
+        before = len(seen)
+        yield from _one_tree(data, shape, cube, Draw(rng, number), seen)
+        repeats = 0 if len(seen) > before else repeats + 1
+        if repeats == REPEATS:
+            return
 
 
-def _one_tree(data: Dataset, shape: Shape, cube: Cube, draw: Draw) -> Iterator[DecisionGraph]:
+def _one_tree(
+    data: Dataset, shape: Shape, cube: Cube, draw: Draw, seen: set[Parting]
+) -> Iterator[DecisionGraph]:
     weights = data.points.weights
     room = list(shape.widths)
     leaves = [Leaf(np.arange(len(weights)), 0, weights.sum(axis=0))]
@@ -116,7 +128,10 @@ def _one_tree(data: Dataset, shape: Shape, cube: Cube, draw: Draw) -> Iterator[D
         leaves = [x for x in leaves if x is not leaf]
         for side, points in (("left", leaf.points[left]), ("right", leaf.points[~left])):
             leaves.append(Leaf(points, leaf.layer + 1, weights[points].sum(axis=0), number, side))
-        yield _graph(data, nodes, leaves)
+        parting = frozenset(x.points.tobytes() for x in leaves)
+        if parting not in seen:
+            seen.add(parting)
+            yield _graph(data, nodes, leaves)
 
 
 def _graph(data: Dataset, nodes: dict[Any, dict[str, Any]], leaves: list[Leaf]) -> DecisionGraph:

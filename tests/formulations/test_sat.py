@@ -5,7 +5,8 @@ from __future__ import annotations
 import copy
 import pickle
 import time
-from itertools import product
+from functools import cache
+from itertools import islice, product
 
 import numpy as np
 import pandas as pd
@@ -27,7 +28,7 @@ from treeform.formulations.sat.clauses import (
 from treeform.formulations.sat.examples import distances, first_examples, nearest
 from treeform.formulations.sat.formula import Formula
 from treeform.language.objective import Objective
-from treeform.testing import all_models, draw_cases
+from treeform.testing import all_models, brute_force, draw_cases
 
 
 def clause_set(rows):
@@ -177,13 +178,17 @@ def test_no_tree_without_errors_for_contradictory_rows():
 # -- minimum depth --------------------------------------------------------------------------------------
 
 
+@cache
 def consistent_cases(count):
-    for case in draw_cases(60, seed=5, shapes=(tf.Tree(2),)):
-        if not contradictory_rows(case.data):
-            yield case
-            count -= 1
-            if not count:
-                return
+    cases = draw_cases(60, seed=5, shapes=(tf.Tree(2),))
+    return list(islice((case for case in cases if not contradictory_rows(case.data)), count))
+
+
+@cache
+def least_depths():
+    """Of trees without errors, by enumeration."""
+    no_errors = [tf.MaxErrors(0)]
+    return [brute_force(case.data, tf.Tree(2), tf.Depth(), no_errors) for case in consistent_cases(8)]
 
 
 @pytest.mark.parametrize(
@@ -198,16 +203,11 @@ def consistent_cases(count):
     ],
 )
 def test_least_depth_is_that_of_brute_force(formulation):
-    for case in consistent_cases(8):
-        consistent = [
-            graph.depth
-            for graph in all_models(case.data, tf.Tree(2))
-            if (graph.predict_codes(case.data.X) == case.data.y).all()
-        ]
+    for case, least in zip(consistent_cases(8), least_depths(), strict=True):
         problem = tf.Problem(case.data, None, shape=tf.Tree(2)).minimize(tf.Depth()).add(tf.MaxErrors(0))
         result = problem.solve(tf.SAT(), formulation=formulation, warm_start=None)
-        if consistent:
-            assert (str(result.status), result.objective) == ("optimal", min(consistent)), case.code()
+        if least is not None:
+            assert (str(result.status), result.objective) == ("optimal", least[0]), case.code()
         else:
             assert str(result.status) == "infeasible", case.code()
 

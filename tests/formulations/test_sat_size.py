@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import islice, product
 
 import numpy as np
@@ -13,35 +14,38 @@ from treeform.backends import Run, Verdict
 from treeform.errors import SpecError
 from treeform.formulations.sat import LabelledLeaves, LeafClasses, SatDepth, SatSize, contradictory_rows
 from treeform.language.objective import Objective
-from treeform.testing import all_models, brute_force, draw_cases
+from treeform.testing import all_models, draw_cases
 
 
-def consistent_cases(count, depth=2):
-    cases = draw_cases(80, seed=9, shapes=(tf.Tree(depth),))
+@cache
+def consistent_cases(count):
+    cases = draw_cases(80, seed=9, shapes=(tf.Tree(2),))
     return list(islice((case for case in cases if not contradictory_rows(case.data)), count))
 
 
-def consistent_trees(case):
-    for graph in all_models(case.data, case.shape):
-        if (graph.predict_codes(case.data.X) == case.data.y).all():
-            yield graph
+@cache
+def consistent_trees(number):
+    """All trees without errors for one of the cases."""
+    case = consistent_cases(6)[number]
+    models = all_models(case.data, case.shape)
+    return [graph for graph in models if (graph.predict_codes(case.data.X) == case.data.y).all()]
 
 
 @pytest.mark.parametrize("solver", ["glucose42", "cp-sat"])
 def test_fewest_tests_are_those_of_brute_force(solver):
-    for case in consistent_cases(6):
-        expected = brute_force(case.data, case.shape, tf.Nodes(), [tf.MaxErrors(0)])
+    for number, case in enumerate(consistent_cases(6)):
+        expected = min((graph.n_nodes for graph in consistent_trees(number)), default=None)
         problem = tf.Problem(case.data, None, shape=case.shape).minimize(tf.Nodes()).add(tf.MaxErrors(0))
         result = problem.solve(solver, formulation=SatSize(counterexamples=2), warm_start=None)
         if expected is None:
             assert str(result.status) == "infeasible", case.code()
         else:
-            assert (str(result.status), result.objective) == ("optimal", expected[0]), case.code()
+            assert (str(result.status), result.objective) == ("optimal", expected), case.code()
 
 
 def test_depth_first_then_size():
-    for case in consistent_cases(6):
-        trees = sorted((graph.depth, graph.n_nodes) for graph in consistent_trees(case))
+    for number, case in enumerate(consistent_cases(6)):
+        trees = sorted((graph.depth, graph.n_nodes) for graph in consistent_trees(number))
         problem = tf.Problem(case.data, None, shape=case.shape).minimize(tf.Depth()).add(tf.MaxErrors(0))
         result = problem.solve("glucose42", formulation=SatSize(), warm_start=None)
         if trees:
@@ -95,11 +99,12 @@ def test_one_formula_answers_for_every_size():
 
 
 def test_every_consistent_tree_has_a_point():
-    case = next(case for case in consistent_cases(20) if any(consistent_trees(case)))
+    number = next(number for number in range(6) if consistent_trees(number))
+    case = consistent_cases(6)[number]
     formulation = SatSize()
     compiled = formulation.compile(case.data, case.shape, Objective.of(tf.Nodes()), [tf.MaxErrors(0)])
     formulation.refine(compiled, tf.DecisionGraph.leaf(0, case.data))
-    for graph in consistent_trees(case):
+    for graph in consistent_trees(number):
         if graph != graph.simplified(case.data):
             continue
         point = formulation.encode(compiled, graph)

@@ -28,7 +28,7 @@ def test_tightening_takes_the_larger_of_least_values_and_the_smaller_of_largest_
 @pytest.mark.parametrize("kind", [tf.Stability, tf.MinSupport, tf.MaxNodes, tf.MaxErrors])
 def test_of_two_requirements_of_a_kind_every_reader_keeps_the_tighter(kind: type, order: int) -> None:
     X, y = np.arange(8.0).reshape(-1, 1), [0, 0, 1, 1, 0, 1, 1, 0]
-    problem = tf.Problem(X, y, shape=tf.Tree(3))
+    problem = tf.Problem(X, y, shape=tf.Tree(2))
     problem += [kind(2), kind(5)][::order]
     tighter = kind(2 if kind in (tf.MaxNodes, tf.MaxErrors) else 5).limits(problem.data)
     question = problem.question

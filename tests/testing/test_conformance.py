@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import product
 from typing import ClassVar
 
 import numpy as np
@@ -10,7 +11,9 @@ import pytest
 
 import treeform as tf
 from treeform.bridges import BRIDGES
+from treeform.catalogue.formulations import formulation_names
 from treeform.errors import SpecError
+from treeform.language.requirement import registered
 from treeform.testing import (
     all_models,
     brute_force,
@@ -21,6 +24,7 @@ from treeform.testing import (
 )
 
 SOLVERS = ["highs", "cp-sat", "glucose42"]
+FORMULATIONS = ["odd", "sat-depth"]
 
 
 class AtMostFeatures(tf.Requirement):
@@ -94,6 +98,8 @@ REQUIREMENTS = [
     tf.AccuracyParity(groups="group", difference=0.2),
     tf.GroupErrorAtMost(groups="group", rate=0.3),
     tf.MinPrecision(0.7, positive=1),
+    tf.MinRecall(0.5, positive=1),
+    tf.MinSpecificity(0.6, positive=0),
     tf.MaxFalsePositiveRate(0.3, positive=0),
     tf.MustClassifyRight([0, 2]),
     tf.FeatureBudget(1),
@@ -105,11 +111,29 @@ REQUIREMENTS = [
 
 
 @pytest.mark.parametrize("requirement", REQUIREMENTS, ids=str)
-@pytest.mark.parametrize("formulation", ["odd", "sat-depth"])
-def test_requirements(requirement, formulation):
-    report = check_requirement(requirement, [formulation], SOLVERS, cases=4, models=20)
-    assert report.cases >= 1
-    assert report.models >= 10
+@pytest.mark.parametrize("formulation", FORMULATIONS)
+def test_requirements(requirement, formulation, nightly):
+    """A case of each shape; every cell of requirement, formulation and solver is reached in every run."""
+    size = {"cases": 6, "models": 40} if nightly else {"cases": 3, "models": 8}
+    report = check_requirement(requirement, [formulation], SOLVERS, **size)
+    assert report.cells == set(product([formulation], SOLVERS))
+    assert report.models >= 8
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("requirement", REQUIREMENTS, ids=str)
+def test_requirements_on_all_that_is_installed(requirement):
+    report = check_requirement(requirement, cases=3, models=8)
+    assert report.cells >= set(product(FORMULATIONS, ["highs", "cp-sat", "mathopt:scip"]))
+
+
+def test_all_requirements_and_formulations_are_among_the_cells():
+    ours = {kind for kind in registered().values() if kind.__name__ in tf.__all__}
+    assert len(ours) > 15
+    assert ours <= {type(requirement) for requirement in REQUIREMENTS}
+    # The two left out are covered by tests of their own: one for hyperplanes, one for the fewest tests without errors.
+    assert set(formulation_names()) == {*FORMULATIONS, "odd-paper", "sat-size"}
 
 
 def test_tests_that_change_no_prediction_are_kept_where_a_requirement_needs_them():
@@ -118,9 +142,10 @@ def test_tests_that_change_no_prediction_are_kept_where_a_requirement_needs_them
     assert report.cases == 5
 
 
-@pytest.mark.parametrize("formulation", ["odd", "sat-depth"])
-def test_formulations(formulation):
-    report = check_formulation(formulation, SOLVERS, [tf.MaxNodes(1)], cases=5, models=20)
+@pytest.mark.parametrize("formulation", FORMULATIONS)
+def test_formulations(formulation, nightly):
+    report = check_formulation(formulation, SOLVERS, [tf.MaxNodes(1)], cases=9 if nightly else 3, models=20)
+    assert report.cells == set(product([formulation], SOLVERS))
     assert report.solves >= 8
     assert "agree with brute force" in str(report)
 
@@ -152,7 +177,7 @@ class TooTight(tf.MaxNodes):
 
 
 @pytest.mark.parametrize("wrong", [TooLoose(1), TooTight(2)], ids=str)
-@pytest.mark.parametrize("formulation", ["odd", "sat-depth"])
+@pytest.mark.parametrize("formulation", FORMULATIONS)
 def test_faces_that_differ_are_found(wrong, formulation):
     with pytest.raises((AssertionError, tf.errors.ContradictionError)):
         check_requirement(wrong, [formulation], ["cp-sat"], cases=4)

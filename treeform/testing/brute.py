@@ -6,7 +6,7 @@ all choices are enumerated, and models are judged by `Objective.evaluate` and `R
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
@@ -98,12 +98,18 @@ def brute_force(
     return None
 
 
-def all_models(data: Dataset, shape: Shape, *, limit: int = LARGEST) -> Iterator[DecisionGraph]:
-    """Every model that `brute_force` looks at."""
-    worlds = Worlds(data, _price(Objective(()), data), shape.splits)
+def all_models(
+    data: Dataset, shape: Shape, *, limit: int = LARGEST, rng: np.random.Generator | None = None
+) -> Iterator[DecisionGraph]:
+    """Every model that `brute_force` enumerates; in a random order with ``rng``, for a sample of them."""
+    worlds = Worlds(data, None, shape.splits)
     if worlds.count(shape) > limit:
         raise SpecError(f"{shape} has more than {limit:,} models on these data")
-    for _, nested in worlds.models(shape):
+    models: Iterable[Priced] = worlds.models(shape)
+    if rng is not None:
+        every = list(models)
+        models = (every[i] for i in rng.permutation(len(every)))
+    for _, nested in models:
         yield worlds.graph(nested, shape)
 
 
@@ -178,7 +184,7 @@ class Worlds:
     ----------
     data : Dataset
     price : Price or None
-        What models are worth; None leaves all at 0.
+        The objective; None leaves all values at 0.
     kind : {"univariate", "multivariate"}
         What tests may read.
     by_sign : bool

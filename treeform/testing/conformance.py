@@ -43,6 +43,8 @@ class Report:
         Problems without any admissible model.
     skipped : set of str
         Combinations that do not apply, and why.
+    cells : set of (str, str)
+        Formulation and solver of the solves.
     """
 
     subject: str
@@ -51,6 +53,7 @@ class Report:
     models: int = 0
     infeasible: int = 0
     skipped: set[str] = field(default_factory=set)
+    cells: set[tuple[str, str]] = field(default_factory=set)
 
     def __str__(self) -> str:
         text = (
@@ -214,6 +217,7 @@ def _same_optimum(
         best = "" if expected is None else f"\nbrute force has {expected[0]}:\n{expected[1].to_text()}"
         found = "" if result.graph is None else f"\nfound:\n{result.graph.to_text()}"
         raise AssertionError(f"{what}: {wrong}{best}{found}\n{case.code(*bound)}")
+    report.cells.add((formulation.name, backend.name))
     return 1
 
 
@@ -258,13 +262,11 @@ def _round_trips(
 
 def _some_models(case: Case, count: int, seed: int) -> list[DecisionGraph]:
     """A random choice among all models of the case, without tests that change no prediction."""
-    every = list(all_models(case.data, case.shape))
-    rng = np.random.default_rng(seed)
     out: dict[DecisionGraph, None] = {}
-    for i in rng.permutation(len(every)):
-        plain = every[i].simplified(case.data)
+    for model in all_models(case.data, case.shape, rng=np.random.default_rng(seed)):
+        plain = model.simplified(case.data)
         # Formulations may state a model in its plain form; in a diagram, some useless tests keep the layers apart.
-        out[plain if misfit(plain, case.shape) is None else every[i]] = None
+        out[plain if misfit(plain, case.shape) is None else model] = None
         if len(out) == count:
             break
     return list(out)
@@ -291,7 +293,7 @@ def _applicable(
 
 def _backends(given: Iterable[Backend | str] | None) -> list[Backend]:
     if given is None:
-        # What has no package of its own combines the others.
+        # Names without a package of their own combine the others.
         found = ((cls, _variant(cls)) for cls in backend_classes() if cls.package)
         return [cls.named(variant) for cls, variant in found if variant is not None]
     return [by_name(b) if isinstance(b, str) else b for b in given]

@@ -1,0 +1,72 @@
+"""Which cases a run takes: a drawn part that reaches every pair of values, and with ``--nightly`` all."""
+
+from __future__ import annotations
+
+import random
+from itertools import product
+
+import pytest
+from drawing import covering, pairs
+
+pytest_plugins = ["pytester"]
+
+CELLS = list(product(range(4), range(3), range(2)))
+
+TESTS = """
+import pytest
+
+@pytest.mark.drawn
+@pytest.mark.parametrize("a", [1, 2])
+@pytest.mark.parametrize("b", [[1], [2]])
+@pytest.mark.parametrize("c", "x")
+@pytest.mark.parametrize("d", [None])
+@pytest.mark.parametrize("e", "xy")
+def test_pairs(a, b, c, d, e): pass
+
+@pytest.mark.drawn(2)
+@pytest.mark.parametrize("seed", range(8))
+def test_seeds(seed): pass
+
+@pytest.mark.slow
+def test_slow(): pass
+
+def test_loop(draw, nightly):
+    seeds = draw(range(100), 5)
+    assert seeds == sorted(set(seeds))
+    assert len(seeds) == (100 if nightly else 5)
+"""
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_every_pair_of_values_is_reached(seed: int) -> None:
+    chosen = [CELLS[number] for number in covering(CELLS, random.Random(seed))]
+    assert len(chosen) <= 16 < len(CELLS)
+    assert set().union(*map(pairs, chosen)) == set().union(*map(pairs, CELLS))
+
+
+def test_every_cell_is_reached_by_some_draw() -> None:
+    assert {n for seed in range(40) for n in covering(CELLS, random.Random(seed))} == set(range(len(CELLS)))
+
+
+def test_a_number_of_cells_is_kept() -> None:
+    for count in (0, 1, 7, 20, 24, 99):
+        assert len(covering(CELLS, random.Random(0), count)) == min(count, len(CELLS))
+    first = [CELLS[number] for number in covering(CELLS, random.Random(0), 4)]
+    assert {cell[0] for cell in first} == {0, 1, 2, 3}
+
+
+@pytest.mark.parametrize("args", [("--draw", "0"), ("--draw", "3"), ("--nightly",)], ids=" ".join)
+def test_markers_decide_what_runs(pytester: pytest.Pytester, args: tuple[str, ...]) -> None:
+    pytester.makepyfile(TESTS)
+    done = pytester.runpytest_inprocess("-p", "drawing", "-p", "no:cacheprovider", *args).parseoutcomes()
+    if args == ("--nightly",):
+        assert done == {"passed": 8 + 8 + 1 + 1}
+    else:
+        assert done["passed"] + done["deselected"] == 18
+        assert 4 + 2 + 1 <= done["passed"] <= 6 + 2 + 1  # four cells are enough for all pairs
+
+
+def test_what_is_named_runs_with_all_its_cells(pytester: pytest.Pytester) -> None:
+    path = pytester.makepyfile(TESTS)
+    done = pytester.runpytest_inprocess("-p", "drawing", f"{path}::test_pairs", f"{path}::test_slow")
+    done.assert_outcomes(passed=9)
