@@ -35,6 +35,7 @@ _HOMES = {
         "MaxErrors",
         "FeatureBudget",
         "Monotone",
+        "NoTestOn",
     ],
     "treeform.language.bounded": ["Bounded"],
     "treeform.language.component": ["Component"],

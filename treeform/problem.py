@@ -26,6 +26,8 @@ from treeform.tradeoff.conflict import Conflict
 from treeform.tradeoff.explain_conflict import explain_conflict
 from treeform.tradeoff.fill import fill_size_table
 from treeform.tradeoff.frontier import Frontier
+from treeform.tradeoff.listing import list_near_optimal
+from treeform.tradeoff.near_optimal import NearOptimal
 from treeform.tradeoff.pareto import Pareto, curve
 from treeform.tradeoff.size_table import SizeTable
 from treeform.tradeoff.tracing import trace_frontier
@@ -324,6 +326,40 @@ class Problem:
             None when some model satisfies all requirements. Each part has a certificate.
         """
         return explain_conflict(self.question, SolveOptions(solver, formulation, time_limit=time_limit))
+
+    def near_optimal(
+        self,
+        solver: Any = None,
+        *,
+        within: Any = "0.01",
+        limit: int = 1000,
+        formulation: Any = None,
+        time_limit: float | None = None,
+    ) -> NearOptimal:
+        """All models that are almost as good as the best, and the columns that none of them can do without.
+
+        Parameters
+        ----------
+        within : float, str or Fraction
+            The share of the optimum by which a model may be worse; 0.01 is one per cent.
+        limit : int
+            Most models to list; they are counted beyond that.
+        solver, formulation
+            Who finds the optimum, and the optimum without a column; as in `solve`.
+        time_limit : float, optional
+            Seconds for all of it.
+
+        Returns
+        -------
+        NearOptimal
+
+        Raises
+        ------
+        SpecError
+            If ``within`` is negative, or models of this shape, objective or table cannot be listed.
+        """
+        options = SolveOptions(solver, formulation, time_limit=time_limit)
+        return list_near_optimal(self.question, options, within=within, limit=limit)
 
     def explain(self, solver: Any = None, *, formulation: Any = None) -> Explanation:
         """How the problem would reach the solver: route and size of each block. Nothing is solved."""

@@ -67,7 +67,9 @@ def prices_of(data: Dataset, shape: Any) -> dict[str, Fraction]:
     return {alpha: price_of_alpha(question, alpha) for alpha in ALPHAS}
 
 
-def size_table_row(name: str, skeleton: str, cpu: float, techniques: tuple[str, ...] = TECHNIQUES) -> dict[str, Any]:
+def size_table_row(
+    name: str, skeleton: str, cpu: float, techniques: tuple[str, ...] = TECHNIQUES
+) -> dict[str, Any]:
     """One size table: CPU seconds until each alpha was proved, and the values found."""
     data, shape = training(name), parse_shape(SKELETONS[skeleton])
     prices = prices_of(data, shape)

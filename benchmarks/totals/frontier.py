@@ -49,4 +49,6 @@ def main(sets: str = "compas,adult", seconds: float = 300, depths: str = "2,3") 
         X, y = read_set("fairness", name)
         for depth in map(int, depths.split(",")):
             for form in FORMS:
-                figures.measure(partial(trace, name, X, y, depth, form, seconds), set=name, depth=depth, over=form)
+                figures.measure(
+                    partial(trace, name, X, y, depth, form, seconds), set=name, depth=depth, over=form
+                )

@@ -275,6 +275,18 @@ def test_large_costs_are_exact_or_refused(dearest):
         assert answer.proved and answer.upper == least_cost(data, task)
 
 
+def test_more_active_rows_than_solutions_carry_end_the_search_with_a_true_bound():
+    rng = np.random.default_rng(0)
+    X, y = rng.random((30, 2)), np.arange(30) % 2
+    problem = tf.Problem(X, y, shape=tf.Tree(1))
+    for k in range(9):
+        problem += tf.StatisticalParity(groups=rng.integers(0, 3, 30), difference=f"0.{k + 1}", favourable=1)
+    answer = run(problem, tf.ContinuousTotals(parts=tuple(part for part in PARTS if part != "lazy")))
+    assert not answer.proved and answer.reason == "memory" and "16 rows" in answer.notes[0]
+    usual = run(problem, tf.ContinuousTotals())
+    assert usual.proved and answer.lower <= usual.upper
+
+
 def test_what_it_does_not_take_is_refused_with_the_reason():
     problem = continuous(0, 40)
     budget = tf.Problem(problem.data.X, problem.data.y, shape=tf.Tree(2))

@@ -26,7 +26,8 @@ def test_the_search_finds_what_enumeration_finds(block):
         parts = tuple(part for part in PARTS if rng.random() < 0.7)
         question = problem.question
         wanted = brute_force(problem.data, question.shape, question.objective, question.requirements)
-        result = problem.solve(tf.TotalsSearch(parts=parts, simd=("auto", "plain")[seed % 2]))
+        engine = tf.TotalsSearch(parts=parts, simd=("auto", "plain")[seed % 2], threads=1 + seed % 3)
+        result = problem.solve(engine)
         settled.add(result.status)
         if wanted is None:
             assert result.status is tf.Status.INFEASIBLE, seed
@@ -145,12 +146,27 @@ def test_large_numbers_are_exact_or_refused(factor, noise):
     assert result.status is tf.Status.OPTIMAL and result.objective == wanted[0]
 
 
-def test_heavy_weights_are_refused_with_the_reason():
-    problem = tf.Problem([[0], [1]], [0, 1], shape=tf.Tree(1), sample_weight=[2**28 + 1, 2**27])
-    problem += AtMostApproved(2**27)
-    with pytest.raises(SpecError, match=r"2\*\*28"):
+@pytest.mark.parametrize("bits", [28, 33, 45])
+def test_heavy_weights_are_counted_in_digits(bits):
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        X = rng.integers(0, 2, (9, 3))
+        y = np.arange(9) % 2
+        problem = tf.Problem(X, y, shape=tf.Tree(2), sample_weight=rng.integers(1, 2**bits, 9) | 1)
+        half = problem.data.total_weight // 2
+        problem += [AtMostApproved(half, half // 4), tf.MinSupport(fraction=0.1)]
+        question = problem.question
+        wanted = brute_force(problem.data, question.shape, question.objective, question.requirements)
+        result = problem.solve(tf.TotalsSearch())
+        assert (wanted is None) == (result.graph is None)
+        assert wanted is None or result.objective == wanted[0] == result.bound
+
+
+def test_weights_that_are_too_heavy_are_refused_with_the_reason():
+    problem = tf.Problem([[0], [1]], [0, 1], shape=tf.Tree(1), sample_weight=[2**50 + 1, 2**49])
+    problem += AtMostApproved(2**49)
+    with pytest.raises(SpecError, match=r"2\*\*50"):
         problem.solve(tf.TotalsSearch())
-    assert problem.solve(tf.HiGHS()).status is tf.Status.OPTIMAL
 
 
 # -- rates that do not exist ----------------------------------------------------------------------------
@@ -277,7 +293,18 @@ def test_diagrams_are_refused_and_bounded():
         problem.solve(tf.TotalsSearch())
 
 
-@pytest.mark.parametrize("setting", [{"simd": "none"}, {"memory_limit": 0}, {"parts": ("magic",)}])
+@pytest.mark.parametrize("depth", [3, 4])
+def test_threads_change_neither_cost_nor_bound(benchmark_data, depth):
+    problem, _, _ = fair(benchmark_data, depth=depth)
+    answers = [problem.solve(tf.TotalsSearch(threads=threads)) for threads in (1, 2, 3)]
+    assert {(a.errors, a.bound, a.status) for a in answers} == {
+        (answers[0].errors, answers[0].errors, tf.Status.OPTIMAL)
+    }
+    stopped = problem.solve(tf.TotalsSearch(threads=2, memory_limit=2000))
+    assert stopped.limit is tf.Limit.MEMORY and stopped.bound <= stopped.errors
+
+
+@pytest.mark.parametrize("setting", [{"threads": 0}, {"simd": "none"}, {"memory_limit": 0}, {"parts": ("magic",)}])
 def test_settings_that_are_not_possible_are_refused(setting):
     with pytest.raises(SpecError):
         tf.TotalsSearch(**setting)
@@ -291,3 +318,42 @@ def test_samples_of_equal_costs_and_totals_are_of_one_kind():
     assert table.count.tolist() == [[1, 1], [1, 1]]
     assert table.row.shape == (2, 2, 2) and table.test_row.tolist() == [[0, 1]]
     assert table.hi.tolist()[1] >= 1
+
+
+class Apart(tf.Requirement):
+    """Every pair of groups of samples is approved in equal weight up to a bound: many rows over few totals."""
+
+    needs = frozenset({"predicted"})
+
+    def __init__(self, groups, most):
+        self.groups, self.most = groups, most
+
+    def build(self, model, ports):
+        raise AssertionError("the search is the only one that is asked")
+
+    def totals(self, data):
+        names = tuple(str(g) for g in range(self.groups.max() + 1))
+        per_sample = np.zeros((data.n_samples, data.n_classes, len(names)), dtype=np.int64)
+        per_sample[np.arange(data.n_samples), 1, self.groups] = 1
+        unit = np.eye(len(names), dtype=int)
+        rows = [
+            tf.TotalRow(tuple(a - b), -self.most, self.most) for i, a in enumerate(unit) for b in unit[:i]
+        ]
+        return tf.Totals(names, per_sample, tuple(rows))
+
+    def violation(self, graph, data):
+        return self.totals(data).excess(graph, data)
+
+
+@pytest.mark.parametrize("groups", [4, 8, 14])
+def test_many_rows_may_be_active(groups):
+    rng = np.random.default_rng(groups)
+    X = rng.integers(0, 2, (42, 3))
+    y = X[:, 0] ^ (rng.random(42) < 0.2)
+    problem = tf.Problem(X, y.astype(int), shape=tf.Tree(2))
+    problem += Apart(np.arange(42) % groups, 1)
+    question = problem.question
+    wanted = brute_force(problem.data, question.shape, question.objective, question.requirements)
+    for parts in (PARTS, ("multipliers",)):  # without lazy rows all are active: 6, 28, 91
+        result = problem.solve(tf.TotalsSearch(parts=parts))
+        assert result.objective == wanted[0] == result.bound

@@ -148,6 +148,34 @@ def test_a_range_of_bounds() -> None:
     assert [p.value for p in half.points] == values[:2]
 
 
+@pytest.mark.parametrize("name", ["difference", "ratio"])
+def test_a_soft_bound_is_paid_for(name: str) -> None:
+    """The least objective + price * lack over all models, which may be between the hard bound and none."""
+    problem, axis, chosen = long_frontier(), AXES[name], set()
+    bound = axis.bind(problem.data)
+    assert isinstance(bound, tf.Bounded)
+    models = {
+        (Fraction(bound.measured(g, problem.data)), Fraction(problem.objective.evaluate(g, problem.data)))
+        for g in all_models(problem.data, problem.shape)
+    }
+    frontier = problem.frontier(over=axis)
+    part = problem.frontier(over=axis, between=(None, frontier.points[1].value))
+    sign = 1 if bound.at_most else -1
+    asked = frontier.points[-1].value
+    for price in ("0", "5", "20", "200"):
+        found = frontier.soft(asked, price)
+        want = min(f + Fraction(price) * max(Fraction(0), sign * (v - asked)) for v, f in models)
+        assert found is not None and found.proved and found.value == want == found.lower
+        assert found.value == found.point.objective + Fraction(price) * found.lack
+        chosen.add(found.point.value)
+        cut = part.soft(asked, price)
+        assert cut is not None and cut.lower is not None and cut.lower <= want <= cut.value
+        assert not cut.proved or cut.value == want
+    assert len(chosen) >= 2
+    with pytest.raises(SpecError, match="price of -1"):
+        frontier.soft(asked, -1)
+
+
 def test_a_requirement_of_ones_own_on_a_solver() -> None:
     problem = two_classes(1, seed=3)[0]
     found = problem.frontier("highs", over=AtMostTests(1), formulation="odd")

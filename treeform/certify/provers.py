@@ -45,8 +45,10 @@ FEW_FOR_TOTALS = 1000
 """Tests up to which the search for totals over tests is tried; the one over intervals of thresholds beyond."""
 SIMPLE_TOTALS = TotalsSearch(parts=("multipliers",))
 """Without lazy rows, guesses, similarity and dominance: the parts of the search that are hardest to get right."""
-SIMPLE_CONTINUOUS = ContinuousTotals(parts=("multipliers", "rough", "dominance", *continuous_totals.RULES))
-"""Without lazy rows, guesses, shallower depths and first models; it needs ConTree's rules to end at all."""
+SIMPLE_CONTINUOUS = ContinuousTotals(
+    parts=("multipliers", "lazy", "rough", "dominance", *continuous_totals.RULES)
+)
+"""Without guesses, shallower depths and first models; it needs ConTree's rules to end at all."""
 FAMILIES = {
     "contree": "trees",
     "dl85": "binary",

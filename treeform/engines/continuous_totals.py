@@ -132,12 +132,6 @@ class ContinuousTotals(Engine):
             )
         except OverflowError:
             raise _not_exact("the costs of all samples together exceed 2**60") from None
-        if native["too_many_active"]:
-            raise SpecError(
-                f"{self.name} cannot hold all rows that matter here",
-                cause=f"more than {MOST_ACTIVE} rows over totals take part at once",
-                fix="use fewer or wider requirements, or tf.HiGHS() or tf.CPSAT()",
-            )
         return session.outcome(native)
 
 
@@ -181,6 +175,7 @@ class _Session(Session):
         return tree_between_values(tree, self.data)
 
     def outcome(self, native: dict[str, Any]) -> EngineOutcome:
+        native = native | {"memory": native["memory"] or native["too_many_active"]}
         answer = super().outcome(native | {"lower": NO_TREE} if native["infeasible"] else native)
         witness = self._witness(native) if len(native["multipliers"]) else None
         return replace(answer, witness=witness, notes=self._notes(native))
@@ -199,7 +194,9 @@ class _Session(Session):
         }
 
     def _notes(self, native: dict[str, Any]) -> tuple[str, ...]:
-        """Which rows leave no tree, where prices on them alone show it."""
+        """Why the search gave up; or which rows leave no tree, where prices on them alone show it."""
+        if native["too_many_active"]:
+            return (f"more than {MOST_ACTIVE} rows over totals take part at once: the search ended early",)
         if not native["infeasible"] or native["multiplier_unit"] != 0 or self.task.totals is None:
             return ()
         rows, names = self.task.totals.rows, self.task.totals.names

@@ -135,7 +135,7 @@ class DiagramSearch(Engine):
         time_limit : float, optional
             Seconds for all together.
         stop : callable
-            Asked about twenty times a second; true ends the run.
+            Called about twenty times a second; true ends the run.
 
         Returns
         -------
@@ -246,7 +246,7 @@ class DiagramHeuristic(Engine):
 
 
 def _checked_prices(prices: Sequence[Fraction | int], free: int) -> list[Fraction]:
-    """Each once, dear tests first."""
+    """Each once, the highest price first."""
     wanted = sorted({Fraction(price) for price in prices}, reverse=True)
     if wanted and wanted[-1] < 0:
         raise SpecError(f"a test cannot cost {wanted[-1]}", fix="give prices of 0 or more")

@@ -1,4 +1,4 @@
-"""The call of the native core for diagrams, and what goes on beside it."""
+"""The call of the native core for diagrams, and its callbacks."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MOST_CLASSES = 256
 
 @dataclass(frozen=True)
 class CoreCall:
-    """What the native core is asked, beyond the task.
+    """The input of the native core, beyond the task.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class CoreCall:
     every_number : bool
         Prove the least cost for every number of tests as well.
     known : list of int
-        The least cost in hand, by number of tests.
+        The least known cost, by number of tests.
     refuted : sequence of int
         Lower bounds known already, by number of tests.
     upper : int or None
@@ -129,7 +129,7 @@ def skeleton(task: TreeTask, data: Dataset) -> tuple[list[int], int]:
 
 
 def known_costs(found: Sequence[Start], task: TreeTask, data: Dataset) -> list[int]:
-    """The least cost in hand, by number of tests."""
+    """The least known cost, by number of tests."""
     _, most = skeleton(task, data)
     known = [NEVER] * (most + 1)
     for one in found:

@@ -30,7 +30,7 @@ def counters_of(native: dict[str, Any]) -> dict[str, int]:
 
 
 class Session:
-    """The common part of all sessions, for an engine whose core answers with one tree.
+    """The common part of all sessions, for an engine whose core returns one tree.
 
     An engine derives from it, converts the core's tree in `graph_of`, and overrides what it does otherwise.
 

@@ -31,7 +31,7 @@ class SizeOutcome:
     graphs : tuple of DecisionGraph or None
         These models.
     proved_at : dict
-        Seconds after which each price asked for was proved, None where it was not.
+        Seconds after which each price was proved, None where it was not.
     seconds : float
     reason : str or None
         Why the run ended early: ``"time"``, ``"interrupted"`` or ``"memory"``.
@@ -60,7 +60,7 @@ class SizeOutcome:
         interrupted: bool,
         free: int = 0,
     ) -> SizeOutcome:
-        """From the core's answer; where it has no model of its own, the best of ``start`` has the least cost."""
+        """From the core's answer; where it has no model, the best of ``start`` has the least cost."""
         graphs: list[DecisionGraph | None] = []
         for k, found in enumerate(native["diagrams"]):
             own = None if found is None else to_diagram(found, data, is_tree)
@@ -92,12 +92,12 @@ class SizeOutcome:
         return self.lower[min(tests, len(self.lower) - 1)]
 
     def best(self, price: Fraction | int) -> tuple[Fraction, DecisionGraph | None]:
-        """The least ``cost + price * max(tests - free, 0)`` in hand, and its model.
+        """The least known ``cost + price * max(tests - free, 0)``, and its model.
 
         Raises
         ------
         Infeasible
-            If no model is in hand: the data weigh less than a leaf has to.
+            If there is no model: the data weigh less than a leaf has to.
         """
         values = [
             (Fraction(price) * max(k - self.free, 0) + cost, k)

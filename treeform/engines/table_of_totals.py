@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from treeform.data import Dataset
     from treeform.engines.task import TreeTask
 
-LARGEST_WEIGHT = 2**28
+LARGEST_WEIGHT = 2**50
+LARGEST_COUNT = 2**28
+"""Counts stay below this; a heavier table has its weights in several digits."""
 
 
 class TableOfTotals:
@@ -32,7 +34,10 @@ class TableOfTotals:
         The column of the table that each test reads, numbered.
     count : (P, M) int64
         Weight of each kind at each row.
+    unit : (M,) int64
+        What a unit of a kind's count weighs.
     cost : (M, classes) int64
+        Of a unit of the kind's count, as are `row`s.
     row : (M, classes, R) int64
         What a unit of weight adds to each row.
     test_cost : (T,) int64
@@ -67,6 +72,7 @@ class TableOfTotals:
         self.lo, self.hi = adds.lo, adds.hi
         self.test_cost = np.full(len(self.feature), task.node_penalty, dtype=np.int64)
         self._set_clashes(data, task, adds.samples)
+        self._split_weights()
 
     def _set_clashes(self, data: Dataset, task: TreeTask, samples: NDArray[np.int64]) -> None:
         self.mark = np.zeros((len(samples), data.n_classes), dtype=np.int64)
@@ -79,6 +85,23 @@ class TableOfTotals:
         self.clash_begin = np.cumsum([0, *map(len, own)]).astype(np.int32)
         masks = np.array([pair for pairs in own for pair in pairs], dtype=np.int64).reshape(-1, 2)
         self.clash_low, self.clash_high = (np.ascontiguousarray(side) for side in masks.T)
+
+    def _split_weights(self) -> None:
+        """Write weights too heavy to be counted in digits: each digit of a kind is a kind, whose units weigh more."""
+        self.unit = np.ones(self.count.shape[1], dtype=np.int64)
+        if int(self.count.astype(object).sum()) < LARGEST_COUNT:
+            return
+        bits = (LARGEST_COUNT // len(self.count)).bit_length() - 1
+        digits = []
+        for shift in range(0, int(self.count.max()).bit_length(), bits):
+            digit = (self.count >> shift) & ((1 << bits) - 1)
+            digits += [(kind, shift, digit[:, kind]) for kind in np.flatnonzero(digit.any(axis=0))]
+        kinds = [kind for kind, _, _ in digits]
+        self.unit = np.array([1 << shift for _, shift, _ in digits], dtype=np.int64)
+        self.count = np.ascontiguousarray(np.stack([count for _, _, count in digits], axis=1))
+        self.cost = self.cost[kinds] * self.unit[:, None]
+        self.row = self.row[kinds] * self.unit[:, None, None]
+        self.mark = self.mark[kinds]
 
     def column_of(self, feature: int, threshold: float) -> int | None:
         """The test that sends every sample the way of ``feature <= threshold``; None when there is none."""

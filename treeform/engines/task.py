@@ -84,9 +84,9 @@ class EngineRun:
     time_limit : float or None
         Wall seconds.
     stop : callable
-        Asked about twenty times a second; true ends the run with the best tree so far.
+        Called about twenty times a second; true ends the run with the best tree so far.
     upper : int, callable or None
-        Only trees that cost less are wanted. A callable is asked again while the engine runs.
+        Only trees that cost less are wanted. A callable is called again while the engine runs.
     start : DecisionGraph or None
         A tree to begin with; ignored when it does not satisfy the task.
     on_incumbent : callable or None
@@ -124,7 +124,7 @@ class EngineOutcome:
     notes : tuple of str
         What the reader of the answer has to know about it.
     witness : dict or None
-        What a check may use, beside the task, to prove the bound again.
+        What a check may use, with the task, to prove the bound again.
     """
 
     graph: DecisionGraph | None

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from treeform.engines.checks import check_memory, check_simd, some_of
+from treeform.engines.checks import check_memory, check_simd, positive, some_of
 from treeform.engines.conversion import tree_of_tests, tree_over_tests
 from treeform.engines.session import Session, time_limit_of
 from treeform.engines.table_of_totals import LARGEST_WEIGHT, TableOfTotals
@@ -44,6 +44,9 @@ class TotalsSearch(Engine):
     ----------
     memory_limit : int or None
         Bytes for solutions and bounds; the search stops with its best tree and bound beyond that. None for 1 GiB.
+    threads : int
+        Worker threads; the tests at the root are shared out. Cost, bound and status do not depend on their number;
+        among several trees of least cost another one may be found.
     simd : str
         ``auto``, ``avx512``, ``avx2`` or ``plain``: the same answer at different speeds.
     parts : tuple of str
@@ -64,6 +67,7 @@ class TotalsSearch(Engine):
     """
 
     memory_limit: int | None = None
+    threads: int = 1
     simd: str = "auto"
     parts: tuple[str, ...] = PARTS
 
@@ -84,6 +88,7 @@ class TotalsSearch(Engine):
     )
 
     def __post_init__(self) -> None:
+        positive("TotalsSearch", "threads", self.threads, "use for example threads=2")
         check_simd("TotalsSearch", self.simd)
         check_memory("TotalsSearch", self.memory_limit)
         object.__setattr__(self, "parts", some_of("TotalsSearch", "parts", self.parts, PARTS))
@@ -112,6 +117,7 @@ class TotalsSearch(Engine):
             native = _core.totals(
                 table.bits,
                 table.count,
+                table.unit,
                 table.cost,
                 table.row,
                 table.test_cost,
@@ -133,6 +139,7 @@ class TotalsSearch(Engine):
                 use=list(self.parts),
                 memory=self.memory_limit or _USUAL_MEMORY,
                 simd=self.simd,
+                threads=self.threads,
                 start=session.start_tests(),
                 time_limit=time_limit_of(run.time_limit),
                 poll=session.poll,
@@ -140,7 +147,7 @@ class TotalsSearch(Engine):
         except OverflowError:
             raise SpecError(
                 f"{self.name} cannot solve this problem exactly",
-                cause="the costs of all samples together exceed 2**48",
+                cause="the costs of all samples together exceed 2**50",
                 fix="use weights or costs with fewer digits",
             ) from None
         return session.outcome(native)
@@ -155,7 +162,7 @@ def reason_against(data: Dataset, task: TreeTask) -> str | None:
     if data.n_classes > MOST_CLASSES:
         return f"it takes {MOST_CLASSES} classes, not {data.n_classes}"
     if int(data.weights.astype(object).sum()) >= LARGEST_WEIGHT:
-        return "the samples weigh 2**28 units or more together"
+        return "the samples weigh 2**50 units or more together"
     sources = len({column.source for column in data.columns})
     if _binding_features(data, task) and sources > MOST_FEATURES:
         return f"it counts tested columns among {MOST_FEATURES}, not {sources}"

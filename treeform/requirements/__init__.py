@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from treeform.requirements.confusion import MaxFalsePositiveRate, MinPrecision, MinRecall, MinSpecificity
+from treeform.requirements.excluded import NoTestOn
 from treeform.requirements.fairness import (
     AccuracyParity,
     ConditionalParity,
@@ -35,6 +36,7 @@ __all__ = [
     "MinSupport",
     "Monotone",
     "MustClassifyRight",
+    "NoTestOn",
     "PredictiveEquality",
     "Stability",
     "StatisticalParity",

@@ -84,6 +84,9 @@ FRONTIER_STEP = Share(0.25, least=0.1)
 CONFLICT_STEP = Share(0.25, least=0.1)
 """One question about a conflict, of several that have to be answered."""
 
+NEAR_OPTIMUM = Share(0.3, least=0.1)
+"""The optimum, before the models next to it are counted."""
+
 # -- a report ---------------------------------------------------------------------------------------
 
 REPORT_CURVES = Share(0.1, most=10.0, least=0.5, unlimited=5.0)

@@ -1,4 +1,4 @@
-"""Conformance kits: show that a requirement, formulation, bridge or backend of one's own is right.
+"""Conformance kits: show that a requirement, formulation, bridge or backend is right.
 
 Everything is compared with exhaustive enumeration on tiny random data; an assertion that fails prints the case
 as code that reproduces it.

@@ -101,7 +101,7 @@ def brute_force(
 def all_models(
     data: Dataset, shape: Shape, *, limit: int = LARGEST, rng: np.random.Generator | None = None
 ) -> Iterator[DecisionGraph]:
-    """Every model that `brute_force` looks at; in a random order with ``rng``, which makes it cheap to take a few."""
+    """Every model that `brute_force` enumerates; in a random order with ``rng``, for a sample of them."""
     worlds = Worlds(data, None, shape.splits)
     if worlds.count(shape) > limit:
         raise SpecError(f"{shape} has more than {limit:,} models on these data")
@@ -184,7 +184,7 @@ class Worlds:
     ----------
     data : Dataset
     price : Price or None
-        What models are worth; None leaves all at 0.
+        The objective; None leaves all values at 0.
     kind : {"univariate", "multivariate"}
         What tests may read.
     by_sign : bool

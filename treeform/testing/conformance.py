@@ -293,7 +293,7 @@ def _applicable(
 
 def _backends(given: Iterable[Backend | str] | None) -> list[Backend]:
     if given is None:
-        # What has no package of its own combines the others.
+        # Names without a package of their own combine the others.
         found = ((cls, _variant(cls)) for cls in backend_classes() if cls.package)
         return [cls.named(variant) for cls, variant in found if variant is not None]
     return [by_name(b) if isinstance(b, str) else b for b in given]

@@ -17,7 +17,7 @@ from treeform.testing.cases import Case
 
 
 class Fixer:
-    """A formulation on a solver, asked whether it admits given models.
+    """A formulation on a solver, which decides whether it admits given models.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ class Fixer:
                 return False
             if outcome.x is None:
                 raise AssertionError(f"{self.session.backend!r} gave no verdict on a tiny model: {outcome}")
-            # A formulation that adds rows on demand has its say first.
+            # A formulation that adds rows on demand does so first.
             lazy = self.formulation if isinstance(self.formulation, RowsOnDemand) else None
             if lazy is None or not lazy.refine(self.compiled, graph):
                 return True
@@ -67,10 +67,10 @@ def compare_faces(
     models: Sequence[DecisionGraph],
     **context: Any,
 ) -> int:
-    """Check that rows and `violation` of a requirement judge models alike.
+    """Check that rows and `violation` of a requirement accept the same models.
 
     Each model is fixed in the formulation, with and without the requirement. Those that the formulation cannot
-    state by itself (for example, since it breaks symmetries) are left out.
+    state without it (for example, since it breaks symmetries) are left out.
 
     Parameters
     ----------

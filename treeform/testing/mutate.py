@@ -1,7 +1,7 @@
 """Mutations of certificates: every field changed in turn, and the whole signed again.
 
 A forger who can sign is assumed: a digest stops accidents only. What a check has to do with each mutation is to refuse
-it, to find it false, or to say that it rests on somebody's word; where it says *verified*, the mutated certificate
+it, to find it false, or to take it on trust; where it says *verified*, the mutated certificate
 has to be true.
 """
 

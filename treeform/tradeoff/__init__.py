@@ -5,7 +5,9 @@ from __future__ import annotations
 from treeform.tradeoff.conflict import BoundNeeded, Conflict
 from treeform.tradeoff.explain_conflict import explain_conflict
 from treeform.tradeoff.fill import fill_size_table
-from treeform.tradeoff.frontier import Frontier, FrontierPoint
+from treeform.tradeoff.frontier import Frontier, FrontierPoint, SoftOptimum
+from treeform.tradeoff.listing import list_near_optimal
+from treeform.tradeoff.near_optimal import Indispensable, NearModel, NearOptimal
 from treeform.tradeoff.pareto import Pareto, ParetoPoint, curve
 from treeform.tradeoff.prices import Price, Prices
 from treeform.tradeoff.size_table import PriceOptimum, SizeRow, SizeTable
@@ -16,6 +18,9 @@ __all__ = [
     "Conflict",
     "Frontier",
     "FrontierPoint",
+    "Indispensable",
+    "NearModel",
+    "NearOptimal",
     "Pareto",
     "ParetoPoint",
     "Price",
@@ -23,8 +28,10 @@ __all__ = [
     "Prices",
     "SizeRow",
     "SizeTable",
+    "SoftOptimum",
     "curve",
     "explain_conflict",
     "fill_size_table",
+    "list_near_optimal",
     "trace_frontier",
 ]

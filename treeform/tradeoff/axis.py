@@ -1,4 +1,4 @@
-"""Which requirement a frontier moves: one of the problem, or one beside it."""
+"""Which requirement a frontier varies: one of the problem, or an additional one."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ def conflict_of(
 
 
 class _Search:
-    """The question, and who answers how fast."""
+    """The question, and the solver and time for each part."""
 
     whole: Result
     """The answer to the question with all requirements."""
@@ -106,7 +106,7 @@ class _Search:
         return self._tightest(label, axis, others, value)
 
     def _tightest(self, label: str, axis: Bounded, others: Question, value: Value) -> BoundNeeded:
-        """Halve the range between the bound asked for, which is refuted, and the measure of a model."""
+        """Halve the range between the required bound, which is refuted, and the measure of a model."""
         data = self.question.data
         assert axis.bound is not None
         too_tight, refuted, proved, halve = axis.bound, self.whole, False, True
@@ -115,7 +115,7 @@ class _Search:
             if following is None or not axis.is_tighter(too_tight, following):
                 proved = refuted.status is Status.INFEASIBLE
                 break
-            # Every other question is about everything tighter than the model in hand, which ends the search when
+            # Every second question asks for anything tighter than the best model, which ends the search when
             # that model is the tightest.
             bound = _middle(axis, too_tight, following) if halve else following
             tried = self.ask(with_axis(others, axis, bound))

@@ -1,4 +1,4 @@
-"""The frontier of a requirement: the best objective for every bound, and who proved it.
+"""The frontier of a requirement: the best objective for every bound, with its proof.
 
 The best objective is a step function of the bound. It changes where the bound passes the measure of a best model, so
 it is given by finitely many points.
@@ -6,6 +6,7 @@ it is given by finitely many points.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -19,7 +20,7 @@ from treeform.language.bounded import Bounded, Value
 from treeform.language.numbers import as_fraction
 from treeform.language.question import Question
 from treeform.notebook import Printed
-from treeform.solve.result import Limit, Number, Result
+from treeform.solve.result import Limit, Number, Result, as_number
 from treeform.tradeoff.frontier_plot import step_plot
 
 
@@ -62,6 +63,33 @@ class FrontierPoint:
         return self.result.certificate()
 
 
+@dataclass(frozen=True)
+class SoftOptimum:
+    """The best compromise when what the requirement lacks is paid for.
+
+    Attributes
+    ----------
+    point : FrontierPoint
+        The model.
+    lack : int or Fraction
+        By how much its measure misses the bound; 0 where it satisfies it.
+    value : int or Fraction
+        Its objective plus the price of what it lacks.
+    lower : int or Fraction or None
+        No model has a smaller value, at any measure within the frontier's range; None when nothing is proved.
+    """
+
+    point: FrontierPoint
+    lack: Value
+    value: Number
+    lower: Number | None
+
+    @property
+    def proved(self) -> bool:
+        """Whether no compromise is better."""
+        return self.lower is not None and self.lower >= self.value
+
+
 @dataclass(frozen=True, repr=False)
 class Frontier(Printed):
     """The trade-off between the objective and one requirement, from its loosest bound to its tightest.
@@ -73,7 +101,7 @@ class Frontier(Printed):
     axis : Bounded
         That requirement; the number in it plays no part.
     between : (loosest, tightest)
-        The range of bounds that was asked for; None: no limit.
+        The requested range of bounds; None: no limit.
     points : tuple of FrontierPoint
         The loosest first. No point is beaten by another in objective and measure.
     complete : bool
@@ -110,7 +138,7 @@ class Frontier(Printed):
         Raises
         ------
         SpecError
-            If it is no number, or outside the range that the frontier was asked for.
+            If it is no number, or outside the requested range.
         """
         asked = as_fraction(bound, f"a bound of {self.axis.bound_name}")
         loosest, tightest = self.between
@@ -122,6 +150,69 @@ class Frontier(Printed):
                 fix="ask for a frontier with a wider range",
             )
         return next((p for p in self.points if not self.axis.is_tighter(asked, p.value)), None)
+
+    def soft(self, bound: Any, price: Any) -> SoftOptimum | None:
+        """The best model when a bound may be missed at a price: the least objective + price * what the measure lacks.
+
+        Parameters
+        ----------
+        bound : float, str or Fraction
+            What is asked for, such as a difference of 0.05.
+        price : float, str or Fraction
+            For a unit of the measure that is lacking, in units of the objective; not negative. With a price of 1000 a
+            difference that is too large by 0.01 costs 10.
+
+        Returns
+        -------
+        SoftOptimum or None
+            None when no model was found at all.
+
+        Raises
+        ------
+        SpecError
+            If the price is negative, or something is no number.
+
+        Notes
+        -----
+        A model whose measure is between those of two points has at least the objective of the tighter one, and lacks at
+        least as much. The best compromise is therefore a point.
+        """
+        asked = as_fraction(bound, f"a bound of {self.axis.bound_name}")
+        each = as_fraction(price, "the price of what is lacking")
+        if each < 0:
+            raise SpecError(
+                f"a price of {each} is not possible",
+                cause="what a model lacks is never rewarded",
+                fix="use a price of 0 or more",
+            )
+        if not self.points:
+            return None
+
+        def paid(point: FrontierPoint) -> Fraction:
+            return each * abs(Fraction(point.value) - asked) if self._lacks(point, asked) else Fraction(0)
+
+        best = min(self.points, key=lambda point: point.objective + paid(point))
+        lack = abs(Fraction(best.value) - asked) if self._lacks(best, asked) else Fraction(0)
+        return SoftOptimum(
+            best,
+            as_number(lack),
+            as_number(Fraction(best.objective) + paid(best)),
+            self._soft_lower(paid),
+        )
+
+    def _lacks(self, point: FrontierPoint, bound: Fraction) -> bool:
+        return self.axis.is_tighter(bound, point.value)
+
+    def _soft_lower(self, paid: Callable[[FrontierPoint], Fraction]) -> Number | None:
+        """The least that any compromise costs."""
+        lowers: list[Number | None] = [
+            None if point.lower is None else point.lower + paid(point) for point in self.points
+        ]
+        if not self.complete or self.between[1] is not None:
+            # There may be models tighter than the last point. They may lack nothing, and its bound holds for them.
+            lowers.append(self.points[-1].lower)
+        known = [value for value in lowers if value is not None]
+        return as_number(Fraction(min(known))) if len(known) == len(lowers) else None
 
     def to_frame(self) -> pd.DataFrame:
         """One row for each point: measure, objective, proved bound, errors, tests, depth, and whether it is proved."""

@@ -58,7 +58,7 @@ class Pareto(Printed):
         By depth, up to the first for which the time was not enough.
     seconds : float
     depth : int
-        The greatest depth asked for.
+        The greatest depth, that of the shape.
     """
 
     question: Question

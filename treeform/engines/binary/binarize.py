@@ -34,7 +34,7 @@ class Binarised:
     lossless : bool
         Every split of the data by one feature is offered, so that the optimum is that of the original columns.
     floor : (P0, K) int64
-        Class weights of the distinct original rows: what no tree whatever can tell apart.
+        Class weights of the distinct original rows: what no tree can separate.
     """
 
     bits: NDArray[np.uint8]

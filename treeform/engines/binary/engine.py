@@ -39,14 +39,14 @@ class BinaryEngine(Engine):
     binarize : "all", int or mapping
         How numeric columns become tests: all thresholds that separate something (nothing is lost), at most so
         many per column, at quantiles, or thresholds by column name. Under the latter two the tree is optimal
-        for that binarisation only, and the counters say so.
+        for that binarisation only, as the counters show.
     order : str
         Which tests are tried first: ``gini``, ``gain``, ``error``, or ``lookahead`` (best tree of depth two
         below the test).
     exact_depth : int
         Subtrees of this depth (2 or 3) are solved outright instead of searched.
     threads : int
-        Workers; they share the root tests and the best tree. Each has a cache of its own. The cost of the answer
+        Workers; they share the root tests and the best tree. Each has its own cache. The cost of the answer
         does not depend on them, which of several best trees it is may.
     memory_limit : int or None
         Bytes for rows, pair tables and cache together; the cache forgets beyond that, and the answer stays
@@ -88,7 +88,7 @@ class BinaryEngine(Engine):
     def run(self, data: Dataset, task: TreeTask, run: EngineRun) -> EngineOutcome:
         """Solve `task` on `data`; see `Engine.run`.
 
-        The counters hold, beside what the search did, ``tests`` (how many were offered), ``lossless`` (1 when
+        Apart from those of the search, the counters hold ``tests`` (how many were offered), ``lossless`` (1 when
         they are all that separate something), ``optimal_for_binarisation`` and ``lower_for_binarisation``.
 
         Raises
@@ -164,7 +164,7 @@ class _Session(Session):
         return replace(answer, counters=answer.counters | counters, notes=self._notes(complete))
 
     def _notes(self, complete: bool) -> tuple[str, ...]:
-        """What an answer on fewer tests than the data have is worth, in words."""
+        """A note on an answer over fewer tests than the data have."""
         if self.table.lossless:
             return ()
         kept, offered = len(self.table.feature), len(self.data.splits("feature"))

@@ -67,13 +67,13 @@ class CADL85(BinaryEngine):
     Parameters
     ----------
     rule : str or tuple of str
-        ``discrepancy``, ``gain``, ``purity``, ``top-k`` or ``top-k*``, or a rule of your own (a class in
+        ``discrepancy``, ``gain``, ``purity``, ``top-k`` or ``top-k*``, or your own rule (a class in
         ``treeform/native/binary/rule_table.cpp``); several act together.
     relaxation : str
         ``exponential`` (doubling), ``monotonic`` (a fixed step) or ``luby``. With the default rule, doubling has
         the best average primal integral on the published sets (``benchmarks/binary/anytime.py``).
     step : float or None
-        The step of the relaxation; None for the rule's own.
+        The step of the relaxation; None for the step of the rule.
     **common
         See `BinaryEngine`.
 

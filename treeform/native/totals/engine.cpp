@@ -28,26 +28,18 @@ constexpr int kRoughDepth = 4, kRoughTests = 6;
 
 namespace {
 
-bool uniform_tests(const Table& t) {
-    for (std::size_t f = 1; f < t.columns; ++f) {
-        if (t.test_cost[f] != t.test_cost[0]) return false;
-        for (int r = 0; r < t.rows; ++r)
-            if (t.test_row[f * t.rows + r] != t.test_row[r]) return false;
-    }
-    return true;
-}
-
 class Search {
 public:
     Search(const Table& table, const Settings& settings, Control& control, Outcome& out)
         : table_(table), settings_(settings), control_(control), out_(out), pricing_(table, settings),
-          rows_(table, settings.simd, settings.max_features == 0 && !table.clash_begin && uniform_tests(table)),
-          minima_(table, rows_, settings_, control, out.counters) {
+          team_(table, settings_, control, known_), rows_(team_.first().rows), minima_(team_.first().minima) {
         rows_.root(root_);
         out_.simd = rows_.simd, out_.columns = rows_.columns;
         out_.multiplier_unit = pricing_.largest_unit();
         multiplier_.assign(table.rows, 0);
     }
+
+    ~Search() { team_.add_counters(out_.counters); }
 
     void run() {
         for (int c = 0; c < table_.labels; ++c) offer(constant_tree(c));
@@ -63,6 +55,11 @@ public:
     }
 
 private:
+    void set(const Prices& prices) {
+        known_.clear();
+        team_.set(prices);
+        ++out_.counters.prices;
+    }
     /// No tree that satisfies the conditions is deeper: a path has each column once, and columns of few features.
     int useful_depth() const {
         if (settings_.max_features <= 0) return settings_.depth;
@@ -98,8 +95,8 @@ private:
     bool evaluate(const std::vector<Amount>& multiplier, Amount unit, int depth, Point& point) {
         Prices prices;
         if (!pricing_.make(multiplier, unit, prices)) return false;
-        minima_.set(prices);
-        const Amount minimum = minima_.minimum(root_, depth, kNone);
+        set(prices);
+        const Amount minimum = minimum_of_root(team_, root_, depth);
         point.multiplier = multiplier;
         point.value = Wide(minimum) - prices.constant;
         point.row.assign(table_.rows, 0);
@@ -120,7 +117,7 @@ private:
         if (depth >= kRoughDepth && settings_.use_rough && rows_.columns > 2 * kRoughTests) {
             Prices prices;
             pricing_.make(multiplier_, pricing_.largest_unit(), prices);
-            minima_.set(prices);
+            set(prices);
             minima_.only = minima_.ranked(root_);
             if (int(minima_.only.size()) > kRoughTests) minima_.only.resize(kRoughTests);
         }
@@ -143,8 +140,8 @@ private:
                 only[r] = sign;
                 Prices prices;
                 if (!pricing_.make(only, 0, prices)) continue;
-                minima_.set(prices);
-                const Amount minimum = minima_.minimum(root_, depth, kNone);
+                set(prices);
+                const Amount minimum = minimum_of_root(team_, root_, depth);
                 if (minimum < kNone && minimum <= prices.constant) continue;
                 impossible_ = true;
                 if (final_) out_.active.assign(table_.rows, 0), out_.active[r] = sign;
@@ -160,8 +157,8 @@ private:
             multiplier_.assign(table_.rows, 0);
             pricing_.make(multiplier_, unit(), prices);
         }
-        minima_.set(prices);
-        return minima_.minimum(root_, depth, kNone);
+        set(prices);
+        return minimum_of_root(team_, root_, depth);
     }
     Amount unit() const { return settings_.multipliers.empty() ? pricing_.largest_unit() : settings_.multiplier_unit; }
 
@@ -221,8 +218,7 @@ private:
         if (final_) out_.relaxed = lower_;
         std::vector<Active> active = first_active();
         while (lower_ < wanted()) {
-            const FrontInput input{table_,        settings_, rows_, minima_, control_,
-                                   out_.counters, root_,     depth, minimum, main_row(active)};
+            const FrontInput input{table_, settings_, team_, control_, root_, depth, minimum, main_row(active)};
             const std::unique_ptr<Fronts> fronts = make_fronts(input, active);
             if (!fronts) throw OutOfMemory{};
             if (!relaxation(*fronts)) break;
@@ -273,8 +269,10 @@ private:
     Control& control_;
     Outcome& out_;
     Pricing pricing_;
-    Rows rows_;
-    Minima minima_;
+    Store<Known> known_;
+    Team team_;
+    Rows& rows_;  // of the first thread
+    Minima& minima_;
     Subset root_;
     std::vector<Amount> multiplier_;
     Amount upper_ = kNone, lower_ = 0;

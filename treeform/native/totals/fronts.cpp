@@ -5,6 +5,7 @@
 
 namespace treeform::totals {
 
+/// Few sizes are compiled: solutions with room for more rows than are active are a little slower only.
 template <int Words>
 static std::unique_ptr<Fronts> of(const FrontInput& in, const std::vector<Active>& active) {
     const std::size_t n = active.size();
@@ -14,15 +15,24 @@ static std::unique_ptr<Fronts> of(const FrontInput& in, const std::vector<Active
     }
     if (n <= 2) return std::make_unique<FrontsOf<2, Words>>(in, active);
     if (n <= 8) return std::make_unique<FrontsOf<8, Words>>(in, active);
-    if (n <= kMostActive) return std::make_unique<FrontsOf<kMostActive, Words>>(in, active);
+    return std::make_unique<FrontsOf<kFewActive, Words>>(in, active);
+}
+
+/// Many active rows: solutions are large, whatever they carry.
+static std::unique_ptr<Fronts> of_many(const FrontInput& in, const std::vector<Active>& active) {
+    constexpr int kAll = 1 + kMostFeatures / 64;
+    if (active.size() <= 64) return std::make_unique<FrontsOf<64, kAll>>(in, active);
+    if (active.size() <= kMostActive) return std::make_unique<FrontsOf<kMostActive, kAll>>(in, active);
     return nullptr;
 }
 
 std::unique_ptr<Fronts> make_fronts(const FrontInput& in, const std::vector<Active>& active) {
-    if (in.settings.max_features == 0) return in.table.clash_begin ? of<1>(in, active) : of<0>(in, active);
     std::set<int> features;
-    for (const int f : in.rows.original) features.insert(in.table.source[f]);
-    if (features.size() > kMostFeatures) throw std::invalid_argument("too many features for a budget");
+    for (const int f : in.team.first().rows.original) features.insert(in.table.source[f]);
+    if (in.settings.max_features > 0 && features.size() > kMostFeatures)
+        throw std::invalid_argument("too many features for a budget");
+    if (active.size() > kFewActive) return of_many(in, active);
+    if (in.settings.max_features == 0) return in.table.clash_begin ? of<1>(in, active) : of<0>(in, active);
     return features.size() <= 64 ? of<2>(in, active) : of<1 + kMostFeatures / 64>(in, active);
 }
 

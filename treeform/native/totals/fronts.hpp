@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "control.hpp"
-#include "minima.hpp"
+#include "team.hpp"
 
 namespace treeform::totals {
 
@@ -22,23 +22,20 @@ public:
     virtual Amount cost() const = 0;
     /// The tree found, or one as cheap that satisfies the active rows as well. Tests are columns of the table.
     virtual FlatTree tree() = 0;
-    virtual void forget() = 0;
 };
 
 struct FrontInput {
     const Table& table;
     const Settings& settings;
-    Rows& rows;
-    Minima& minima;
+    const Team& team;
     const Control& control;
-    Counters& counters;
     Subset& root;
     int depth;
     Amount root_minimum;
     int main;  // position of the active row by which the root's pairs are sorted; -1: none is active
 };
 
-constexpr int kMostActive = 16;
+constexpr int kFewActive = 16, kMostActive = 256;
 /// Null when more rows are active than solutions can carry.
 std::unique_ptr<Fronts> make_fronts(const FrontInput&, const std::vector<Active>& active);
 

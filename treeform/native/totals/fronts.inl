@@ -8,113 +8,115 @@
 //
 // Only active rows are carried. All others are relaxed, so that a bound stays valid; a row that the answer violates
 // becomes active, and the search goes on from the bound reached.
+//
+// The tests at the root are shared out to the threads. Each has its own scratch; fronts that are finished are shared.
 #include <stdexcept>
-#include <unordered_map>
 #include <utility>
 
 #include "window.inl"
 
 namespace treeform::totals {
 
+/// Fronts that are finished, shared by all threads. A front is good up to the slack that it was made for.
 template <int K, int Words>
-class FrontsOf final : public Fronts {
+struct Held {
+    struct One {
+        Amount slack;
+        std::shared_ptr<const Front<K, Words>> list;
+    };
+    Store<One> fronts;
+    std::atomic<std::size_t> bytes{0};
+};
+
+/// The fronts of one thread.
+template <int K, int Words>
+class Fronting {
     using One = Solution<K, Words>;
     using List = Front<K, Words>;
     using ListPtr = std::shared_ptr<const List>;
 
 public:
-    FrontsOf(const FrontInput& in, const std::vector<Active>& active)
-        : in_(in), active_(active), pieces_(in_, active_) {
+    Fronting(const FrontInput& in, Worker& worker, const std::vector<Active>& active, Held<K, Words>& held)
+        : in_(in), rows_(worker.rows), minima_(worker.minima), counters_(worker.counters), active_(active),
+          pieces_(in, worker, active), held_(held) {
         for (int a = 0; a < int(active_.size()); ++a)
             (active_[a].both || !in.settings.use_dominance ? dominance_.equal : dominance_.upper).push_back(a);
     }
+    const Pieces<K, Words>& pieces() const { return pieces_; }
 
-    bool below(Amount upper) override {
-        Minima& minima = in_.minima;
-        Amount limit = slack(upper);
+    /// The cheapest pair of solutions of the sides of a test at the root that satisfies the active rows and costs less
+    /// than `upper`, which is lowered.
+    bool query(int column, Amount loss, Amount slack, Amount& upper, One pair[2]) {
+        Subset child[2];
+        ListPtr list[2];
+        for (int s = 0; s < 2; ++s) {
+            rows_.child(in_.root, column, s, child[s]);
+            list[s] = front(child[s], in_.depth - 1, slack - loss);
+            if (list[s]->empty()) return false;
+        }
+        std::vector<Window<K, Words>> windows;
+        for (auto& group : grouped<K, Words>(*list[1]))
+            windows.emplace_back(pieces_, std::move(group), in_.main, column);
         bool found = false;
-        for (int c = 0; c < in_.table.labels; ++c) {
-            One one;
-            if (in_.root.weight < in_.settings.min_support) break;
-            pieces_.leaf(one, in_.root.total, c, 0);
-            if (one.cost < upper && pieces_.satisfies(one)) upper = one.cost, best_ = {-1, c, one, one}, found = true;
-        }
-        if (in_.depth == 0 || limit < 0 || !minima.splits(in_.root.weight)) return note(found, upper);
-        for (const auto& [loss, column] : choices(in_.root, in_.depth, in_.root_minimum, limit)) {
-            limit = slack(upper);
-            if (loss > limit) break;
-            Subset child[2];
-            ListPtr list[2];
-            for (int s = 0; s < 2; ++s) {
-                in_.rows.child(in_.root, column, s, child[s]);
-                list[s] = front(child[s], in_.depth - 1, limit - loss);
-                if (list[s]->empty()) break;
+        for (const One& u : *list[0]) {
+            if (u.excess > slack - loss) break;
+            for (Window<K, Words>& window : windows) {
+                if (!pieces_.meets(u.carried.marks(), window.marks(), column)) continue;
+                if (const One* partner = window.partner(u, upper, counters_.pairs))
+                    pair[0] = u, pair[1] = *partner, found = true;
             }
-            if (list[0]->empty() || list[1]->empty()) continue;
-            found |= query(*list[0], *list[1], column, limit - loss, upper);
         }
-        return note(found, upper);
+        return found;
     }
-    Amount cost() const override { return cost_; }
 
-    FlatTree tree() override {
-        if (best_.column < 0) return constant_tree(best_.label);
+    /// Writes the root of a tree, and sides as good as this pair.
+    FlatTree tree(int column, const One pair[2]) {
         FlatTree tree;
         const int at = add_node(tree);
         const int left = add_node(tree), right = add_node(tree);
-        tree.feature[at] = in_.rows.original[best_.column], tree.left[at] = left, tree.right[at] = right;
+        tree.feature[at] = rows_.original[column], tree.left[at] = left, tree.right[at] = right;
         for (int s = 0; s < 2; ++s) {
             Subset child;
-            in_.rows.child(in_.root, best_.column, s, child);
-            rebuild(child, in_.depth - 1, s ? best_.right : best_.left, tree, s ? right : left);
+            rows_.child(in_.root, column, s, child);
+            rebuild(child, in_.depth - 1, pair[s], tree, s ? right : left);
         }
         return tree;
     }
-    void forget() override {
-        held_.clear();
-        held_bytes_ = 0;
+
+    /// The least loss of a tree that begins with the test, where it is within the slack; else kNone.
+    Amount loss(const Subset& node, int depth, Amount minimum, Amount slack, int column) {
+        const Amount held = node.with_weight(column, rows_.pad);
+        if (!minima_.parts(held, node.weight - held)) return kNone;
+        Subset child[2];
+        Amount price[2];
+        const Amount room = minimum + slack - minima_.test(column);
+        for (int s = 0; s < 2; ++s) rows_.child(node, column, s, child[s]);
+        const int first = 2 * held >= node.weight ? 1 : 0;
+        const Amount other = minima_.floor(child[1 - first].cover);
+        price[first] = minima_.minimum(child[first], depth - 1, room - other);
+        if (price[first] >= kNone || price[first] + other > room) return kNone;
+        price[1 - first] = minima_.minimum(child[1 - first], depth - 1, room - price[first]);
+        if (price[1 - first] >= kNone || price[0] + price[1] > room) return kNone;
+        return price[0] + price[1] + minima_.test(column) - minimum;
     }
 
 private:
-    struct Held {
-        Amount slack;
-        ListPtr list;
-    };
-    struct Best {
-        int column = -1, label = 0;
-        One left, right;
-    };
     int n() const { return pieces_.n(); }
-    bool note(bool found, Amount upper) {
-        if (found) cost_ = upper;
-        return found;
-    }
-    Amount slack(Amount upper) const { return in_.minima.prices().limit(upper - 1) - in_.root_minimum; }
 
     /// Tests of a node by what they lose at least, up to the slack.
     std::vector<std::pair<Amount, int>> choices(Subset& node, int depth, Amount minimum, Amount slack) {
         std::vector<std::pair<Amount, int>> out;
-        Minima& minima = in_.minima;
         Sides two;
-        if (depth == 2) minima.sides(node, two);
-        Subset child[2];
-        for (int j = 0; j < in_.rows.columns; ++j) {
-            const Amount held = node.with_weight(j, in_.rows.pad);
-            if (!minima.parts(held, node.weight - held)) continue;
-            Amount price[2];
-            const Amount room = minimum + slack - minima.test(j);
+        if (depth == 2) minima_.sides(node, two);
+        for (int j = 0; j < rows_.columns; ++j) {
+            Amount loss;
             if (depth == 2) {
-                price[0] = two.least[0][j], price[1] = two.least[1][j];
+                const Amount a = two.least[0][j], b = two.least[1][j];
+                loss = a >= kNone || b >= kNone ? kNone : a + b + minima_.test(j) - minimum;
             } else {
-                for (int s = 0; s < 2; ++s) in_.rows.child(node, j, s, child[s]);
-                const int first = 2 * held >= node.weight ? 1 : 0;
-                const Amount other = minima.floor(child[1 - first].cover);
-                price[first] = minima.minimum(child[first], depth - 1, room - other);
-                if (price[first] >= kNone || price[first] + other > room) continue;
-                price[1 - first] = minima.minimum(child[1 - first], depth - 1, room - price[first]);
+                loss = this->loss(node, depth, minimum, slack, j);
             }
-            if (price[0] >= kNone || price[1] >= kNone || price[0] + price[1] > room) continue;
-            out.push_back({price[0] + price[1] + minima.test(j) - minimum, j});
+            if (loss <= slack) out.push_back({loss, j});
         }
         std::sort(out.begin(), out.end());
         return out;
@@ -134,7 +136,7 @@ private:
                     for (const One* v : b) {
                         if (v->excess > room) break;
                         pieces_.join(one, *u, *v, column, loss);
-                        ++in_.counters.pairs;
+                        ++counters_.pairs;
                         if (pieces_.few_features(one)) out.push_back(one);
                     }
                     if (out.size() <= mark) continue;
@@ -146,44 +148,43 @@ private:
             }
     }
     void check_memory(std::size_t more) const {
-        if (held_bytes_ + more + in_.minima.bytes() > in_.settings.memory) throw OutOfMemory{};
+        if (held_.bytes + more + minima_.bytes() > in_.settings.memory) throw OutOfMemory{};
     }
 
     /// The trees of depth two: per root test both sides' leaves and stumps from the pair counts.
     void two_tests(Subset& node, Amount minimum, Amount slack, List& out, std::size_t& mark) {
-        Minima& minima = in_.minima;
-        const int kinds = in_.table.kinds, pad = in_.rows.pad;
+        const int kinds = in_.table.kinds, pad = rows_.pad;
         Sides least;
-        minima.sides(node, least);
+        minima_.sides(node, least);
         std::vector<Amount> cell[2][2], side_total[2];
         for (auto& part : cell)
             for (auto& one : part) one.resize(kinds);
         for (auto& total : side_total) total.resize(kinds);
-        for (int g = 0; g < in_.rows.columns; ++g) {
+        for (int g = 0; g < rows_.columns; ++g) {
             const Amount a = least.least[0][g], b = least.least[1][g];
             if (a >= kNone || b >= kNone) continue;
-            const Amount loss = a + b + minima.test(g) - minimum;
+            const Amount loss = a + b + minima_.test(g) - minimum;
             if (loss > slack) continue;
             Amount side_weight[2] = {};
             for (int k = 0; k < kinds; ++k) {
                 side_total[1][k] = node.with[std::size_t(k) * pad + g];
                 side_total[0][k] = node.total[k] - side_total[1][k];
-                for (int s = 0; s < 2; ++s) side_weight[s] += side_total[s][k];
+                for (int s = 0; s < 2; ++s) side_weight[s] += side_total[s][k] * in_.table.unit[k];
             }
             List list[2];
             for (int s = 0; s < 2; ++s)
                 pieces_.leaves(side_total[s], side_weight[s], least.least[s][g], slack - loss, list[s]);
-            for (int h = 0; h < in_.rows.columns; ++h) {
+            for (int h = 0; h < rows_.columns; ++h) {
                 if (h == g) continue;
                 Amount weight[2][2] = {};
                 for (int k = 0; k < kinds; ++k) {
-                    const Amount both = in_.rows.pair(node, k, g)[h];
+                    const Amount both = rows_.pair(node, k, g)[h];
                     cell[1][1][k] = both;
                     cell[1][0][k] = side_total[1][k] - both;
                     cell[0][1][k] = node.with[std::size_t(k) * pad + h] - both;
                     cell[0][0][k] = side_total[0][k] - cell[0][1][k];
                     for (int s = 0; s < 2; ++s)
-                        for (int u = 0; u < 2; ++u) weight[s][u] += cell[s][u][k];
+                        for (int u = 0; u < 2; ++u) weight[s][u] += cell[s][u][k] * in_.table.unit[k];
                 }
                 for (int s = 0; s < 2; ++s)
                     pieces_.stump(cell[s], weight[s], h, least.least[s][g], slack - loss, list[s]);
@@ -194,16 +195,15 @@ private:
     }
 
     ListPtr front(Subset& node, int depth, Amount slack) {
-        const auto known = held_.find(node.key);
-        if (known != held_.end() && known->second.slack >= slack) return known->second.list;
+        const auto known = held_.fronts.find(node.key);
+        if (known && known->slack >= slack) return known->list;
         in_.control.check();
         auto out = std::make_shared<List>();
-        Minima& minima = in_.minima;
-        const Amount minimum = minima.minimum(node, depth, kNone);
+        const Amount minimum = minima_.minimum(node, depth, kNone);
         if (slack < 0 || minimum >= kNone) return out;
         std::size_t mark = std::size_t(1) << 14;
         pieces_.leaves(node.total, node.weight, minimum, slack, *out);
-        if (depth >= 1 && minima.splits(node.weight)) {
+        if (depth >= 1 && minima_.splits(node.weight)) {
             if (depth == 1) {
                 pieces_.one_test(node, minimum, slack, *out);
             } else if (depth == 2) {
@@ -211,7 +211,7 @@ private:
             } else {
                 for (const auto& [loss, column] : choices(node, depth, minimum, slack)) {
                     Subset child[2];
-                    for (int s = 0; s < 2; ++s) in_.rows.child(node, column, s, child[s]);
+                    for (int s = 0; s < 2; ++s) rows_.child(node, column, s, child[s]);
                     const ListPtr a = front(child[0], depth - 1, slack - loss);
                     if (a->empty()) continue;
                     const ListPtr b = front(child[1], depth - 1, slack - loss);
@@ -221,29 +221,13 @@ private:
         }
         tidy(*out, dominance_);
         out->shrink_to_fit();
-        ++in_.counters.fronts;
-        in_.counters.kept += out->size();
-        in_.counters.largest = std::max<std::uint64_t>(in_.counters.largest, out->size());
-        held_bytes_ += out->size() * sizeof(One) + 128;
+        ++counters_.fronts;
+        counters_.kept += out->size();
+        counters_.largest = std::max<std::uint64_t>(counters_.largest, out->size());
+        held_.bytes += out->size() * sizeof(One) + 128;
         check_memory(0);
-        held_[node.key] = {slack, out};
+        held_.fronts.put(node.key, {slack, out}, [](const auto& a, const auto& b) { return a.slack > b.slack; });
         return out;
-    }
-
-    /// The cheapest pair of solutions that satisfies the active rows and costs less than `upper`.
-    bool query(const List& low, const List& high, int column, Amount room, Amount& upper) {
-        std::vector<Window<K, Words>> windows;
-        for (auto& group : grouped<K, Words>(high)) windows.emplace_back(pieces_, std::move(group), in_.main, column);
-        bool found = false;
-        for (const One& u : low) {
-            if (u.excess > room) break;
-            for (Window<K, Words>& window : windows) {
-                if (!pieces_.meets(u.carried.marks(), window.marks(), column)) continue;
-                const One* partner = window.partner(u, upper, in_.counters.pairs);
-                if (partner) best_ = {column, 0, u, *partner}, found = true;
-            }
-        }
-        return found;
     }
 
     bool as_good(const One& one, const One& wanted) const {
@@ -262,13 +246,12 @@ private:
                 tree.label[at] = c;
                 return;
             }
-        Minima& minima = in_.minima;
-        const Amount minimum = minima.minimum(node, depth, kNone), slack = wanted.excess;
+        const Amount minimum = minima_.minimum(node, depth, kNone), slack = wanted.excess;
         Subset child[2];
         for (const auto& [loss, column] : depth_choices(node, depth, minimum, slack)) {
             ListPtr list[2];
             for (int s = 0; s < 2; ++s) {
-                in_.rows.child(node, column, s, child[s]);
+                rows_.child(node, column, s, child[s]);
                 list[s] = front(child[s], depth - 1, slack - loss);
             }
             for (const One& u : *list[0]) {
@@ -278,7 +261,7 @@ private:
                     if (!pieces_.meets(u.carried.marks(), v.carried.marks(), column)) continue;
                     pieces_.join(one, u, v, column, loss);
                     if (!as_good(one, wanted)) continue;
-                    tree.feature[at] = in_.rows.original[column];
+                    tree.feature[at] = rows_.original[column];
                     const int left = add_node(tree), right = add_node(tree);
                     tree.left[at] = left, tree.right[at] = right;
                     const One keep_u = u, keep_v = v;
@@ -295,14 +278,90 @@ private:
         return depth >= 1 ? choices(node, depth, minimum, slack) : std::vector<std::pair<Amount, int>>{};
     }
 
-    FrontInput in_;
-    std::vector<Active> active_;
+    const FrontInput& in_;
+    Rows& rows_;
+    Minima& minima_;
+    Counters& counters_;
+    const std::vector<Active>& active_;
     Pieces<K, Words> pieces_;
     Dominance dominance_;
-    std::unordered_map<Key, Held, KeyHash> held_;
-    std::size_t held_bytes_ = 0;
+    Held<K, Words>& held_;
+};
+
+template <int K, int Words>
+class FrontsOf final : public Fronts {
+    using One = Solution<K, Words>;
+
+public:
+    FrontsOf(const FrontInput& in, const std::vector<Active>& active) : in_(in), active_(active) {
+        for (const auto& worker : in.team.workers)
+            of_worker_.push_back(std::make_unique<Fronting<K, Words>>(in_, *worker, active_, held_));
+    }
+
+    bool below(Amount upper) override {
+        Minima& minima = in_.team.first().minima;
+        Best best;
+        best.cost = upper;
+        for (int c = 0; c < in_.table.labels && in_.root.weight >= in_.settings.min_support; ++c) {
+            One one;
+            of_worker_[0]->pieces().leaf(one, in_.root.total, c, 0);
+            if (one.cost < best.cost && of_worker_[0]->pieces().satisfies(one)) best = {one.cost, -1, -1, c, {}};
+        }
+        const Amount limit = slack(upper);
+        if (in_.depth > 0 && limit >= 0 && minima.splits(in_.root.weight)) search(choices(limit), best);
+        if (best.cost < upper) best_ = best;
+        return best.cost < upper;
+    }
+    Amount cost() const override { return best_.cost; }
+    FlatTree tree() override {
+        return best_.column < 0 ? constant_tree(best_.label) : of_worker_[0]->tree(best_.column, best_.pair);
+    }
+
+private:
+    struct Best {
+        Amount cost = kNone;
+        int place = -1;  // of the test among the choices; of equal costs the first counts
+        int column = -1, label = 0;
+        One pair[2];
+    };
+    Amount slack(Amount upper) const { return in_.team.first().minima.prices().limit(upper - 1) - in_.root_minimum; }
+    /// Tests of the root by what they lose at least, up to the slack.
+    std::vector<std::pair<Amount, int>> choices(Amount slack) {
+        Rows& rows = in_.team.first().rows;
+        std::vector<std::pair<Amount, int>> out;
+        std::vector<Amount> loss(rows.columns, kNone);
+        in_.team.each(loss.size(), [&](int w, std::size_t j) {
+            loss[j] = of_worker_[w]->loss(in_.root, in_.depth, in_.root_minimum, slack, int(j));
+        });
+        for (int j = 0; j < rows.columns; ++j)
+            if (loss[j] <= slack) out.push_back({loss[j], j});
+        std::sort(out.begin(), out.end());
+        return out;
+    }
+    void search(const std::vector<std::pair<Amount, int>>& choices, Best& best) {
+        std::mutex mutex;
+        in_.team.each(choices.size(), [&](int w, std::size_t i) {
+            const auto& [loss, column] = choices[i];
+            Amount upper;
+            {
+                const std::lock_guard lock(mutex);
+                upper = best.cost + (best.place > int(i));  // an equal cost from an earlier test counts
+            }
+            const Amount limit = slack(upper);
+            if (loss > limit) return;
+            Best own;
+            if (!of_worker_[w]->query(column, loss, limit, upper, own.pair)) return;
+            const std::lock_guard lock(mutex);
+            if (upper < best.cost || (upper == best.cost && int(i) < best.place))
+                best.cost = upper, best.place = int(i), best.column = column, std::copy_n(own.pair, 2, best.pair);
+        });
+    }
+
+    FrontInput in_;
+    std::vector<Active> active_;
+    Held<K, Words> held_;
+    std::vector<std::unique_ptr<Fronting<K, Words>>> of_worker_;
     Best best_;
-    Amount cost_ = kNone;
 };
 
 }  // namespace treeform::totals

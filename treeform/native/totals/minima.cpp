@@ -17,10 +17,11 @@
 
 namespace treeform::totals {
 
-Minima::Minima(const Table& table, Rows& rows, const Settings& settings, const Control& control, Counters& counters)
+Minima::Minima(const Table& table, Rows& rows, const Settings& settings, const Control& control, Counters& counters,
+               Store<Known>& known)
     : table_(table), rows_(rows), settings_(settings), control_(control), counters_(counters),
       kernel_(choose_kernel(settings.simd.c_str())), supported_(settings.min_support > 1),
-      similarity_(settings.use_similarity && settings.min_support <= 1 && settings.min_flow <= 1) {}
+      similarity_(settings.use_similarity && settings.min_support <= 1 && settings.min_flow <= 1), known_(known) {}
 
 Minima::Level& Minima::level(int depth) {
     while (int(levels_.size()) <= depth) levels_.emplace_back();
@@ -29,14 +30,12 @@ Minima::Level& Minima::level(int depth) {
 
 void Minima::set(const Prices& prices) {
     prices_ = prices;
-    known_.clear();
-    ++counters_.prices;
     const int kinds = table_.kinds, labels = table_.labels;
     delta_.assign(std::size_t(arrays()) * kinds, 0);
     for (int k = 0; k < kinds; ++k) {
         for (int d = 0; d < differences(); ++d)
             delta_[d * kinds + k] = double(prices_.leaf[k * labels + d + 1] - prices_.leaf[k * labels]);
-        if (supported_) delta_[differences() * kinds + k] = 1;
+        if (supported_) delta_[differences() * kinds + k] = double(table_.unit[k]);
     }
     test_.resize(rows_.columns);
     test_price_.resize(rows_.pad);
@@ -105,7 +104,7 @@ Amount Minima::one(const Subset& node) const {
         for (int k = 0; k < table_.kinds; ++k) {
             part[1][k] = node.with[std::size_t(k) * rows_.pad + j];
             part[0][k] = node.total[k] - part[1][k];
-            held += part[1][k];
+            held += part[1][k] * table_.unit[k];
         }
         if (!parts(held, node.weight - held)) continue;
         best = std::min(best, leaf(part[0], node.weight - held) + leaf(part[1], held) + test_[j]);
@@ -139,12 +138,12 @@ Amount Minima::two(const double* with, const double* all, Amount base, Amount we
         if (conditions || sides) {
             a = 0;
             for (int k = 0; k < table_.kinds; ++k) {
-                if (column < 0)
-                    a += node->with[std::size_t(k) * pad + j];
-                else {
+                Amount count = node->with[std::size_t(k) * pad + j];
+                if (column >= 0) {
                     const Amount pair = rows_.pair(*node, k, column)[j];
-                    a += side ? pair : node->with[std::size_t(k) * pad + j] - pair;
+                    count = side ? pair : count - pair;
                 }
+                a += count * table_.unit[k];
             }
             b = weight - a;
             if (!parts(a, b)) continue;
@@ -192,8 +191,8 @@ void Minima::sides(Subset& node, Sides& out) {
 void Minima::both_children(Subset& node, Level& l, int column, Amount value[2]) {
     Key key[2] = {node.key.with(column, 0), node.key.with(column, 1)};
     const auto a = known_.find(key[0]), b = known_.find(key[1]);
-    if (a != known_.end() && b != known_.end()) {
-        value[0] = a->second.lower, value[1] = b->second.lower;
+    if (a && b) {
+        value[0] = a->lower, value[1] = b->lower;
         ++counters_.cache_hits;
         return;
     }
@@ -226,7 +225,7 @@ void Minima::both_children(Subset& node, Level& l, int column, Amount value[2]) 
                        column, small, nullptr);
     value[1 - small] = two(p.with[1], p.all[1], whole_base - small_base, node.weight - child.weight, best[1][0].data(),
                            best[1][1].data(), &node, column, 1 - small, nullptr);
-    for (int s = 0; s < 2; ++s) known_[key[s]] = {value[s], true};
+    for (int s = 0; s < 2; ++s) keep(key[s], value[s], true);
 }
 
 Amount Minima::three(Subset& node, Level& l) {
@@ -249,9 +248,9 @@ Amount Minima::minimum(Subset& node, int depth, Amount limit) {
     if (depth == 0 || rows_.columns == 0 || !splits(node.weight)) return leaf(node.total, node.weight);
     if (depth == 1) return one(node);
     const auto found = known_.find(node.key);
-    if (found != known_.end() && (found->second.exact || found->second.lower > limit)) {
+    if (found && (found->exact || found->lower > limit)) {
         ++counters_.cache_hits;
-        return found->second.lower;
+        return found->lower;
     }
     if (depth >= 4) return deep(node, depth, limit, node.key == Key{});
     Level& l = level(depth);
@@ -263,7 +262,7 @@ Amount Minima::minimum(Subset& node, int depth, Amount limit) {
     } else {
         value = three(node, l);
     }
-    known_[node.key] = {value, true};
+    keep(node.key, value, true);
     return value;
 }
 
@@ -291,49 +290,55 @@ std::vector<int> Minima::ranked(Subset& root, Amount* least) {
     return order;
 }
 
+std::vector<int> Minima::order_of_root(Subset& root, Amount& from) {
+    from = leaf(root.total, root.weight);
+    ++counters_.subproblems;
+    const std::vector<int> order = ranked(root, &from);
+    return only.empty() ? order : only;
+}
+
 Amount Minima::deep(Subset& node, int depth, Amount limit, bool root) {
-    Level& l = level(depth);
     ++counters_.subproblems;
     control_.check();
-    const Amount as_leaf = leaf(node.total, node.weight);
-    Amount best = as_leaf, lower = as_leaf;
+    Amount best = leaf(node.total, node.weight), lower = best;
     std::vector<int> order = ranked(node, &best);
     if (root && !only.empty()) order = only;
-    l.settled.clear();
+    forget_settled(depth);
     for (const int j : order) {
-        const Amount cut = std::min(limit, best - 1) - test_[j];
-        Amount value[2], floor[2];
-        for (int s = 0; s < 2; ++s) {
-            std::vector<std::uint64_t>& cover = l.cover[s];
-            cover.resize(rows_.words);
-            for (int w = 0; w < rows_.words; ++w)
-                cover[w] = node.cover[w] & (s ? rows_.literal[j][w] : ~rows_.literal[j][w]);
-            value[s] = floor[s] = this->floor(cover);
-            const auto known = known_.find(node.key.with(j, s));
-            if (known != known_.end()) value[s] = std::max(value[s], known->second.lower);
-            if (similarity_) value[s] = std::max(value[s], similar(l, cover, floor[s]));
-        }
-        const Amount held = node.with_weight(j, rows_.pad);
-        const int first = 2 * held >= node.weight ? 1 : 0;
-        for (int turn = 0; turn < 2; ++turn) {
-            if (value[0] + value[1] > cut) {
-                ++(turn ? counters_.pruned_bound : counters_.pruned_similarity);
-                break;
-            }
-            const int s = turn ? 1 - first : first;
-            rows_.child(node, j, s, l.child[s]);
-            value[s] = std::max(value[s], minimum(l.child[s], depth - 1, cut - value[1 - s]));
-            if (similarity_ && value[s] < kNone) l.settled.push_back({l.child[s].cover, value[s] - floor[s]});
-        }
-        const Amount sum = value[0] >= kNone || value[1] >= kNone ? kNone : value[0] + value[1] + test_[j];
-        if (value[0] + value[1] <= cut) best = sum;
-        lower = std::min(lower, sum);
+        const Amount value = with_test(node, depth, j, std::min(limit, best - 1));
+        best = std::min(best, value), lower = std::min(lower, value);
     }
-    if (!root || only.empty()) {
-        const bool exact = best <= limit;
-        known_[node.key] = {exact ? best : lower, exact};
+    const bool exact = best <= limit;
+    if (!root || only.empty()) keep(node.key, exact ? best : lower, exact);
+    return exact ? best : lower;
+}
+
+Amount Minima::with_test(const Subset& node, int depth, int column, Amount limit) {
+    Level& l = level(depth);
+    const Amount cut = limit - test_[column];
+    Amount value[2], floor[2];
+    for (int s = 0; s < 2; ++s) {
+        std::vector<std::uint64_t>& cover = l.cover[s];
+        cover.resize(rows_.words);
+        for (int w = 0; w < rows_.words; ++w)
+            cover[w] = node.cover[w] & (s ? rows_.literal[column][w] : ~rows_.literal[column][w]);
+        value[s] = floor[s] = this->floor(cover);
+        if (const auto known = known_.find(node.key.with(column, s))) value[s] = std::max(value[s], known->lower);
+        if (similarity_) value[s] = std::max(value[s], similar(l, cover, floor[s]));
     }
-    return best <= limit ? best : lower;
+    const Amount held = node.with_weight(column, rows_.pad);
+    const int first = 2 * held >= node.weight ? 1 : 0;
+    for (int turn = 0; turn < 2; ++turn) {
+        if (value[0] + value[1] > cut) {
+            ++(turn ? counters_.pruned_bound : counters_.pruned_similarity);
+            break;
+        }
+        const int s = turn ? 1 - first : first;
+        rows_.child(node, column, s, l.child[s]);
+        value[s] = std::max(value[s], minimum(l.child[s], depth - 1, cut - value[1 - s]));
+        if (similarity_ && value[s] < kNone) l.settled.push_back({l.child[s].cover, value[s] - floor[s]});
+    }
+    return value[0] >= kNone || value[1] >= kNone ? kNone : value[0] + value[1] + test_[column];
 }
 
 FlatTree Minima::best_tree(Subset& root, int depth) {

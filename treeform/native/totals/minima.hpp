@@ -1,12 +1,12 @@
 #pragma once
 // The least price of a tree, per subproblem: see minima.cpp.
 #include <deque>
-#include <unordered_map>
 #include <vector>
 
 #include "control.hpp"
 #include "kernel.hpp"
 #include "prices.hpp"
+#include "store.hpp"
 #include "subset.hpp"
 #include "tree.hpp"
 
@@ -17,10 +17,16 @@ struct Sides {
     std::vector<Amount> least[2];
 };
 
+/// What an earlier search of a subproblem left.
+struct Known {
+    Amount lower;
+    bool exact;
+};
+
 class Minima {
 public:
-    Minima(const Table&, Rows&, const Settings&, const Control&, Counters&);
-    /// Other prices, or another depth: forgets everything.
+    Minima(const Table&, Rows&, const Settings&, const Control&, Counters&, Store<Known>&);
+    /// Other prices, or another depth. The store is to be cleared once for all who share it.
     void set(const Prices& prices);
     const Prices& prices() const { return prices_; }
     Amount test(int column) const { return test_[column]; }
@@ -42,11 +48,22 @@ public:
     std::vector<int> only;  // root tests of a rough search; empty: all
     std::size_t bytes() const { return known_.size() * 64; }
 
+    // The root of a deep tree, whose tests several workers share:
+    bool known(const Subset& root) const { return known_.find(root.key).has_value(); }
+    /// The tests to try, and the least price that is known without them.
+    std::vector<int> order_of_root(Subset& root, Amount& from);
+    void forget_settled(int depth) { level(depth).settled.clear(); }
+    /// The least price of a tree with that test when it is at most `limit`, else a bound above `limit`.
+    Amount with_test(const Subset& node, int depth, int column, Amount limit);
+    void keep_root(const Subset& root, Amount value) {
+        if (only.empty()) keep(root.key, value, true);
+    }
+
 private:
-    struct Known {
-        Amount lower;
-        bool exact;
-    };
+    void keep(const Key& key, Amount lower, bool exact) {
+        known_.put(key, {lower, exact},
+                   [](const Known& a, const Known& b) { return !b.exact && (a.exact || a.lower > b.lower); });
+    }
     struct Settled {
         std::vector<std::uint64_t> cover;
         Amount excess;
@@ -85,7 +102,7 @@ private:
     std::vector<double> delta_, test_price_;
     std::vector<Amount> test_;                // per column of the rows
     std::vector<Amount> floor_, regret_;      // per point
-    std::unordered_map<Key, Known, KeyHash> known_;
+    Store<Known>& known_;
     std::deque<Level> levels_;
 };
 

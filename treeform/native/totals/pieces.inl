@@ -13,19 +13,20 @@ public:
     using One = Solution<K, Words>;
     using List = Front<K, Words>;
 
-    Pieces(const FrontInput& in, const std::vector<Active>& active) : in_(in), active_(int(active.size())) {
+    Pieces(const FrontInput& in, const Worker& worker, const std::vector<Active>& active)
+        : in_(in), rows_(worker.rows), minima_(worker.minima), active_(int(active.size())) {
         const Table& t = in.table;
         const int n = active_;
         leaf_row_.assign(std::size_t(t.kinds) * t.labels * std::max(1, n), 0);
         for (int i = 0; i < t.kinds * t.labels; ++i)
             for (int a = 0; a < n; ++a)
                 leaf_row_[i * n + a] = active[a].sign * t.row[std::size_t(i) * t.rows + active[a].row];
-        test_row_.assign(std::size_t(in.rows.columns) * std::max(1, n), 0);
-        test_cost_.resize(in.rows.columns);
-        source_.assign(in.rows.columns, 0);
+        test_row_.assign(std::size_t(rows_.columns) * std::max(1, n), 0);
+        test_cost_.resize(rows_.columns);
+        source_.assign(rows_.columns, 0);
         std::unordered_map<int, int> number;
-        for (int j = 0; j < in.rows.columns; ++j) {
-            const int f = in.rows.original[j];
+        for (int j = 0; j < rows_.columns; ++j) {
+            const int f = rows_.original[j];
             test_cost_[j] = t.test_cost[f];
             for (int a = 0; a < n; ++a)
                 test_row_[j * n + a] = active[a].sign * t.test_row[std::size_t(f) * t.rows + active[a].row];
@@ -49,9 +50,11 @@ public:
     }
     /// Whether a test on the column may have sides that carry these marks.
     bool meets(std::uint64_t low, std::uint64_t high, int column) const {
-        return Words == 0 || meet(in_.table, in_.rows.original[column], low, high);
+        return Words == 0 || meet(in_.table, rows_.original[column], low, high);
     }
-    bool few_features(const One& one) const { return Words < 2 || one.carried.features() <= in_.settings.max_features; }
+    bool few_features(const One& one) const {
+        return Words < 2 || in_.settings.max_features == 0 || one.carried.features() <= in_.settings.max_features;
+    }
 
     void leaf(One& one, const std::vector<Amount>& total, int label, Amount base) const {
         const Table& t = in_.table;
@@ -61,7 +64,7 @@ public:
         std::uint64_t marks = 0;
         for (int k = 0; k < t.kinds; ++k) {
             const int i = k * t.labels + label;
-            one.excess += total[k] * in_.minima.prices().leaf[i];
+            one.excess += total[k] * minima_.prices().leaf[i];
             one.cost += total[k] * t.cost[i];
             for (int a = 0; a < n(); ++a) one.row[a] += total[k] * leaf_row_[std::size_t(i) * n() + a];
             if (Words > 0 && t.mark && total[k] > 0) marks |= t.mark[i];
@@ -71,7 +74,7 @@ public:
     /// Joins a solution per side and the test above them.
     void join(One& out, const One& low, const One& high, int column, Amount loss) const {
         out.carried.join(low.carried, high.carried);
-        out.carried.test(source_[column]);
+        if (in_.settings.max_features > 0) out.carried.test(source_[column]);
         out.excess = low.excess + high.excess + loss;
         out.cost = low.cost + high.cost + test_cost_[column];
         for (int a = 0; a < n(); ++a) out.row[a] = low.row[a] + high.row[a] + test_row_[std::size_t(column) * n() + a];
@@ -89,14 +92,14 @@ public:
     /// The trees of one test on two cells within the room above `base`.
     void stump(const std::vector<Amount>* cell, const Amount* weight, int column, Amount base, Amount room,
                List& out) const {
-        if (!in_.minima.parts(weight[0], weight[1]) || !in_.minima.splits(weight[0] + weight[1])) return;
+        if (!minima_.parts(weight[0], weight[1]) || !minima_.splits(weight[0] + weight[1])) return;
         One low, high, one;
         for (int c = 0; c < in_.table.labels; ++c) {
             leaf(low, cell[0], c, 0);
             for (int d = 0; d < in_.table.labels; ++d) {
                 leaf(high, cell[1], d, 0);
                 if (!meets(low.carried.marks(), high.carried.marks(), column)) continue;
-                join(one, low, high, column, in_.minima.test(column) - base);
+                join(one, low, high, column, minima_.test(column) - base);
                 if (one.excess <= room && few_features(one)) out.push_back(one);
             }
         }
@@ -105,12 +108,12 @@ public:
     void one_test(const Subset& node, Amount base, Amount room, List& out) const {
         const int kinds = in_.table.kinds;
         std::vector<Amount> cell[2] = {node.total, node.total};
-        for (int j = 0; j < in_.rows.columns; ++j) {
+        for (int j = 0; j < rows_.columns; ++j) {
             Amount weight[2] = {};
             for (int k = 0; k < kinds; ++k) {
-                cell[1][k] = node.with[std::size_t(k) * in_.rows.pad + j];
+                cell[1][k] = node.with[std::size_t(k) * rows_.pad + j];
                 cell[0][k] = node.total[k] - cell[1][k];
-                weight[0] += cell[0][k], weight[1] += cell[1][k];
+                for (int s = 0; s < 2; ++s) weight[s] += cell[s][k] * in_.table.unit[k];
             }
             stump(cell, weight, j, base, room, out);
         }
@@ -118,6 +121,8 @@ public:
 
 private:
     const FrontInput& in_;
+    const Rows& rows_;
+    const Minima& minima_;
     const int active_;
     std::vector<Amount> leaf_row_, test_row_, test_cost_, high_, low_;
     std::vector<int> source_;  // per column: its feature, numbered

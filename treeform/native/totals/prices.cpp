@@ -30,7 +30,7 @@ Pricing::Pricing(const Table& t, const Settings& settings) : table_(t) {
         for (int c = 0; c < t.labels; ++c) high = std::max(high, t.cost[k * t.labels + c]);
         most += Wide(high) * weight_[k];
     }
-    if (most >= Wide(1) << 48) throw std::overflow_error("costs");
+    if (most >= Wide(1) << 50) throw std::overflow_error("costs");
     most_ = Amount(most);
     unit_ = std::min<Amount>(Amount(1) << 30, (Amount(1) << 50) / std::bit_ceil(std::uint64_t(most_ + 1)));
     scale_.assign(t.rows, 1);

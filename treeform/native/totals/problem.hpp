@@ -20,6 +20,7 @@ struct Table {
     const std::uint8_t* x = nullptr;  // row-major; 0: the lower side of the test
     std::size_t points = 0, columns = 0;
     const Amount* count = nullptr;
+    const Amount* unit = nullptr;  // per kind: what a unit of its count weighs, where weights stand in several digits
     int kinds = 0, labels = 0, rows = 0;
     const Amount* cost = nullptr;
     const Amount* row = nullptr;
@@ -47,6 +48,7 @@ struct Settings {
     Amount multiplier_unit = 1;
     bool use_multipliers = true, use_lazy = true, use_steps = true, use_shallow = true, use_rough = true,
          use_similarity = true, use_dominance = true;
+    int threads = 1;
     std::size_t memory = std::size_t(1) << 30;
     std::string simd = "auto";
     FlatTree start;  // may be empty

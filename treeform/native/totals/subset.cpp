@@ -99,8 +99,8 @@ void Rows::root(Subset& out) const {
             for (int j = 0; j < columns; ++j)
                 if (literal[j][p / 64] >> (p % 64) & 1) out.with[std::size_t(k) * pad + j] += std::int32_t(q);
         }
-    out.weight = 0;
-    for (const Amount q : out.total) out.weight += q;
+    out.weight = 0, out.unit = table_.unit;
+    for (int k = 0; k < table_.kinds; ++k) out.weight += out.total[k] * out.unit[k];
 }
 
 void Rows::child(const Subset& parent, int column, int side, Subset& out) {
@@ -122,11 +122,11 @@ void Rows::child(const Subset& parent, int column, int side, Subset& out) {
     const int kinds = table_.kinds;
     out.with.resize(std::size_t(kinds) * pad);
     out.total.resize(kinds);
-    out.weight = 0;
+    out.weight = 0, out.unit = parent.unit;
     for (int k = 0; k < kinds; ++k) {
         const Amount inside = parent.with[std::size_t(k) * pad + column];
         out.total[k] = side ? inside : parent.total[k] - inside;
-        out.weight += out.total[k];
+        out.weight += out.total[k] * out.unit[k];
     }
     if (parent.has_pairs) {
         for (int k = 0; k < kinds; ++k) {

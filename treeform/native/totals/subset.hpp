@@ -33,12 +33,13 @@ struct Subset {
     std::vector<std::int32_t> with;      // [kind][pad]: weight of the rows where the column is 1
     std::vector<Amount> total;           // [kind]
     Amount weight = 0;
+    const Amount* unit = nullptr;        // [kind]: of the table
     std::vector<std::uint64_t> cover;    // over the points
     binary::Buffer table;                // pair counts [kind][h][pad]
     bool has_pairs = false;
     Amount with_weight(int column, int pad) const {
         Amount sum = 0;
-        for (std::size_t k = 0; k < total.size(); ++k) sum += with[k * pad + column];
+        for (std::size_t k = 0; k < total.size(); ++k) sum += with[k * pad + column] * unit[k];
         return sum;
     }
 };

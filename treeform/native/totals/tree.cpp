@@ -9,7 +9,7 @@ Valued value_of(const FlatTree& tree, const Table& t, const Settings& settings) 
     std::vector<Amount> count(n * t.kinds, 0), weight(n, 0);
     for (std::size_t p = 0; p < t.points; ++p) {
         Amount w = 0;
-        for (int k = 0; k < t.kinds; ++k) w += t.count[p * t.kinds + k];
+        for (int k = 0; k < t.kinds; ++k) w += t.count[p * t.kinds + k] * t.unit[k];
         std::size_t at = 0;
         weight[0] += w;
         while (tree.feature[at] >= 0) {

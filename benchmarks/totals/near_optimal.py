@@ -1,0 +1,50 @@
+"""All models within one per cent of the optimum, with and without parity.
+
+One thread; user CPU seconds of everything: the optimum, the enumeration, and one solve for each column that may be
+indispensable. The sensitive column is left out of the tests.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import treeform as tf
+from benchmarks.harness import Figures, Frame, Rows, Shown, named, read_set, table, user_seconds
+from benchmarks.totals.compare import SENSITIVE
+
+
+def enumerate_models(name: str, X: Frame, y: Any, depth: int, parity: bool, seconds: float) -> dict[str, Any]:
+    """One question."""
+    column, favourable = SENSITIVE[name]
+    problem = tf.Problem(X.drop(columns=column), y, shape=tf.Tree(depth))
+    if parity:
+        problem += tf.StatisticalParity(groups=X[column], difference="0.05", favourable=favourable)
+    began = user_seconds()
+    found = problem.near_optimal(within="0.01", limit=1000, time_limit=seconds)
+    spent = user_seconds() - began
+    needed = [one.column for one in found.indispensable if one.proved]
+    return {
+        "tests": problem.data.n_tests, "optimum": found.best.objective, "models": found.count,
+        "counted": "all" if found.counted else f"up to {found.counted_to}", "indispensable": len(needed),
+        "CPU s": round(spent, 2),
+    }  # fmt: skip
+
+
+@table("totals_near_optimal")
+def counts(rows: Rows) -> Shown:
+    """The rows as they are."""
+    note = f"Within {rows.facts['seconds']} s each. Indispensable: columns that every such model tests."
+    return Shown("Models within one per cent", rows.frame, note)
+
+
+def main(sets: str = ",".join(SENSITIVE), seconds: float = 120, depths: str = "2,3") -> None:
+    """Measure."""
+    figures = Figures("totals_near_optimal", ("set", "depth", "requirement"), seconds=f"{seconds:g}")
+    for name in named("fairness", sets):
+        X, y = read_set("fairness", name)
+        for depth in map(int, depths.split(",")):
+            for parity in (False, True):
+                what = "difference .05" if parity else "none"
+                work = partial(enumerate_models, name, X, y, depth, parity, seconds)
+                figures.measure(work, set=name, depth=depth, requirement=what)

@@ -1,0 +1,44 @@
+"""
+Almost as good, and why some requirements conflict
+==================================================
+
+All trees within two per cent of the best fair one, what each requirement costs, and what to give up when nothing
+satisfies them all.
+"""
+
+# %%
+# Models that are almost as good
+# ------------------------------
+
+from pathlib import Path
+
+import pandas as pd
+
+import treeform as tf
+
+table = pd.read_csv(Path(__file__).parent / "data" / "german-credit.csv")
+problem = tf.Problem(table, "creditworthy", shape=tf.Tree(depth=2), exclude=["sex"])
+problem += tf.StatisticalParity(groups="sex", difference="0.02")
+problem += tf.MinSupport(0.05)
+found = problem.near_optimal(within=0.02, time_limit=60)
+print(found)
+print(found.to_frame().head())
+
+# %%
+# What each requirement costs
+# ---------------------------
+# The optimum without it, each one proved.
+
+result = problem.solve()
+print(result.prices())
+
+# %%
+# Too much at once
+# ----------------
+# A smallest set of requirements that cannot hold together, and how far each would have to move.
+
+problem += tf.MaxErrors(0.275)
+conflict = problem.conflict(time_limit=60)
+assert conflict is not None
+assert conflict.minimal
+print(conflict)

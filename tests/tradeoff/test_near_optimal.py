@@ -1,0 +1,271 @@
+"""Near-optimal models against enumeration by brute force, indispensable columns, limits, and the command."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+import treeform as tf
+from treeform.cli.app import app
+from treeform.data import Dataset
+from treeform.errors import DataError, SpecError
+from treeform.graph import DecisionGraph
+from treeform.solve.result import Status
+from treeform.testing import all_models, brute_force, draw_cases
+from treeform.tradeoff import listing
+
+
+def key(graph: DecisionGraph, data: Dataset, node: int = 0, rows: frozenset[int] | None = None) -> object:
+    """A tree as what it does: the column of each test, and the two sets of samples with what becomes of them.
+
+    None for a tree that is in no normal form: some test separates nothing, or has two leaves of one class.
+    """
+    rows = frozenset(range(data.n_samples)) if rows is None else rows
+    f = int(graph.feature[node])
+    if f < 0:
+        return int(graph.label[node])
+    if f >= data.n_features:
+        return None
+    left = frozenset(i for i in rows if data.X[i, f] <= graph.threshold[node])
+    sides = [(left, int(graph.left[node])), (rows - left, int(graph.right[node]))]
+    if not all(side for side, _ in sides):
+        return None
+    below = [(side, key(graph, data, child, side)) for side, child in sides]
+    ends = [end for _, end in below]
+    if None in ends or (isinstance(ends[0], int) and ends[0] == ends[1]):
+        return None
+    return data.columns[f].source, frozenset(below)
+
+
+def expected(problem: tf.Problem, within: Fraction) -> dict[object, Fraction]:
+    """The normal forms of all near-optimal models with their values."""
+    data = problem.data
+    found: dict[object, Fraction] = {}
+    for graph in all_models(data, problem.shape):
+        form = key(graph, data)
+        if form is not None and not any(r.violation(graph, data) for r in problem.requirements):
+            found[form] = Fraction(problem.objective.evaluate(graph, data))
+    if not found:
+        return {}
+    most = min(found.values()) * (1 + within)
+    return {form: value for form, value in found.items() if value <= most}
+
+
+REQUIREMENTS: list[list[tf.Requirement]] = [
+    [],
+    [tf.StatisticalParity(groups="group", difference="0.3")],
+    [tf.StatisticalParity(groups="group", ratio="0.6"), tf.MinSupport(2)],
+    [tf.Stability(0.4), tf.MaxNodes(2)],
+    [tf.FeatureBudget(1)],
+    [tf.MaxErrors(0.45), tf.EqualOpportunity(groups="group", difference="0.4")],
+    [tf.NoTestOn("age")],
+    [tf.Monotone("owner")],
+]
+
+
+@pytest.mark.parametrize("which", range(len(REQUIREMENTS)))
+def test_the_models_are_those_of_enumeration(which: int) -> None:
+    compared = 0
+    for case in draw_cases(5, seed=70 + which, shapes=(tf.Tree(2), tf.Tree(1))):
+        if case.data.n_classes > 2:
+            continue
+        problem = tf.Problem(
+            case.frame, case.labels, shape=case.shape, sample_weight=case.weights, exclude=["group"]
+        ).minimize(case.objective)
+        try:
+            problem += REQUIREMENTS[which]
+        except SpecError:  # refused on these data
+            continue
+        within = Fraction(3, 10)
+        found = problem.near_optimal(within=within, limit=10**6)
+        want = expected(problem, within)
+        forms = [key(model.graph, problem.data) for model in found.models]
+        assert dict(zip(forms, (m.objective for m in found.models), strict=True)) == want
+        assert len(forms) == len(want) == found.count
+        if want:
+            assert found.complete and found.counted_to == found.threshold
+            values = [m.objective for m in found.models]
+            assert values == sorted(values)
+        compared += 1
+    assert compared >= 2
+
+
+def forms(
+    data: Dataset, depth: int, cost: np.ndarray, rows: frozenset[int] | None = None
+) -> list[tuple[object, Fraction]]:
+    """All normal forms with their costs, subtree by subtree."""
+    rows = frozenset(range(data.n_samples)) if rows is None else rows
+    weights = np.array([[cost[data.y[i]][c] for c in range(data.n_classes)] for i in sorted(rows)])
+    out: dict[object, Fraction] = {c: Fraction(weights[:, c].sum()) for c in range(data.n_classes)}
+    for f in range(data.n_features if depth else 0):
+        for value in sorted({data.X[i, f] for i in rows})[:-1]:
+            left = frozenset(i for i in rows if data.X[i, f] <= value)
+            for a, x in forms(data, depth - 1, cost, left):
+                for b, y in forms(data, depth - 1, cost, rows - left):
+                    if not (isinstance(a, int) and a == b):
+                        out[data.columns[f].source, frozenset({(left, a), (rows - left, b)})] = x + y
+    return list(out.items())
+
+
+def test_costs_at_depth_three() -> None:
+    rng = np.random.default_rng(3)
+    X = pd.DataFrame(rng.integers(0, 2, (12, 3)), columns=list("abc"))
+    cost = [[Fraction(1, 4), Fraction(1)], [Fraction(3), Fraction(1, 2)]]
+    problem = tf.Problem(X, rng.integers(0, 2, 12), shape="tree:3").minimize("cost[1/4 1; 3 1/2]")
+    found = problem.near_optimal(within="1/4", limit=10**6)
+    every = dict(forms(problem.data, 3, np.array(cost, dtype=object)))
+    want = {form: value for form, value in every.items() if value <= found.threshold}
+    assert len(want) > 20 and min(every.values()) * Fraction(5, 4) == found.threshold
+    assert {key(m.graph, problem.data): m.objective for m in found.models} == want and found.complete
+
+
+def test_three_classes() -> None:
+    rng = np.random.default_rng(4)
+    X = pd.DataFrame({"a": rng.integers(0, 3, 12), "b": list("xyzxyzxxyyzz")})
+    problem = tf.Problem(X, rng.integers(0, 3, 12), shape="tree:2")
+    found = problem.near_optimal(within="1/2", limit=10**6)
+    want = expected(problem, Fraction(1, 2))
+    assert len(want) > 20
+    assert {key(m.graph, problem.data): m.objective for m in found.models} == want and found.complete
+
+
+def table() -> tuple[pd.DataFrame, np.ndarray]:
+    rng = np.random.default_rng(5)
+    X = pd.DataFrame({"a": rng.integers(0, 2, 40), "b": rng.integers(0, 3, 40), "c": rng.integers(0, 3, 40)})
+    X["copy"] = X["b"] * 2
+    y = (X["a"] & (X["b"] > 0)).to_numpy() ^ (rng.random(40) < 0.1)
+    return X, y.astype(int)
+
+
+def test_indispensable_columns() -> None:
+    X, y = table()
+    problem = tf.Problem(X, y, shape="tree:2")
+    found = problem.near_optimal(within="0.2")
+    frame = found.columns().set_index("column")
+    for name in X.columns:
+        rest = problem.data.columns
+        others = tf.Problem(X.drop(columns=name), y, shape="tree:2").solve()
+        assert others.objective is not None and len(rest) == 4
+        assert bool(frame["indispensable"][name]) is (others.objective > found.threshold)
+    assert frame["indispensable"]["a"] is True
+    assert frame["indispensable"]["b"] is False  # its copy does as well
+    uses = Counter(column for model in found.models for column in model.columns())
+    assert {name: int(n) for name, n in frame["models"].items() if n} == dict(uses)
+    for one in found.indispensable:
+        assert tf.check(one.without.certificate(), X, y).ok
+    assert "a: tested by" in str(found) and "indispensable" in str(found)
+
+
+def test_more_models_than_are_listed() -> None:
+    problem = tf.Problem(*table(), shape="tree:2")
+    whole = problem.near_optimal(within=5, limit=10**6)
+    part = problem.near_optimal(within=5, limit=3)
+    assert whole.complete and whole.count > 10
+    assert part.count == whole.count and part.counted and not part.complete and len(part.models) == 3
+    assert [m.objective for m in part.models] == [m.objective for m in whole.models[:3]]
+    assert len(whole.to_frame()) == whole.count
+    written = json.loads(json.dumps(part.to_json()))
+    assert written["count"] == whole.count and not written["complete"] and len(written["models"]) == 3
+
+
+def test_too_many_models_are_counted_as_far_as_they_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = tf.Problem(*table(), shape="tree:2")
+    whole = problem.near_optimal(within=6, limit=10**6)
+    monkeypatch.setattr("treeform.tradeoff.listing.MOST_TREES", 60)
+    part = problem.near_optimal(within=6, limit=10**6)
+    assert not part.counted and part.counted_to is not None
+    assert part.counted_to < whole.threshold
+    assert part.count == sum(m.objective <= part.counted_to for m in whole.models) == len(part.models)
+    assert "not counted" in str(part)
+    monkeypatch.setattr("treeform.tradeoff.listing.MOST_TREES", 1)
+    none = problem.near_optimal(within=6)
+    assert none.counted_to is None and none.models == () and "were not counted" in str(none)
+
+
+def test_an_optimum_that_was_not_proved_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The threshold follows a better model that the enumeration finds."""
+    problem = tf.Problem(*table(), shape="tree:2")
+    solve = listing.solve
+
+    def weak(question, options):
+        found = solve(question, options)
+        graph = DecisionGraph.leaf(0, question.data)
+        value = int((question.data.y != 0).sum())
+        return replace(found, graph=graph, objective=value, status=Status.FEASIBLE)
+
+    right = problem.near_optimal(within="0.1")
+    monkeypatch.setattr("treeform.tradeoff.listing.solve", weak)
+    found = problem.near_optimal(within="0.1")
+    assert found.threshold == right.threshold
+    assert [m.objective for m in found.models] == [m.objective for m in right.models]
+
+
+def test_nothing_satisfies_the_requirements() -> None:
+    problem = tf.Problem(*table(), shape="tree:1")
+    problem += tf.MaxErrors(5)
+    problem += tf.NoTestOn("a")
+    found = problem.near_optimal()
+    assert found.best.status is Status.INFEASIBLE and found.models == () and "no model" in str(found)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        ({"within": -0.01}, "are not possible"),
+        ({"within": "much"}, "cannot be a share"),
+        ({"limit": 0}, "is no number of models"),
+        ({"limit": True}, "is no number of models"),
+    ],
+)
+def test_what_is_refused(arguments, text) -> None:
+    with pytest.raises(SpecError, match=text):
+        tf.Problem(*table(), shape="tree:1").near_optimal(**arguments)
+
+
+def test_shapes_and_objectives_that_are_not_enumerated() -> None:
+    X, y = table()
+    for shape in (tf.Diagram(1, 2), tf.Tree(2, splits="multivariate")):
+        with pytest.raises(SpecError, match="cannot be listed"):
+            tf.Problem(X, y, shape=shape).near_optimal()
+    with pytest.raises(SpecError, match="objective depth cannot be listed"):
+        tf.Problem(X, y, shape="tree:2").minimize("depth").near_optimal()
+    many = tf.Problem(np.arange(400.0)[:, None], np.arange(400) % 2, shape="tree:1")
+    with pytest.raises(SpecError, match="399 distinct tests"):
+        many.near_optimal()
+
+
+def test_no_test_on_a_column() -> None:
+    X, y = table()
+    with pytest.raises(DataError, match="is not there"):
+        tf.Problem(X, y, shape="tree:1").add(tf.NoTestOn("nothing"))
+    problem = tf.Problem(X, y, shape="tree:2")
+    problem += tf.NoTestOn("a")
+    want = brute_force(tf.Problem(X.drop(columns="a"), y, shape="tree:2").data, problem.shape, "error")
+    result = problem.solve()
+    assert want is not None and result.objective == want[0] and result.solver == "totals-search"
+    assert tf.check(result.certificate(), X, y).ok
+    for solver, formulation in (("highs", "odd"), ("cadical153", "sat-depth")):
+        stated = problem.solve(solver, formulation=formulation, warm_start=None)
+        assert stated.objective == want[0] and stated.status is Status.OPTIMAL
+    tf.Problem(X, y, shape="tree:1", exclude=["a"]).add(tf.NoTestOn("a"))
+
+
+def test_the_command(tmp_path: Path) -> None:
+    X, y = table()
+    path, out = tmp_path / "table.csv", tmp_path / "models.json"
+    X.assign(y=y).to_csv(path, index=False)
+    words = ["near-optimal", str(path), "--target", "y", "--shape", "tree:2", "--within", "0.2"]
+    done = CliRunner().invoke(app, [*words, "--limit", "2", "-o", str(out)])
+    assert done.exit_code == 0, done.output
+    assert "indispensable" in done.stdout and "2 of them listed" in done.stdout
+    assert len(json.loads(out.read_text())["models"]) == 2
+    wrong = CliRunner().invoke(app, [*words[:-1], "-1"])
+    assert wrong.exit_code == 2

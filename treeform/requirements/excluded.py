@@ -1,0 +1,73 @@
+"""Columns that no test may read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from treeform.errors import DataError
+from treeform.language.requirement import Requirement
+from treeform.language.totals import TotalRow, Totals
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from treeform.data import Dataset
+    from treeform.graph import DecisionGraph
+    from treeform.language.ports import Ports
+    from treeform.model import Model
+
+
+class NoTestOn(Requirement):
+    """No test reads a column of the table, whatever its levels.
+
+    Parameters
+    ----------
+    column : str
+
+    Raises
+    ------
+    DataError
+        When bound to data that have no such feature.
+    """
+
+    name: ClassVar[str] = "no_test_on"
+    demands_tests: ClassVar[bool] = False
+    needs = frozenset({"feature"})
+
+    def __init__(self, column: str) -> None:
+        self.column = column
+
+    def bind(self, data: Dataset, **context: object) -> NoTestOn:
+        if not len(self._features(data)) and self.column not in data.exclude:
+            names = dict.fromkeys(column.source for column in data.columns)
+            raise DataError(
+                f"{self} names a column that is not there",
+                cause=f"the columns are {', '.join(names)}",
+                fix="name one of these",
+            )
+        return self
+
+    def _features(self, data: Dataset) -> NDArray[np.int64]:
+        return np.flatnonzero([column.source == self.column for column in data.columns])
+
+    def build(self, m: Model, t: Ports) -> None:
+        # feature[v, f] = 0 for the features f of the column
+        own = self._features(t.data)
+        if len(own):
+            m.add(t.feature[:, own] <= 0, str(self))
+
+    def violation(self, graph: DecisionGraph, data: Dataset) -> int:
+        own = set(self._features(data).tolist())
+        return sum(bool(own & set(test.columns)) for test in graph.tests())
+
+    def totals(self, data: Dataset) -> Totals:
+        """The number of tests that read the column, at most 0."""
+        per_test = np.zeros((data.n_features, 1), dtype=np.int64)
+        per_test[self._features(data)] = 1
+        nothing = np.zeros((data.n_samples, data.n_classes, 1), dtype=np.int64)
+        return Totals((f"tests on {self.column}",), nothing, (TotalRow((1,), hi=0),), per_test)
+
+    def __str__(self) -> str:
+        return f"{self.name}:{self.column}"

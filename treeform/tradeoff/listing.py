@@ -1,0 +1,256 @@
+"""How near-optimal models are found: the optimum, then all trees up to the threshold, then columns one by one."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+
+from treeform.data import Dataset
+from treeform.engines import TotalsSearch
+from treeform.engines.enumeration import Enumeration, Limits, Stopped, TooManyTrees
+from treeform.engines.table_of_totals import TableOfTotals
+from treeform.engines.task import EngineRun
+from treeform.engines.totals import reason_against
+from treeform.engines.tree_lists import Nested, TreeList
+from treeform.errors import ContradictionError, SpecError
+from treeform.graph import DecisionGraph
+from treeform.language.numbers import as_fraction
+from treeform.language.question import Question
+from treeform.requirements.excluded import NoTestOn
+from treeform.shape import UNIVARIATE, Tree
+from treeform.solve import schedule
+from treeform.solve.budget import Budget, interruptible
+from treeform.solve.driver import solve
+from treeform.solve.options import USUAL, SolveOptions
+from treeform.solve.relaxation import Relaxation, relax
+from treeform.solve.result import Result, Status, as_number
+from treeform.solve.verification import verify
+from treeform.tradeoff.near_optimal import Indispensable, NearModel, NearOptimal
+
+MOST_TREES = 1_000_000
+"""Trees that are held at once; beyond that the count goes up to a smaller objective."""
+MOST_TESTS = 300
+"""Distinct tests: pairs of them are counted as one table."""
+PARTS = (0, 16, 8, 4, 2, 1)
+"""The range between optimum and threshold is counted in growing parts: nothing, 1/16, 1/8, ..."""
+
+
+class _Counted(TotalsSearch):
+    """The part of a question that the enumeration counts by itself."""
+
+    understands: ClassVar[frozenset[str]] = frozenset(
+        {"cost", "node_penalty", "min_support", "min_flow", "max_nodes", "totals", "weights"}
+    )
+
+
+def list_near_optimal(
+    question: Question, options: SolveOptions = USUAL, *, within: Any = "0.01", limit: int = 1000
+) -> NearOptimal:
+    """The near-optimal models of a question; see `treeform.Problem.near_optimal`."""
+    share = _checked(within, limit)
+    relaxation = _countable(question)
+    budget = Budget(options.time_limit)
+    with interruptible(budget):
+        seconds = schedule.NEAR_OPTIMUM.of(budget).remaining
+        best = solve(question, replace(options, time_limit=None if seconds is None else max(seconds, 1e-3)))
+        if best.objective is None:
+            return NearOptimal(
+                question, best, Fraction(0), (), 0, None, (), budget.seconds, budget.reason or best.limit
+            )
+        search = _Listing(question, relaxation, budget, limit)
+        threshold = Fraction(best.objective) * (1 + share)
+        models, count, counted_to = search.up_to(Fraction(best.objective), threshold)
+        if best.status is not Status.OPTIMAL and models and models[0].objective < best.objective:
+            # The enumeration found a better optimum: the threshold follows it.
+            threshold = Fraction(models[0].objective) * (1 + share)
+            models, count, counted_to = search.up_to(Fraction(models[0].objective), threshold)
+        named = _candidates(models, best)
+        columns = tuple(_without(question, name, threshold, options, budget, len(named)) for name in named)
+    return NearOptimal(
+        question, best, threshold, models, count, counted_to, columns, budget.seconds, budget.reason
+    )
+
+
+def _checked(within: Any, limit: Any) -> Fraction:
+    share = as_fraction(within, "a share of the optimum")
+    if share < 0:
+        raise SpecError(
+            f"models within {share} of the optimum are not possible",
+            cause="no model is better than the optimum",
+            fix="use for example within=0.01",
+        )
+    if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
+        raise SpecError(
+            f"limit={limit!r} is no number of models",
+            cause="it is at least 1",
+            fix="use for example limit=1000",
+        )
+    return share
+
+
+def _countable(question: Question) -> Relaxation:
+    """The question as costs, totals and limits; what is more than that is judged model by model.
+
+    Raises
+    ------
+    SpecError
+        If the models of this shape, objective or table cannot be listed.
+    """
+    fix = "use a tree, tf.Error() or tf.Cost(...) with tf.Nodes(), and few tests; round or bin columns"
+    if not isinstance(question.shape, Tree) or question.shape.splits != UNIVARIATE:
+        raise SpecError(
+            f"near-optimal models of {question.shape} cannot be listed",
+            cause="models are enumerated for trees with tests of one column",
+            fix=fix,
+        )
+    relaxation = relax(question, _Counted())
+    dropped = () if relaxation is None else relaxation.dropped
+    if relaxation is None or any(name not in question.labels for name in dropped):
+        raise SpecError(
+            f"near-optimal models of the objective {question.objective} cannot be listed",
+            cause="models are enumerated where the objective is a sum over samples and tests",
+            fix=fix,
+        )
+    tests, reason = question.data.n_tests, reason_against(question.data, relaxation.task)
+    if tests > MOST_TESTS or reason is not None:
+        raise SpecError(
+            "near-optimal models cannot be listed on this table",
+            cause=reason or f"it has {tests} distinct tests, the limit is {MOST_TESTS}",
+            fix=fix,
+        )
+    return relaxation
+
+
+class _Listing:
+    """Enumeration in growing parts, and the models that come of it."""
+
+    def __init__(self, question: Question, relaxation: Relaxation, budget: Budget, limit: int) -> None:
+        self.question, self.relaxation, self.budget, self.limit = question, relaxation, budget, limit
+        data, task = question.data, relaxation.task
+        self.table = TableOfTotals(data, task)
+        self.enumeration = Enumeration(
+            self.table,
+            _categories(data, self.table),
+            Limits(task.depth, task.min_support, task.min_flow),
+            *self._multipliers(),
+            MOST_TREES,
+            budget.stop,
+        )
+        # What the enumeration does not count by itself is judged on each model.
+        self.judged = bool(relaxation.dropped) or question.limits.max_errors is not None
+
+    def _multipliers(self) -> tuple[list[int], int]:
+        """Prices of the rows from the search for the optimum; zeros are right as well."""
+        rows = len(self.table.lo)
+        if not rows:
+            return [], 1
+        seconds = schedule.NEAR_OPTIMUM.of(self.budget).remaining
+        found = TotalsSearch().run(
+            self.question.data, self.relaxation.task, EngineRun(time_limit=seconds, stop=self.budget.stop)
+        )
+        witness = found.witness
+        if witness is None or len(witness["multipliers"]) != rows:
+            return [0] * rows, 1
+        return witness["multipliers"], witness["unit"]
+
+    def up_to(
+        self, best: Fraction, threshold: Fraction
+    ) -> tuple[tuple[NearModel, ...], int, Fraction | None]:
+        """(models, how many there are, the objective up to which they were counted)."""
+        found: tuple[tuple[NearModel, ...], int, Fraction | None] = ((), 0, None)
+        for part in PARTS:
+            reach = best if part == 0 else best + (threshold - best) / part
+            try:
+                trees = self.enumeration.trees(self._cost(reach))
+                found = (*self._models(trees), reach)
+            except (TooManyTrees, Stopped):
+                break
+        return found
+
+    def _cost(self, objective: Fraction) -> int:
+        """The largest cost in the engine's units of a model with at most this objective."""
+        return self.relaxation.upper(math.floor(objective * self.question.scale))
+
+    def _models(self, trees: TreeList) -> tuple[tuple[NearModel, ...], int]:
+        order = np.argsort(trees.adds[:, 0], kind="stable")
+        models: list[NearModel] = []
+        count = 0
+        for index in order.tolist():
+            if len(models) >= self.limit and not self.judged:
+                count = len(order)
+                break
+            if index % 64 == 0 and self.budget.stop():
+                raise Stopped
+            model = self._judged(trees.tree(index), int(trees.adds[index, 0]))
+            if model is not None:
+                count += 1
+                models += [model] if len(models) < self.limit else []
+        return tuple(models), count
+
+    def _judged(self, nested: Nested, cost: int) -> NearModel | None:
+        """The model, if it satisfies everything; its value is evaluated again."""
+        graph = self._graph(nested)
+        judged = verify(self.question, graph)
+        value = self.relaxation.factor * cost + self.relaxation.offset
+        broken = {name for name, rest in judged.violations.items() if rest}
+        if judged.value != value or judged.misfit or (broken and not self.judged):
+            raise ContradictionError(
+                "a model was counted wrongly, so no answer is given",
+                cause=f"counted {value}, evaluated {judged.value}, misses {', '.join(sorted(broken)) or 'nothing'}",
+                fix="report this with the data: the enumeration or a requirement is wrong",
+            )
+        return None if broken else NearModel(as_number(self.question.to_units(judged.value)), graph)
+
+    def _graph(self, nested: Nested) -> DecisionGraph:
+        feature: list[int] = []
+        threshold: list[float] = []
+        left: list[int] = []
+        right: list[int] = []
+        label: list[int] = []
+
+        def add(node: Nested) -> int:
+            here = len(feature)
+            left.append(-1)
+            right.append(-1)
+            if isinstance(node, int):
+                feature.append(-1)
+                threshold.append(math.nan)
+                label.append(node)
+                return here
+            feature.append(int(self.table.feature[node[0]]))
+            threshold.append(float(self.table.threshold[node[0]]))
+            label.append(-1)
+            left[here], right[here] = add(node[1]), add(node[2])
+            return here
+
+        add(nested)
+        return DecisionGraph.from_arrays(feature, threshold, left, right, label, self.question.data)
+
+
+def _categories(data: Dataset, table: TableOfTotals) -> list[Any]:
+    """The tests of each categorical column that has several."""
+    found = []
+    for source in range(int(table.source.max(initial=-1)) + 1):
+        own = np.flatnonzero(table.source == source)
+        if len(own) > 1 and data.columns[int(table.feature[own[0]])].kind == "category":
+            found.append(own)
+    return found
+
+
+def _candidates(models: tuple[NearModel, ...], best: Result) -> list[str]:
+    """The columns that all models in hand test; no other one can be indispensable."""
+    assert best.graph is not None and best.objective is not None
+    known = [*models, NearModel(best.objective, best.graph)]
+    return sorted(set.intersection(*(model.columns() for model in known)))
+
+
+def _without(
+    question: Question, column: str, threshold: Fraction, options: SolveOptions, budget: Budget, turns: int
+) -> Indispensable:
+    stated = question.with_(requirements=(*question.requirements, NoTestOn(column).bind(question.data)))
+    seconds = schedule.equal_part(budget.remaining, turns)
+    return Indispensable(column, solve(stated, replace(options, time_limit=seconds)), threshold)

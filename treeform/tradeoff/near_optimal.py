@@ -1,0 +1,187 @@
+"""Near-optimal models: all that are almost as good as the best, and which columns they need."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import pandas as pd
+
+from treeform.graph import DecisionGraph
+from treeform.language.question import Question
+from treeform.notebook import Printed
+from treeform.solve.result import Limit, Number, Result
+
+
+@dataclass(frozen=True)
+class NearModel:
+    """One of the models.
+
+    Attributes
+    ----------
+    objective : int or Fraction
+    graph : DecisionGraph
+    """
+
+    objective: Number
+    graph: DecisionGraph
+
+    def columns(self) -> set[str]:
+        """The columns of the table that it tests."""
+        return {self.graph.columns[f].source for f in self.graph.features_used()}
+
+
+@dataclass(frozen=True)
+class Indispensable:
+    """Whether every near-optimal model tests a column.
+
+    Attributes
+    ----------
+    column : str
+    without : Result
+        The answer where no test may read the column.
+    threshold : Fraction
+    """
+
+    column: str
+    without: Result
+    threshold: Fraction
+
+    @property
+    def proved(self) -> bool | None:
+        """True: no model without the column is within the threshold; False: one is; None: not known."""
+        objective, bound = self.without.objective, self.without.bound
+        if objective is not None and objective <= self.threshold:
+            return False
+        if str(self.without.status) == "infeasible" or (bound is not None and bound > self.threshold):
+            return True
+        return None
+
+
+@dataclass(frozen=True, repr=False)
+class NearOptimal(Printed):
+    """The models within a share of the optimum that satisfy all requirements, in normal form.
+
+    Attributes
+    ----------
+    question : Question
+    best : Result
+        The optimum.
+    threshold : Fraction
+        The largest objective that counts as near-optimal.
+    models : tuple of NearModel
+        The best first; at most as many as were asked for.
+    count : int
+        How many models have an objective of at most ``counted_to``, proved by enumeration.
+    counted_to : Fraction or None
+        The objective up to which all models were counted; None when none were.
+    indispensable : tuple of Indispensable
+        For the columns that all listed models test: the optimum without them.
+    seconds : float
+    limit : Limit or None
+        What ended the work early.
+    """
+
+    question: Question
+    best: Result
+    threshold: Fraction
+    models: tuple[NearModel, ...]
+    count: int
+    counted_to: Fraction | None
+    indispensable: tuple[Indispensable, ...]
+    seconds: float
+    limit: Limit | None = None
+
+    @property
+    def counted(self) -> bool:
+        """Whether all near-optimal models were counted."""
+        return self.counted_to is not None and self.counted_to >= self.threshold
+
+    @property
+    def complete(self) -> bool:
+        """Whether all near-optimal models are listed."""
+        return self.counted and self.count == len(self.models)
+
+    def columns(self) -> pd.DataFrame:
+        """One row for each column: how many of the listed models test it, the optimum without it, and what follows.
+
+        ``indispensable`` is True where every near-optimal model tests the column, listed or not: no model without it
+        is within the threshold.
+        """
+        names = list(dict.fromkeys(column.source for column in self.question.data.columns))
+        used = [model.columns() for model in self.models]
+        asked = {one.column: one for one in self.indispensable}
+        rows: list[dict[str, Any]] = []
+        for name in names:
+            tested = sum(name in columns for columns in used)
+            one = asked.get(name)
+            missing = bool(used) and tested < len(used)
+            rows.append(
+                {
+                    "column": name,
+                    "models": tested,
+                    "share": tested / len(used) if used else None,
+                    "optimum without": None
+                    if one is None or one.without.objective is None
+                    else float(one.without.objective),
+                    "indispensable": False if missing else None if one is None else one.proved,
+                }
+            )
+        frame = pd.DataFrame(rows, columns=["column", "models", "share", "optimum without", "indispensable"])
+        frame["indispensable"] = frame["indispensable"].astype(object)
+        return frame.sort_values(["models", "column"], ascending=[False, True], ignore_index=True)
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row for each listed model: objective, errors, tests, depth, and the columns that it tests."""
+        rows = [
+            {
+                "objective": float(model.objective),
+                "tests": model.graph.n_nodes,
+                "depth": model.graph.depth,
+                "columns": ", ".join(sorted(model.columns())),
+            }
+            for model in self.models
+        ]
+        return pd.DataFrame(rows, columns=["objective", "tests", "depth", "columns"])
+
+    def to_json(self) -> dict[str, Any]:
+        """The models as plain values; numbers exact, as text."""
+        return {
+            "objective": str(self.question.objective),
+            "requirements": list(self.question.labels),
+            "digest": self.question.data.digest,
+            "threshold": str(self.threshold),
+            "count": self.count,
+            "counted_to": None if self.counted_to is None else str(self.counted_to),
+            "complete": self.complete,
+            "indispensable": [one.column for one in self.indispensable if one.proved],
+            "models": [
+                {"objective": str(Fraction(model.objective)), "model": model.graph.to_json()}
+                for model in self.models
+            ],
+        }
+
+    def __str__(self) -> str:
+        if self.best.objective is None:
+            return f"no model in hand: {self.best}"
+        to = self.counted_to
+        lines = [f"optimum {_text(self.best.objective)}, near-optimal up to {_text(self.threshold)}"]
+        if to is None:
+            lines.append("the models were not counted: there are too many, or the time was spent")
+        else:
+            more = "" if self.counted else "; those beyond are not counted"
+            lines.append(
+                f"{self.count:,} models up to {_text(to)}, {len(self.models):,} of them listed{more}"
+            )
+        table = self.columns()
+        for name, tested, needed in zip(
+            table["column"], table["models"], table["indispensable"], strict=True
+        ):
+            if tested:
+                lines.append(f"  {name}: tested by {tested:,}{'  indispensable' if needed is True else ''}")
+        return "\n".join(lines)
+
+
+def _text(value: Number) -> str:
+    return str(value) if Fraction(value).denominator == 1 else f"{float(value):.6g}"
