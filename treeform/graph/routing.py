@@ -55,15 +55,19 @@ def visits(graph: Nodes, X: Floats) -> NDArray[np.bool_]:
 
 def counts(graph: Nodes, data: Dataset) -> NDArray[np.int64]:
     """Weight of each class of `data` that reaches each node, in weight units: (N, K) int64."""
-    out = np.zeros((len(graph.feature), data.n_classes), dtype=np.int64)
+    size, classes = len(graph.feature), data.n_classes
+    out = np.zeros(size * classes, dtype=np.int64)
+    weights = None if data.total_weight == data.n_samples else data.weights  # positive whole numbers: all are 1
     node = np.zeros(data.n_samples, dtype=np.int64)
     rows = np.arange(data.n_samples)
     matrix = graph.tested(data.X)
     while rows.size:
-        np.add.at(out, (node[rows], data.y[rows]), data.weights[rows])
+        # Sums of weights are below 2**53, so that bincount's doubles are exact.
+        of_row = None if weights is None else weights[rows]
+        out += np.bincount(node[rows] * classes + data.y[rows], of_row, minlength=len(out)).astype(np.int64)
         rows = rows[graph.feature[node[rows]] >= 0]
         node[rows] = _next(graph, matrix, rows, node[rows])
-    return out
+    return out.reshape(size, classes)
 
 
 def sides_taken(graph: Nodes, X: Floats) -> NDArray[np.bool_]:
@@ -76,8 +80,7 @@ def sides_taken(graph: Nodes, X: Floats) -> NDArray[np.bool_]:
         rows = rows[graph.feature[node[rows]] >= 0]
         at = node[rows]
         left = matrix[rows, graph.feature[at]] <= graph.threshold[at]
-        taken[at[left], 0] = True
-        taken[at[~left], 1] = True
+        taken[at, (~left).view(np.int8)] = True
         node[rows] = np.where(left, graph.left[at], graph.right[at])
     return taken
 
