@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+from totals_samples import draw, fair
 
 import treeform as tf
-from tests.support.totals_samples import draw, fair
 from treeform.certify.prices import cheapest
 from treeform.engines import EngineRun
 from treeform.solve.relaxation import relax

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from totals_samples import RATES, AtLeastTests, AtMostApproved, TestPrice, draw, fair
 
 import treeform as tf
-from tests.support.totals_samples import RATES, AtLeastTests, AtMostApproved, TestPrice, draw, fair
 from treeform.engines import EngineRun, TreeTask
 from treeform.engines.table_of_totals import TableOfTotals
 from treeform.engines.totals import PARTS
@@ -304,7 +304,9 @@ def test_threads_change_neither_cost_nor_bound(benchmark_data, depth):
     assert stopped.limit is tf.Limit.MEMORY and stopped.bound <= stopped.errors
 
 
-@pytest.mark.parametrize("setting", [{"threads": 0}, {"simd": "none"}, {"memory_limit": 0}, {"parts": ("magic",)}])
+@pytest.mark.parametrize(
+    "setting", [{"threads": 0}, {"simd": "none"}, {"memory_limit": 0}, {"parts": ("magic",)}]
+)
 def test_settings_that_are_not_possible_are_refused(setting):
     with pytest.raises(SpecError):
         tf.TotalsSearch(**setting)
