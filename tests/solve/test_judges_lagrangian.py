@@ -264,8 +264,9 @@ def test_the_meeting_point_of_two_lines():
 
 def test_no_model_is_above_the_ceiling():
     assert lagrangian.ceiling(question("error")) == 6
-    assert lagrangian.ceiling(question("1/2*error + 3*nodes")) == 2 * (3 + 12)
-    assert lagrangian.ceiling(question("cost[0 4; 1 0]", weights=[1, 1, 1, 1, 1, 0.5])) == 2 * 22
+    assert lagrangian.ceiling(question("1/2*error + 3*nodes")) == 2 * (3 + 3 * 3)  # three tests
+    # Each sample at its dearest: two of class 0 at 4, four of class 1 at 1, the last of them with half the weight.
+    assert lagrangian.ceiling(question("cost[0 4; 1 0]", weights=[1, 1, 1, 1, 1, 0.5])) == 2 * (8 + 3.5)
     assert lagrangian.ceiling(question("error + leaves")) == 6 + 4
 
 

@@ -220,7 +220,7 @@ def test_totals_that_tests_add_to_say_nothing_about_diagrams():
     assert relax(question("error", tf.Monotone("x0")), engine).dropped == (
         "monotone:x0,increasing,favourable=1",
     )
-    assert lagrangian.ceiling(question("error + cost[0 4; 1 0]")) == 30
+    assert lagrangian.ceiling(question("error + cost[0 4; 1 0]")) == 6 + 2 * 4 + 4 * 1
 
 
 def test_large_prices_of_tests_count_in_whole_units():

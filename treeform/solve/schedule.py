@@ -89,7 +89,7 @@ NEAR_OPTIMUM = Share(0.3, least=0.1)
 
 # -- a report ---------------------------------------------------------------------------------------
 
-REPORT_CURVES = Share(0.1, most=10.0, least=0.5, unlimited=5.0)
+REPORT_CURVES = Share(0.1, most=10.0, least=0.5, unlimited=10.0)
 """The curves of a report, after the answer: they need some tens of proved solves, each about as long as the first."""
 
 # -- the check of a certificate ---------------------------------------------------------------------
