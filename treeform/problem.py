@@ -15,8 +15,9 @@ from treeform.language.objective import Error, Objective
 from treeform.language.question import Question
 from treeform.language.requirement import Requirement
 from treeform.notebook import text_html
+from treeform.result import Result
 from treeform.shape import Diagram, Shape, Tree, parse_shape
-from treeform.solve import Progress, Result
+from treeform.solve import Progress
 from treeform.solve import solve as solve_question
 from treeform.solve.choice import choose
 from treeform.solve.explain import Explanation, explain_plan
@@ -191,10 +192,11 @@ class Problem:
         ContradictionError
             If claims contradict each other: a bug in a solver, a requirement or treeform.
         """
-        return solve_question(
+        found = solve_question(
             self.question,
             SolveOptions(solver, formulation, warm_start, time_limit, on_progress, _writer(proofs)),
         )
+        return Result.of(found)
 
     def size_table(
         self,

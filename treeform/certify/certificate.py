@@ -16,10 +16,10 @@ from treeform.certify.schema import FORMAT, CertificatePart
 from treeform.errors import CertificateError, TreeformError
 from treeform.graph.evaluate import confusion, weighted_errors
 from treeform.graph.jsonio import digest as model_digest
-from treeform.solve.result import Claim, Number, Result
+from treeform.solve.result import Claim, Number, SolveResult
 
 
-def make_certificate(result: Result) -> dict[str, Any]:
+def make_certificate(result: SolveResult) -> dict[str, Any]:
     """The certificate of ``result``: plain JSON values, numbers exact (rationals as text ``"a/b"``).
 
     Raises
@@ -74,7 +74,7 @@ def make_certificate(result: Result) -> dict[str, Any]:
     return sign(body)
 
 
-def _answer(result: Result) -> dict[str, Any]:
+def _answer(result: SolveResult) -> dict[str, Any]:
     answer: dict[str, Any] = {
         "status": str(result.status),
         "objective": exact_text(result.objective),

@@ -47,7 +47,7 @@ def check(
     Parameters
     ----------
     certificate : dict
-        From `Result.certificate`, or the JSON file written by ``treeform fit --certificate``.
+        From `treeform.Result.certificate`, or the JSON file written by ``treeform fit --certificate``.
     X, y, sample_weight
         The training data, as they were given to the problem. Columns that were excluded from the features
         have to be there too.

@@ -28,7 +28,8 @@ from treeform.cli.stored import load_model, question_for, read_certificate
 from treeform.cli.tables_out import check_kind, write_table
 from treeform.problem import Problem
 from treeform.report.facts import Facts
-from treeform.solve import Result, Status
+from treeform.result import Result
+from treeform.solve import Status
 from treeform.tradeoff.prices import Prices
 
 app = typer.Typer(

@@ -23,7 +23,8 @@ from treeform.cli.modules import import_modules
 from treeform.cli.table_files import CsvForm, csv_form
 from treeform.data.rows import BY_LINE, rows_named
 from treeform.errors import Infeasible, TreeformError, TreeformWarning
-from treeform.solve import Limit, Result, Status
+from treeform.solve import Limit, Status
+from treeform.solve.result import SolveResult
 
 
 class Exit(IntEnum):
@@ -39,7 +40,7 @@ class Exit(IntEnum):
     INTERRUPTED = 130
 
 
-def exit_code(result: Result) -> Exit:
+def exit_code(result: SolveResult) -> Exit:
     """What a solve ends with."""
     if result.status is Status.INFEASIBLE:
         return Exit.INFEASIBLE

@@ -32,8 +32,9 @@ from treeform.graph import DecisionGraph
 from treeform.language.objective import Error
 from treeform.problem import Problem
 from treeform.requirements import MinSupport
+from treeform.result import Result
 from treeform.shape import Shape
-from treeform.solve import Limit, Result, Status
+from treeform.solve import Limit, Status
 from treeform.solve.options import SolveOptions
 from treeform.solve.threads import on_threads
 

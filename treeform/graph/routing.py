@@ -57,7 +57,9 @@ def counts(graph: Nodes, data: Dataset) -> NDArray[np.int64]:
     """Weight of each class of `data` that reaches each node, in weight units: (N, K) int64."""
     size, classes = len(graph.feature), data.n_classes
     out = np.zeros(size * classes, dtype=np.int64)
-    weights = None if data.total_weight == data.n_samples else data.weights  # positive whole numbers: all are 1
+    weights = (
+        None if data.total_weight == data.n_samples else data.weights
+    )  # positive whole numbers: all are 1
     node = np.zeros(data.n_samples, dtype=np.int64)
     rows = np.arange(data.n_samples)
     matrix = graph.tested(data.X)

@@ -11,7 +11,7 @@ from treeform.report.facts import Facts, of_model, of_result
 from treeform.report.page import render_html
 from treeform.report.plain import render_text
 from treeform.report.plot import plot_trace, trace_svg
-from treeform.solve import Result
+from treeform.solve import SolveResult
 from treeform.tradeoff.frontier import Frontier
 from treeform.tradeoff.prices import Prices
 
@@ -29,19 +29,19 @@ __all__ = [
 ]
 
 
-def text(result: Result) -> str:
+def text(result: SolveResult) -> str:
     """Summarise a result as plain text.
 
     Parameters
     ----------
-    result : Result
+    result : SolveResult
         From `Problem.solve`.
     """
     return render_text(of_result(result))
 
 
 def html(
-    result: Result,
+    result: SolveResult,
     path: str | Path | None = None,
     *,
     certificate: Mapping[str, Any] | None = None,
@@ -53,7 +53,7 @@ def html(
 
     Parameters
     ----------
-    result : Result
+    result : SolveResult
         From `Problem.solve`.
     path : str or Path, optional
         Where to write it.
@@ -62,7 +62,7 @@ def html(
     source : str, optional
         A name for the data.
     prices : Prices, optional
-        What `Result.prices` found.
+        What `treeform.Result.prices` found.
     frontiers : sequence of Frontier, optional
         Curves of the best objective against the bound of a requirement, from `Problem.frontier`. Left out,
         those that a native engine finds in as long as the solve took, or half a second; see `trace_curves`.

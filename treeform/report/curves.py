@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from treeform.language.bounded import Bounded
 from treeform.language.question import Question
-from treeform.solve import Result, SolveOptions, Status, schedule
+from treeform.solve import SolveOptions, SolveResult, Status, schedule
 from treeform.solve.budget import Budget
 from treeform.solve.choice import choose
 from treeform.tradeoff.axis import find_axis
@@ -35,7 +35,7 @@ class Curve:
     sentence: str
 
 
-def trace_curves(result: Result, time_limit: float | None = None) -> tuple[Frontier, ...]:
+def trace_curves(result: SolveResult, time_limit: float | None = None) -> tuple[Frontier, ...]:
     """The frontier of every requirement with a numeric bound, where a native engine honours the whole problem.
 
     Each point is a proved solve. All curves together take at most the share of ``time_limit`` that
@@ -43,7 +43,7 @@ def trace_curves(result: Result, time_limit: float | None = None) -> tuple[Front
 
     Parameters
     ----------
-    result : Result
+    result : SolveResult
         Of a solve that ended with a proof; others have no curves.
     time_limit : float, optional
         Seconds that the solve had.

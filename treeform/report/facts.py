@@ -13,7 +13,7 @@ from treeform.graph.evaluate import confusion, errors
 from treeform.language.question import Question
 from treeform.report.curves import Curve, curves
 from treeform.report.plot import trace_svg
-from treeform.solve import Limit, Result, Status
+from treeform.solve import Limit, SolveResult, Status
 from treeform.solve.result import Number, relative_gap
 from treeform.solve.simple_bounds import floor_bound
 
@@ -109,7 +109,7 @@ KINDS = {"upper": "a model of value", "lower": "no model is below", "infeasible"
 
 
 def of_result(
-    result: Result,
+    result: SolveResult,
     *,
     certificate: Mapping[str, Any] | None = None,
     source: str | None = None,
@@ -120,13 +120,13 @@ def of_result(
 
     Parameters
     ----------
-    result : Result
+    result : SolveResult
     certificate : dict, optional
         Its digest is quoted.
     source : str, optional
         Where the data came from, such as a file name.
     prices : Prices, optional
-        What `Result.prices` found.
+        What `treeform.Result.prices` found.
     frontiers : sequence of Frontier, optional
         Curves to show, such as `treeform.report.trace_curves` gives.
     """

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from html import escape
 
-from treeform.solve import Result
+from treeform.solve import SolveResult
 from treeform.solve.result import Number
 
 WIDTH, HEIGHT = 720, 300
@@ -164,6 +164,6 @@ def _text(series: Sequence[Point]) -> str:
     return f"{series[-1][1]:.6g}" if series else "unknown"
 
 
-def plot_trace(result: Result) -> str | None:
+def plot_trace(result: SolveResult) -> str | None:
     """The trace of a result as SVG; None when it has none."""
     return trace_svg(result.trace, result.seconds)

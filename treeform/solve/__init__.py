@@ -5,7 +5,7 @@ from treeform.solve.budget import Budget
 from treeform.solve.driver import solve
 from treeform.solve.ledger import Ledger
 from treeform.solve.options import SolveOptions
-from treeform.solve.result import Claim, Limit, Progress, Result, Status
+from treeform.solve.result import Claim, Limit, Progress, SolveResult, Status
 from treeform.solve.verification import Verified, judge_candidate, verify
 
 __all__ = [
@@ -14,8 +14,8 @@ __all__ = [
     "Ledger",
     "Limit",
     "Progress",
-    "Result",
     "SolveOptions",
+    "SolveResult",
     "Status",
     "Verified",
     "judge_candidate",

@@ -21,14 +21,14 @@ from treeform.solve.ledger import Ledger
 from treeform.solve.options import USUAL, SolveOptions
 from treeform.solve.proof_writer import ProofWriter
 from treeform.solve.relaxation import relax
-from treeform.solve.result import Limit, Result, Status, as_number, why_stopped
+from treeform.solve.result import Limit, SolveResult, Status, as_number, why_stopped
 from treeform.solve.search import CompiledSearch
 from treeform.solve.simple_bounds import PROVER, PROVER_OF_CLASSES, classes_bound, floor_bound, out_of_reach
 from treeform.solve.totals_engine import totals_engine
 from treeform.solve.verification import verify
 
 
-def solve(question: Question, options: SolveOptions = USUAL) -> Result:
+def solve(question: Question, options: SolveOptions = USUAL) -> SolveResult:
     """Answer ``question``; see `treeform.Problem.solve`."""
     plan = choose(question, options)
     budget = Budget(options.time_limit)
@@ -211,7 +211,7 @@ def _who_answered(plan: Plan, ledger: Ledger) -> tuple[str, str | None]:
     return ", ".join(dict.fromkeys(ledger.runners)) or "none", None
 
 
-def _result(question: Question, plan: Plan, ledger: Ledger, limit: Limit | None) -> Result:
+def _result(question: Question, plan: Plan, ledger: Ledger, limit: Limit | None) -> SolveResult:
     graph, status = ledger.graph, ledger.status
     units = question.to_units
     done = status in (Status.OPTIMAL, Status.INFEASIBLE)
@@ -220,7 +220,7 @@ def _result(question: Question, plan: Plan, ledger: Ledger, limit: Limit | None)
     for claim in ledger.claims:
         counters.update({f"{claim.by}: {name}": value for name, value in claim.counters.items()})
     solver, formulation = _who_answered(plan, ledger)
-    return Result(
+    return SolveResult(
         graph=graph,
         status=status,
         limit=None if done else limit,

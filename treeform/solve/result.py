@@ -5,15 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields, replace
 from enum import Enum
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from treeform.notebook import table_html, text_html
 
 if TYPE_CHECKING:
     from treeform.graph import DecisionGraph
     from treeform.language.question import Question
-    from treeform.tradeoff.conflict import Conflict
-    from treeform.tradeoff.prices import Prices
 
 Number = int | Fraction
 
@@ -115,7 +113,7 @@ class Claim:
 
 
 @dataclass(frozen=True, repr=False)
-class Result:
+class SolveResult:
     """The answer to one problem, re-evaluated by treeform in exact integers.
 
     Attributes
@@ -189,49 +187,9 @@ class Result:
         for name, value in {**state, "status": Status(state["status"]), "limit": limit}.items():
             object.__setattr__(self, name, value)
 
-    def without_data(self) -> Result:
+    def without_data(self) -> Self:
         """The same answer without the training rows; it cannot make a certificate any more."""
         return replace(self, question=None)
-
-    def certificate(self) -> dict[str, Any]:
-        """Everything needed to re-verify this answer from scratch, as plain JSON values.
-
-        See Also
-        --------
-        treeform.check : verify a certificate against data.
-        """
-        from treeform.certify.certificate import make_certificate
-
-        return make_certificate(self)
-
-    def prices(
-        self, solver: Any = None, *, formulation: Any = None, time_limit: float | None = None
-    ) -> Prices:
-        """What each requirement costs: the optimum without it, and without all of them.
-
-        Parameters
-        ----------
-        solver, formulation
-            As in `treeform.Problem.solve`.
-        time_limit : float, optional
-            Seconds for all of it, shared evenly.
-
-        Returns
-        -------
-        Prices
-            Each price is proved, or given as a range.
-        """
-        from treeform.tradeoff.prices import price_requirements
-
-        return price_requirements(self, solver, formulation, time_limit)
-
-    def conflict(
-        self, solver: Any = None, *, formulation: Any = None, time_limit: float | None = None
-    ) -> Conflict | None:
-        """Why no model satisfies all requirements; None when one does. See `treeform.Problem.conflict`."""
-        from treeform.tradeoff.explain_conflict import conflict_of
-
-        return conflict_of(self, solver, formulation, time_limit)
 
     def __repr__(self) -> str:
         return f"<Result: {self}>"

@@ -18,7 +18,7 @@ from treeform.language.formulation import Formulation
 from treeform.language.ports import derivable
 from treeform.language.question import Question
 from treeform.language.requirement import Requirement
-from treeform.solve import Result, SolveOptions, Status, misfit
+from treeform.solve import SolveOptions, SolveResult, Status, misfit
 from treeform.solve import solve as solve_question
 from treeform.testing.brute import all_models, brute_force
 from treeform.testing.cases import GROUP, Case, draw_cases
@@ -221,7 +221,7 @@ def _same_optimum(
     return 1
 
 
-def _fault(result: Result, expected: tuple[Fraction, DecisionGraph] | None) -> str | None:
+def _fault(result: SolveResult, expected: tuple[Fraction, DecisionGraph] | None) -> str | None:
     if expected is None:
         return (
             None

@@ -68,7 +68,7 @@ def mutations(certificate: dict[str, Any]) -> Iterator[Mutation]:
     Parameters
     ----------
     certificate : dict
-        From `Result.certificate`, through JSON.
+        From `treeform.Result.certificate`, through JSON.
 
     Yields
     ------

@@ -20,13 +20,13 @@ from treeform.solve import schedule
 from treeform.solve.budget import Budget, interruptible
 from treeform.solve.driver import solve
 from treeform.solve.options import USUAL, SolveOptions
-from treeform.solve.result import Result, Status
+from treeform.solve.result import SolveResult, Status
 from treeform.tradeoff.axis import with_axis
 from treeform.tradeoff.conflict import BoundNeeded, Conflict, subset
 
 
 def explain_conflict(
-    question: Question, options: SolveOptions = USUAL, answer: Result | None = None
+    question: Question, options: SolveOptions = USUAL, answer: SolveResult | None = None
 ) -> Conflict | None:
     """Why no model satisfies all requirements; None when one does. See `treeform.Problem.conflict`.
 
@@ -34,7 +34,7 @@ def explain_conflict(
     ----------
     question : Question
     options : SolveOptions
-    answer : Result, optional
+    answer : SolveResult, optional
         What is known of the question already.
     """
     search = _Search(question, options)
@@ -51,9 +51,9 @@ def explain_conflict(
 
 
 def conflict_of(
-    result: Result, solver: Any = None, formulation: Any = None, time_limit: float | None = None
+    result: SolveResult, solver: Any = None, formulation: Any = None, time_limit: float | None = None
 ) -> Conflict | None:
-    """The conflict behind a result; see `Result.conflict`."""
+    """The conflict behind a result; see `treeform.Result.conflict`."""
     assert result.question is not None
     return explain_conflict(result.question, SolveOptions(solver, formulation, time_limit=time_limit), result)
 
@@ -61,24 +61,24 @@ def conflict_of(
 class _Search:
     """The question, and the solver and time for each part."""
 
-    whole: Result
+    whole: SolveResult
     """The answer to the question with all requirements."""
 
     def __init__(self, question: Question, options: SolveOptions) -> None:
         self.question, self.options = question, options
         self.budget = Budget(options.time_limit)
 
-    def ask(self, question: Question, objective: bool = False) -> Result:
+    def ask(self, question: Question, objective: bool = False) -> SolveResult:
         """Whether some model satisfies the requirements; with the objective, the best one."""
         stated = question if objective else question.with_(objective=Objective(()))
         part = schedule.CONFLICT_STEP.of(self.budget).remaining
         seconds = None if part is None else max(part, 1e-3)
         return solve(stated, replace(self.options, time_limit=seconds))
 
-    def filtered(self) -> tuple[tuple[str, ...], Result, dict[str, Result]]:
+    def filtered(self) -> tuple[tuple[str, ...], SolveResult, dict[str, SolveResult]]:
         """A minimal conflicting set, its proof, and for each member a model of the others."""
         labels, proof = self.question.labels, self.whole
-        witnesses: dict[str, Result] = {}
+        witnesses: dict[str, SolveResult] = {}
         for label in self.question.labels:
             others = tuple(one for one in labels if one != label)
             if self.budget.stop() or proof.status is not Status.INFEASIBLE:

@@ -13,6 +13,7 @@ from typing import Any
 
 import pandas as pd
 
+from treeform.certify.certificate import make_certificate
 from treeform.errors import SpecError
 from treeform.graph import DecisionGraph
 from treeform.graph.svg import Drawing
@@ -20,7 +21,7 @@ from treeform.language.bounded import Bounded, Value
 from treeform.language.numbers import as_fraction
 from treeform.language.question import Question
 from treeform.notebook import Printed
-from treeform.solve.result import Limit, Number, Result, as_number
+from treeform.solve.result import Limit, Number, SolveResult, as_number
 from treeform.tradeoff.frontier_plot import step_plot
 
 
@@ -37,7 +38,7 @@ class FrontierPoint:
     objective : int or Fraction
     lower : int or Fraction or None
         No model has a smaller objective at any of these bounds.
-    result : Result
+    result : SolveResult
         The model and its claims, at the loosest of these bounds.
     """
 
@@ -45,7 +46,7 @@ class FrontierPoint:
     until: Value | None
     objective: Number
     lower: Number | None
-    result: Result
+    result: SolveResult
 
     @property
     def graph(self) -> DecisionGraph:
@@ -59,8 +60,8 @@ class FrontierPoint:
         return self.lower is not None and self.lower >= self.objective
 
     def certificate(self) -> dict[str, Any]:
-        """The certificate at the loosest of these bounds; see `Result.certificate`."""
-        return self.result.certificate()
+        """The certificate at the loosest of these bounds; see `treeform.Result.certificate`."""
+        return make_certificate(self.result)
 
 
 @dataclass(frozen=True)
@@ -106,7 +107,7 @@ class Frontier(Printed):
         The loosest first. No point is beaten by another in objective and measure.
     complete : bool
         Whether the search came to the tightest bound. Otherwise bounds tighter than the last point are open.
-    end : Result or None
+    end : SolveResult or None
         The proof that no model has a tighter measure than the last point, where that took one.
     seconds : float
     limit : Limit or None
@@ -118,7 +119,7 @@ class Frontier(Printed):
     between: tuple[Value | None, Value | None]
     points: tuple[FrontierPoint, ...]
     complete: bool
-    end: Result | None
+    end: SolveResult | None
     seconds: float
     limit: Limit | None
 
@@ -238,7 +239,7 @@ class Frontier(Printed):
 
     def certificates(self) -> list[dict[str, Any]]:
         """The certificates of all points, and that of the end where it took a proof."""
-        ends = [] if self.end is None else [self.end.certificate()]
+        ends = [] if self.end is None else [make_certificate(self.end)]
         return [*(point.certificate() for point in self.points), *ends]
 
     def to_json(self) -> dict[str, Any]:
@@ -263,7 +264,7 @@ class Frontier(Printed):
                 }
                 for point in self.points
             ],
-            "end": None if self.end is None else self.end.certificate(),
+            "end": None if self.end is None else make_certificate(self.end),
         }
 
     def __str__(self) -> str:

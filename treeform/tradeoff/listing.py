@@ -27,7 +27,7 @@ from treeform.solve.budget import Budget, interruptible
 from treeform.solve.driver import solve
 from treeform.solve.options import USUAL, SolveOptions
 from treeform.solve.relaxation import Relaxation, relax
-from treeform.solve.result import Result, Status, as_number
+from treeform.solve.result import SolveResult, Status, as_number
 from treeform.solve.verification import verify
 from treeform.tradeoff.near_optimal import Indispensable, NearModel, NearOptimal
 
@@ -241,7 +241,7 @@ def _categories(data: Dataset, table: TableOfTotals) -> list[Any]:
     return found
 
 
-def _candidates(models: tuple[NearModel, ...], best: Result) -> list[str]:
+def _candidates(models: tuple[NearModel, ...], best: SolveResult) -> list[str]:
     """The columns that all models in hand test; no other one can be indispensable."""
     assert best.graph is not None and best.objective is not None
     known = [*models, NearModel(best.objective, best.graph)]

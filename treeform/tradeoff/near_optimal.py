@@ -11,7 +11,7 @@ import pandas as pd
 from treeform.graph import DecisionGraph
 from treeform.language.question import Question
 from treeform.notebook import Printed
-from treeform.solve.result import Limit, Number, Result
+from treeform.solve.result import Limit, Number, SolveResult
 
 
 @dataclass(frozen=True)
@@ -39,13 +39,13 @@ class Indispensable:
     Attributes
     ----------
     column : str
-    without : Result
+    without : SolveResult
         The answer where no test may read the column.
     threshold : Fraction
     """
 
     column: str
-    without: Result
+    without: SolveResult
     threshold: Fraction
 
     @property
@@ -66,7 +66,7 @@ class NearOptimal(Printed):
     Attributes
     ----------
     question : Question
-    best : Result
+    best : SolveResult
         The optimum.
     threshold : Fraction
         The largest objective that counts as near-optimal.
@@ -84,7 +84,7 @@ class NearOptimal(Printed):
     """
 
     question: Question
-    best: Result
+    best: SolveResult
     threshold: Fraction
     models: tuple[NearModel, ...]
     count: int

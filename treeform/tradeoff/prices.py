@@ -13,7 +13,7 @@ from treeform.solve import schedule
 from treeform.solve.budget import Budget, interruptible
 from treeform.solve.driver import solve
 from treeform.solve.options import SolveOptions
-from treeform.solve.result import Limit, Number, Result, Status
+from treeform.solve.result import Limit, Number, SolveResult, Status
 
 ALL = "all requirements"
 
@@ -26,15 +26,15 @@ class Price:
     ----------
     requirement : str
         Its label; ``"all requirements"`` in the last row.
-    within : Result
+    within : SolveResult
         The answer with all requirements.
-    without : Result
+    without : SolveResult
         The answer without this one.
     """
 
     requirement: str
-    within: Result
-    without: Result
+    within: SolveResult
+    without: SolveResult
 
     @property
     def proved(self) -> bool:
@@ -111,9 +111,9 @@ class Prices(Printed):
 
 
 def price_requirements(
-    result: Result, solver: Any = None, formulation: Any = None, time_limit: float | None = None
+    result: SolveResult, solver: Any = None, formulation: Any = None, time_limit: float | None = None
 ) -> Prices:
-    """The optimum without each requirement of an answered question; see `Result.prices`."""
+    """The optimum without each requirement of an answered question; see `treeform.Result.prices`."""
     question, options = result.question, SolveOptions(solver, formulation, time_limit=time_limit)
     assert question is not None
     budget = Budget(options.time_limit)
@@ -133,14 +133,14 @@ def price_requirements(
     return Prices(tuple(rows), budget.seconds, budget.reason)
 
 
-def _without(question: Question, index: int, options: SolveOptions, budget: Budget) -> Result:
+def _without(question: Question, index: int, options: SolveOptions, budget: Budget) -> SolveResult:
     """The answer without one requirement."""
     kept = tuple(r for i, r in enumerate(question.requirements) if i != index)
     stated = question.with_(requirements=kept)
     return _answer(stated, options, budget, len(question.requirements) - index)
 
 
-def _answer(question: Question, options: SolveOptions, budget: Budget, turns: int) -> Result:
+def _answer(question: Question, options: SolveOptions, budget: Budget, turns: int) -> SolveResult:
     """One solve in an equal part of the time that is left."""
     seconds = schedule.equal_part(budget.remaining, turns)
     return solve(question, replace(options, time_limit=seconds))

@@ -21,7 +21,7 @@ from treeform.solve import schedule
 from treeform.solve.budget import Budget, interruptible
 from treeform.solve.driver import solve
 from treeform.solve.options import USUAL, SolveOptions
-from treeform.solve.result import Claim, Limit, Number, Progress, Result, Status, as_number
+from treeform.solve.result import Claim, Limit, Number, Progress, SolveResult, Status, as_number
 from treeform.solve.verification import verify
 from treeform.tradeoff.axis import with_axis
 from treeform.tradeoff.frontier import Frontier, FrontierPoint
@@ -32,7 +32,7 @@ class _Step:
     """The answer at one bound, and the measure of its model."""
 
     bound: Value | None
-    result: Result
+    result: SolveResult
     value: Value
 
 
@@ -58,7 +58,7 @@ def trace_frontier(
     """
     loosest, tightest = _range(axis, between)
     bound: Value | None = loosest
-    end: Result | None = None
+    end: SolveResult | None = None
     limit, complete = None, False
     budget = Budget(options.time_limit)
     steps: list[_Step] = []
@@ -169,7 +169,7 @@ def _objective(step: _Step) -> Number:
     return step.result.objective
 
 
-def _at_loosest(first: _Step, last: _Step) -> Result:
+def _at_loosest(first: _Step, last: _Step) -> SolveResult:
     """The answer to the loosest bound with the model of a tighter one, which is as good and satisfies it as well."""
     result, graph = first.result, last.result.graph
     if first is last:

@@ -1,0 +1,56 @@
+"""What the user gets from a solve: the answer, its certificate, the prices of its requirements, and their conflict."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+from treeform.certify.certificate import make_certificate
+from treeform.solve.result import SolveResult
+from treeform.tradeoff.conflict import Conflict
+from treeform.tradeoff.explain_conflict import conflict_of
+from treeform.tradeoff.prices import Prices, price_requirements
+
+
+@dataclass(frozen=True, repr=False)
+class Result(SolveResult):
+    __doc__ = SolveResult.__doc__
+
+    @classmethod
+    def of(cls, found: SolveResult) -> Result:
+        """The same answer, with what can be asked of it."""
+        return cls(**{field.name: getattr(found, field.name) for field in fields(SolveResult)})
+
+    def certificate(self) -> dict[str, Any]:
+        """Everything needed to re-verify this answer from scratch, as plain JSON values.
+
+        See Also
+        --------
+        treeform.check : verify a certificate against data.
+        """
+        return make_certificate(self)
+
+    def prices(
+        self, solver: Any = None, *, formulation: Any = None, time_limit: float | None = None
+    ) -> Prices:
+        """What each requirement costs: the optimum without it, and without all of them.
+
+        Parameters
+        ----------
+        solver, formulation
+            As in `treeform.Problem.solve`.
+        time_limit : float, optional
+            Seconds for all of it, shared evenly.
+
+        Returns
+        -------
+        Prices
+            Each price is proved, or given as a range.
+        """
+        return price_requirements(self, solver, formulation, time_limit)
+
+    def conflict(
+        self, solver: Any = None, *, formulation: Any = None, time_limit: float | None = None
+    ) -> Conflict | None:
+        """Why no model satisfies all requirements; None when one does. See `treeform.Problem.conflict`."""
+        return conflict_of(self, solver, formulation, time_limit)
