@@ -49,7 +49,7 @@ def knapsack(n: int = 150, rows: int = 80) -> Model:
     return model
 
 
-def pigeons(holes: int = 13) -> Model:
+def pigeons(holes: int = 24) -> Model:
     """One pigeon too many: hard for resolution."""
     model = Model("pigeons")
     x = model.bool("x", (holes + 1, holes))

@@ -239,11 +239,14 @@ private:
 
 constexpr int kMostActive = 16;
 
-/// Null when more rows are active than solutions can carry.
+/// Null when more rows are active than solutions can carry. Each size takes seconds to compile, and solutions with room for
+/// more rows are a little slower only: the widest numbers and the largest tables have fewer sizes.
 template <class W>
 std::unique_ptr<AnyFronts> make_fronts(const Workshop<W>& shop, const std::vector<Active>& active) {
-    if (active.size() <= 1) return std::make_unique<Fronts<W, 1>>(shop, active);
-    if (active.size() == 2) return std::make_unique<Fronts<W, 2>>(shop, active);
+    if constexpr (!std::is_same_v<W, contree::Huge>)
+        if (active.size() <= 1) return std::make_unique<Fronts<W, 1>>(shop, active);
+    if constexpr (std::is_same_v<W, contree::Priced>)
+        if (active.size() == 2) return std::make_unique<Fronts<W, 2>>(shop, active);
     if (active.size() <= kMostActive) return std::make_unique<Fronts<W, kMostActive>>(shop, active);
     return nullptr;
 }
