@@ -5,25 +5,23 @@
 
 namespace treeform::totals {
 
-/// Few sizes are compiled: solutions with room for more rows than are active are a little slower only.
+/// Few sizes are compiled, for each takes two seconds: solutions with room for more rows than are active are a little
+/// slower only, and those with marks are large anyway.
 template <int Words>
 static std::unique_ptr<Fronts> of(const FrontInput& in, const std::vector<Active>& active) {
     const std::size_t n = active.size();
-    if constexpr (Words == 0) {  // solutions with marks are large anyway, and each size takes a second to compile
+    if constexpr (Words == 0)
         if (n <= 1) return std::make_unique<FrontsOf<1, Words>>(in, active);
-        if (n > 2 && n <= 4) return std::make_unique<FrontsOf<4, Words>>(in, active);
-    }
     if (n <= 2) return std::make_unique<FrontsOf<2, Words>>(in, active);
-    if (n <= 8) return std::make_unique<FrontsOf<8, Words>>(in, active);
+    if constexpr (Words == 0)
+        if (n <= 8) return std::make_unique<FrontsOf<8, Words>>(in, active);
     return std::make_unique<FrontsOf<kFewActive, Words>>(in, active);
 }
 
 /// Many active rows: solutions are large, whatever they carry.
 static std::unique_ptr<Fronts> of_many(const FrontInput& in, const std::vector<Active>& active) {
-    constexpr int kAll = 1 + kMostFeatures / 64;
-    if (active.size() <= 64) return std::make_unique<FrontsOf<64, kAll>>(in, active);
-    if (active.size() <= kMostActive) return std::make_unique<FrontsOf<kMostActive, kAll>>(in, active);
-    return nullptr;
+    if (active.size() > kMostActive) return nullptr;
+    return std::make_unique<FrontsOf<kMostActive, 1 + kMostFeatures / 64>>(in, active);
 }
 
 std::unique_ptr<Fronts> make_fronts(const FrontInput& in, const std::vector<Active>& active) {
