@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
-from treeform.certify.certificate import make_certificate
+from treeform.certify.answer import CertifiedResult
 from treeform.solve.result import SolveResult
 from treeform.tradeoff.conflict import Conflict
 from treeform.tradeoff.explain_conflict import conflict_of
@@ -13,22 +13,8 @@ from treeform.tradeoff.prices import Prices, price_requirements
 
 
 @dataclass(frozen=True, repr=False)
-class Result(SolveResult):
+class Result(CertifiedResult):
     __doc__ = SolveResult.__doc__
-
-    @classmethod
-    def of(cls, found: SolveResult) -> Result:
-        """The same answer, with what can be asked of it."""
-        return cls(**{field.name: getattr(found, field.name) for field in fields(SolveResult)})
-
-    def certificate(self) -> dict[str, Any]:
-        """Everything needed to re-verify this answer from scratch, as plain JSON values.
-
-        See Also
-        --------
-        treeform.check : verify a certificate against data.
-        """
-        return make_certificate(self)
 
     def prices(
         self, solver: Any = None, *, formulation: Any = None, time_limit: float | None = None

@@ -229,7 +229,7 @@ def test_what_a_limit_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
     """Points before the limit stay proved, the open one says its bound, and a model of a tighter bound replaces it."""
     problem = long_frontier()
     whole = problem.frontier(over=AXES["difference"])
-    solve, asked = tracing.solve, []
+    solve, asked = tracing.solve_certified, []
 
     def cut(question, options):
         result = solve(question, options)
@@ -244,7 +244,7 @@ def test_what_a_limit_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
             objective=int((question.data.y != 1).sum()),
         )
 
-    monkeypatch.setattr(tracing, "solve", cut)
+    monkeypatch.setattr(tracing, "solve_certified", cut)
     found = problem.frontier(over=AXES["difference"])
     assert not found.proved and found.limit is Limit.TIME
     assert [(p.value, p.proved) for p in found.points[:2]] == [(p.value, True) for p in whole.points[:2]]
@@ -274,7 +274,7 @@ def test_no_time_at_all_is_refused_and_little_time_is_kept_to() -> None:
     ],
 )
 def test_what_is_refused_before_a_solver_starts(make, text, monkeypatch) -> None:
-    monkeypatch.setattr(tracing, "solve", lambda *_: pytest.fail("a solver was started"))
+    monkeypatch.setattr(tracing, "solve_certified", lambda *_: pytest.fail("a solver was started"))
     with pytest.raises(SpecError, match=text):
         make(two_classes(1, seed=8)[0])
 

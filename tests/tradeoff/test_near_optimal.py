@@ -202,7 +202,7 @@ def test_an_optimum_that_was_not_proved_is_found(monkeypatch: pytest.MonkeyPatch
         return replace(found, graph=graph, objective=value, status=Status.FEASIBLE)
 
     right = problem.near_optimal(within="0.1")
-    monkeypatch.setattr("treeform.tradeoff.listing.solve", weak)
+    monkeypatch.setattr("treeform.tradeoff.listing.solve_certified", weak)
     found = problem.near_optimal(within="0.1")
     assert found.threshold == right.threshold
     assert [m.objective for m in found.models] == [m.objective for m in right.models]

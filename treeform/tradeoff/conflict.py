@@ -7,12 +7,12 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from typing import Any
 
-from treeform.certify.certificate import make_certificate
+from treeform.certify.answer import CertifiedResult
 from treeform.language.bounded import Bounded, Value
 from treeform.language.question import Question
 from treeform.language.requirement import Requirement
 from treeform.notebook import Printed
-from treeform.solve.result import Limit, SolveResult, Status
+from treeform.solve.result import Limit, Status
 
 DIGITS = 4
 """Of bounds in messages; they are rounded towards the looser side, so that they would do."""
@@ -29,9 +29,9 @@ class BoundNeeded:
     axis : Bounded
     bound : int or Fraction or None
         The tightest bound under which a model was found; None where none was found, however loose it is.
-    result : SolveResult or None
+    result : CertifiedResult or None
         The best model under that bound.
-    refuted : SolveResult
+    refuted : CertifiedResult
         The answer under a tighter bound, or without the requirement where ``bound`` is None.
     proved : bool
         Whether no tighter bound would do (or, where ``bound`` is None, that relaxing this requirement never does).
@@ -40,8 +40,8 @@ class BoundNeeded:
     requirement: str
     axis: Bounded
     bound: Value | None
-    result: SolveResult | None
-    refuted: SolveResult
+    result: CertifiedResult | None
+    refuted: CertifiedResult
     proved: bool
 
     def __str__(self) -> str:
@@ -67,9 +67,9 @@ class Conflict(Printed):
     question : Question
     requirements : tuple of str
         Labels of requirements that cannot hold together.
-    result : SolveResult
+    result : CertifiedResult
         The proof: the answer to the question with these requirements alone.
-    witnesses : dict of str to SolveResult
+    witnesses : dict of str to CertifiedResult
         For each of them, a model that satisfies the others of this set.
     relaxations : tuple of BoundNeeded
         For each of them that has a numeric bound: how far it would have to move.
@@ -80,8 +80,8 @@ class Conflict(Printed):
 
     question: Question
     requirements: tuple[str, ...]
-    result: SolveResult
-    witnesses: dict[str, SolveResult]
+    result: CertifiedResult
+    witnesses: dict[str, CertifiedResult]
     relaxations: tuple[BoundNeeded, ...]
     seconds: float
     limit: Limit | None = None
@@ -100,8 +100,8 @@ class Conflict(Printed):
 
     def certificates(self) -> dict[str, dict[str, Any]]:
         """The proof of the conflict, and for each requirement the model without it."""
-        found = {"conflict": make_certificate(self.result)}
-        return found | {f"without {label}": make_certificate(one) for label, one in self.witnesses.items()}
+        found = {"conflict": self.result.certificate()}
+        return found | {f"without {label}": one.certificate() for label, one in self.witnesses.items()}
 
     def to_json(self) -> dict[str, Any]:
         """Plain values; bounds exact, as text."""
@@ -116,8 +116,8 @@ class Conflict(Printed):
                     "measure": one.axis.bound_name,
                     "bound": None if one.bound is None else str(Fraction(one.bound)),
                     "proved": one.proved,
-                    "certificate": None if one.result is None else make_certificate(one.result),
-                    "refuted": make_certificate(one.refuted) if one.refuted.claims else None,
+                    "certificate": None if one.result is None else one.result.certificate(),
+                    "refuted": one.refuted.certificate() if one.refuted.claims else None,
                 }
                 for one in self.relaxations
             ],

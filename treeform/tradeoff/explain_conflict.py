@@ -13,20 +13,20 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+from treeform.certify.answer import CertifiedResult, solve_certified
 from treeform.language.bounded import Bounded, Value
 from treeform.language.objective import Objective
 from treeform.language.question import Question
 from treeform.solve import schedule
 from treeform.solve.budget import Budget, interruptible
-from treeform.solve.driver import solve
 from treeform.solve.options import USUAL, SolveOptions
-from treeform.solve.result import SolveResult, Status
+from treeform.solve.result import Status
 from treeform.tradeoff.axis import with_axis
 from treeform.tradeoff.conflict import BoundNeeded, Conflict, subset
 
 
 def explain_conflict(
-    question: Question, options: SolveOptions = USUAL, answer: SolveResult | None = None
+    question: Question, options: SolveOptions = USUAL, answer: CertifiedResult | None = None
 ) -> Conflict | None:
     """Why no model satisfies all requirements; None when one does. See `treeform.Problem.conflict`.
 
@@ -34,7 +34,7 @@ def explain_conflict(
     ----------
     question : Question
     options : SolveOptions
-    answer : SolveResult, optional
+    answer : CertifiedResult, optional
         What is known of the question already.
     """
     search = _Search(question, options)
@@ -51,7 +51,7 @@ def explain_conflict(
 
 
 def conflict_of(
-    result: SolveResult, solver: Any = None, formulation: Any = None, time_limit: float | None = None
+    result: CertifiedResult, solver: Any = None, formulation: Any = None, time_limit: float | None = None
 ) -> Conflict | None:
     """The conflict behind a result; see `treeform.Result.conflict`."""
     assert result.question is not None
@@ -61,24 +61,24 @@ def conflict_of(
 class _Search:
     """The question, and the solver and time for each part."""
 
-    whole: SolveResult
+    whole: CertifiedResult
     """The answer to the question with all requirements."""
 
     def __init__(self, question: Question, options: SolveOptions) -> None:
         self.question, self.options = question, options
         self.budget = Budget(options.time_limit)
 
-    def ask(self, question: Question, objective: bool = False) -> SolveResult:
+    def ask(self, question: Question, objective: bool = False) -> CertifiedResult:
         """Whether some model satisfies the requirements; with the objective, the best one."""
         stated = question if objective else question.with_(objective=Objective(()))
         part = schedule.CONFLICT_STEP.of(self.budget).remaining
         seconds = None if part is None else max(part, 1e-3)
-        return solve(stated, replace(self.options, time_limit=seconds))
+        return solve_certified(stated, replace(self.options, time_limit=seconds))
 
-    def filtered(self) -> tuple[tuple[str, ...], SolveResult, dict[str, SolveResult]]:
+    def filtered(self) -> tuple[tuple[str, ...], CertifiedResult, dict[str, CertifiedResult]]:
         """A minimal conflicting set, its proof, and for each member a model of the others."""
         labels, proof = self.question.labels, self.whole
-        witnesses: dict[str, SolveResult] = {}
+        witnesses: dict[str, CertifiedResult] = {}
         for label in self.question.labels:
             others = tuple(one for one in labels if one != label)
             if self.budget.stop() or proof.status is not Status.INFEASIBLE:

@@ -13,7 +13,7 @@ from typing import Any
 
 import pandas as pd
 
-from treeform.certify.certificate import make_certificate
+from treeform.certify.answer import CertifiedResult
 from treeform.errors import SpecError
 from treeform.graph import DecisionGraph
 from treeform.graph.svg import Drawing
@@ -21,7 +21,7 @@ from treeform.language.bounded import Bounded, Value
 from treeform.language.numbers import as_fraction
 from treeform.language.question import Question
 from treeform.notebook import Printed
-from treeform.solve.result import Limit, Number, SolveResult, as_number
+from treeform.solve.result import Limit, Number, as_number
 from treeform.tradeoff.frontier_plot import step_plot
 
 
@@ -38,7 +38,7 @@ class FrontierPoint:
     objective : int or Fraction
     lower : int or Fraction or None
         No model has a smaller objective at any of these bounds.
-    result : SolveResult
+    result : CertifiedResult
         The model and its claims, at the loosest of these bounds.
     """
 
@@ -46,7 +46,7 @@ class FrontierPoint:
     until: Value | None
     objective: Number
     lower: Number | None
-    result: SolveResult
+    result: CertifiedResult
 
     @property
     def graph(self) -> DecisionGraph:
@@ -61,7 +61,7 @@ class FrontierPoint:
 
     def certificate(self) -> dict[str, Any]:
         """The certificate at the loosest of these bounds; see `treeform.Result.certificate`."""
-        return make_certificate(self.result)
+        return self.result.certificate()
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ class Frontier(Printed):
         The loosest first. No point is beaten by another in objective and measure.
     complete : bool
         Whether the search came to the tightest bound. Otherwise bounds tighter than the last point are open.
-    end : SolveResult or None
+    end : CertifiedResult or None
         The proof that no model has a tighter measure than the last point, where that took one.
     seconds : float
     limit : Limit or None
@@ -119,7 +119,7 @@ class Frontier(Printed):
     between: tuple[Value | None, Value | None]
     points: tuple[FrontierPoint, ...]
     complete: bool
-    end: SolveResult | None
+    end: CertifiedResult | None
     seconds: float
     limit: Limit | None
 
@@ -239,7 +239,7 @@ class Frontier(Printed):
 
     def certificates(self) -> list[dict[str, Any]]:
         """The certificates of all points, and that of the end where it took a proof."""
-        ends = [] if self.end is None else [make_certificate(self.end)]
+        ends = [] if self.end is None else [self.end.certificate()]
         return [*(point.certificate() for point in self.points), *ends]
 
     def to_json(self) -> dict[str, Any]:
@@ -264,7 +264,7 @@ class Frontier(Printed):
                 }
                 for point in self.points
             ],
-            "end": None if self.end is None else make_certificate(self.end),
+            "end": None if self.end is None else self.end.certificate(),
         }
 
     def __str__(self) -> str:

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from treeform.certify.answer import CertifiedResult, solve_certified
 from treeform.data import Dataset
 from treeform.engines import TotalsSearch
 from treeform.engines.enumeration import Enumeration, Limits, Stopped, TooManyTrees
@@ -24,10 +25,9 @@ from treeform.requirements.excluded import NoTestOn
 from treeform.shape import UNIVARIATE, Tree
 from treeform.solve import schedule
 from treeform.solve.budget import Budget, interruptible
-from treeform.solve.driver import solve
 from treeform.solve.options import USUAL, SolveOptions
 from treeform.solve.relaxation import Relaxation, relax
-from treeform.solve.result import SolveResult, Status, as_number
+from treeform.solve.result import Status, as_number
 from treeform.solve.verification import verify
 from treeform.tradeoff.near_optimal import Indispensable, NearModel, NearOptimal
 
@@ -56,7 +56,9 @@ def list_near_optimal(
     budget = Budget(options.time_limit)
     with interruptible(budget):
         seconds = schedule.NEAR_OPTIMUM.of(budget).remaining
-        best = solve(question, replace(options, time_limit=None if seconds is None else max(seconds, 1e-3)))
+        best = solve_certified(
+            question, replace(options, time_limit=None if seconds is None else max(seconds, 1e-3))
+        )
         if best.objective is None:
             return NearOptimal(
                 question, best, Fraction(0), (), 0, None, (), budget.seconds, budget.reason or best.limit
@@ -241,7 +243,7 @@ def _categories(data: Dataset, table: TableOfTotals) -> list[Any]:
     return found
 
 
-def _candidates(models: tuple[NearModel, ...], best: SolveResult) -> list[str]:
+def _candidates(models: tuple[NearModel, ...], best: CertifiedResult) -> list[str]:
     """The columns that all models in hand test; no other one can be indispensable."""
     assert best.graph is not None and best.objective is not None
     known = [*models, NearModel(best.objective, best.graph)]
@@ -253,4 +255,4 @@ def _without(
 ) -> Indispensable:
     stated = question.with_(requirements=(*question.requirements, NoTestOn(column).bind(question.data)))
     seconds = schedule.equal_part(budget.remaining, turns)
-    return Indispensable(column, solve(stated, replace(options, time_limit=seconds)), threshold)
+    return Indispensable(column, solve_certified(stated, replace(options, time_limit=seconds)), threshold)

@@ -8,10 +8,11 @@ from typing import Any
 
 import pandas as pd
 
+from treeform.certify.answer import CertifiedResult
 from treeform.graph import DecisionGraph
 from treeform.language.question import Question
 from treeform.notebook import Printed
-from treeform.solve.result import Limit, Number, SolveResult
+from treeform.solve.result import Limit, Number
 
 
 @dataclass(frozen=True)
@@ -39,13 +40,13 @@ class Indispensable:
     Attributes
     ----------
     column : str
-    without : SolveResult
+    without : CertifiedResult
         The answer where no test may read the column.
     threshold : Fraction
     """
 
     column: str
-    without: SolveResult
+    without: CertifiedResult
     threshold: Fraction
 
     @property
@@ -66,7 +67,7 @@ class NearOptimal(Printed):
     Attributes
     ----------
     question : Question
-    best : SolveResult
+    best : CertifiedResult
         The optimum.
     threshold : Fraction
         The largest objective that counts as near-optimal.
@@ -84,7 +85,7 @@ class NearOptimal(Printed):
     """
 
     question: Question
-    best: SolveResult
+    best: CertifiedResult
     threshold: Fraction
     models: tuple[NearModel, ...]
     count: int

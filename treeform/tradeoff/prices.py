@@ -7,13 +7,13 @@ from typing import Any
 
 import pandas as pd
 
+from treeform.certify.answer import CertifiedResult, solve_certified
 from treeform.language.question import Question
 from treeform.notebook import Printed
 from treeform.solve import schedule
 from treeform.solve.budget import Budget, interruptible
-from treeform.solve.driver import solve
 from treeform.solve.options import SolveOptions
-from treeform.solve.result import Limit, Number, SolveResult, Status
+from treeform.solve.result import Limit, Number, Status
 
 ALL = "all requirements"
 
@@ -26,15 +26,15 @@ class Price:
     ----------
     requirement : str
         Its label; ``"all requirements"`` in the last row.
-    within : SolveResult
+    within : CertifiedResult
         The answer with all requirements.
-    without : SolveResult
+    without : CertifiedResult
         The answer without this one.
     """
 
     requirement: str
-    within: SolveResult
-    without: SolveResult
+    within: CertifiedResult
+    without: CertifiedResult
 
     @property
     def proved(self) -> bool:
@@ -111,7 +111,7 @@ class Prices(Printed):
 
 
 def price_requirements(
-    result: SolveResult, solver: Any = None, formulation: Any = None, time_limit: float | None = None
+    result: CertifiedResult, solver: Any = None, formulation: Any = None, time_limit: float | None = None
 ) -> Prices:
     """The optimum without each requirement of an answered question; see `treeform.Result.prices`."""
     question, options = result.question, SolveOptions(solver, formulation, time_limit=time_limit)
@@ -133,17 +133,17 @@ def price_requirements(
     return Prices(tuple(rows), budget.seconds, budget.reason)
 
 
-def _without(question: Question, index: int, options: SolveOptions, budget: Budget) -> SolveResult:
+def _without(question: Question, index: int, options: SolveOptions, budget: Budget) -> CertifiedResult:
     """The answer without one requirement."""
     kept = tuple(r for i, r in enumerate(question.requirements) if i != index)
     stated = question.with_(requirements=kept)
     return _answer(stated, options, budget, len(question.requirements) - index)
 
 
-def _answer(question: Question, options: SolveOptions, budget: Budget, turns: int) -> SolveResult:
+def _answer(question: Question, options: SolveOptions, budget: Budget, turns: int) -> CertifiedResult:
     """One solve in an equal part of the time that is left."""
     seconds = schedule.equal_part(budget.remaining, turns)
-    return solve(question, replace(options, time_limit=seconds))
+    return solve_certified(question, replace(options, time_limit=seconds))
 
 
 def _text(value: Number | None) -> str:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
+from treeform.certify.answer import CertifiedResult, solve_certified
 from treeform.errors import ContradictionError, SpecError
 from treeform.graph.evaluate import errors
 from treeform.language.bounded import Bounded, Value
@@ -19,9 +20,8 @@ from treeform.language.numbers import as_fraction
 from treeform.language.question import Question
 from treeform.solve import schedule
 from treeform.solve.budget import Budget, interruptible
-from treeform.solve.driver import solve
 from treeform.solve.options import USUAL, SolveOptions
-from treeform.solve.result import Claim, Limit, Number, Progress, SolveResult, Status, as_number
+from treeform.solve.result import Claim, Limit, Number, Progress, Status, as_number
 from treeform.solve.verification import verify
 from treeform.tradeoff.axis import with_axis
 from treeform.tradeoff.frontier import Frontier, FrontierPoint
@@ -32,7 +32,7 @@ class _Step:
     """The answer at one bound, and the measure of its model."""
 
     bound: Value | None
-    result: SolveResult
+    result: CertifiedResult
     value: Value
 
 
@@ -58,7 +58,7 @@ def trace_frontier(
     """
     loosest, tightest = _range(axis, between)
     bound: Value | None = loosest
-    end: SolveResult | None = None
+    end: CertifiedResult | None = None
     limit, complete = None, False
     budget = Budget(options.time_limit)
     steps: list[_Step] = []
@@ -69,7 +69,7 @@ def trace_frontier(
             told = _watched(options.on_progress, axis, bound, budget)
             left = part.remaining
             seconds = None if left is None else max(left, 1e-3)
-            result = solve(stated, replace(options, time_limit=seconds, on_progress=told))
+            result = solve_certified(stated, replace(options, time_limit=seconds, on_progress=told))
             limit = limit or result.limit
             if result.graph is None:
                 complete = result.status is Status.INFEASIBLE
@@ -169,7 +169,7 @@ def _objective(step: _Step) -> Number:
     return step.result.objective
 
 
-def _at_loosest(first: _Step, last: _Step) -> SolveResult:
+def _at_loosest(first: _Step, last: _Step) -> CertifiedResult:
     """The answer to the loosest bound with the model of a tighter one, which is as good and satisfies it as well."""
     result, graph = first.result, last.result.graph
     if first is last:

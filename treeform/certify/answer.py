@@ -1,0 +1,36 @@
+"""Results that can certify themselves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any, Self
+
+from treeform.certify.certificate import make_certificate
+from treeform.language.question import Question
+from treeform.solve import solve
+from treeform.solve.options import SolveOptions
+from treeform.solve.result import SolveResult
+
+
+@dataclass(frozen=True, repr=False)
+class CertifiedResult(SolveResult):
+    """A `SolveResult` with its certificate."""
+
+    @classmethod
+    def of(cls, found: SolveResult) -> Self:
+        """The same answer."""
+        return cls(**{field.name: getattr(found, field.name) for field in fields(SolveResult)})
+
+    def certificate(self) -> dict[str, Any]:
+        """Everything needed to re-verify this answer from scratch, as plain JSON values.
+
+        See Also
+        --------
+        treeform.check : verify a certificate against data.
+        """
+        return make_certificate(self)
+
+
+def solve_certified(question: Question, options: SolveOptions) -> CertifiedResult:
+    """Solve a question; see `treeform.Problem.solve`."""
+    return CertifiedResult.of(solve(question, options))
