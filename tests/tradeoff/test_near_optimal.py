@@ -193,7 +193,7 @@ def test_too_many_models_are_counted_as_far_as_they_go(monkeypatch: pytest.Monke
 def test_an_optimum_that_was_not_proved_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """The threshold follows a better model that the enumeration finds."""
     problem = tf.Problem(*table(), shape="tree:2")
-    solve = listing.solve
+    solve = listing.solve_certified
 
     def weak(question, options):
         found = solve(question, options)
