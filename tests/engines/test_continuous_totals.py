@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from totals_samples import RATES, AtMostApproved
 
 import treeform as tf
 from treeform.engines import EngineRun, TreeTask
@@ -11,31 +12,6 @@ from treeform.engines.continuous_totals import NO_TREE, PARTS, RULES
 from treeform.engines.conversion import cost_of_admissible_tree
 from treeform.errors import SpecError
 from treeform.solve.relaxation import relax
-
-RATES = (tf.StatisticalParity, tf.EqualOpportunity, tf.PredictiveEquality, tf.EqualizedOdds)
-
-
-class Approved(tf.Requirement):
-    """Between `least` and `most` units of weight are predicted class 1, said in totals only."""
-
-    needs = frozenset({"predicted"})
-
-    def __init__(self, least, most):
-        self.least, self.most = least, most
-
-    def build(self, m, t):
-        approved = (t.predicted[:, 1] * t.weights).sum()
-        m.add(approved <= self.most, str(self))
-        m.add(approved >= self.least, str(self))
-
-    def totals(self, data):
-        per_sample = np.zeros((data.n_samples, data.n_classes, 1), dtype=np.int64)
-        per_sample[:, 1] = 1
-        return tf.Totals(("approved",), per_sample, (tf.TotalRow((1,), lo=self.least, hi=self.most),))
-
-    def violation(self, graph, data):
-        approved = self.totals(data).values(graph, data)[0]
-        return max(0, approved - self.most, self.least - approved)
 
 
 def draw_rates(rng, group, favourable):
@@ -67,7 +43,7 @@ def draw(seed, rows=(4, 11)):
         problem += [
             draw_rates(rng, group, favourable),
             draw_rates(rng, group, favourable),
-            Approved(least, least + int(rng.integers(0, 4))),
+            AtMostApproved(least + int(rng.integers(0, 4)), least),
             tf.MinSupport(int(rng.integers(1, 4))),
             [tf.MaxNodes(int(rng.integers(0, 3))), tf.Stability(int(rng.integers(1, 5)))][seed % 2],
         ][int(rng.integers(0, 5))]
@@ -223,7 +199,10 @@ def test_rows_that_no_tree_satisfies_are_named():
     rng = np.random.default_rng(2)
     X, y = rng.random((80, 2)), np.arange(80) % 2
     problem = tf.Problem(X, y, shape=tf.Tree(2))
-    problem += [tf.StatisticalParity(groups=(X[:, 0] > 0.5).astype(int), difference=0.9), Approved(90, 100)]
+    problem += [
+        tf.StatisticalParity(groups=(X[:, 0] > 0.5).astype(int), difference=0.9),
+        AtMostApproved(100, 90),
+    ]
     answer = run(problem, tf.ContinuousTotals())
     assert answer.proved and answer.lower == NO_TREE and answer.witness["unit"] == 0
     assert len(answer.notes) == 1 and "approved" in answer.notes[0]
@@ -255,7 +234,7 @@ def test_large_weights_are_exact(weight):
     small = continuous(8, 20).data
     weights = np.full(20, weight) + np.arange(20) % 2
     problem = tf.Problem(small.X, small.y, shape=tf.Tree(2), sample_weight=weights)
-    problem += Approved(3 * weight, 8 * weight + 2)
+    problem += AtMostApproved(8 * weight + 2, 3 * weight)
     task = relax(problem.question, tf.ContinuousTotals()).task
     answer = tf.ContinuousTotals().run(problem.data, task, EngineRun())
     assert answer.proved and answer.upper == least_cost(problem.data, task)
@@ -265,7 +244,7 @@ def test_large_weights_are_exact(weight):
 def test_large_costs_are_exact_or_refused(dearest):
     data = continuous(8, 20).data
     task = TreeTask(
-        depth=2, cost=np.array([[1, dearest], [dearest - 3, 2]]), totals=Approved(3, 8).totals(data)
+        depth=2, cost=np.array([[1, dearest], [dearest - 3, 2]]), totals=AtMostApproved(8, 3).totals(data)
     )
     if dearest == 2**59:
         with pytest.raises(SpecError, match="2\\*\\*60"):
