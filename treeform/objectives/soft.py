@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from treeform.errors import SpecError, TreeformError
+from treeform.errors import Infeasible, SpecError, TreeformError
 from treeform.language.composed import LargestTerm
 from treeform.language.costs import LARGEST_COST, SampleCost, too_large
 from treeform.language.objective import Term
@@ -61,7 +61,7 @@ class Soft(Term):
         groups = getattr(requirement, "groups", None)
         if isinstance(groups, str) and groups.startswith(AT):
             requirement = requirement._copy(groups=(context.get("arrays") or {}).get(groups.removeprefix(AT)))
-        bound = requirement.bind(data, **context)
+        bound = _bound(requirement, data, **context)
         rows = bound.shortfall(data)
         if rows is not None and rows.totals.per_test is None and rows.totals.rows:
             return SoftRows(bound, data)
@@ -130,6 +130,14 @@ class Soft(Term):
         return hash((Soft, self.requirement.name))
 
 
+def _bound(requirement: Requirement, data: Dataset, **context: Any) -> Requirement:
+    """Bound to the data; what no model satisfies may be paid for all the same."""
+    try:
+        return requirement.bind(data, **context)
+    except Infeasible:
+        return requirement
+
+
 def _text(requirement: Requirement) -> str:
     """A requirement as `Soft.from_text` reads it back."""
     stated, text = requirement.to_json(), str(requirement)
@@ -178,7 +186,7 @@ class SoftRows(Soft, LargestTerm):
     needs: ClassVar[Set[str]] = frozenset({"predicted"})
 
     def bind(self, data: Dataset, **context: Any) -> Soft:
-        return self if data is self._data else SoftRows(self.requirement.bind(data, **context), data)
+        return self if data is self._data else SoftRows(_bound(self.requirement, data, **context), data)
 
     def members(self, data: Dataset) -> Sequence[tuple[SampleCost | None, Requirement]]:
         """Each excess with the condition that it is the largest one; at last nothing, where the requirement holds."""
