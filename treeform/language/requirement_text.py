@@ -54,7 +54,7 @@ def _parts(text: str) -> tuple[str, dict[str, Any]]:
     """The name and the parameters that text gives."""
     name, _, rest = text.partition(":")
     kind = class_of(name.strip())
-    given: dict[str, Any] = {}
+    parameters: dict[str, Any] = {}
     positional = list(signature(kind))
     for item in re.findall(r"""(?:[^,"']|"[^"]*"|'[^']*')+""", rest):
         quoted = item.lstrip()[:1] in ("'", '"')  # a bare value, whatever stands in it
@@ -66,11 +66,11 @@ def _parts(text: str) -> tuple[str, dict[str, Any]]:
                 )
             key, value = positional[0], item
         key = key.strip()
-        if key in given:
+        if key in parameters:
             raise SpecError(f"the parameter {key!r} appears twice in {text!r}")
-        given[key] = _unquoted(value.strip())
+        parameters[key] = _unquoted(value.strip())
         positional = [p for p in positional if p != key]
-    return kind.name, given
+    return kind.name, parameters
 
 
 def make(name: str, parameters: Mapping[str, Any]) -> Requirement:
