@@ -128,19 +128,11 @@ class Problem:
         SpecError, DataError
             If a requirement's parameters do not fit the data, or it has no meaning for models of this shape.
         """
-<<<<<<< HEAD
-        given: Any = requirements
-        several = isinstance(given, Iterable) and not isinstance(given, str | type | Mapping)
-        many: list[Any] = list(given) if several else [given]
-        for one in many:
-            if not isinstance(one, Requirement | Objective):
-=======
         listed: Any = requirements
         several = isinstance(listed, Iterable) and not isinstance(listed, str | type | Mapping)
-        many: list[Requirement] = list(listed) if several else [listed]
-        for requirement in many:
-            if not isinstance(requirement, Requirement):
->>>>>>> main
+        many: list[Any] = list(listed) if several else [listed]
+        for one in many:
+            if not isinstance(one, Requirement | Objective):
                 raise SpecError(
                     f"{one!r} is no requirement",
                     cause="requirements are instances of tf.Requirement",

@@ -44,11 +44,7 @@ def question_of(body: CertificatePart, data: Dataset, groups: dict[str, Groups])
     for part in problem.requirements:
         named = {"name": part.name, "parameters": parameters_of(part, groups)}
         try:
-<<<<<<< HEAD
-            requirement = Requirement.from_json(given).bind(data)
-=======
-            requirement = from_json(named).bind(data)
->>>>>>> main
+            requirement = Requirement.from_json(named).bind(data)
         except Infeasible as error:
             raise CertificateError(
                 f"the requirement {part.label!r} is impossible on these data", cause=error.cause
