@@ -123,9 +123,9 @@ class Problem:
         SpecError, DataError
             If a requirement's parameters do not fit the data.
         """
-        given: Any = requirements
-        several = isinstance(given, Iterable) and not isinstance(given, str | type | Mapping)
-        many: list[Requirement] = list(given) if several else [given]
+        listed: Any = requirements
+        several = isinstance(listed, Iterable) and not isinstance(listed, str | type | Mapping)
+        many: list[Requirement] = list(listed) if several else [listed]
         for requirement in many:
             if not isinstance(requirement, Requirement):
                 raise SpecError(
@@ -192,11 +192,11 @@ class Problem:
         ContradictionError
             If claims contradict each other: a bug in a solver, a requirement or treeform.
         """
-        found = solve_question(
+        answer = solve_question(
             self.question,
             SolveOptions(solver, formulation, warm_start, time_limit, on_progress, _writer(proofs)),
         )
-        return Result.of(found)
+        return Result.of(answer)
 
     def size_table(
         self,

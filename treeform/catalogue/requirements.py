@@ -38,7 +38,7 @@ def parse(text: str) -> Requirement:
     """
     name, _, rest = text.partition(":")
     kind = class_of(name.strip())
-    given: dict[str, Any] = {}
+    parameters: dict[str, Any] = {}
     positional = list(_signature(kind))
     for item in re.findall(r"""(?:[^,"']|"[^"]*"|'[^']*')+""", rest):
         key, sign, value = item.partition("=")
@@ -49,11 +49,11 @@ def parse(text: str) -> Requirement:
                 )
             key, value = positional[0], item
         key = key.strip()
-        if key in given:
+        if key in parameters:
             raise SpecError(f"the parameter {key!r} appears twice in {text!r}")
-        given[key] = _unquoted(value.strip())
+        parameters[key] = _unquoted(value.strip())
         positional = [p for p in positional if p != key]
-    return make(kind.name, given)
+    return make(kind.name, parameters)
 
 
 def make(name: str, parameters: Mapping[str, Any]) -> Requirement:

@@ -155,27 +155,27 @@ def _requirement(path: Path, index: int, item: RequirementTable | str) -> tuple[
 def relocate(error: TreeformError, place: str, keys: Any = ()) -> TreeformError:
     """The same error with the place in front, and the key that it names, if any."""
     text = " ".join(part for part in (error.what, error.cause) if part)
-    found = {key: re.search(rf"(?<!\w){re.escape(key)}(?!\w)", text) for key in keys}
-    named = sorted((match.start(), name) for name, match in found.items() if match)
+    mentions = {key: re.search(rf"(?<!\w){re.escape(key)}(?!\w)", text) for key in keys}
+    named = sorted((match.start(), name) for name, match in mentions.items() if match)
     key = f".{named[0][1]}" if named else ""
     return type(error)(f"{place}{key}: {error.what}", cause=error.cause, fix=error.fix)
 
 
 def _explain(path: Path, error: ValidationError, table: Any) -> SpecError:
     """The first error of pydantic as a message."""
-    found = error.errors()[0]
-    place, value = _place(found["loc"]), found.get("input")
-    inner = found.get("ctx", {}).get("error")
+    first = error.errors()[0]
+    place, value = _place(first["loc"]), first.get("input")
+    inner = first.get("ctx", {}).get("error")
     if isinstance(inner, TreeformError):
         return SpecError(f"{path}: {place}: {inner.what}", cause=inner.cause, fix=inner.fix)
-    if found["type"] == "extra_forbidden":
+    if first["type"] == "extra_forbidden":
         return SpecError(
             f"{path}: {place}: there is no such key",
             cause=f"keys are {', '.join(spec_keys())}",
-            fix=did_you_mean(found["loc"][-1], spec_keys(), others=2),
+            fix=did_you_mean(first["loc"][-1], spec_keys(), others=2),
         )
-    message = found["msg"][0].lower() + found["msg"][1:]
-    if found["loc"][0] == "requirements" and len(found["loc"]) > 1 and isinstance(value, dict):
+    message = first["msg"][0].lower() + first["msg"][1:]
+    if first["loc"][0] == "requirements" and len(first["loc"]) > 1 and isinstance(value, dict):
         message = "name is missing: each [[requirements]] table names its requirement"
     more = error.error_count() - 1
     cause = f"it is {value!r}" if not isinstance(value, dict) else None

@@ -64,12 +64,16 @@ class Requirement(Component, ABC):
             return
         if "name" not in cls.__dict__:
             cls.name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", cls.__name__).lower()
-        held = _REGISTRY.get(cls.name)
+        registered = _REGISTRY.get(cls.name)
         ours = "treeform.requirements"
-        if held is not None and held.__module__.startswith(ours) and not cls.__module__.startswith(ours):
+        if (
+            registered is not None
+            and registered.__module__.startswith(ours)
+            and not cls.__module__.startswith(ours)
+        ):
             raise SpecError(
                 f"a requirement named {cls.name!r} exists already",
-                cause=f"it is {held.__module__}.{held.__name__}",
+                cause=f"it is {registered.__module__}.{registered.__name__}",
                 fix=f"rename the class, or set another `name` in {cls.__name__}",
             )
         _REGISTRY[cls.name] = cls
@@ -146,8 +150,8 @@ class Requirement(Component, ABC):
         return cls(**parameters)
 
     def __str__(self) -> str:
-        given = {k: v for k, v in parameters_of(self).items() if v is not None}
-        return self.name + (":" + ",".join(f"{k}={v}" for k, v in given.items()) if given else "")
+        parameters = {k: v for k, v in parameters_of(self).items() if v is not None}
+        return self.name + (":" + ",".join(f"{k}={v}" for k, v in parameters.items()) if parameters else "")
 
     def _copy(self: R, **changes: Any) -> R:
         new = copy.copy(self)
@@ -185,9 +189,9 @@ def class_of(name: str) -> type[Requirement]:
     if extension is None:
         known = {*_REGISTRY, *(one.name for one in extensions(REQUIREMENTS))}
         raise unknown_name(name, sorted(known), "requirement", fix=NOT_KNOWN)
-    found = extension.load()
-    if isinstance(found, type) and issubclass(found, Requirement):
-        return found
+    loaded = extension.load()
+    if isinstance(loaded, type) and issubclass(loaded, Requirement):
+        return loaded
     raise SpecError(
         f"{extension.target}, registered as the requirement {name!r}, is no requirement",
         cause="a requirement is a class derived from treeform.Requirement",

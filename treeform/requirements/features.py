@@ -135,15 +135,15 @@ class Monotone(Requirement):
         return Monotone(self.column, self.direction, label)
 
     def _feature(self, data: Dataset) -> int:
-        own = [f for f, column in enumerate(data.columns) if column.source == self.column]
-        if not own:
+        columns = [f for f, column in enumerate(data.columns) if column.source == self.column]
+        if not columns:
             names = dict.fromkeys(column.source for column in data.columns)
             raise DataError(
                 f"{self} names a column that no test uses",
                 cause=f"the features are {', '.join(names)}",
                 fix="name one of these columns",
             )
-        if data.columns[own[0]].kind == "category":
+        if data.columns[columns[0]].kind == "category":
             raise DataError(
                 f"{self} names the categorical column {self.column!r}",
                 cause="its levels have no order",
@@ -155,7 +155,7 @@ class Monotone(Requirement):
                 cause="a missing value is neither greater nor less than another",
                 fix="fill in the values of this column, or drop these rows",
             )
-        return own[0]
+        return columns[0]
 
     def _code(self, data: Dataset) -> int:
         return favourable_code(self.favourable, data, self)

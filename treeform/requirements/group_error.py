@@ -149,12 +149,12 @@ class GroupErrorAtMost(Requirement, Bounded):
 
     @classmethod
     def from_parameters(cls, parameters: Mapping[str, Any]) -> GroupErrorAtMost:
-        given = dict(parameters)
-        if isinstance(given.get("groups"), Mapping):
-            given["groups"] = Groups.from_json(given["groups"])
-        return cls(**given)
+        settings = dict(parameters)
+        if isinstance(settings.get("groups"), Mapping):
+            settings["groups"] = Groups.from_json(settings["groups"])
+        return cls(**settings)
 
     def __str__(self) -> str:
         groups = self.groups if isinstance(self.groups, str) else getattr(self.groups, "name", None)
-        told = "" if self.groups is None else f"groups={groups if groups is not None else '<array>'},"
-        return f"{self.name}:{told}rate={decimal_text(self.rate)}"
+        prefix = "" if self.groups is None else f"groups={groups if groups is not None else '<array>'},"
+        return f"{self.name}:{prefix}rate={decimal_text(self.rate)}"

@@ -247,17 +247,17 @@ class RateParity(Requirement, Bounded):
         groups, code = self._resolved(data)
         guess = graph.predict_codes(data.X)
         predicted = self.events(data, code)[np.arange(data.n_samples), guess]
-        found = {}
+        rows = {}
         for what, mask in self.among(data, code):
             favourable = np.zeros(len(groups.labels), dtype=np.int64)
             np.add.at(favourable, groups.codes[mask], (np.asarray(data.weights) * predicted)[mask])
-            found[what] = [
+            rows[what] = [
                 GroupRate(label, total * data.weight_unit, int(part) * data.weight_unit)
                 for label, total, part in zip(
                     groups.labels, self._weights(data, mask), favourable, strict=True
                 )
             ]
-        return found
+        return rows
 
     def report(self, graph: DecisionGraph, data: Dataset) -> list[GroupRate]:
         """The rates of all sets of samples, one after the other."""
@@ -343,10 +343,10 @@ class RateParity(Requirement, Bounded):
 
     @classmethod
     def from_parameters(cls: type[P], parameters: Mapping[str, Any]) -> P:
-        given = dict(parameters)
-        if isinstance(given.get("groups"), Mapping):
-            given["groups"] = Groups.from_json(given["groups"])
-        return cls(**given)
+        settings = dict(parameters)
+        if isinstance(settings.get("groups"), Mapping):
+            settings["groups"] = Groups.from_json(settings["groups"])
+        return cls(**settings)
 
     def __str__(self) -> str:
         groups = self.groups if isinstance(self.groups, str) else getattr(self.groups, "name", None)

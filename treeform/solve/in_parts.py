@@ -92,8 +92,8 @@ def search_in_parts(question: Question, ledger: Ledger, search: Search) -> Limit
 
 
 def _composed(question: Question) -> tuple[Fraction, RatioTerm | LargestTerm]:
-    found = [(w, t) for w, t in question.objective.terms if isinstance(t, RatioTerm | LargestTerm)]
-    return found[0]
+    terms = [(w, t) for w, t in question.objective.terms if isinstance(t, RatioTerm | LargestTerm)]
+    return terms[0]
 
 
 class _PartLedger(Ledger):
@@ -214,19 +214,21 @@ class _Whole:
             scaled = math.ceil(scaled)
         if self.ledger.upper is not None:
             scaled = min(scaled, self.ledger.upper)
-        told = [_last(inner) for inner in parts]
+        last_claims = [_last(inner) for inner in parts]
         self.ledger.prove_lower(
             scaled,
-            ", ".join(dict.fromkeys(claim.by for claim in told if claim is not None)) or "counting",
-            tuple(dict.fromkeys(name for claim in told if claim is not None for name in claim.relaxation)),
-            _witnesses(told),
-            _counters(told),
+            ", ".join(dict.fromkeys(claim.by for claim in last_claims if claim is not None)) or "counting",
+            tuple(
+                dict.fromkeys(name for claim in last_claims if claim is not None for name in claim.relaxation)
+            ),
+            _witnesses(last_claims),
+            _counters(last_claims),
         )
 
     def _none_at_all(self, parts: list[_PartLedger]) -> None:
-        told = [_last(inner) for inner in parts]
-        by = ", ".join(dict.fromkeys(claim.by for claim in told if claim is not None)) or "counting"
-        self.ledger.prove_infeasible(by, (), _witnesses(told))
+        last_claims = [_last(inner) for inner in parts]
+        by = ", ".join(dict.fromkeys(claim.by for claim in last_claims if claim is not None)) or "counting"
+        self.ledger.prove_infeasible(by, (), _witnesses(last_claims))
 
 
 def _last(inner: _PartLedger) -> Any:
@@ -236,12 +238,12 @@ def _last(inner: _PartLedger) -> Any:
 
 def _witnesses(claims: list[Any]) -> dict[str, Any]:
     """How a check can prove the bound again: by the same engine, with a witness for each part."""
-    found = [{} if claim is None or claim.recheck is None else claim.recheck for claim in claims]
-    engines = [one["engine"] for one in found if "engine" in one]
-    told: dict[str, Any] = {"kind": "engine"}
+    rechecks = [{} if claim is None or claim.recheck is None else claim.recheck for claim in claims]
+    engines = [one["engine"] for one in rechecks if "engine" in one]
+    witness: dict[str, Any] = {"kind": "engine"}
     if engines:
-        told["engine"] = engines[0]
-    return told | {"parts": [one.get("witness") for one in found]}
+        witness["engine"] = engines[0]
+    return witness | {"parts": [one.get("witness") for one in rechecks]}
 
 
 def _counters(claims: list[Any]) -> dict[str, int]:
@@ -255,7 +257,7 @@ def _counters(claims: list[Any]) -> dict[str, int]:
 
 def witnesses(details: Any, parts: int) -> Iterator[Any]:
     """The witness of each part, from the entry of a claim in a certificate; None where it has none."""
-    given = details.get("parts") if isinstance(details, dict) else None
-    fits = isinstance(given, list) and len(given) == parts
+    stored = details.get("parts") if isinstance(details, dict) else None
+    fits = isinstance(stored, list) and len(stored) == parts
     for index in range(parts):
-        yield given[index] if fits and isinstance(given, list) else None
+        yield stored[index] if fits and isinstance(stored, list) else None
