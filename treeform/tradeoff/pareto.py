@@ -124,6 +124,7 @@ def curve(
             replace(
                 options, time_limit=share, on_progress=_progress_of_depth(options.on_progress, depth, budget)
             ),
+            smaller=tables.get(depth - 1),
         )
         if budget.stop() or str(tables[depth].limit) == "interrupted":
             break
