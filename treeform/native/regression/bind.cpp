@@ -80,8 +80,9 @@ nb::dict regression(const Array<double, 2>& x, const Whole& target, const Whole&
     keywords.finish();
     Control control(settings.memory_limit);
     Outcome outcome;
-    run_without_gil(control, time_limit, [&] { outcome = solve(rows, settings, control); },
-                    poll.is_none() ? std::function<bool()>() : [&] { return report(control, poll); });
+    run_without_gil(
+        control, time_limit, [&] { outcome = solve(rows, settings, control); },
+        poll.is_none() ? std::function<bool()>() : [&] { return report(control, poll); });
     return to_dict(outcome);
 }
 

@@ -28,8 +28,10 @@ Outcome solve(const Rows& rows, const Settings& settings, Control& control) {
     const Table table = table_of(rows, settings.loss);
     Incumbent incumbent(table, settings, control);
     Outcome out;
-    if (settings.loss == Loss::squared) search<Squared>(table, settings, control, incumbent, out);
-    else search<Absolute>(table, settings, control, incumbent, out);
+    if (settings.loss == Loss::squared)
+        search<Squared>(table, settings, control, incumbent, out);
+    else
+        search<Absolute>(table, settings, control, incumbent, out);
     if (const PlanPtr plan = incumbent.plan()) out.tree = write_tree(table, *plan);
     out.lower = incumbent.lower();
     out.stopped_by_memory = control.out_of_memory();

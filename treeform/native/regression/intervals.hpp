@@ -28,10 +28,10 @@ struct Bounds {
 
 /// One threshold to evaluate.
 struct Job {
-    std::size_t cut = 0;     // position among the cuts
+    std::size_t cut = 0;  // position among the cuts
     std::uint32_t u = 0, v = 0;  // records of its neighbours
-    double lower = 0;        // of the interval
-    std::uint32_t reach = 0; // rows from here to the farther end of the interval
+    double lower = 0;  // of the interval
+    std::uint32_t reach = 0;  // rows from here to the farther end of the interval
     Bounds bounds;
 };
 

@@ -131,8 +131,8 @@ private:
             if (parts.job.bounds.sum() + search.price() >= task.limit) {
                 ++search.counters.bounded;
             } else {
-                Answer found = search.evaluate(all_, task.feature, task.cut, depth, budget, parts, task.limit,
-                                               task.hints);
+                Answer found =
+                    search.evaluate(all_, task.feature, task.cut, depth, budget, parts, task.limit, task.hints);
                 if (found.plan) offer(found);
             }
             give_back(worker, parts.job, task);

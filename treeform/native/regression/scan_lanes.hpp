@@ -102,9 +102,12 @@ void scan_sides(const ScanInput& in, double gain[2]) {
 }
 
 void scan_here(const ScanInput& in, bool want_left, bool want_right, double gain[2]) {
-    if (want_left && want_right) scan_sides<true, true>(in, gain);
-    else if (want_left) scan_sides<true, false>(in, gain);
-    else scan_sides<false, true>(in, gain);
+    if (want_left && want_right)
+        scan_sides<true, true>(in, gain);
+    else if (want_left)
+        scan_sides<true, false>(in, gain);
+    else
+        scan_sides<false, true>(in, gain);
 }
 
 }  // namespace

@@ -27,9 +27,9 @@ struct Hint {
 };
 
 struct Answer {
-    Value best;    // of trees whose leaves weigh enough
+    Value best;  // of trees whose leaves weigh enough
     PlanPtr plan;  // null where there is none
-    double lower = 0;                // of trees whatever their leaves weigh; prices included
+    double lower = 0;  // of trees whatever their leaves weigh; prices included
     std::vector<double> by_feature;  // the same with that feature at the root, or a leaf alone
 
     Hint hint() const { return plan && plan->feature >= 0 ? Hint{plan->feature, plan->key} : Hint{}; }
@@ -68,8 +68,8 @@ template <class LossOf>
 class Search {
 public:
     Counters counters;
-    const Subset* watched = nullptr;                     // these rows' best tree is reported while it is sought,
-    std::function<void(const Answer&)> on_improvement;   // at depth two
+    const Subset* watched = nullptr;  // these rows' best tree is reported while it is sought,
+    std::function<void(const Answer&)> on_improvement;  // at depth two
 
     Search(const Table& table, const Settings& settings, Control& control)
         : table_(table), settings_(settings), judge_(settings), control_(control),
@@ -109,7 +109,7 @@ private:
     double price_;
     LossOf loss_;
     std::vector<std::uint8_t> side_of_;
-    std::vector<char> examined_[2];               // by feature, of both sides of a threshold
+    std::vector<char> examined_[2];  // by feature, of both sides of a threshold
     std::vector<std::unique_ptr<Level>> levels_;  // by depth
 
     Level& level(int depth);
@@ -163,8 +163,7 @@ Answer Search<LossOf>::leaf(const Subset& rows) {
 /// Keeps a test with these children if it is better than the best tree known.
 template <class LossOf>
 void Search<LossOf>::offer(Answer& best, std::size_t feature, std::uint32_t key, const Value& left,
-                           const PlanPtr& left_plan, const Value& right, const PlanPtr& right_plan,
-                           double tolerance) {
+                           const PlanPtr& left_plan, const Value& right, const PlanPtr& right_plan, double tolerance) {
     const double cost = left.cost + right.cost + price_;
     if (!(cost < kInfinite) || cost > best.best.cost + tolerance) return;
     Value both{cost, left.tests + right.tests + 1, left.leaves};
@@ -280,8 +279,7 @@ void Search<LossOf>::offer_children(const Subset& rows, const Cut& cut, std::siz
 }
 
 template <class LossOf>
-Answer Search<LossOf>::depth_two(const Subset& rows, std::int64_t budget, Hint hint,
-                                 const std::vector<double>* known) {
+Answer Search<LossOf>::depth_two(const Subset& rows, std::int64_t budget, Hint hint, const std::vector<double>* known) {
     ++counters.nodes;
     Answer out = depth_one(rows);
     const double alone = loss_.leaf(rows).cost, tolerance = judge_.tolerance(alone, rows.weight), least = out.lower;
@@ -329,8 +327,8 @@ Answer Search<LossOf>::depth_two(const Subset& rows, std::int64_t budget, Hint h
 }
 
 template <class LossOf>
-Answer Search<LossOf>::evaluate(const Subset& rows, std::size_t feature, const Cut& cut, int depth,
-                                std::int64_t budget, Parts& parts, double limit, std::pair<Hint, Hint>& hints) {
+Answer Search<LossOf>::evaluate(const Subset& rows, std::size_t feature, const Cut& cut, int depth, std::int64_t budget,
+                                Parts& parts, double limit, std::pair<Hint, Hint>& hints) {
     Answer out;
     ++counters.splits;
     part(table_, rows, feature, cut.key, parts.left, parts.right, side_of_);

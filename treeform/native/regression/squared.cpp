@@ -118,8 +118,12 @@ void Squared::bound(const Subset& rows, const Cut& cut, std::size_t feature, con
     if (table_.weighted) return bound_exactly(rows, cut, feature, want, lowest, highest);
     const Layout& layout = layout_[feature];
     const auto below = static_cast<std::int32_t>(cut.below);
-    const ScanInput in{keys(feature), layout.target.data(), layout.ends.data(), rows_,
-                       static_cast<std::int32_t>(cut.key), {below, static_cast<std::int32_t>(rows.n) - below},
+    const ScanInput in{keys(feature),
+                       layout.target.data(),
+                       layout.ends.data(),
+                       rows_,
+                       static_cast<std::int32_t>(cut.key),
+                       {below, static_cast<std::int32_t>(rows.n) - below},
                        layout.ties};
     double gain[2] = {0, 0};
     choice_.scan(in, want[0], want[1], gain);
@@ -187,8 +191,8 @@ Stump Squared::stump(const Subset& rows, const Side& side, std::size_t feature) 
     if (best < 0) return out;
     LeafSum &a = out.value.leaves[0], &b = out.value.leaves[1];
     out.value.tests = 1;
-    out.value.cost = leaf_of(static_cast<double>(left), a.sum, a.weight)
-                     + leaf_of(static_cast<double>(right), b.sum, b.weight);
+    out.value.cost =
+        leaf_of(static_cast<double>(left), a.sum, a.weight) + leaf_of(static_cast<double>(right), b.sum, b.weight);
     a.sum += rows.centre * a.weight, b.sum += rows.centre * b.weight;
     if (best == free) out.least = std::min(out.least, out.value.cost);
     return out;
@@ -196,8 +200,7 @@ Stump Squared::stump(const Subset& rows, const Side& side, std::size_t feature) 
 
 std::size_t Squared::bytes() const {
     std::size_t all = scaled_.size() * 4 + squares_.size() * 24;
-    for (const Layout& one : layout_)
-        all += one.row.bytes() + one.key.bytes() + one.target.bytes() + one.ends.bytes();
+    for (const Layout& one : layout_) all += one.row.bytes() + one.key.bytes() + one.target.bytes() + one.ends.bytes();
     return all;
 }
 

@@ -4,8 +4,8 @@
 // Bounds come from a scan in 32-bit numbers (scan.hpp). At each depth-two node the products w (y - mean) are rounded to
 // multiples q of 1 / scale. A gain is the squared length of the projection of the vector sqrt(w) (y - mean) on a unit
 // vector, so by Cauchy-Schwarz |sqrt(gain) - sqrt(gain')| <= ||e||, e_i = (w (y - mean) - q / scale) / sqrt(w), for
-// every side, feature and threshold at once. The scan's floats add at most 2^-20 sum |q| / scale: a sum and n * mean are
-// each off by 2^-24 of it, twice, sqrt(n / (k (n - k))) is at most sqrt(2), and so are the products compared.
+// every side, feature and threshold at once. The scan's floats add at most 2^-20 sum |q| / scale: a sum and n * mean
+// are each off by 2^-24 of it, twice, sqrt(n / (k (n - k))) is at most sqrt(2), and so are the products compared.
 #include <cstdint>
 #include <vector>
 
@@ -81,9 +81,9 @@ private:
     ScanChoice choice_;
     std::vector<Layout> layout_;
     std::vector<std::int32_t> scaled_;  // by row
-    std::vector<Row> chosen_;           // of one side, in the order of the inner feature
+    std::vector<Row> chosen_;  // of one side, in the order of the inner feature
     std::size_t outer_ = 0;
-    int rows_ = 0;                      // of the layouts
+    int rows_ = 0;  // of the layouts
     double scale_ = 1, margin_ = 0;
     std::vector<std::int64_t> sums_, weights_;  // of the first rows in the outer order
     std::vector<double> squares_;
