@@ -1,1 +1,1 @@
-"""ConTree, trees on continuous features: pycontree beside it, growth, rules, minimum support, threads, instruction sets."""
+"""ConTree, trees on continuous features: pycontree beside it, growth, rules, minimum support, threads, processors."""

@@ -7,13 +7,13 @@ from typing import Annotated, Any
 
 import typer
 
-from treeform.catalogue.requirements import parse
 from treeform.cli import options as opt
 from treeform.cli.files import check_writable
 from treeform.cli.messages import Exit
 from treeform.cli.spec import Settings
 from treeform.cli.tradeoff import run_tradeoff
 from treeform.language.requirement import Requirement
+from treeform.language.requirement_text import parse
 from treeform.problem import Problem
 from treeform.solve import Limit
 from treeform.tradeoff.frontier import Frontier

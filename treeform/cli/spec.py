@@ -10,11 +10,11 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictStr, ValidationError
 
-from treeform.catalogue.requirements import make, parse
 from treeform.cli.modules import import_modules
 from treeform.errors import SpecError, TreeformError, did_you_mean
 from treeform.language.objective import Objective
 from treeform.language.requirement import Requirement
+from treeform.language.requirement_text import held_or_paid, read
 from treeform.shape import parse_shape
 
 
@@ -94,8 +94,8 @@ class Settings:
     certificate: Path | None = None
     proofs: Path | None = None
     report: Path | None = None
-    requirements: tuple[tuple[str, Requirement], ...] = field(default=())
-    """Where each was written, for messages, and the requirement."""
+    requirements: tuple[tuple[str, Requirement | Objective], ...] = field(default=())
+    """Where each was written, for messages, and the requirement, or the term that pays for what is lacking of it."""
 
 
 def spec_keys() -> dict[str, Any]:
@@ -141,12 +141,12 @@ def read_spec(path: Path) -> Settings:
     return Settings(**values, requirements=tuple(requirements))
 
 
-def _requirement(path: Path, index: int, item: RequirementTable | str) -> tuple[str, Requirement]:
+def _requirement(path: Path, index: int, item: RequirementTable | str) -> tuple[str, Requirement | Objective]:
     place = f"{path}: requirements[{index}]"
     try:
         if isinstance(item, str):
-            return place, parse(item)
-        return place, make(item.name, item.model_extra or {})
+            return place, read(item)
+        return place, held_or_paid(item.name, item.model_extra or {})
     except TreeformError as error:
         extra = {} if isinstance(item, str) else {"name": item.name, **(item.model_extra or {})}
         raise relocate(error, place, extra) from error
@@ -207,6 +207,11 @@ def merge(spec: Settings, given: Settings) -> Settings:
         for f in fields(Settings)
         if f.name != "requirements" and getattr(given, f.name) is not None
     }
-    names = {requirement.name for _, requirement in given.requirements}
-    kept = tuple(item for item in spec.requirements if item[1].name not in names)
+    names = {_name(one) for _, one in given.requirements}
+    kept = tuple(item for item in spec.requirements if _name(item[1]) not in names)
     return replace(spec, **changes, requirements=(*kept, *given.requirements))
+
+
+def _name(one: Requirement | Objective) -> str:
+    """The name of a requirement, held or paid."""
+    return one.name if isinstance(one, Requirement) else one.terms[0][1].requirement.name  # type: ignore[attr-defined]
