@@ -99,13 +99,13 @@ def fit(
     Exit codes: 0 done, 2 bad input or usage, 3 infeasible, 4 stopped at a limit without any model,
     130 interrupted (the best model found is still written).
     """
-    given = Settings(
+    settings_given = Settings(
         data=data, target=target, weight=weight, exclude=_list(exclude),
         categorical=_list(categorical), missing=missing, dates=dates, shape=shape, minimize=minimize,
         formulation=formulation, solver=solver, warm_start=warm_start, time_limit=time_limit, threads=threads,
         model=model, certificate=certificate, report=report_file, proofs=proofs,
     )  # fmt: skip
-    settings = gather(spec, given, require or [])
+    settings = gather(spec, settings_given, require or [])
     outputs = [path for path in (settings.model, settings.certificate, settings.report) if path is not None]
     check_writable(outputs, inputs=[path for path in (settings.data, spec) if path is not None])
     problem = load_problem(settings)

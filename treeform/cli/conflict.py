@@ -50,11 +50,11 @@ def conflict(
         check_writable([output], inputs=[path for path in (settings.data, spec) if path is not None])
     problem = load_problem(settings)
     how = choose_how(problem, settings)
-    found = problem.conflict(how.solver, formulation=how.formulation, time_limit=settings.time_limit)
-    if found is None:
+    conflict_found = problem.conflict(how.solver, formulation=how.formulation, time_limit=settings.time_limit)
+    if conflict_found is None:
         print("no conflict: some model satisfies all requirements")
         return Exit.DONE
     if output is not None:
-        write_text(output, json.dumps(found.to_json(), indent=1) + "\n")
-    print(found)
-    return Exit.INFEASIBLE if found.proved else Exit.NO_MODEL
+        write_text(output, json.dumps(conflict_found.to_json(), indent=1) + "\n")
+    print(conflict_found)
+    return Exit.INFEASIBLE if conflict_found.proved else Exit.NO_MODEL

@@ -50,10 +50,10 @@ def near_optimal(
         check_writable([output], inputs=[path for path in (settings.data, spec) if path is not None])
     problem = load_problem(settings)
     how = choose_how(problem, settings)
-    found = problem.near_optimal(
+    listing = problem.near_optimal(
         how.solver, formulation=how.formulation, within=within, limit=most, time_limit=settings.time_limit
     )
     if output is not None:
-        write_text(output, json.dumps(found.to_json(), indent=1) + "\n")
-    print(found)
-    return exit_code(found.best)
+        write_text(output, json.dumps(listing.to_json(), indent=1) + "\n")
+    print(listing)
+    return exit_code(listing.best)

@@ -46,6 +46,6 @@ def pareto(
         minimize=minimize, formulation=formulation, solver=solver, warm_start=warm_start, time_limit=time_limit,
         threads=threads,
     )  # fmt: skip
-    found: Pareto = run_tradeoff(Problem.pareto, spec, given, require, output, quiet)
-    print(found)
-    return Exit.DONE if found.points else Exit.NO_MODEL
+    curve: Pareto = run_tradeoff(Problem.pareto, spec, given, require, output, quiet)
+    print(curve)
+    return Exit.DONE if curve.points else Exit.NO_MODEL

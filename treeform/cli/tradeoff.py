@@ -43,7 +43,7 @@ def run_tradeoff(
     problem = load_problem(settings)
     how = choose_how(problem, settings)
     with ProgressDisplay(err_console(), enabled=not quiet) as display:
-        found = method(
+        curve = method(
             problem,
             how.solver,
             formulation=how.formulation,
@@ -53,5 +53,5 @@ def run_tradeoff(
             **more,
         )
     if output is not None:
-        write_text(output, json.dumps(found.to_json(), indent=1) + "\n")
-    return found
+        write_text(output, json.dumps(curve.to_json(), indent=1) + "\n")
+    return curve

@@ -50,9 +50,9 @@ class Budget:
     @property
     def remaining(self) -> float | None:
         """Seconds left, at least 0; None when unlimited."""
-        own = None if self._limit is None else max(0.0, self._limit - self.seconds)
+        left = None if self._limit is None else max(0.0, self._limit - self.seconds)
         above = self._parent.remaining if self._parent else None
-        known = [value for value in (own, above) if value is not None]
+        known = [value for value in (left, above) if value is not None]
         return min(known) if known else None
 
     def interrupt(self) -> None:

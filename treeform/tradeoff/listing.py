@@ -151,10 +151,10 @@ class _Listing:
         if not rows:
             return [], 1
         seconds = schedule.NEAR_OPTIMUM.of(self.budget).remaining
-        found = TotalsSearch().run(
+        outcome = TotalsSearch().run(
             self.question.data, self.relaxation.task, EngineRun(time_limit=seconds, stop=self.budget.stop)
         )
-        witness = found.witness
+        witness = outcome.witness
         if witness is None or len(witness["multipliers"]) != rows:
             return [0] * rows, 1
         return witness["multipliers"], witness["unit"]
@@ -163,15 +163,15 @@ class _Listing:
         self, best: Fraction, threshold: Fraction
     ) -> tuple[tuple[NearModel, ...], int, Fraction | None]:
         """(models, how many there are, the objective up to which they were counted)."""
-        found: tuple[tuple[NearModel, ...], int, Fraction | None] = ((), 0, None)
+        listed: tuple[tuple[NearModel, ...], int, Fraction | None] = ((), 0, None)
         for part in PARTS:
             reach = best if part == 0 else best + (threshold - best) / part
             try:
                 trees = self.enumeration.trees(self._cost(reach))
-                found = (*self._models(trees), reach)
+                listed = (*self._models(trees), reach)
             except (TooManyTrees, Stopped):
                 break
-        return found
+        return listed
 
     def _cost(self, objective: Fraction) -> int:
         """The largest cost in the engine's units of a model with at most this objective."""
@@ -235,12 +235,12 @@ class _Listing:
 
 def _categories(data: Dataset, table: TableOfTotals) -> list[Any]:
     """The tests of each categorical column that has several."""
-    found = []
+    categories = []
     for source in range(int(table.source.max(initial=-1)) + 1):
-        own = np.flatnonzero(table.source == source)
-        if len(own) > 1 and data.columns[int(table.feature[own[0]])].kind == "category":
-            found.append(own)
-    return found
+        tests = np.flatnonzero(table.source == source)
+        if len(tests) > 1 and data.columns[int(table.feature[tests[0]])].kind == "category":
+            categories.append(tests)
+    return categories
 
 
 def _candidates(models: tuple[NearModel, ...], best: CertifiedResult) -> list[str]:
