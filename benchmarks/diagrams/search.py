@@ -34,8 +34,6 @@ TECHNIQUE_SETS = {
     "all": TECHNIQUES,
     "no transpositions": tuple(one for one in TECHNIQUES if one != "transpositions"),
     "no bounds from trees": tuple(one for one in TECHNIQUES if one != "trees"),
-    "no pairs": tuple(one for one in TECHNIQUES if one != "pairs"),
-    "no alternation": tuple(one for one in TECHNIQUES if one != "alternation"),
     "none": (),
 }
 STARTS = 1000
