@@ -10,7 +10,6 @@ from typing import Annotated, Any
 
 import typer
 
-from treeform.cli import options as opt
 from treeform.cli.files import check_writable, write_bytes, write_text
 from treeform.cli.stored import load_model
 from treeform.errors import SpecError, did_you_mean
@@ -45,7 +44,6 @@ def export(
         list[str] | None,
         typer.Option("--id", help="SQL: select this column, too. Repeatable.", metavar="COLUMN"),
     ] = None,
-    debug: opt.Debug = False,
 ) -> None:
     """Write a model as a program that decides every row as the model does.
 

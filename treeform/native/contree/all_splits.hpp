@@ -27,7 +27,7 @@ public:
     /// from there on. Requirements on leaves are left aside.
     template <class Visit>
     void for_each(const Task& task, Cost upper, const Visit& visit) {
-        ++this->counters_.nodes;
+        this->control_.count(this->counters_.nodes);
         this->support_ = 0;
         this->left_.weight = task.node.weight;
         this->left_.prepare(this->table_);
