@@ -115,29 +115,42 @@ class Problem:
         self.objective = chosen
         return self
 
-    def add(self, requirements: Requirement | Iterable[Requirement]) -> Problem:
+    def add(self, requirements: Requirement | Objective | Iterable[Requirement | Objective]) -> Problem:
         """Add one requirement or several; each is checked against the data at once.
+
+        Parameters
+        ----------
+        requirements : Requirement, Objective or iterable of them
+            What stands in the objective, such as ``tf.MaxNodes(3).soft(2)``, is added to it; `minimize` replaces it.
 
         Raises
         ------
         SpecError, DataError
-            If a requirement's parameters do not fit the data.
+            If a requirement's parameters do not fit the data, or it has no meaning for models of this shape.
         """
-        given: Any = requirements
-        several = isinstance(given, Iterable) and not isinstance(given, str | type | Mapping)
-        many: list[Requirement] = list(given) if several else [given]
-        for requirement in many:
-            if not isinstance(requirement, Requirement):
+        listed: Any = requirements
+        several = isinstance(listed, Iterable) and not isinstance(listed, str | type | Mapping)
+        many: list[Any] = list(listed) if several else [listed]
+        for one in many:
+            if not isinstance(one, Requirement | Objective):
                 raise SpecError(
-                    f"{requirement!r} is no requirement",
+                    f"{one!r} is no requirement",
                     cause="requirements are instances of tf.Requirement",
                     fix="use for example tf.MinSupport(0.05), or derive a class from tf.Requirement",
                 )
-        bound = [_closed(r.bind(self.data, sensitive_features=self._sensitive)) for r in many]
+        held = [one for one in many if isinstance(one, Requirement)]
+        bound = [_closed(r.bind(self.data, sensitive_features=self._sensitive)) for r in held]
+        for requirement in bound:
+            refusal = requirement.refusal(self.data, self.shape)
+            if refusal is not None:
+                raise refusal
+        paid = sum((one for one in many if isinstance(one, Objective)), Objective())
+        if paid.terms:
+            self.minimize(self.objective + paid)
         self.requirements = (*self.requirements, *bound)
         return self
 
-    def __iadd__(self, requirements: Requirement | Iterable[Requirement]) -> Problem:
+    def __iadd__(self, requirements: Requirement | Objective | Iterable[Requirement | Objective]) -> Problem:
         return self.add(requirements)
 
     @property
@@ -193,11 +206,11 @@ class Problem:
         ContradictionError
             If claims contradict each other: a bug in a solver, a requirement or treeform.
         """
-        found = solve_question(
+        answer = solve_question(
             self.question,
             SolveOptions(solver, formulation, warm_start, time_limit, on_progress, _writer(proofs)),
         )
-        return Result.of(found)
+        return Result.of(answer)
 
     def size_table(
         self,

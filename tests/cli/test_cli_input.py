@@ -247,7 +247,7 @@ def test_spec_that_is_missing_or_not_utf8(tmp_path: Path) -> None:
 
 
 def test_command_line_overrides_the_spec(tmp_path: Path) -> None:
-    from treeform.catalogue.requirements import parse
+    from treeform.language.requirement_text import parse
 
     spec = read_spec(write(tmp_path, SPEC, "p.toml"))
     given = Settings(

@@ -88,8 +88,8 @@ class Lowered(Model):
 
     def literals(self, lits: Any) -> Ints:
         """Signed literals over source columns as literals over the columns here."""
-        given = np.asarray(lits, dtype=np.int64)
-        out: Ints = np.sign(given) * (self.columns[np.abs(given) - 1] + 1)
+        source_literals = np.asarray(lits, dtype=np.int64)
+        out: Ints = np.sign(source_literals) * (self.columns[np.abs(source_literals) - 1] + 1)
         return out
 
     def to_source(self, x: Any) -> Floats:
@@ -98,9 +98,9 @@ class Lowered(Model):
 
     def from_source(self, x: Any) -> Floats:
         """A point of the source, perhaps shorter, as a point here; NaN where nothing is known."""
-        given = np.asarray(x, dtype=np.float64)
+        point = np.asarray(x, dtype=np.float64)
         out = np.full(self.n_cols, np.nan)
-        out[self.columns[: len(given)]] = given
+        out[self.columns[: len(point)]] = point
         return out
 
     def _extend_columns(self) -> None:

@@ -7,7 +7,6 @@ from typing import Annotated, Any
 
 import typer
 
-from treeform.catalogue.requirements import parse
 from treeform.cli import options as opt
 from treeform.cli.files import check_writable
 from treeform.cli.messages import Exit
@@ -15,6 +14,7 @@ from treeform.cli.spec import Settings
 from treeform.cli.stating import states_problem
 from treeform.cli.tradeoff import refuse_threads_alone, run_tradeoff
 from treeform.language.requirement import Requirement
+from treeform.language.requirement_text import parse
 from treeform.problem import Problem
 from treeform.solve import Limit
 from treeform.tradeoff.frontier import Frontier
@@ -59,17 +59,17 @@ def frontier(
     def trace(problem: Problem, *args: Any, **kwargs: Any) -> Frontier:
         return problem.frontier(*args, over=_requirement(problem, over), **kwargs)
 
-    found: Frontier = run_tradeoff(
+    curve: Frontier = run_tradeoff(
         trace, settings, output, quiet=quiet, verbose=verbose, between=(loosest, tightest)
     )
     if plot is not None:
-        found.plot().save(plot)
-    print(found)
-    if found.limit is Limit.INTERRUPTED:
+        curve.plot().save(plot)
+    print(curve)
+    if curve.limit is Limit.INTERRUPTED:
         return Exit.INTERRUPTED
-    if found.points:
+    if curve.points:
         return Exit.DONE
-    return Exit.INFEASIBLE if found.complete else Exit.NO_MODEL
+    return Exit.INFEASIBLE if curve.complete else Exit.NO_MODEL
 
 
 def _requirement(problem: Problem, text: str) -> Requirement | str:

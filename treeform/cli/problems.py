@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from treeform.catalogue.requirements import parse
 from treeform.catalogue.solvers import find_solver
 from treeform.cli.spec import Settings, merge, read_spec, relocate
 from treeform.cli.stored import load_model
@@ -16,6 +15,7 @@ from treeform.cli.table_files import CsvForm, csv_form, read_table
 from treeform.data import Dataset
 from treeform.data.options import TableOptions
 from treeform.errors import SpecError, TreeformError
+from treeform.language.requirement_text import read
 from treeform.problem import Problem
 from treeform.solve import Budget
 from treeform.solve.choice import choose
@@ -28,7 +28,7 @@ DEFAULT_SHAPE = "tree:3"
 def gather(spec: Path | None, given: Settings, require: Sequence[str]) -> Settings:
     """The settings of the spec file with those of the command line on top."""
     stored = Settings() if spec is None else read_spec(spec)  # first: it may import what --require names
-    parsed = tuple((f"--require {text}", parse(text)) for text in require)
+    parsed = tuple((f"--require {text}", read(text)) for text in require)
     settings = merge(stored, replace(given, requirements=parsed))
     Budget(settings.time_limit)  # refuses limits that leave no time
     csv_form_of(settings)

@@ -330,16 +330,16 @@ class Dataset:
     @cached_property
     def digest(self) -> str:
         """SHA-256 (hex) over features, labels as text, weights, column names and excluded columns as text."""
-        told = hashlib.sha256()
+        hashed = hashlib.sha256()
         groups = [[name, *self.column(name).tolist()] for name in self.exclude]
         for part in (self.classes.tolist(), [column.name for column in self.columns], *groups):
             for text in (f"{len(part)}", *map(str, part)):
                 raw = text.encode("utf-8", "surrogatepass")
-                told.update(len(raw).to_bytes(8, "little") + raw)
-        told.update(f"|{self.X.shape}|{self.weight_unit}|".encode())
+                hashed.update(len(raw).to_bytes(8, "little") + raw)
+        hashed.update(f"|{self.X.shape}|{self.weight_unit}|".encode())
         for array, dtype in ((self.X, "<f8"), (self.y, "<i8"), (self.weights, "<i8")):
-            told.update(np.ascontiguousarray(array, dtype=dtype).tobytes())
-        return told.hexdigest()
+            hashed.update(np.ascontiguousarray(array, dtype=dtype).tobytes())
+        return hashed.hexdigest()
 
     def relabelled(self, codes: NDArray[np.int64], n_classes: int) -> Dataset:
         """Give the same rows other classes, from 0 to ``n_classes - 1``; used for relaxations.
@@ -349,13 +349,13 @@ class Dataset:
         codes : (n,) int64
             The new class of each row.
         """
-        given = np.ascontiguousarray(codes, dtype=np.int64)
-        if given.shape != self.y.shape or given.min() < 0 or given.max() >= n_classes:
+        new_codes = np.ascontiguousarray(codes, dtype=np.int64)
+        if new_codes.shape != self.y.shape or new_codes.min() < 0 or new_codes.max() >= n_classes:
             raise DataError(
                 f"the new classes do not fit {self.n_samples} rows and {n_classes} classes",
                 fix="pass one code from 0 to n_classes - 1 for each row",
             )
-        return replace(self, y=given, classes=np.arange(n_classes))
+        return replace(self, y=new_codes, classes=np.arange(n_classes))
 
     def __repr__(self) -> str:
         return f"<Dataset {self.n_samples} rows, {self.n_features} features, {self.n_classes} classes>"

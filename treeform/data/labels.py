@@ -72,11 +72,11 @@ def codes_among(values: Any, n_rows: int, classes: NDArray[Any]) -> NDArray[np.i
     DataError
         If labels are missing or none of the classes, or their number is wrong.
     """
-    codes, found = encode_labels(values, n_rows)
+    codes, levels = encode_labels(values, n_rows)
     known = classes.tolist()
     by_text = {str(label): code for code, label in enumerate(known)}
     place: list[int] = []
-    for label in found.tolist():
+    for label in levels.tolist():
         code = known.index(label) if label in known else by_text.get(str(label))
         if code is None:
             row = int(np.flatnonzero(codes == len(place))[0])

@@ -201,7 +201,7 @@ class _Session(Session):
             return ()
         rows, names = self.task.totals.rows, self.task.totals.names
         priced = [r for r in np.flatnonzero(native["multipliers"]) if r < len(rows)]
-        said = [" and ".join(n for n, c in zip(names, rows[r].coef, strict=True) if c) for r in priced]
+        priced_rows = [" and ".join(n for n, c in zip(names, rows[r].coef, strict=True) if c) for r in priced]
         if len(priced) < np.count_nonzero(native["multipliers"]):
-            said.append("the number of tests")
-        return (f"no tree satisfies the rows over {'; '.join(said)}: shown by prices on these alone",)
+            priced_rows.append("the number of tests")
+        return (f"no tree satisfies the rows over {'; '.join(priced_rows)}: shown by prices on these alone",)

@@ -156,7 +156,7 @@ class DiagramSearch(Engine):
         task = TreeTask(shape.depth, cost, 0, min_support, max_nodes, widths, min_flow)
         check_task(data, task)
         wanted = _checked_prices(prices or (), free)
-        begin = [found for graph in start if (found := admissible_diagram(graph, data, task))]
+        begin = [diagram for graph in start if (diagram := admissible_diagram(graph, data, task))]
         session = DiagramSession(data, task, EngineRun(stop=stop))
         call = self._call(
             prices=[(price.denominator, price.numerator) for price in wanted],

@@ -18,7 +18,7 @@ from treeform.data.encode import Encoder
 from treeform.data.unseen import Unseen
 from treeform.errors import DataError, SpecError
 from treeform.graph import build, from_sklearn, routing, structure
-from treeform.graph.encoded import encoded_matrix
+from treeform.graph.encoded import encoded_matrix, with_nan
 from treeform.graph.forms import (
     LinearForm,
     extended,
@@ -312,10 +312,14 @@ class FlatGraph:
         certain = np.eye(self.n_classes)[np.maximum(self.label, 0)]
         return np.asarray(np.divide(self.counts, total, out=certain, where=total > 0))
 
-    def encode(self, X: Any, unseen: str | Unseen = "warn") -> NDArray[np.float64]:
-        """Turn a user's table into the encoded matrix that `apply` takes; `unseen` as in `predict`."""
+    def encode(self, X: Any, unseen: str | Unseen = "warn", *, nan: bool = False) -> NDArray[np.float64]:
+        """Turn a user's table into the encoded matrix that `apply` takes; `unseen` as in `predict`.
+
+        With ``nan``, missing values are NaN, as a tree of `to_sklearn` reads them, and not numbers beyond all others.
+        """
         policy = Unseen.of(unseen)
-        return self._matrix(X) if self.encoder is None else self.encoder.transform(X, policy)
+        encoded = self._matrix(X) if self.encoder is None else self.encoder.transform(X, policy)
+        return with_nan(self.columns, encoded) if nan else encoded
 
     def _matrix(self, X: Any) -> NDArray[np.float64]:
         return encoded_matrix(self.encoder, self.columns, X)

@@ -19,17 +19,17 @@ def rules(graph: FlatGraph) -> list[str]:
     known = counts_known(graph)
     lines = []
     for leaf in leaves_in_order(graph):
-        told = list(islice(_conditions(graph, leaf), MAX_PATHS + 1))
+        paths = list(islice(_conditions(graph, leaf), MAX_PATHS + 1))
         outcome = f"then {class_text(graph, leaf)}"
         if known:
             outcome += f"  ({support_text(graph, leaf)})"
-        if not told:
+        if not paths:
             lines.append(f"never {outcome[5:]}")
-        elif told == [""]:
+        elif paths == [""]:
             lines.append(f"always {outcome[5:]}")
         else:
-            parts = told[:MAX_PATHS] if len(told) == 1 else [f"({path})" for path in told[:MAX_PATHS]]
-            more = " or ..." if len(told) > MAX_PATHS else ""
+            parts = paths[:MAX_PATHS] if len(paths) == 1 else [f"({path})" for path in paths[:MAX_PATHS]]
+            more = " or ..." if len(paths) > MAX_PATHS else ""
             lines.append(f"if {' or '.join(parts)}{more} {outcome}")
     return lines
 
@@ -181,9 +181,9 @@ def _merged(columns: tuple[Column, ...], path: list[Step]) -> str | None:
     texts = [part if isinstance(part, str) else gaps_text(part) for part in parts]
     if None in texts:
         return None
-    told = [text for text in texts if text]
+    conditions = [text for text in texts if text]
     return " and ".join(
-        f"({text})" if len(told) > 1 and text.endswith(" or missing") else text for text in told
+        f"({text})" if len(conditions) > 1 and text.endswith(" or missing") else text for text in conditions
     )
 
 

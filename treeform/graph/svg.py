@@ -112,8 +112,8 @@ class Picture:
     def _box(self, node: int) -> _Box:
         graph = self.graph
         leaf = graph.feature[node] < 0
-        told = class_text(graph, node) if leaf else question_text(graph, node).removesuffix("?")
-        lines = _lines(_clean(told))
+        words = class_text(graph, node) if leaf else question_text(graph, node).removesuffix("?")
+        lines = _lines(_clean(words))
         detail = tooltip = ""
         if self.known:
             total = graph.counts[node].sum()
@@ -128,7 +128,7 @@ class Picture:
             )
         width = max([text_width(line, TEXT) for line in lines] + [text_width(detail, SMALL), 44.0])
         height = 2 * PADDING - 4 + _LINE * len(lines) + (_LINE + _BAR if self.known else 0)
-        return _Box(lines, detail, _clean_lines(told + tooltip), width + 2 * PADDING, height)
+        return _Box(lines, detail, _clean_lines(words + tooltip), width + 2 * PADDING, height)
 
     def _set_frame(self) -> None:
         n = len(self.boxes)

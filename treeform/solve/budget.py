@@ -56,9 +56,9 @@ class Budget:
     @property
     def remaining(self) -> float | None:
         """Seconds left, at least 0; None when unlimited."""
-        own = None if self._limit is None else max(0.0, self._limit - self.seconds)
+        left = None if self._limit is None else max(0.0, self._limit - self.seconds)
         above = self._parent.remaining if self._parent else None
-        known = [value for value in (own, above) if value is not None]
+        known = [value for value in (left, above) if value is not None]
         return min(known) if known else None
 
     def interrupt(self) -> None:
@@ -74,6 +74,11 @@ class Budget:
             return Limit.INTERRUPTED
         left = self.remaining
         return Limit.TIME if left is not None and left <= 0 else None
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether Ctrl-C, or whoever holds this budget, asked for a stop."""
+        return self.reason is Limit.INTERRUPTED
 
     def stop(self) -> bool:
         """Whether work has to stop now."""
@@ -106,7 +111,7 @@ def interruptible(budget: Budget) -> Iterator[None]:
     previous = signal.getsignal(signal.SIGINT)
 
     def handle(signum: int, frame: FrameType | None) -> None:
-        if _interruptible[0].reason is Limit.INTERRUPTED:
+        if _interruptible[0].interrupted:
             raise KeyboardInterrupt
         for one in _interruptible:
             one.interrupt()

@@ -112,10 +112,10 @@ class Lagrangian:
     def _whole(self, multipliers: tuple[Fraction, ...]) -> tuple[np.ndarray, int, int]:
         step = math.lcm(*(m.denominator for m in multipliers))
         classes = self.question.data.n_classes
-        own = self.relaxation.task.cost
-        if own is None:
-            own = 1 - np.eye(classes, dtype=np.int64)
-        cost = own[self._kinds[:, 0]].astype(object) * step
+        own_cost = self.relaxation.task.cost
+        if own_cost is None:
+            own_cost = 1 - np.eye(classes, dtype=np.int64)
+        cost = own_cost[self._kinds[:, 0]].astype(object) * step
         for index, multiplier in enumerate(multipliers):
             block = self._kinds[:, 1 + index * classes : 1 + (index + 1) * classes].astype(object)
             cost = cost + block * int(multiplier * step)

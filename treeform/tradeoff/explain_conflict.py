@@ -21,7 +21,7 @@ from treeform.language.question import Question
 from treeform.solve import schedule
 from treeform.solve.budget import Budget, interruptible
 from treeform.solve.options import USUAL, SolveOptions
-from treeform.solve.result import Limit, Progress, Status
+from treeform.solve.result import Progress, Status
 from treeform.tradeoff.axis import with_axis
 from treeform.tradeoff.conflict import BoundNeeded, Conflict, subset
 
@@ -141,7 +141,7 @@ class _Search:
                 break
             halve = not halve
         best = None
-        if self.budget.reason is not Limit.INTERRUPTED:
+        if not self.budget.interrupted:
             stated = with_axis(others, axis, value)
             best = self.ask(stated, f"the best with {axis.bound_name} {float(value):.6g}", True)
         model = best if best is not None and best.graph is not None else None

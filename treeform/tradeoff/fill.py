@@ -102,17 +102,17 @@ class SizeTableSearch:
         self.budget = budget
         self.engine = _engine(self.question, options)
         solver, formulation, warm_start = options.solver, options.formulation, options.warm_start
-        given = None if solver is None else find_solver(solver)
+        named_solver = None if solver is None else find_solver(solver)
         self.plan: Plan | None = None
-        if isinstance(given, Engine):
-            self.notes = [f"solver: {given.name}"]
+        if isinstance(named_solver, Engine):
+            self.notes = [f"solver: {named_solver.name}"]
         else:
             start = warm_start if isinstance(warm_start, DecisionGraph) else None
-            stated = replace(options, solver=given, formulation=formulation or "odd", warm_start=start)
+            stated = replace(options, solver=named_solver, formulation=formulation or "odd", warm_start=start)
             self.plan = choose(self.question, stated)
             self.notes = [*self.plan.notes, *([f"first: {self.engine.name}"] if self.engine else [])]
         self.warm = isinstance(warm_start, str) and warm_start != "none"
-        self.alone = isinstance(given, Engine) or (solver is None and formulation is None)
+        self.alone = isinstance(named_solver, Engine) or (solver is None and formulation is None)
         self.limit: Any = None
         self.on_progress = options.on_progress
         self._phase, self._pace = "", Pace()
@@ -203,10 +203,10 @@ class SizeTableSearch:
         if relaxation is None:
             return
         seconds = schedule.ONE_FEATURE.seconds(self.budget.remaining)
-        found = engine.size_table(
+        outcome = engine.size_table(
             self.question.data, single, cost=relaxation.task.cost, time_limit=seconds, stop=self.budget.stop
         )
-        for graph in found.graphs:
+        for graph in outcome.graphs:
             if graph is not None:
                 self.bounds.submit(graph)
 
@@ -250,7 +250,7 @@ class SizeTableSearch:
         seconds: float | None,
     ) -> None:
         task = relaxation.task
-        found = engine.size_table(
+        outcome = engine.size_table(
             self.question.data,
             self.question.shape,
             prices,
@@ -264,7 +264,7 @@ class SizeTableSearch:
             time_limit=seconds,
             stop=self.budget.stop,
         )
-        for graph in found.graphs:
+        for graph in outcome.graphs:
             if graph is not None:
                 self.bounds.submit(graph)
         by = engine.name
@@ -272,10 +272,10 @@ class SizeTableSearch:
             by += f" (even without {', '.join(relaxation.dropped)})"
         most = ceiling(self.question)
         for m in range(self.bounds.most + 1):
-            lower = relaxation.lower(found.lower_of(m))
+            lower = relaxation.lower(outcome.lower_of(m))
             self.bounds.raise_lower(m, lower if lower <= most else None, by)
-        if found.reason == "memory" or (found.reason is not None and relaxation.exact and self.alone):
-            self.limit = Limit(found.reason)
+        if outcome.reason == "memory" or (outcome.reason is not None and relaxation.exact and self.alone):
+            self.limit = Limit(outcome.reason)
 
     def _refuted(self, relaxation: Relaxation) -> list[int]:
         """The proved bounds in the engine's units; a bound under requirements does not hold without them."""
@@ -289,9 +289,9 @@ class SizeTableSearch:
         """The rows that the first unproved price still needs, and their targets."""
         for price in wanted:
             left = [(m, self.bounds.target(m, price.each, price.free)) for m in range(self.bounds.most + 1)]
-            found = [(m, target) for m, target in left if target is not None]
-            if found:
-                return found
+            open_rows = [(m, target) for m, target in left if target is not None]
+            if open_rows:
+                return open_rows
         return []
 
     def run(self, wanted: Sequence[Price]) -> None:
@@ -321,8 +321,8 @@ class SizeTableSearch:
         assert self.plan is not None and self.plan.formulation is not None and self.plan.backend is not None
         stated = self.plan.formulation
         if isinstance(stated, Variants):
-            own = stated.for_size(question.shape, question.objective, question.requirements)
-            stated = own or stated.tuned_for(self.plan.backend.capabilities.forms)
+            sized = stated.for_size(question.shape, question.objective, question.requirements)
+            stated = sized or stated.tuned_for(self.plan.backend.capabilities.forms)
         part = schedule.EACH_ROW.of(self.budget)
         ledger.budget = part
         search = CompiledSearch(question, stated, self.plan.backend, ledger, part)
@@ -358,16 +358,16 @@ class SizeTableSearch:
 def _engine(question: Question, options: SolveOptions) -> DiagramSearch | None:
     """The native search that runs first; None where tests are hyperplanes, or another start is given."""
     solver, formulation, warm_start = options.solver, options.formulation, options.warm_start
-    given = None if solver is None else find_solver(solver)
-    if isinstance(given, Engine):
-        if formulation is not None or not isinstance(given, DiagramSearch):
+    named_solver = None if solver is None else find_solver(solver)
+    if isinstance(named_solver, Engine):
+        if formulation is not None or not isinstance(named_solver, DiagramSearch):
             raise SpecError(
-                f"{given.name} fills no size table" + (" with a formulation" if formulation else ""),
+                f"{named_solver.name} fills no size table" + (" with a formulation" if formulation else ""),
                 cause="of the native engines only DiagramSearch fills a size table, and without a formulation",
                 fix="use tf.DiagramSearch(), or a solver such as tf.HiGHS()",
             )
-        require_exact(question, given)
-        return given
+        require_exact(question, named_solver)
+        return named_solver
     if question.shape.splits != UNIVARIATE or warm_start in (None, False, "none"):
         return None
     if isinstance(warm_start, DecisionGraph):

@@ -29,7 +29,7 @@ from treeform.solve.budget import Budget, interruptible
 from treeform.solve.ledger import Pace
 from treeform.solve.options import USUAL, SolveOptions
 from treeform.solve.relaxation import Relaxation, relax
-from treeform.solve.result import Limit, Progress, Status, as_number
+from treeform.solve.result import Progress, Status, as_number
 from treeform.solve.verification import verify
 from treeform.steps import Step, heard_by, tell
 from treeform.tradeoff.near_optimal import Indispensable, NearModel, NearOptimal
@@ -71,7 +71,7 @@ def list_near_optimal(
             return NearOptimal(
                 question, best, Fraction(0), (), 0, None, (), budget.seconds, budget.reason or best.limit
             )
-        if budget.reason is Limit.INTERRUPTED:
+        if budget.interrupted:
             reach = Fraction(best.objective) * (1 + share)
             return NearOptimal(question, best, reach, (), 0, None, (), budget.seconds, budget.reason)
         with heard_by(_counting(options, budget, best)):
@@ -85,7 +85,7 @@ def list_near_optimal(
         columns: list[Indispensable] = []
         named = _candidates(models, best)
         for name in named:
-            if budget.reason is Limit.INTERRUPTED:
+            if budget.interrupted:
                 break
             columns.append(_without(question, name, threshold, options, budget, len(named)))
     return NearOptimal(
@@ -190,10 +190,10 @@ class _Listing:
         if not rows:
             return [], 1
         seconds = schedule.NEAR_OPTIMUM.of(self.budget).remaining
-        found = TotalsSearch().run(
+        outcome = TotalsSearch().run(
             self.question.data, self.relaxation.task, EngineRun(time_limit=seconds, stop=self.budget.stop)
         )
-        witness = found.witness
+        witness = outcome.witness
         if witness is None or len(witness["multipliers"]) != rows:
             return [0] * rows, 1
         return witness["multipliers"], witness["unit"]
@@ -202,15 +202,15 @@ class _Listing:
         self, best: Fraction, threshold: Fraction
     ) -> tuple[tuple[NearModel, ...], int, Fraction | None]:
         """(models, how many there are, the objective up to which they were counted)."""
-        found: tuple[tuple[NearModel, ...], int, Fraction | None] = ((), 0, None)
+        listed: tuple[tuple[NearModel, ...], int, Fraction | None] = ((), 0, None)
         for part in PARTS:
             reach = best if part == 0 else best + (threshold - best) / part
             try:
                 trees = self.enumeration.trees(self._cost(reach))
-                found = (*self._models(trees), reach)
+                listed = (*self._models(trees), reach)
             except (TooManyTrees, Stopped):
                 break
-        return found
+        return listed
 
     def _cost(self, objective: Fraction) -> int:
         """The largest cost in the engine's units of a model with at most this objective."""
@@ -276,12 +276,12 @@ class _Listing:
 
 def _categories(data: Dataset, table: TableOfTotals) -> list[Any]:
     """The tests of each categorical column that has several."""
-    found = []
+    categories = []
     for source in range(int(table.source.max(initial=-1)) + 1):
-        own = np.flatnonzero(table.source == source)
-        if len(own) > 1 and data.columns[int(table.feature[own[0]])].kind == "category":
-            found.append(own)
-    return found
+        tests = np.flatnonzero(table.source == source)
+        if len(tests) > 1 and data.columns[int(table.feature[tests[0]])].kind == "category":
+            categories.append(tests)
+    return categories
 
 
 def _candidates(models: tuple[NearModel, ...], best: CertifiedResult) -> list[str]:

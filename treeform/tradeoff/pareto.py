@@ -148,27 +148,27 @@ def _progress_of_depth(
 
 
 def _only_clauses(solver: Any) -> bool:
-    found = find_solver(solver)
-    forms = getattr(getattr(found, "capabilities", None), "forms", None)
+    named_solver = find_solver(solver)
+    forms = getattr(getattr(named_solver, "capabilities", None), "forms", None)
     return forms is not None and all(form.kind.name != "LINEAR" for form in forms)
 
 
 def _points(tables: dict[int, SizeTable]) -> tuple[ParetoPoint, ...]:
     """What no other model dominates, of all models on all tables."""
-    found: dict[tuple[int, int, Number], ParetoPoint] = {}
+    points: dict[tuple[int, int, Number], ParetoPoint] = {}
     for table in tables.values():
         for row in table.rows:
             if row.graph is None or row.upper is None:
                 continue
             key = (row.graph.depth, row.graph.n_nodes, row.upper)
-            found.setdefault(
+            points.setdefault(
                 key, ParetoPoint(*key, row.graph, proved=_proved(tables, key[0], key[1], row.upper))
             )
-    keys = sorted(found)
+    keys = sorted(points)
     best = [
         k for k in keys if not any(o != k and all(a <= b for a, b in zip(o, k, strict=True)) for o in keys)
     ]
-    return tuple(found[k] for k in best)
+    return tuple(points[k] for k in best)
 
 
 def _proved(tables: dict[int, SizeTable], depth: int, tests: int, value: Number) -> bool:

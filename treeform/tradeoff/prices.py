@@ -133,7 +133,7 @@ def price_requirements(
         else:
             rows = []
             for index, label in enumerate(question.labels):
-                if budget.reason is Limit.INTERRUPTED:
+                if budget.interrupted:
                     break
                 rows.append(Price(label, result, _without(question, index, options, budget)))
         rows.append(Price(ALL, result, free))

@@ -66,10 +66,10 @@ def trace_frontier(
         while not budget.stop():
             stated = question if bound is None else with_axis(question, axis, bound)
             part = schedule.FRONTIER_STEP.of(budget)
-            told = _watched(options.on_progress, axis, bound, budget, len(steps))
+            on_progress = _watched(options.on_progress, axis, bound, budget, len(steps))
             left = part.remaining
             seconds = None if left is None else max(left, 1e-3)
-            result = solve_certified(stated, replace(options, time_limit=seconds, on_progress=told))
+            result = solve_certified(stated, replace(options, time_limit=seconds, on_progress=on_progress))
             limit = limit or result.limit
             if result.graph is None:
                 complete = result.status is Status.INFEASIBLE
