@@ -125,3 +125,11 @@ CSV_FORM = {"sep": Separator, "decimal": Decimal, "encoding": Encoding}
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Say more: claims, notes, confusion matrix.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no summary, only the rules.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks of errors.")]
+About = Annotated[
+    Path | None,
+    typer.Option(
+        help="TOML file with owner, purpose, version, columns and the answers of a model card, for the report.",
+        metavar="FILE",
+        show_default=False,
+    ),
+]
