@@ -15,7 +15,7 @@ _HOMES = {
     "treeform.shape": ["Tree", "Diagram"],
     "treeform.language.objective": ["Error", "Nodes", "Leaves", "Depth"],
     "treeform.language.costs": ["Cost"],
-    "treeform.objectives": ["BalancedError", "F1Loss", "GroupError", "MaxGroupError"],
+    "treeform.objectives": ["BalancedError", "F1Loss", "GroupError", "MaxGroupError", "Soft"],
     "treeform.requirements": [
         "StatisticalParity",
         "EqualOpportunity",

@@ -54,6 +54,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "group_error": "treeform.objectives.group_error:GroupError",
         "max_group_error": "treeform.objectives.group_error:MaxGroupError",
         "f1_loss": "treeform.objectives.f1:F1Loss",
+        "soft": "treeform.objectives.soft:Soft",
     },
 }
 

@@ -115,29 +115,42 @@ class Problem:
         self.objective = chosen
         return self
 
-    def add(self, requirements: Requirement | Iterable[Requirement]) -> Problem:
+    def add(self, requirements: Requirement | Objective | Iterable[Requirement | Objective]) -> Problem:
         """Add one requirement or several; each is checked against the data at once.
+
+        Parameters
+        ----------
+        requirements : Requirement, Objective or iterable of them
+            What stands in the objective, such as ``tf.MaxNodes(3).soft(2)``, is added to it; `minimize` replaces it.
 
         Raises
         ------
         SpecError, DataError
-            If a requirement's parameters do not fit the data.
+            If a requirement's parameters do not fit the data, or it has no meaning for models of this shape.
         """
         listed: Any = requirements
         several = isinstance(listed, Iterable) and not isinstance(listed, str | type | Mapping)
-        many: list[Requirement] = list(listed) if several else [listed]
-        for requirement in many:
-            if not isinstance(requirement, Requirement):
+        many: list[Any] = list(listed) if several else [listed]
+        for one in many:
+            if not isinstance(one, Requirement | Objective):
                 raise SpecError(
-                    f"{requirement!r} is no requirement",
+                    f"{one!r} is no requirement",
                     cause="requirements are instances of tf.Requirement",
                     fix="use for example tf.MinSupport(0.05), or derive a class from tf.Requirement",
                 )
-        bound = [_closed(r.bind(self.data, sensitive_features=self._sensitive)) for r in many]
+        held = [one for one in many if isinstance(one, Requirement)]
+        bound = [_closed(r.bind(self.data, sensitive_features=self._sensitive)) for r in held]
+        for requirement in bound:
+            refusal = requirement.refusal(self.data, self.shape)
+            if refusal is not None:
+                raise refusal
+        paid = sum((one for one in many if isinstance(one, Objective)), Objective())
+        if paid.terms:
+            self.minimize(self.objective + paid)
         self.requirements = (*self.requirements, *bound)
         return self
 
-    def __iadd__(self, requirements: Requirement | Iterable[Requirement]) -> Problem:
+    def __iadd__(self, requirements: Requirement | Objective | Iterable[Requirement | Objective]) -> Problem:
         return self.add(requirements)
 
     @property
@@ -173,7 +186,8 @@ class Problem:
         time_limit : float, optional
             Seconds for everything together.
         on_progress : callable, optional
-            Called with a `Progress` at each improvement of the incumbent or the bound.
+            Called with a `Progress` at each improvement of the incumbent or the bound, at each new phase, and once a
+            second while a phase tells how far it has come.
         proofs : path or Proofs, optional
             A folder for a machine-checkable proof of what a SAT solver refutes, such as "there is no tree of
             depth 7". The certificate names the file; `treeform.check` verifies it with ``proofs=folder``.
@@ -311,13 +325,18 @@ class Problem:
         return trace_frontier(question, axis, options, between=between)
 
     def conflict(
-        self, solver: Any = None, *, formulation: Any = None, time_limit: float | None = None
+        self,
+        solver: Any = None,
+        *,
+        formulation: Any = None,
+        time_limit: float | None = None,
+        on_progress: Callable[[Progress], None] | None = None,
     ) -> Conflict | None:
         """Why no model satisfies all requirements: a smallest set that conflicts, and how far each bound would move.
 
         Parameters
         ----------
-        solver, formulation
+        solver, formulation, on_progress
             As in `solve`.
         time_limit : float, optional
             Seconds for all of it.
@@ -327,7 +346,8 @@ class Problem:
         Conflict or None
             None when some model satisfies all requirements. Each part has a certificate.
         """
-        return explain_conflict(self.question, SolveOptions(solver, formulation, time_limit=time_limit))
+        options = SolveOptions(solver, formulation, time_limit=time_limit, on_progress=on_progress)
+        return explain_conflict(self.question, options)
 
     def near_optimal(
         self,
@@ -337,6 +357,7 @@ class Problem:
         limit: int = 1000,
         formulation: Any = None,
         time_limit: float | None = None,
+        on_progress: Callable[[Progress], None] | None = None,
     ) -> NearOptimal:
         """All models that are almost as good as the best, and the columns that none of them can do without.
 
@@ -350,6 +371,8 @@ class Problem:
             Who finds the optimum, and the optimum without a column; as in `solve`.
         time_limit : float, optional
             Seconds for all of it.
+        on_progress : callable, optional
+            As in `solve`.
 
         Returns
         -------
@@ -360,7 +383,7 @@ class Problem:
         SpecError
             If ``within`` is negative, or models of this shape, objective or table cannot be listed.
         """
-        options = SolveOptions(solver, formulation, time_limit=time_limit)
+        options = SolveOptions(solver, formulation, time_limit=time_limit, on_progress=on_progress)
         return list_near_optimal(self.question, options, within=within, limit=limit)
 
     def explain(self, solver: Any = None, *, formulation: Any = None) -> Explanation:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-from treeform.catalogue.requirements import from_json
 from treeform.certify.groups import other_arrays, parameters_of
 from treeform.certify.schema import AnswerPart, CertificatePart
 from treeform.certify.verdicts import CheckRow, Verdict, false, holds, judged, on_trust
@@ -16,6 +15,7 @@ from treeform.graph import DecisionGraph
 from treeform.graph.evaluate import confusion, weighted_errors
 from treeform.language.objective import Objective
 from treeform.language.question import Question
+from treeform.language.requirement import Requirement
 from treeform.requirements.groups import Groups
 from treeform.shape import shape_from_json
 from treeform.solve.verification import verify
@@ -44,7 +44,7 @@ def question_of(body: CertificatePart, data: Dataset, groups: dict[str, Groups])
     for part in problem.requirements:
         named = {"name": part.name, "parameters": parameters_of(part, groups)}
         try:
-            requirement = from_json(named).bind(data)
+            requirement = Requirement.from_json(named).bind(data)
         except Infeasible as error:
             raise CertificateError(
                 f"the requirement {part.label!r} is impossible on these data", cause=error.cause

@@ -53,8 +53,6 @@ def report_model(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Where to write it; report.html when left out.")
     ] = None,
-    import_: opt.Import = None,
-    debug: opt.Debug = False,
 ) -> None:
     """Write a report of a model on a table: one file that a browser shows without a network.
 

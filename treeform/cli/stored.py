@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from treeform.catalogue.requirements import from_json
 from treeform.certify.certificate import read
 from treeform.certify.check import question_from
 from treeform.certify.groups import parameters_of
@@ -22,6 +21,7 @@ from treeform.errors import CertificateError, DataError, SpecError
 from treeform.graph import DecisionGraph
 from treeform.language.objective import Error, Objective
 from treeform.language.question import Question
+from treeform.language.requirement import Requirement
 from treeform.shape import Diagram, Shape, Tree, shape_from_json
 
 
@@ -214,7 +214,9 @@ def _held_out_question(
     requirements = []
     for part in problem.requirements:
         try:
-            requirements.append(from_json({"name": part.name, "parameters": parameters_of(part, {})}))
+            requirements.append(
+                Requirement.from_json({"name": part.name, "parameters": parameters_of(part, {})})
+            )
         except CertificateError:  # groups given as an array belong to the rows of training
             continue
     shape = shape_from_json(problem.shape.model_dump(exclude_none=True))

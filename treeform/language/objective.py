@@ -325,7 +325,7 @@ class Objective(_Arithmetic):
             if refusal is not None:
                 raise refusal
         alone = [term for _, term in self.terms if not term.is_sum]
-        if len(alone) > 1 or (len(self.terms) > 1 and any(not term.is_whole for term in alone)):
+        if len(self.terms) > 1 and (alone := [term for term in alone if not term.is_whole]):
             raise SpecError(
                 f"the objective {self} mixes {alone[0].name} with other terms",
                 cause="it is no sum over samples and tests, and is minimised by a method of its own",

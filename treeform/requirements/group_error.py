@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -13,6 +14,7 @@ from treeform.errors import SpecError
 from treeform.language.bounded import Bounded, Value
 from treeform.language.numbers import as_fraction
 from treeform.language.requirement import Requirement
+from treeform.language.shortfall import Shortfall
 from treeform.language.totals import TotalRow, Totals
 from treeform.requirements.amount import decimal_text
 from treeform.requirements.groups import Groups
@@ -108,6 +110,17 @@ class GroupErrorAtMost(Requirement, Bounded):
     def prediction_rows(self, data: Dataset) -> list[tuple[np.ndarray, int]]:
         totals = self.totals(data)
         return [(totals.per_sample[:, :, g], most) for g, most in enumerate(self._most(data))]
+
+    def shortfall(self, data: Dataset) -> Shortfall:
+        """`violation`: by how much the largest of the rates is above the bound."""
+        totals, groups = self.totals(data), self._of(data)
+        p, q = self.rate.numerator, self.rate.denominator
+        rows, units = [], []
+        for row, weight in zip(totals.rows, groups.weights(data), strict=True):
+            # e_g / W_g - p/q = (q e_g - p W_g) / (q W_g)
+            rows.append(TotalRow(tuple(q * c for c in row.coef), hi=p * weight))
+            units.append(Fraction(1, q * weight))
+        return Shortfall(replace(totals, rows=tuple(rows)), tuple(units))
 
     def rates(self, graph: DecisionGraph, data: Dataset) -> list[Fraction]:
         """The error rate of every group, exactly."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations, permutations
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
@@ -18,6 +18,7 @@ from treeform.language.bounded import Bounded, Value
 from treeform.language.numbers import as_fraction
 from treeform.language.objective import LARGEST
 from treeform.language.requirement import Requirement
+from treeform.language.shortfall import Shortfall
 from treeform.language.totals import TotalRow, Totals
 from treeform.requirements.amount import decimal_text
 from treeform.requirements.groups import Groups, favourable_code
@@ -227,6 +228,39 @@ class RateParity(Requirement, Bounded):
             for a, b in combinations([g for g, w in enumerate(weight) if w], 2):
                 rows += [self._row(width, first, pair, weight) for pair in ((a, b), (b, a))[: self._sides]]
         return Totals(tuple(names), per_sample, tuple(rows))
+
+    def shortfall(self, data: Dataset) -> Shortfall:
+        """`violation`: by how much rates differ more than allowed, or the smaller one lacks to the ratio asked for."""
+        totals = self.totals(data)
+        _, code = self._resolved(data)
+        rows, units = [], []
+        for index, (_, mask) in enumerate(self.among(data, code)):
+            weight = self._weights(data, mask)
+            for a, b in permutations([g for g, w in enumerate(weight) if w], 2):
+                row, unit = self._exact_row(totals.n_totals, index * len(weight), (a, b), weight)
+                rows.append(row)
+                units.append(unit)
+        return Shortfall(replace(totals, rows=tuple(rows)), tuple(units))
+
+    def _exact_row(
+        self, width: int, first: int, pair: tuple[int, int], weight: list[int]
+    ) -> tuple[TotalRow, Fraction]:
+        """What the pair lacks, as ``unit * (coef @ totals - side)``."""
+        a, b = pair
+        if self.ratio is not None:
+            # p/q S_b / W_b - S_a / W_a  =  (p W_a S_b - q W_b S_a) / (q W_a W_b)
+            p, q = self.ratio.numerator, self.ratio.denominator
+            on_a, on_b, side = -q * weight[b], p * weight[a], 0
+        else:
+            # S_a / W_a - S_b / W_b - p/q  =  (q W_b S_a - q W_a S_b - p W_a W_b) / (q W_a W_b)
+            assert self.difference is not None
+            p, q = self.difference.numerator, self.difference.denominator
+            on_a, on_b, side = q * weight[b], -q * weight[a], p * weight[a] * weight[b]
+        step = math.gcd(on_a, on_b, side)
+        coef = [0] * width
+        coef[first + a], coef[first + b] = on_a // step, on_b // step
+        unit = Fraction(step, q * weight[a] * weight[b])
+        return TotalRow(tuple(coef), hi=side // step), unit
 
     @property
     def _sides(self) -> int:

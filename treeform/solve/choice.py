@@ -17,7 +17,7 @@ from treeform.language.abilities import Variants
 from treeform.language.formulation import Formulation
 from treeform.language.question import Question
 from treeform.shape import UNIVARIATE, Tree
-from treeform.solve.in_parts import first_part, is_largest
+from treeform.solve.in_parts import first_part, is_largest, too_many_parts
 from treeform.solve.options import SolveOptions
 from treeform.solve.relaxation import relax
 from treeform.solve.totals_engine import plain_engine, totals_engine, why_chosen, why_not
@@ -52,6 +52,8 @@ def choose(question: Question, options: SolveOptions) -> Plan:
     if options.solver is not None and isinstance(engine := find_solver(options.solver), Engine):
         require_exact(first_part(question), engine, question)
     plan = _choose(first_part(question), options)
+    if is_largest(question) and options.solver is None and too_many_parts(question):
+        return _choose(question, options)
     if plan.engine is None and is_largest(question):
         return _stated_whole(question, options, plan)
     note = f"the objective {question.objective} is minimised in parts, each a sum over samples"

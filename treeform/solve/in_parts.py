@@ -18,6 +18,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
 from treeform.graph import DecisionGraph
@@ -29,6 +30,7 @@ from treeform.solve.ledger import Ledger
 from treeform.solve.result import Limit
 from treeform.solve.verification import Verified
 
+MOST_PARTS = 100
 Search = Callable[[Question, Ledger], Limit | None]
 """Searches one part within a ledger; returns why it stopped early."""
 
@@ -59,19 +61,22 @@ def parts_of(question: Question, value: Fraction | None) -> list[Part]:
     value : Fraction or None
         In the user's units.
     """
-    weight, term = _composed(question)
+    weight, term = _composed(question)[0]
     if isinstance(term, RatioTerm):
         cost, target = term.at(question.data, Fraction(1, 2) if value is None else value / weight)
         part = question.with_(objective=Objective.of(cost))
         return [Part(part, None if value is None else target)]
-    others = Objective(item for item in question.objective.terms if item[1] is not term)
-    return [
-        Part(
-            question.with_(objective=weight * member + others, requirements=(*question.requirements, rule)),
-            value,
+    largest = [(w, t) for w, t in _composed(question) if isinstance(t, LargestTerm)]
+    sums = Objective(item for item in question.objective.terms if item[1].is_sum)
+    parts = []
+    for chosen in product(*(term.members(question.data) for _, term in largest)):
+        priced = [(w, t) for (w, _), (t, _) in zip(largest, chosen, strict=True) if t is not None]
+        rules = (rule for _, rule in chosen)
+        part = question.with_(
+            objective=Objective((*priced, *sums.terms)), requirements=(*question.requirements, *rules)
         )
-        for member, rule in term.members(question.data)
-    ]
+        parts.append(Part(part, value))
+    return parts
 
 
 def first_part(question: Question) -> Question:
@@ -81,19 +86,25 @@ def first_part(question: Question) -> Question:
 
 def is_largest(question: Question) -> bool:
     """Whether solvers can state the whole as it is, with a variable for the largest of the sums."""
-    return any(isinstance(term, LargestTerm) for _, term in question.objective.terms)
+    return any(isinstance(term, LargestTerm) for _, term in _composed(question))
+
+
+def too_many_parts(question: Question) -> bool:
+    """Whether there are more parts than are searched one after the other."""
+    numbers = [len(t.members(question.data)) for _, t in _composed(question) if isinstance(t, LargestTerm)]
+    return math.prod(numbers) > MOST_PARTS
 
 
 def search_in_parts(question: Question, ledger: Ledger, search: Search) -> Limit | None:
     """Answer ``question`` in ``ledger`` through its parts."""
-    _, term = _composed(question)
+    _, term = _composed(question)[0]
     whole = _Whole(question, ledger, search)
     return whole.ratio() if isinstance(term, RatioTerm) else whole.largest()
 
 
-def _composed(question: Question) -> tuple[Fraction, RatioTerm | LargestTerm]:
-    terms = [(w, t) for w, t in question.objective.terms if isinstance(t, RatioTerm | LargestTerm)]
-    return terms[0]
+def _composed(question: Question) -> list[tuple[Fraction, RatioTerm | LargestTerm]]:
+    """The terms that are no sums: one ratio, or the largest of several sums, once or more."""
+    return [(w, t) for w, t in question.objective.terms if isinstance(t, RatioTerm | LargestTerm)]
 
 
 class _PartLedger(Ledger):
@@ -143,7 +154,7 @@ class _Whole:
 
     def ratio(self) -> Limit | None:
         """Dinkelbach's iterations."""
-        weight, term = _composed(self.question)
+        weight, term = _composed(self.question)[0]
         assert isinstance(term, RatioTerm)
         least = term.least_denominator(self.question.data) * self.question.data.weight_unit
         limit = None

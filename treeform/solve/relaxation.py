@@ -180,6 +180,7 @@ def _price(question: Question, engine: Engine, dropped: list[str], fits: bool) -
             costs.append((weight * data.weight_unit, term))
         elif isinstance(term, SampleCost) and "sample_cost" in engine.understands:
             each.append((weight, term))
+            offset += weight * term.unit(data) * term.constant(data)
         elif isinstance(term, Nodes) and fits and "node_penalty" in engine.understands:
             penalty += weight
         elif (

@@ -28,6 +28,7 @@ def floor_bound(question: Question) -> int:
             cheapest = at_point.sum(axis=1) - at_point.max(axis=1)
         elif isinstance(term, SampleCost):  # its costs of all samples together stay below 2**60
             cheapest = _at_points(question, term).min(axis=1)
+            total += weight * term.unit(data) * term.constant(data)
         else:
             continue
         total += weight * term.unit(data) * int(cheapest.sum())

@@ -279,11 +279,14 @@ def _applicable(
     for given in formulation_names() if formulations is None else formulations:
         formulation = find_formulation(given)
         missing = bound.needs - derivable(formulation.offers)
-        reason = (
-            f"it does not offer {', '.join(sorted(missing))}"
-            if missing
-            else formulation.supports(case.shape, case.data, case.goal)
-        )
+        reason = f"it does not offer {', '.join(sorted(missing))}" if missing else None
+        try:
+            if reason is None:
+                formulation.check(case.data, case.shape, case.goal, [bound])
+        except SpecError as error:
+            reason = (
+                error.cause if error.what == f"{formulation.name} cannot state this problem" else error.what
+            )
         if reason is None:
             out.append(formulation)
         else:
