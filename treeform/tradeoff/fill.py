@@ -16,7 +16,7 @@ from treeform.language.costs import ClassCost
 from treeform.language.objective import Error, Nodes
 from treeform.language.question import Question
 from treeform.requirements import MaxNodes
-from treeform.shape import UNIVARIATE, Diagram, Shape, Tree, smaller_shapes
+from treeform.shape import UNIVARIATE, Diagram, Tree, smaller_shapes
 from treeform.solve import schedule
 from treeform.solve.budget import Budget, interruptible
 from treeform.solve.choice import Plan, choose, require_exact
@@ -29,6 +29,7 @@ from treeform.solve.search import CompiledSearch
 from treeform.solve.simple_bounds import ceiling
 from treeform.steps import Step, heard_by, tell
 from treeform.tradeoff.size_table import SizeBounds, SizeTable, checked_price, price_of_alpha
+from treeform.tradeoff.skeleton import shrunk
 from treeform.tradeoff.trees_at_price import solve_trees_at_price
 
 
@@ -427,25 +428,3 @@ def _several(given: Any, name: str) -> Sequence[Any]:
         cause="it is a list of them, also for a single one",
         fix=f"write {name}=[{given}]",
     )
-
-
-def shrunk(shape: Shape, tests: int) -> Shape:
-    """The part of a skeleton that ``tests`` tests can use; every test of a layer needs half a test above it."""
-    if isinstance(shape, Tree):
-        return Tree(max(1, min(shape.depth, tests)), shape.splits)
-    widths = []
-    for layer, width in enumerate(shape.widths):
-        fitting = [w for w in range(1, width + 1) if w + above(w, layer) <= max(tests, 1)]
-        if not fitting:
-            break
-        widths.append(max(fitting))
-    return Diagram(*widths, splits=shape.splits)
-
-
-def above(width: int, layer: int) -> int:
-    """The least number of tests in the layers above ``layer`` when it holds ``width`` of them."""
-    total = 0
-    for _ in range(layer):
-        width = -(-width // 2)
-        total += width
-    return total
