@@ -163,6 +163,12 @@ class Engine(ABC):
         """Solve `task` on `data`."""
 
 
+def binding_features(data: Dataset, task: TreeTask) -> int | None:
+    """The most columns that tests may use, where the table has more; 0 (no test at all) is a limit on tests."""
+    sources = len({column.source for column in data.columns})
+    return None if task.max_features is None or task.max_features >= sources else task.max_features
+
+
 def check_task(data: Dataset, task: TreeTask) -> None:
     """Refuse a task that no engine can carry out exactly on ``data``.
 
