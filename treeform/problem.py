@@ -186,7 +186,8 @@ class Problem:
         time_limit : float, optional
             Seconds for everything together.
         on_progress : callable, optional
-            Called with a `Progress` at each improvement of the incumbent or the bound.
+            Called with a `Progress` at each improvement of the incumbent or the bound, at each new phase, and once a
+            second while a phase tells how far it has come.
         proofs : path or Proofs, optional
             A folder for a machine-checkable proof of what a SAT solver refutes, such as "there is no tree of
             depth 7". The certificate names the file; `treeform.check` verifies it with ``proofs=folder``.
@@ -324,13 +325,18 @@ class Problem:
         return trace_frontier(question, axis, options, between=between)
 
     def conflict(
-        self, solver: Any = None, *, formulation: Any = None, time_limit: float | None = None
+        self,
+        solver: Any = None,
+        *,
+        formulation: Any = None,
+        time_limit: float | None = None,
+        on_progress: Callable[[Progress], None] | None = None,
     ) -> Conflict | None:
         """Why no model satisfies all requirements: a smallest set that conflicts, and how far each bound would move.
 
         Parameters
         ----------
-        solver, formulation
+        solver, formulation, on_progress
             As in `solve`.
         time_limit : float, optional
             Seconds for all of it.
@@ -340,7 +346,8 @@ class Problem:
         Conflict or None
             None when some model satisfies all requirements. Each part has a certificate.
         """
-        return explain_conflict(self.question, SolveOptions(solver, formulation, time_limit=time_limit))
+        options = SolveOptions(solver, formulation, time_limit=time_limit, on_progress=on_progress)
+        return explain_conflict(self.question, options)
 
     def near_optimal(
         self,
@@ -350,6 +357,7 @@ class Problem:
         limit: int = 1000,
         formulation: Any = None,
         time_limit: float | None = None,
+        on_progress: Callable[[Progress], None] | None = None,
     ) -> NearOptimal:
         """All models that are almost as good as the best, and the columns that none of them can do without.
 
@@ -363,6 +371,8 @@ class Problem:
             Who finds the optimum, and the optimum without a column; as in `solve`.
         time_limit : float, optional
             Seconds for all of it.
+        on_progress : callable, optional
+            As in `solve`.
 
         Returns
         -------
@@ -373,7 +383,7 @@ class Problem:
         SpecError
             If ``within`` is negative, or models of this shape, objective or table cannot be listed.
         """
-        options = SolveOptions(solver, formulation, time_limit=time_limit)
+        options = SolveOptions(solver, formulation, time_limit=time_limit, on_progress=on_progress)
         return list_near_optimal(self.question, options, within=within, limit=limit)
 
     def explain(self, solver: Any = None, *, formulation: Any = None) -> Explanation:

@@ -26,6 +26,7 @@ from treeform.solve.search import CompiledSearch
 from treeform.solve.simple_bounds import PROVER, PROVER_OF_CLASSES, classes_bound, floor_bound, out_of_reach
 from treeform.solve.totals_engine import totals_engine
 from treeform.solve.verification import verify
+from treeform.steps import heard_by, tell
 
 
 def solve(question: Question, options: SolveOptions = USUAL) -> SolveResult:
@@ -33,7 +34,7 @@ def solve(question: Question, options: SolveOptions = USUAL) -> SolveResult:
     plan = choose(question, options)
     budget = Budget(options.time_limit)
     ledger = Ledger(question, budget, options.on_progress)
-    with interruptible(budget):
+    with interruptible(budget), heard_by(ledger.hear):
         limit = _work(question, plan, ledger, budget, options.proofs)
     if options.proofs is not None:
         _tidy(options.proofs, plan, ledger)
@@ -53,6 +54,7 @@ def _tidy(files: ProofWriter, plan: Plan, ledger: Ledger) -> None:
 def _work(
     question: Question, plan: Plan, ledger: Ledger, budget: Budget, files: ProofWriter | None
 ) -> Limit | None:
+    ledger.set_phase("quick bounds")
     constants(question, ledger)
     ledger.prove_lower(floor_bound(question), PROVER)
     ledger.prove_lower(classes_bound(question), PROVER_OF_CLASSES)
@@ -116,8 +118,10 @@ def _first_models(question: Question, plan: Plan, ledger: Ledger, budget: Budget
     if not isinstance(plan.formulation, FirstModels):
         return
     part = schedule.FIRST_MODELS.of(budget)
-    for graph in plan.formulation.starts(question.data, question.shape):
+    ledger.set_phase(f"{plan.formulation.name}, first models")
+    for made, graph in enumerate(plan.formulation.starts(question.data, question.shape), start=1):
         ledger.submit(graph, f"{plan.formulation.name}, first models")
+        tell(made, "models")
         if part.stop() or ledger.closed:
             return
 
