@@ -60,12 +60,13 @@ def _backend(executor: Any, workers: int | None) -> Iterator[tuple[str, int]]:
         yield "ray", -1
     elif isinstance(executor, str) and (executor == "dask" or executor.startswith("dask:")):
         _package("distributed", "distributed")
-        from distributed import Client
+        import distributed
 
+        connect: Any = distributed.Client
         address = executor.removeprefix("dask").removeprefix(":")
         local = {"n_workers": workers, "threads_per_worker": 1, "dashboard_address": None}
         try:
-            client = Client(address) if address else Client(**local)
+            client = connect(address) if address else connect(**local)
         except (OSError, RuntimeError, TimeoutError) as error:
             raise SpecError(
                 f"the workers of executor={executor!r} could not be started",

@@ -53,7 +53,9 @@ def folds_of(cv: Any, seeds: Sequence[int], y: NDArray[Any]) -> list[Fold]:
     from sklearn.model_selection import StratifiedKFold
 
     if isinstance(cv, int) and not isinstance(cv, bool) and cv >= 2:
-        drawn = [(seed, StratifiedKFold(cv, shuffle=True, random_state=seed)) for seed in seeds]
+        drawn: list[tuple[int | None, Any]] = [
+            (seed, StratifiedKFold(cv, shuffle=True, random_state=seed)) for seed in seeds
+        ]
     elif hasattr(cv, "split"):
         drawn = [(None, cv)]
     else:

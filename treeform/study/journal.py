@@ -1,4 +1,4 @@
-"""The folder of a study: each run is one file, written whole or not at all, so that a study goes on where it stopped."""
+"""The folder of a study: each run is a file, written whole or not at all; a study goes on where it stopped."""
 
 from __future__ import annotations
 

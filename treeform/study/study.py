@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from treeform.errors import SpecError
@@ -32,11 +33,11 @@ class Study(Printed):
     Attributes
     ----------
     table : DataFrame
-        One row for each run that ended, in the order of the grid: ``run``, the settings, ``seed`` and ``fold``, ``status``
-        ("optimal", "feasible", "infeasible", "unknown" or "error"), ``objective``, ``bound``, ``gap``, ``train_error`` and
-        ``test_error`` (shares of the weight), ``depth``, ``tests``, ``seconds``, ``solver``, ``limit``, ``certificate`` (a file in the
-        folder of the study), ``message`` (of an error), and ``held_out NAME`` for each requirement: what its model lacks
-        of it on the rows held out.
+        One row for each run that ended, in the order of the grid: ``run``, the settings, ``seed`` and ``fold``,
+        ``status`` ("optimal", "feasible", "infeasible", "unknown" or "error"), ``objective``, ``bound``, ``gap``,
+        ``train_error`` and ``test_error`` (shares of the weight), ``depth``, ``tests``, ``seconds``, ``solver``,
+        ``limit``, ``certificate`` (a file in the folder of the study), ``message`` (of an error), and ``held_out NAME``
+        for each requirement: what its model lacks of it on the rows held out.
     settings : tuple of str
         The columns that are settings.
     total : int
@@ -58,8 +59,8 @@ class Study(Printed):
         Returns
         -------
         DataFrame
-            The settings, ``runs`` (without errors), the share ``proved``, means of the measures, and ``standard_error``: that
-            of the mean of ``test_error``, or of ``train_error`` where nothing is held out.
+            The settings, ``runs`` (without errors), the share ``proved``, means of the measures, and
+            ``standard_error``: that of the mean of ``test_error``, or of ``train_error`` where nothing is held out.
         """
         done = self.table[self.table["status"] != "error"]
         score = self._score()
@@ -77,7 +78,8 @@ class Study(Printed):
     def best(self) -> dict[str, Any]:
         """Settings of the smallest models whose mean error is within one standard error of the least.
 
-        The error on rows held out where there are any. "Smallest" is the mean number of tests; ties are broken by error.
+        The error is that on rows held out, where there are any. "Smallest" is the mean number of tests; ties are
+        broken by the error.
 
         Raises
         ------
@@ -90,9 +92,9 @@ class Study(Printed):
             raise SpecError(
                 "no run of this study has a model", fix="see the columns status and message of its table"
             )
-        least = known.loc[known[score].astype(float).idxmin()]
-        spread = least["standard_error"]
-        most = least[score] + (0.0 if pd.isna(spread) else spread)
+        least = int(np.argmin(known[score].to_numpy(float)))
+        spread = float(known["standard_error"].to_numpy(float)[least])
+        most = float(known[score].to_numpy(float)[least]) + (0.0 if np.isnan(spread) else spread)
         near = known[known[score] <= most].sort_values(["tests", score], kind="stable")
         return {name: near[name].tolist()[0] for name in self.settings}
 
@@ -109,7 +111,7 @@ class Study(Printed):
             if target.suffix == ".csv":
                 self.table.to_csv(target, index=False)
             elif target.suffix == ".parquet":
-                self.table.astype({name: "string" for name in self.settings}).to_parquet(target, index=False)
+                self.table.astype(dict.fromkeys(self.settings, "string")).to_parquet(target, index=False)
             else:
                 raise SpecError(f"{target} is no table that can be written", fix="name it .csv or .parquet")
         except OSError as error:
@@ -140,6 +142,6 @@ def study_of(rows: Sequence[Mapping[str, Any]], settings: tuple[str, ...], total
 
 FIRST = ("run",)
 LAST = (
-    "seed", "fold", "status", "objective", "bound", "gap", "train_error", "test_error", "depth", "tests", "seconds", "solver",
-    "limit", "certificate", "message",
+    "seed", "fold", "status", "objective", "bound", "gap", "train_error", "test_error", "depth", "tests", "seconds",
+    "solver", "limit", "certificate", "message",
 )  # fmt: skip

@@ -51,8 +51,9 @@ def sweep(
     subject : Problem or estimator
         What is solved. An estimator needs ``X`` and ``y``.
     grid : mapping from setting to values, or a sequence of mappings
-        For a problem the settings are ``shape``, ``minimize``, ``price`` (of a test), ``solver``, ``formulation`` and
-        ``REQUIREMENT__PARAMETER``, such as ``statistical_parity__difference``; for an estimator those of ``set_params``.
+        For a problem the settings are ``shape``, ``minimize``, ``price`` (of a test), ``solver``, ``formulation``
+        and ``REQUIREMENT__PARAMETER``, such as ``statistical_parity__difference``; for an estimator those of
+        ``set_params``.
     cv : None, int or splitter
         None learns from all rows. A number makes stratified folds, drawn with each of ``seeds``.
     seeds : sequence of int
@@ -64,8 +65,9 @@ def sweep(
     workers : int, optional
         Processes of ``"loky"`` and of a local ``"dask"``; as many as processors when left out.
     folder : path, optional
-        Where each run is kept as it ends, with its certificate. A sweep with the same folder goes on where an earlier one
-        stopped; runs that ended with an error are tried again. Workers on other machines need to see this folder.
+        Where each run is kept as it ends, with its certificate. A sweep with the same folder goes on where an
+        earlier one stopped; runs that ended with an error are tried again. Workers on other machines need to see
+        this folder.
     on_progress : callable, optional
         Called with a `StudyProgress` as runs end.
 
@@ -112,7 +114,7 @@ def sweep(
 
 
 def _runs(points: list[dict[str, Any]], folds: list[Fold], common: tuple[Any, ...]) -> list[Run]:
-    out = []
+    out: list[Run] = []
     for fold in folds:
         rows = None if fold.train is None else fold.train.tolist()
         for settings in points:
@@ -132,7 +134,8 @@ def _chains(subject: Subject, runs: list[Run]) -> list[list[Run]]:
 def _solve_chain(
     subject: Subject, runs: list[Run], journal: Journal, time_limit: float | None
 ) -> list[dict[str, Any]]:
-    rows, known = [], []
+    rows: list[dict[str, Any]] = []
+    known: list[DecisionGraph] = []
     for run in runs:
         row = journal.read(run.key)
         if row is None:
