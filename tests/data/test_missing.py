@@ -153,11 +153,60 @@ def test_feature_budget_counts_a_column_with_gaps_once():
     assert len({result.graph.columns[f].source for f in result.graph.features_used()}) <= 1
 
 
-def test_monotone_refuses_gaps():
-    table, y = with_gaps(np.random.default_rng(5), 16)
-    with pytest.raises(DataError, match="which has missing values") as caught:
-        tf.Problem(table, y, shape=tf.Tree(2)).add(tf.Monotone("x0"))
-    assert caught.value.fix
+def wrong_tests(graph: tf.DecisionGraph, table: pd.DataFrame, column: str, sign: int) -> int:
+    """Tests of a column at which a value and a greater one are predicted the wrong way round; gaps count for none."""
+    favoured, known = graph.predict(table) == 1, table[column].notna().to_numpy()
+    visits, left = graph.route(table), graph.goes_left(graph.encode(table))
+    wrong = 0
+    for test in graph.tests():
+        if graph.columns[graph.feature[test.node]].source == column:
+            here = visits[:, test.node] & known
+            low, high = (left[:, test.node], ~left[:, test.node])[::sign]
+            wrong += bool((here & low & favoured).any() and (here & high & ~favoured).any())
+    return wrong
+
+
+@pytest.mark.parametrize("direction", ["increasing", "decreasing"])
+def test_monotone_orders_the_values_and_leaves_gaps_aside(direction):
+    rng = np.random.default_rng(11)
+    sign = 1 if direction == "increasing" else -1
+    bound = 0
+    for turn in range(3):
+        table, y = with_gaps(rng, 12, 2)
+        y = np.where(
+            rng.random(12) < 0.6, sign * table["x0"].fillna(0) <= sign * 1.5, y
+        )  # the wrong way round
+        problem = tf.Problem(table[["x0", "x1"]], y, shape=tf.Tree(2))
+        free = problem.solve().objective
+        problem += tf.Monotone("x0", direction, favourable=1)
+        best = brute_force(problem.data, problem.shape, tf.Error(), problem.requirements)[0]
+        bound += best > free
+        for solver, formulation in [("totals-search", None), ("cp-sat", "odd")][: 1 + (turn == 0)]:
+            result = problem.solve(solver, formulation=formulation)
+            assert (str(result.status), result.objective) == ("optimal", best), solver
+            assert wrong_tests(result.graph, table, "x0", sign) == 0
+            assert tf.check(result.certificate(), table[["x0", "x1"]], y).ok
+            # Nothing is turned down for a better value, between leaves that samples with a value reach.
+            known = table[table["x0"].notna()]
+            reached = np.unique(result.graph.apply(known))
+            for value, other in product(range(4), repeat=2):
+                if sign * (other - value) > 0:
+                    here, there = (result.graph.apply(known.assign(x0=float(v))) for v in (value, other))
+                    both = np.isin(here, reached) & np.isin(there, reached)
+                    assert (result.graph.label[here] <= result.graph.label[there])[both].all()
+    assert bound, "some optimum has to differ"
+
+
+def test_is_missing_is_free_under_monotone():
+    """Missing is neither great nor small: whatever becomes of those without a value, the order of the others holds."""
+    table = pd.DataFrame({"a": [1.0, 2, 3, 4, np.nan, np.nan]})
+    for gap in (0, 1):
+        y = [0, 0, 1, 1, gap, gap]
+        up = tf.Problem(table, y, shape=tf.Tree(2)).add(tf.Monotone("a", "increasing", favourable=1)).solve()
+        down = (
+            tf.Problem(table, y, shape=tf.Tree(2)).add(tf.Monotone("a", "decreasing", favourable=1)).solve()
+        )
+        assert (up.errors, down.errors) == (0, 2)
 
 
 def test_conditions_on_one_column_are_told_once():
