@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import sqlite3
 from itertools import product
 
 import numpy as np
 import pandas as pd
 import pytest
+from typer.testing import CliRunner
 
 import treeform as tf
+from treeform.cli.app import app
 from treeform.data import Dataset
 from treeform.errors import DataError, SpecError
 from treeform.testing import brute_force
@@ -117,6 +120,81 @@ def test_missing_where_training_had_none_is_refused():
     with pytest.raises(DataError, match="'a' is missing") as caught:
         graph.predict(pd.DataFrame({"a": [np.nan, 2.0]}))
     assert "training table had no missing value" in caught.value.cause
+
+
+def test_missing_where_training_had_none_goes_with_the_majority():
+    """Against a walk from the root by hand: at each test the heavier child, the left one of equals."""
+    rng = np.random.default_rng(3)
+    table = pd.DataFrame({"a": rng.integers(0, 9, 60), "b": rng.normal(size=60), "c": rng.random(60) < 0.5})
+    table["g"] = pd.Categorical(rng.choice(list("ABCD"), 60), categories=list("ABCD"), ordered=True)
+    y = ((table["a"] > 4) ^ (table["b"] > 0) ^ (table["g"] > "B")).astype(int)
+    for shape in (tf.Tree(3), tf.Diagram(1, 2, 3)):
+        graph = tf.Problem(table, y, shape=shape).solve(time_limit=20).graph
+        holes = table.astype({"a": float, "c": object}).mask(rng.random(table.shape) < 0.4)
+        with pytest.raises(DataError, match="missing") as caught:
+            graph.predict(holes)
+        assert "missing='majority'" in caught.value.fix
+        encoded, weight, expected = graph.encode(table), graph.counts.sum(axis=1), []
+        for row, gaps in zip(encoded, holes.isna().to_dict("records"), strict=True):
+            node = 0
+            while graph.feature[node] >= 0:
+                left, right = graph.left[node], graph.right[node]
+                f = graph.feature[node]
+                source = graph.columns[f].source if f < len(graph.columns) else None
+                goes_left = (
+                    weight[left] >= weight[right]
+                    if gaps.get(source)
+                    else row[f : f + 1] <= graph.threshold[node]
+                )
+                node = left if source is None or goes_left else right
+            expected.append(graph.label[node])
+        assert (graph.predict(holes, missing="majority") == np.array(expected)).all()
+        other = graph.accept_missing()
+        assert (other.predict(table) == graph.predict(table)).all() and "or missing" in other.to_text()
+        assert (tf.DecisionGraph.from_json(other.to_json()).predict(holes) == expected).all()
+        shares = graph.predict_proba(holes, missing="majority")
+        assert shares.shape == (60, 2) and np.allclose(shares.sum(axis=1), 1)
+
+
+def test_the_majority_is_offered_everywhere(tmp_path):
+    table, y = pd.DataFrame({"a": [1.0, 2, 3, 4, 5], "s": list("xyxyx")}), [0, 0, 1, 1, 1]
+    holes = pd.DataFrame({"a": [np.nan, 1.0], "s": ["x", "y"]})
+    graph = tf.Problem(table, y, shape=tf.Tree(1)).solve().graph
+    clf = tf.OptimalTreeClassifier(1, missing="majority").fit(table, y)
+    assert clf.predict(holes).tolist() == [1, 0] and clf.apply(holes).shape == (2,)
+    assert clf.decision_path(holes).shape == (2, 3)
+    assert tf.OptimalTreeClassifier(1, missing="majority").fit([[v] for v in table["a"]], y).predict(
+        [[np.nan]]
+    ) == [1]
+    with pytest.raises(DataError, match="missing"):
+        tf.OptimalTreeClassifier(1).fit(table, y).predict(holes)
+    graph.save(tmp_path / "m.json")
+    holes.to_csv(tmp_path / "t.csv", index=False)
+    files = ["predict", str(tmp_path / "m.json"), str(tmp_path / "t.csv")]
+    assert CliRunner().invoke(app, files).exit_code == 2
+    assert CliRunner().invoke(app, [*files, "--missing", "left"]).exit_code == 2
+    done = CliRunner().invoke(app, [*files, "--missing", "majority"])
+    assert done.stdout.split() == ["prediction", "1", "0"], done.output
+    made = CliRunner().invoke(app, ["export", files[1], "--to", "python", "--missing", "majority"])
+    space: dict = {}
+    exec(made.stdout, space)
+    assert [space["predict"](row) for row in ({"a": None, "s": "x"}, {"a": 1.0, "s": "x"})] == [1, 0]
+    words = ["--to", "sql", "--missing", "majority", "--dialect", "sqlite", "--table", "t"]
+    query = CliRunner().invoke(app, ["export", files[1], *words]).stdout
+    with sqlite3.connect(":memory:") as base:
+        holes.to_sql("t", base, index=False)
+        assert base.execute(query).fetchall() == [(1,), (0,)]
+
+
+def test_what_cannot_be_decided_is_said():
+    graph = tf.Problem([[1e302], [2.0], [1.0]], [1, 0, 0], shape=tf.Tree(1)).solve().graph
+    assert graph.accept_missing().encoder == graph.encoder  # a threshold beyond 2**1000 has no room for gaps
+    bare = tf.DecisionGraph([0, -1, -1], [0.5, np.nan, np.nan], [1, -1, -1], [2, -1, -1], [-1, 0, 1],
+                            graph.columns, graph.classes)  # fmt: skip
+    with pytest.raises(SpecError, match="cannot say where missing values go"):
+        bare.accept_missing()
+    with pytest.raises(DataError, match="missing='left' is not known"):
+        graph.predict([[1.0]], missing="left")
 
 
 def test_a_missing_level_that_training_did_not_have_is_unseen():

@@ -44,7 +44,9 @@ def test_decimals_are_read_as_the_floats_that_print_alike(kind: str) -> None:
 
 
 def test_decimals_keep_their_order_or_are_refused() -> None:
-    near = [Decimal("0.1") + Decimal(k) * Decimal("1e-18") for k in range(9)]  # a float64 is 1.4e-17 from the next
+    near = [
+        Decimal("0.1") + Decimal(k) * Decimal("1e-18") for k in range(9)
+    ]  # a float64 is 1.4e-17 from the next
     with pytest.raises(DataError, match="which float64 cannot tell apart") as caught:
         tf.Problem(pd.DataFrame({"a": near}), [0, 1] * 4 + [0], shape="tree:1")
     assert "0.1" in caught.value.what and "row" in caught.value.what and caught.value.fix

@@ -84,7 +84,9 @@ def _objects(values: Any, name: str, options: TableOptions, rows: NDArray[np.int
     types = {type(value) for value in known}
     if types and all(issubclass(kind, bool | np.bool_) for kind in types):
         return Source(name, BOOLEAN, gaps=gaps)
-    if types and all(issubclass(kind, numbers.Real | Decimal) and kind is not bool for kind in types):
+    if types and all(
+        issubclass(kind, numbers.Real | Decimal) and not issubclass(kind, bool) for kind in types
+    ):
         return Source(name, NUMERIC, gaps=gaps)
     if types and all(issubclass(kind, datetime.date) for kind in types):
         _dates_asked(name, "(date)", options)

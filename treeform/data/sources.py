@@ -168,7 +168,9 @@ class Source:
             entries = np.asarray(values, dtype=object)
             missing = np.asarray(pd.isna(entries)) | no_value(entries)
             if all(isinstance(entry, date) for entry in entries[~missing]):
-                days = days_of(pd.Series(np.where(missing, None, entries), dtype=object))
+                known = entries.copy()
+                known[missing] = None
+                days = days_of(pd.Series(known.tolist()).astype("object"))
             else:
                 days = days_of_text(entries.tolist(), self.date_order or "year first")
             days[missing] = np.nan
