@@ -161,7 +161,7 @@ class SolveResult:
     objective, bound : int or Fraction or None
         Value of ``graph`` and the proved lower bound, in the user's units.
     errors : int or None
-        Misclassified training rows (unweighted), recounted.
+        Misclassified training rows (unweighted), recounted; None in regression.
     violations : dict of str to int or Fraction
         What is left of each requirement on ``graph``: 0 is satisfied.
     claims : tuple of Claim
@@ -240,9 +240,10 @@ class SolveResult:
         if self.graph is None:
             return f"{self.status}" + (f" (stopped: {self.limit})" if self.limit else "")
         stopped = f", stopped: {self.limit}" if self.limit else ""
+        errors = "" if self.errors is None else f"{self.errors} errors, "
         return (
             f"{self.status}: objective {_show(self.objective)}, bound {_show(self.bound)}, "
-            f"{self.errors} errors, {self.graph.n_nodes} tests, {self.seconds:.2f} s{stopped}"
+            f"{errors}{self.graph.n_nodes} tests, {self.seconds:.2f} s{stopped}"
         )
 
 

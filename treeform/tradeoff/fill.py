@@ -22,6 +22,7 @@ from treeform.solve.budget import Budget, interruptible
 from treeform.solve.choice import Plan, choose, require_exact
 from treeform.solve.ledger import Ledger, Pace
 from treeform.solve.options import USUAL, SolveOptions
+from treeform.solve.regression import refuse_regression
 from treeform.solve.relaxation import Relaxation, relax
 from treeform.solve.result import Limit, Progress, as_number
 from treeform.solve.search import CompiledSearch
@@ -66,6 +67,7 @@ def fill_size_table(
     start: SizeTable | None = None,
 ) -> SizeTable:
     """Fill a `SizeTable`; see `treeform.Problem.size_table`."""
+    refuse_regression(question, "a size table")
     if not all(isinstance(term, Error | ClassCost | Nodes) for _, term in question.objective.terms):
         raise SpecError(
             f"{question.objective} has no size table",

@@ -28,6 +28,7 @@ from treeform.solve import schedule
 from treeform.solve.budget import Budget, interruptible
 from treeform.solve.ledger import Pace
 from treeform.solve.options import USUAL, SolveOptions
+from treeform.solve.regression import refuse_regression
 from treeform.solve.relaxation import Relaxation, relax
 from treeform.solve.result import Progress, Status, as_number
 from treeform.solve.verification import verify
@@ -54,6 +55,7 @@ def list_near_optimal(
     question: Question, options: SolveOptions = USUAL, *, within: Any = "0.01", limit: int = 1000
 ) -> NearOptimal:
     """The near-optimal models of a question; see `treeform.Problem.near_optimal`."""
+    refuse_regression(question, "a list of near-optimal models")
     share = _checked(within, limit)
     relaxation = _countable(question)
     budget = Budget(options.time_limit)

@@ -20,6 +20,7 @@ from treeform.shape import Tree
 from treeform.solve import schedule
 from treeform.solve.budget import Budget, interruptible
 from treeform.solve.options import USUAL, SolveOptions
+from treeform.solve.regression import refuse_regression
 from treeform.solve.result import Limit, Number, Progress
 from treeform.tradeoff.fill import fill_size_table
 from treeform.tradeoff.size_table import SizeRow, SizeTable
@@ -110,6 +111,7 @@ def curve(
     options: SolveOptions = USUAL,
 ) -> Pareto:
     """Fill the curve; see `treeform.Problem.pareto`."""
+    refuse_regression(question, "a Pareto curve")
     if not isinstance(question.shape, Tree):
         raise SpecError(
             f"there is no curve over depths for {question.shape}",

@@ -21,6 +21,7 @@ from treeform.language.question import Question
 from treeform.solve import schedule
 from treeform.solve.budget import Budget, interruptible
 from treeform.solve.options import USUAL, SolveOptions
+from treeform.solve.regression import refuse_regression
 from treeform.solve.result import Claim, Number, Progress, Status, as_number
 from treeform.solve.verification import verify
 from treeform.tradeoff.axis import with_axis
@@ -56,6 +57,7 @@ def trace_frontier(
     between : (loosest, tightest)
         None for no limit on a side.
     """
+    refuse_regression(question, "a frontier")
     loosest, tightest = _range(axis, between)
     bound: Value | None = loosest
     end: CertifiedResult | None = None
