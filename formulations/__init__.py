@@ -19,11 +19,13 @@ if __name__ != "treeform.formulations":
 
 _HOMES = {
     "ODD": "treeform.formulations.odd",
+    "BendersOCT": "treeform.formulations.flow",
+    "FlowOCT": "treeform.formulations.flow",
     "SatDepth": "treeform.formulations.sat",
     "SatSize": "treeform.formulations.sat",
 }
 
-__all__ = ["ODD", "SatDepth", "SatSize"]
+__all__ = ["ODD", "BendersOCT", "FlowOCT", "SatDepth", "SatSize"]
 
 
 def __getattr__(name: str) -> Any:

@@ -44,6 +44,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "diagram-search": "treeform.engines.diagram:DiagramSearch",
         "diagram-heuristic": "treeform.engines.diagram:DiagramHeuristic",
         "totals-search": "treeform.engines.totals:TotalsSearch",
+        "regression-search": "treeform.engines.regression:RegressionSearch",
         "continuous-totals": "treeform.engines.continuous_totals:ContinuousTotals",
     },
     FORMULATIONS: {},
@@ -54,6 +55,9 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "group_error": "treeform.objectives.group_error:GroupError",
         "max_group_error": "treeform.objectives.group_error:MaxGroupError",
         "f1_loss": "treeform.objectives.f1:F1Loss",
+        "squared_error": "treeform.objectives.regression:SquaredError",
+        "absolute_error": "treeform.objectives.regression:AbsoluteError",
+        "soft": "treeform.objectives.soft:Soft",
     },
 }
 
@@ -115,10 +119,10 @@ class Extension:
 
     def _import(self) -> Any:
         module, _, path = self.target.partition(":")
-        found: Any = import_module(module.strip())
+        value: Any = import_module(module.strip())
         for attribute in filter(None, path.partition("[")[0].strip().split(".")):
-            found = getattr(found, attribute)
-        return found
+            value = getattr(value, attribute)
+        return value
 
     def _broken(self, cause: str, fix: str) -> SpecError:
         what = self.group.partition(".")[2].removesuffix("s")
@@ -171,11 +175,11 @@ def find(group: str, name: str) -> Extension | None:
 def _installed(group: str, path: tuple[str, ...]) -> tuple[Extension, ...]:
     """The entry points on a search path; reading the metadata of all packages takes a while."""
     holders = dict.fromkeys(BUILT_IN[group], "treeform")
-    found = []
+    installed = []
     for point in entry_points(group=group):
         package = point.dist.name if point.dist is not None else "an unknown package"
         version = point.dist.version if point.dist is not None else None
         owner = None if package == "treeform" else package
-        found.append(Extension(group, point.name, point.value, owner, version, holders.get(point.name)))
+        installed.append(Extension(group, point.name, point.value, owner, version, holders.get(point.name)))
         holders.setdefault(point.name, package)
-    return tuple(found)
+    return tuple(installed)

@@ -54,14 +54,14 @@ def construct(
     if not settings:
         return make()
     known = _parameters(among or make)
-    given: dict[str, Any] = {}
+    arguments: dict[str, Any] = {}
     for part in filter(None, settings.split(",")):
         key, equals, value = (side.strip() for side in part.partition("="))
-        if key not in known or not equals or key in given:
-            raise _misread(name, part, key, known, twice=key in given)
-        given[key] = _value(value, listed=isinstance(known[key].default, tuple))
+        if key not in known or not equals or key in arguments:
+            raise _misread(name, part, key, known, twice=key in arguments)
+        arguments[key] = _value(value, listed=isinstance(known[key].default, tuple))
     try:
-        return make(**given)
+        return make(**arguments)
     except SpecError:
         raise
     except (TypeError, ValueError) as error:

@@ -16,6 +16,7 @@ PACKAGES = {
     "treeform": "What a model is made of, solved with and checked by: imported as ``tf.NAME``.",
     "treeform.requirements": "Requirements, and how they are looked up by name.",
     "treeform.objectives": "Objectives by class and by group, and the F1 loss.",
+    "treeform.formulations.flow": "Trees by flows of points, and by cuts of these flows.",
     "treeform.formulations.odd": "Optimal decision diagrams and trees as mixed-integer programs.",
     "treeform.formulations.sat": "Trees of least depth or size by incremental satisfiability.",
     "treeform.language": "What requirements, formulations and objectives are built from.",

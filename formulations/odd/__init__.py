@@ -103,11 +103,11 @@ class ODD(Formulation, Variants, FirstModels):
 
     def _too_close(self, shape: Shape, data: Dataset) -> str | None:
         """Why hyperplanes with a margin cannot state the tests of ``shape`` on these data, or None."""
-        own = [c for c in self.components if isinstance(c, MultivariateSplits)]
-        if shape.splits == UNIVARIATE and not own:
+        hyperplanes = [c for c in self.components if isinstance(c, MultivariateSplits)]
+        if shape.splits == UNIVARIATE and not hyperplanes:
             return None
         reason = Cube.refusal(data)
-        for splits in own if reason is None else ():
+        for splits in hyperplanes if reason is None else ():
             if shape.splits == UNIVARIATE:
                 reason = reason or Cube.of(data).too_fine(splits.epsilon)
             elif splits.epsilon != float(MARGIN):

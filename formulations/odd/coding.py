@@ -89,8 +89,8 @@ def read(compiled: Compiled, x: Floats) -> Plan:
         g = ports.read("g").value(x)
         # The chosen feature is the one whose first literal holds; its last literal that holds is the test.
         feature = np.argmax(g[:, tests.first], axis=1)
-        held = (g > 0.5) & (tests.group == feature[:, None])
-        plan.test = np.where(testing, tests.first[feature] + np.maximum(held.sum(axis=1) - 1, 0), -1)
+        chosen = (g > 0.5) & (tests.group == feature[:, None])
+        plan.test = np.where(testing, tests.first[feature] + np.maximum(chosen.sum(axis=1) - 1, 0), -1)
     weight = np.zeros((n_nodes, 2, n_nodes + len(compiled.data.classes)))
     weight[skeleton.tail, skeleton.side, skeleton.head] = ports.read("y").value(x)
     weight[:, :, n_nodes:] = ports.read("y_terminal").value(x)
@@ -236,10 +236,10 @@ def embed(compiled: Compiled, graph: DecisionGraph) -> Plan | None:
                 plan.passes[place[v]] = True
                 targets[place[v], 0] = int(graph.left[v])
                 continue
-            found = _find(compiled, graph, v, entered)
-            if found is None:
+            positions = _find(compiled, graph, v, entered)
+            if positions is None:
                 return None
-            plan.test[place[v]], turned = found
+            plan.test[place[v]], turned = positions
             plan.turned[place[v]] = turned
             sides = (int(graph.left[v]), int(graph.right[v]))
             if graph.passes[v]:  # a hyperplane with an empty side, whose arc leads to another terminal

@@ -137,12 +137,12 @@ class OneHyperplane(Formulation, RowsOnDemand):
         last.x = None
         if len(codes) < 2:
             return False
-        found = False
+        refined = False
         for subset in inseparable(stated.cube.unit, members.point[kept], members.code[kept] == codes[0]):
             rows = stated.lost[kept[subset]]
             compiled.model.add(any_of(rows, axis=0), "an inseparable set loses a member")
-            found = True
-        return found
+            refined = True
+        return refined
 
     def _kept(self, compiled: Compiled, x: np.ndarray) -> tuple[Ints, Ints]:
         """Members that a point keeps, and the classes that have a side and a member."""
@@ -190,7 +190,7 @@ def _conflict(unit: Floats, left: Bools) -> tuple[Floats, float]:
     bounds = [(-1.0, 1.0)] * d + [(None, None), (None, float(d))]
     cost = np.zeros(d + 2)
     cost[-1] = -1.0
-    found = linprog(cost, A_ub=rows, b_ub=np.zeros(n), bounds=bounds, method="highs-ds")
-    if found.x is None:
+    answer = linprog(cost, A_ub=rows, b_ub=np.zeros(n), bounds=bounds, method="highs-ds")
+    if answer.x is None:
         return np.zeros(n), np.inf
-    return np.abs(found.ineqlin.marginals), float(found.x[-1])
+    return np.abs(answer.ineqlin.marginals), float(answer.x[-1])

@@ -165,7 +165,7 @@ def widest(unit: Floats, left: Bools, signs: tuple[Bools, Bools] | None = None) 
     bounds = [*ranges, (None, None), (None, float(d))]
     cost = np.zeros(d + 2)
     cost[-1] = -1.0
-    found = linprog(cost, A_ub=rows, b_ub=np.zeros(n), bounds=bounds, method="highs")
-    if found.x is None:
+    answer = linprog(cost, A_ub=rows, b_ub=np.zeros(n), bounds=bounds, method="highs")
+    if answer.x is None:
         return np.zeros(d), -np.inf
-    return np.asarray(found.x[:d]), float(found.x[-1])
+    return np.asarray(answer.x[:d]), float(answer.x[-1])

@@ -115,11 +115,11 @@ def _one_tree(
         if not open_:
             return
         leaf = max(open_, key=lambda x: x.errors)
-        found = _split(cube, weights, leaf.points, draw)
-        if found is None:
+        split = _split(cube, weights, leaf.points, draw)
+        if split is None:
             leaf.settled = True
             continue
-        test, left = found
+        test, left = split
         room[leaf.layer] -= 1
         number = len(nodes)
         nodes[number] = test

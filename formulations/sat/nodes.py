@@ -193,18 +193,18 @@ def _by_column(model: Model, ports: Ports, formula: Formula, F: Expr) -> Expr:
         return concatenate([F[:, [at[f]]] if f in at else none for f in range(ports.n_features)], axis=1)
     parts: list[Expr] = []
     for f in range(ports.n_features):
-        own: Ints = np.flatnonzero(formula.feature == f)
-        if len(own) == 0:
+        tests: Ints = np.flatnonzero(formula.feature == f)
+        if len(tests) == 0:
             column = none
-        elif len(own) == 1:
-            column = F[:, own]
+        elif len(tests) == 1:
+            column = F[:, tests]
         else:
             column = model.bool(f"node tests {ports.data.columns[f].name}", (formula.n_nodes, 1))
             model.add(
-                any_of(~F[:, own], column), f"a threshold of {ports.data.columns[f].name} is a test of it"
+                any_of(~F[:, tests], column), f"a threshold of {ports.data.columns[f].name} is a test of it"
             )
             model.add(
-                any_of(~column[:, 0], *(F[:, j] for j in own)),
+                any_of(~column[:, 0], *(F[:, j] for j in tests)),
                 f"a test of {ports.data.columns[f].name} has a threshold",
             )
             formula.by_column[f] = column.as_literals()[:, 0]

@@ -111,10 +111,10 @@ def place(formula: Formula, graph: DecisionGraph, data: Dataset, n_cols: int) ->
         if right.all() or not right.any():
             todo.append((q, int((graph.right if right.all() else graph.left)[node])))
             continue
-        found = _find(known, formula, right, int(graph.feature[node]))
-        if found is None:
+        child = _find(known, formula, right, int(graph.feature[node]))
+        if child is None:
             return None
-        test[q - 1], swapped = found
+        test[q - 1], swapped = child
         children = (int(graph.left[node]), int(graph.right[node]))
         todo += [(2 * q + s, children[s ^ swapped]) for s in (0, 1)]
     return _point(formula, test, label, n_cols)
@@ -188,9 +188,9 @@ def _state_tests(x: np.ndarray, formula: Formula, test: Ints) -> None:
         _set(x, formula.F, test[:, None] == np.arange(formula.n_tests))
         return
     column = np.where(test < 0, -1, np.searchsorted(order.first_test, test, side="right") - 1)
-    own = column[:, None] == np.arange(len(order.column))
-    _set(x, formula.F, own)
-    rank = np.where(own, test[:, None] - order.first_test, 0)
+    of_column = column[:, None] == np.arange(len(order.column))
+    _set(x, formula.F, of_column)
+    rank = np.where(of_column, test[:, None] - order.first_test, 0)
     which = np.repeat(np.arange(len(order.column)), np.diff(order.first))
     _set(x, order.O, np.arange(order.n_values) - order.first[which] <= rank[:, which])
 
@@ -217,8 +217,8 @@ def _walk(formula: Formula, test: Ints) -> tuple[np.ndarray, Ints]:
     turns = np.zeros((n, formula.depth), dtype=bool)
     passes = np.ones((n, formula.depth + 1), dtype=np.int64)
     for level in range(formula.depth):
-        own = test[passes[:, level] - 1]
-        turns[:, level] = (own >= 0) & formula.right[np.arange(n), own]
+        tests = test[passes[:, level] - 1]
+        turns[:, level] = (tests >= 0) & formula.right[np.arange(n), tests]
         passes[:, level + 1] = 2 * passes[:, level] + turns[:, level]
     return turns, passes
 

@@ -9,10 +9,11 @@ import sqlite3
 import subprocess
 import sys
 
+import joblib
 import numpy as np
 import pandas as pd
 import pytest
-from export_tables import hard_rows, mixed_table, models
+from export_tables import export_cases, mixed_table, models, plain_rows
 from typer.testing import CliRunner
 
 import treeform as tf
@@ -26,28 +27,7 @@ SEEDS = [0, 1]
 @pytest.fixture(scope="module", params=SEEDS)
 def cases(request):
     """Models, rows, and what the models predict for them as text."""
-    table, _ = mixed_table(request.param)
-    found = []
-    for graph in models(request.param):
-        rows = hard_rows(graph, table)
-        found.append((graph, rows, [str(label) for label in graph.predict(rows, unseen="other")]))
-    return found
-
-
-def plain_rows(rows: pd.DataFrame) -> list[dict[str, object]]:
-    """Rows as Python values, None where one is missing."""
-    made = []
-    for row in rows.astype(object).to_dict("records"):
-        plain = {}
-        for name, value in row.items():
-            if value is None or value is pd.NaT or value != value:
-                plain[name] = None
-            elif isinstance(value, pd.Timestamp):
-                plain[name] = value.to_pydatetime()
-            else:
-                plain[name] = value.item() if isinstance(value, np.generic) else value
-        made.append(plain)
-    return made
+    return [(case.graph, case.rows, case.expected) for case in export_cases(request.param)]
 
 
 def test_python(cases):
@@ -257,6 +237,8 @@ def test_what_cannot_be_exported_is_refused():
         lines.to_sql,
         lines.to_json_rules,
         lines.to_onnx,
+        lines.to_pmml,
+        lambda: lines.to_sklearn(X),
     ):
         with pytest.raises(SpecError, match="hyperplanes") as caught:
             export()
@@ -286,16 +268,25 @@ def test_the_command(tmp_path):
     graph = models(0)[0]
     graph.save(path)
     run = CliRunner()
+    table, _ = mixed_table(0)
+    table.to_csv(tmp_path / "rows.csv", index=False)
     for name in FORMATS:
         out = tmp_path / f"out.{name}"
-        done = run.invoke(app, ["export", str(path), "--to", name, "-o", str(out)])
+        more = ["--data", str(tmp_path / "rows.csv")] if name == "sklearn" else []
+        done = run.invoke(app, ["export", str(path), "--to", name, "-o", str(out), *more])
         assert done.exit_code == 0, done.output
         assert out.stat().st_size > 0
+    tree = joblib.load(tmp_path / "out.sklearn")
+    assert tree.predict(graph.encode(table, nan=True)).tolist() == graph.predict(table).tolist()
     shown = run.invoke(
         app, ["export", str(path), "--to", "sql", "--table", "t", "--dialect", "duckdb", "--id", "k"]
     )
     assert shown.stdout == graph.to_sql("t", dialect="duckdb", keep=["k"])
-    for wrong, what in [(["--to", "pythn"], "python"), (["--to", "onnx"], "-o model.onnx")]:
+    for wrong, what in [
+        (["--to", "pythn"], "python"),
+        (["--to", "onnx"], "-o model.onnx"),
+        (["--to", "sklearn", "-o", "t"], "--data"),
+    ]:
         done = run.invoke(app, ["export", str(path), *wrong])
         assert done.exit_code == 2
         assert what in done.stderr

@@ -17,7 +17,7 @@ SOLVERS = ["highspy", "ortools", "pysat", "pyomo"]
 # Lowest first; a module may import its own layer's package and everything on a lower line, nothing else.
 LAYERS: list[list[str]] = [
     ["errors", "_core"],
-    ["settings", "shape", "extensions", "notebook"],
+    ["settings", "shape", "extensions", "notebook", "steps"],
     ["data", "model"],
     ["graph", "bridges"],
     ["language"],
@@ -147,9 +147,7 @@ def test_formulations_use_public_names_only() -> None:
 def test_no_import_cycles() -> None:
     """Every import counts: in functions, and for type checkers only."""
     known = every_module()
-    graph = {
-        dotted: set(_all_targets(path, dotted, known)) for dotted, path in known.items()
-    }
+    graph = {dotted: set(_all_targets(path, dotted, known)) for dotted, path in known.items()}
     state: dict[str, int] = {}
 
     def visit(name: str, trail: list[str]) -> None:

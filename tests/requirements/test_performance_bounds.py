@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 import treeform as tf
-from treeform.catalogue.requirements import from_json, parse
 from treeform.errors import SpecError
+from treeform.language.requirement_text import parse
 from treeform.testing import all_models, brute_force
 
 
@@ -119,7 +119,7 @@ def test_text_and_files(text):
     frame = pd.DataFrame({"a": [0, 1, 2, 3], "sex": ["f", "m", "f", "m"]})
     problem = tf.Problem(frame, ["no", "yes", "no", "yes"], shape=tf.Tree(1))
     requirement = parse(text).bind(problem.data)
-    again = from_json(requirement.to_json()).bind(problem.data)
+    again = tf.Requirement.from_json(requirement.to_json()).bind(problem.data)
     assert again == requirement
     assert str(again) == str(requirement)
     problem += requirement

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 import treeform as tf
-from treeform.catalogue.requirements import from_json, parse
 from treeform.errors import DataError, SpecError
+from treeform.language.requirement_text import parse
 
 
 @pytest.fixture
@@ -63,7 +63,7 @@ def test_the_model_is_monotone_in_fact(problem: tf.Problem, solver: tuple[str, s
 def test_text_and_json_lead_back(problem: tf.Problem) -> None:
     for text in ("feature_budget:2", "monotone:age,decreasing,favourable=1", "monotone:column=debt"):
         requirement = parse(text).bind(problem.data)
-        again = from_json(requirement.to_json())
+        again = tf.Requirement.from_json(requirement.to_json())
         assert str(again) == str(requirement)
     assert str(parse("monotone:age").bind(problem.data)) == "monotone:age,increasing,favourable=1"
 

@@ -7,9 +7,10 @@ from fractions import Fraction
 import pytest
 
 import treeform as tf
-from treeform.catalogue.requirements import make, names, parse
+from treeform.catalogue.requirements import names
 from treeform.errors import SpecError
 from treeform.language.requirement import Requirement
+from treeform.language.requirement_text import make, parse
 
 
 def test_parity() -> None:

@@ -2,10 +2,51 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cache
+
 import numpy as np
 import pandas as pd
 
 import treeform as tf
+
+
+@dataclass(frozen=True)
+class ExportCase:
+    """A model, rows, the rows as Python values (None where one is missing), and its predictions as text."""
+
+    graph: tf.DecisionGraph
+    rows: pd.DataFrame
+    plain: list[dict[str, object]]
+    expected: list[str]
+
+
+@cache
+def export_cases(seed: int) -> list[ExportCase]:
+    """The models of a seed with hard rows of their own."""
+    table, _ = mixed_table(seed)
+    found = []
+    for graph in models(seed):
+        rows = hard_rows(graph, table)
+        labels = [str(label) for label in graph.predict(rows, unseen="other")]
+        found.append(ExportCase(graph, rows, plain_rows(rows), labels))
+    return found
+
+
+def plain_rows(rows: pd.DataFrame) -> list[dict[str, object]]:
+    """Rows as Python values, None where one is missing."""
+    made = []
+    for row in rows.astype(object).to_dict("records"):
+        plain: dict[str, object] = {}
+        for name, value in row.items():
+            if value is None or value is pd.NaT or value != value:
+                plain[name] = None
+            elif isinstance(value, pd.Timestamp):
+                plain[name] = value.to_pydatetime()
+            else:
+                plain[name] = value.item() if isinstance(value, np.generic) else value
+        made.append(plain)
+    return made
 
 
 def mixed_table(seed: int, n: int = 90) -> tuple[pd.DataFrame, np.ndarray]:
@@ -36,6 +77,7 @@ def mixed_table(seed: int, n: int = 90) -> tuple[pd.DataFrame, np.ndarray]:
     return table, np.where(score > 3, "yes", np.where(score > 1, "per'haps", "no"))
 
 
+@cache
 def models(seed: int) -> list[tf.DecisionGraph]:
     """Trees and diagrams, on random labels too, so that all columns are tested."""
     table, y = mixed_table(seed)

@@ -25,6 +25,7 @@ from treeform.testing import (
 
 SOLVERS = ["highs", "cp-sat", "glucose42"]
 FORMULATIONS = ["odd", "sat-depth"]
+FLOWS = ["flow-oct", "benders-oct"]
 
 
 class AtMostFeatures(tf.Requirement):
@@ -121,6 +122,27 @@ def test_requirements(requirement, formulation, nightly):
     assert report.models >= 8
 
 
+NOT_ON_CUTS = ("min_support", "stability", "monotone", "at_most_features", "root_sends_right")
+"""Requirements that follow samples through tests, or may ask for tests, which Benders cuts do not state."""
+
+
+def cells_of_flows():
+    """Every cell of a flow formulation, a requirement and one of the solvers; one of six is drawn for each run."""
+    for f, formulation in enumerate(FLOWS):
+        for number, requirement in enumerate(REQUIREMENTS):
+            if formulation == "flow-oct" or not str(requirement).startswith(NOT_ON_CUTS):
+                solver, marks = SOLVERS[number // 6 % 3], [] if (number + f) % 6 == 0 else [pytest.mark.slow]
+                yield pytest.param(
+                    requirement, formulation, solver, marks=marks, id=f"{requirement}-{formulation}"
+                )
+
+
+@pytest.mark.parametrize(("requirement", "formulation", "solver"), list(cells_of_flows()))
+def test_requirements_on_flows(requirement, formulation, solver):
+    report = check_requirement(requirement, [formulation], [solver], cases=3, models=4)
+    assert report.cells == {(formulation, solver)}
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("requirement", REQUIREMENTS, ids=str)
@@ -134,7 +156,7 @@ def test_all_requirements_and_formulations_are_among_the_cells():
     assert len(ours) > 15
     assert ours <= {type(requirement) for requirement in REQUIREMENTS}
     # The two left out are covered by tests of their own: one for hyperplanes, one for the fewest tests without errors.
-    assert set(formulation_names()) == {*FORMULATIONS, "odd-paper", "sat-size"}
+    assert set(formulation_names()) == {*FORMULATIONS, *FLOWS, "odd-paper", "sat-size"}
 
 
 def test_tests_that_change_no_prediction_are_kept_where_a_requirement_needs_them():

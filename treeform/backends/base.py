@@ -71,11 +71,11 @@ class Backend(ABC):
 
     def require(self) -> None:
         """Raise `SolverNotAvailable` unless the solver can be used here."""
-        found = self.availability(self.name)
-        if not found.available:
+        availability = self.availability(self.name)
+        if not availability.available:
             fix = self.install_for(self.name)
             raise SolverNotAvailable(
-                f"the solver {self.name!r} cannot be used here", cause=found.reason, fix=fix
+                f"the solver {self.name!r} cannot be used here", cause=availability.reason, fix=fix
             )
 
     @abstractmethod
@@ -196,15 +196,15 @@ class Session(ABC):
             )
         hint = None
         if run.hint is not None:
-            given = np.asarray(run.hint, dtype=np.float64)
-            if given.ndim != 1 or len(given) > n:
+            start = np.asarray(run.hint, dtype=np.float64)
+            if start.ndim != 1 or len(start) > n:
                 raise ModelError(
-                    f"a hint of shape {given.shape} does not fit a model of {n} columns",
+                    f"a hint of shape {start.shape} does not fit a model of {n} columns",
                     cause="a hint has one value for each column, NaN where unknown",
                     fix="make it with numpy.full(model.n_cols, numpy.nan)",
                 )
             hint = np.full(n, np.nan)
-            hint[: len(given)] = given
+            hint[: len(start)] = start
             whole = model.is_integer
             hint[whole] = np.rint(hint[whole])
             hint[~((hint >= model.lb) & (hint <= model.ub))] = np.nan

@@ -202,17 +202,17 @@ class _Trial:
         self.what = what
         outcome = self._run(session, run)
         verdict, x = outcome.verdict, outcome.x
-        said = f"{verdict.name}, bound {outcome.bound}, reason {outcome.reason}, {outcome.info}"
+        summary = f"{verdict.name}, bound {outcome.bound}, reason {outcome.reason}, {outcome.info}"
         self._demand(
-            (x is not None) == (verdict in (Verdict.OPTIMAL, Verdict.FEASIBLE)), f"{said} with x = {x}"
+            (x is not None) == (verdict in (Verdict.OPTIMAL, Verdict.FEASIBLE)), f"{summary} with x = {x}"
         )
         if verdict is Verdict.UNKNOWN:
-            self._demand(early, f"{said}, on a tiny model")
+            self._demand(early, f"{summary}, on a tiny model")
             return outcome
         if optimum is None:
-            self._demand(verdict is Verdict.INFEASIBLE, f"{said}, but nothing is feasible; x = {x}")
+            self._demand(verdict is Verdict.INFEASIBLE, f"{summary}, but nothing is feasible; x = {x}")
             return outcome
-        self._demand(x is not None, f"{said}, but {optimum} is attained at {self.sample.best_point()}")
+        self._demand(x is not None, f"{summary}, but {optimum} is attained at {self.sample.best_point()}")
         assert x is not None
         self._judge_point(x, outcome, optimum, run, early)
         return outcome

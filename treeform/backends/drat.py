@@ -96,16 +96,16 @@ def trace(
     start = time.monotonic()
     engine = module.Solver(name=solver, with_proof=True)
     try:
-        found = _in_thread(lambda ending: _search(engine, starts, literals, ending), stop)
+        satisfiable = _in_thread(lambda ending: _search(engine, starts, literals, ending), stop)
         proof = None
-        if found is False:
+        if satisfiable is False:
             load("pysolvers", solver, SAT.install).flushpr(engine.solver.prfp)
             proof = engine.solver.prfile
             proof.seek(0)
     except BaseException:
         engine.delete()
         raise
-    return Trace(found, proof, BINARY[solver], time.monotonic() - start, engine)
+    return Trace(satisfiable, proof, BINARY[solver], time.monotonic() - start, engine)
 
 
 def check_prover(solver: str) -> None:
@@ -129,15 +129,15 @@ def _search(
     add = engine.solver.add_clause
     for begin, end in pairwise(ends):
         add(lits[begin:end])
-    budget, found = FIRST_SLICE, None
-    while found is None and not ending.is_set():
+    budget, satisfiable = FIRST_SLICE, None
+    while satisfiable is None and not ending.is_set():
         start = time.monotonic()
         engine.conf_budget(budget)
-        found = engine.solve_limited()
+        satisfiable = engine.solve_limited()
         spent = max(time.monotonic() - start, 1e-4)
         budget = int(min(LONGEST_SLICE, max(20, budget * min(2.0, SLICE_SECONDS / spent))))
         time.sleep(1e-4)  # PySAT holds the interpreter lock during a slice: now it is the caller's turn
-    return found
+    return satisfiable
 
 
 def _in_thread(
@@ -164,5 +164,5 @@ def _in_thread(
         thread.join()
     if "error" in out:
         raise out["error"]
-    found: bool | None = out["found"]
-    return found
+    satisfiable: bool | None = out["found"]
+    return satisfiable

@@ -61,16 +61,16 @@ class HiGHS(Backend):
     @classmethod
     def availability(cls, variant: str = "") -> Availability:
         """As for any backend; versions before 1.11 pass points to callbacks in another way."""
-        found = probe(cls.package, cls.module)
-        if not found.available or found.version is None:
-            return found
-        number = release(found.version)
+        package = probe(cls.package, cls.module)
+        if not package.available or package.version is None:
+            return package
+        number = release(package.version)
         if number < OLDEST:
-            return Availability(False, found.version, f"highspy {found.version} is too old")
-        if number == UNSOUND and found.reason is None:
+            return Availability(False, package.version, f"highspy {package.version} is too old")
+        if number == UNSOUND and package.reason is None:
             why = "its presolve cuts off optima and is switched off, which is slow"
-            return Availability(True, found.version, f"{why}: {cls.install}")
-        return found
+            return Availability(True, package.version, f"{why}: {cls.install}")
+        return package
 
     def open(self, model: Model) -> Session:
         self.require()
@@ -116,8 +116,8 @@ class HighsSession(Session):
             search.settings |= dict.fromkeys(
                 ("mip_feasibility_tolerance", "primal_feasibility_tolerance"), 1e-9
             )
-            again = search.run(lb, ub, start)
-            answer = again if again.verdict is not Verdict.INFEASIBLE else answer
+            second = search.run(lb, ub, start)
+            answer = second if second.verdict is not Verdict.INFEASIBLE else answer
             answer.info["retried"] = True
         return answer
 
@@ -184,8 +184,8 @@ class _Search:
         model, rows = self.model, self.rows
         highs = self.backend._instance()
         left = self.watch.remaining
-        own = {} if left is None else {"time_limit": left}
-        for name, value in {**self.settings, **own, **limits}.items():
+        options = {} if left is None else {"time_limit": left}
+        for name, value in {**self.settings, **options, **limits}.items():
             highs.setOptionValue(name, value)
         cost = np.zeros(model.n_cols)
         cost[model.objective.cols] = model.objective.vals
@@ -215,17 +215,19 @@ class _Search:
     def _listen(self, highs: Any, bounds: bool) -> None:
         watch, kinds = self.watch, self.core.cb.HighsCallbackType
         improved, looked = kinds.kCallbackMipImprovingSolution, kinds.kCallbackMipInterrupt
-        told = -np.inf
+        reported_bound = -np.inf
 
         def hear(kind: Any, message: str, out: Any, back: Any, data: Any) -> None:
-            nonlocal told
+            nonlocal reported_bound
             if kind == improved:
                 watch.solution(np.array(out.mip_solution))
                 return
             back.user_interrupt = watch.ending
-            if bounds and kind == looked and out.mip_dual_bound > told:
-                told = out.mip_dual_bound
-                watch.bound(told)
+            if bounds and kind == looked:
+                watch.nodes(int(out.mip_node_count))
+                if out.mip_dual_bound > reported_bound:
+                    reported_bound = out.mip_dual_bound
+                    watch.bound(reported_bound)
 
         highs.setCallback(hear, None)
         for kind in (improved, looked, kinds.kCallbackSimplexInterrupt, kinds.kCallbackIpmInterrupt):
@@ -237,8 +239,8 @@ class _Search:
             self.core._Highs.run(highs)
 
     def _point(self, highs: Any) -> np.ndarray | None:
-        found = highs.getInfo().primal_solution_status == self.core.SolutionStatus.kSolutionStatusFeasible
-        return np.array(highs.getSolution().col_value) if found else None
+        feasible = highs.getInfo().primal_solution_status == self.core.SolutionStatus.kSolutionStatusFeasible
+        return np.array(highs.getSolution().col_value) if feasible else None
 
     def _read(self, status: Any) -> tuple[Verdict, Reason | None]:
         kinds = self.core.HighsModelStatus

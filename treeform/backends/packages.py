@@ -54,11 +54,11 @@ def probe(package: str, module: str) -> Availability:
     if not package:
         return Availability(True)
     try:
-        found = find_spec(module) is not None
+        installed = find_spec(module) is not None
     except (ImportError, ValueError):
-        found = False
+        installed = False
     number = installed_version(package)
-    if not found:
+    if not installed:
         return Availability(False, number, f"the package {package} is not installed")
     clash = shared_library_clash(module)
     if clash and _other(module) in sys.modules:

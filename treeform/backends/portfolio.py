@@ -61,8 +61,8 @@ class Portfolio(Backend):
     capabilities = Capabilities(ALL_FORMS, continuous=True, integer=True, objective=True)
 
     def __init__(self, members: Sequence[Backend | str] = USUAL) -> None:
-        given = [members] if isinstance(members, str | Backend) else list(members)
-        self.members = tuple(_member(one) for one in given)
+        chosen = [members] if isinstance(members, str | Backend) else list(members)
+        self.members = tuple(_member(one) for one in chosen)
         if len(self.members) < 2:
             raise SpecError(
                 "a portfolio has two or more members",
@@ -79,19 +79,19 @@ class Portfolio(Backend):
     @classmethod
     def availability(cls, variant: str = "") -> Availability:
         """Whether the usual members can be used here."""
-        found = [by_class.availability() for by_class in backend_classes() if by_class.name in USUAL]
-        missing = [one for one in found if not one.available]
+        states = [by_class.availability() for by_class in backend_classes() if by_class.name in USUAL]
+        missing = [one for one in states if not one.available]
         return missing[0] if missing else Availability(True, None, None)
 
     def open(self, model: Model) -> Session:
         return PortfolioSession(self, model)
 
 
-def _member(given: Backend | str) -> Backend:
-    backend = by_name(given) if isinstance(given, str) else given
+def _member(member: Backend | str) -> Backend:
+    backend = by_name(member) if isinstance(member, str) else member
     if not isinstance(backend, Backend) or isinstance(backend, Portfolio):
         raise SpecError(
-            f"{given!r} is no member of a portfolio",
+            f"{member!r} is no member of a portfolio",
             cause="members are solvers behind a model: no native engines, and no portfolios",
             fix='name solvers such as "highs" or tf.CPSAT()',
         )

@@ -25,11 +25,11 @@ def find_program(name: str) -> str | None:
 
 def cbc_of_pulp() -> str | None:
     """The CBC inside PuLP 3, which holds one for each system; PuLP itself is not imported."""
-    found = find_spec("pulp")
-    if found is None or found.origin is None:
+    spec = find_spec("pulp")
+    if spec is None or spec.origin is None:
         return None
     system, machine = _SYSTEMS.get(platform.system(), ""), _MACHINES.get(platform.machine(), "")
-    folder = Path(found.origin).parent / "solverdir" / "cbc" / system / machine
+    folder = Path(spec.origin).parent / "solverdir" / "cbc" / system / machine
     return shutil.which("cbc", path=str(folder))
 
 

@@ -77,15 +77,15 @@ class Pyomo(Backend):
     @classmethod
     def availability(cls, variant: str = "") -> Availability:
         """As for any backend; a program is found by `find_program`, and unknown names are accepted."""
-        found = probe(cls.package, cls.module)
+        package = probe(cls.package, cls.module)
         solver = variant.partition(":")[2]
-        if not found.available or not solver:
-            return found
+        if not package.available or not solver:
+            return package
         if solver in PACKAGES and not probe(*PACKAGES[solver]).available:
-            return Availability(False, found.version, f"the package {PACKAGES[solver][0]} is not installed")
+            return Availability(False, package.version, f"the package {PACKAGES[solver][0]} is not installed")
         if solver in PROGRAMS and find_program(PROGRAMS[solver]) is None:
-            return Availability(False, found.version, f"the program {PROGRAMS[solver]} is not on the path")
-        return found
+            return Availability(False, package.version, f"the program {PROGRAMS[solver]} is not on the path")
+        return package
 
     @classmethod
     def install_for(cls, variant: str) -> str:
@@ -168,8 +168,8 @@ def _program(solver: str) -> dict[str, str]:
     name = PROGRAMS.get(solver)
     if name is None or shutil.which(name) is not None:
         return {}
-    found = find_program(name)
-    return {} if found is None else {"executable": found}
+    program = find_program(name)
+    return {} if program is None else {"executable": program}
 
 
 def _limit(solver: str, seconds: float, options: dict[str, Any]) -> None:

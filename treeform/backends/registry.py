@@ -19,10 +19,10 @@ def load_backend(extension: Extension) -> type[Backend]:
     SpecError
         If it cannot be loaded, or is no backend.
     """
-    found = extension.load()
-    if isinstance(found, type) and issubclass(found, Backend):
-        extension.guard(found.variants)  # whether it gives names at all
-        return found
+    loaded = extension.load()
+    if isinstance(loaded, type) and issubclass(loaded, Backend):
+        extension.guard(loaded.variants)  # whether it gives names at all
+        return loaded
     raise SpecError(
         f"{extension.target}, registered as the solver {extension.name!r}, is no solver",
         cause="a solver is a class derived from treeform.backends.Backend",

@@ -67,13 +67,13 @@ class Sample:
 
     def optimum(self, literals: Sequence[int] = ()) -> float | None:
         """The least objective value under assumptions, None where nothing is feasible."""
-        found = self._enumerate(literals)
-        return None if found is None else float(found[0])
+        points = self._enumerate(literals)
+        return None if points is None else float(points[0])
 
     def best_point(self) -> np.ndarray | None:
         """A point of that value."""
-        found = self._enumerate(())
-        return None if found is None else found[1]
+        points = self._enumerate(())
+        return None if points is None else points[1]
 
     # -- drawing --------------------------------------------------------------------------------
 
@@ -192,14 +192,14 @@ def row_range(block: Block, r: int, x: list[Fraction], col: int | None) -> tuple
         within = count >= 1 if isinstance(block, Clause) else bool(block.lo[r] <= count <= block.hi[r])
         return everything if within else None
     coefs = dict(zip(block.cols[terms].tolist(), map(exact, block.vals[terms].tolist()), strict=True))
-    own = coefs.pop(col, Fraction(0)) if col is not None else Fraction(0)
+    coefficient = coefs.pop(col, Fraction(0)) if col is not None else Fraction(0)
     rest = sum((coef * x[c] for c, coef in coefs.items()), Fraction(0))
     low, high = (side if abs(side) < np.inf else None for side in (float(block.lo[r]), float(block.hi[r])))
     below = -FAR if low is None else exact(low) - rest
     above = FAR if high is None else exact(high) - rest
-    if own == 0:
+    if coefficient == 0:
         return everything if below <= 0 <= above else None
-    ends = sorted((below / own, above / own))
+    ends = sorted((below / coefficient, above / coefficient))
     return ends[0], ends[1]
 
 

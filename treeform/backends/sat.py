@@ -153,12 +153,12 @@ class SatSession(Session):
             if self.backend.solver != "cadical103":
                 solver.set_phases(phases)
         assumptions = list(run.assumptions)
-        slices, budget, found = 0, FIRST_SLICE, None
+        slices, budget, satisfiable = 0, FIRST_SLICE, None
         while not watch.ending and watch.remaining != 0.0:
             start = time.monotonic()
             solver.conf_budget(budget)
-            found = solver.solve_limited(assumptions=assumptions)
-            if found is not None:
+            satisfiable = solver.solve_limited(assumptions=assumptions)
+            if satisfiable is not None:
                 break
             slices += 1
             spent = max(time.monotonic() - start, 1e-4)
@@ -166,9 +166,9 @@ class SatSession(Session):
             # PySAT holds the interpreter lock during a slice; here the caller's thread gets its turn.
             time.sleep(1e-4)
         info: dict[str, Any] = {"slices": slices, **_counters(solver)}
-        if found is None:
+        if satisfiable is None:
             return Answer(Verdict.UNKNOWN, reason=watch.reason or "time", info=info)
-        if not found:
+        if not satisfiable:
             core = set(solver.get_core() or ()) if assumptions else set()
             info["core"] = tuple(i for i, lit in enumerate(assumptions) if lit in core)
             return Answer(Verdict.INFEASIBLE, info=info)
@@ -231,8 +231,8 @@ def solve_in_child(task: dict[str, Any]) -> dict[str, Any]:
             return {"found": False, "model": None}
     if task["phases"] is not None and task["solver"] == "lingeling":
         solver.set_phases(task["phases"])
-    found = solver.solve()
-    return {"found": found, "model": solver.get_model() if found else None}
+    satisfiable = solver.solve()
+    return {"found": satisfiable, "model": solver.get_model() if satisfiable else None}
 
 
 def _make(backend: SAT) -> Any:

@@ -20,8 +20,8 @@ class EnforcedClauseToClause(Bridge):
     def apply(self, block: Clause, model: Model) -> list[Block]:
         assert block.when is not None
         lengths = np.diff(block.indptr)
-        again = np.abs(block.lits) == np.repeat(np.abs(block.when), lengths)
-        if bool(again.any()):
+        repeated = np.abs(block.lits) == np.repeat(np.abs(block.when), lengths)
+        if bool(repeated.any()):
             return [_normalised(block, block.when)]
         starts = indptr_of(lengths + 1)
         lits = np.empty(starts[-1], dtype=np.int64)

@@ -66,8 +66,8 @@ def _at_most(block: Linear, model: Model) -> tuple[Rows, Floats]:
     extra = Rows(each, np.abs(block.when) - 1, slack * sign)
     rows = csr.coalesce(csr.add_rows(block.rows, extra))
     # Where the literal's column was in the row, two decimals were added: round away the error of that sum.
-    own = rows.cols == np.repeat(np.abs(block.when) - 1, rows.lengths)
-    vals = np.where(own, _short(rows.vals), rows.vals)
+    on_indicator = rows.cols == np.repeat(np.abs(block.when) - 1, rows.lengths)
+    vals = np.where(on_indicator, _short(rows.vals), rows.vals)
     return csr.coalesce(rows._replace(vals=vals)), np.where(positive, hi, block.hi)
 
 
@@ -76,8 +76,8 @@ def _largest(block: Linear, model: Model, truth: bool) -> tuple[Floats, Bools]:
     assert block.when is not None
     lengths = np.diff(block.indptr)
     value = np.where(block.vals > 0, model.ub[block.cols], model.lb[block.cols])
-    own = block.cols == np.repeat(np.abs(block.when) - 1, lengths)
-    value = np.where(own, np.repeat((block.when > 0) == truth, lengths), value)
+    on_indicator = block.cols == np.repeat(np.abs(block.when) - 1, lengths)
+    value = np.where(on_indicator, np.repeat((block.when > 0) == truth, lengths), value)
     term = block.vals * value
     row = block.rows.row_of_term()
     most = np.asarray(np.bincount(row, weights=term, minlength=block.n_rows), dtype=np.float64)

@@ -10,6 +10,7 @@ import numpy as np
 from treeform.errors import RouteError
 from treeform.model import Block, Linear, Model, Objective, VariableBlock, VariableKind
 from treeform.model.csr import Floats, Ints
+from treeform.steps import tell
 
 
 class Rewrite(Protocol):
@@ -64,6 +65,7 @@ class Lowered(Model):
         while self._n_blocks < len(self.source.blocks):
             self.state(self.source.blocks[self._n_blocks])
             self._n_blocks += 1
+            tell(self._n_blocks, "blocks of rows for the solver", len(self.source.blocks))
         goal = self.source.objective
         if goal is not self._objective_seen:
             self.objective = replace(goal, cols=self.columns[goal.cols])
@@ -86,8 +88,8 @@ class Lowered(Model):
 
     def literals(self, lits: Any) -> Ints:
         """Signed literals over source columns as literals over the columns here."""
-        given = np.asarray(lits, dtype=np.int64)
-        out: Ints = np.sign(given) * (self.columns[np.abs(given) - 1] + 1)
+        source_literals = np.asarray(lits, dtype=np.int64)
+        out: Ints = np.sign(source_literals) * (self.columns[np.abs(source_literals) - 1] + 1)
         return out
 
     def to_source(self, x: Any) -> Floats:
@@ -96,9 +98,9 @@ class Lowered(Model):
 
     def from_source(self, x: Any) -> Floats:
         """A point of the source, perhaps shorter, as a point here; NaN where nothing is known."""
-        given = np.asarray(x, dtype=np.float64)
+        point = np.asarray(x, dtype=np.float64)
         out = np.full(self.n_cols, np.nan)
-        out[self.columns[: len(given)]] = given
+        out[self.columns[: len(point)]] = point
         return out
 
     def _extend_columns(self) -> None:

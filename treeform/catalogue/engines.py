@@ -21,9 +21,9 @@ def load_engine(extension: Extension) -> type[Engine]:
     SpecError
         If it cannot be loaded, or is no engine.
     """
-    found = extension.load()
-    if isinstance(found, type) and issubclass(found, Engine):
-        return found
+    loaded = extension.load()
+    if isinstance(loaded, type) and issubclass(loaded, Engine):
+        return loaded
     raise SpecError(
         f"{extension.target}, registered as the engine {extension.name!r}, is no engine",
         cause="a native engine is a class derived from treeform.engines.Engine",

@@ -35,9 +35,9 @@ def find_formulation(value: Formulation | type[Formulation] | str) -> Formulatio
 
 
 def _load(extension: Extension) -> type[Formulation]:
-    found = extension.load()
-    if isinstance(found, type) and issubclass(found, Formulation):
-        return found
+    loaded = extension.load()
+    if isinstance(loaded, type) and issubclass(loaded, Formulation):
+        return loaded
     raise SpecError(
         f"{extension.target}, registered as the formulation {extension.name!r}, is no formulation",
         cause="a formulation is a class derived from treeform.language.formulation.Formulation",

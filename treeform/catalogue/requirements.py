@@ -1,20 +1,14 @@
-"""Requirements by name: from command-line text, specification files and certificates."""
+"""Requirements by name: those of this process and of installed packages."""
 
 from __future__ import annotations
 
 import contextlib
-import inspect
-import re
-import typing
-from collections.abc import Mapping
-from fractions import Fraction
-from typing import Annotated, Any
 
 import treeform.requirements  # noqa: F401 - registers those that come with treeform
-from treeform.errors import SpecError, did_you_mean
+from treeform.errors import SpecError
 from treeform.extensions import REQUIREMENTS, extensions
-from treeform.language.numbers import as_fraction
-from treeform.language.requirement import Requirement, class_of, registered
+from treeform.language.requirement import class_of, registered
+from treeform.language.requirement_text import signature
 
 
 def names() -> dict[str, str]:
@@ -22,126 +16,4 @@ def names() -> dict[str, str]:
     for extension in extensions(REQUIREMENTS):
         with contextlib.suppress(SpecError):  # one that is broken is reported when it is used
             class_of(extension.name)
-    return {name: ", ".join(_signature(kind)) for name, kind in registered().items()}
-
-
-def parse(text: str) -> Requirement:
-    """Read ``statistical_parity:groups=sex,ratio=0.8``, ``min_support:0.05``, ``max_nodes:7``.
-
-    A value that holds a comma is quoted: ``groups="race, ethnicity"``. Numbers are taken as the decimals that
-    they are written as.
-
-    Raises
-    ------
-    SpecError
-        If the name or a parameter is unknown, or a value does not have its type.
-    """
-    name, _, rest = text.partition(":")
-    kind = class_of(name.strip())
-    given: dict[str, Any] = {}
-    positional = list(_signature(kind))
-    for item in re.findall(r"""(?:[^,"']|"[^"]*"|'[^']*')+""", rest):
-        key, sign, value = item.partition("=")
-        if not sign:
-            if not positional:
-                raise SpecError(
-                    f"the value {item.strip()!r} in {text!r} belongs to no parameter of {kind.name}"
-                )
-            key, value = positional[0], item
-        key = key.strip()
-        if key in given:
-            raise SpecError(f"the parameter {key!r} appears twice in {text!r}")
-        given[key] = _unquoted(value.strip())
-        positional = [p for p in positional if p != key]
-    return make(kind.name, given)
-
-
-def make(name: str, parameters: Mapping[str, Any]) -> Requirement:
-    """A requirement from its name and parameters, which are checked against its constructor's types.
-
-    Raises
-    ------
-    SpecError
-        If the name or a parameter is unknown, a parameter is missing, or a value does not have its type.
-    """
-    from pydantic import ValidationError
-
-    kind = class_of(name)
-    fields = _signature(kind)
-    for key in parameters:
-        if key not in fields:
-            raise SpecError(
-                f"{kind.name} has no parameter {key!r}",
-                cause=f"its parameters are {', '.join(fields) or 'none'}",
-                fix=did_you_mean(key, fields),
-            )
-    try:
-        values = _schema(kind).model_validate(dict(parameters))
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"])) or kind.name
-        raise SpecError(
-            f"the parameter {where!r} of {kind.name} cannot be {first.get('input')!r}"
-            if first["type"] != "missing"
-            else f"{kind.name} lacks its parameter {where!r}",
-            cause=first["msg"],
-            fix=f"write it as {kind.name}:{','.join(f'{f}=...' for f in fields)}",
-        ) from None
-    return kind(**{key: getattr(values, key) for key in parameters})
-
-
-def from_json(value: Mapping[str, Any]) -> Requirement:
-    """Rebuild a requirement from :meth:`treeform.Requirement.to_json`."""
-    return Requirement.from_json(value)
-
-
-def _signature(kind: type[Requirement]) -> dict[str, inspect.Parameter]:
-    parameters = list(inspect.signature(kind.__init__).parameters.values())[1:]
-    named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
-    return {p.name: p for p in parameters if p.kind in named}
-
-
-def _schema(kind: type[Requirement]) -> Any:
-    """A pydantic model of the constructor: annotations are the types, unannotated values are guessed."""
-    from pydantic import BeforeValidator, ConfigDict, create_model
-
-    try:
-        hints = typing.get_type_hints(kind.__init__)
-    except NameError:  # names imported for type checkers only
-        hints = {}
-    fields: dict[str, Any] = {}
-    for name, parameter in _signature(kind).items():
-        hint = hints.get(name, Any)
-        if Fraction in (hint, *typing.get_args(hint)):
-            hint = Annotated[Any, BeforeValidator(_exact)]
-        elif hint is Any:
-            hint = Annotated[Any, BeforeValidator(_guess)]
-        required = parameter.default is inspect.Parameter.empty
-        fields[name] = (hint, ... if required else parameter.default)
-    config = ConfigDict(arbitrary_types_allowed=True, protected_namespaces=())
-    return create_model(kind.__name__, __config__=config, **fields)
-
-
-def _exact(value: Any) -> Any:
-    """A whole number stays one (it counts), a fraction in (0, 1) becomes exact."""
-    if value is None or (isinstance(value, int) and not isinstance(value, bool)):
-        return value
-    if isinstance(value, str) and re.fullmatch(r"\s*\d+\s*", value):
-        return int(value)
-    return as_fraction(value, "a number")
-
-
-def _guess(value: Any) -> Any:
-    """Text of a parameter without a type: a whole number, a decimal, or text."""
-    if not isinstance(value, str):
-        return value
-    for number in (int, float):
-        try:
-            return number(value)
-        except ValueError:
-            continue
-    return value
-
-
-def _unquoted(value: str) -> str:
-    return value[1:-1] if len(value) >= 2 and value[0] == value[-1] and value[0] in "\"'" else value
+    return {name: ", ".join(signature(kind)) for name, kind in registered().items()}

@@ -97,9 +97,9 @@ def _engine_rows(extension: Extension) -> list[SolverRow]:
 def _backend_rows(extension: Extension) -> list[SolverRow]:
     kind, rows = load_backend(extension), []
     for variant in kind.variants():
-        found = kind.availability(variant)
-        reason = found.reason if found.available else f"{found.reason}: {kind.install_for(variant)}"
-        rows.append(SolverRow(variant, found.available, found.version or extension.version, reason))
+        state = kind.availability(variant)
+        reason = state.reason if state.available else f"{state.reason}: {kind.install_for(variant)}"
+        rows.append(SolverRow(variant, state.available, state.version or extension.version, reason))
     return rows
 
 

@@ -17,9 +17,9 @@ class CertifiedResult(SolveResult):
     """A `SolveResult` with its certificate."""
 
     @classmethod
-    def of(cls, found: SolveResult) -> Self:
+    def of(cls, result: SolveResult) -> Self:
         """The same answer."""
-        return cls(**{field.name: getattr(found, field.name) for field in fields(SolveResult)})
+        return cls(**{field.name: getattr(result, field.name) for field in fields(SolveResult)})
 
     def certificate(self) -> dict[str, Any]:
         """Everything needed to re-verify this answer from scratch, as plain JSON values.

@@ -94,10 +94,10 @@ class _Court:
         self.proved_by = ""
         self.impossible = False
         for model in (*constant_models(question), *(() if graph is None else (graph,))):
-            found = verify(question, model)
-            if not found.ok:
+            judged = verify(question, model)
+            if not judged.ok:
                 continue
-            value = question.to_units(found.value)
+            value = question.to_units(judged.value)
             if model is graph:
                 self.worth = value
             if self.least is None or value < self.least:
@@ -158,10 +158,10 @@ class _Court:
         notes: list[str] = []
         by = claim.metadata.by
         if not self.question.objective.is_sum:
-            found = self._in_parts(what, claim, value)
-            if found.verdict is Verdict.VERIFIED or not self.means.independent:
-                return found
-            return self._by_reference(what, value, notes) or found
+            proved_row = self._in_parts(what, claim, value)
+            if proved_row.verdict is Verdict.VERIFIED or not self.means.independent:
+                return proved_row
+            return self._by_reference(what, value, notes) or proved_row
         if isinstance(claim.route, ProofRoute):
             row = self._by_proof(what, claim.route, value, notes)
             if row is not None:
@@ -195,10 +195,10 @@ class _Court:
         details = claim.metadata.details
         names: list[str] = []
         for part, witness in zip(parts, witnesses(details, len(parts)), strict=True):
-            own = {**details, "witness": witness} if witness else details
-            metadata = claim.metadata.model_copy(update={"details": own})
-            told = claim.model_copy(update={"metadata": metadata, "route": None})
-            row = _Court(part.question, self.graph, self.means).claimed(what, told, part.target)
+            part_details = {**details, "witness": witness} if witness else details
+            metadata = claim.metadata.model_copy(update={"details": part_details})
+            part_claim = claim.model_copy(update={"metadata": metadata, "route": None})
+            row = _Court(part.question, self.graph, self.means).claimed(what, part_claim, part.target)
             if row.verdict is not Verdict.VERIFIED:
                 return replace(row, detail=f"{part.question.objective}: {row.detail}")
             names.append(row.proved_by)
@@ -214,22 +214,26 @@ class _Court:
             notes.append(f"a proof is in {route.file}: name its folder (proofs=, --proof) to verify it")
             return None
         try:
-            bound, found, cnf = verify_proof(
+            bound, verification, cnf = verify_proof(
                 route, self.question, value, self.means.proofs, self.means.time_limit, self.means.drat_trim
             )
         except SolverNotAvailable:
             raise
         except TreeformError as error:
             return false(what, f"its proof cannot be verified: {error}")
-        if found.verdict in ("stopped", "memory"):
-            notes.append(f"its proof was not verified to the end: {found.detail}")
+        if verification.verdict in ("stopped", "memory"):
+            notes.append(f"its proof was not verified to the end: {verification.detail}")
             return None
-        if not found.ok:
-            return false(what, f"its proof proves nothing: {found.detail}")
+        if not verification.ok:
+            return false(what, f"its proof proves nothing: {verification.detail}")
         enough = bound is None or (beyond(self.question, bound) if value is None else bound >= value)
         if not enough:
             return false(what, f"its proof shows only that nothing is below {bound}")
-        steps = f"{found.counters['core_lemmas']:,} lemmas" if found.counters else found.detail
+        steps = (
+            f"{verification.counters['core_lemmas']:,} lemmas"
+            if verification.counters
+            else verification.detail
+        )
         detail = f"proof verified ({steps}) against {cnf.n_clauses:,} clauses derived from the data"
         if route.formulation not in OWN_FORMULATIONS:
             return on_trust(what, detail, f"the formulation {route.formulation}")
@@ -252,14 +256,14 @@ class _Court:
     ) -> CheckRow | None:
         budget = Budget(self.means.time_limit)
         try:
-            found = by_prices(self.question, value, claim.metadata.details.get("witness"), budget.stop)
+            proved = by_prices(self.question, value, claim.metadata.details.get("witness"), budget.stop)
         except OutOfReach as error:
             notes.append(f"out of reach of {BY_PRICES}: {error.cause}")
             return None
         except Stopped:
             notes.append(f"{BY_PRICES} was not finished within {self.means.time_limit} s")
             return None
-        return None if found is None else _verdict(what, value, found)
+        return None if proved is None else _verdict(what, value, proved)
 
     def _by_engines(
         self, what: str, claim: ClaimPart, value: Fraction | None, notes: list[str]
@@ -291,12 +295,12 @@ class _Court:
         notes.append(f"{strongest.by} proves only {strongest.lower}{within}")
         return None
 
-    def _settled(self, what: str, value: Fraction | None, found: Bound, notes: list[str]) -> CheckRow | None:
+    def _settled(self, what: str, value: Fraction | None, proved: Bound, notes: list[str]) -> CheckRow | None:
         """The verdict when the bound proves the claim; on trust where an engine alone is not enough."""
-        row = _verdict(what, value, found)
+        row = _verdict(what, value, proved)
         if row is not None and row.verdict is Verdict.VERIFIED and self.means.independent:
             detail = "; ".join([*notes, row.detail])
-            return on_trust(what, detail, f"the native engine {found.by}")
+            return on_trust(what, detail, f"the native engine {proved.by}")
         return row
 
     def _by_another(
@@ -315,10 +319,10 @@ class _Court:
             return None, None
         lower = None if str(result.status) == "infeasible" else Fraction(result.bound or 0)
         best = None if result.objective is None else Fraction(result.objective)
-        found = Bound(result.solver, lower, best, True)
-        if found.refutes(value):
+        proved = Bound(result.solver, lower, best, True)
+        if proved.refutes(value):
             return false(what, f"refuted by a model of {result.solver} that is worth {best}"), None
-        if not found.shows(value):
+        if not proved.shows(value):
             notes.append(f"not confirmed: {result.solver} proves only {lower}")
             return None, None
         if f" on {result.solver} " in f"{by} ":
@@ -328,11 +332,11 @@ class _Court:
         return None, with_version(result.solver)
 
 
-def _verdict(what: str, value: Fraction | None, found: Bound) -> CheckRow | None:
+def _verdict(what: str, value: Fraction | None, proved: Bound) -> CheckRow | None:
     """Verified or false, where the bound decides; else None."""
-    if found.refutes(value):
-        return false(what, f"refuted by a model that is worth {found.best}, found by {found.by}")
-    if found.shows(value):
-        shown = "there is no admissible model" if found.lower is None else f"at least {found.lower}"
-        return holds(what, f"proved again by {found.by}: {shown}", found.by)
+    if proved.refutes(value):
+        return false(what, f"refuted by a model that is worth {proved.best}, found by {proved.by}")
+    if proved.shows(value):
+        shown = "there is no admissible model" if proved.lower is None else f"at least {proved.lower}"
+        return holds(what, f"proved again by {proved.by}: {shown}", proved.by)
     return None

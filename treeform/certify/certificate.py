@@ -161,10 +161,12 @@ def read(certificate: Any) -> CertificatePart:
         If it is no certificate, of another version, has unknown or missing keys, or its digest does not match.
     """
     if not isinstance(certificate, dict) or certificate.get("format") != FORMAT:
-        found = certificate.get("format") if isinstance(certificate, dict) else type(certificate).__name__
+        format_name = (
+            certificate.get("format") if isinstance(certificate, dict) else type(certificate).__name__
+        )
         raise CertificateError(
             "this is not a certificate that this version reads",
-            cause=f"its format is {found!r}, expected {FORMAT!r}",
+            cause=f"its format is {format_name!r}, expected {FORMAT!r}",
             fix="use the file that result.certificate() or 'treeform fit --certificate' wrote",
         )
     try:

@@ -78,9 +78,9 @@ class ArrayTable:
 
 def digest(groups: Groups) -> str:
     """SHA-256 over labels and codes."""
-    told = hashlib.sha256(json.dumps(list(groups.labels), ensure_ascii=True).encode())
-    told.update(groups.codes.astype("<i8").tobytes())
-    return told.hexdigest()
+    hashed = hashlib.sha256(json.dumps(list(groups.labels), ensure_ascii=True).encode())
+    hashed.update(groups.codes.astype("<i8").tobytes())
+    return hashed.hexdigest()
 
 
 def digest_with(data: Dataset, groups: Mapping[str, Groups]) -> str:
@@ -155,11 +155,11 @@ def _called(groups: Groups, part: GroupsPart) -> Groups:
     return Groups(groups.codes, groups.labels, called)
 
 
-def differences(parts: Sequence[GroupsPart], found: Mapping[str, Groups]) -> list[str]:
+def differences(parts: Sequence[GroupsPart], groups_by_name: Mapping[str, Groups]) -> list[str]:
     """What differs from the certificate."""
     out = []
     for part in parts:
-        groups = found[part.name]
+        groups = groups_by_name[part.name]
         if list(groups.labels) != part.labels:
             out.append(f"the groups {part.name!r} have the labels {list(groups.labels)}, not {part.labels}")
         elif digest(groups) != part.digest:
@@ -167,7 +167,7 @@ def differences(parts: Sequence[GroupsPart], found: Mapping[str, Groups]) -> lis
     return out
 
 
-def parameters_of(part: RequirementPart, found: Mapping[str, Groups]) -> dict[str, Any]:
+def parameters_of(part: RequirementPart, groups_by_name: Mapping[str, Groups]) -> dict[str, Any]:
     """The parameters of a requirement with the arrays in their places.
 
     Raises
@@ -178,12 +178,12 @@ def parameters_of(part: RequirementPart, found: Mapping[str, Groups]) -> dict[st
 
     def filled(value: Any) -> Any:
         if isinstance(value, dict) and set(value) == {ARRAY}:
-            if value[ARRAY] not in found:
+            if value[ARRAY] not in groups_by_name:
                 raise CertificateError(
                     f"{part.label} refers to groups that the certificate does not name",
-                    cause=f"{value[ARRAY]!r} is none of {', '.join(map(repr, found)) or 'no groups'}",
+                    cause=f"{value[ARRAY]!r} is none of {', '.join(map(repr, groups_by_name)) or 'no groups'}",
                 )
-            return found[value[ARRAY]].to_json()
+            return groups_by_name[value[ARRAY]].to_json()
         if isinstance(value, dict):
             return {key: filled(inner) for key, inner in value.items()}
         return [filled(inner) for inner in value] if isinstance(value, list) else value

@@ -276,13 +276,13 @@ class _Prices:
         marks = np.bitwise_or.reduce(self.table.marks[points], axis=0)
         sums = self.table.amounts[points].sum(axis=0)
         leaves = np.concatenate([sums, marks[:, None], np.zeros((len(marks), 1), dtype=np.int64)], axis=1)
-        found = [leaves[self._priced(leaves) <= limit]]
+        cheap = [leaves[self._priced(leaves) <= limit]]
         if depth:
             prices = self.by_test(points, depth)
             for f in np.flatnonzero(prices <= limit):
                 goes_right = self.table.side[points, f] == 1
-                found.append(self._joined(points[~goes_right], points[goes_right], int(f), depth - 1, limit))
-        return self._distinct(np.concatenate(found))
+                cheap.append(self._joined(points[~goes_right], points[goes_right], int(f), depth - 1, limit))
+        return self._distinct(np.concatenate(cheap))
 
     def _joined(self, low: Ints, high: Ints, test: int, depth: int, limit: float) -> Ints:
         """The trees with this test: each pair of trees of its sides that stays within the limit together."""

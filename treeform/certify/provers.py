@@ -117,10 +117,10 @@ def _for_totals(question: Question, plain: Engine) -> list[Engine]:
     other = relax(question, plain)
     if is_least_depth(question.objective) or other is None or other.exact:
         return []
-    own = relax(question, engine)
-    if own is None or len(own.dropped) >= len(other.dropped):
+    relaxation = relax(question, engine)
+    if relaxation is None or len(relaxation.dropped) >= len(other.dropped):
         return []
-    return [simple, engine] if judge.reason_against(question.data, own.task) is None else []
+    return [simple, engine] if judge.reason_against(question.data, relaxation.task) is None else []
 
 
 def name_of(engine: Engine) -> str:
@@ -155,9 +155,9 @@ def by_engines(
     engines = provers(question, maker)
     for index, engine in enumerate(engines):
         part = _part(budget, last=index + 1 == len(engines))
-        found = _by_engine(engine, question, value, part, graph)
-        if found is not None:
-            yield found
+        proved = _by_engine(engine, question, value, part, graph)
+        if proved is not None:
+            yield proved
 
 
 def _over_hyperplanes(question: Question, budget: Budget) -> Iterator[Bound]:
@@ -247,20 +247,20 @@ def by_prices(
     relaxation = None if is_least_depth(question.objective) else relax(question, TotalsSearch())
     if relaxation is None or relaxation.task.totals is None or not isinstance(question.shape, Tree):
         return None
-    target = ceiling(question) + 1 if value is None else math.ceil(value * question.scale)
+    target = math.floor(ceiling(question)) + 1 if value is None else math.ceil(value * question.scale)
     most = relaxation.upper(target - 1)
-    found = cheapest(question.data, relaxation.task, most, *_multipliers(hint), stop)
-    if found.least is None:
+    least = cheapest(question.data, relaxation.task, most, *_multipliers(hint), stop)
+    if least.least is None:
         return Bound(BY_PRICES, None if target > ceiling(question) else question.to_units(target), None, True)
-    lower = question.to_units(relaxation.lower(found.least))
-    attained = relaxation.exact and found.complete
+    lower = question.to_units(relaxation.lower(least.least))
+    attained = relaxation.exact and least.complete
     return Bound(BY_PRICES, lower, lower if attained else None, True)
 
 
 def _multipliers(hint: object) -> tuple[list[int], int]:
     """Multipliers and their unit, from the entry of a claim in a certificate."""
-    given = hint if isinstance(hint, dict) else {}
-    numbers, unit = given.get("multipliers"), given.get("unit")
+    stored = hint if isinstance(hint, dict) else {}
+    numbers, unit = stored.get("multipliers"), stored.get("unit")
     whole = isinstance(numbers, list) and all(type(one) is int for one in [*numbers, unit])
     return (list(numbers), int(unit)) if whole and isinstance(numbers, list) and unit else ([], 1)
 
@@ -329,13 +329,13 @@ def by_multipliers(
     if not all(dual.within_range(point) for dual in duals):
         raise CertificateError("the multipliers are too large for exact arithmetic")
     # An engine that leaves out more of the problem proves less, so the strongest of all counts.
-    found: list[Bound] = []
+    bounds: list[Bound] = []
     for index, dual in enumerate(duals):
         part = _part(budget, last=index + 1 == len(duals))
-        found.append(_at_multipliers(question, dual, tuple(point), part))
-        if found[-1].lower is None or found[-1].lower == found[-1].best:
+        bounds.append(_at_multipliers(question, dual, tuple(point), part))
+        if bounds[-1].lower is None or bounds[-1].lower == bounds[-1].best:
             break
-    return replace(max(found, key=_strength), finished=all(bound.finished for bound in found))
+    return replace(max(bounds, key=_strength), finished=all(bound.finished for bound in bounds))
 
 
 def _dual(question: Question, engine: Engine, multipliers: Sequence[Multiplier]) -> Lagrangian | None:

@@ -129,14 +129,14 @@ def _by_subtrees(question: Question, plain: _Plain, stop: Callable[[], bool]) ->
             cause=f"{len(right)} tests at depth {depth} take about {work:.1g} additions, more than {WORK:.1g}",
         )
     search = _Search(right, np.asarray(points.weights, dtype=np.int64), plain, stop)
-    found: list[Fraction] = []
+    costs: list[Fraction] = []
     for level in range(depth + 1) if plain.per_level else [depth]:
         # The least of all (cost, number of tests) pairs within the limits.
         for tests_, cost in enumerate(search.fewest(np.ones(len(X), dtype=bool), level).tolist()):
             if cost <= plain.max_cost and tests_ <= plain.max_nodes:
                 value = plain.worth * cost + plain.price * tests_ + plain.constant
-                found.append(value + plain.per_level * level)
-    return min(found, default=None)
+                costs.append(value + plain.per_level * level)
+    return min(costs, default=None)
 
 
 @dataclass(frozen=True)
@@ -195,9 +195,9 @@ def _by_enumeration(question: Question, stop: Callable[[], bool]) -> Fraction | 
     for nested in _models(question):
         if stop():
             raise Stopped("the reference search was stopped")
-        found = verify(question, DecisionGraph.build(nested, question.data))
-        if found.ok and (best is None or found.value < best):
-            best = found.value
+        judged = verify(question, DecisionGraph.build(nested, question.data))
+        if judged.ok and (best is None or judged.value < best):
+            best = judged.value
     return None if best is None else question.to_units(best)
 
 

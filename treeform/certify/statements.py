@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-from treeform.catalogue.requirements import from_json
 from treeform.certify.groups import other_arrays, parameters_of
 from treeform.certify.schema import AnswerPart, CertificatePart
 from treeform.certify.verdicts import CheckRow, Verdict, false, holds, judged, on_trust
@@ -16,6 +15,7 @@ from treeform.graph import DecisionGraph
 from treeform.graph.evaluate import confusion, weighted_errors
 from treeform.language.objective import Objective
 from treeform.language.question import Question
+from treeform.language.requirement import Requirement
 from treeform.requirements.groups import Groups
 from treeform.shape import shape_from_json
 from treeform.solve.verification import verify
@@ -42,14 +42,14 @@ def question_of(body: CertificatePart, data: Dataset, groups: dict[str, Groups])
     objective.check(data, shape)
     requirements = []
     for part in problem.requirements:
-        given = {"name": part.name, "parameters": parameters_of(part, groups)}
+        named = {"name": part.name, "parameters": parameters_of(part, groups)}
         try:
-            requirement = from_json(given).bind(data)
+            requirement = Requirement.from_json(named).bind(data)
         except Infeasible as error:
             raise CertificateError(
                 f"the requirement {part.label!r} is impossible on these data", cause=error.cause
             ) from None
-        if not same_json(requirement.to_json(), given):
+        if not same_json(requirement.to_json(), named):
             raise _not_as_written("requirement", part.label, str(requirement))
         requirements.append(requirement)
     return Question(data, shape, objective, tuple(requirements))
@@ -118,7 +118,7 @@ def _belongs(graph: DecisionGraph, data: Dataset) -> bool:
 
 
 def _of_model(answer: AnswerPart, question: Question, graph: DecisionGraph) -> list[CheckRow]:
-    data, found = question.data, verify(question, graph)
+    data, verdict = question.data, verify(question, graph)
     leaves = [walk(graph, row) for row in data.X.tolist()]
     stated = answer.leaf_of_sample or []
     moved = sum(a != b for a, b in zip(leaves, stated, strict=False)) + abs(len(leaves) - len(stated))
@@ -131,14 +131,14 @@ def _of_model(answer: AnswerPart, question: Question, graph: DecisionGraph) -> l
         rows.append(false("weighted errors", f"{weighted_errors(graph, data)} counted"))
     if answer.confusion != confusion(graph, data).tolist():
         rows.append(false("confusion", "not the table that is counted"))
-    rows.append(judged("shape", found.misfit is None, found.misfit or f"fits {question.shape}"))
-    value = question.to_units(found.value)
+    rows.append(judged("shape", verdict.misfit is None, verdict.misfit or f"fits {question.shape}"))
+    value = question.to_units(verdict.value)
     same = answer.objective is not None and value == Fraction(answer.objective)
     rows.append(judged("objective", same, f"{value} evaluated, {answer.objective} stated"))
-    for label, violation in found.violations.items():
+    for label, violation in verdict.violations.items():
         met = "satisfied" if violation == 0 else f"violated by {violation}"
         rows.append(judged(label, violation == 0, met))
-    if {k: Fraction(text) for k, text in (answer.violations or {}).items()} != found.violations:
+    if {k: Fraction(text) for k, text in (answer.violations or {}).items()} != verdict.violations:
         rows.append(false("violations", "not those that are evaluated"))
     return rows
 

@@ -21,15 +21,16 @@ from treeform.cli.check import check_certificate
 from treeform.cli.files import check_writable, write_text
 from treeform.cli.messages import Exit, command, err_console, exit_code, warn
 from treeform.cli.predictions import predictions
-from treeform.cli.problems import How, choose_how, gather, load_problem
+from treeform.cli.problems import How, choose_how, load_problem
 from treeform.cli.progress import ProgressDisplay
-from treeform.cli.spec import Settings
+from treeform.cli.spec import Settings, merge
+from treeform.cli.stating import states_problem
 from treeform.cli.stored import load_model, question_for, read_certificate
 from treeform.cli.tables_out import check_kind, write_table
-from treeform.problem import Problem
+from treeform.cli.tradeoff import read_problem
 from treeform.report.facts import Facts
 from treeform.result import Result
-from treeform.solve import Status
+from treeform.solve import Limit, Status
 from treeform.tradeoff.prices import Prices
 
 app = typer.Typer(
@@ -59,23 +60,9 @@ def root(
 
 @app.command()
 @command
+@states_problem()
 def fit(
-    data: opt.MaybeData = None,
-    target: opt.Target = None,
-    shape: opt.Shape = None,
-    require: opt.Require = None,
-    minimize: opt.Minimize = None,
-    formulation: opt.FormulationName = None,
-    solver: opt.SolverName = None,
-    warm_start: opt.WarmStart = None,
-    time_limit: opt.TimeLimit = None,
-    threads: opt.Threads = None,
-    exclude: opt.Exclude = None,
-    categorical: opt.Categorical = None,
-    missing: opt.Missing = None,
-    dates: opt.Dates = None,
-    weight: opt.Weight = None,
-    spec: opt.SpecFile = None,
+    settings: Settings,
     model: Annotated[Path | None, typer.Option(help="Write the model here (JSON).")] = None,
     certificate: Annotated[Path | None, typer.Option(help="Write the certificate here (JSON).")] = None,
     report_file: Annotated[
@@ -91,39 +78,36 @@ def fit(
     ] = False,
     verbose: opt.Verbose = False,
     quiet: opt.Quiet = False,
-    import_: opt.Import = None,
-    debug: opt.Debug = False,
 ) -> Exit:
     """Learn the best model, print its rules, and write model, certificate and report.
 
     Exit codes: 0 done, 2 bad input or usage, 3 infeasible, 4 stopped at a limit without any model,
     130 interrupted (the best model found is still written).
     """
-    given = Settings(
-        data=data, target=target, weight=weight, exclude=_list(exclude),
-        categorical=_list(categorical), missing=missing, dates=dates, shape=shape, minimize=minimize,
-        formulation=formulation, solver=solver, warm_start=warm_start, time_limit=time_limit, threads=threads,
-        model=model, certificate=certificate, report=report_file, proofs=proofs,
-    )  # fmt: skip
-    settings = gather(spec, given, require or [])
-    outputs = [path for path in (settings.model, settings.certificate, settings.report) if path is not None]
-    check_writable(outputs, inputs=[path for path in (settings.data, spec) if path is not None])
-    problem = load_problem(settings)
-    how = choose_how(problem, settings)
-    result = _solve(problem, how, settings, verbose=verbose, quiet=quiet)
-    costs = (
-        result.prices(how.solver, formulation=how.formulation, time_limit=settings.time_limit)
-        if prices
-        else None
-    )
-    facts = _write(result, settings, costs)
+    outputs = Settings(model=model, certificate=certificate, report=report_file, proofs=proofs)
+    settings = merge(settings, outputs)
+    written = [path for path in (settings.model, settings.certificate, settings.report) if path is not None]
+    check_writable(written, inputs=settings.inputs)
+    with ProgressDisplay(err_console(), enabled=not quiet, log=verbose) as display:
+        result, how = _solve(settings, display, verbose=verbose, quiet=quiet)
+        costs = None
+        if prices and result.limit is not Limit.INTERRUPTED:
+            costs = result.prices(
+                how.solver, formulation=how.formulation, time_limit=settings.time_limit, on_progress=display
+            )
+        display.begin("writing")
+        facts = _write(result, settings, costs)
     if result.graph is not None:
         for rule in result.graph.rules():
             print(rule)
     if not quiet or result.graph is None:
         _summary(facts, verbose)
     if result.status is Status.INFEASIBLE:
-        print(f"\n{result.conflict(how.solver, formulation=how.formulation, time_limit=_rest(settings))}")
+        with ProgressDisplay(err_console(), enabled=not quiet) as display:
+            conflict = result.conflict(
+                how.solver, formulation=how.formulation, time_limit=_rest(settings), on_progress=display
+            )
+        print(f"\n{conflict}")
     return exit_code(result)
 
 
@@ -135,26 +119,22 @@ def _rest(settings: Settings) -> float:
     return CONFLICT_SECONDS if settings.time_limit is None else settings.time_limit
 
 
-def _list(values: list[str] | None) -> tuple[str, ...] | None:
-    return tuple(values) if values else None
-
-
-def _solve(problem: Problem, how: How, settings: Settings, *, verbose: bool, quiet: bool) -> Result:
+def _solve(settings: Settings, display: ProgressDisplay, *, verbose: bool, quiet: bool) -> tuple[Result, How]:
+    problem, how = read_problem(settings, display, verbose=verbose)
     console = err_console()
     if not quiet:
         console.print(Text(repr(problem)), soft_wrap=True)
     if verbose:
-        console.print(Text(problem.data.summary().to_string()), soft_wrap=True)
         console.print(Text(str(problem.explain(how.solver, formulation=how.formulation))), soft_wrap=True)
-    with ProgressDisplay(console, enabled=not quiet) as display:
-        return problem.solve(
-            how.solver,
-            formulation=how.formulation,
-            warm_start=how.warm_start,
-            time_limit=settings.time_limit,
-            on_progress=display,
-            proofs=settings.proofs,
-        )
+    result = problem.solve(
+        how.solver,
+        formulation=how.formulation,
+        warm_start=how.warm_start,
+        time_limit=settings.time_limit,
+        on_progress=display,
+        proofs=settings.proofs,
+    )
+    return result, how
 
 
 def _write(result: Result, settings: Settings, prices: Prices | None) -> Facts:
@@ -198,32 +178,9 @@ def _summary(facts: Facts, verbose: bool) -> None:
 
 @app.command()
 @command
-def explain(
-    data: opt.MaybeData = None,
-    target: opt.Target = None,
-    shape: opt.Shape = None,
-    require: opt.Require = None,
-    minimize: opt.Minimize = None,
-    formulation: opt.FormulationName = None,
-    solver: opt.SolverName = None,
-    warm_start: opt.WarmStart = None,
-    threads: opt.Threads = None,
-    exclude: opt.Exclude = None,
-    categorical: opt.Categorical = None,
-    missing: opt.Missing = None,
-    dates: opt.Dates = None,
-    weight: opt.Weight = None,
-    spec: opt.SpecFile = None,
-    import_: opt.Import = None,
-    debug: opt.Debug = False,
-) -> None:
+@states_problem("time_limit")
+def explain(settings: Settings) -> None:
     """Show how the problem would reach the solver: route and size of every block. Nothing is solved."""
-    given = Settings(
-        data=data, target=target, weight=weight, exclude=_list(exclude),
-        categorical=_list(categorical), missing=missing, dates=dates, shape=shape, minimize=minimize,
-        formulation=formulation, solver=solver, warm_start=warm_start, threads=threads,
-    )  # fmt: skip
-    settings = gather(spec, given, require or [])
     problem = load_problem(settings)
     how = choose_how(problem, settings)
     print(problem)
@@ -246,7 +203,6 @@ def predict(
         list[str] | None, typer.Option("--id", help="Keep this column. Repeatable.", metavar="COLUMN")
     ] = None,
     unseen: opt.Unseen = "warn",
-    debug: opt.Debug = False,
 ) -> None:
     """Predict every row of a table; other columns than the model's features are ignored.
 
@@ -256,7 +212,7 @@ def predict(
         check_writable([output], inputs=[model, data])
         check_kind(output)
     graph = load_model(model)
-    table = predictions(graph, data, _list(id_column) or (), unseen, proba=proba, rule=rule)
+    table = predictions(graph, data, id_column or (), unseen, proba=proba, rule=rule)
     if output is None:
         sys.stdout.write(table.to_csv(index=False, lineterminator="\n"))
     else:
@@ -280,8 +236,6 @@ def report_model(
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the page.")] = Path(
         "report.html"
     ),
-    import_: opt.Import = None,
-    debug: opt.Debug = False,
 ) -> None:
     """Write a self-contained HTML report of a model on a table."""
     inputs = [model, data, *([certificate] if certificate else [])]
@@ -304,6 +258,6 @@ app.command(name="near-optimal")(command(near_optimal.near_optimal))
 
 @app.command()
 @command
-def solvers(import_: opt.Import = None, debug: opt.Debug = False) -> None:
+def solvers() -> None:
     """List solvers: what is installed, what is not and why."""
     print(tf_solvers())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import sys
 from collections.abc import Callable
@@ -10,9 +11,8 @@ from typing import Annotated, Any
 
 import typer
 
-from treeform.cli import options as opt
 from treeform.cli.files import check_writable, write_bytes, write_text
-from treeform.cli.stored import load_model
+from treeform.cli.stored import features_of, load_model
 from treeform.errors import SpecError, did_you_mean
 from treeform.graph import DecisionGraph
 
@@ -21,12 +21,18 @@ FORMATS: dict[str, Callable[[DecisionGraph, Options], str | bytes]] = {
     "python": lambda graph, _: graph.to_python(),
     "c": lambda graph, _: graph.to_c(),
     "javascript": lambda graph, _: graph.to_javascript(),
-    "sql": lambda graph, given: graph.to_sql(**given),
+    "sql": lambda graph, given: graph.to_sql(**given["sql"]),
     "json-rules": lambda graph, _: json.dumps(graph.to_json_rules(), indent=1) + "\n",
     "onnx": lambda graph, _: bytes(graph.to_onnx().SerializeToString()),
+    "pmml": lambda graph, _: graph.to_pmml(),
+    "treelite": lambda graph, _: bytes(graph.to_treelite().serialize_bytes()),
+    "sklearn": lambda graph, given: _sklearn_file(graph, given["data"]),
     "svg": lambda graph, _: graph.to_svg(),
     "dot": lambda graph, _: graph.to_dot(),
 }
+
+BINARY = {"onnx": "model.onnx", "treelite": "model.treelite", "sklearn": "model.joblib"}
+"""Formats that are no text, with a name for their file."""
 
 
 def export(
@@ -45,7 +51,13 @@ def export(
         list[str] | None,
         typer.Option("--id", help="SQL: select this column, too. Repeatable.", metavar="COLUMN"),
     ] = None,
-    debug: opt.Debug = False,
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            help="sklearn: the table that the model was fitted on; thresholds are placed between its rows.",
+            show_default=False,
+        ),
+    ] = None,
 ) -> None:
     """Write a model as a program that decides every row as the model does.
 
@@ -58,12 +70,14 @@ def export(
             fix=did_you_mean(to, FORMATS) or "use for example --to python",
         )
     if output is not None:
-        check_writable([output], inputs=[model])
-    elif to == "onnx":
+        check_writable([output], inputs=[model, *([data] if data else [])])
+    elif to in BINARY:
         raise SpecError(
-            "ONNX is no text", cause="it would be written to the terminal", fix="add -o model.onnx"
+            f"the format {to} is no text",
+            cause="it would be written to the terminal",
+            fix=f"add -o {BINARY[to]}",
         )
-    given = {"table": table, "dialect": dialect, "keep": id_column or []}
+    given = {"sql": {"table": table, "dialect": dialect, "keep": id_column or []}, "data": data}
     made = FORMATS[to](load_model(model), given)
     if output is None:
         sys.stdout.write(str(made))
@@ -71,3 +85,19 @@ def export(
         write_bytes(output, made)
     else:
         write_text(output, made)
+
+
+def _sklearn_file(graph: DecisionGraph, data: Path | None) -> bytes:
+    """A joblib file, as scikit-learn's documentation stores models; loading one runs code of its writer."""
+    import joblib
+
+    if data is None:
+        raise SpecError(
+            "no table is given",
+            cause="scikit-learn reads single precision, and thresholds are placed between the rows of training",
+            fix="add --data TRAINING.csv",
+        )
+    _, features = features_of(graph, data)
+    file = io.BytesIO()
+    joblib.dump(graph.to_sklearn(features), file)
+    return file.getvalue()

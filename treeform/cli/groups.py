@@ -47,20 +47,20 @@ def take_groups(
     if not given:
         return None, frame
     names = {part.name for part in stated.groups}
-    found: dict[str, Any] = {}
+    groups: dict[str, Any] = {}
     for text in given:
         name, sign, place = text.partition("=")
         if not sign or name not in names:
             name, place = next(iter(names)) if len(names) == 1 else "", text
-        if name in found or not name:
+        if name in groups or not name:
             known = ", ".join(map(repr, sorted(names))) or "no groups given as an array"
             raise SpecError(
                 f"--groups {text} does not say which groups it gives",
                 cause=f"the certificate rests on {known}",
                 fix="give each once, as --groups NAME=COLUMN or NAME=FILE",
             )
-        found[name], frame = _one(place, stated, frame, source)
-    return found, frame
+        groups[name], frame = _one(place, stated, frame, source)
+    return groups, frame
 
 
 def _one(place: str, stated: DataPart, frame: pd.DataFrame, source: Path) -> tuple[Any, pd.DataFrame]:

@@ -64,12 +64,12 @@ def _import_file(name: str, path: Path) -> None:
             cause=f"another module named {path.stem!r} is imported already",
             fix="give the file another name",
         )
-    found = spec_from_file_location(path.stem, path)
-    assert found is not None and found.loader is not None
-    module = module_from_spec(found)
+    spec = spec_from_file_location(path.stem, path)
+    assert spec is not None and spec.loader is not None
+    module = module_from_spec(spec)
     sys.modules[path.stem] = module
     try:
-        found.loader.exec_module(module)
+        spec.loader.exec_module(module)
     except Exception as error:
         del sys.modules[path.stem]
         if isinstance(error, TreeformError):

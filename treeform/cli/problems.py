@@ -7,15 +7,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from treeform.catalogue.requirements import parse
 from treeform.catalogue.solvers import find_solver
 from treeform.cli.spec import Settings, merge, read_spec, relocate
 from treeform.cli.stored import load_model
 from treeform.cli.table import split
-from treeform.cli.table_files import read_table
+from treeform.cli.table_files import CsvForm, csv_form, read_table
 from treeform.data import Dataset
 from treeform.data.options import TableOptions
 from treeform.errors import SpecError, TreeformError
+from treeform.language.requirement_text import read
 from treeform.problem import Problem
 from treeform.solve import Budget
 from treeform.solve.choice import choose
@@ -28,9 +28,10 @@ DEFAULT_SHAPE = "tree:3"
 def gather(spec: Path | None, given: Settings, require: Sequence[str]) -> Settings:
     """The settings of the spec file with those of the command line on top."""
     stored = Settings() if spec is None else read_spec(spec)  # first: it may import what --require names
-    parsed = tuple((f"--require {text}", parse(text)) for text in require)
+    parsed = tuple((f"--require {text}", read(text)) for text in require)
     settings = merge(stored, replace(given, requirements=parsed))
     Budget(settings.time_limit)  # refuses limits that leave no time
+    csv_form_of(settings)
     for name, how in (("data", "as an argument"), ("target", "with --target")):
         if getattr(settings, name) is None:
             raise SpecError(
@@ -43,6 +44,11 @@ def gather(spec: Path | None, given: Settings, require: Sequence[str]) -> Settin
     return settings
 
 
+def csv_form_of(settings: Settings) -> CsvForm:
+    """How the table is written, if it is CSV; see `CsvForm.of`."""
+    return CsvForm.of(settings.sep, settings.decimal, settings.encoding)
+
+
 def load_problem(settings: Settings) -> Problem:
     """Read the data and state the problem.
 
@@ -53,7 +59,8 @@ def load_problem(settings: Settings) -> Problem:
     """
     assert settings.data is not None
     assert settings.target is not None
-    frame = read_table(settings.data)
+    with csv_form(csv_form_of(settings)):
+        frame = read_table(settings.data)
     exclude = settings.exclude or ()
     X, y, weight = split(
         frame, target=settings.target, weight=settings.weight, exclude=exclude, source=settings.data

@@ -10,11 +10,11 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictStr, ValidationError
 
-from treeform.catalogue.requirements import make, parse
 from treeform.cli.modules import import_modules
 from treeform.errors import SpecError, TreeformError, did_you_mean
 from treeform.language.objective import Objective
 from treeform.language.requirement import Requirement
+from treeform.language.requirement_text import held_or_paid, read
 from treeform.shape import parse_shape
 
 
@@ -53,6 +53,9 @@ class Spec(BaseModel):
     categorical: list[StrictStr] | None = Field(None, description="columns whose values are levels")
     missing: StrictStr | None = Field(None, description="value (default) or error")
     dates: StrictStr | None = Field(None, description="days: days since 1970-01-01")
+    sep: StrictStr | None = Field(None, description="what stands between cells of a CSV file, or tab")
+    decimal: StrictStr | None = Field(None, description="decimal mark of a CSV file: . or ,")
+    encoding: StrictStr | None = Field(None, description="encoding of a CSV file, such as cp1252")
     shape: Annotated[StrictStr, _checked(parse_shape)] | None = Field(
         None, description="tree:3, diagram:1,2,4"
     )
@@ -74,7 +77,7 @@ PATHS = ("data", "model", "certificate", "report", "proofs")
 
 @dataclass(frozen=True)
 class Settings:
-    """Everything that a fit or an explain needs to know, from the file and the command line together."""
+    """Everything that states a problem and its solve, from the file and the command line together."""
 
     data: Path | None = None
     target: str | None = None
@@ -83,6 +86,9 @@ class Settings:
     categorical: tuple[str, ...] | None = None
     missing: str | None = None
     dates: str | None = None
+    sep: str | None = None
+    decimal: str | None = None
+    encoding: str | None = None
     shape: str | None = None
     minimize: str | None = None
     formulation: str | None = None
@@ -94,8 +100,15 @@ class Settings:
     certificate: Path | None = None
     proofs: Path | None = None
     report: Path | None = None
-    requirements: tuple[tuple[str, Requirement], ...] = field(default=())
-    """Where each was written, for messages, and the requirement."""
+    requirements: tuple[tuple[str, Requirement | Objective], ...] = field(default=())
+    """Where each was written, for messages, and the requirement, or the term that pays for what is lacking of it."""
+    spec: Path | None = None
+    """The specification file that some of this comes from."""
+
+    @property
+    def inputs(self) -> list[Path]:
+        """The files that are read."""
+        return [path for path in (self.data, self.spec) if path is not None]
 
 
 def spec_keys() -> dict[str, Any]:
@@ -138,15 +151,15 @@ def read_spec(path: Path) -> Settings:
     for name in ("exclude", "categorical"):
         values[name] = None if values[name] is None else tuple(values[name])
     requirements = [_requirement(path, index, item) for index, item in enumerate(spec.requirements)]
-    return Settings(**values, requirements=tuple(requirements))
+    return Settings(**values, requirements=tuple(requirements), spec=path)
 
 
-def _requirement(path: Path, index: int, item: RequirementTable | str) -> tuple[str, Requirement]:
+def _requirement(path: Path, index: int, item: RequirementTable | str) -> tuple[str, Requirement | Objective]:
     place = f"{path}: requirements[{index}]"
     try:
         if isinstance(item, str):
-            return place, parse(item)
-        return place, make(item.name, item.model_extra or {})
+            return place, read(item)
+        return place, held_or_paid(item.name, item.model_extra or {})
     except TreeformError as error:
         extra = {} if isinstance(item, str) else {"name": item.name, **(item.model_extra or {})}
         raise relocate(error, place, extra) from error
@@ -155,27 +168,27 @@ def _requirement(path: Path, index: int, item: RequirementTable | str) -> tuple[
 def relocate(error: TreeformError, place: str, keys: Any = ()) -> TreeformError:
     """The same error with the place in front, and the key that it names, if any."""
     text = " ".join(part for part in (error.what, error.cause) if part)
-    found = {key: re.search(rf"(?<!\w){re.escape(key)}(?!\w)", text) for key in keys}
-    named = sorted((match.start(), name) for name, match in found.items() if match)
+    mentions = {key: re.search(rf"(?<!\w){re.escape(key)}(?!\w)", text) for key in keys}
+    named = sorted((match.start(), name) for name, match in mentions.items() if match)
     key = f".{named[0][1]}" if named else ""
     return type(error)(f"{place}{key}: {error.what}", cause=error.cause, fix=error.fix)
 
 
 def _explain(path: Path, error: ValidationError, table: Any) -> SpecError:
     """The first error of pydantic as a message."""
-    found = error.errors()[0]
-    place, value = _place(found["loc"]), found.get("input")
-    inner = found.get("ctx", {}).get("error")
+    first = error.errors()[0]
+    place, value = _place(first["loc"]), first.get("input")
+    inner = first.get("ctx", {}).get("error")
     if isinstance(inner, TreeformError):
         return SpecError(f"{path}: {place}: {inner.what}", cause=inner.cause, fix=inner.fix)
-    if found["type"] == "extra_forbidden":
+    if first["type"] == "extra_forbidden":
         return SpecError(
             f"{path}: {place}: there is no such key",
             cause=f"keys are {', '.join(spec_keys())}",
-            fix=did_you_mean(found["loc"][-1], spec_keys(), others=2),
+            fix=did_you_mean(first["loc"][-1], spec_keys(), others=2),
         )
-    message = found["msg"][0].lower() + found["msg"][1:]
-    if found["loc"][0] == "requirements" and len(found["loc"]) > 1 and isinstance(value, dict):
+    message = first["msg"][0].lower() + first["msg"][1:]
+    if first["loc"][0] == "requirements" and len(first["loc"]) > 1 and isinstance(value, dict):
         message = "name is missing: each [[requirements]] table names its requirement"
     more = error.error_count() - 1
     cause = f"it is {value!r}" if not isinstance(value, dict) else None
@@ -207,6 +220,11 @@ def merge(spec: Settings, given: Settings) -> Settings:
         for f in fields(Settings)
         if f.name != "requirements" and getattr(given, f.name) is not None
     }
-    names = {requirement.name for _, requirement in given.requirements}
-    kept = tuple(item for item in spec.requirements if item[1].name not in names)
+    names = {_name(one) for _, one in given.requirements}
+    kept = tuple(item for item in spec.requirements if _name(item[1]) not in names)
     return replace(spec, **changes, requirements=(*kept, *given.requirements))
+
+
+def _name(one: Requirement | Objective) -> str:
+    """The name of a requirement, held or paid."""
+    return one.name if isinstance(one, Requirement) else one.terms[0][1].requirement.name  # type: ignore[attr-defined]

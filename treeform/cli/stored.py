@@ -158,12 +158,12 @@ def question_for(
     exclude = () if graph.encoder is None else graph.encoder.ignored
     known = [column for column in exclude if column != target]
     frame = read_table(path, text=_text_columns(graph))
-    held = [column for column in known if column in frame.columns]
-    X, y, weights = split(frame, target=target, weight=weight, exclude=held, source=path)
+    present = [column for column in known if column in frame.columns]
+    X, y, weights = split(frame, target=target, weight=weight, exclude=present, source=path)
     if graph.encoder is None:
-        data = Dataset.from_user(X, y, weights, exclude=tuple(held))
+        data = Dataset.from_user(X, y, weights, exclude=tuple(present))
     else:
-        wanted = {source.name for source in graph.encoder.sources}.union(held)
+        wanted = {source.name for source in graph.encoder.sources}.union(present)
         X = X[[column for column in X.columns if column in wanted]]
         data = Dataset.for_model(graph.encoder, graph.classes, X, y, weights)
     return Question(data, _own_shape(graph), Objective.of(Error()))

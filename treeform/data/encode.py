@@ -119,13 +119,15 @@ class Encoder:
         if table.matrix is not None and len(self.columns) == len(numeric) == len(self.sources):
             return self._encode_matrix(table, rows)
         encoded = np.empty((table.n_rows, len(self.columns)), dtype=np.float64)
-        found: dict[str, Counter[str]] = {}
+        unseen_levels: dict[str, Counter[str]] = {}
         at = 0
         for source in self.sources:
             width = len(source.columns)
-            encoded[:, at : at + width], found[source.name] = source.encode(table.column(source.name), rows)
+            encoded[:, at : at + width], unseen_levels[source.name] = source.encode(
+                table.column(source.name), rows
+            )
             at += width
-        unseen.act(found, table.n_rows)
+        unseen.act(unseen_levels, table.n_rows)
         return encoded
 
     def _encode_matrix(self, table: Table, rows: NDArray[np.int64] | None) -> NDArray[np.float64]:

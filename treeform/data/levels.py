@@ -28,15 +28,15 @@ def levels_of(values: Any, name: str) -> tuple[Level, ...]:
     """
     gaps = np.asarray(pd.isna(values))
     known = np.asarray(values, dtype=object)[~gaps].tolist()
-    found = [_plain(level, name) for level in dict.fromkeys(known)]
-    if len(found) > MAX_LEVELS:
+    levels = [_plain(level, name) for level in dict.fromkeys(known)]
+    if len(levels) > MAX_LEVELS:
         raise DataError(
-            f"column {name!r} has {len(found)} different levels",
+            f"column {name!r} has {len(levels)} different levels",
             cause=f"each becomes a 0/1 feature, and at most {MAX_LEVELS} are supported; is it an identifier?",
             fix="leave the column out, or group rare levels",
         )
     last: tuple[Level, ...] = (None,) if gaps.any() else ()
-    return (*sorted(found, key=_order), *last)
+    return (*sorted(levels, key=_order), *last)
 
 
 def refuse_many_levels(n_levels: int, n_rows: int, name: str, examples: list[Any]) -> None:
@@ -72,10 +72,10 @@ def positions(values: Any, levels: tuple[Level, ...], name: str) -> NDArray[np.i
     objects = np.asarray(values, dtype=object)
     known = [level for level in levels if level is not None]
     index = pd.Index(_objects(known), dtype=object)
-    found: NDArray[np.int64] = index.get_indexer(pd.Index(objects, dtype=object)).astype(np.int64)
-    found[gaps] = levels.index(None) if None in levels else -1
+    codes: NDArray[np.int64] = index.get_indexer(pd.Index(objects, dtype=object)).astype(np.int64)
+    codes[gaps] = levels.index(None) if None in levels else -1
     was = {isinstance(level, str) for level in known}
-    now = {isinstance(value, str) for value in objects[~gaps]} if (found[~gaps] < 0).all() else was
+    now = {isinstance(value, str) for value in objects[~gaps]} if (codes[~gaps] < 0).all() else was
     if now and was and not (was & now):
         before, here = ("text", "numbers") if True in was else ("numbers", "text")
         raise DataError(
@@ -83,12 +83,12 @@ def positions(values: Any, levels: tuple[Level, ...], name: str) -> NDArray[np.i
             cause="no level can match, so every row would be treated as unknown",
             fix=f"convert the column to {before} first",
         )
-    return found
+    return codes
 
 
-def unseen_of(values: Any, found: NDArray[np.int64]) -> Counter[str]:
+def unseen_of(values: Any, codes: NDArray[np.int64]) -> Counter[str]:
     """How often each value occurs that is none of the levels."""
-    objects = np.asarray(values, dtype=object)[found < 0]
+    objects = np.asarray(values, dtype=object)[codes < 0]
     return Counter("missing" if pd.isna(value) else repr(value) for value in objects.tolist())
 
 

@@ -70,9 +70,9 @@ class TableOptions:
 USUAL = TableOptions()
 
 
-def _one_of(name: str, given: Any, known: tuple[Any, ...]) -> None:
-    if not isinstance(given, str | None) or given not in known:
+def _one_of(name: str, value: Any, known: tuple[Any, ...]) -> None:
+    if not isinstance(value, str | None) or value not in known:
         raise DataError(
-            f"{setting_text(name, given)} is not known",
+            f"{setting_text(name, value)} is not known",
             fix=f"use {' or '.join(repr(choice) for choice in known)}",
         )

@@ -79,19 +79,19 @@ def _objects(values: Any, name: str, options: TableOptions, rows: NDArray[np.int
     missing = np.asarray(pd.isna(values))
     known = np.asarray(values, dtype=object)[~missing]
     gaps = bool(missing.any())
-    found = {type(value) for value in known}
-    if found and all(issubclass(kind, bool | np.bool_) for kind in found):
+    types = {type(value) for value in known}
+    if types and all(issubclass(kind, bool | np.bool_) for kind in types):
         return Source(name, BOOLEAN, gaps=gaps)
-    if found and all(issubclass(kind, numbers.Real) and not issubclass(kind, bool) for kind in found):
+    if types and all(issubclass(kind, numbers.Real) and not issubclass(kind, bool) for kind in types):
         return Source(name, NUMERIC, gaps=gaps)
-    odd = [kind for kind in found if not issubclass(kind, str | bool | np.bool_ | int | float | np.number)]
+    odd = [kind for kind in types if not issubclass(kind, str | bool | np.bool_ | int | float | np.number)]
     if odd:
         listed = ", ".join(sorted(kind.__name__ for kind in odd))
         raise DataError(
             f"column {name!r} holds values of type {listed}: argument must be a string or a number",
             fix=_as_numbers_fix(name),
         )
-    if found and all(issubclass(kind, str) for kind in found):
+    if types and all(issubclass(kind, str) for kind in types):
         at = np.flatnonzero(~missing)
         return _text(values, known, at if rows is None else rows[at], name, options)
     return Source(name, CATEGORY, levels_of(values, name))

@@ -97,9 +97,9 @@ class Source:
             If a value cannot be read as the column was read in training.
         """
         if self.kind == CATEGORY:
-            found = positions(values, self.levels, self.name)
-            return (found[:, None] == np.arange(len(self.levels))).astype(np.float64), unseen_of(
-                values, found
+            codes = positions(values, self.levels, self.name)
+            return (codes[:, None] == np.arange(len(self.levels))).astype(np.float64), unseen_of(
+                values, codes
             )
         exact, unseen = (
             self._ordered(values) if self.kind == ORDERED else (self._numbers(values, rows), Counter())
@@ -117,11 +117,11 @@ class Source:
 
     def _ordered(self, values: Any) -> tuple[NDArray[np.float64], Counter[str]]:
         """Positions among the levels; a level never seen stands below all, a missing value is NaN."""
-        found = positions(values, self.levels, self.name)
-        exact = found.astype(np.float64)
+        codes = positions(values, self.levels, self.name)
+        exact = codes.astype(np.float64)
         missing = np.asarray(pd.isna(values))
         exact[missing] = np.nan
-        unseen = unseen_of(np.asarray(values, dtype=object)[~missing], found[~missing])
+        unseen = unseen_of(np.asarray(values, dtype=object)[~missing], codes[~missing])
         return exact, unseen
 
     def _numbers(self, values: Any, rows: NDArray[np.int64] | None) -> NDArray[np.float64]:

@@ -244,17 +244,17 @@ def _refuse(
     cause: str,
     fix: str,
 ) -> None:
-    found = [(name, np.flatnonzero(at)) for name, at in bad if at.any()]
-    if not found:
+    gaps = [(name, np.flatnonzero(at)) for name, at in bad if at.any()]
+    if not gaps:
         return
-    told = [(name, at if rows is None else rows[at]) for name, at in found]
-    if len(told) == 1:
-        name, at = told[0]
+    rows_by_name = [(name, at if rows is None else rows[at]) for name, at in gaps]
+    if len(rows_by_name) == 1:
+        name, at = rows_by_name[0]
         what = f"column {name!r} is {odd} in {rows_text(at)}"
     else:
-        each = ", ".join(f"{name!r} ({rows_text(at)})" for name, at in told[:SHOWN])
-        more = f" and {len(told) - SHOWN} more" if len(told) > SHOWN else ""
-        what = f"{len(told)} columns have values that are {odd}: {each}{more}"
+        each = ", ".join(f"{name!r} ({rows_text(at)})" for name, at in rows_by_name[:SHOWN])
+        more = f" and {len(rows_by_name) - SHOWN} more" if len(rows_by_name) > SHOWN else ""
+        what = f"{len(rows_by_name)} columns have values that are {odd}: {each}{more}"
     raise DataError(what + rows_note(), cause=cause, fix=fix)
 
 

@@ -22,13 +22,13 @@ def date_orders(entries: Sequence[str], enough: float) -> dict[str, NDArray[np.b
 
     Two orders that fit equally many entries, ``day first`` and ``month first``, leave the dates unclear.
     """
-    found = {}
+    orders = {}
     for order, pattern in _PATTERNS.items():
         fits = np.array([pattern.fullmatch(entry.strip()) is not None for entry in entries], dtype=bool)
         if len(fits) and fits.mean() >= enough:
-            found[order] = fits
-    most = max((int(fits.sum()) for fits in found.values()), default=0)
-    return {order: fits for order, fits in found.items() if fits.sum() == most}
+            orders[order] = fits
+    most = max((int(fits.sum()) for fits in orders.values()), default=0)
+    return {order: fits for order, fits in orders.items() if fits.sum() == most}
 
 
 def days_of_text(entries: Sequence[object], order: str) -> NDArray[np.float64]:

@@ -26,7 +26,7 @@ class Unseen(Enum):
     OTHER = "other"
 
     @classmethod
-    def of(cls, given: Any) -> Unseen:
+    def of(cls, stated: Any) -> Unseen:
         """Read ``"error"``, ``"warn"`` or ``"other"``.
 
         Raises
@@ -34,15 +34,15 @@ class Unseen(Enum):
         DataError
             If it is none of them.
         """
-        if isinstance(given, cls):
-            return given
-        if given not in [policy.value for policy in cls]:
+        if isinstance(stated, cls):
+            return stated
+        if stated not in [policy.value for policy in cls]:
             raise DataError(
-                f"{setting_text('unseen', given)} is not known", fix="use 'error', 'warn' or 'other'"
+                f"{setting_text('unseen', stated)} is not known", fix="use 'error', 'warn' or 'other'"
             )
-        return cls(given)
+        return cls(stated)
 
-    def act(self, found: Mapping[str, Counter[str]], n_rows: int) -> None:
+    def act(self, unseen: Mapping[str, Counter[str]], n_rows: int) -> None:
         """Warn of values never seen, or refuse them.
 
         Parameters
@@ -56,7 +56,7 @@ class Unseen(Enum):
         DataError
             If they are refused.
         """
-        odd = {name: counts for name, counts in found.items() if counts}
+        odd = {name: counts for name, counts in unseen.items() if counts}
         if self is Unseen.OTHER or not odd:
             return
         text = "; ".join(_column_text(name, counts, n_rows) for name, counts in odd.items())

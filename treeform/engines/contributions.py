@@ -85,11 +85,13 @@ class Contributions:
         sides: list[tuple[int | None, int | None]] = []
         if task.totals is not None:
             totals = task.totals
-            own = totals.per_sample[samples].tolist()
+            per_class = totals.per_sample[samples].tolist()
             on_test = None if totals.per_test is None else totals.per_test[features].tolist()
-            for given in totals.rows:
-                row = given.reduced()
-                per_kind.append([[_dot(row.coef, own[k][c]) for c in range(classes)] for k in range(kinds)])
+            for total_row in totals.rows:
+                row = total_row.reduced()
+                per_kind.append(
+                    [[_dot(row.coef, per_class[k][c]) for c in range(classes)] for k in range(kinds)]
+                )
                 per_test.append([0] * tests if on_test is None else [_dot(row.coef, t) for t in on_test])
                 sides.append((row.lo, row.hi))
         most_tests = 0 if task.max_features == 0 else task.max_nodes

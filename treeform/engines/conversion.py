@@ -96,12 +96,12 @@ def number_of_test(
     data: Dataset, features: NDArray[Any], thresholds: NDArray[Any], feature: int, threshold: float
 ) -> int | None:
     """The test that sends every sample the way of ``feature <= threshold``; None when there is none."""
-    own = np.flatnonzero(features == feature)
-    exact = own[thresholds[own] == threshold]
+    tests = np.flatnonzero(features == feature)
+    exact = tests[thresholds[tests] == threshold]
     if len(exact):
         return int(exact[0])
     values = data.X[:, feature]
-    for number in own:
+    for number in tests:
         if np.array_equal(values <= threshold, values <= thresholds[number]):
             return int(number)
     return None
@@ -125,20 +125,20 @@ def cost_of_admissible_tree(graph: DecisionGraph, data: Dataset, task: TreeTask)
     return int((data.weights * unit).sum()) + task.node_penalty * int((graph.feature >= 0).sum())
 
 
-def to_diagram(found: dict[str, Any], data: Dataset, is_tree: bool = False) -> DecisionGraph:
+def to_diagram(native: dict[str, Any], data: Dataset, is_tree: bool = False) -> DecisionGraph:
     """The core's flat diagram as a graph, with thresholds between the values it names.
 
     A diagram has one leaf per class, a tree one per arc that ends.
     """
-    feature = np.array(found["feature"], dtype=np.int32)
+    feature = np.array(native["feature"], dtype=np.int32)
     if not len(feature):
-        return DecisionGraph.leaf(int(found["constant"]), data)
+        return DecisionGraph.leaf(int(native["constant"]), data)
     passes = feature == NO_FEATURE
     feature[passes] = data.n_features
     threshold = np.zeros(len(feature))
-    low, high = np.asarray(found["low"], dtype=float), np.asarray(found["high"], dtype=float)
+    low, high = np.asarray(native["low"], dtype=float), np.asarray(native["high"], dtype=float)
     threshold[~passes] = midpoints(low[~passes], high[~passes])
-    heads, labels = _with_leaves(np.array([found["left"], found["right"]], dtype=np.int64), is_tree)
+    heads, labels = _with_leaves(np.array([native["left"], native["right"]], dtype=np.int64), is_tree)
     none = np.full(len(labels), -1)
     return DecisionGraph.from_arrays(
         feature=np.concatenate([feature, none]),

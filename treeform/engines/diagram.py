@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from treeform.data import Dataset
     from treeform.graph import DecisionGraph
 
-TECHNIQUES = ("trees", "transpositions")
+TECHNIQUES = ("trees", "transpositions", "pairs", "alternation")
 
 
 @dataclass(frozen=True)
@@ -42,8 +42,9 @@ class DiagramSearch(Engine):
     memory_limit : int or None
         Bytes for the tables of what is known; the engine forgets beyond that, and stays exact. None for 1 GiB.
     techniques : tuple of str
-        What speeds the search up: bounds by ``trees``, and ``transpositions`` (partitions met before). Both
-        are exact; leave one out only to study its effect.
+        What speeds the search up: bounds by ``trees``, ``transpositions`` (partitions met before), trees of two levels
+        by counts of ``pairs`` of splits, and better models by ``alternation``. All are exact; leave one out only to
+        study its effect.
     simd : str
         ``auto``, ``avx512``, ``avx2`` or ``plain``: the same diagram at different speeds.
 
@@ -156,7 +157,7 @@ class DiagramSearch(Engine):
         task = TreeTask(shape.depth, cost, 0, min_support, max_nodes, widths, min_flow)
         check_task(data, task)
         wanted = _checked_prices(prices or (), free)
-        begin = [found for graph in start if (found := admissible_diagram(graph, data, task))]
+        begin = [diagram for graph in start if (diagram := admissible_diagram(graph, data, task))]
         session = DiagramSession(data, task, EngineRun(stop=stop))
         call = self._call(
             prices=[(price.denominator, price.numerator) for price in wanted],

@@ -128,11 +128,11 @@ def skeleton(task: TreeTask, data: Dataset) -> tuple[list[int], int]:
     return list(task.widths), most
 
 
-def known_costs(found: Sequence[Start], task: TreeTask, data: Dataset) -> list[int]:
+def known_costs(starts: Sequence[Start], task: TreeTask, data: Dataset) -> list[int]:
     """The least known cost, by number of tests."""
     _, most = skeleton(task, data)
     known = [NEVER] * (most + 1)
-    for one in found:
+    for one in starts:
         if one.tests <= most:
             known[one.tests] = min(known[one.tests], one.cost)
     return known
@@ -145,19 +145,19 @@ class DiagramSession(Session):
         super().__init__(data, task, run)
         self.is_tree = task.widths is None
         self.known: list[int] = []
-        found = None if run.start is None else admissible_diagram(run.start, data, task)
-        if found is not None and self.begin_with(found.graph, found.cost + task.node_penalty * found.tests):
-            self.known = known_costs([found], task, data)
+        start = None if run.start is None else admissible_diagram(run.start, data, task)
+        if start is not None and self.begin_with(start.graph, start.cost + task.node_penalty * start.tests):
+            self.known = known_costs([start], task, data)
         self.best = NEVER if self.start_cost is None else self.start_cost
 
     def report(self, news: list[Any], bounds: Any) -> None:
         """Pass on the best of the diagrams (seconds, tests, cost, diagram), and the least of the bounds by tests."""
         assert self.given.on_incumbent is not None
         price, seconds, graph = self.task.node_penalty, 0.0, None
-        for at, tests, cost, found in news:
+        for at, tests, cost, native in news:
             seconds = at
             if cost + price * tests < self.best:
-                self.best, graph = cost + price * tests, found
+                self.best, graph = cost + price * tests, native
         if (graph is None and bounds is None) or self.best >= NEVER:
             return
         lower = 0 if bounds is None else min(low + price * k for k, low in enumerate(bounds[0]))
@@ -167,9 +167,9 @@ class DiagramSession(Session):
     def outcome(self, native: dict[str, Any]) -> EngineOutcome:
         price, graph, cost = self.task.node_penalty, self.start, self.start_cost
         upper = self.upper
-        for k, (found_cost, found) in enumerate(zip(native["upper"], native["diagrams"], strict=True)):
-            if found is not None and (upper is None or found_cost + price * k < upper):
-                graph, cost = to_diagram(found, self.data, self.is_tree), found_cost + price * k
+        for k, (found_cost, diagram) in enumerate(zip(native["upper"], native["diagrams"], strict=True)):
+            if diagram is not None and (upper is None or found_cost + price * k < upper):
+                graph, cost = to_diagram(diagram, self.data, self.is_tree), found_cost + price * k
                 upper = cost
         lower = min((low + price * k for k, low in enumerate(native["lower"])), default=0)
         counters = counters_of(native) | {"splits": int(native["splits"]), "points": int(native["points"])}

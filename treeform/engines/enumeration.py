@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from treeform.engines.contributions import LARGEST_SUM, NO_BOUND
 from treeform.engines.table_of_totals import TableOfTotals
 from treeform.engines.tree_lists import Block, Leaf, Stumps, TreeList
+from treeform.steps import tell
 
 Ints = NDArray[np.int64]
 FAR = 2**61
@@ -119,15 +120,16 @@ class Enumeration:
         everything = np.arange(len(self.bits))
         # cost * unit + sum m_r row_r <= limit * unit + sum m_r side_r
         budget = cost * int(self.prices[0]) + self.slack
-        found = self._list(everything, self.limits.depth, budget)
-        kept = (found.adds[:, 0] <= cost) & (found.adds[:, 1:] >= self.table.lo).all(axis=1)
-        kept &= (found.adds[:, 1:] <= self.table.hi).all(axis=1)
-        return found.only(np.flatnonzero(kept))
+        listed = self._list(everything, self.limits.depth, budget)
+        kept = (listed.adds[:, 0] <= cost) & (listed.adds[:, 1:] >= self.table.lo).all(axis=1)
+        kept &= (listed.adds[:, 1:] <= self.table.hi).all(axis=1)
+        return listed.only(np.flatnonzero(kept))
 
     def _list(self, rows: Ints, depth: int, budget: int) -> TreeList:
         """Every subtree of these rows whose priced sum is at most ``budget``."""
         if self.stop():
             raise Stopped
+        tell(self._formed, "trees formed")
         counts = self.weight[rows].sum(axis=0)
         blocks = [self._leaves(counts, budget)]
         if depth >= 1 and counts.sum() >= self.limits.min_flow:
@@ -167,21 +169,21 @@ class Enumeration:
         pairs = self._pairs(rows)
         best = pairs.best
         room = budget - (best[0] + best[1] + self.test_price)
-        found = []
+        lists = []
         for t in np.flatnonzero(pairs.valid & (room >= 0)).tolist():
             sides = []
             for side in (0, 1):
-                own = budget - int(self.test_price[t]) - int(best[1 - side][t])
+                remaining = budget - int(self.test_price[t]) - int(best[1 - side][t])
                 counts = pairs.counts[side][t]
-                leaves = self._leaves(counts, own)
+                leaves = self._leaves(counts, remaining)
                 left, right = pairs.inner[side][0][t], pairs.inner[side][1][t]
-                stumps = self._stumps(left, right, pairs.inner_valid[side][t], own)
+                stumps = self._stumps(left, right, pairs.inner_valid[side][t], remaining)
                 sides.append(TreeList.joined([leaves, stumps], self.adds.shape[2]))
-            found.append(self._join(t, sides[0], sides[1], budget))
-        return found
+            lists.append(self._join(t, sides[0], sides[1], budget))
+        return lists
 
     def _splits_of(self, rows: Ints, depth: int, budget: int) -> list[TreeList]:
-        found = []
+        lists = []
         for t, left, right in self._parted(rows):
             low, high = self._bound(left, depth - 1), self._bound(right, depth - 1)
             room = budget - int(self.test_price[t])
@@ -189,8 +191,8 @@ class Enumeration:
                 continue
             one = self._list(left, depth - 1, room - high)
             other = self._list(right, depth - 1, room - low)
-            found.append(self._join(t, one, other, budget))
-        return found
+            lists.append(self._join(t, one, other, budget))
+        return lists
 
     def _parted(self, rows: Ints) -> list[tuple[int, Ints, Ints]]:
         bits = self.table.bits[rows].astype(bool)
@@ -201,14 +203,14 @@ class Enumeration:
 
     def _join(self, t: int, left: TreeList, right: TreeList, budget: int) -> TreeList:
         """Every pair of subtrees that fits, without two leaves of one class."""
-        own = left.adds @ self.prices + int(self.test_price[t])
+        left_cost = left.adds @ self.prices + int(self.test_price[t])
         other = right.adds @ self.prices
         order = np.argsort(other, kind="stable")
-        fits = np.searchsorted(other[order], budget - own, side="right")
+        fits = np.searchsorted(other[order], budget - left_cost, side="right")
         self._formed += int(fits.sum())
         if self._formed > 20 * self.most or int(fits.sum()) > self.most:
             raise TooManyTrees
-        i = np.repeat(np.arange(len(own)), fits)
+        i = np.repeat(np.arange(len(left_cost)), fits)
         start = np.repeat(np.cumsum(fits) - fits, fits)
         j = order[np.arange(len(i)) - start]
         equal = (left.label[i] >= 0) & (left.label[i] == right.label[j])
@@ -216,10 +218,10 @@ class Enumeration:
         adds = left.adds[i] + right.adds[j] + self.test_adds[t]
         return TreeList.of(adds, np.full(len(i), -1), Block(t, left, right, i, j))
 
-    def _held(self, found: TreeList) -> TreeList:
-        if len(found.adds) > self.most:
+    def _held(self, trees: TreeList) -> TreeList:
+        if len(trees.adds) > self.most:
             raise TooManyTrees
-        return found
+        return trees
 
     # -- bounds -----------------------------------------------------------------------------------------
 
@@ -287,12 +289,12 @@ class Enumeration:
         repeated = np.zeros_like(separates)
         repeated[..., 1:] = (right[..., 1:] == right[..., :-1]) & self.same_feature[1:]
         out: NDArray[np.bool_] = separates & ~repeated
-        for own in self.categories:
-            here, sizes = out[..., own], right[..., own]
+        for tests in self.categories:
+            here, sizes = out[..., tests], right[..., tests]
             whole = np.asarray(all_)[..., 0] if np.ndim(all_) == right.ndim else np.asarray(all_)
             two = (here.sum(axis=-1) == 2) & ((sizes * here).sum(axis=-1) == whole)
             first = here & (np.cumsum(here, axis=-1) == 1)
-            out[..., own] = np.where(two[..., None], first, here)
+            out[..., tests] = np.where(two[..., None], first, here)
         return out
 
     def _supported(self, right: Ints, whole: Ints) -> NDArray[np.bool_]:

@@ -40,8 +40,8 @@ def with_fewest_tests(solve: Solve, data: Dataset, task: TreeTask, run: EngineRu
     if first.graph is None or not first.proved:
         return replace(first, counters=counters)
     left = None if run.time_limit is None else run.time_limit - first.seconds
-    again = EngineRun(time_limit=left, stop=run.stop, start=first.graph)
-    second = solve(data, _finer(data, task), again)
+    second_run = EngineRun(time_limit=left, stop=run.stop, start=first.graph)
+    second = solve(data, _finer(data, task), second_run)
     counters = {name: count + second.counters[name] for name, count in first.counters.items()}
     return replace(
         first,

@@ -62,11 +62,11 @@ class SizeOutcome:
     ) -> SizeOutcome:
         """From the core's answer; where it has no model, the best of ``start`` has the least cost."""
         graphs: list[DecisionGraph | None] = []
-        for k, found in enumerate(native["diagrams"]):
-            own = None if found is None else to_diagram(found, data, is_tree)
-            if own is None and native["upper"][k] < _NEVER:
-                own = min((one for one in start if one.tests <= k), key=lambda one: one.cost).graph
-            graphs.append(own)
+        for k, diagram in enumerate(native["diagrams"]):
+            graph = None if diagram is None else to_diagram(diagram, data, is_tree)
+            if graph is None and native["upper"][k] < _NEVER:
+                graph = min((one for one in start if one.tests <= k), key=lambda one: one.cost).graph
+            graphs.append(graph)
         upper = tuple(None if value >= _NEVER else int(value) for value in native["upper"])
         lower = [int(value) for value in native["lower"]]
         return cls(

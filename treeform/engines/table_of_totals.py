@@ -76,14 +76,14 @@ class TableOfTotals:
 
     def _set_clashes(self, data: Dataset, task: TreeTask, samples: NDArray[np.int64]) -> None:
         self.mark = np.zeros((len(samples), data.n_classes), dtype=np.int64)
-        own: list[list[tuple[int, int]]] = [[] for _ in self.feature]
+        by_test: list[list[tuple[int, int]]] = [[] for _ in self.feature]
         if task.meetings is not None:
             self.mark = np.ascontiguousarray(task.meetings.masks[samples])
             for clash in task.meetings.clashes:
                 for test in np.flatnonzero(self.feature == clash.feature):
-                    own[test].append(clash.masks)
-        self.clash_begin = np.cumsum([0, *map(len, own)]).astype(np.int32)
-        masks = np.array([pair for pairs in own for pair in pairs], dtype=np.int64).reshape(-1, 2)
+                    by_test[test].append(clash.masks)
+        self.clash_begin = np.cumsum([0, *map(len, by_test)]).astype(np.int32)
+        masks = np.array([pair for pairs in by_test for pair in pairs], dtype=np.int64).reshape(-1, 2)
         self.clash_low, self.clash_high = (np.ascontiguousarray(side) for side in masks.T)
 
     def _split_weights(self) -> None:
@@ -105,13 +105,13 @@ class TableOfTotals:
 
     def column_of(self, feature: int, threshold: float) -> int | None:
         """The test that sends every sample the way of ``feature <= threshold``; None when there is none."""
-        own = np.flatnonzero(self.feature == feature)
-        exact = own[self.threshold[own] == threshold]
+        tests = np.flatnonzero(self.feature == feature)
+        exact = tests[self.threshold[tests] == threshold]
         if len(exact):
             return int(exact[0])
         values = self._data.X[:, feature]
         side = values <= threshold
-        for j in own:
+        for j in tests:
             if bool(np.array_equal(side, values <= self.threshold[j])):
                 return int(j)
         return None

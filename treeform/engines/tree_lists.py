@@ -82,17 +82,17 @@ class TreeList:
     @classmethod
     def joined(cls, lists: list[TreeList], width: int) -> TreeList:
         """One list after the other; ``width`` is 1 + R."""
-        given = [one for one in lists if len(one.adds)]
-        if not given:
+        filled = [one for one in lists if len(one.adds)]
+        if not filled:
             empty = np.zeros(0, dtype=np.int64)
             return cls(np.zeros((0, width), dtype=np.int64), empty, empty, empty, ())
-        shifts = np.cumsum([0, *(len(one.parts) for one in given)]).tolist()
+        shifts = np.cumsum([0, *(len(one.parts) for one in filled)]).tolist()
         return cls(
-            np.concatenate([one.adds for one in given]),
-            np.concatenate([one.label for one in given]),
-            np.concatenate([one.origin + shift for one, shift in zip(given, shifts, strict=False)]),
-            np.concatenate([one.place for one in given]),
-            tuple(part for one in given for part in one.parts),
+            np.concatenate([one.adds for one in filled]),
+            np.concatenate([one.label for one in filled]),
+            np.concatenate([one.origin + shift for one, shift in zip(filled, shifts, strict=False)]),
+            np.concatenate([one.place for one in filled]),
+            tuple(part for one in filled for part in one.parts),
         )
 
     def only(self, kept: Ints) -> TreeList:

@@ -71,8 +71,8 @@ class OptimalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Parameters by name; with ``deep``, those of requirements as ``requirements__NAME__PARAMETER``, too."""
-        found: dict[str, Any] = super().get_params(deep=False)
-        return {**found, **nested_parameters(self.requirements)} if deep else found
+        parameters: dict[str, Any] = super().get_params(deep=False)
+        return {**parameters, **nested_parameters(self.requirements)} if deep else parameters
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters; ``requirements__NAME__PARAMETER`` makes the requirement anew with that value."""
@@ -201,8 +201,8 @@ class OptimalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return
         leaves = self.graph_.feature < 0
         greatest = self.graph_.shares.max(axis=1)
-        own = self.graph_.shares[np.arange(len(leaves)), np.maximum(self.graph_.label, 0)]
-        differ = int((leaves & (own < greatest)).sum())
+        share = self.graph_.shares[np.arange(len(leaves)), np.maximum(self.graph_.label, 0)]
+        differ = int((leaves & (share < greatest)).sum())
         if not differ:
             return
         what = f"{differ} leaves have another label than their most frequent class"

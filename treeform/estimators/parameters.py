@@ -65,7 +65,7 @@ def monotone_of(monotonic_cst: Any, names: Sequence[str], favourable: Any) -> li
                 cause=f"the columns are {', '.join(map(str, names[:20]))}",
                 fix=did_you_mean(unknown[0], names) or "name columns of the table",
             )
-        given = dict(monotonic_cst)
+        signs_by_column = dict(monotonic_cst)
     else:
         signs = np.asarray(monotonic_cst).tolist()
         if not isinstance(signs, list) or len(signs) != len(names):
@@ -73,12 +73,12 @@ def monotone_of(monotonic_cst: Any, names: Sequence[str], favourable: Any) -> li
                 f"monotonic_cst={monotonic_cst!r} does not fit {len(names)} columns",
                 fix="give 1, 0 or -1 for each column, or a mapping from column names",
             )
-        given = dict(zip(names, signs, strict=True))
-    odd = [sign for sign in given.values() if sign not in (-1, 0, 1)]
+        signs_by_column = dict(zip(names, signs, strict=True))
+    odd = [sign for sign in signs_by_column.values() if sign not in (-1, 0, 1)]
     if odd:
         raise SpecError(f"monotonic_cst has the entry {odd[0]!r}", fix="use 1, 0 or -1 for each column")
     words = {1: "increasing", -1: "decreasing"}
-    return [Monotone(str(name), words[sign], favourable) for name, sign in given.items() if sign]
+    return [Monotone(str(name), words[sign], favourable) for name, sign in signs_by_column.items() if sign]
 
 
 def listed(requirements: Any) -> list[Requirement]:
@@ -94,15 +94,15 @@ def named(requirements: Any) -> dict[str, Requirement]:
     """Requirements by the names that parameters use: the user's, or those of their classes, numbered on repeats."""
     if isinstance(requirements, Mapping):
         return {str(name): requirement for name, requirement in requirements.items()}
-    found: dict[str, Requirement] = {}
+    by_name: dict[str, Requirement] = {}
     for requirement in listed(requirements):
         base = name = getattr(requirement, "name", type(requirement).__name__)
         count = 1
-        while name in found:
+        while name in by_name:
             count += 1
             name = f"{base}_{count}"
-        found[name] = requirement
-    return found
+        by_name[name] = requirement
+    return by_name
 
 
 def nested_parameters(requirements: Any) -> dict[str, Any]:
@@ -123,15 +123,15 @@ def with_parameters(requirements: Any, changes: Mapping[str, Any]) -> Any:
     ValueError
         If there is no such requirement or parameter; scikit-learn expects this type.
     """
-    found = named(requirements)
+    current = named(requirements)
     by_name: dict[str, dict[str, Any]] = {}
     for key, value in changes.items():
         name, _, parameter = key.partition("__")
-        if name not in found:
+        if name not in current:
             raise ValueError(
-                f"there is no requirement {name!r} to set {parameter!r} of; there are {', '.join(found) or 'none'}"
+                f"there is no requirement {name!r} to set {parameter!r} of; there are {', '.join(current) or 'none'}"
             )
-        known = parameters_of(found[name])
+        known = parameters_of(current[name])
         if parameter not in known:
             raise ValueError(f"{name} has no parameter {parameter!r}; it has {', '.join(known)}")
         by_name.setdefault(name, {})[parameter] = value
@@ -139,6 +139,6 @@ def with_parameters(requirements: Any, changes: Mapping[str, Any]) -> Any:
         name: type(requirement)(**{**parameters_of(requirement), **by_name[name]})
         if name in by_name
         else requirement
-        for name, requirement in found.items()
+        for name, requirement in current.items()
     }
     return made if isinstance(requirements, Mapping) else list(made.values())

@@ -8,8 +8,22 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from treeform.data.unseen import Unseen
 from treeform.graph import axes, dot, jsonio, rewrite, rules, svg
-from treeform.graph.export import c_code, javascript, json_rules, onnx_model, python_code, sql
+from treeform.graph.export import (
+    c_code,
+    javascript,
+    json_rules,
+    onnx_model,
+    pmml,
+    python_code,
+    sklearn_tree,
+    sql,
+    treelite_model,
+)
 from treeform.graph.graph import FlatGraph
 
 if TYPE_CHECKING:
@@ -33,7 +47,7 @@ class DecisionGraph(FlatGraph):
     left, right : (N,) int32
         Children, -1 at leaves.
     label : (N,) int32
-        Class code, -1 at tests.
+        Class code, or position among `values`; -1 at tests.
     columns : tuple of F Column
         Meaning of the features.
     classes : (K,) array
@@ -45,6 +59,11 @@ class DecisionGraph(FlatGraph):
     forms : tuple of LinearForm
         What multivariate tests compare with their thresholds: a test on feature ``F + h`` reads ``forms[h]``.
         The form of a pass-through is empty.
+    values : tuple of Fraction
+        What leaves predict in regression, exactly, ascending; empty where they predict classes. There is one class
+        then, and counts are weights.
+    moments : (N, 2) float64
+        Mean and standard deviation of the training targets that reach each node, in regression; NaN when unknown.
 
     Raises
     ------
@@ -79,7 +98,7 @@ class DecisionGraph(FlatGraph):
         plain = self._canonical
         tests = plain.feature >= 0
         arrays = (plain.feature, plain.left, plain.right, plain.label, plain.threshold[tests])
-        meaning = (plain.forms, self.columns, tuple(self.classes.tolist()))
+        meaning = (plain.forms, self.columns, tuple(self.classes.tolist()), plain.values)
         return (*(array.tobytes() for array in arrays), *meaning)
 
     def __eq__(self, other: object) -> bool:
@@ -212,6 +231,69 @@ class DecisionGraph(FlatGraph):
             If onnx is not installed, the model has hyperplanes or reads no column, or shared nodes make it too large.
         """
         return onnx_model.to_onnx(self)
+
+    def to_pmml(self) -> str:
+        """PMML 4.4: a TreeModel over the tested columns, with the counts of the classes at its leaves.
+
+        Dates are days since 1970-01-01. A row that lacks a value in a column that had none missing in training is
+        invalid; a level that training did not have is taken as it is, and is none of the known ones.
+
+        Raises
+        ------
+        SpecError
+            If the model has hyperplanes, levels of different types in one column, or shared nodes make it too large.
+        """
+        return pmml.to_pmml(self)
+
+    def to_treelite(self) -> Any:
+        """A treelite model over the matrix that `to_matrix` makes, in double precision.
+
+        Returns
+        -------
+        treelite.Model
+            Its output has the score 1 for the class predicted, in the order of `classes`, and no score for a row that
+            lacks a value in a column that had none missing in training. ``attributes`` of its JSON names columns,
+            levels and labels. ``graph.to_treelite().serialize("model.treelite")`` writes it.
+
+        Raises
+        ------
+        SpecError
+            If treelite is not installed, the model has hyperplanes, or shared nodes make it too large.
+        """
+        return treelite_model.to_treelite(self)
+
+    def to_matrix(self, X: Any, unseen: str | Unseen = "warn") -> NDArray[np.float64]:
+        """The tested columns of a table, as `to_treelite` reads them: (m, C) float64.
+
+        Columns stand in the order in which the model tests them first. Missing values are NaN, dates days since
+        1970-01-01, levels positions in the list of levels, and -1 where training did not have the level; ``X`` and
+        ``unseen`` as in `predict`.
+        """
+        return treelite_model.matrix(self, self.encode(X, unseen))
+
+    def to_sklearn(self, X: Any) -> Any:
+        """A fitted ``DecisionTreeClassifier`` that reads ``graph.encode(X, nan=True)``.
+
+        scikit-learn rounds values to single precision, so each threshold is moved to the nearest one that sends the
+        rows of ``X`` the same way. A leaf whose label is not its most frequent class has the probability 1 for it.
+        Unlike `predict`, the tree takes a missing value in a column that had none in training: it goes right.
+
+        Parameters
+        ----------
+        X : DataFrame or array (m, F)
+            The rows that the model was fitted on: a table as `predict` takes it, or the encoded matrix as an array.
+
+        Returns
+        -------
+        sklearn.tree.DecisionTreeClassifier
+
+        Raises
+        ------
+        SpecError
+            If rows on both sides of a threshold are equal in single precision (they are named), values are beyond its
+            range, the model has hyperplanes, or shared nodes make it too large.
+        """
+        return sklearn_tree.to_sklearn(self, self._matrix(X))
 
     def to_json_rules(self) -> dict[str, Any]:
         """Rules for rule engines: one for each path to a leaf; no row satisfies two of them.

@@ -56,3 +56,11 @@ def encoded_matrix(
     if np.isnan(matrix).any():
         raise DataError("the encoded matrix has NaN entries", fix="fill them in, or drop these rows")
     return matrix
+
+
+def with_nan(columns: tuple[Column, ...], encoded: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Encoded rows (m, F) with NaN where a value is missing."""
+    made = encoded.copy()
+    for feature, column in enumerate(columns):
+        made[column.missing_values(made[:, feature]), feature] = np.nan
+    return made

@@ -67,10 +67,12 @@ def in_double(thresholds: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def _check_columns(tree: Any, inner: Any, data: Dataset) -> None:
     named = getattr(tree, "feature_names_in_", None)
-    own = [column.name for column in data.columns]
-    if inner.n_features != len(own) or (named is not None and data.frame is not None and list(named) != own):
+    names = [column.name for column in data.columns]
+    if inner.n_features != len(names) or (
+        named is not None and data.frame is not None and list(named) != names
+    ):
         raise SpecError(
             "the tree was fitted on other columns",
-            cause=f"it reads {inner.n_features} features, and the data have {len(own)}: {', '.join(own[:8])}",
+            cause=f"it reads {inner.n_features} features, and the data have {len(names)}: {', '.join(names[:8])}",
             fix="fit it on data.X, or on a table of numbers without missing values",
         )

@@ -62,7 +62,8 @@ def normalised(graph: DecisionGraph, data: Dataset, *, own_leaves: bool = False)
     if all(np.array_equal(array, getattr(graph, name), equal_nan=True) for name, array in arrays.items()):
         return graph.with_counts(data)
     unknown = np.empty((0, 0), dtype=np.int64)
-    return replace(graph, **arrays, forms=(*graph.forms, PASS), counts=unknown).with_counts(data)
+    bare = replace(graph, **arrays, forms=(*graph.forms, PASS), counts=unknown, moments=np.empty((0, 2)))
+    return bare.with_counts(data)
 
 
 def _head(graph: DecisionGraph, node: int, side: int, own_leaves: bool) -> Head:

@@ -6,9 +6,12 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
+import numpy as np
+
 from treeform.data.columns import CATEGORY, NUMERIC, Column, number_text
 from treeform.graph.gap_rules import gaps_text
 from treeform.graph.graph import FlatGraph
+from treeform.graph.values import value_text
 
 MAX_PATHS = 32  # paths to one terminal of a diagram that a rule spells out
 Step = tuple[int, float, bool]  # feature, threshold, went right
@@ -19,17 +22,17 @@ def rules(graph: FlatGraph) -> list[str]:
     known = counts_known(graph)
     lines = []
     for leaf in leaves_in_order(graph):
-        told = list(islice(_conditions(graph, leaf), MAX_PATHS + 1))
+        paths = list(islice(_conditions(graph, leaf), MAX_PATHS + 1))
         outcome = f"then {class_text(graph, leaf)}"
         if known:
             outcome += f"  ({support_text(graph, leaf)})"
-        if not told:
+        if not paths:
             lines.append(f"never {outcome[5:]}")
-        elif told == [""]:
+        elif paths == [""]:
             lines.append(f"always {outcome[5:]}")
         else:
-            parts = told[:MAX_PATHS] if len(told) == 1 else [f"({path})" for path in told[:MAX_PATHS]]
-            more = " or ..." if len(told) > MAX_PATHS else ""
+            parts = paths[:MAX_PATHS] if len(paths) == 1 else [f"({path})" for path in paths[:MAX_PATHS]]
+            more = " or ..." if len(paths) > MAX_PATHS else ""
             lines.append(f"if {' or '.join(parts)}{more} {outcome}")
     return lines
 
@@ -78,7 +81,9 @@ def _question(graph: FlatGraph, node: int) -> tuple[str, bool]:
 
 
 def class_text(graph: FlatGraph, node: int) -> str:
-    """Label of a leaf as text."""
+    """Label or value of a leaf as text."""
+    if graph.is_regression:
+        return value_text(graph.values[graph.label[node]])
     return str(graph.classes[graph.label[node]])
 
 
@@ -88,8 +93,15 @@ def counts_known(graph: FlatGraph) -> bool:
 
 
 def support_text(graph: FlatGraph, node: int) -> str:
-    """``support 120, errors 7`` at a leaf, ``support 120`` at a test; in the user's units of weight."""
+    """``support 120, errors 7`` at a leaf, ``support 120`` at a test; in the user's units of weight.
+
+    In regression, mean and standard deviation of the targets in place of errors.
+    """
     total = graph.counts[node].sum()
+    if graph.is_regression:
+        mean, deviation = graph.moments[node]
+        around = "" if np.isnan(mean) else f", mean {mean:.6g}, deviation {deviation:.4g}"
+        return f"support {amount_text(total)}{around}"
     if graph.feature[node] >= 0:
         return f"support {amount_text(total)}"
     wrong = total - graph.counts[node, graph.label[node]]
@@ -181,9 +193,9 @@ def _merged(columns: tuple[Column, ...], path: list[Step]) -> str | None:
     texts = [part if isinstance(part, str) else gaps_text(part) for part in parts]
     if None in texts:
         return None
-    told = [text for text in texts if text]
+    conditions = [text for text in texts if text]
     return " and ".join(
-        f"({text})" if len(told) > 1 and text.endswith(" or missing") else text for text in told
+        f"({text})" if len(conditions) > 1 and text.endswith(" or missing") else text for text in conditions
     )
 
 

@@ -106,21 +106,26 @@ class LargestTerm(Term):
     is_sum: ClassVar[bool] = False
 
     @abstractmethod
-    def members(self, data: Dataset) -> Sequence[tuple[SampleCost, Requirement]]:
-        """The sums, each with the requirement that no other one is larger."""
+    def members(self, data: Dataset) -> Sequence[tuple[SampleCost | None, Requirement]]:
+        """The sums, each with the requirement that no other one is larger; None stands for 0, and comes last."""
+
+    def _sums(self, data: Dataset) -> list[SampleCost]:
+        return [term for term, _ in self.members(data) if term is not None]
 
     def evaluate(self, graph: DecisionGraph, data: Dataset) -> Fraction:
-        return max(term.evaluate(graph, data) for term, _ in self.members(data))
+        return max(
+            Fraction(0) if term is None else term.evaluate(graph, data) for term, _ in self.members(data)
+        )
 
     def unit(self, data: Dataset) -> Fraction:
-        return Fraction(1, math.lcm(*(term.unit(data).denominator for term, _ in self.members(data))))
+        return Fraction(1, math.lcm(*(term.unit(data).denominator for term in self._sums(data))))
 
     def build(self, model: Model, ports: Ports) -> Expr:
         # z >= each sum; it is minimised, so it is the largest one.
         unit = self.unit(ports.data)
         most = int(self.largest(ports.data, ports.shape) / unit)
         largest = model.integer(self.name, ub=most)
-        for term, _ in self.members(ports.data):
+        for term in self._sums(ports.data):
             model.add(
                 largest >= term.build(model, ports) * int(term.unit(ports.data) / unit),
                 f"{self.name} >= {term}",
@@ -128,4 +133,4 @@ class LargestTerm(Term):
         return largest
 
     def largest(self, data: Dataset, shape: Shape) -> Fraction:
-        return max(term.largest(data, shape) for term, _ in self.members(data))
+        return max((Fraction(0), *(term.largest(data, shape) for term in self._sums(data))))

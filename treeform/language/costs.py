@@ -35,18 +35,23 @@ class SampleCost(Term):
     def per_sample(self, data: Dataset) -> np.ndarray:
         """(n, K) int64, not negative: cost of a unit of weight of sample i when predicted class k, in `unit`."""
 
+    def constant(self, data: Dataset) -> int:
+        """What is added whatever is predicted, in `unit`; it may be negative."""
+        return 0
+
     def evaluate(self, graph: DecisionGraph, data: Dataset) -> Fraction:
         guess = graph.predict_codes(data.X)
         each = self.per_sample(data)[np.arange(data.n_samples), guess].astype(object)
-        return self.unit(data) * int((each * np.asarray(data.weights)).sum())
+        return self.unit(data) * (int((each * np.asarray(data.weights)).sum()) + self.constant(data))
 
     def build(self, model: Model, ports: Ports) -> Expr:
         cost: Expr = (ports.predicted * (self.per_sample(ports.data) * ports.weights[:, None])).sum()
-        return cost
+        constant = self.constant(ports.data)
+        return cost + constant if constant else cost
 
     def largest(self, data: Dataset, shape: Shape) -> Fraction:
         worst = self.per_sample(data).max(axis=1).astype(object)
-        return self.unit(data) * int((worst * np.asarray(data.weights)).sum())
+        return self.unit(data) * (int((worst * np.asarray(data.weights)).sum()) + self.constant(data))
 
 
 class ClassCost(SampleCost):

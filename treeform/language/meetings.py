@@ -117,7 +117,7 @@ class Meetings:
         marks = np.zeros(len(X), dtype=np.int64)
         np.bitwise_or.at(marks, data.points.index, carried)
         visits, goes_left = graph.route(X), graph.goes_left(X)
-        found = 0
+        clashes = 0
         for test in graph.tests():
             for clash in self.clashes:
                 weight = test.weight(clash.feature)
@@ -126,8 +126,8 @@ class Meetings:
                 lower = visits[:, test.node] & (goes_left[:, test.node] == (weight > 0))
                 upper = visits[:, test.node] & ~lower
                 low, high = clash.masks
-                found += bool((marks[lower] & low).any() and (marks[upper] & high).any())
-        return found
+                clashes += bool((marks[lower] & low).any() and (marks[upper] & high).any())
+        return clashes
 
 
 def all_meetings(parts: Sequence[Meetings]) -> Meetings | None:

@@ -49,18 +49,18 @@ def settings_in(inside: str | None, owner: str) -> dict[str, str]:
     SpecError
         If a part has no key, or a key appears twice.
     """
-    given: dict[str, str] = {}
+    settings: dict[str, str] = {}
     for item in re.findall(r"""(?:[^,"']|"[^"]*"|'[^']*')+""", inside or ""):
         found = _SETTING.fullmatch(item.strip())
         key = "" if found is None else _bare(found[1])
-        if found is None or key in given:
+        if found is None or key in settings:
             raise SpecError(
                 f"{item.strip()!r} in {owner}[{inside}] is not understood",
                 cause="settings are KEY=VALUE, separated by commas, each key once",
                 fix=f"write for example {owner}[groups=sex]",
             )
-        given[key] = _bare(found[2])
-    return given
+        settings[key] = _bare(found[2])
+    return settings
 
 
 def _bare(text: str) -> str:

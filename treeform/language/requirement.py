@@ -16,8 +16,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 import numpy as np
 
 from treeform.errors import SpecError, unknown_name
-from treeform.extensions import REQUIREMENTS, extensions, find
+from treeform.extensions import OBJECTIVES, REQUIREMENTS, extensions, find
 from treeform.language.component import Component, parameters_of
+from treeform.language.numbers import as_fraction
+from treeform.language.shortfall import Shortfall
 from treeform.language.totals import Totals, of_prediction_rows
 
 if TYPE_CHECKING:
@@ -25,8 +27,10 @@ if TYPE_CHECKING:
     from treeform.graph import DecisionGraph
     from treeform.language.limits import Limits
     from treeform.language.meetings import Meetings
+    from treeform.language.objective import Objective
     from treeform.language.ports import Ports
-    from treeform.model import Model
+    from treeform.model import Expr, Model
+    from treeform.shape import Shape
 
 R = TypeVar("R", bound="Requirement")
 
@@ -51,11 +55,14 @@ class Requirement(Component, ABC):
         Whether it may need tests that decide nothing, as "at least five tests" does. False guarantees that a model
         which satisfies it still does when such a test is left out or made a pass-through; formulations then state
         less, and are faster.
+    of_values : bool
+        Whether it may be asked of regression models: it reads tests and weights, and no predicted class.
     """
 
     name: ClassVar[str] = ""
     continuous: ClassVar[bool] = False
     demands_tests: ClassVar[bool] = True
+    of_values: ClassVar[bool] = False
 
     def __init_subclass__(cls, listed: bool = True, **kwargs: Any) -> None:
         """Enter the class under its name; ``listed=False`` for what is a part of something else."""
@@ -64,12 +71,16 @@ class Requirement(Component, ABC):
             return
         if "name" not in cls.__dict__:
             cls.name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", cls.__name__).lower()
-        held = _REGISTRY.get(cls.name)
+        registered = _REGISTRY.get(cls.name)
         ours = "treeform.requirements"
-        if held is not None and held.__module__.startswith(ours) and not cls.__module__.startswith(ours):
+        if (
+            registered is not None
+            and registered.__module__.startswith(ours)
+            and not cls.__module__.startswith(ours)
+        ):
             raise SpecError(
                 f"a requirement named {cls.name!r} exists already",
-                cause=f"it is {held.__module__}.{held.__name__}",
+                cause=f"it is {registered.__module__}.{registered.__name__}",
                 fix=f"rename the class, or set another `name` in {cls.__name__}",
             )
         _REGISTRY[cls.name] = cls
@@ -125,6 +136,74 @@ class Requirement(Component, ABC):
         """
         return None
 
+    def allowed_features(self, data: Dataset) -> list[frozenset[int]] | None:
+        """Sets of encoded features, when this is nothing else than "all tests read features of one of these sets".
+
+        Every native engine honours it, by one search for each set; None when it says anything else.
+        """
+        return None
+
+    def refusal(self, data: Dataset, shape: Shape) -> SpecError | None:
+        """Why this requirement has no meaning for models of ``shape``, or None."""
+        return None
+
+    # -- paid instead of held ------------------------------------------------------------------------
+
+    def soft(self, price: Any) -> Objective:
+        """A term of the objective: what a model lacks of this requirement, at ``price`` for each unit of it.
+
+        ``problem.minimize(tf.Error() + tf.MaxNodes(3).soft(2))`` pays 2 for each test beyond three. What is lacking is
+        `violation`, in its units, unless `shortfall` states other ones.
+
+        Parameters
+        ----------
+        price : int, float, str or Fraction
+            At least 0; taken as the decimal that it is written as.
+
+        Returns
+        -------
+        Objective
+
+        Raises
+        ------
+        SpecError
+            If the price is negative; when bound to data, if what is lacking cannot be stated.
+        """
+        term = find(OBJECTIVES, "soft")
+        assert term is not None
+        soft: Objective = as_fraction(price, "a price") * term.load()(self)
+        return soft
+
+    def shortfall(self, data: Dataset) -> Shortfall | None:
+        """What a model lacks as the largest excess of rows over totals, when it is nothing else; else None.
+
+        The default takes the rows of `totals` in their own units. Override it to state units that a user knows.
+        """
+        totals = self.totals(data)
+        return None if totals is None else Shortfall(totals, (Fraction(1),) * len(totals.rows))
+
+    def slack_unit(self, data: Dataset) -> Fraction | None:
+        """What `violation` is a multiple of, where `slack` states it as an expression; None: it does not."""
+        return None
+
+    def largest_slack(self, data: Dataset, shape: Shape) -> int:
+        """No model of ``shape`` lacks more, in `slack_unit`."""
+        raise AssertionError(f"{type(self).__name__} has a slack_unit and no largest_slack")
+
+    def slack(self, model: Model, ports: Ports) -> Expr:
+        """What a model lacks, in `slack_unit`: a scalar over the ports in `needs`, with rows that bound it from below.
+
+        Wherever it is minimised it is `violation` in that unit.
+        """
+        raise AssertionError(f"{type(self).__name__} has a slack_unit and no slack")
+
+    def lacking(self, graph: DecisionGraph, data: Dataset) -> Fraction:
+        """How much ``graph`` lacks on ``data``, in the units of `soft`; 0 when the requirement is satisfied."""
+        rows = self.shortfall(data)
+        return Fraction(self.violation(graph, data)) if rows is None else rows.value(graph, data)
+
+    # -- text and files ------------------------------------------------------------------------------
+
     def to_json(self) -> dict[str, Any]:
         """``{"name": ..., "parameters": {...}}``; `from_json` rebuilds it."""
         return {"name": self.name, "parameters": {k: _plain(v) for k, v in parameters_of(self).items()}}
@@ -146,8 +225,8 @@ class Requirement(Component, ABC):
         return cls(**parameters)
 
     def __str__(self) -> str:
-        given = {k: v for k, v in parameters_of(self).items() if v is not None}
-        return self.name + (":" + ",".join(f"{k}={v}" for k, v in given.items()) if given else "")
+        parameters = {k: v for k, v in parameters_of(self).items() if v is not None}
+        return self.name + (":" + ",".join(f"{k}={v}" for k, v in parameters.items()) if parameters else "")
 
     def _copy(self: R, **changes: Any) -> R:
         new = copy.copy(self)
@@ -185,9 +264,9 @@ def class_of(name: str) -> type[Requirement]:
     if extension is None:
         known = {*_REGISTRY, *(one.name for one in extensions(REQUIREMENTS))}
         raise unknown_name(name, sorted(known), "requirement", fix=NOT_KNOWN)
-    found = extension.load()
-    if isinstance(found, type) and issubclass(found, Requirement):
-        return found
+    loaded = extension.load()
+    if isinstance(loaded, type) and issubclass(loaded, Requirement):
+        return loaded
     raise SpecError(
         f"{extension.target}, registered as the requirement {name!r}, is no requirement",
         cause="a requirement is a class derived from treeform.Requirement",

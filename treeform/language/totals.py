@@ -116,8 +116,8 @@ class Totals:
     def values(self, graph: DecisionGraph, data: Dataset) -> list[int]:
         """The totals of a model, exactly."""
         predicted = graph.predict_codes(data.X)
-        own = self.per_sample[np.arange(data.n_samples), predicted].astype(object)
-        sums = (own * data.weights.astype(object)[:, None]).sum(axis=0) if self.n_totals else []
+        per_row = self.per_sample[np.arange(data.n_samples), predicted].astype(object)
+        sums = (per_row * data.weights.astype(object)[:, None]).sum(axis=0) if self.n_totals else []
         values = [int(v) for v in sums]
         if self.per_test is not None:
             for f in (column for test in graph.tests() for column in test.columns):

@@ -224,5 +224,5 @@ def normalise_axes(axis: int | tuple[int, ...], ndim: int, what: str) -> tuple[i
 
 
 def _shape_argument(shape: tuple[Any, ...]) -> tuple[int, ...]:
-    given = shape[0] if len(shape) == 1 and not np.isscalar(shape[0]) else shape
-    return tuple(int(s) for s in given)
+    sizes = shape[0] if len(shape) == 1 and not np.isscalar(shape[0]) else shape
+    return tuple(int(s) for s in sizes)

@@ -35,8 +35,8 @@ def to_block(
         literals = None if when is None else _enforcement(when, thing.shape, name)
         return _signed(thing, name, literals, owner)
     expr = _expression(thing)
-    found = common_owner(expr) if when is None else common_owner(expr, when)
-    if found is not None and found is not owner:
+    model = common_owner(expr) if when is None else common_owner(expr, when)
+    if model is not None and model is not owner:
         raise ModelError(
             f"rows {name!r} use variables of another model: {expr.describe()}",
             cause="the model that stores rows has to own their variables",

@@ -82,8 +82,8 @@ class F1Loss(RatioTerm):
 
     @classmethod
     def from_text(cls, inside: str | None) -> F1Loss:
-        given = only(settings_in(inside, cls.name), ("positive",), cls.name)
-        return cls(given.get("positive"))
+        settings = only(settings_in(inside, cls.name), ("positive",), cls.name)
+        return cls(settings.get("positive"))
 
     def __str__(self) -> str:
         return self.name if self.positive is None else f"{self.name}[positive={quoted(str(self.positive))}]"

@@ -61,10 +61,10 @@ class OfGroups(Term):
                 cause="neither the objective nor the problem names a sensitive attribute",
                 fix=f"write {type(self).__name__}(groups='sex'), or pass sensitive_features=...",
             )
-        found = Groups.of(groups, data)
+        groups_found = Groups.of(groups, data)
         bound = copy.copy(self)
-        bound.groups = groups if isinstance(groups, str) else found
-        bound._resolved = (data, found)
+        bound.groups = groups if isinstance(groups, str) else groups_found
+        bound._resolved = (data, groups_found)
         return bound
 
     def of(self, data: Dataset) -> Groups:
@@ -121,9 +121,9 @@ class GroupError(OfGroups, SampleCost):
 
     def __init__(self, groups: Any = None, weights: Mapping[Any, Any] | None = None) -> None:
         super().__init__(groups)
-        given = None if weights is None else weights.items()
+        pairs = None if weights is None else weights.items()
         self.weights = (
-            None if given is None else tuple((k, as_fraction(v, f"the weight of {k}")) for k, v in given)
+            None if pairs is None else tuple((k, as_fraction(v, f"the weight of {k}")) for k, v in pairs)
         )
         if self.weights is not None and min((w for _, w in self.weights), default=Fraction(0)) < 0:
             raise SpecError("the weight of a group is negative", fix="give weights of at least 0")
@@ -138,15 +138,15 @@ class GroupError(OfGroups, SampleCost):
         labels = self.of(data).labels
         if self.weights is None:
             return [Fraction(1, len(labels))] * len(labels)
-        given = {str(label): weight for label, weight in self.weights}
-        unknown = sorted(set(given) - set(map(str, labels)))
+        by_label = {str(label): weight for label, weight in self.weights}
+        unknown = sorted(set(by_label) - set(map(str, labels)))
         if unknown:
             raise SpecError(
                 f"there is no group {unknown[0]!r}",
                 cause=f"the groups are {', '.join(map(repr, labels))}",
                 fix="give weights to these",
             )
-        return [given.get(str(label), Fraction(0)) for label in labels]
+        return [by_label.get(str(label), Fraction(0)) for label in labels]
 
     def _prices(self, data: Dataset) -> list[Fraction]:
         """Of a unit of weight that is misclassified, by group."""
@@ -168,9 +168,9 @@ class GroupError(OfGroups, SampleCost):
 
     @classmethod
     def from_text(cls, inside: str | None) -> GroupError:
-        given = settings_in(inside, cls.name)
-        groups = given.pop("groups", None)
-        return cls(groups, given or None)
+        settings = settings_in(inside, cls.name)
+        groups = settings.pop("groups", None)
+        return cls(groups, settings or None)
 
     def _text(self, groups: str) -> str:
         weights = "".join(f",{quoted(str(k))}={w}" for k, w in self.weights or ())
@@ -226,11 +226,11 @@ class WorstGroup(Requirement, listed=False):
         """(other, a, b): errors of the other group times a are at most errors of this one times b."""
         weight = self.groups.weights(data)
         out = []
-        for other, own in enumerate(weight):
+        for other, own_weight in enumerate(weight):
             if other != self.group:
                 # e_o / W_o <= e_g / W_g   <=>   W_g e_o - W_o e_g <= 0
-                step = math.gcd(own, weight[self.group])
-                out.append((other, weight[self.group] // step, own // step))
+                step = math.gcd(own_weight, weight[self.group])
+                out.append((other, weight[self.group] // step, own_weight // step))
         return out
 
     def build(self, model: Model, ports: Ports) -> None:

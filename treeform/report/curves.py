@@ -9,7 +9,7 @@ from fractions import Fraction
 from treeform.language.bounded import Bounded
 from treeform.language.question import Question
 from treeform.solve import SolveOptions, SolveResult, Status, schedule
-from treeform.solve.budget import Budget
+from treeform.solve.budget import Budget, interruptible
 from treeform.solve.choice import choose
 from treeform.tradeoff.axis import find_axis
 from treeform.tradeoff.frontier import Frontier
@@ -59,14 +59,15 @@ def trace_curves(result: SolveResult, time_limit: float | None = None) -> tuple[
         label for label, one in zip(question.labels, question.requirements, strict=True) if _has_bound(one)
     ]
     budget = Budget(schedule.REPORT_CURVES.seconds(time_limit))
-    found = []
-    for index, label in enumerate(axes):
-        if budget.stop():
-            break
-        seconds = schedule.equal_part(budget.remaining, len(axes) - index)
-        without, axis = find_axis(question, label)
-        found.append(trace_frontier(without, axis, SolveOptions(time_limit=seconds)))
-    return tuple(frontier for frontier in found if frontier.points)
+    curves = []
+    with interruptible(budget):
+        for index, label in enumerate(axes):
+            if budget.stop():
+                break
+            seconds = schedule.equal_part(budget.remaining, len(axes) - index)
+            without, axis = find_axis(question, label)
+            curves.append(trace_frontier(without, axis, SolveOptions(time_limit=seconds)))
+    return tuple(frontier for frontier in curves if frontier.points)
 
 
 def _has_bound(requirement: object) -> bool:
@@ -100,16 +101,16 @@ def _asked(frontier: Frontier, question: Question) -> Fraction | None:
 
 def _sentence(frontier: Frontier, asked: Fraction | None) -> str:
     name, loosest, tightest = frontier.axis.bound_name, frontier.points[0], frontier.points[-1]
-    told = [f"without this rule {_text(loosest.objective)}, at a {name} of {_text(loosest.value)}"]
+    sentences = [f"without this rule {_text(loosest.objective)}, at a {name} of {_text(loosest.value)}"]
     here = None if asked is None else frontier.at(asked)
     if asked is not None and here is not None:
-        told.append(f"at the bound asked for ({_text(asked)}) {_text(here.objective)}")
-    told.append(f"at the tightest one reached ({_text(tightest.value)}) {_text(tightest.objective)}")
+        sentences.append(f"at the bound asked for ({_text(asked)}) {_text(here.objective)}")
+    sentences.append(f"at the tightest one reached ({_text(tightest.value)}) {_text(tightest.objective)}")
     proved = (
         "every point is proved" if all(p.proved for p in frontier.points) else "hollow points are not proved"
     )
     ended = "" if frontier.complete else "; the time ended the curve before tighter bounds were tried"
-    return f"The best objective: {'; '.join(told)}. {len(frontier.points)} points, {proved}{ended}."
+    return f"The best objective: {'; '.join(sentences)}. {len(frontier.points)} points, {proved}{ended}."
 
 
 def _text(value: Fraction | int) -> str:

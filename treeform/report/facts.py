@@ -321,12 +321,12 @@ def _accuracy(graph: DecisionGraph, question: Question, training: bool) -> list[
 
 def requirement_facts(graph: DecisionGraph, question: Question) -> tuple[RequirementFact, ...]:
     """Each requirement judged on the model, with group rates where it has groups."""
-    found = []
+    facts = []
     for label, requirement in zip(question.labels, question.requirements, strict=True):
         violation = requirement.violation(graph, question.data)
         rates = _rates(requirement, graph, question)
-        found.append(RequirementFact(label, violation, rates, _measured(rates)))
-    return tuple(found)
+        facts.append(RequirementFact(label, violation, rates, _measured(rates)))
+    return tuple(facts)
 
 
 def _rates(requirement: Requirement, graph: DecisionGraph, question: Question) -> tuple[Rate, ...]:

@@ -149,15 +149,15 @@ def _labels(scale: _Scale, upper: Sequence[Point], lower: Sequence[Point]) -> li
         return [
             f'<text class="upper" x="{x}" y="{scale.y(upper[-1][1]) + 4:.1f}">optimal {_text(upper)}</text>'
         ]
-    found = []
+    labels = []
     shift = 0.0
     if upper and lower:
         shift = max(0.0, 16 - (scale.y(lower[-1][1]) - scale.y(upper[-1][1]))) / 2
     for name, word, series, sign in (("upper", "incumbent", upper, -1), ("lower", "bound", lower, 1)):
         if series:
             y = scale.y(series[-1][1]) + 4 + sign * shift
-            found.append(f'<text class="{name}" x="{x}" y="{y:.1f}">{word} {_text(series)}</text>')
-    return found
+            labels.append(f'<text class="{name}" x="{x}" y="{y:.1f}">{word} {_text(series)}</text>')
+    return labels
 
 
 def _text(series: Sequence[Point]) -> str:

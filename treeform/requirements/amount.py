@@ -47,19 +47,19 @@ class Amount:
     """
 
     def __init__(self, owner: str, amount: Any, count: Any, fraction: Any) -> None:
-        given = [value for value in (amount, count, fraction) if value is not None]
-        if len(given) != 1:
+        stated = [value for value in (amount, count, fraction) if value is not None]
+        if len(stated) != 1:
             raise SpecError(
-                f"{owner} takes one amount and was given {len(given)}",
+                f"{owner} takes one amount and was given {len(stated)}",
                 cause="it is either a count of samples or a fraction of all",
                 fix=f"write {owner}(20) for 20 samples, or {owner}(0.05) for 5 % of all",
             )
         self.count: int | None = None
         self.fraction: Fraction | None = None
         if count is not None or (amount is not None and _is_whole(amount)):
-            self._set_count(owner, given[0])
+            self._set_count(owner, stated[0])
         else:
-            self._set_fraction(owner, given[0])
+            self._set_fraction(owner, stated[0])
 
     def _set_count(self, owner: str, value: Any) -> None:
         if not _is_whole(value) or value < 0:

@@ -11,6 +11,8 @@ from treeform.errors import SpecError
 from treeform.language.bounded import Bounded, Value
 from treeform.language.numbers import as_fraction
 from treeform.language.requirement import Requirement
+from treeform.language.shortfall import Shortfall
+from treeform.language.totals import TotalRow, Totals
 from treeform.requirements.amount import decimal_text
 from treeform.requirements.groups import favourable_code
 from treeform.requirements.rational import least_above, least_at_least
@@ -93,6 +95,18 @@ class RateBound(Requirement, Bounded):
     def prediction_rows(self, data: Dataset) -> list[tuple[np.ndarray, int]]:
         return [(self._row(data)[np.asarray(data.y)], 0)]
 
+    def shortfall(self, data: Dataset) -> Shortfall:
+        """`violation` where the rate is of a fixed weight; of `MinPrecision` the weight that lacks, see there."""
+        p, q = self.rate.numerator, self.rate.denominator
+        # p/q D - N = (p D - q N) / q; where D is the same for all models, divided by it
+        short = p * self._by_class(self.among, data) - q * self._by_class(self.counted, data)
+        coef = (short if self.least else -short)[np.asarray(data.y)]
+        per_truth = self._by_class(self.among, data)
+        fixed = bool((per_truth == per_truth[:, :1]).all())
+        among = int((per_truth[:, 0] * data.class_weights).sum()) if fixed else 0
+        unit = Fraction(1, q * among) if among else data.weight_unit / q
+        return Shortfall(Totals((str(self),), coef[:, :, None], (TotalRow((1,), hi=0),)), (unit,))
+
     def value(self, graph: DecisionGraph, data: Dataset) -> Fraction | None:
         """The rate of a model, exactly; None where nothing is among what it is a rate of."""
         confusion = np.zeros((data.n_classes, data.n_classes), dtype=np.int64)
@@ -152,7 +166,8 @@ class RateBound(Requirement, Bounded):
 class MinPrecision(RateBound):
     """Of the weight that is predicted positive, at least this share is: ``TP / (TP + FP) >= rate``.
 
-    A model that predicts nothing positive satisfies it.
+    A model that predicts nothing positive satisfies it. Soft, what lacks is ``rate * (TP + FP) - TP``, a weight of
+    samples: the rate itself is no sum.
 
     Parameters
     ----------

@@ -34,6 +34,7 @@ class NoTestOn(Requirement):
 
     name: ClassVar[str] = "no_test_on"
     demands_tests: ClassVar[bool] = False
+    of_values: ClassVar[bool] = True
     needs = frozenset({"feature"})
 
     def __init__(self, column: str) -> None:
@@ -54,13 +55,13 @@ class NoTestOn(Requirement):
 
     def build(self, m: Model, t: Ports) -> None:
         # feature[v, f] = 0 for the features f of the column
-        own = self._features(t.data)
-        if len(own):
-            m.add(t.feature[:, own] <= 0, str(self))
+        columns = self._features(t.data)
+        if len(columns):
+            m.add(t.feature[:, columns] <= 0, str(self))
 
     def violation(self, graph: DecisionGraph, data: Dataset) -> int:
-        own = set(self._features(data).tolist())
-        return sum(bool(own & set(test.columns)) for test in graph.tests())
+        columns = set(self._features(data).tolist())
+        return sum(bool(columns & set(test.columns)) for test in graph.tests())
 
     def totals(self, data: Dataset) -> Totals:
         """The number of tests that read the column, at most 0."""

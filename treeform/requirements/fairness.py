@@ -275,16 +275,16 @@ class ConditionalParity(RateParity):
         ]
 
     def to_json(self) -> dict[str, Any]:
-        told = super().to_json()
+        written = super().to_json()
         given = self.given.to_json() if isinstance(self.given, Groups) else self.given
-        return told | {"parameters": told["parameters"] | {"given": given}}
+        return written | {"parameters": written["parameters"] | {"given": given}}
 
     @classmethod
     def from_parameters(cls, parameters: Mapping[str, Any]) -> ConditionalParity:
-        told = dict(parameters)
-        if isinstance(told.get("given"), Mapping):
-            told["given"] = Groups.from_json(told["given"])
-        made: ConditionalParity = super().from_parameters(told)
+        settings = dict(parameters)
+        if isinstance(settings.get("given"), Mapping):
+            settings["given"] = Groups.from_json(settings["given"])
+        made: ConditionalParity = super().from_parameters(settings)
         return made
 
     def __str__(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -12,6 +13,7 @@ from treeform.language.bounded import Bounded, Value
 from treeform.language.limits import Limits
 from treeform.language.meetings import Clash, Meetings
 from treeform.language.requirement import Requirement
+from treeform.language.shortfall import whole_number
 from treeform.model import any_of
 from treeform.requirements.amount import whole_bound
 from treeform.requirements.groups import favourable_code
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from treeform.graph import DecisionGraph
     from treeform.language.ports import Ports
     from treeform.model import Expr, Model
+    from treeform.shape import Shape
 
 DIRECTIONS = ("increasing", "decreasing")
 
@@ -39,6 +42,7 @@ class FeatureBudget(Requirement, Bounded):
 
     name: ClassVar[str] = "feature_budget"
     demands_tests: ClassVar[bool] = False
+    of_values: ClassVar[bool] = True
     needs = frozenset({"feature"})
 
     def __init__(self, k: int) -> None:
@@ -52,17 +56,24 @@ class FeatureBudget(Requirement, Bounded):
 
     def build(self, model: Model, ports: Ports) -> None:
         # feature[v, f] => used[column of f],   sum(used) <= k
-        sources = [column.source for column in ports.data.columns]
-        names = list(dict.fromkeys(sources))
-        if len(names) <= self.k:
-            return
-        used = model.bool("column is tested", len(names))
-        of = np.array([names.index(source) for source in sources])
-        model.add(ports.feature <= used[of][None, :], f"{self}: tested columns")
-        model.add(used.sum() <= self.k, str(self))
+        if len({column.source for column in ports.data.columns}) > self.k:
+            model.add(tested_columns(model, ports, str(self)).sum() <= self.k, str(self))
 
     def violation(self, graph: DecisionGraph, data: Dataset) -> int:
         return max(0, self.measured(graph, data) - self.k)
+
+    def slack_unit(self, data: Dataset) -> Fraction:
+        return Fraction(1)
+
+    def largest_slack(self, data: Dataset, shape: Shape) -> int:
+        return max(0, len({column.source for column in data.columns}) - self.k)
+
+    def slack(self, model: Model, ports: Ports) -> Expr:
+        """The number of columns beyond k."""
+        used = tested_columns(model, ports, str(self))
+        amount = whole_number(model, f"{self}: beyond", self.largest_slack(ports.data, ports.shape))
+        model.add(amount >= used.sum() - self.k, f"{self}: columns beyond")
+        return amount
 
     @property
     def bound(self) -> int:
@@ -83,6 +94,16 @@ class FeatureBudget(Requirement, Bounded):
 
     def __str__(self) -> str:
         return f"{self.name}:{self.k}"
+
+
+def tested_columns(model: Model, ports: Ports, owner: str) -> Expr:
+    """(columns of the table,) whether some test reads the column, in the order of their first features."""
+    sources = [column.source for column in ports.data.columns]
+    names = list(dict.fromkeys(sources))
+    used = model.bool("column is tested", len(names))
+    of = np.array([names.index(source) for source in sources])
+    model.add(ports.feature <= used[of][None, :], f"{owner}: tested columns")
+    return used
 
 
 class Monotone(Requirement):
@@ -135,15 +156,15 @@ class Monotone(Requirement):
         return Monotone(self.column, self.direction, label)
 
     def _feature(self, data: Dataset) -> int:
-        own = [f for f, column in enumerate(data.columns) if column.source == self.column]
-        if not own:
+        columns = [f for f, column in enumerate(data.columns) if column.source == self.column]
+        if not columns:
             names = dict.fromkeys(column.source for column in data.columns)
             raise DataError(
                 f"{self} names a column that no test uses",
                 cause=f"the features are {', '.join(names)}",
                 fix="name one of these columns",
             )
-        if data.columns[own[0]].kind == "category":
+        if data.columns[columns[0]].kind == "category":
             raise DataError(
                 f"{self} names the categorical column {self.column!r}",
                 cause="its levels have no order",
@@ -155,7 +176,7 @@ class Monotone(Requirement):
                 cause="a missing value is neither greater nor less than another",
                 fix="fill in the values of this column, or drop these rows",
             )
-        return own[0]
+        return columns[0]
 
     def _code(self, data: Dataset) -> int:
         return favourable_code(self.favourable, data, self)

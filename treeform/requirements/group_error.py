@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -13,6 +14,7 @@ from treeform.errors import SpecError
 from treeform.language.bounded import Bounded, Value
 from treeform.language.numbers import as_fraction
 from treeform.language.requirement import Requirement
+from treeform.language.shortfall import Shortfall
 from treeform.language.totals import TotalRow, Totals
 from treeform.requirements.amount import decimal_text
 from treeform.requirements.groups import Groups
@@ -109,6 +111,17 @@ class GroupErrorAtMost(Requirement, Bounded):
         totals = self.totals(data)
         return [(totals.per_sample[:, :, g], most) for g, most in enumerate(self._most(data))]
 
+    def shortfall(self, data: Dataset) -> Shortfall:
+        """`violation`: by how much the largest of the rates is above the bound."""
+        totals, groups = self.totals(data), self._of(data)
+        p, q = self.rate.numerator, self.rate.denominator
+        rows, units = [], []
+        for row, weight in zip(totals.rows, groups.weights(data), strict=True):
+            # e_g / W_g - p/q = (q e_g - p W_g) / (q W_g)
+            rows.append(TotalRow(tuple(q * c for c in row.coef), hi=p * weight))
+            units.append(Fraction(1, q * weight))
+        return Shortfall(replace(totals, rows=tuple(rows)), tuple(units))
+
     def rates(self, graph: DecisionGraph, data: Dataset) -> list[Fraction]:
         """The error rate of every group, exactly."""
         groups = self._of(data)
@@ -149,12 +162,12 @@ class GroupErrorAtMost(Requirement, Bounded):
 
     @classmethod
     def from_parameters(cls, parameters: Mapping[str, Any]) -> GroupErrorAtMost:
-        given = dict(parameters)
-        if isinstance(given.get("groups"), Mapping):
-            given["groups"] = Groups.from_json(given["groups"])
-        return cls(**given)
+        settings = dict(parameters)
+        if isinstance(settings.get("groups"), Mapping):
+            settings["groups"] = Groups.from_json(settings["groups"])
+        return cls(**settings)
 
     def __str__(self) -> str:
         groups = self.groups if isinstance(self.groups, str) else getattr(self.groups, "name", None)
-        told = "" if self.groups is None else f"groups={groups if groups is not None else '<array>'},"
-        return f"{self.name}:{told}rate={decimal_text(self.rate)}"
+        prefix = "" if self.groups is None else f"groups={groups if groups is not None else '<array>'},"
+        return f"{self.name}:{prefix}rate={decimal_text(self.rate)}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from numbers import Integral
 from typing import TYPE_CHECKING, ClassVar
 
@@ -9,13 +10,15 @@ from treeform.errors import SpecError
 from treeform.language.bounded import Bounded, Value
 from treeform.language.limits import Limits
 from treeform.language.requirement import Requirement
+from treeform.language.shortfall import whole_number
 from treeform.requirements.amount import whole_bound
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
     from treeform.graph import DecisionGraph
     from treeform.language.ports import Ports
-    from treeform.model import Model
+    from treeform.model import Expr, Model
+    from treeform.shape import Shape
 
 
 class MaxNodes(Requirement, Bounded):
@@ -33,6 +36,7 @@ class MaxNodes(Requirement, Bounded):
 
     name: ClassVar[str] = "max_nodes"
     demands_tests: ClassVar[bool] = False
+    of_values: ClassVar[bool] = True
     needs = frozenset({"active"})
 
     def __init__(self, k: int) -> None:
@@ -53,6 +57,18 @@ class MaxNodes(Requirement, Bounded):
 
     def limits(self, data: Dataset) -> Limits:
         return Limits(max_nodes=self.k)
+
+    def slack_unit(self, data: Dataset) -> Fraction:
+        return Fraction(1)
+
+    def largest_slack(self, data: Dataset, shape: Shape) -> int:
+        return max(0, sum(shape.widths) - self.k)
+
+    def slack(self, model: Model, ports: Ports) -> Expr:
+        """The number of tests beyond k."""
+        amount = whole_number(model, f"{self}: beyond", max(0, sum(ports.shape.widths) - self.k))
+        model.add(amount >= ports.active.sum() - self.k, f"{self}: tests beyond")
+        return amount
 
     @property
     def bound(self) -> int:

@@ -13,6 +13,7 @@ from treeform.data import contradictions_text, contradictory_rows
 from treeform.errors import Infeasible, SpecError
 from treeform.language.limits import Limits
 from treeform.language.requirement import Requirement
+from treeform.language.shortfall import Shortfall, in_weight
 from treeform.requirements.amount import OfAmount
 
 if TYPE_CHECKING:
@@ -68,6 +69,10 @@ class MaxErrors(OfAmount, Requirement):
         wrong = 1 - np.eye(data.n_classes, dtype=np.int64)
         return [(wrong[np.asarray(data.y)], self.amount.at_most(data))]
 
+    def shortfall(self, data: Dataset) -> Shortfall | None:
+        """`violation`: the weight misclassified beyond the bound."""
+        return in_weight(self.totals(data), data)
+
 
 class MustClassifyRight(Requirement):
     """These rows of the table are classified correctly.
@@ -121,6 +126,10 @@ class MustClassifyRight(Requirement):
     def prediction_rows(self, data: Dataset) -> list[tuple[np.ndarray, int]]:
         wrong = 1 - np.eye(data.n_classes, dtype=np.int64)[np.asarray(data.y)]
         return [(wrong * self._mask(data)[:, None], 0)]
+
+    def shortfall(self, data: Dataset) -> Shortfall | None:
+        """The weight of these rows that is misclassified."""
+        return in_weight(self.totals(data), data)
 
     def violation(self, graph: DecisionGraph, data: Dataset) -> int:
         wrong = graph.predict_codes(data.X) != data.y

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations, permutations
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
@@ -18,6 +18,7 @@ from treeform.language.bounded import Bounded, Value
 from treeform.language.numbers import as_fraction
 from treeform.language.objective import LARGEST
 from treeform.language.requirement import Requirement
+from treeform.language.shortfall import Shortfall
 from treeform.language.totals import TotalRow, Totals
 from treeform.requirements.amount import decimal_text
 from treeform.requirements.groups import Groups, favourable_code
@@ -228,6 +229,39 @@ class RateParity(Requirement, Bounded):
                 rows += [self._row(width, first, pair, weight) for pair in ((a, b), (b, a))[: self._sides]]
         return Totals(tuple(names), per_sample, tuple(rows))
 
+    def shortfall(self, data: Dataset) -> Shortfall:
+        """`violation`: by how much rates differ more than allowed, or the smaller one lacks to the ratio asked for."""
+        totals = self.totals(data)
+        _, code = self._resolved(data)
+        rows, units = [], []
+        for index, (_, mask) in enumerate(self.among(data, code)):
+            weight = self._weights(data, mask)
+            for a, b in permutations([g for g, w in enumerate(weight) if w], 2):
+                row, unit = self._exact_row(totals.n_totals, index * len(weight), (a, b), weight)
+                rows.append(row)
+                units.append(unit)
+        return Shortfall(replace(totals, rows=tuple(rows)), tuple(units))
+
+    def _exact_row(
+        self, width: int, first: int, pair: tuple[int, int], weight: list[int]
+    ) -> tuple[TotalRow, Fraction]:
+        """What the pair lacks, as ``unit * (coef @ totals - side)``."""
+        a, b = pair
+        if self.ratio is not None:
+            # p/q S_b / W_b - S_a / W_a  =  (p W_a S_b - q W_b S_a) / (q W_a W_b)
+            p, q = self.ratio.numerator, self.ratio.denominator
+            on_a, on_b, side = -q * weight[b], p * weight[a], 0
+        else:
+            # S_a / W_a - S_b / W_b - p/q  =  (q W_b S_a - q W_a S_b - p W_a W_b) / (q W_a W_b)
+            assert self.difference is not None
+            p, q = self.difference.numerator, self.difference.denominator
+            on_a, on_b, side = q * weight[b], -q * weight[a], p * weight[a] * weight[b]
+        step = math.gcd(on_a, on_b, side)
+        coef = [0] * width
+        coef[first + a], coef[first + b] = on_a // step, on_b // step
+        unit = Fraction(step, q * weight[a] * weight[b])
+        return TotalRow(tuple(coef), hi=side // step), unit
+
     @property
     def _sides(self) -> int:
         """A difference is one row with two sides, a ratio two rows."""
@@ -247,17 +281,17 @@ class RateParity(Requirement, Bounded):
         groups, code = self._resolved(data)
         guess = graph.predict_codes(data.X)
         predicted = self.events(data, code)[np.arange(data.n_samples), guess]
-        found = {}
+        rows = {}
         for what, mask in self.among(data, code):
             favourable = np.zeros(len(groups.labels), dtype=np.int64)
             np.add.at(favourable, groups.codes[mask], (np.asarray(data.weights) * predicted)[mask])
-            found[what] = [
+            rows[what] = [
                 GroupRate(label, total * data.weight_unit, int(part) * data.weight_unit)
                 for label, total, part in zip(
                     groups.labels, self._weights(data, mask), favourable, strict=True
                 )
             ]
-        return found
+        return rows
 
     def report(self, graph: DecisionGraph, data: Dataset) -> list[GroupRate]:
         """The rates of all sets of samples, one after the other."""
@@ -343,10 +377,10 @@ class RateParity(Requirement, Bounded):
 
     @classmethod
     def from_parameters(cls: type[P], parameters: Mapping[str, Any]) -> P:
-        given = dict(parameters)
-        if isinstance(given.get("groups"), Mapping):
-            given["groups"] = Groups.from_json(given["groups"])
-        return cls(**given)
+        settings = dict(parameters)
+        if isinstance(settings.get("groups"), Mapping):
+            settings["groups"] = Groups.from_json(settings["groups"])
+        return cls(**settings)
 
     def __str__(self) -> str:
         groups = self.groups if isinstance(self.groups, str) else getattr(self.groups, "name", None)

@@ -10,13 +10,15 @@ import numpy as np
 from treeform.errors import Infeasible
 from treeform.language.limits import Limits
 from treeform.language.requirement import Requirement
+from treeform.language.shortfall import whole_number
 from treeform.requirements.amount import Amount, OfAmount
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
     from treeform.graph import DecisionGraph
     from treeform.language.ports import Ports
-    from treeform.model import Model
+    from treeform.model import Expr, Model
+    from treeform.shape import Shape
 
 
 class MinSupport(OfAmount, Requirement):
@@ -41,6 +43,7 @@ class MinSupport(OfAmount, Requirement):
 
     name: ClassVar[str] = "min_support"
     demands_tests: ClassVar[bool] = False
+    of_values: ClassVar[bool] = True
     needs = frozenset({"branch", "active"})
 
     def bind(self, data: Dataset, **context: Any) -> MinSupport:
@@ -51,6 +54,20 @@ class MinSupport(OfAmount, Requirement):
         # sum_i weight_i * side[i, v, s] >= S * active[v]
         passed = (ports.branch * ports.weights[:, None, None]).sum(axis=0)
         model.add(passed >= ports.active[:, None] * self.amount.at_least(ports.data), str(self))
+
+    def slack_unit(self, data: Dataset) -> Fraction:
+        return data.weight_unit
+
+    def largest_slack(self, data: Dataset, shape: Shape) -> int:
+        return self.amount.at_least(data)
+
+    def slack(self, model: Model, ports: Ports) -> Expr:
+        """The weight that the smallest side of a test lacks."""
+        least = self.amount.at_least(ports.data)
+        amount = whole_number(model, f"{self}: lacking", least)
+        passed = (ports.branch * ports.weights[:, None, None]).sum(axis=0)
+        model.add(passed + amount >= ports.active[:, None] * least, f"{self}: weight lacking")
+        return amount
 
     def violation(self, graph: DecisionGraph, data: Dataset) -> Fraction:
         return data.weight_unit * max(0, self.amount.at_least(data) - self.weight_of(graph, data))
@@ -93,6 +110,7 @@ class Stability(OfAmount, Requirement):
 
     name: ClassVar[str] = "stability"
     demands_tests: ClassVar[bool] = False
+    of_values: ClassVar[bool] = True
     needs = frozenset({"reaches", "active"})
 
     def bind(self, data: Dataset, **context: Any) -> Stability:
@@ -103,6 +121,20 @@ class Stability(OfAmount, Requirement):
         # (20) sum_i weight_i sum_{u in delta-(v)} (z+_iuv + z-_iuv) >= S d_v; the sum over u is the flow through v
         passing = (ports.reaches * ports.weights[:, None]).sum(axis=0)
         model.add(passing >= ports.active * self.amount.at_least(ports.data), f"(20) {self}")
+
+    def slack_unit(self, data: Dataset) -> Fraction:
+        return data.weight_unit
+
+    def largest_slack(self, data: Dataset, shape: Shape) -> int:
+        return self.amount.at_least(data)
+
+    def slack(self, model: Model, ports: Ports) -> Expr:
+        """The weight that the test reached by the least weight lacks."""
+        least = self.amount.at_least(ports.data)
+        amount = whole_number(model, f"{self}: lacking", least)
+        passing = (ports.reaches * ports.weights[:, None]).sum(axis=0)
+        model.add(passing + amount >= ports.active * least, f"{self}: weight lacking")
+        return amount
 
     def violation(self, graph: DecisionGraph, data: Dataset) -> Fraction:
         return data.weight_unit * max(0, self.amount.at_least(data) - self.weight_of(graph, data))

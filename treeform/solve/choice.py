@@ -17,8 +17,9 @@ from treeform.language.abilities import Variants
 from treeform.language.formulation import Formulation
 from treeform.language.question import Question
 from treeform.shape import UNIVARIATE, Tree
-from treeform.solve.in_parts import first_part, is_largest
+from treeform.solve.in_parts import first_part, is_largest, too_many_parts
 from treeform.solve.options import SolveOptions
+from treeform.solve.regression import regression_engine
 from treeform.solve.relaxation import relax
 from treeform.solve.totals_engine import plain_engine, totals_engine, why_chosen, why_not
 
@@ -46,12 +47,20 @@ class Plan:
 
 def choose(question: Question, options: SolveOptions) -> Plan:
     """Choose what the user left open, and note it in the plan."""
+    if question.objective.is_regression:
+        question.objective.check(question.data, question.shape)
+        native = regression_engine(question, options)
+        said = f"solver: {native.name}, the native search for regression trees"
+        notes = (said,) if options.solver is None else ()
+        return Plan(native, None, None, None, _start(options.warm_start), notes)
     if question.objective.is_sum:
         return _choose(question, options)
     question.objective.check(question.data, question.shape)
     if options.solver is not None and isinstance(engine := find_solver(options.solver), Engine):
         require_exact(first_part(question), engine, question)
     plan = _choose(first_part(question), options)
+    if is_largest(question) and options.solver is None and too_many_parts(question):
+        return _choose(question, options)
     if plan.engine is None and is_largest(question):
         return _stated_whole(question, options, plan)
     note = f"the objective {question.objective} is minimised in parts, each a sum over samples"
@@ -69,30 +78,30 @@ def _stated_whole(question: Question, options: SolveOptions, in_parts: Plan) -> 
 def _choose(question: Question, options: SolveOptions) -> Plan:
     solver, formulation, warm_start = options.solver, options.formulation, options.warm_start
     notes: list[str] = []
-    given = None if solver is None else find_solver(solver)
+    chosen = None if solver is None else find_solver(solver)
     model = None if formulation is None else find_formulation(formulation)
-    if isinstance(given, Engine):
-        _refuse_formulation(given, model)
-        require_exact(question, given)
+    if isinstance(chosen, Engine):
+        _refuse_formulation(chosen, model)
+        require_exact(question, chosen)
         start = _start(warm_start)
-        return Plan(given, None, None, None, start, ())
+        return Plan(chosen, None, None, None, start, ())
     depth = question.objective.is_depth
-    if given is None and model is None and not depth and (engine := _engine_for(question)) is not None:
+    if chosen is None and model is None and not depth and (engine := _engine_for(question)) is not None:
         notes.append(f"solver: {engine.name}, a native engine that honours all of the problem")
         notes += why_chosen(question, engine)
         return Plan(engine, None, None, None, _start(warm_start), tuple(notes))
     if model is None:
-        sat = given is not None and LINEAR not in given.capabilities.forms
+        sat = chosen is not None and LINEAR not in chosen.capabilities.forms
         model = find_formulation("sat-depth" if depth or sat else "odd")
         notes.append(f"formulation: {model.name}")
         notes += [] if depth else why_not(question)
-    if given is None:
-        given = _usual_solver(question, model, depth, notes)
+    if chosen is None:
+        chosen = _usual_solver(question, model, depth, notes)
     model.check(question.data, question.shape, question.objective, question.requirements)
     warm = _warm_engine(question, warm_start, notes, depth)
     if isinstance(model, Variants):
-        model = model.tuned_for(given.capabilities.forms)
-    return Plan(None, given, model, warm, _start(warm_start), tuple(notes))
+        model = model.tuned_for(chosen.capabilities.forms)
+    return Plan(None, chosen, model, warm, _start(warm_start), tuple(notes))
 
 
 def _usual_engine(question: Question) -> Engine:
@@ -117,11 +126,13 @@ def _usual_solver(question: Question, model: Formulation, depth: bool, notes: li
     SolverNotAvailable
         If there is none; the message names what to install.
     """
-    own = model.usual_solver(question.shape) if isinstance(model, Variants) and not depth else None
+    of_formulation = model.usual_solver(question.shape) if isinstance(model, Variants) and not depth else None
     uneven = [str(requirement) for requirement in question.requirements if requirement.continuous]
     passed_over: list[str] = []
     missing: SolverNotAvailable | None = None
-    for name in dict.fromkeys([*([own] if own else []), *(USUAL_FOR_DEPTH if depth else USUAL)]):
+    for name in dict.fromkeys(
+        [*([of_formulation] if of_formulation else []), *(USUAL_FOR_DEPTH if depth else USUAL)]
+    ):
         try:
             backend = backends.by_name(name)
         except SolverNotAvailable as error:
@@ -153,8 +164,8 @@ def require_exact(question: Question, engine: Engine, whole: Question | None = N
     if relaxation is not None:
         # A requirement that only the part has stands for the objective of the whole.
         asked = (question if whole is None else whole).labels
-        own = [name for name in relaxation.dropped if whole is None or name in asked or "widths" in name]
-        missing = ", ".join(own if len(own) == len(relaxation.dropped) else [*own, missing])
+        unmet = [name for name in relaxation.dropped if whole is None or name in asked or "widths" in name]
+        missing = ", ".join(unmet if len(unmet) == len(relaxation.dropped) else [*unmet, missing])
     able = _able_engine(question)
     fix = f"solve with {able}tf.HiGHS() or tf.CPSAT() and give warm_start={engine!r} for its bound and models"
     if question.shape.splits != UNIVARIATE:

@@ -74,9 +74,9 @@ def _refuting(rows: list[tuple[str, str]]) -> list[str]:
     """A note on the rows that a proof of infeasibility used: those with a multiplier, and those found violated."""
     if not rows:
         return []
-    told = [f"{label} ({what})" for label, what in rows[:MOST_ROWS]]
+    described = [f"{label} ({what})" for label, what in rows[:MOST_ROWS]]
     more = f" and {len(rows) - MOST_ROWS} more" if len(rows) > MOST_ROWS else ""
-    return [f"the proof that nothing fits rests on the rows: {'; '.join(told)}{more}"]
+    return [f"the proof that nothing fits rests on the rows: {'; '.join(described)}{more}"]
 
 
 def submit_repaired(ledger: Ledger, graph: DecisionGraph, by: str, budget: Budget) -> None:

@@ -18,6 +18,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
 from treeform.graph import DecisionGraph
@@ -29,6 +30,7 @@ from treeform.solve.ledger import Ledger
 from treeform.solve.result import Limit
 from treeform.solve.verification import Verified
 
+MOST_PARTS = 100
 Search = Callable[[Question, Ledger], Limit | None]
 """Searches one part within a ledger; returns why it stopped early."""
 
@@ -59,19 +61,22 @@ def parts_of(question: Question, value: Fraction | None) -> list[Part]:
     value : Fraction or None
         In the user's units.
     """
-    weight, term = _composed(question)
+    weight, term = _composed(question)[0]
     if isinstance(term, RatioTerm):
         cost, target = term.at(question.data, Fraction(1, 2) if value is None else value / weight)
         part = question.with_(objective=Objective.of(cost))
         return [Part(part, None if value is None else target)]
-    others = Objective(item for item in question.objective.terms if item[1] is not term)
-    return [
-        Part(
-            question.with_(objective=weight * member + others, requirements=(*question.requirements, rule)),
-            value,
+    largest = [(w, t) for w, t in _composed(question) if isinstance(t, LargestTerm)]
+    sums = Objective(item for item in question.objective.terms if item[1].is_sum)
+    parts = []
+    for chosen in product(*(term.members(question.data) for _, term in largest)):
+        priced = [(w, t) for (w, _), (t, _) in zip(largest, chosen, strict=True) if t is not None]
+        rules = (rule for _, rule in chosen)
+        part = question.with_(
+            objective=Objective((*priced, *sums.terms)), requirements=(*question.requirements, *rules)
         )
-        for member, rule in term.members(question.data)
-    ]
+        parts.append(Part(part, value))
+    return parts
 
 
 def first_part(question: Question) -> Question:
@@ -81,19 +86,25 @@ def first_part(question: Question) -> Question:
 
 def is_largest(question: Question) -> bool:
     """Whether solvers can state the whole as it is, with a variable for the largest of the sums."""
-    return any(isinstance(term, LargestTerm) for _, term in question.objective.terms)
+    return any(isinstance(term, LargestTerm) for _, term in _composed(question))
+
+
+def too_many_parts(question: Question) -> bool:
+    """Whether there are more parts than are searched one after the other."""
+    numbers = [len(t.members(question.data)) for _, t in _composed(question) if isinstance(t, LargestTerm)]
+    return math.prod(numbers) > MOST_PARTS
 
 
 def search_in_parts(question: Question, ledger: Ledger, search: Search) -> Limit | None:
     """Answer ``question`` in ``ledger`` through its parts."""
-    _, term = _composed(question)
+    _, term = _composed(question)[0]
     whole = _Whole(question, ledger, search)
     return whole.ratio() if isinstance(term, RatioTerm) else whole.largest()
 
 
-def _composed(question: Question) -> tuple[Fraction, RatioTerm | LargestTerm]:
-    found = [(w, t) for w, t in question.objective.terms if isinstance(t, RatioTerm | LargestTerm)]
-    return found[0]
+def _composed(question: Question) -> list[tuple[Fraction, RatioTerm | LargestTerm]]:
+    """The terms that are no sums: one ratio, or the largest of several sums, once or more."""
+    return [(w, t) for w, t in question.objective.terms if isinstance(t, RatioTerm | LargestTerm)]
 
 
 class _PartLedger(Ledger):
@@ -143,7 +154,7 @@ class _Whole:
 
     def ratio(self) -> Limit | None:
         """Dinkelbach's iterations."""
-        weight, term = _composed(self.question)
+        weight, term = _composed(self.question)[0]
         assert isinstance(term, RatioTerm)
         least = term.least_denominator(self.question.data) * self.question.data.weight_unit
         limit = None
@@ -214,19 +225,21 @@ class _Whole:
             scaled = math.ceil(scaled)
         if self.ledger.upper is not None:
             scaled = min(scaled, self.ledger.upper)
-        told = [_last(inner) for inner in parts]
+        last_claims = [_last(inner) for inner in parts]
         self.ledger.prove_lower(
             scaled,
-            ", ".join(dict.fromkeys(claim.by for claim in told if claim is not None)) or "counting",
-            tuple(dict.fromkeys(name for claim in told if claim is not None for name in claim.relaxation)),
-            _witnesses(told),
-            _counters(told),
+            ", ".join(dict.fromkeys(claim.by for claim in last_claims if claim is not None)) or "counting",
+            tuple(
+                dict.fromkeys(name for claim in last_claims if claim is not None for name in claim.relaxation)
+            ),
+            _witnesses(last_claims),
+            _counters(last_claims),
         )
 
     def _none_at_all(self, parts: list[_PartLedger]) -> None:
-        told = [_last(inner) for inner in parts]
-        by = ", ".join(dict.fromkeys(claim.by for claim in told if claim is not None)) or "counting"
-        self.ledger.prove_infeasible(by, (), _witnesses(told))
+        last_claims = [_last(inner) for inner in parts]
+        by = ", ".join(dict.fromkeys(claim.by for claim in last_claims if claim is not None)) or "counting"
+        self.ledger.prove_infeasible(by, (), _witnesses(last_claims))
 
 
 def _last(inner: _PartLedger) -> Any:
@@ -236,12 +249,12 @@ def _last(inner: _PartLedger) -> Any:
 
 def _witnesses(claims: list[Any]) -> dict[str, Any]:
     """How a check can prove the bound again: by the same engine, with a witness for each part."""
-    found = [{} if claim is None or claim.recheck is None else claim.recheck for claim in claims]
-    engines = [one["engine"] for one in found if "engine" in one]
-    told: dict[str, Any] = {"kind": "engine"}
+    rechecks = [{} if claim is None or claim.recheck is None else claim.recheck for claim in claims]
+    engines = [one["engine"] for one in rechecks if "engine" in one]
+    witness: dict[str, Any] = {"kind": "engine"}
     if engines:
-        told["engine"] = engines[0]
-    return told | {"parts": [one.get("witness") for one in found]}
+        witness["engine"] = engines[0]
+    return witness | {"parts": [one.get("witness") for one in rechecks]}
 
 
 def _counters(claims: list[Any]) -> dict[str, int]:
@@ -255,7 +268,7 @@ def _counters(claims: list[Any]) -> dict[str, int]:
 
 def witnesses(details: Any, parts: int) -> Iterator[Any]:
     """The witness of each part, from the entry of a claim in a certificate; None where it has none."""
-    given = details.get("parts") if isinstance(details, dict) else None
-    fits = isinstance(given, list) and len(given) == parts
+    stored = details.get("parts") if isinstance(details, dict) else None
+    fits = isinstance(stored, list) and len(stored) == parts
     for index in range(parts):
-        yield given[index] if fits and isinstance(given, list) else None
+        yield stored[index] if fits and isinstance(stored, list) else None

@@ -84,6 +84,8 @@ def relax(question: Question, engine: Engine, depth: int | None = None) -> Relax
     A layered diagram unrolls to a tree of the same depth, so the tree's optimum bounds the diagram's where the
     engine knows trees only.
     """
+    if engine.of_values or question.objective.is_regression:
+        return None  # classes and values have nothing in common
     if question.shape.splits != UNIVARIATE:
         return None  # the optimum over single features does not bound that over hyperplanes
     dropped: list[str] = []
@@ -95,12 +97,16 @@ def relax(question: Question, engine: Engine, depth: int | None = None) -> Relax
     is_tree = isinstance(question.shape, Tree)
     fits = is_tree or "widths" in engine.understands
     for label, requirement in zip(question.labels, question.requirements, strict=True):
-        own = requirement.limits(question.data)
-        if own is not None and own.names == {"max_errors"} and allowed_errors(question) is not None:
+        stated_limits = requirement.limits(question.data)
+        if (
+            stated_limits is not None
+            and stated_limits.names == {"max_errors"}
+            and allowed_errors(question) is not None
+        ):
             continue  # a bound on the objective itself: an optimum above it is a proof of infeasibility
-        if fits and own is not None and own.names <= engine.understands:
-            limits = limits.tighten(own)
-            on_tests += [label] if own.names == {"max_nodes"} else []
+        if fits and stated_limits is not None and stated_limits.names <= engine.understands:
+            limits = limits.tighten(stated_limits)
+            on_tests += [label] if stated_limits.names == {"max_nodes"} else []
         elif (rows := _totals(requirement, question, engine, fits)) is not None:
             totals.append(rows)
             over_totals += [(label, rows.row_text(row)) for row in rows.rows]
@@ -146,9 +152,9 @@ def _totals(requirement: Requirement, question: Question, engine: Engine, fits: 
     """
     if not engine.understands & {"totals", "totals_of_samples"}:
         return None
-    own = requirement.totals(question.data)
+    declared = requirement.totals(question.data)
     of_tests = fits and "totals" in engine.understands
-    return own if own is not None and (of_tests or own.per_test is None) else None
+    return declared if declared is not None and (of_tests or declared.per_test is None) else None
 
 
 def _meetings(requirement: Requirement, question: Question, engine: Engine) -> Meetings | None:
@@ -176,6 +182,7 @@ def _price(question: Question, engine: Engine, dropped: list[str], fits: bool) -
             costs.append((weight * data.weight_unit, term))
         elif isinstance(term, SampleCost) and "sample_cost" in engine.understands:
             each.append((weight, term))
+            offset += weight * term.unit(data) * term.constant(data)
         elif isinstance(term, Nodes) and fits and "node_penalty" in engine.understands:
             penalty += weight
         elif (

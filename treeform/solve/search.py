@@ -236,11 +236,11 @@ class CompiledSearch:
     def claim(self, ledger: Ledger, value: int | None) -> None:
         """Enter that nothing is below ``value``, or that there is no model (None); with the proof, if on file."""
         recheck = None if self.written is None else self.written.recheck
-        told = {} if self.written is None else self.written.counters
+        written_sizes = {} if self.written is None else self.written.counters
         if value is None:
             ledger.prove_infeasible(self.by, recheck=recheck)
         else:
-            counters = {f"proof {what}": number for what, number in told.items()}
+            counters = {f"proof {what}": number for what, number in written_sizes.items()}
             ledger.prove_lower(value, self.by, recheck=recheck, counters=counters)
 
     def _write_proof(self, proofs: ProofWriter, cutoff: int | None) -> None:

@@ -34,10 +34,10 @@ def totals_engine(question: Question) -> Engine | None:
         return None
     few = question.data.n_tests <= FEW_FOR_TOTALS
     for engine in [TotalsSearch(), ContinuousTotals()] if few else [ContinuousTotals()]:
-        own = relax(question, engine)
-        if own is None or len(own.dropped) >= len(plain.dropped):
+        relaxation = relax(question, engine)
+        if relaxation is None or len(relaxation.dropped) >= len(plain.dropped):
             continue
-        if _reason_against(engine, question, own.task) is None:
+        if _reason_against(engine, question, relaxation.task) is None:
             return engine
     return None
 
@@ -60,8 +60,12 @@ def why_not(question: Question) -> list[str]:
     """That the search over tests would honour all of the problem and was left out for the size of the table."""
     if question.data.n_tests <= FEW_FOR_TOTALS or not isinstance(question.shape, Tree):
         return []
-    own = relax(question, TotalsSearch())
-    if own is None or not own.exact or _reason_against(TotalsSearch(), question, own.task) is not None:
+    relaxation = relax(question, TotalsSearch())
+    if (
+        relaxation is None
+        or not relaxation.exact
+        or _reason_against(TotalsSearch(), question, relaxation.task) is not None
+    ):
         return []
     return [
         f"{TotalsSearch.name} honours all of the problem, but was not chosen: the table has "

@@ -335,8 +335,8 @@ class Worlds:
     ) -> Iterator[tuple[Fraction, Target, tuple[int, ...]]]:
         for label in range(self.data.n_classes):
             yield self._leaf(mask, label), ("leaf", label), below
-        for i, held in enumerate(below):
-            yield Fraction(0), ("node", i), (*below[:i], held | mask, *below[i + 1 :])
+        for i, children in enumerate(below):
+            yield Fraction(0), ("node", i), (*below[:i], children | mask, *below[i + 1 :])
         if len(below) < width:
             yield Fraction(0), ("node", len(below)), (*below, mask)
 

@@ -177,9 +177,9 @@ def check_formulation(
             report.skipped.add(reason)
             continue
         report.cases += 1
-        for held in ((), *((r,) for r in requirements if r.needs <= derivable(subject.offers))):
+        for chosen in ((), *((r,) for r in requirements if r.needs <= derivable(subject.offers))):
             try:
-                bound = [r.bind(case.data, sensitive_features=case.frame[GROUP]) for r in held]
+                bound = [r.bind(case.data, sensitive_features=case.frame[GROUP]) for r in chosen]
             except (SpecError, DataError):
                 continue
             expected = brute_force(case.data, case.shape, case.goal, bound)
@@ -223,8 +223,8 @@ def _same_optimum(
     wrong = _fault(result, expected)
     if wrong:
         best = "" if expected is None else f"\nbrute force has {expected[0]}:\n{expected[1].to_text()}"
-        found = "" if result.graph is None else f"\nfound:\n{result.graph.to_text()}"
-        raise AssertionError(f"{what}: {wrong}{best}{found}\n{case.code(*bound)}")
+        drawn = "" if result.graph is None else f"\nfound:\n{result.graph.to_text()}"
+        raise AssertionError(f"{what}: {wrong}{best}{drawn}\n{case.code(*bound)}")
     report.cells.add((formulation.name, backend.name))
     return 1
 
@@ -287,11 +287,14 @@ def _applicable(
     for given in formulation_names() if formulations is None else formulations:
         formulation = find_formulation(given)
         missing = bound.needs - derivable(formulation.offers)
-        reason = (
-            f"it does not offer {', '.join(sorted(missing))}"
-            if missing
-            else formulation.supports(case.shape, case.data, case.goal)
-        )
+        reason = f"it does not offer {', '.join(sorted(missing))}" if missing else None
+        try:
+            if reason is None:
+                formulation.check(case.data, case.shape, case.goal, [bound])
+        except SpecError as error:
+            reason = (
+                error.cause if error.what == f"{formulation.name} cannot state this problem" else error.what
+            )
         if reason is None:
             out.append(formulation)
         else:
@@ -302,8 +305,8 @@ def _applicable(
 def _backends(given: Iterable[Backend | str] | None) -> list[Backend]:
     if given is None:
         # Names without a package of their own combine the others.
-        found = ((cls, _variant(cls)) for cls in backend_classes() if cls.package)
-        return [cls.named(variant) for cls, variant in found if variant is not None]
+        classes = ((cls, _variant(cls)) for cls in backend_classes() if cls.package)
+        return [cls.named(variant) for cls, variant in classes if variant is not None]
     return [by_name(b) if isinstance(b, str) else b for b in given]
 
 

@@ -102,10 +102,10 @@ class Dichotomies:
                 yield cut
                 continue
             for sides in ((left, right), (right, left)):
-                found = (
+                dichotomies = (
                     self._part(*sides, signs) for signs in product((-1, 0, 1), repeat=len(self._features))
                 )
-                yield from {_signs(cut.form): cut for cut in found if cut is not None}.values()
+                yield from {_signs(cut.form): cut for cut in dichotomies if cut is not None}.values()
 
     def _part(self, left: int, right: int, signs: Signs | None = None) -> Cut | None:
         """A hyperplane of largest margin with these sides; `signs` bounds its weights to [-1, 0], 0 or [0, 1]."""
@@ -162,11 +162,11 @@ def _widest(
     free = [*bounds, (None, None), (None, None)]
     cost = np.zeros(len(bounds) + 2)
     cost[-1] = -1.0
-    found = linprog(cost, A_ub=rows, b_ub=np.zeros(len(points)), bounds=free, method="highs-ds")
-    if found.x is None:
-        raise AssertionError(f"a linear program that always has a solution has none: {found.message}")
-    dual = np.maximum(-found.ineqlin.marginals, 0.0).tolist()
-    tidy = [a if abs(a) > 1e-9 else 0.0 for a in found.x[: len(bounds)].tolist()]
+    answer = linprog(cost, A_ub=rows, b_ub=np.zeros(len(points)), bounds=free, method="highs-ds")
+    if answer.x is None:
+        raise AssertionError(f"a linear program that always has a solution has none: {answer.message}")
+    dual = np.maximum(-answer.ineqlin.marginals, 0.0).tolist()
+    tidy = [a if abs(a) > 1e-9 else 0.0 for a in answer.x[: len(bounds)].tolist()]
     return tidy, dict(zip(lows, dual, strict=False)), dict(zip(highs, dual[len(lows) :], strict=True))
 
 

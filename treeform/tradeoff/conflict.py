@@ -100,8 +100,8 @@ class Conflict(Printed):
 
     def certificates(self) -> dict[str, dict[str, Any]]:
         """The proof of the conflict, and for each requirement the model without it."""
-        found = {"conflict": self.result.certificate()}
-        return found | {f"without {label}": one.certificate() for label, one in self.witnesses.items()}
+        by_name = {"conflict": self.result.certificate()}
+        return by_name | {f"without {label}": one.certificate() for label, one in self.witnesses.items()}
 
     def to_json(self) -> dict[str, Any]:
         """Plain values; bounds exact, as text."""

@@ -47,10 +47,10 @@ class Cnf:
     @property
     def digest(self) -> str:
         """SHA-256 of sizes, clause by clause in order."""
-        found = hashlib.sha256(f"p cnf {self.variables} {self.n_clauses}\n".encode())
-        found.update(np.ascontiguousarray(self.starts, dtype="<i8").tobytes())
-        found.update(np.ascontiguousarray(self.literals, dtype="<i4").tobytes())
-        return found.hexdigest()
+        hashed = hashlib.sha256(f"p cnf {self.variables} {self.n_clauses}\n".encode())
+        hashed.update(np.ascontiguousarray(self.starts, dtype="<i8").tobytes())
+        hashed.update(np.ascontiguousarray(self.literals, dtype="<i4").tobytes())
+        return hashed.hexdigest()
 
     def dimacs(self) -> Iterator[bytes]:
         """The clauses in DIMACS form, piece by piece."""

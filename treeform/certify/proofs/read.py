@@ -73,18 +73,20 @@ def verify_proof(
                 return stream.read(PIECE)
 
             if drat_trim:
-                found = verify_drat_trim(cnf, read, time_limit=time_limit)
+                verification = verify_drat_trim(cnf, read, time_limit=time_limit)
             else:
-                found = verify_rup(cnf, read, stop=budget.stop)
+                verification = verify_rup(cnf, read, stop=budget.stop)
     except TimeoutError:
-        found = Verification("stopped", f"not finished within {time_limit} s", {})
+        verification = Verification("stopped", f"not finished within {time_limit} s", {})
     except (OSError, EOFError, zlib.error) as error:
         raise CertificateError(
             f"the proof {path.name} cannot be read", cause=str(error), fix="use the file as it was written"
         ) from error
-    if found.verdict not in ("verified", "stopped", "memory"):
-        found = Verification(found.verdict, found.detail + _other_formula(), found.counters)
-    return bound, found, cnf
+    if verification.verdict not in ("verified", "stopped", "memory"):
+        verification = Verification(
+            verification.verdict, verification.detail + _other_formula(), verification.counters
+        )
+    return bound, verification, cnf
 
 
 def _statement(route: ProofRoute, question: Question, value: Fraction | None) -> Statement:
@@ -117,10 +119,10 @@ def _examples(rows: list[int] | None, question: Question) -> np.ndarray | None:
     if rows is None:
         return None
     kept = np.asarray(question.data.kept_rows)
-    given = np.asarray(rows, dtype=np.int64)
-    if given.ndim != 1 or not bool(np.isin(given, kept).all()):
+    examples = np.asarray(rows, dtype=np.int64)
+    if examples.ndim != 1 or not bool(np.isin(examples, kept).all()):
         raise CertificateError("the proof names rows that the data do not have")
-    return np.unique(question.data.points.index[np.searchsorted(kept, given)])
+    return np.unique(question.data.points.index[np.searchsorted(kept, examples)])
 
 
 def _file(route: ProofRoute, folder: Path) -> Path:

@@ -71,7 +71,7 @@ def verify_rup(
     memory : int
         Bytes that may be held.
     """
-    found = _core.rup_check(
+    checked = _core.rup_check(
         cnf.starts,
         cnf.literals,
         variables=cnf.variables,
@@ -81,8 +81,8 @@ def verify_rup(
         memory=max(0, memory),
         poll=stop,
     )
-    counters = {key: int(value) for key, value in found.items() if key not in ("verdict", "detail")}
-    return Verification(found["verdict"], found["detail"], counters)
+    counters = {key: int(value) for key, value in checked.items() if key not in ("verdict", "detail")}
+    return Verification(checked["verdict"], checked["detail"], counters)
 
 
 def verify_drat_trim(
@@ -95,8 +95,8 @@ def verify_drat_trim(
     SolverNotAvailable
         If it is not installed.
     """
-    found = shutil.which(program)
-    if found is None:
+    executable = shutil.which(program)
+    if executable is None:
         raise SolverNotAvailable(
             f"{program} is not installed",
             cause="there is no such program on the PATH",
@@ -108,7 +108,7 @@ def verify_drat_trim(
             stream.writelines(cnf.dimacs())
         with proof.open("wb") as stream:
             stream.writelines(iter(read, b""))
-        command = [found, str(formula), str(proof)]
+        command = [executable, str(formula), str(proof)]
         command += [] if time_limit is None else ["-t", str(max(1, round(time_limit)))]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
     lines = [line.strip() for line in done.stdout.splitlines()]

@@ -102,15 +102,15 @@ class Proofs:
         except TreeformError as error:
             return f"{formulation.name} cannot be stated in clauses: {error.what}"
         derived = budget.seconds
-        with trace(cnf.starts, cnf.literals, self.solver, budget.stop) as told:
-            if told.proof is None:
-                return _why_not(told.satisfiable, formulation)
+        with trace(cnf.starts, cnf.literals, self.solver, budget.stop) as trace_of_solver:
+            if trace_of_solver.proof is None:
+                return _why_not(trace_of_solver.satisfiable, formulation)
             name = _name(formulation, statement, cnf)
             solved = budget.seconds
             sizes = {"clauses": cnf.n_clauses, "literals": len(cnf.literals), "variables": cnf.variables}
-            sizes["raw bytes"] = told.size
-            read = partial(told.proof.read, PIECE)
-            digest, verdict = self._write(name, cnf, read, told.binary, budget.stop, sizes)
+            sizes["raw bytes"] = trace_of_solver.size
+            read = partial(trace_of_solver.proof.read, PIECE)
+            digest, verdict = self._write(name, cnf, read, trace_of_solver.binary, budget.stop, sizes)
             if verdict is not None:
                 return verdict
         times = {"derive": derived - start, "solve": solved - derived, "check": budget.seconds - solved}
@@ -132,18 +132,18 @@ class Proofs:
             with os.fdopen(handle, "wb") as stream:
                 # Without name and time inside, so that equal proofs are equal files.
                 with gzip.GzipFile("", "wb", compresslevel=6, fileobj=stream, mtime=0) as packed:
-                    found = verify_rup(cnf, read, binary=binary, write=packed.write, stop=stop)
+                    checked = verify_rup(cnf, read, binary=binary, write=packed.write, stop=stop)
                     sizes["bytes"] = packed.tell()
                 sizes["packed bytes"] = stream.tell()
-            if not found.ok:
-                return "", f"{self.solver}'s proof was not verified: {found.detail}"
+            if not checked.ok:
+                return "", f"{self.solver}'s proof was not verified: {checked.detail}"
             os.chmod(temporary, 0o644)
             os.replace(temporary, self.folder / name)
         finally:
             with suppress(FileNotFoundError):
                 os.unlink(temporary)
         self._mine.add(name)
-        sizes |= {key: found.counters[key] for key in ("lemmas", "core_lemmas", "core_clauses")}
+        sizes |= {key: checked.counters[key] for key in ("lemmas", "core_lemmas", "core_clauses")}
         return digest_of_file(self.folder / name), None
 
     def _recheck(
@@ -195,10 +195,10 @@ def rows_of(question: Question, examples: np.ndarray | None) -> list[int] | None
 
 def digest_of_file(path: Path) -> str:
     """SHA-256 of a file."""
-    found = hashlib.sha256()
+    hashed = hashlib.sha256()
     with path.open("rb") as stream:
-        _pour(stream, found.update)
-    return found.hexdigest()
+        _pour(stream, hashed.update)
+    return hashed.hexdigest()
 
 
 def _pour(stream: IO[bytes], into: Callable[[bytes], Any]) -> None:

@@ -49,7 +49,7 @@ class Binarised:
         return [data.columns[f].test(t) for f, t in zip(self.feature, self.threshold, strict=True)]
 
 
-def normalised(given: Any, engine: str) -> Binarisation:
+def normalised(stated: Any, engine: str) -> Binarisation:
     """Check the setting ``binarize=`` of an engine.
 
     Parameters
@@ -63,22 +63,22 @@ def normalised(given: Any, engine: str) -> Binarisation:
     SpecError
         If it is none of these.
     """
-    if given == "all" and isinstance(given, str):
-        return given
-    if isinstance(given, int) and not isinstance(given, bool) and given >= 1:
-        return given
-    if isinstance(given, Mapping):
-        given = tuple(given.items())
-    written = (given,) if isinstance(given, str) else given
+    if stated == "all" and isinstance(stated, str):
+        return stated
+    if isinstance(stated, int) and not isinstance(stated, bool) and stated >= 1:
+        return stated
+    if isinstance(stated, Mapping):
+        stated = tuple(stated.items())
+    written = (stated,) if isinstance(stated, str) else stated
     if isinstance(written, tuple) and written and isinstance(written[0], str) and "@" in written[0]:
-        given = _written(written)
-    if isinstance(given, tuple):
+        stated = _written(written)
+    if isinstance(stated, tuple):
         try:
-            return tuple((str(name), tuple(sorted(float(t) for t in values))) for name, values in given)
+            return tuple((str(name), tuple(sorted(float(t) for t in values))) for name, values in stated)
         except (TypeError, ValueError):
             pass
     raise SpecError(
-        f"{engine}(binarize={given!r}) is not possible",
+        f"{engine}(binarize={stated!r}) is not possible",
         cause="numeric columns become tests by 'all' thresholds, a number of quantiles, or given thresholds",
         fix="use binarize='all', binarize=10 or binarize={'age': [30, 50]}; as text age@30+50",
     )
@@ -86,13 +86,13 @@ def normalised(given: Any, engine: str) -> Binarisation:
 
 def _written(entries: tuple[Any, ...]) -> tuple[tuple[str, tuple[Any, ...]], ...]:
     """Thresholds as a solver's name spells them: ``age@30+50+income@2000`` has come apart at the plus signs."""
-    found: dict[str, tuple[Any, ...]] = {}
+    by_column: dict[str, tuple[Any, ...]] = {}
     name = ""
     for entry in entries:
         before, at, value = entry.rpartition("@") if isinstance(entry, str) else ("", "", entry)
         name = before if at else name
-        found[name] = (*found.get(name, ()), value)
-    return tuple(found.items())
+        by_column[name] = (*by_column.get(name, ()), value)
+    return tuple(by_column.items())
 
 
 def binarise(data: Dataset, how: Binarisation) -> Binarised:

@@ -58,8 +58,8 @@ def to_c(graph: FlatGraph) -> str:
                 "",
             ]
     checks = [f"    if ({_missing(names[name], name in text)}) return -1;" for name in program.refusing]
-    own = body(program, program.root, syntax)
-    if any(_IS in line for line in (*functions, *own)):
+    body_lines = body(program, program.root, syntax)
+    if any(_IS in line for line in (*functions, *body_lines)):
         lines += [
             "static int is(const char *value, const char *level) {",
             "    return value != NULL && strcmp(value, level) == 0;",
@@ -67,7 +67,7 @@ def to_c(graph: FlatGraph) -> str:
             "",
         ]
     lines += functions
-    lines += ["int predict(const struct model_row *row) {", "    (void)row;", *checks, *own, "}"]
+    lines += ["int predict(const struct model_row *row) {", "    (void)row;", *checks, *body_lines, "}"]
     return "\n".join(lines) + "\n"
 
 

@@ -146,15 +146,15 @@ class Program:
 
     def tested_from(self, node: int) -> list[str]:
         """Columns that are tested from a node on, up to shared nodes."""
-        found: set[str] = set()
+        tested: set[str] = set()
         waiting = [node]
         while waiting:
             at = waiting.pop()
             entry = self.nodes[at]
             if isinstance(entry, Branch) and (at == node or at not in self.shared):
-                found.add(entry.condition.source)
+                tested.add(entry.condition.source)
                 waiting += [entry.yes, entry.no]
-        return [name for name in self.columns if name in found]
+        return [name for name in self.columns if name in tested]
 
     def bottom_up(self) -> Iterator[int]:
         """Nodes, children before their parents."""

@@ -62,13 +62,13 @@ def to_python(graph: FlatGraph) -> str:
                 "",
             ]
     checks = [f"    _value(row, {name!r}, True)" for name in program.refusing]
-    own = _reading(program, program.root, names)
+    reading = _reading(program, program.root, names)
     lines += [
         "",
         "def predict(row):",
         '    """The label of one row."""',
         *checks,
-        *own,
+        *reading,
         *body(program, program.root, syntax),
     ]
     return "\n".join(lines) + "\n"

@@ -8,6 +8,7 @@ from typing import Any
 from treeform.data.columns import ORIGIN
 from treeform.errors import SpecError, did_you_mean
 from treeform.graph.export.program import Branch, Condition, Kind, Program
+from treeform.graph.export.unrolled import check_size
 from treeform.graph.graph import FlatGraph
 
 MOST_NODES = 20_000  # of an expression, in which shared nodes are written out for each way to them
@@ -25,13 +26,7 @@ def to_sql(graph: FlatGraph, table: str | None, dialect: str, keep: tuple[str, .
             cause=f"known are {', '.join(sorted(known))}",
             fix=did_you_mean(dialect, known) or "use for example dialect='postgres'",
         )
-    size = _size(program)
-    if size > MOST_NODES:
-        raise SpecError(
-            f"the model becomes an SQL expression of {size} nodes",
-            cause=f"SQL has no shared branches, so each way to a shared node is written out; at most {MOST_NODES}",
-            fix="export it to Python, C or JavaScript",
-        )
+    check_size(program, "an SQL expression", MOST_NODES)
     made: dict[int, Any] = {}
     for node in program.bottom_up():
         entry = program.nodes[node]
@@ -89,15 +84,6 @@ def _column(name: str) -> Any:
 
 def _plain(label: object) -> Any:
     return label if isinstance(label, str | bool | int | float) else str(label)
-
-
-def _size(program: Program) -> int:
-    """Nodes of the expression, shared ones counted once for each way to them."""
-    size: dict[int, int] = {}
-    for node in program.bottom_up():
-        entry = program.nodes[node]
-        size[node] = 1 + (size[entry.yes] + size[entry.no] if isinstance(entry, Branch) else 0)
-    return size[program.root]
 
 
 def _dialects() -> set[str]:

@@ -150,7 +150,7 @@ def attack(
     jobs = _bundles(missing)
     announce(f"{len(missing):,} of {len(cases):,} cases to run")
     out.parent.mkdir(parents=True, exist_ok=True)
-    started, done, said = time.monotonic(), 0, time.monotonic()
+    started, done, reported = time.monotonic(), 0, time.monotonic()
     workers: list[_Worker] = []
     with out.open("a") as file:
         try:
@@ -192,9 +192,9 @@ def attack(
                         worker.stop()
                         workers.remove(worker)
                 file.flush()
-                if time.monotonic() - said > 30:
-                    said = time.monotonic()
-                    rate = done / (said - started)
+                if time.monotonic() - reported > 30:
+                    reported = time.monotonic()
+                    rate = done / (reported - started)
                     bad = sum("wrong" in r for r in records.values())
                     announce(f"{done:,} of {len(missing):,} cases, {rate:.1f} a second, {bad} disagree")
         finally:

@@ -38,21 +38,21 @@ def shrink(
     wrong : callable
         Gives the complaints about a case.
     """
-    found = wrong(case)
-    if not found:
+    complaint_of_case = wrong(case)
+    if not complaint_of_case:
         return case, []
-    kind, runs, moved = _family(found[0]), 0, True
+    kind, runs, moved = _family(complaint_of_case[0]), 0, True
     while moved and runs < most_runs:
         moved = False
         for smaller in _smaller(case):
             runs += 1
             complaint = wrong(smaller)
             if complaint and _family(complaint[0]) == kind:
-                case, found, moved = smaller, complaint, True
+                case, complaint_of_case, moved = smaller, complaint, True
                 break
             if runs >= most_runs:
                 break
-    return case, found
+    return case, complaint_of_case
 
 
 def _family(text: str) -> str:

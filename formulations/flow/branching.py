@@ -1,0 +1,128 @@
+"""Branching: which node tests what, which node predicts what."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from treeform.formulations.flow.heap import Heap
+from treeform.formulations.flow.tests import BinaryTests
+from treeform.language.component import Component
+from treeform.language.shared import Shared
+from treeform.model import Expr, concatenate, constant
+
+if TYPE_CHECKING:
+    from treeform.language.ports import Ports
+    from treeform.model import Model
+
+
+@dataclass(frozen=True)
+class Design(Shared):
+    """The design variables.
+
+    Attributes
+    ----------
+    b : Expr (B, T)
+        Node n branches on binary feature f.
+    passes : Expr (B,)
+        Node n is a pass-through: all samples leave it to the left. Zeros where no requirement asks for tests.
+    pass_columns : Expr (B,) or (0,)
+        The columns among ``passes``.
+    p : Expr (N,)
+        Node n predicts.
+    w : Expr (N, K)
+        Node n predicts class k.
+    reads : Expr (B, F')
+        Node n reads feature f, where that is stated: of the features with several tests.
+    """
+
+    publisher: ClassVar[str] = "Branching"
+    b: Expr
+    passes: Expr
+    pass_columns: Expr
+    p: Expr
+    w: Expr
+    reads: Expr
+
+    @property
+    def active(self) -> Expr:
+        """(B,) whether node n is used as a test or as a pass-through."""
+        return self.b.sum(axis=1) + self.passes
+
+
+class Branching(Component):
+    """Each node branches on one binary feature, predicts a class, or is below a node that predicts.
+
+    Parameters
+    ----------
+    passes : bool, default False
+        Whether any node may be a pass-through. The paper has none; they matter only where a requirement asks for tests.
+
+    Notes
+    -----
+    The binary features are the distinct tests of the data: the paper's own on columns of zeros and ones, and all
+    thresholds on others. Publishes ``active`` and ``feature`` over the nodes B that may branch, ``label`` over all
+    nodes, each of which may be a leaf, and ``arc`` between them.
+    """
+
+    offers = frozenset({"active", "feature", "label", "arc"})
+
+    def __init__(self, passes: bool = False) -> None:
+        self.passes = passes
+
+    def build(self, model: Model, ports: Ports) -> None:
+        heap = ports.shared.publish(Heap(ports.shape.depth))
+        tests = BinaryTests.of(ports.data, "feature" in ports.wanted, ports.limits.min_support)
+        ports.shared.publish(tests)
+        inner = heap.n_branching
+        b = model.bool("b", (inner, tests.n_tests))
+        # A pass-through has an empty side, which gets no support.
+        free = self.passes and ports.limits.min_support == 0
+        columns = model.bool("pass", inner if free else 0)
+        passes = columns if free else constant(np.zeros(inner))
+        p = model.bool("p", heap.n_nodes)
+        w = model.bool("w", (heap.n_nodes, ports.n_classes))
+        reads = model.bool("reads", (inner, len(tests.several) if "feature" in ports.wanted else 0))
+        design = ports.shared.publish(Design(b, passes, columns, p, w, reads))
+        # sum_f b_nf + p_n + sum_{m in A(n)} p_m = 1 for n in B;  p_n + sum_{m in A(n)} p_m = 1 for n in T.
+        # The right subtree of a pass-through is not there: it counts as below a node that predicts.
+        ended = p + heap.above.astype(float) @ p + heap.right_of.astype(float) @ passes
+        model.add(
+            design.active + ended[:inner] == 1, "a node branches, predicts, or is below a node that predicts"
+        )
+        model.add(ended[inner:] == 1, "a node of the last level predicts, or is below a node that predicts")
+        # sum_k w_nk = p_n
+        model.add(w.sum(axis=1) == p, "one class at a node that predicts")
+        ports.publish("active", design.active)
+        ports.publish("label", w)
+        if "feature" in ports.wanted:
+            # readers may take an entry as a literal, so a sum over several tests has a column of its own
+            model.add(
+                reads == (b @ tests.of_feature)[:, tests.several], "a node reads the feature of its test"
+            )
+            ports.publish("feature", _by_feature(b, reads, tests))
+        if "arc" in ports.wanted:
+            ports.publish("arc", _arcs(heap, design))
+
+
+def _by_feature(b: Expr, reads: Expr, tests: BinaryTests) -> Expr:
+    """The port `feature` (B, F)."""
+    features = tests.of_feature.shape[1]
+    column = np.full(features, b.shape[1] + reads.shape[1])
+    column[tests.feature] = np.arange(tests.n_tests)
+    column[tests.several] = b.shape[1] + np.arange(len(tests.several))
+    return concatenate([b, reads, np.zeros((b.shape[0], 1))], axis=1)[:, column]
+
+
+def _arcs(heap: Heap, design: Design) -> Expr:
+    """The port `arc` (B, 2, B + N): to a child that is used, or to the leaf at a child."""
+    entries = concatenate([design.active, design.p, np.zeros(1)])
+    index = np.full((heap.n_branching, 2, heap.n_branching + heap.n_nodes), entries.size - 1)
+    node = np.arange(heap.n_branching)
+    for side, child in enumerate((heap.left, heap.right)):
+        index[node, side, heap.n_branching + child] = heap.n_branching + child
+        inner = child < heap.n_branching
+        index[node[inner], side, child[inner]] = child[inner]
+    return entries[index]

@@ -1,0 +1,112 @@
+"""Soft requirements: what a model lacks, paid in the objective, against enumeration and by name."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import treeform as tf
+from treeform.errors import SpecError
+from treeform.language.objective import Objective
+from treeform.language.requirement_text import held_or_paid, read
+from treeform.testing import brute_force, draw_cases
+
+OF_TOTALS = [
+    tf.StatisticalParity("group", difference="0.1", favourable=1),
+    tf.StatisticalParity("group", ratio=0.8, favourable=0),
+    tf.EqualizedOdds("group", difference=0, favourable=1),
+    tf.ConditionalParity("group", given="age", ratio=0.5, favourable=1),
+    tf.AccuracyParity("group", difference="0.1"),
+    tf.GroupErrorAtMost("group", rate="0.1"),
+    tf.MinPrecision(0.9, positive=1),
+    tf.MinRecall(0.9, positive=1),
+    tf.MaxFalsePositiveRate(0.1, positive=1),
+    tf.MustClassifyRight([0, 3]),
+    tf.MaxErrors(1),
+]
+OVER_PORTS = [tf.MaxNodes(1), tf.MinSupport(3), tf.Stability(0.9), tf.FeatureBudget(0)]
+
+
+def problem_of(case, requirement, price):
+    problem = tf.Problem(case.data, None, shape=case.shape)
+    problem.minimize(tf.Error() + tf.Nodes() / 10)
+    problem += requirement.soft(price)
+    return problem
+
+
+def optimum(problem):
+    q = problem.question
+    best = brute_force(problem.data, q.shape, q.objective, q.requirements)
+    assert best is not None
+    return best[0]
+
+
+@pytest.mark.drawn(5)
+@pytest.mark.parametrize("requirement", OF_TOTALS, ids=str)
+def test_totals_are_paid_natively(requirement, nightly):
+    shapes = (tf.Tree(1), tf.Tree(2)) if nightly else (tf.Tree(1),)
+    for number, case in enumerate(draw_cases(3, seed=5, shapes=shapes)):
+        problem = problem_of(case, requirement, ["1/2", 3, 20][number])
+        result = problem.solve()
+        assert (str(result.status), result.objective) == ("optimal", optimum(problem)), case.code(requirement)
+        assert result.solver in ("totals-search", "contree", "dl85", "none")
+
+
+@pytest.mark.drawn(5)
+@pytest.mark.parametrize("requirement", [*OVER_PORTS, OF_TOTALS[0]], ids=str)
+@pytest.mark.parametrize(("solver", "formulation"), [("cp-sat", "odd"), ("sat", "sat-depth")])
+def test_solvers_pay_too(requirement, solver, formulation, nightly):
+    deep = (tf.Tree(2), tf.Diagram(1, 2)) if formulation == "odd" else (tf.Tree(2),)
+    for case in draw_cases(2, seed=6, shapes=deep if nightly else (tf.Tree(1), tf.Diagram(1))[: len(deep)]):
+        problem = problem_of(case, requirement, "3/2")
+        result = problem.solve(solver, formulation=formulation)
+        assert (str(result.status), result.objective) == ("optimal", optimum(problem)), case.code(requirement)
+
+
+def test_what_is_lacking_is_the_violation():
+    """Of all but the precision, whose rate is no sum."""
+    rng = np.random.default_rng(0)
+    for case in draw_cases(4, seed=7):
+        for requirement in (*OF_TOTALS, *OVER_PORTS):
+            bound = requirement.bind(case.data)
+            tests = [(int(rng.integers(case.data.n_features)), 0.5, 0, 1), 0, 1]
+            for nested in tests:
+                graph = tf.DecisionGraph.from_nested(nested, case.data)
+                amount = bound.lacking(graph, case.data)
+                assert (amount == 0) == (bound.violation(graph, case.data) == 0)
+                if not isinstance(requirement, tf.MinPrecision | tf.MustClassifyRight):
+                    assert amount == bound.violation(graph, case.data), str(requirement)
+
+
+def test_several_prices_and_groups_given_as_an_array():
+    rng = np.random.default_rng(1)
+    X, y, group = rng.integers(0, 2, (12, 2)), np.arange(12) % 2, rng.integers(0, 2, 12)
+    problem = tf.Problem(X, y, shape=tf.Tree(2), sensitive_features=group)
+    problem += [tf.StatisticalParity(difference=0).soft(4), tf.MaxErrors(2).soft("1/3"), tf.MaxNodes(2)]
+    result = problem.solve()
+    assert result.objective == optimum(problem)
+    checked = tf.check(result.certificate(), X, y, sensitive_features=group)
+    assert str(checked.verdict) == "verified"
+    assert "@groups" in result.certificate()["problem"]["objective"]
+
+
+def test_prices_by_name():
+    text = "error + 5*soft[statistical_parity:groups=sex,difference=0.05]"
+    assert str(Objective.parse(text)) == text
+    assert read("max_nodes:3,soft=1/2") == tf.MaxNodes(3).soft("0.5")
+    assert held_or_paid("max_nodes", {"k": 3, "soft": 0.5}) == tf.MaxNodes(3).soft("0.5")
+    assert read("max_nodes:3") == tf.MaxNodes(3)
+    assert Objective.parse("soft[max_nodes:3]").terms[0] == (Fraction(1), tf.Soft(tf.MaxNodes(3)))
+
+
+def test_what_cannot_be_soft_says_why():
+    case = next(iter(draw_cases(1)))
+    problem = tf.Problem(case.data, None, shape=case.shape)
+    with pytest.raises(SpecError, match="cannot be soft"):
+        problem += tf.Monotone("age", favourable=1).soft(1)
+    with pytest.raises(SpecError, match=r"negative|-1"):
+        problem += tf.MaxNodes(1).soft(-1)
+    with pytest.raises(SpecError, match=r"soft\[\]"):
+        Objective.parse("soft")

@@ -1,0 +1,41 @@
+"""The size of a model as a tree: formats without shared nodes write one out for each way to it."""
+
+from __future__ import annotations
+
+from treeform.errors import SpecError
+from treeform.graph.export.program import Branch, Program
+
+
+def unrolled_size(program: Program) -> int:
+    """Nodes of the tree, shared ones counted once for each way to them."""
+    size: dict[int, int] = {}
+    for node in program.bottom_up():
+        entry = program.nodes[node]
+        size[node] = 1 + (size[entry.yes] + size[entry.no] if isinstance(entry, Branch) else 0)
+    return size[program.root]
+
+
+def check_size(program: Program, what: str, most: int) -> int:
+    """The number of nodes of the tree.
+
+    Parameters
+    ----------
+    program : Program
+    what : str
+        What is made, such as "a PMML tree".
+    most : int
+        Nodes that it may have.
+
+    Raises
+    ------
+    SpecError
+        If it has more.
+    """
+    size = unrolled_size(program)
+    if size > most:
+        raise SpecError(
+            f"the model becomes {what} of {size} nodes",
+            cause=f"it has no shared nodes, so each way to one is written out; at most {most} are",
+            fix="export it to Python, C or JavaScript",
+        )
+    return size

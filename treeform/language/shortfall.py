@@ -1,0 +1,100 @@
+"""What a model lacks of a requirement, as a number that can be paid in the objective."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treeform.errors import SpecError
+
+if TYPE_CHECKING:
+    from treeform.data import Dataset
+    from treeform.graph import DecisionGraph
+    from treeform.language.totals import Totals
+    from treeform.model import Expr, Model
+
+
+class Excess(NamedTuple):
+    """One side of a row: ``sum_i weight_i * coef[i, predicted_i] + sum over tests of on_test[feature] - side``."""
+
+    coef: NDArray[np.int64]
+    """(n, K)"""
+    on_test: NDArray[np.int64] | None
+    """(F,); None where tests add nothing."""
+    side: int
+    unit: Fraction
+    name: str
+
+
+@dataclass(frozen=True, eq=False)
+class Shortfall:
+    """The largest excess of rows over totals, each in units of its own; 0 where all rows hold.
+
+    Attributes
+    ----------
+    totals : Totals
+        Its rows hold exactly when nothing is lacking; their sides are not rounded.
+    units : tuple of Fraction
+        What a row's excess of 1 is in the user's units.
+
+    Raises
+    ------
+    SpecError
+        If there is not one unit for each row, or one is not positive.
+    """
+
+    totals: Totals
+    units: tuple[Fraction, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.units) != len(self.totals.rows) or min(self.units, default=Fraction(1)) <= 0:
+            raise SpecError(
+                f"{len(self.units)} units are given for {len(self.totals.rows)} rows",
+                cause="a shortfall has one positive unit for each row",
+                fix="give as many units as rows",
+            )
+
+    def value(self, graph: DecisionGraph, data: Dataset) -> Fraction:
+        """What ``graph`` lacks, exactly."""
+        values = self.totals.values(graph, data)
+        worst = Fraction(0)
+        for row, unit in zip(self.totals.rows, self.units, strict=True):
+            reached = sum(c * v for c, v in zip(row.coef, values, strict=True))
+            over = 0 if row.hi is None else reached - row.hi
+            under = 0 if row.lo is None else row.lo - reached
+            worst = max(worst, unit * max(over, under))
+        return worst
+
+    def excesses(self) -> Iterator[Excess]:
+        """The sides of all rows; what is lacking is the largest of them, or 0."""
+        on_test = self.totals.per_test
+        for row, unit in zip(self.totals.rows, self.units, strict=True):
+            coef = np.array(row.coef, dtype=np.int64)
+            each = self.totals.per_sample @ coef
+            tests = None if on_test is None else on_test @ coef
+            text = self.totals.row_text(row)
+            if row.hi is not None:
+                yield Excess(each, tests, row.hi, unit, f"{text}, above")
+            if row.lo is not None:
+                yield Excess(-each, None if tests is None else -tests, -row.lo, unit, f"{text}, below")
+
+
+FEW = 31
+"""Up to here a whole number is a sum of powers of two, which solvers of clauses take as well."""
+
+
+def whole_number(model: Model, name: str, most: int) -> Expr:
+    """A new variable with values from 0 to ``most``, or to the next power of two less 1."""
+    if most > FEW:
+        return model.integer(name, ub=most)
+    return (model.bool(name, most.bit_length()) * (1 << np.arange(most.bit_length()))).sum()
+
+
+def in_weight(totals: Totals | None, data: Dataset) -> Shortfall | None:
+    """Rows that count weight, with the user's unit of weight."""
+    return None if totals is None else Shortfall(totals, (data.weight_unit,) * len(totals.rows))

@@ -1,0 +1,299 @@
+"""What a model lacks of a requirement, as a term of the objective."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence, Set
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from treeform.errors import Infeasible, SpecError, TreeformError
+from treeform.language.composed import LargestTerm
+from treeform.language.costs import LARGEST_COST, SampleCost, too_large
+from treeform.language.objective import Term
+from treeform.language.requirement import Requirement, asks_for_tests
+from treeform.language.requirement_text import parse
+from treeform.language.shortfall import Excess
+from treeform.language.totals import TotalRow, Totals
+from treeform.objectives.group_error import AT
+
+if TYPE_CHECKING:
+    from treeform.data import Dataset
+    from treeform.graph import DecisionGraph
+    from treeform.language.ports import Ports
+    from treeform.model import Expr, Model
+    from treeform.shape import Shape
+
+
+class Soft(Term):
+    """What a model lacks of a requirement: `Requirement.lacking`, 0 where it is satisfied.
+
+    Made by `Requirement.soft`, which gives it a price. What is the largest excess of rows over totals is minimised by
+    the native engines, row by row; everything else that can be stated over ports by solvers.
+
+    Parameters
+    ----------
+    requirement : Requirement
+
+    Raises
+    ------
+    SpecError
+        If it is no requirement; when bound to data, if what is lacking cannot be stated.
+    """
+
+    name: ClassVar[str] = "soft"
+
+    def __init__(self, requirement: Requirement) -> None:
+        if not isinstance(requirement, Requirement):
+            raise SpecError(
+                f"soft({requirement!r}) is not possible",
+                cause="what is paid is what a model lacks of a requirement",
+                fix="write for example 2 * tf.Soft(tf.MaxNodes(3)), or tf.MaxNodes(3).soft(2)",
+            )
+        self.requirement = requirement
+
+    def bind(self, data: Dataset, **context: Any) -> Soft:
+        """The requirement bound to the data, and how what it lacks is minimised."""
+        requirement = self.requirement
+        groups = getattr(requirement, "groups", None)
+        if isinstance(groups, str) and groups.startswith(AT):
+            requirement = requirement._copy(groups=(context.get("arrays") or {}).get(groups.removeprefix(AT)))
+        bound = _bound(requirement, data, **context)
+        rows = bound.shortfall(data)
+        if rows is not None and rows.totals.per_test is None and rows.totals.rows:
+            return SoftRows(bound, data)
+        reason = "what a model lacks of it is stated neither as rows over totals of samples nor over ports"
+        if asks_for_tests([bound]):
+            reason = "a test that decides nothing could satisfy it, and objectives leave such tests out"
+        elif bound.slack_unit(data) is not None:
+            return SoftPorts(bound)
+        raise SpecError(
+            f"{bound} cannot be soft",
+            cause=reason,
+            fix=f"demand it instead: problem += tf.{type(bound).__name__}(...)",
+        )
+
+    def evaluate(self, graph: DecisionGraph, data: Dataset) -> Fraction:
+        return self.requirement.lacking(graph, data)
+
+    def unit(self, data: Dataset) -> Fraction:
+        return self._bound(data).unit(data)
+
+    def largest(self, data: Dataset, shape: Shape) -> Fraction:
+        return self._bound(data).largest(data, shape)
+
+    def build(self, model: Model, ports: Ports) -> Expr:
+        return self._bound(ports.data).build(model, ports)
+
+    def _bound(self, data: Dataset) -> Soft:
+        bound = self.bind(data)
+        assert type(bound) is not Soft
+        return bound
+
+    def refusal(self, data: Dataset, shape: Shape) -> SpecError | None:
+        return self.requirement.refusal(data, shape)
+
+    # -- text ---------------------------------------------------------------------------------------
+
+    @property
+    def groups(self) -> Any:
+        """Those of the requirement, or None."""
+        return getattr(self.requirement, "groups", None)
+
+    def called(self, name: str) -> str:
+        """The text with groups that were given as an array under another name."""
+        return f"{self.name}[{_text(self.requirement._copy(groups=AT + name))}]"
+
+    @classmethod
+    def from_text(cls, inside: str | None) -> Soft:
+        if not inside:
+            raise SpecError("soft[] names no requirement", fix="write for example soft[max_nodes:3]")
+        if not inside.lstrip().startswith("{"):
+            return cls(parse(inside))
+        try:
+            return cls(Requirement.from_json(json.loads(inside)))
+        except (ValueError, TypeError, KeyError) as error:
+            raise SpecError(f"soft[{inside}] is not understood", cause=f"{error}") from None
+
+    def __str__(self) -> str:
+        return f"{self.name}[{_text(self.requirement)}]"
+
+    __repr__ = __str__
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Soft) and self.requirement == other.requirement
+
+    def __hash__(self) -> int:
+        return hash((Soft, self.requirement.name))
+
+
+def _bound(requirement: Requirement, data: Dataset, **context: Any) -> Requirement:
+    """Bound to the data; what no model satisfies may be paid for all the same."""
+    try:
+        return requirement.bind(data, **context)
+    except Infeasible:
+        return requirement
+
+
+def _text(requirement: Requirement) -> str:
+    """A requirement as `Soft.from_text` reads it back."""
+    stated, text = requirement.to_json(), str(requirement)
+    try:
+        if text.count("[") == text.count("]") and parse(text).to_json() == stated:
+            return text
+    except TreeformError:
+        pass
+    return json.dumps(stated, ensure_ascii=False, separators=(",", ":"))
+
+
+class SoftPorts(Soft):
+    """What is lacking as an expression over ports, for solvers; engines have bounds from the rest of the objective."""
+
+    def bind(self, data: Dataset, **context: Any) -> Soft:
+        return self
+
+    @property
+    def needs(self) -> Set[str]:  # type: ignore[override]
+        return self.requirement.needs
+
+    def unit(self, data: Dataset) -> Fraction:
+        unit = self.requirement.slack_unit(data)
+        assert unit is not None
+        return unit
+
+    def largest(self, data: Dataset, shape: Shape) -> Fraction:
+        return self.unit(data) * self.requirement.largest_slack(data, shape)
+
+    def build(self, model: Model, ports: Ports) -> Expr:
+        return self.requirement.slack(model, ports)
+
+
+class SoftRows(Soft, LargestTerm):
+    """What is lacking as the largest excess of rows over totals of samples, or 0."""
+
+    is_sum: ClassVar[bool] = False
+
+    def __init__(self, requirement: Requirement, data: Dataset) -> None:
+        super().__init__(requirement)
+        rows = requirement.shortfall(data)
+        assert rows is not None
+        self._data = data
+        self._sides = [RowExcess(self, one) for one in rows.excesses()]
+
+    needs: ClassVar[Set[str]] = frozenset({"predicted"})
+
+    def bind(self, data: Dataset, **context: Any) -> Soft:
+        return self if data is self._data else SoftRows(_bound(self.requirement, data, **context), data)
+
+    def members(self, data: Dataset) -> Sequence[tuple[SampleCost | None, Requirement]]:
+        """Each excess with the condition that it is the largest one; at last nothing, where the requirement holds."""
+        sides = [(one, LargestExcess(self.requirement, self._sides, r)) for r, one in enumerate(self._sides)]
+        return [*sides, (None, self.requirement)]
+
+    def unit(self, data: Dataset) -> Fraction:
+        return LargestTerm.unit(self, data)
+
+    def largest(self, data: Dataset, shape: Shape) -> Fraction:
+        return LargestTerm.largest(self, data, shape)
+
+    def build(self, model: Model, ports: Ports) -> Expr:
+        return LargestTerm.build(self, model, ports)
+
+    def refusal(self, data: Dataset, shape: Shape) -> SpecError | None:
+        for one in self._sides:
+            dearest = Fraction(max(1, int(np.abs(one.excess.coef).max(initial=0))))
+            if dearest * data.total_weight >= LARGEST_COST:
+                return too_large(dearest, data)
+        return super().refusal(data, shape)
+
+
+class RowExcess(SampleCost):
+    """The excess of one side of a row, negative where the row holds with something to spare."""
+
+    name: ClassVar[str] = "excess"
+
+    def __init__(self, owner: Soft, excess: Excess) -> None:
+        self.owner = owner
+        self.excess = excess
+
+    @cached_property
+    def _least(self) -> np.ndarray:
+        return np.asarray(self.excess.coef.min(axis=1))
+
+    def per_sample(self, data: Dataset) -> np.ndarray:
+        return np.asarray(self.excess.coef - self._least[:, None])
+
+    def constant(self, data: Dataset) -> int:
+        return int((self._least.astype(object) * data.weights).sum()) - self.excess.side
+
+    def unit(self, data: Dataset) -> Fraction:
+        return self.excess.unit
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, RowExcess) and (self.owner, self.excess.name) == (
+            other.owner,
+            other.excess.name,
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.owner, self.excess.name))
+
+    def __str__(self) -> str:
+        return f"{self.owner}, {self.excess.name}"
+
+    __repr__ = __str__
+
+
+class LargestExcess(Requirement, listed=False):
+    """No other side of the rows has a greater excess than this one, and it is not negative: a part of `Soft`."""
+
+    name: ClassVar[str] = "largest_excess"
+    demands_tests: ClassVar[bool] = False
+    needs = frozenset({"predicted"})
+
+    def __init__(self, of: Requirement, sides: Sequence[RowExcess], chosen: int) -> None:
+        self.of = of
+        self.sides = list(sides)
+        self.chosen = chosen
+
+    def _rows(self) -> list[tuple[np.ndarray, int]]:
+        """(coef, side): the sum is at most the side; whole numbers, in multiples of the least unit of two rows."""
+        own = self.sides[self.chosen].excess
+        rows = [(-own.coef, -own.side)]  # c_r t - h_r >= 0
+        for number, other in enumerate(self.sides):
+            if number == self.chosen:
+                continue
+            # u_s (c_s t - h_s) <= u_r (c_r t - h_r)
+            ratio = other.excess.unit / own.unit
+            a, b = ratio.numerator, ratio.denominator
+            coef, side = a * other.excess.coef - b * own.coef, a * other.excess.side - b * own.side
+            step = max(1, int(np.gcd.reduce(np.abs(coef), axis=None)))
+            rows.append((coef // step, side // step))
+        return rows
+
+    def build(self, model: Model, ports: Ports) -> None:
+        for coef, side in self._rows():
+            model.add((ports.predicted * (coef * ports.weights[:, None])).sum() <= side, str(self))
+
+    def totals(self, data: Dataset) -> Totals:
+        """One total for each side of a row."""
+        rows = self._rows()
+        unit = np.eye(len(rows), dtype=int).tolist()
+        return Totals(
+            tuple(f"{self}, {r + 1}" for r in range(len(rows))),
+            np.stack([coef for coef, _ in rows], axis=2),
+            tuple(TotalRow(tuple(unit[r]), hi=side) for r, (_, side) in enumerate(rows)),
+        )
+
+    def prediction_rows(self, data: Dataset) -> list[tuple[np.ndarray, int]]:
+        return self._rows()
+
+    def violation(self, graph: DecisionGraph, data: Dataset) -> Fraction:
+        values = [one.evaluate(graph, data) for one in self.sides]
+        return max(Fraction(0), *values) - values[self.chosen] if self.sides else Fraction(0)
+
+    def __str__(self) -> str:
+        return f"{self.name}:{self.sides[self.chosen]}"
