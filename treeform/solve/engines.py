@@ -47,7 +47,7 @@ def run_engine(engine: Engine, relaxation: Relaxation, ledger: Ledger, budget: B
         on_incumbent=on_incumbent,
     )
     ledger.runners.append(engine.name)
-    outcome = engine.run(ledger.question.data, relaxation.task, run)
+    outcome = engine.answer(ledger.question.data, relaxation.task, run)
     ledger.notes += outcome.notes
     if outcome.graph is not None:
         submit(outcome.graph)
