@@ -357,15 +357,6 @@ class Dataset:
             )
         return replace(self, y=new_codes, classes=np.arange(n_classes))
 
-    def with_features(self, kept: Iterable[int]) -> Dataset:
-        """The same rows with the values of all other features replaced by 0, so that no test separates by these."""
-        others = np.setdiff1d(np.arange(self.n_features), np.fromiter(kept, dtype=np.int64))
-        if not len(others):
-            return self
-        X = self.X.copy()
-        X[:, others] = 0.0
-        return replace(self, X=X)
-
     def __repr__(self) -> str:
         return f"<Dataset {self.n_samples} rows, {self.n_features} features, {self.n_classes} classes>"
 
