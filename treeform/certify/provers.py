@@ -249,7 +249,7 @@ def by_prices(
         return None
     if relaxation.task.features is not None:
         return None  # it lists trees over all features
-    target = ceiling(question) + 1 if value is None else math.ceil(value * question.scale)
+    target = math.floor(ceiling(question)) + 1 if value is None else math.ceil(value * question.scale)
     most = relaxation.upper(target - 1)
     least = cheapest(question.data, relaxation.task, most, *_multipliers(hint), stop)
     if least.least is None:

@@ -154,10 +154,13 @@ class Engine(ABC):
         ``max_nodes``, ``weights``, ``widths`` (layered diagrams), ``min_flow``, ``max_features``, ``totals``,
         ``totals_of_samples`` (totals to which tests add nothing),
         ``meetings``, ``sample_cost``, ``features`` (by `answer`, so that `run` need not know them).
+    of_values : bool
+        Whether it solves regression problems, and no others.
     """
 
     name: ClassVar[str]
     understands: ClassVar[frozenset[str]]
+    of_values: ClassVar[bool] = False
 
     @abstractmethod
     def run(self, data: Dataset, task: TreeTask, run: EngineRun) -> EngineOutcome:
