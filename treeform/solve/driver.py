@@ -15,6 +15,7 @@ from treeform.solve.budget import Budget, interruptible
 from treeform.solve.choice import Plan, choose
 from treeform.solve.depth import minimize_depth
 from treeform.solve.engines import run_engine
+from treeform.solve.fitting_trees import submit_fitting_trees
 from treeform.solve.in_parts import search_in_parts
 from treeform.solve.lagrangian import rows_of, tighten
 from treeform.solve.ledger import Ledger
@@ -182,6 +183,8 @@ def _by_trees(question: Question, ledger: Ledger, part: Budget) -> None:
     if relaxation is not None and (totals is not None or rows_of(question, relaxation.dropped)):
         outcome = run_engine(engine, relaxation, ledger, part)
         tighten(question, engine, relaxation, outcome, ledger, part)
+        if totals is not None and not ledger.stop():
+            submit_fitting_trees(question, engine, relaxation, ledger, part)
 
 
 def _refuted(question: Question, ledger: Ledger) -> list[str]:
