@@ -174,3 +174,22 @@ def _splits_json(splits: str) -> dict[str, str]:
 
 def _splits_text(splits: str) -> str:
     return "" if splits == UNIVARIATE else f":{splits}"
+
+
+def shape_of(shape: Any) -> Shape:
+    """A shape, or the one that a text stands for.
+
+    Raises
+    ------
+    SpecError
+        If it is neither.
+    """
+    if isinstance(shape, str):
+        return parse_shape(shape)
+    if isinstance(shape, Tree | Diagram):
+        return shape
+    raise SpecError(
+        f"{shape!r} is no shape",
+        cause="a shape is tf.Tree(depth), tf.Diagram(widths...) or text",
+        fix="use for example shape=tf.Tree(depth=3)",
+    )

@@ -247,7 +247,7 @@ def by_prices(
     relaxation = None if is_least_depth(question.objective) else relax(question, TotalsSearch())
     if relaxation is None or relaxation.task.totals is None or not isinstance(question.shape, Tree):
         return None
-    target = ceiling(question) + 1 if value is None else math.ceil(value * question.scale)
+    target = math.floor(ceiling(question)) + 1 if value is None else math.ceil(value * question.scale)
     most = relaxation.upper(target - 1)
     least = cheapest(question.data, relaxation.task, most, *_multipliers(hint), stop)
     if least.least is None:

@@ -11,7 +11,6 @@ from typing import Annotated, Any
 
 import typer
 
-from treeform.cli import options as opt
 from treeform.cli.files import check_writable, write_bytes, write_text
 from treeform.cli.stored import features_of, load_model
 from treeform.errors import SpecError, did_you_mean
@@ -59,7 +58,6 @@ def export(
             show_default=False,
         ),
     ] = None,
-    debug: opt.Debug = False,
 ) -> None:
     """Write a model as a program that decides every row as the model does.
 

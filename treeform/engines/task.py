@@ -150,10 +150,13 @@ class Engine(ABC):
         ``max_nodes``, ``weights``, ``widths`` (layered diagrams), ``min_flow``, ``max_features``, ``totals``,
         ``totals_of_samples`` (totals to which tests add nothing),
         ``meetings``, ``sample_cost``.
+    of_values : bool
+        Whether it solves regression problems, and no others.
     """
 
     name: ClassVar[str]
     understands: ClassVar[frozenset[str]]
+    of_values: ClassVar[bool] = False
 
     @abstractmethod
     def run(self, data: Dataset, task: TreeTask, run: EngineRun) -> EngineOutcome:

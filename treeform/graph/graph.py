@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
@@ -17,7 +18,7 @@ from treeform.data.columns import Column
 from treeform.data.encode import Encoder
 from treeform.data.unseen import Unseen
 from treeform.errors import DataError, SpecError
-from treeform.graph import build, from_sklearn, routing, structure
+from treeform.graph import build, from_sklearn, routing, structure, values
 from treeform.graph.encoded import encoded_matrix, with_nan
 from treeform.graph.forms import (
     LinearForm,
@@ -50,6 +51,8 @@ class FlatGraph:
     encoder: Encoder | None = None
     counts: NDArray[Any] = field(default_factory=lambda: np.empty((0, 0), dtype=np.int64))
     forms: tuple[LinearForm, ...] = ()
+    values: tuple[Fraction, ...] = ()
+    moments: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, 2)))
 
     def __post_init__(self) -> None:
         put = object.__setattr__
@@ -60,20 +63,28 @@ class FlatGraph:
             feature, forms = renumbered(self.feature, self.forms, len(self.columns))
             put(self, "feature", feature)
             put(self, "forms", forms)
+        if self.values:
+            held, label = values.in_order(self.values, self.label)
+            put(self, "values", held)
+            put(self, "label", label)
+        if self.moments.size == 0:
+            put(self, "moments", np.full((len(self.feature), 2), np.nan))
         if self.counts.size == 0:
             put(self, "counts", np.zeros((len(self.feature), len(self.classes)), dtype=np.int64))
         arrays = (self.feature, self.threshold, self.left, self.right, self.label)
         n_features = len(self.columns) + len(self.forms)
-        wrong = structure.fault(*arrays, n_features=n_features, n_classes=len(self.classes))
+        wrong = structure.fault(*arrays, n_features=n_features, n_classes=len(self.outcomes))
         wrong = wrong or fault(self.forms, len(self.columns))
         wrong = wrong or fault_of_passes(self.passes, self.threshold, self.left, self.right)
         if wrong is None and self.counts.shape != (len(self.feature), len(self.classes)):
             wrong = f"counts has shape {self.counts.shape}"
+        if wrong is None and self.moments.shape != (len(self.feature), 2):
+            wrong = f"moments has shape {self.moments.shape}"
         if wrong is not None:
             raise SpecError(
                 "the node arrays are no decision graph", cause=wrong, fix="see DecisionGraph.build"
             )
-        for array in (*arrays, self.counts):
+        for array in (*arrays, self.counts, self.moments):
             array.setflags(write=False)
 
     # ---------------------------------------------------------------- making
@@ -115,10 +126,11 @@ class FlatGraph:
         label: Any,
         data: Dataset,
         forms: tuple[LinearForm, ...] = (),
+        values: tuple[Fraction, ...] = (),
     ) -> Self:
         """Make a graph from flat arrays (see the attributes), with the meaning and counts of `data`."""
         arrays = {"feature": feature, "threshold": threshold, "left": left, "right": right, "label": label}
-        return cls._with_meaning({**arrays, "forms": forms}, data)
+        return cls._with_meaning({**arrays, "forms": forms, "values": values}, data)
 
     @classmethod
     def from_sklearn(cls, tree: Any, data: Dataset) -> Self:
@@ -146,6 +158,12 @@ class FlatGraph:
         return cls.build([{"label": build.class_code(label)}], data)
 
     @classmethod
+    def constant(cls, value: Fraction | int, data: Dataset) -> Self:
+        """Make the constant model that predicts a value; `data` has a quantity as its target."""
+        none = np.full(1, -1)
+        return cls.from_arrays(none, [np.nan], none, none, [0], data, values=(Fraction(value),))
+
+    @classmethod
     def _with_meaning(cls, arrays: Mapping[str, Any], data: Dataset) -> Self:
         graph = cls(**arrays, columns=data.columns, classes=data.classes, encoder=data.encoder)
         return graph.with_counts(data)
@@ -154,9 +172,10 @@ class FlatGraph:
         """Count again which classes of `data` reach each node, by weight in the user's units."""
         self._check_fits(data)
         counts = routing.counts(self, data)
+        own = np.empty((0, 2)) if data.quantity is None else values.moments(self, data, data.quantity)
         if data.weight_unit.denominator == 1 and data.total_weight * data.weight_unit < 2**62:
-            return replace(self, counts=counts * int(data.weight_unit))
-        return replace(self, counts=counts * float(data.weight_unit))
+            return replace(self, counts=counts * int(data.weight_unit), moments=own)
+        return replace(self, counts=counts * float(data.weight_unit), moments=own)
 
     def with_labels(self, labels: Mapping[int, int]) -> Self:
         """Give some leaves other class codes: ``{leaf: code}``."""
@@ -171,6 +190,27 @@ class FlatGraph:
         return replace(self, classes=data.classes, counts=counts).with_counts(data)
 
     # ---------------------------------------------------------------- measures
+
+    @property
+    def is_regression(self) -> bool:
+        """Whether leaves predict values, and not classes."""
+        return bool(self.values)
+
+    @property
+    def outcomes(self) -> NDArray[Any]:
+        """What `label` counts: the classes, or the exact values as an array of `Fraction`."""
+        if not self.values:
+            return self.classes
+        return np.fromiter(self.values, dtype=object, count=len(self.values))
+
+    @cached_property
+    def leaf_values(self) -> NDArray[np.float64]:
+        """(N,) float64, the nearest one to the value of each leaf; NaN at tests, and where leaves predict classes."""
+        out = np.full(len(self.feature), np.nan)
+        if self.values:
+            leaves = self.feature < 0
+            out[leaves] = np.array([float(value) for value in self.values])[self.label[leaves]]
+        return out
 
     @cached_property
     def passes(self) -> NDArray[np.bool_]:
@@ -274,7 +314,7 @@ class FlatGraph:
         return self.label[self.apply(X)].astype(np.int64)
 
     def predict(self, X: Any, unseen: str | Unseen = "warn") -> NDArray[Any]:
-        """Class label of each row of a user's table.
+        """Class label of each row of a user's table; its value as float64 where leaves hold values.
 
         Parameters
         ----------
@@ -288,7 +328,7 @@ class FlatGraph:
 
         Returns
         -------
-        (m,) array of labels
+        (m,) array of labels, or of float64
 
         Raises
         ------
@@ -296,13 +336,27 @@ class FlatGraph:
             If columns are missing, a value is infinite, or one is missing in a column that had no missing value in
             training.
         """
-        return np.asarray(self.classes[self.predict_codes(self.encode(X, unseen))])
+        matrix = self.encode(X, unseen)
+        if self.values:
+            return np.asarray(self.leaf_values[self.apply(matrix)])
+        return np.asarray(self.classes[self.predict_codes(matrix)])
 
     def predict_proba(self, X: Any, unseen: str | Unseen = "warn") -> NDArray[np.float64]:
         """Shares of the training weight per class at the leaf reached: (m, K), columns as `classes`.
 
         A leaf that no training weight reaches gives its label the share 1.
+
+        Raises
+        ------
+        SpecError
+            If the leaves hold values.
         """
+        if self.values:
+            raise SpecError(
+                "a regression model has no shares of classes",
+                cause="its leaves predict values",
+                fix="use predict; graph.moments has mean and standard deviation at each node",
+            )
         return np.asarray(self.shares[self.apply(self.encode(X, unseen))])
 
     @cached_property
@@ -325,6 +379,13 @@ class FlatGraph:
         return encoded_matrix(self.encoder, self.columns, X)
 
     def _check_fits(self, data: Dataset) -> None:
+        if self.is_regression != (data.quantity is not None):
+            raise DataError(
+                "the model predicts values, the data have classes"
+                if self.values
+                else "the model predicts classes, the data have a quantity as their target",
+                fix="use the data that the model was made for",
+            )
         if len(self.columns) != data.n_features or len(self.classes) != data.n_classes:
             raise DataError(
                 f"the model has {len(self.columns)} features and {len(self.classes)} classes, "

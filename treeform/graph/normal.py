@@ -60,7 +60,8 @@ def normalised(graph: DecisionGraph, data: Dataset, *, own_leaves: bool = False)
     nodes |= {leaf: {"label": leaf[0]} for leaf in reached if isinstance(leaf, tuple)}
     arrays: dict[str, Any] = arrays_from_nodes(nodes)
     unknown = np.empty((0, 0), dtype=np.int64)
-    return replace(graph, **arrays, forms=(*graph.forms, PASS), counts=unknown).with_counts(data)
+    bare = replace(graph, **arrays, forms=(*graph.forms, PASS), counts=unknown, moments=np.empty((0, 2)))
+    return bare.with_counts(data)
 
 
 def _head(graph: DecisionGraph, node: int, side: int, own_leaves: bool) -> Head:

@@ -12,6 +12,7 @@ from treeform.graph.build import flat_arrays
 from treeform.graph.graph import FlatGraph
 from treeform.graph.routing import sides_taken
 from treeform.graph.structure import tidy_order
+from treeform.graph.values import pooled
 
 if TYPE_CHECKING:
     from treeform.data.dataset import Dataset
@@ -163,11 +164,16 @@ class _Merger(Generic[G]):
                 left, right = self.children(node)
                 rows.append((graph.feature[node], graph.threshold[node], position[left], position[right], -1))
         counts = np.zeros((len(order), graph.n_classes), dtype=graph.counts.dtype)
+        parts: list[list[int]] = [[] for _ in order]
         for node in self._arrived():
             if not self.collapsed[node]:  # what reached a collapsed test is counted at its children
                 counts[position[self.find(node)]] += graph.counts[node]
+                parts[position[self.find(node)]].append(node)
         arrays: dict[str, Any] = flat_arrays(rows)
-        return replace(graph, **arrays, counts=counts)
+        if not graph.is_regression:
+            return replace(graph, **arrays, counts=counts, moments=np.empty((0, 2)))
+        moments = [pooled(graph.counts[nodes, 0].astype(np.float64), graph.moments[nodes]) for nodes in parts]
+        return replace(graph, **arrays, counts=counts, moments=np.array(moments))
 
     def _arrived(self) -> set[int]:
         """Nodes of the old graph that can still be reached in it."""

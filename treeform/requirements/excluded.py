@@ -34,6 +34,7 @@ class NoTestOn(Requirement):
 
     name: ClassVar[str] = "no_test_on"
     demands_tests: ClassVar[bool] = False
+    of_values: ClassVar[bool] = True
     needs = frozenset({"feature"})
 
     def __init__(self, column: str) -> None:

@@ -42,6 +42,7 @@ class FeatureBudget(Requirement, Bounded):
 
     name: ClassVar[str] = "feature_budget"
     demands_tests: ClassVar[bool] = False
+    of_values: ClassVar[bool] = True
     needs = frozenset({"feature"})
 
     def __init__(self, k: int) -> None:

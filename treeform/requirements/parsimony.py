@@ -36,6 +36,7 @@ class MaxNodes(Requirement, Bounded):
 
     name: ClassVar[str] = "max_nodes"
     demands_tests: ClassVar[bool] = False
+    of_values: ClassVar[bool] = True
     needs = frozenset({"active"})
 
     def __init__(self, k: int) -> None:

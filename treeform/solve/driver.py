@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from treeform.engines import ConTree, Engine
+from treeform.engines import ConTree, Engine, RegressionSearch
 from treeform.graph import DecisionGraph
 from treeform.graph.evaluate import errors
 from treeform.language.abilities import FirstModels
@@ -22,12 +22,14 @@ from treeform.solve.lagrangian import rows_of, tighten
 from treeform.solve.ledger import Ledger
 from treeform.solve.options import USUAL, SolveOptions
 from treeform.solve.proof_writer import ProofWriter
+from treeform.solve.regression import best_constant, run_regression
 from treeform.solve.relaxation import relax
 from treeform.solve.result import Limit, SolveResult, Status, as_number, why_stopped
 from treeform.solve.search import CompiledSearch
 from treeform.solve.simple_bounds import PROVER, PROVER_OF_CLASSES, classes_bound, floor_bound, out_of_reach
 from treeform.solve.totals_engine import totals_engine
 from treeform.solve.verification import verify
+from treeform.steps import heard_by, tell
 
 
 def solve(question: Question, options: SolveOptions = USUAL) -> SolveResult:
@@ -35,7 +37,7 @@ def solve(question: Question, options: SolveOptions = USUAL) -> SolveResult:
     plan = choose(question, options)
     budget = Budget(options.time_limit)
     ledger = Ledger(question, budget, options.on_progress)
-    with interruptible(budget):
+    with interruptible(budget), heard_by(ledger.hear):
         limit = _work(question, plan, ledger, budget, options.proofs)
     if options.proofs is not None:
         _tidy(options.proofs, plan, ledger)
@@ -55,6 +57,7 @@ def _tidy(files: ProofWriter, plan: Plan, ledger: Ledger) -> None:
 def _work(
     question: Question, plan: Plan, ledger: Ledger, budget: Budget, files: ProofWriter | None
 ) -> Limit | None:
+    ledger.set_phase("quick bounds")
     constants(question, ledger)
     ledger.prove_lower(floor_bound(question), PROVER)
     ledger.prove_lower(classes_bound(question), PROVER_OF_CLASSES)
@@ -90,6 +93,8 @@ def _in_parts(question: Question, plan: Plan, ledger: Ledger, budget: Budget) ->
 
 
 def _by_engine(question: Question, engine: Engine, ledger: Ledger, budget: Budget) -> Limit | None:
+    if isinstance(engine, RegressionSearch):
+        return run_regression(question, engine, ledger, budget)
     relaxation = relax(question, engine)
     assert relaxation is not None
     ledger.set_phase(engine.name)
@@ -118,8 +123,10 @@ def _first_models(question: Question, plan: Plan, ledger: Ledger, budget: Budget
     if not isinstance(plan.formulation, FirstModels):
         return
     part = schedule.FIRST_MODELS.of(budget)
-    for graph in plan.formulation.starts(question.data, question.shape):
+    ledger.set_phase(f"{plan.formulation.name}, first models")
+    for made, graph in enumerate(plan.formulation.starts(question.data, question.shape), start=1):
         ledger.submit(graph, f"{plan.formulation.name}, first models")
+        tell(made, "models")
         if part.stop() or ledger.closed:
             return
 
@@ -133,6 +140,9 @@ def constants(question: Question, ledger: Ledger) -> None:
 
     They come before everything that can take time: no limit is too short for an admissible one.
     """
+    if question.objective.is_regression:
+        ledger.submit(best_constant(question), "constant model")
+        return
     for label in np.argsort(-question.data.class_weights, kind="stable").tolist():
         ledger.submit(DecisionGraph.leaf(label, question.data), "constant model")
         if ledger.graph is not None and ledger.budget.stop():
@@ -232,7 +242,7 @@ def _result(question: Question, plan: Plan, ledger: Ledger, limit: Limit | None)
         limit=None if done else limit,
         objective=None if final is None else as_number(units(final.value)),
         bound=None if ledger.lower is None else as_number(units(ledger.lower)),
-        errors=None if graph is None else int(errors(graph, question.data)),
+        errors=None if graph is None or graph.is_regression else int(errors(graph, question.data)),
         violations={} if final is None else {k: as_number(v) for k, v in final.violations.items()},
         claims=tuple(ledger.claims),
         trace=tuple(ledger.trace),

@@ -186,7 +186,8 @@ def tighten(
         return None
     if relaxation.task.sample_cost is not None:  # the kinds of samples here stand for classes
         return None
-    ledger.set_phase(f"Lagrangian bound: {engine.name}")
+    by = f"Lagrangian bound: {engine.name}"
+    ledger.set_phase(by)
     dual = Lagrangian(question, engine, relaxation, rows)
     point = [Fraction(0)] * len(rows)
     slack = [row.slack(plain.graph, question.data) for row in rows]
@@ -194,6 +195,7 @@ def tighten(
     for index in sorted(range(len(rows)), key=lambda i: -slack[i]):
         if slack[index] > 0 and not ledger.stop():
             line = Line(Fraction(0), start, slack[index])
+            ledger.set_phase(f"{by}, {rows[index].label}")
             best = _ascend(dual, point, index, line, ledger, budget)
             point[index], start = best.multiplier, best.bound
     return dual, point

@@ -84,6 +84,8 @@ def relax(question: Question, engine: Engine, depth: int | None = None) -> Relax
     A layered diagram unrolls to a tree of the same depth, so the tree's optimum bounds the diagram's where the
     engine knows trees only.
     """
+    if engine.of_values or question.objective.is_regression:
+        return None  # classes and values have nothing in common
     if question.shape.splits != UNIVARIATE:
         return None  # the optimum over single features does not bound that over hyperplanes
     dropped: list[str] = []

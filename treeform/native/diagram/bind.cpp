@@ -82,7 +82,7 @@ bool report(Control& control, const nb::object& poll) {
     if (control.take(bounds)) changed = nb::make_tuple(to_list(bounds.lower), to_list(bounds.upper));
     for (const auto& one : control.take())
         improvements.append(nb::make_tuple(one.seconds, one.nodes, one.cost, to_object(one.diagram)));
-    return obey(poll(improvements, changed), [&](std::int64_t upper) { control.tighten(upper); });
+    return obey(poll(improvements, changed, control.nodes()), [&](std::int64_t upper) { control.tighten(upper); });
 }
 
 nb::dict diagram(const Matrix& x, const Values& value, const Weights& weight, const nb::kwargs& given) {
