@@ -87,7 +87,7 @@ def cheapest_within(
         return None, None, False
     interrupted = False
 
-    def poll(news: object, bounds: object) -> tuple[bool, None]:
+    def poll(*_: object) -> tuple[bool, None]:
         nonlocal interrupted
         try:
             interrupted = interrupted or bool(stop())
