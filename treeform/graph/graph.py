@@ -6,7 +6,7 @@ Text, drawings, JSON and rewrites read these arrays; `treeform.graph.decision` j
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
@@ -29,6 +29,7 @@ from treeform.graph.forms import (
     renumbered,
     taken_out,
 )
+from treeform.graph.gaps import Arrays, accepting, checked_policy
 from treeform.graph.nodetest import NodeTest, node_tests
 
 if TYPE_CHECKING:
@@ -166,16 +167,38 @@ class FlatGraph:
     @classmethod
     def _with_meaning(cls, arrays: Mapping[str, Any], data: Dataset) -> Self:
         graph = cls(**arrays, columns=data.columns, classes=data.classes, encoder=data.encoder)
-        return graph.with_counts(data)
+        return graph._count(data)
 
     def with_counts(self, data: Dataset) -> Self:
         """Count again which classes of `data` reach each node, by weight in the user's units."""
+        if routing.Routed.of(self, data).counted:
+            return self
+        copy = object.__new__(type(self))  # its arrays were checked
+        vars(copy).update(self._fields())
+        return copy._count(data)
+
+    def _count(self, data: Dataset) -> Self:
+        """Put the counts in, while nobody else has the graph."""
         self._check_fits(data)
-        counts = routing.counts(self, data)
-        own = np.empty((0, 2)) if data.quantity is None else values.moments(self, data, data.quantity)
-        if data.weight_unit.denominator == 1 and data.total_weight * data.weight_unit < 2**62:
-            return replace(self, counts=counts * int(data.weight_unit), moments=own)
-        return replace(self, counts=counts * float(data.weight_unit), moments=own)
+        counts: NDArray[Any] = routing.counts(self, data)
+        whole = data.weight_unit.denominator == 1 and data.total_weight * data.weight_unit < 2**62
+        self._put("counts", counts * (int(data.weight_unit) if whole else float(data.weight_unit)))
+        if data.quantity is not None:
+            self._put("moments", values.moments(self, data, data.quantity))
+        elif not np.isnan(self.moments).all():
+            self._put("moments", np.full((len(self.feature), 2), np.nan))
+        routing.Routed.of(self, data).counted = True
+        return self
+
+    def _put(self, name: str, array: NDArray[Any]) -> None:
+        array.setflags(write=False)
+        vars(self)[name] = array
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self._fields()  # what is computed from them is computed again
+
+    def _fields(self) -> dict[str, Any]:
+        return {each.name: getattr(self, each.name) for each in fields(self)}
 
     def with_labels(self, labels: Mapping[int, int]) -> Self:
         """Give some leaves other class codes: ``{leaf: code}``."""
@@ -313,7 +336,29 @@ class FlatGraph:
         """Class code of each row of a table or of the encoded matrix: (m,) int64."""
         return self.label[self.apply(X)].astype(np.int64)
 
-    def predict(self, X: Any, unseen: str | Unseen = "warn") -> NDArray[Any]:
+    def accept_missing(self) -> Self:
+        """The same model, that also decides rows without a value in columns of which training had all values.
+
+        Every test sends them to the child that more training weight reaches, as scikit-learn's trees do; to the left
+        one where both weigh the same. Rules, files and exports of the new model say so: "age <= 37.5 or missing".
+        Columns that hyperplanes read go on to need a value.
+
+        Raises
+        ------
+        SpecError
+            If the model knows neither the columns of tables nor the training weight at its nodes.
+        """
+        arrays = Arrays(
+            self.feature, self.threshold, self.left, self.right, self.counts.sum(axis=1), self.columns, self.forms
+        )  # fmt: skip
+        return replace(self, **accepting(self.encoder, arrays))
+
+    @cached_property
+    def accepting(self) -> Self:
+        """What `accept_missing` returns, made once."""
+        return self.accept_missing()
+
+    def predict(self, X: Any, unseen: str | Unseen = "warn", missing: str = "error") -> NDArray[Any]:
         """Class label of each row of a user's table; its value as float64 where leaves hold values.
 
         Parameters
@@ -325,6 +370,9 @@ class FlatGraph:
             What to do about levels that were not there in training: refuse them, warn with their counts, or nothing.
             They are none of the levels known: a test "job = skilled" is answered with no; in an ordered column they
             stand below all levels.
+        missing : {"error", "majority"}, default "error"
+            What to do about values that are missing in columns that had none missing in training: refuse them, or send
+            them at each test to the child of more training weight; see `accept_missing`.
 
         Returns
         -------
@@ -336,12 +384,16 @@ class FlatGraph:
             If columns are missing, a value is infinite, or one is missing in a column that had no missing value in
             training.
         """
+        if checked_policy(missing) == "majority":
+            return self.accepting.predict(X, unseen)
         matrix = self.encode(X, unseen)
         if self.values:
             return np.asarray(self.leaf_values[self.apply(matrix)])
         return np.asarray(self.classes[self.predict_codes(matrix)])
 
-    def predict_proba(self, X: Any, unseen: str | Unseen = "warn") -> NDArray[np.float64]:
+    def predict_proba(
+        self, X: Any, unseen: str | Unseen = "warn", missing: str = "error"
+    ) -> NDArray[np.float64]:
         """Shares of the training weight per class at the leaf reached: (m, K), columns as `classes`.
 
         A leaf that no training weight reaches gives its label the share 1.
@@ -357,6 +409,8 @@ class FlatGraph:
                 cause="its leaves predict values",
                 fix="use predict; graph.moments has mean and standard deviation at each node",
             )
+        if checked_policy(missing) == "majority":
+            return self.accepting.predict_proba(X, unseen)
         return np.asarray(self.shares[self.apply(self.encode(X, unseen))])
 
     @cached_property
