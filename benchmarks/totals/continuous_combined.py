@@ -55,7 +55,7 @@ def shown(rows: Rows) -> Shown:
     return Shown("Parity with other requirements on continuous columns", rows.frame, note)
 
 
-def main(sets: str = "", depths: str = "2,3", seconds: float = 60) -> None:
+def main(sets: str = "", depths: str = "2", seconds: float = 5) -> None:
     """Measure."""
     figures = Figures("continuous_combined", KEY, seconds=f"{seconds:g}")
     for depth in map(int, depths.split(",")):

@@ -229,7 +229,7 @@ def test_a_table_of_many_tests_is_left_to_others_and_the_note_says_so():
     X, y = rng.random((600, 2)), np.arange(600) % 2
     X[:, 1] = X[:, 1] > 0.5
     problem = tf.Problem(X, y, shape=tf.Tree(1))
-    problem += [tf.StatisticalParity(groups=np.arange(600) // 300, difference=0.1), tf.FeatureBudget(1)]
+    problem += [tf.StatisticalParity(groups=np.arange(600) // 300, difference=0.1), TestPrice(1)]
     result = problem.solve(time_limit=1)
     assert result.solver != "totals-search"
     assert any("totals-search honours all" in note and "600 tests" in note for note in result.notes)
