@@ -58,6 +58,9 @@ class Problem:
         missing" is a test, too. ``"error"`` refuses missing values.
     dates : {None, "days"}, default None
         None refuses dates; ``"days"`` makes them days since 1970-01-01, and rules show dates.
+    abstain : str, optional
+        A label for leaves that decide nothing, such as ``"ask"``: one more class, which no row has. `AbstainCost`
+        prices it, `MinCoverage` bounds it; everything else counts it as a wrong prediction.
     sensitive_features : array of shape (n,), optional
         Groups for fairness requirements that name none themselves.
 
@@ -88,6 +91,7 @@ class Problem:
         categorical: Iterable[str] = (),
         missing: Literal["value", "error"] = "value",
         dates: Literal["days"] | None = None,
+        abstain: str | None = None,
         sensitive_features: Any = None,
     ) -> None:
         self.shape = shape_of(shape)
@@ -99,7 +103,7 @@ class Problem:
                 y,
                 sample_weight,
                 exclude=exclude,
-                options=TableOptions.of(categorical, missing, dates),
+                options=TableOptions.of(categorical, missing, dates, abstain),
                 allow_quantities=True,
             )
         )
