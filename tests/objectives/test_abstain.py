@@ -115,15 +115,15 @@ def test_monotone_in_several_columns_at_once(draw):
         assert result.solver == "totals-search"
 
 
-def test_on_the_command_line(rows, tmp_path, capsys):
-    from treeform.cli import main
+def test_on_the_command_line(rows, tmp_path):
+    from typer.testing import CliRunner
+
+    from treeform.cli.app import app
 
     X, y = rows
     X.assign(y=y).to_csv(tmp_path / "t.csv", index=False)
     given = ["fit", str(tmp_path / "t.csv"), "--target", "y", "--shape", "tree:1", "--abstain", "ask", "-v"]
     given += ["--minimize", "abstain_cost[price=1/10]", "--require", "min_coverage:0.5,soft=1/100"]
-    with pytest.raises(SystemExit) as ended:
-        main(given)
-    assert ended.value.code in (0, None)
-    told = capsys.readouterr()
-    assert "the model abstains on" in told.out + told.err
+    done = CliRunner().invoke(app, given)
+    assert done.exit_code == 0, done.output
+    assert "the model abstains on" in done.output
