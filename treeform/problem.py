@@ -11,7 +11,7 @@ from treeform.data import Dataset
 from treeform.data.labels import refuse_quantities
 from treeform.data.options import TableOptions
 from treeform.errors import SpecError
-from treeform.language.bounded import Bounded
+from treeform.language.bounded import closed
 from treeform.language.objective import Error, Objective
 from treeform.language.question import Question
 from treeform.language.requirement import Requirement
@@ -155,7 +155,7 @@ class Problem:
                 )
         held = [one for one in many if isinstance(one, Requirement)]
         check_regression(self.objective, many)
-        bound = [_closed(r.bind(self.data, sensitive_features=self._sensitive)) for r in held]
+        bound = [closed(r.bind(self.data, sensitive_features=self._sensitive)) for r in held]
         for requirement in bound:
             refusal = requirement.refusal(self.data, self.shape)
             if refusal is not None:
@@ -429,17 +429,6 @@ class Problem:
             ),
         ]
         return "\n".join(lines)
-
-
-def _closed(requirement: Requirement) -> Requirement:
-    """The requirement, if its bound is not left open."""
-    if not isinstance(requirement, Bounded) or requirement.bound is not None:
-        return requirement
-    raise SpecError(
-        f"{requirement} has no bound",
-        cause="its number is left open, which only problem.frontier(over=...) takes",
-        fix=f"give the number, such as {type(requirement).__name__}(..., {requirement.bound_name}=0.05)",
-    )
 
 
 def _writer(proofs: str | os.PathLike[str] | Proofs | None) -> Proofs | None:
