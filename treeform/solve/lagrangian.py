@@ -102,7 +102,7 @@ class Lagrangian:
         run = EngineRun(
             time_limit=budget.remaining, stop=budget.stop, upper=None, start=None, on_incumbent=None
         )
-        outcome = self.engine.run(data, task, run)
+        outcome = self.engine.answer(data, task, run)
         value = Fraction(outcome.lower + base, step) - sum(
             (m * row.rhs for m, row in zip(multipliers, self.rows, strict=True)), Fraction(0)
         )
