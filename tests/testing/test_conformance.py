@@ -185,7 +185,8 @@ def test_requirements_on_all_that_is_installed(requirement):
 def test_all_requirements_and_formulations_are_among_the_cells():
     ours = {kind for kind in registered().values() if kind.__name__ in tf.__all__}
     assert len(ours) > 15
-    assert ours <= {type(requirement) for requirement in (*REQUIREMENTS, *STRUCTURE)}
+    # That on coverage needs data with a label for abstaining: tests/objectives/test_abstain.py.
+    assert ours - {tf.MinCoverage} <= {type(requirement) for requirement in (*REQUIREMENTS, *STRUCTURE)}
     # The two left out are covered by tests of their own: one for hyperplanes, one for the fewest tests without errors.
     assert set(formulation_names()) == {*FORMULATIONS, *FLOWS, "odd-paper", "sat-size"}
 
