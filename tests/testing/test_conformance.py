@@ -134,10 +134,11 @@ STRUCTURE = [
 """What a model looks like; the cells are drawn."""
 
 
+@pytest.mark.drawn(36)
 @pytest.mark.parametrize("requirement", REQUIREMENTS, ids=str)
 @pytest.mark.parametrize("formulation", FORMULATIONS)
 def test_requirements(requirement, formulation, nightly):
-    """Cases of each shape; every cell of requirement, formulation and solver is reached in every run."""
+    """Cases of each shape; every requirement in every run, many on both formulations, each cell with every solver."""
     size = {"cases": 6, "models": 40} if nightly else {"cases": 4, "models": 6, "in_turn": True}
     report = check_requirement(requirement, [formulation], SOLVERS, **size)
     assert report.cells == set(product([formulation], SOLVERS))
