@@ -180,6 +180,16 @@ def test_steps_are_heard_by_the_innermost() -> None:
     assert (outer, inner) == ([Step(3, "rows")], [Step(2, "rows", 5)])
 
 
+def test_tables_tell_how_far_they_are_read_and_compared() -> None:
+    seen: list[Step] = []
+    table = pd.DataFrame({"a": list("xyz") * 5, "b": range(15)})
+    with heard_by(seen.append):
+        data = tf.Problem(table, [0, 1, 1] * 5, shape="tree:1").data
+        data.splits("feature")
+    assert [str(step) for step in seen[:2]] == ["0 of 2 columns read", "1 of 2 columns read"]
+    assert str(seen[-1]) == "0 of 17 tests compared"
+
+
 def steps_of(solve: Callable[[Callable[[Progress], None]], Any]) -> list[Progress]:
     seen: list[Progress] = []
     solve(seen.append)
