@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from fractions import Fraction
 from itertools import product
 from typing import ClassVar
@@ -22,10 +23,11 @@ from treeform.testing import (
     check_requirement,
     draw_cases,
 )
+from treeform.testing.matrix import Way, drawn, judge, ways
+from treeform.testing.samples import SAMPLES
 
 SOLVERS = ["highs", "cp-sat", "glucose42"]
 FORMULATIONS = ["odd", "sat-depth"]
-FLOWS = ["flow-oct", "benders-oct"]
 
 
 class AtMostFeatures(tf.Requirement):
@@ -81,82 +83,72 @@ class RootSendsRight(tf.Requirement):
         return missing
 
 
-REQUIREMENTS = [
-    tf.MaxNodes(1),
-    tf.MaxNodes(2),
-    tf.MinSupport(2),
-    tf.MinSupport(0.3),
-    tf.Stability(0.5),
-    tf.MaxErrors(0),
-    tf.MaxErrors(1),
-    tf.MaxErrors(0.3),
-    tf.StatisticalParity(groups="group", ratio=0.8, favourable=1),
-    tf.StatisticalParity(difference=0.2, favourable=0),
-    tf.EqualOpportunity(groups="group", difference=0.2, favourable=1),
-    tf.PredictiveEquality(groups="group", ratio=0.8, favourable=1),
-    tf.EqualizedOdds(difference=0.3, favourable=0),
-    tf.ConditionalParity(groups="group", given="owner", ratio=0.5, favourable=1),
-    tf.AccuracyParity(groups="group", difference=0.2),
-    tf.GroupErrorAtMost(groups="group", rate=0.3),
-    tf.MinPrecision(0.7, positive=1),
-    tf.MinRecall(0.5, positive=1),
-    tf.MinSpecificity(0.6, positive=0),
-    tf.MaxFalsePositiveRate(0.3, positive=0),
-    tf.MustClassifyRight([0, 2]),
-    tf.FeatureBudget(1),
-    tf.NoTestOn("age"),
-    tf.Monotone("age", favourable=1),
-    tf.Monotone("owner", "decreasing", favourable=0),
-    AtMostFeatures(1),
-    RootSendsRight(),
-]
+REQUIREMENTS = [*SAMPLES, AtMostFeatures(1), RootSendsRight()]
+FACES = {"odd": "cp-sat", "sat-depth": "glucose42", "flow-oct": "highs"}
+"""Formulations whose rows are compared with `violation` model by model, and a solver for each."""
+QUICK = ("highs", "cp-sat", "cadical195")
+"""Solvers that run in this process: cells of the others are verified nightly."""
 
 
-@pytest.mark.parametrize("requirement", REQUIREMENTS, ids=str)
-@pytest.mark.parametrize("formulation", FORMULATIONS)
-def test_requirements(requirement, formulation, nightly):
-    """A case of each shape; every cell of requirement, formulation and solver is reached in every run."""
+def faces():
+    """Every requirement on each formulation; one formulation for each is drawn for every run."""
+    for number, requirement in enumerate(REQUIREMENTS):
+        for place, formulation in enumerate(FACES):
+            marks = [] if number % len(FACES) == place else [pytest.mark.slow]
+            yield pytest.param(requirement, formulation, marks=marks, id=f"{requirement}-{formulation}")
+
+
+@pytest.mark.parametrize(("requirement", "formulation"), list(faces()))
+def test_two_faces_of_a_requirement(requirement, formulation, nightly):
     size = {"cases": 6, "models": 40} if nightly else {"cases": 3, "models": 8}
-    report = check_requirement(requirement, [formulation], SOLVERS, **size)
-    assert report.cells == set(product([formulation], SOLVERS))
+    report = check_requirement(requirement, [formulation], [FACES[formulation]], **size)
+    assert report.cells == {(formulation, FACES[formulation])}
     assert report.models >= 8
 
 
-NOT_ON_CUTS = ("min_support", "stability", "monotone", "at_most_features", "root_sends_right")
-"""Requirements that follow samples through tests, or may ask for tests, which Benders cuts do not state."""
-
-
-def cells_of_flows():
-    """Every cell of a flow formulation, a requirement and one of the solvers; one of six is drawn for each run."""
-    for f, formulation in enumerate(FLOWS):
-        for number, requirement in enumerate(REQUIREMENTS):
-            if formulation == "flow-oct" or not str(requirement).startswith(NOT_ON_CUTS):
-                solver, marks = SOLVERS[number // 6 % 3], [] if (number + f) % 6 == 0 else [pytest.mark.slow]
-                yield pytest.param(
-                    requirement, formulation, solver, marks=marks, id=f"{requirement}-{formulation}"
-                )
-
-
-@pytest.mark.parametrize(("requirement", "formulation", "solver"), list(cells_of_flows()))
-def test_requirements_on_flows(requirement, formulation, solver):
-    report = check_requirement(requirement, [formulation], [solver], cases=3, models=4)
-    assert report.cells == {(formulation, solver)}
+@pytest.mark.parametrize(("requirement", "way"), drawn(70, solvers=QUICK), ids=str)
+def test_drawn_cells(requirement, way):
+    """Each cell works, as brute force says, or is refused with a reason and a remedy."""
+    cell = judge(requirement, way, cases=1)
+    assert cell.works != bool(cell.reason)
+    assert bool(cell.reason) == bool(cell.instead)
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(900)
-@pytest.mark.parametrize("requirement", REQUIREMENTS, ids=str)
-def test_requirements_on_all_that_is_installed(requirement):
-    report = check_requirement(requirement, cases=3, models=8)
-    assert report.cells >= set(product(FORMULATIONS, ["highs", "cp-sat", "mathopt:scip"]))
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("requirement", SAMPLES, ids=str)
+def test_all_cells(requirement):
+    for way in ways():
+        cell = judge(requirement, way)
+        assert cell.works or (cell.reason and cell.instead)
+
+
+def test_the_draw_has_every_requirement_and_every_way():
+    cells = drawn(70, solvers=QUICK)
+    assert len(cells) >= 60
+    assert {str(requirement) for requirement, _ in cells} == set(map(str, SAMPLES))
+    assert {way for _, way in cells} == set(ways(QUICK))
+
+
+def test_a_wrong_optimum_is_no_cell():
+    with pytest.raises((AssertionError, tf.errors.ContradictionError)):
+        judge(TooTight(1), Way("cp-sat", "odd"), cases=4)
+    refused = judge(tf.MinSupport(2), Way("highs", "benders-oct"))
+    assert (refused.works, refused.instead) == (
+        False,
+        "use a formulation that offers it: flow-oct, odd, odd-paper, sat-depth, sat-size",
+    )
+    assert "does not offer" in refused.reason
+    assert "not on the path" in judge(tf.MaxNodes(1), Way("pyomo:glpk", "odd")).reason or shutil.which(
+        "glpsol"
+    )
 
 
 def test_all_requirements_and_formulations_are_among_the_cells():
     ours = {kind for kind in registered().values() if kind.__name__ in tf.__all__}
     assert len(ours) > 15
-    assert ours <= {type(requirement) for requirement in REQUIREMENTS}
-    # The two left out are covered by tests of their own: one for hyperplanes, one for the fewest tests without errors.
-    assert set(formulation_names()) == {*FORMULATIONS, *FLOWS, "odd-paper", "sat-size"}
+    assert ours <= {type(requirement) for requirement in SAMPLES}
+    assert set(formulation_names()) <= {way.formulation for way in ways(QUICK)}
 
 
 def test_tests_that_change_no_prediction_are_kept_where_a_requirement_needs_them():
