@@ -14,6 +14,7 @@
 #include <memory>
 #include <stdexcept>
 
+#include "../contree/width.hpp"
 #include "listing.hpp"
 #include "tree.hpp"
 
@@ -48,11 +49,13 @@ public:
         const Node& root = all_.shop.data.root;
         Sums& sums = all_.frame(0).sums;
         all_.weigh(root, sums);
-        const auto consider = [&](const Solution<K>& s) { offer({}, s, {}, {}, 0, 0); };
-        all_.stumps.leaves(sums, limit_, [&](const Solution<K>& s, const Stump&) { consider(s); });
+        const typename Stumps<W, K>::Visit consider = [&](const Solution<K>& s, const Stump&) {
+            offer({}, s, {}, {}, 0, 0);
+        };
+        all_.stumps.leaves(sums, limit_, consider);
         if (depth == 1)
             for (int g = 0; g < all_.shop.data.table.features; ++g)
-                all_.stumps.tests(root, {}, sums, g, limit_, [&](const Solution<K>& s, const Stump&) { consider(s); });
+                all_.stumps.tests(root, {}, sums, g, limit_, consider);
         if (depth >= 2)
             all_.splits(0, root, depth, limit_, nullptr, hint,
                         [&](const Alive& at, Front<K>& a, Front<K>& b) { return query(at, a, b); });
@@ -217,7 +220,7 @@ private:
                       const Solution<K>& target, Tree& out) {
         bool any = false;
         Stump found;
-        const auto look = [&](const Solution<K>& s, const Stump& stump) {
+        const typename Stumps<W, K>::Visit look = [&](const Solution<K>& s, const Stump& stump) {
             if (!any && good_as(s, target)) any = true, found = stump;
         };
         all_.stumps.leaves(sums, limit, look);
@@ -239,14 +242,12 @@ private:
 
 constexpr int kMostActive = 16;
 
-/// Null when more rows are active than solutions can carry. Each size takes seconds to compile, and solutions with room for
-/// more rows are a little slower only: the widest numbers and the largest tables have fewer sizes.
+/// Null when more rows are active than solutions can carry. Each size takes a second to compile, and solutions with
+/// room for more rows are a little slower only; where costs are large, so are the numbers anyway.
 template <class W>
 std::unique_ptr<AnyFronts> make_fronts(const Workshop<W>& shop, const std::vector<Active>& active) {
     if constexpr (!std::is_same_v<W, contree::Huge>)
-        if (active.size() <= 1) return std::make_unique<Fronts<W, 1>>(shop, active);
-    if constexpr (std::is_same_v<W, contree::Priced>)
-        if (active.size() == 2) return std::make_unique<Fronts<W, 2>>(shop, active);
+        if (active.size() <= 2) return std::make_unique<Fronts<W, 2>>(shop, active);
     if (active.size() <= kMostActive) return std::make_unique<Fronts<W, kMostActive>>(shop, active);
     return nullptr;
 }

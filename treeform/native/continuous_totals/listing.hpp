@@ -30,6 +30,7 @@ public:
     using Node = contree::Node<W>;
     using Task = contree::Subproblem<W>;
     using Sums = typename Stumps<W, K>::Sums;
+    using Split = typename contree::AllSplits<W>::Split;
     static constexpr Cost kStop = -1;
 
     struct Alive {  // a split whose fronts were listed, up to these limits
@@ -82,7 +83,7 @@ public:
         out.begin(amounts.order, shop.settings.memory);
         Sums& sums = frame(level).sums;
         weigh(node, sums);
-        const auto take = [&](const Solution<K>& s, const Stump&) { out.offer(s); };
+        const typename Stumps<W, K>::Visit take = [&](const Solution<K>& s, const Stump&) { out.offer(s); };
         stumps.leaves(sums, limit, take);
         if (depth == 1 && node.n > 1)
             for (int g = 0; g < shop.data.table.features; ++g) stumps.tests(node, {}, sums, g, limit, take);
@@ -104,9 +105,9 @@ public:
         shop.counters.largest = std::max<std::uint64_t>(shop.counters.largest, size);
     }
 
-    /// `join(alive, left front, right front)` at every split that is alive; it returns the limit from there on, or
-    /// kStop.
-    template <class Join>
+    /// Called as join(alive, left front, right front) at every split that is alive; returns the limit from there on, or
+    /// kStop. Not a template's parameter: the search would be compiled once per caller.
+    using Join = std::function<Cost(const Alive&, Front<K>&, Front<K>&)>;
     bool splits(int level, const Node& node, int depth, Cost limit, const Cost* inherited, Test hint,
                 const Join& join) {
         Frame& here = frame(level);
@@ -118,11 +119,10 @@ public:
 private:
     std::deque<Frame> frames_;
 
-    template <class Join>
     bool splits_of_two(Frame& here, const Node& node, Cost limit, const Cost* inherited, Test hint, const Join& join) {
         const Task task{node, 2, contree::full_tree(2), limit + 1, 0, 0, 0, inherited, hint};
         bool stopped = false;
-        shop.two.for_each(task, limit + 1, [&](const auto& split) -> Cost {
+        shop.two.for_each(task, limit + 1, [&](const Split& split) -> Cost {
             if (stopped) return 0;
             const Cost room = limit - penalty;
             const Alive at{split.test, nullptr, nullptr, room - split.right, room - split.left};
@@ -137,7 +137,6 @@ private:
     }
 
     /// The fronts of both sides of a split of a tree of depth two; false when one is empty.
-    template <class Split>
     bool both_sides(Frame& here, const Node& node, const Split& split, const Alive& at) {
         here.left.weight.assign(shop.data.samples.kinds, 0);
         const auto* order = node.order(split.test.feature);
@@ -151,7 +150,7 @@ private:
     }
     bool one_side(const Node& node, const Part& part, const Sums& sums, const Cost* by, Cost limit, Collector<K>& out) {
         out.begin(amounts.order, shop.settings.memory);
-        const auto take = [&](const Solution<K>& s, const Stump&) { out.offer(s); };
+        const typename Stumps<W, K>::Visit take = [&](const Solution<K>& s, const Stump&) { out.offer(s); };
         stumps.leaves(sums, limit, take);
         for (int g = 0; g < shop.data.table.features; ++g) {
             if (by[g] > limit) continue;
@@ -161,7 +160,6 @@ private:
         return !out.finish().empty();
     }
 
-    template <class Join>
     bool splits_above(int level, Frame& here, const Node& node, int depth, Cost limit, const Cost* inherited, Test hint,
                       const Join& join) {
         const Cost constant = leaf(here.sums);
@@ -192,7 +190,6 @@ private:
         (*progress)(low);
     }
 
-    template <class Join>
     bool run_feature(int level, Frame& here, const Node& node, int depth, int f, Cost whole, Cost goal, Test hint,
                      Cost& limit, const Join& join) {
         auto& one = here.searches[f];
@@ -222,7 +219,6 @@ private:
     }
 
     /// The fronts of both sides of a split that is alive, the smaller one first.
-    template <class Join>
     Cost fronts_at(int level, Frame& here, int depth, Test test, Cost limit, const Join& join) {
         auto &left = here.work.left, &right = here.work.right;
         const Cost room = limit - penalty;

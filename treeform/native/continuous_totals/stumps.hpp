@@ -1,6 +1,8 @@
 #pragma once
 // Solutions of at most one test on one side of a split: every leaf and every test whose price is within a limit. A
 // feature that the scans found to hold such tests is walked through once.
+#include <functional>
+
 #include "amounts.hpp"
 
 namespace treeform::continuous_totals {
@@ -22,6 +24,7 @@ class Stumps {
 public:
     using Node = contree::Node<W>;
     using Cost = typename W::Cost;
+    using Visit = std::function<void(const Solution<K>&, const Stump&)>;
 
     Stumps(const Priced<W>& data, const Settings& settings, const Amounts<K>& amounts)
         : data_(data), settings_(settings), amounts_(amounts), price_(data.samples.labels),
@@ -41,7 +44,6 @@ public:
     }
 
     /// `visit(solution, stump)` for every leaf within the limit.
-    template <class Visit>
     void leaves(const Sums& part, Cost limit, const Visit& visit) const {
         if (part.total < settings_.min_support) return;
         for (int c = 0; c < data_.samples.labels; ++c)
@@ -49,7 +51,6 @@ public:
     }
 
     /// `visit(solution, stump)` for every test of feature g within the limit.
-    template <class Visit>
     void tests(const Node& node, const Part& part, const Sums& sums, int g, Cost limit, const Visit& visit) {
         if (sums.total < std::max(settings_.min_flow, 2 * settings_.min_support)) return;
         walk_.begin(*this, node, part, g);
@@ -103,7 +104,6 @@ private:
         return walk_.under >= settings_.min_support && total - walk_.under >= settings_.min_support;
     }
     /// A test before `place` of feature g: label a below it, b above.
-    template <class Visit>
     void found(const Node& node, const Sums& sums, int g, std::size_t place, int a, int b, const Visit& visit) const {
         visit(plus(amounts_.moved(sums.constant[b], walk_.below, b, a), amounts_.test),
               Stump{{g, node.key(g)[place]}, {a, b}});
@@ -111,7 +111,6 @@ private:
 
     /// With d = what the rows below pay more for label 0 than for label 1, the two ways to label a test cost (all 1) +
     /// d and (all 0) - d.
-    template <class Visit>
     void two_labels(const Node& node, const Part& part, const Sums& sums, int g, Cost room, const Visit& visit) {
         const Cost most = room - static_cast<Cost>(sums.constant[1].excess);
         const Cost least = static_cast<Cost>(sums.constant[0].excess) - room;
@@ -133,7 +132,6 @@ private:
             d += (outer[row] < key) == left ? step[row] : 0;
         }
     }
-    template <class Visit>
     void many_labels(const Node& node, const Part&, const Sums& sums, int g, Cost room, const Visit& visit) {
         const int labels = data_.samples.labels;
         const auto* keys = node.key(g);
@@ -150,7 +148,6 @@ private:
             for (int c = 0; c < labels; ++c) below_price_[c] += price[c];
         }
     }
-    template <class Visit>
     void within(const Node& node, const Sums& sums, int g, std::size_t place, int a, int b, const Visit& visit) {
         walk_.advance(data_.samples, place, sums.total);
         if (walk_.under > 0 && walk_.under < sums.total && supported(sums.total))

@@ -1,6 +1,8 @@
 #pragma once
 // Trees of depth two again, but not the best one: every split of the root that some tree below a bound begins with. The
 // search is that of depth_two.hpp with an upper bound that finding a tree does not lower.
+#include <functional>
+
 #include "depth_two.hpp"
 
 namespace treeform::contree {
@@ -23,9 +25,11 @@ public:
         const Cost *by_left, *by_right;
     };
 
-    /// Visit every split whose sides' best trees cost less than `upper` with it. `visit(split)` returns the `upper`
-    /// from there on. Requirements on leaves are left aside.
-    template <class Visit>
+    /// Returns the upper bound from there on.
+    using Visit = std::function<Cost(const Split&)>;
+
+    /// Visit every split whose sides' best trees cost less than `upper` with it. Requirements on leaves are left
+    /// aside.
     void for_each(const Task& task, Cost upper, const Visit& visit) {
         ++this->counters_.nodes;
         this->support_ = 0;
@@ -44,7 +48,6 @@ public:
     }
 
 private:
-    template <class Visit>
     void visit_feature(const Task& task, int f, Cost whole, Cost& upper, const Visit& visit) {
         auto& search = this->search_;
         auto &by_left = this->by_left_, &by_right = this->by_right_;

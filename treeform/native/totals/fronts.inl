@@ -10,9 +10,11 @@
 // becomes active, and the search goes on from the bound reached.
 //
 // The tests at the root are shared out to the threads. Each has its own scratch; fronts that are finished are shared.
+#include <mutex>
 #include <stdexcept>
 #include <utility>
 
+#include "choices.hpp"
 #include "window.inl"
 
 namespace treeform::totals {
@@ -38,7 +40,8 @@ class Fronting {
 public:
     Fronting(const FrontInput& in, Worker& worker, const std::vector<Active>& active, Held<K, Words>& held)
         : in_(in), rows_(worker.rows), minima_(worker.minima), counters_(worker.counters), active_(active),
-          pieces_(in, worker, active), held_(held) {
+          choices_(rows_, minima_), pieces_(in, worker, active), held_(held) {
+        dominance_.features = in.settings.max_features > 0;
         for (int a = 0; a < int(active_.size()); ++a)
             (active_[a].both || !in.settings.use_dominance ? dominance_.equal : dominance_.upper).push_back(a);
     }
@@ -83,44 +86,10 @@ public:
         return tree;
     }
 
-    /// The least loss of a tree that begins with the test, where it is within the slack; else kNone.
-    Amount loss(const Subset& node, int depth, Amount minimum, Amount slack, int column) {
-        const Amount held = node.with_weight(column, rows_.pad);
-        if (!minima_.parts(held, node.weight - held)) return kNone;
-        Subset child[2];
-        Amount price[2];
-        const Amount room = minimum + slack - minima_.test(column);
-        for (int s = 0; s < 2; ++s) rows_.child(node, column, s, child[s]);
-        const int first = 2 * held >= node.weight ? 1 : 0;
-        const Amount other = minima_.floor(child[1 - first].cover);
-        price[first] = minima_.minimum(child[first], depth - 1, room - other);
-        if (price[first] >= kNone || price[first] + other > room) return kNone;
-        price[1 - first] = minima_.minimum(child[1 - first], depth - 1, room - price[first]);
-        if (price[1 - first] >= kNone || price[0] + price[1] > room) return kNone;
-        return price[0] + price[1] + minima_.test(column) - minimum;
-    }
+    Choices& choices() { return choices_; }
 
 private:
     int n() const { return pieces_.n(); }
-
-    /// Tests of a node by what they lose at least, up to the slack.
-    std::vector<std::pair<Amount, int>> choices(Subset& node, int depth, Amount minimum, Amount slack) {
-        std::vector<std::pair<Amount, int>> out;
-        Sides two;
-        if (depth == 2) minima_.sides(node, two);
-        for (int j = 0; j < rows_.columns; ++j) {
-            Amount loss;
-            if (depth == 2) {
-                const Amount a = two.least[0][j], b = two.least[1][j];
-                loss = a >= kNone || b >= kNone ? kNone : a + b + minima_.test(j) - minimum;
-            } else {
-                loss = this->loss(node, depth, minimum, slack, j);
-            }
-            if (loss <= slack) out.push_back({loss, j});
-        }
-        std::sort(out.begin(), out.end());
-        return out;
-    }
 
     /// Of all pairs of solutions of the sides: those within the slack; `loss` is what the test above them loses.
     void merge(const List& low, const List& high, int column, Amount loss, Amount slack, List& out, std::size_t& mark) {
@@ -209,7 +178,7 @@ private:
             } else if (depth == 2) {
                 two_tests(node, minimum, slack, *out, mark);
             } else {
-                for (const auto& [loss, column] : choices(node, depth, minimum, slack)) {
+                for (const auto& [loss, column] : choices_.of(node, depth, minimum, slack)) {
                     Subset child[2];
                     for (int s = 0; s < 2; ++s) rows_.child(node, column, s, child[s]);
                     const ListPtr a = front(child[0], depth - 1, slack - loss);
@@ -275,7 +244,7 @@ private:
         throw std::logic_error("a solution of a front has no tree");
     }
     std::vector<std::pair<Amount, int>> depth_choices(Subset& node, int depth, Amount minimum, Amount slack) {
-        return depth >= 1 ? choices(node, depth, minimum, slack) : std::vector<std::pair<Amount, int>>{};
+        return depth >= 1 ? choices_.of(node, depth, minimum, slack) : std::vector<std::pair<Amount, int>>{};
     }
 
     const FrontInput& in_;
@@ -283,6 +252,7 @@ private:
     Minima& minima_;
     Counters& counters_;
     const std::vector<Active>& active_;
+    Choices choices_;
     Pieces<K, Words> pieces_;
     Dominance dominance_;
     Held<K, Words>& held_;
@@ -331,7 +301,7 @@ private:
         std::vector<std::pair<Amount, int>> out;
         std::vector<Amount> loss(rows.columns, kNone);
         in_.team.each(loss.size(), [&](int w, std::size_t j) {
-            loss[j] = of_worker_[w]->loss(in_.root, in_.depth, in_.root_minimum, slack, int(j));
+            loss[j] = of_worker_[w]->choices().loss(in_.root, in_.depth, in_.root_minimum, slack, int(j));
         });
         for (int j = 0; j < rows.columns; ++j)
             if (loss[j] <= slack) out.push_back({loss[j], j});

@@ -1,5 +1,4 @@
 // What solutions are made of: leaves, tests over two sides, and the smallest trees from counts alone.
-#include <unordered_map>
 #include <utility>
 
 #include "fronts.hpp"
@@ -7,41 +6,33 @@
 
 namespace treeform::totals {
 
+/// What does not depend on the size of solutions, compiled once.
+class PieceTable {
+public:
+    Amount low(int a) const { return low_[a]; }
+    Amount high(int a) const { return high_[a]; }
+    Amount test_row(int column, int a) const { return test_row_[std::size_t(column) * active_ + a]; }
+
+protected:
+    PieceTable(const FrontInput& in, const Worker& worker, const std::vector<Active>& active);
+
+    const FrontInput& in_;
+    const Rows& rows_;
+    const Minima& minima_;
+    const int active_;
+    std::vector<Amount> leaf_row_, test_row_, test_cost_, high_, low_;
+    std::vector<int> source_;  // per column: its feature, numbered
+};
+
 template <int K, int Words>
-class Pieces {
+class Pieces : public PieceTable {
 public:
     using One = Solution<K, Words>;
     using List = Front<K, Words>;
 
     Pieces(const FrontInput& in, const Worker& worker, const std::vector<Active>& active)
-        : in_(in), rows_(worker.rows), minima_(worker.minima), active_(int(active.size())) {
-        const Table& t = in.table;
-        const int n = active_;
-        leaf_row_.assign(std::size_t(t.kinds) * t.labels * std::max(1, n), 0);
-        for (int i = 0; i < t.kinds * t.labels; ++i)
-            for (int a = 0; a < n; ++a)
-                leaf_row_[i * n + a] = active[a].sign * t.row[std::size_t(i) * t.rows + active[a].row];
-        test_row_.assign(std::size_t(rows_.columns) * std::max(1, n), 0);
-        test_cost_.resize(rows_.columns);
-        source_.assign(rows_.columns, 0);
-        std::unordered_map<int, int> number;
-        for (int j = 0; j < rows_.columns; ++j) {
-            const int f = rows_.original[j];
-            test_cost_[j] = t.test_cost[f];
-            for (int a = 0; a < n; ++a)
-                test_row_[j * n + a] = active[a].sign * t.test_row[std::size_t(f) * t.rows + active[a].row];
-            source_[j] = number.emplace(t.source[f], int(number.size())).first->second;
-        }
-        for (int a = 0; a < n; ++a) {
-            const Amount lo = t.lo[active[a].row], hi = t.hi[active[a].row];
-            high_.push_back(active[a].sign > 0 ? hi : -lo);
-            low_.push_back(active[a].both ? (active[a].sign > 0 ? lo : -hi) : -kNone);
-        }
-    }
-    int n() const { return K > 0 ? active_ : 0; }
-    Amount low(int a) const { return low_[a]; }
-    Amount high(int a) const { return high_[a]; }
-    Amount test_row(int column, int a) const { return test_row_[std::size_t(column) * n() + a]; }
+        : PieceTable(in, worker, active) {}
+    int n() const { return active_; }
 
     bool satisfies(const One& one) const {
         for (int a = 0; a < n(); ++a)
@@ -118,14 +109,6 @@ public:
             stump(cell, weight, j, base, room, out);
         }
     }
-
-private:
-    const FrontInput& in_;
-    const Rows& rows_;
-    const Minima& minima_;
-    const int active_;
-    std::vector<Amount> leaf_row_, test_row_, test_cost_, high_, low_;
-    std::vector<int> source_;  // per column: its feature, numbered
 };
 
 }  // namespace treeform::totals

@@ -64,7 +64,7 @@ struct Solution {
 /// ones, and tests no other features.
 struct Dominance {
     std::vector<int> equal, upper;  // positions of active rows
-    bool on = true;  // false: only equal rows are compared
+    bool features = false;  // sets of features are compared, too: there are many of them
 };
 
 template <int K, int Words>
@@ -86,6 +86,7 @@ struct Cheapest {
     Carried<Words> carried;
     Amount least = kNone;
     std::map<Amount, Amount> stairs;
+    explicit Cheapest(const Carried<Words>& what) : carried(what) {}
     bool dominates(Amount cost, Amount second, bool two) const {
         if (!two) return least <= cost;
         const auto at = stairs.upper_bound(second);
@@ -113,7 +114,7 @@ void tidy(Front<K, Words>& list, const Dominance& d) {
             if (a.row[k] != b.row[k]) return a.row[k] < b.row[k];
         return a.cost < b.cost;
     });
-    const bool two = d.upper.size() == 2, stepwise = Words <= 1 && d.upper.size() <= 2;
+    const bool two = d.upper.size() == 2, stepwise = !d.features && d.upper.size() <= 2;
     std::size_t kept = 0, group = 0;
     std::vector<Cheapest<Words>> cheapest;
     for (std::size_t i = 0; i < list.size(); ++i) {
@@ -132,7 +133,7 @@ void tidy(Front<K, Words>& list, const Dominance& d) {
                 if (!keep) break;
             }
             if (keep) {
-                if (!own && cheapest.size() < kCompared) own = &cheapest.emplace_back(Cheapest<Words>{one.carried});
+                if (!own && cheapest.size() < kCompared) own = &cheapest.emplace_back(one.carried);
                 if (own) own->add(one.cost, second, two);
             }
         } else {

@@ -2,10 +2,8 @@
 // Threads: each has a worker of its own, with all scratch; what they learn about subproblems is shared. The tests at
 // the root are shared out one by one. Minima are exact whoever finds them, so costs and bounds do not depend on the
 // threads.
-#include <atomic>
-#include <exception>
+#include <functional>
 #include <memory>
-#include <thread>
 #include <vector>
 
 #include "minima.hpp"
@@ -35,29 +33,7 @@ public:
     }
     /// Calls work(worker, index) for all indices, in order as far as one thread goes. The first exception is thrown
     /// again.
-    template <class Work>
-    void each(std::size_t count, const Work& work) const {
-        if (size() == 1 || count < 2) {
-            for (std::size_t i = 0; i < count; ++i) work(0, i);
-            return;
-        }
-        std::atomic<std::size_t> next{0};
-        std::vector<std::exception_ptr> failures(workers.size());
-        const auto run = [&](int worker) {
-            try {
-                for (std::size_t i; (i = next++) < count;) work(worker, i);
-            } catch (...) {
-                failures[worker] = std::current_exception();
-                next = count;
-            }
-        };
-        std::vector<std::thread> threads;
-        for (int w = 1; w < size(); ++w) threads.emplace_back(run, w);
-        run(0);
-        for (std::thread& thread : threads) thread.join();
-        for (const std::exception_ptr& failure : failures)
-            if (failure) std::rethrow_exception(failure);
-    }
+    void each(std::size_t count, const std::function<void(int, std::size_t)>& work) const;
 };
 
 /// The least price of a tree for the root, its tests shared out.

@@ -1,0 +1,13 @@
+// The search in each width of its numbers. One file: what does not depend on the width is compiled once.
+#include "solve.hpp"
+
+namespace treeform::continuous_totals {
+
+template void solve_as<contree::Priced>(const Samples&, const Settings&, std::vector<contree::RankedColumn>&, Amount,
+                                        Control&, Outcome&);
+template void solve_as<contree::PricedWide>(const Samples&, const Settings&, std::vector<contree::RankedColumn>&,
+                                            Amount, Control&, Outcome&);
+template void solve_as<contree::Huge>(const Samples&, const Settings&, std::vector<contree::RankedColumn>&, Amount,
+                                      Control&, Outcome&);
+
+}  // namespace treeform::continuous_totals
