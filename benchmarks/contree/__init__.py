@@ -1,1 +1,1 @@
-"""ConTree, trees on continuous features: pycontree beside it, growth, rules, minimum support, threads."""
+"""ConTree, trees on continuous features: pycontree beside it, growth, rules, minimum support, threads, processors."""

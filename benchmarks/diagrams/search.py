@@ -32,8 +32,8 @@ STUDIED = (
 )  # fmt: skip
 TECHNIQUE_SETS = {
     "all": TECHNIQUES,
-    "no transpositions": ("trees",),
-    "no bounds from trees": ("transpositions",),
+    "no transpositions": tuple(one for one in TECHNIQUES if one != "transpositions"),
+    "no bounds from trees": tuple(one for one in TECHNIQUES if one != "trees"),
     "none": (),
 }
 STARTS = 1000

@@ -80,12 +80,13 @@ def jobs_of(
     skeletons: Sequence[str] = tuple(SKELETONS),
     seeds: Sequence[int] = (0,),
     stabilities: Sequence[str] = ("",),
+    min_rows: int = 0,
     sample: int | None = None,
     draw: int = 0,
 ) -> list[Job]:
     """All jobs of these choices; with ``sample``, so many of them, drawn with the seed ``draw``.
 
-    The first jobs of a draw are the draw of fewer.
+    The first jobs of a draw are the draw of fewer. Sets with fewer than ``min_rows`` rows for training are left out.
 
     Raises
     ------
@@ -106,7 +107,8 @@ def jobs_of(
         unknown = [name for name in names if name not in among]
         if unknown:
             raise SpecError(f"there is no {what} {unknown[0]!r}", cause=f"known are {', '.join(among)}")
-    every = [Job(*of) for of in product(sets or known, splits, skeletons, seeds, stabilities)]
+    large = [name for name in sets or known if not min_rows or training_rows(name) >= min_rows]
+    every = [Job(*of) for of in product(large, splits, skeletons, seeds, stabilities)]
     if sample is None:
         return every
     if not 1 <= sample <= len(every):
@@ -119,6 +121,11 @@ def parts(n: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     order = np.random.default_rng(seed).permutation(n)
     half, rest = n // 2, n // 2 + n // 4
     return order[:half], order[half:rest], order[rest:]
+
+
+def training_rows(name: str) -> int:
+    """How many rows of a set are for training."""
+    return len(parts(len(read_set("odd", name)[1]), 0)[0])
 
 
 def read_parts(name: str, seed: int) -> list[tuple[pd.DataFrame, np.ndarray]]:

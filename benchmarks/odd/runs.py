@@ -14,6 +14,7 @@ from typing import Any
 
 from benchmarks.harness import SESSION, Figures, Rows, Shown, table
 from benchmarks.harness.figures import Row
+from benchmarks.odd import protocol
 from benchmarks.odd.protocol import ALPHAS, KEY, SKELETONS, SPLITS, Job, calibrated, job_of, jobs_of, run_job
 
 SHARES = ("", "0.05", "0.10", "0.15", "0.20")
@@ -120,8 +121,10 @@ def main(
     skeletons: str = ",".join(SKELETONS),
     seeds: int = 1,
     stability: str = "none",
+    min_rows: int = 0,
     sample: int = 0,
     draw: int = 0,
+    show: bool = False,
     each_run: bool = False,
     formulation: str = "",
     solver: str = "",
@@ -129,7 +132,8 @@ def main(
     """Measure.
 
     `time_limit` are wall seconds for each job; `sample` so many jobs are drawn with the seed `draw` (0: all);
-    `stability` are shares of (20), such as none,0.05,0.1; `seeds` counts from 0.
+    `stability` are shares of (20), such as none,0.05,0.1; `seeds` counts from 0; `min_rows` leaves sets with fewer
+    rows for training out. With `show` the jobs are listed, and nothing is measured.
     """
     wanted = jobs_of(
         sets=names(sets),
@@ -137,9 +141,16 @@ def main(
         skeletons=names(skeletons),
         seeds=range(seeds),
         stabilities=["" if share == "none" else share for share in names(stability)],
+        min_rows=min_rows,
         sample=sample or None,
         draw=draw,
     )
+    if show:
+        for job in wanted:
+            print(
+                f"{job.set} ({protocol.training_rows(job.set)} rows), {job.splits}, {job.skeleton}, seed {job.seed}"
+            )
+        return
     how = {"formulation": formulation or None, "solver": solver or None, "each_run": each_run}
     run(Figures(name, KEY), wanted, time_limit=time_limit, parallel=jobs, **how)
     SESSION.check_time()

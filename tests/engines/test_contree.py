@@ -161,7 +161,7 @@ def random_table(n: int, features: int, classes: int, values: int, seed: int) ->
     return x, y.astype(np.int32)
 
 
-PATHS = [path for path in ("plain", "avx2", "avx512") if _core.simd_available(path)]
+PATHS = [path for path in ("plain", "portable", "avx2", "avx512") if _core.simd_available(path)]
 
 
 @pytest.mark.parametrize("n", [31, 32, 33, 64, 700, 5000])
@@ -173,6 +173,22 @@ def test_instruction_sets_agree(n: int, classes: int) -> None:
         assert len({answer["tree"]["cost"] for answer in answers}) == 1
         for field in ("feature", "low", "high", "label"):
             assert all((answer["tree"][field] == answers[0]["tree"][field]).all() for answer in answers)
+        assert all(answer["counters"] == answers[0]["counters"] for answer in answers)
+
+
+@pytest.mark.parametrize("n", [4064, 4100, 9000])
+@pytest.mark.parametrize("weight", [1, 31, 32])
+@pytest.mark.parametrize("classes", [2, 17, 255])
+def test_sums_in_bytes_reach_their_ends(n: int, weight: int, classes: int) -> None:
+    """Long runs of one class and weight drive a block's sums to 127 and -127; ties leave whole blocks without a cut."""
+    x = np.stack([np.arange(n) // 700, np.arange(n)[::-1] % 4001], axis=1).astype(np.float64)
+    y = ((np.arange(n) // 1500) * (classes // 2) % classes).astype(np.int32)
+    y[n // 2] = classes - 1
+    weights = np.where(np.arange(n) % 900 < 880, weight, 1).astype(np.int64)
+    cost = 1 - np.eye(classes, dtype=np.int64)
+    for support in (0, n * weight // 9):
+        answers = [solve(x, y, weights, cost, 2, simd=path, min_support=support) for path in PATHS]
+        assert len({answer["tree"]["cost"] for answer in answers}) == 1
         assert all(answer["counters"] == answers[0]["counters"] for answer in answers)
 
 

@@ -82,7 +82,7 @@ def test_gaps(depth: int) -> None:
             assert near.lower <= best <= near.upper <= near.lower + (gap if gap >= 1 else int(gap * 60))
 
 
-@pytest.mark.parametrize("path", ["avx512", "avx2"])
+@pytest.mark.parametrize("path", ["avx512", "avx2", "portable"])
 @pytest.mark.parametrize("cost", [None, [[0, 3, 1], [2, 0, 5], [1, 1, 0]]])
 @pytest.mark.parametrize("factor", [1, 40_000])
 def test_children_are_the_same_on_all_paths(path: str, factor: int, cost: Any) -> None:

@@ -24,7 +24,7 @@ WIDTHS = [
     *[(1, 1, 2), (1, 1, 2, 2), (1, 2, 1), (1, 2, 2), (1, 2, 1, 2), (1, 1, 1, 2), (1, 2, 4), (1, 1, 2, 3)],
     *[(1, 1, 2, 4), (1, 2, 2, 2), (1, 1, 1), (1, 2, 3), None],
 ]
-FEWER_TECHNIQUES = [("trees",), ("transpositions",), ()]
+FEWER_TECHNIQUES = [("trees", "alternation"), ("transpositions",), ("pairs", "trees")]
 SIMD = [simd for simd in ("auto", "avx512", "avx2", "plain") if runs_here(simd)]
 
 

@@ -70,6 +70,34 @@ def test_a_draw_is_repeatable_and_its_head_is_a_smaller_draw() -> None:
     assert drawn != protocol.jobs_of(sample=12, draw=6)
 
 
+def test_small_sets_may_be_left_out(tmp_path: Path, sets: Path) -> None:
+    assert protocol.training_rows("two") == 20
+    assert {job.set for job in protocol.jobs_of(min_rows=20)} == {"two", "three"}
+    assert not protocol.jobs_of(min_rows=21)
+    code, out, _ = bench(tmp_path, "--min-rows", 20, "--sample", 2, "--draw", 1, "--show")
+    first, second = protocol.jobs_of(min_rows=20, sample=2, draw=1)
+    assert code == 0
+    assert [line.split(" (")[0] for line in out.splitlines()] == [first.set, second.set]
+    assert f"(20 rows), {first.splits}, {first.skeleton}, seed 0" in out
+
+
+def test_ladders_of_the_large_sets(tmp_path: Path) -> None:
+    from benchmarks.odd import ladders
+
+    monkeyed = SESSION.folder
+    ladders.main(cpu=2, min_rows=20, sample=4, ways="all;first version")
+    jobs = [job for job in protocol.jobs_of(min_rows=20, sample=4, draw=1) if job.splits == "univariate"]
+    _, _, rows = read(monkeyed / "odd_ladders.csv")
+    assert [(row["set"], row["way"]) for row in rows] == [
+        (j.set, way) for j in jobs for way in ("all", "first version")
+    ]
+    assert all(
+        row[f"proved {alpha}"] == "1" and float(row[f"gap {alpha}"]) == 0
+        for row in rows
+        for alpha in protocol.ALPHAS
+    )
+
+
 @pytest.mark.parametrize(
     ("how", "words"),
     [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from treeform.errors import SpecError
@@ -9,8 +10,11 @@ from treeform.errors import SpecError
 PATHS = ("auto", "avx512", "avx2", "plain")
 """Instruction sets of the native core; the answer is the same with each."""
 
+SCAN_PATHS = ("auto", "avx512", "avx2", "portable", "plain")
+"""Those of the scans over sorted columns; ``portable`` is the compiler's own vectors, on any processor."""
 
-def one_of(engine: str, name: str, value: object, allowed: tuple[Any, ...]) -> None:
+
+def one_of(engine: str, name: str, value: object, allowed: Sequence[Any]) -> None:
     """Raise unless `value` is one of `allowed`.
 
     Raises
@@ -75,14 +79,14 @@ def check_memory(engine: str, memory_limit: object) -> None:
         positive(engine, "memory_limit", memory_limit, "give bytes, for example 2**30, or None")
 
 
-def check_simd(engine: str, simd: object) -> None:
+def check_simd(engine: str, simd: object, paths: Sequence[str] = PATHS) -> None:
     """Raise unless this processor has that instruction set.
 
     Raises
     ------
     SpecError
     """
-    one_of(engine, "simd", simd, PATHS)
+    one_of(engine, "simd", simd, paths)
     from treeform import _core
 
     if not _core.simd_available(simd):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from treeform.engines.checks import check_memory, check_simd, some_of
+from treeform.engines.checks import SCAN_PATHS, check_memory, check_simd, some_of
 from treeform.engines.contributions import Contributions
 from treeform.engines.conversion import tree_between_values
 from treeform.engines.session import Session, time_limit_of
@@ -48,7 +48,7 @@ class ContinuousTotals(Engine):
         Bytes that one list of solutions may take; the search stops with its best tree and bound beyond that. None for
         1 GiB.
     simd : str
-        ``auto``, ``avx512``, ``avx2`` or ``plain``: the same answer at different speeds.
+        ``auto``, ``avx512``, ``avx2``, ``portable`` or ``plain``: the same answer at different speeds.
     parts : tuple of str
         The parts of the search in use, all exact; leave some out only to study their effect. ``multipliers`` (prices on
         the rows), ``lazy`` (rows take part once they are violated), ``steps`` (guessed upper bounds that grow),
@@ -86,7 +86,7 @@ class ContinuousTotals(Engine):
     )
 
     def __post_init__(self) -> None:
-        check_simd("ContinuousTotals", self.simd)
+        check_simd("ContinuousTotals", self.simd, SCAN_PATHS)
         check_memory("ContinuousTotals", self.memory_limit)
         object.__setattr__(self, "parts", some_of("ContinuousTotals", "parts", self.parts, PARTS))
 

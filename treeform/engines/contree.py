@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from treeform.engines.checks import check_memory, check_simd, positive, some_of
+from treeform.engines.checks import SCAN_PATHS, check_memory, check_simd, positive, some_of
 from treeform.engines.conversion import cost_of_admissible_tree, tree_between_values
 from treeform.engines.fewest import with_fewest_tests
 from treeform.engines.session import Session, time_limit_of
@@ -46,7 +46,7 @@ class ConTree(Engine):
         The pruning rules in use: the paper's ``neighbourhood``, ``shrinking`` and ``subinterval``, and
         ``features`` (bounds per second feature). All are exact; leave some out only to study their effect.
     simd : str
-        ``auto``, ``avx512``, ``avx2`` or ``plain``: the same tree at different speeds.
+        ``auto``, ``avx512``, ``avx2``, ``portable`` or ``plain``: the same tree at different speeds.
     fewest_tests : bool
         Once the optimum is proved, search for the fewest tests among the optimal trees; takes about as long again
         with two classes, and up to twelve times as long with several.
@@ -79,7 +79,7 @@ class ConTree(Engine):
         check_memory("ConTree", self.memory_limit)
         _check_gap(self.max_gap)
         object.__setattr__(self, "prune", some_of("ConTree", "prune", self.prune, RULES))
-        check_simd("ConTree", self.simd)
+        check_simd("ConTree", self.simd, SCAN_PATHS)
         if not isinstance(self.fewest_tests, bool):
             raise SpecError(
                 f"ConTree(fewest_tests={self.fewest_tests!r}) is not possible",

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from treeform.data import Dataset
     from treeform.graph import DecisionGraph
 
-TECHNIQUES = ("trees", "transpositions")
+TECHNIQUES = ("trees", "transpositions", "pairs", "alternation")
 
 
 @dataclass(frozen=True)
@@ -42,8 +42,9 @@ class DiagramSearch(Engine):
     memory_limit : int or None
         Bytes for the tables of what is known; the engine forgets beyond that, and stays exact. None for 1 GiB.
     techniques : tuple of str
-        What speeds the search up: bounds by ``trees``, and ``transpositions`` (partitions met before). Both
-        are exact; leave one out only to study its effect.
+        What speeds the search up: bounds by ``trees``, ``transpositions`` (partitions met before), trees of two levels
+        by counts of ``pairs`` of splits, and better models by ``alternation``. All are exact; leave one out only to
+        study its effect.
     simd : str
         ``auto``, ``avx512``, ``avx2`` or ``plain``: the same diagram at different speeds.
 

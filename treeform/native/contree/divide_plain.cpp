@@ -35,8 +35,10 @@ void divide(const T* from, std::size_t n, const std::uint32_t* left, T* a, T* b)
 Divider choose_divider(const char* simd) {
 #if defined(__x86_64__)
     const std::string_view name(simd);
-    if ((name == "auto" || name == "avx512") && simd_available("avx512") && __builtin_cpu_supports("avx512vbmi2"))
+    const bool any = name == "auto";
+    if ((any || name == "avx512") && simd_available("avx512") && __builtin_cpu_supports("avx512vbmi2"))
         return avx512_divider();
+    if ((any || name == "avx512" || name == "avx2") && simd_available("avx2")) return avx2_divider();
 #else
     static_cast<void>(simd);
 #endif

@@ -24,6 +24,8 @@ public:
         std::vector<Key> key;  // own ranks at first, then those of the root feature in work
         std::vector<Sum> step;  // two classes: what the row adds; otherwise its weight, if not one
         std::vector<std::uint16_t> label;
+        std::vector<std::int8_t> step_bytes;  // in place of `step` and `label`, where the scans take bytes
+        std::vector<std::uint8_t> label_bytes;
         std::vector<std::uint32_t> valid;
         bool ties = false, key_ready = false;
     };
@@ -31,12 +33,13 @@ public:
     Lanes(const Table<W>& table, const ScanTable<Key, Sum>& scans)
         : table_(table), scans_(scans), lanes_(table.features) {}
 
-    void release() { std::vector<Lane>(lanes_.size()).swap(lanes_); }
+    void release() { std::vector<Lane>(lanes_.size()).swap(lanes_), std::vector<std::uint16_t>().swap(labels_); }
     std::size_t bytes() const {
-        std::size_t sum = 0;
+        std::size_t sum = labels_.capacity() * sizeof(std::uint16_t);
         for (const auto& lane : lanes_)
             sum += lane.order.capacity() * sizeof(Id) + lane.key.capacity() * sizeof(Key)
-                   + lane.step.capacity() * sizeof(Sum) + lane.label.capacity() * 2 + lane.valid.capacity() * 4;
+                   + lane.step.capacity() * sizeof(Sum) + lane.label.capacity() * 2 + lane.valid.capacity() * 4
+                   + lane.step_bytes.capacity() + lane.label_bytes.capacity();
         return sum;
     }
     std::size_t size() const { return rows_ * kLanes; }
@@ -45,6 +48,7 @@ public:
     void lay_out(const Node<W>& node, const Control& control) {
         n_ = node.n, rows_ = (node.n + kLanes - 1) / kLanes;
         small_total_ = static_cast<std::int64_t>(node.n) * table_.losses.max_step <= 16000;
+        block_ = rows_in_block();
         for (int f = 0; f < table_.features; ++f) {
             control.check();
             Lane& lane = lanes_[f];
@@ -79,7 +83,9 @@ public:
         in.key = lane.key.data(), in.step = lane.step.data(), in.label = lane.label.data();
         in.valid = lane.ties ? lane.valid.data() : nullptr;
         in.rows = rows_, in.below = key, in.sides = (left ? kLeft : 0) | (right ? kRight : 0);
-        in.small_total = small_total_, in.few_labels = table_.classes <= 31;
+        in.small_total = small_total_, in.classes = table_.classes, in.block = block_;
+        if (block_ > 0 && table_.classes == 2) in.step_bytes = lane.step_bytes.data();
+        if (block_ > 0 && table_.classes > 2) in.label_bytes = lane.label_bytes.data();
         return in;
     }
 
@@ -106,8 +112,17 @@ private:
     const Table<W>& table_;
     const ScanTable<Key, Sum>& scans_;
     std::vector<Lane> lanes_;
-    std::size_t n_ = 0, rows_ = 0;
+    std::vector<std::uint16_t> labels_;  // of the feature in work
+    std::size_t n_ = 0, rows_ = 0, block_ = 0;
     bool small_total_ = false;
+
+    /// Rows of the lane table whose steps sum up to at most 127; 0 where steps are not scanned in bytes.
+    std::size_t rows_in_block() const {
+        const std::int64_t step = table_.losses.max_step;
+        const bool narrow = step >= 1 && step <= 31 && static_cast<std::int64_t>(rows_) * step < 32000;
+        const bool known = table_.classes == 2 || (table_.plain && table_.classes <= 254);
+        return scans_.bytes && narrow && known ? static_cast<std::size_t>(127 / step) : 0;
+    }
 
     /// Move `place` forwards (over rows place, place + 1, ...) or backwards (place - 1, ...) until the rows of one side
     /// of the split have a weight of `support`; false if they never do.
@@ -130,6 +145,10 @@ private:
         return std::adjacent_find(key, key + node.n) != key + node.n;
     }
     void fill(const Node<W>& node, int f, Lane& lane) {
+        if (block_ > 0) {
+            table_.classes == 2 ? fill_step_bytes(node, f, lane) : fill_label_bytes(node, f, lane);
+            return;
+        }
         const bool two = table_.classes == 2;
         const std::size_t size = this->size();
         const Id* order = lane.order.data();
@@ -150,6 +169,34 @@ private:
         if (node.unlabelled_weight > 0 && !lane.step.empty() && (two || !table_.plain))
             for (std::size_t k = 0; k < node.n; ++k)
                 if (node.label(f)[k] == kNoLabel) lane.step[k % rows_ * kLanes + k / rows_] = 0;
+    }
+    void fill_step_bytes(const Node<W>& node, int f, Lane& lane) {
+        const std::size_t size = this->size();
+        if (lane.step_bytes.size() < size) lane.step_bytes.resize(size);
+        std::int8_t* step = lane.step_bytes.data();
+        if (table_.plain) {
+            const std::uint16_t* label = spread_labels(node, f);
+            for (std::size_t i = 0; i < size; ++i) step[i] = static_cast<std::int8_t>(2 * label[i] - 1);
+            for (std::size_t k = node.n; k < size; ++k) step[k % rows_ * kLanes + k / rows_] = 0;
+        } else {
+            const Id* order = lane.order.data();
+            for (std::size_t i = 0; i < size; ++i) step[i] = static_cast<std::int8_t>(table_.delta[order[i]]);
+        }
+        if (node.unlabelled_weight > 0)
+            for (std::size_t k = 0; k < node.n; ++k)
+                if (node.label(f)[k] == kNoLabel) step[k % rows_ * kLanes + k / rows_] = 0;
+    }
+    /// 255 for rows without a label and for the padding.
+    void fill_label_bytes(const Node<W>& node, int f, Lane& lane) {
+        const std::size_t size = this->size();
+        if (lane.label_bytes.size() < size) lane.label_bytes.resize(size);
+        const std::uint16_t* label = spread_labels(node, f);
+        for (std::size_t i = 0; i < size; ++i) lane.label_bytes[i] = static_cast<std::uint8_t>(label[i]);
+    }
+    const std::uint16_t* spread_labels(const Node<W>& node, int f) {
+        if (labels_.size() < size()) labels_.resize(size());
+        spread(node.label(f), node.n, rows_, kNoLabel, labels_.data());
+        return labels_.data();
     }
     /// -1 for class 0, +1 for class 1, nothing for the padding.
     void step_from_label(const Node<W>& node, int f, Lane& lane) {

@@ -35,12 +35,15 @@ struct ScanInput {
     const Key* key = nullptr;
     const Sum* step = nullptr;
     const std::uint16_t* label = nullptr;
+    const std::int8_t* step_bytes = nullptr;  // `step` and `label` in bytes, where the scans take them (`block` > 0)
+    const std::uint8_t* label_bytes = nullptr;
     const std::uint32_t* valid = nullptr;  // null: every cut counts
     std::size_t rows = 0;  // of the lane table
+    std::size_t block = 0;  // rows whose steps sum up to at most 127
     Key below = 0;  // key < below is the left side
     int sides = kBoth;
     bool small_total = false;  // the sum over all rows of |step| is at most 16,000
-    bool few_labels = false;  // all labels are below 31
+    int classes = 0;
     std::uint16_t pairs[4] = {0, 0, 0, 0};
 };
 
@@ -52,14 +55,21 @@ struct ScanTable {
     /// Write `valid` for a lane table of keys; returns the number of bits set.
     std::size_t (*mark)(const Key* key, std::size_t rows, std::uint32_t* valid);
     const char* name;
+    bool bytes = false;  // takes steps and labels in bytes
 };
 
-/// The plain functions, and the fastest that this processor and `simd` ("auto", "plain", "avx2", "avx512") allow.
+/// The plain functions, and the fastest that this processor and `simd` ("auto", "plain", "portable", "avx2", "avx512")
+/// allow.
 template <class Key, class Sum>
 ScanTable<Key, Sum> plain_scans();
 template <class Key, class Sum>
 ScanTable<Key, Sum> choose_scans(const char* simd);
 // The vector paths; only for widths that are declared here, and only where `simd_available` is true.
+#if defined(__GNUC__)
+ScanTable<std::uint16_t, std::int16_t> portable_scans_16();
+ScanTable<std::uint32_t, std::int32_t> portable_scans_32();
+ScanTable<std::uint16_t, std::int32_t> portable_scans_16_32();
+#endif
 #if defined(__x86_64__)
 ScanTable<std::uint16_t, std::int16_t> avx2_scans_16();
 ScanTable<std::uint32_t, std::int32_t> avx2_scans_32();

@@ -2,10 +2,35 @@
 // called only where the processor has them.
 #include <immintrin.h>
 
-#include "scan_vector.hpp"
+#include "scan_bytes.hpp"
 
 namespace treeform::contree {
 namespace {
+
+/// Exclusive scan over the 32 lane sums in five doubling steps, then the extremes over all lanes.
+inline void join_words(__m512i sum, __m512i most_of, __m512i least_of, std::int64_t& most_out,
+                       std::int64_t& least_out) {
+    using Reg = __m512i;
+    const Reg lane = _mm512_set_epi16(31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, 18, 17, 16, 15, 14, 13, 12,
+                                      11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+    Reg x = sum;
+    const auto shifted = [&lane](Reg v, int by) {
+        return _mm512_maskz_permutexvar_epi16(~__mmask32{0} << by,
+                                              _mm512_sub_epi16(lane, _mm512_set1_epi16(static_cast<short>(by))), v);
+    };
+    for (int by = 1; by < 32; by *= 2) x = _mm512_add_epi16(x, shifted(x, by));
+    const Reg before = shifted(x, 1);
+    const Reg most = _mm512_adds_epi16(most_of, before), least = _mm512_adds_epi16(least_of, before);
+    const __m256i most2 = _mm256_max_epi16(_mm512_castsi512_si256(most), _mm512_extracti64x4_epi64(most, 1));
+    const __m256i least2 = _mm256_min_epi16(_mm512_castsi512_si256(least), _mm512_extracti64x4_epi64(least, 1));
+    const __m128i most1 = _mm_max_epi16(_mm256_castsi256_si128(most2), _mm256_extracti128_si256(most2, 1));
+    const __m128i least1 = _mm_min_epi16(_mm256_castsi256_si128(least2), _mm256_extracti128_si256(least2, 1));
+    // phminposuw finds the least of eight unsigned numbers
+    const int up = 32767 - _mm_extract_epi16(_mm_minpos_epu16(_mm_sub_epi16(_mm_set1_epi16(32767), most1)), 0);
+    const int down = _mm_extract_epi16(_mm_minpos_epu16(_mm_add_epi16(least1, _mm_set1_epi16(-32768))), 0) - 32768;
+    most_out = up > 0 ? up : 0;
+    least_out = down < 0 ? down : 0;
+}
 
 struct V16 {
     using Reg = __m512i;
@@ -55,27 +80,8 @@ struct V16 {
         }
     };
 
-    /// Exclusive scan over the 32 lane sums in five doubling steps, then the extremes over all lanes.
     static inline void join(const Part<V16>& part, std::int64_t& most_out, std::int64_t& least_out) {
-        const Reg lane = _mm512_set_epi16(31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, 18, 17, 16, 15, 14, 13,
-                                          12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
-        Reg x = part.sum;
-        const auto shifted = [&lane](Reg v, int by) {
-            return _mm512_maskz_permutexvar_epi16(~Mask{0} << by,
-                                                  _mm512_sub_epi16(lane, _mm512_set1_epi16(static_cast<short>(by))), v);
-        };
-        for (int by = 1; by < 32; by *= 2) x = _mm512_add_epi16(x, shifted(x, by));
-        const Reg before = shifted(x, 1);
-        const Reg most = _mm512_adds_epi16(part.most, before), least = _mm512_adds_epi16(part.least, before);
-        const __m256i most2 = _mm256_max_epi16(_mm512_castsi512_si256(most), _mm512_extracti64x4_epi64(most, 1));
-        const __m256i least2 = _mm256_min_epi16(_mm512_castsi512_si256(least), _mm512_extracti64x4_epi64(least, 1));
-        const __m128i most1 = _mm_max_epi16(_mm256_castsi256_si128(most2), _mm256_extracti128_si256(most2, 1));
-        const __m128i least1 = _mm_min_epi16(_mm256_castsi256_si128(least2), _mm256_extracti128_si256(least2, 1));
-        // phminposuw finds the least of eight unsigned numbers
-        const int up = 32767 - _mm_extract_epi16(_mm_minpos_epu16(_mm_sub_epi16(_mm_set1_epi16(32767), most1)), 0);
-        const int down = _mm_extract_epi16(_mm_minpos_epu16(_mm_add_epi16(least1, _mm_set1_epi16(-32768))), 0) - 32768;
-        most_out = up > 0 ? up : 0;
-        least_out = down < 0 ? down : 0;
+        join_words(part.sum, part.most, part.least, most_out, least_out);
     }
 };
 
@@ -128,16 +134,86 @@ struct V16By32 : V32 {
     static inline std::uint32_t differ(__m256i k, __m256i l) { return _mm256_cmpneq_epi16_mask(k, l); }
 };
 
+/// All 32 lanes in bytes (see scan_bytes.hpp): half a register, so that two fit where registers of 512 bits are split.
+struct Bytes {
+    using Reg = __m256i;
+    using Mask = __mmask32;
+    using Cuts = __mmask32;
+    using Words = __m512i;
+    static constexpr int kLookUpLabels = 16;
+
+    static inline Reg zero() { return _mm256_setzero_si256(); }
+    static inline Reg lowest() { return _mm256_set1_epi8(-128); }
+    static inline Reg highest() { return _mm256_set1_epi8(127); }
+    static inline Reg load(const void* p) { return _mm256_loadu_si256(static_cast<const __m256i*>(p)); }
+
+    template <class Key>
+    struct Below {
+        __m512i key;
+        inline explicit Below(Key k)
+            : key(sizeof(Key) == 2 ? _mm512_set1_epi16(static_cast<short>(k))
+                                   : _mm512_set1_epi32(static_cast<int>(k))) {}
+        inline Mask mask(const Key* p) const {
+            if constexpr (sizeof(Key) == 2)
+                return _mm512_cmplt_epu16_mask(_mm512_loadu_si512(p), key);
+            else
+                return static_cast<Mask>(_mm512_cmplt_epu32_mask(_mm512_loadu_si512(p), key))
+                       | static_cast<Mask>(_mm512_cmplt_epu32_mask(_mm512_loadu_si512(p + 16), key)) << 16;
+        }
+    };
+    static inline Cuts cuts(std::uint32_t bits) { return bits; }
+    static inline Reg add_if(Reg a, Mask m, Reg d) { return _mm256_mask_add_epi8(a, m, a, d); }
+    static inline Reg add_unless(Reg a, Mask m, Reg d) { return _mm256_mask_add_epi8(a, _knot_mask32(m), a, d); }
+    static inline Reg raise(Reg x, Reg a) { return _mm256_max_epi8(x, a); }
+    static inline Reg lower(Reg x, Reg a) { return _mm256_min_epi8(x, a); }
+    static inline Reg raise_if(Reg x, Cuts c, Reg a) { return _mm256_mask_max_epi8(x, c, x, a); }
+    static inline Reg lower_if(Reg x, Cuts c, Reg a) { return _mm256_mask_min_epi8(x, c, x, a); }
+
+    static inline Words zero_words() { return V16::zero(); }
+    static inline Words lowest_words() { return V16::lowest(); }
+    static inline Words highest_words() { return V16::highest(); }
+    static inline Words widen(Reg x) { return _mm512_cvtepi8_epi16(x); }
+    static inline Mask above(Words x, Words y) { return _mm512_cmpgt_epi16_mask(x, y); }
+    static inline Words replace(Words x, Mask where, Words y) { return _mm512_mask_mov_epi16(x, where, y); }
+    static inline Words add_words(Words x, Words y) { return _mm512_add_epi16(x, y); }
+    static inline Words raise_words(Words x, Words y) { return _mm512_max_epi16(x, y); }
+    static inline Words lower_words(Words x, Words y) { return _mm512_min_epi16(x, y); }
+    static inline void store_words(std::int16_t* p, Words x) { _mm512_storeu_si512(p, x); }
+    static inline void join(Words sum, Words most, Words least, std::int64_t& most_out, std::int64_t& least_out) {
+        join_words(sum, most, least, most_out, least_out);
+    }
+
+    /// At most 16 labels: one shuffle looks the steps up; the padding, 255, adds nothing.
+    struct LookUp {
+        Reg table;
+        inline LookUp(std::uint16_t a, std::uint16_t b) {
+            const __m128i lane = _mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+            const __m128i is_a = _mm_cmpeq_epi8(lane, _mm_set1_epi8(static_cast<char>(a)));
+            const __m128i is_b = _mm_cmpeq_epi8(lane, _mm_set1_epi8(static_cast<char>(b)));
+            table = _mm256_broadcastsi128_si256(_mm_sub_epi8(is_a, is_b));
+        }
+        inline Reg operator()(Reg labels) const { return _mm256_shuffle_epi8(table, labels); }
+    };
+    struct Compare {
+        Reg a, b;
+        inline Compare(std::uint16_t p, std::uint16_t q)
+            : a(_mm256_set1_epi8(static_cast<char>(p))), b(_mm256_set1_epi8(static_cast<char>(q))) {}
+        inline Reg operator()(Reg labels) const {
+            return _mm256_sub_epi8(_mm256_movm_epi8(_mm256_cmpeq_epi8_mask(labels, a)),
+                                   _mm256_movm_epi8(_mm256_cmpeq_epi8_mask(labels, b)));
+        }
+    };
+};
+
+template <class V>
+ScanTable<typename V::Key, typename V::Sum> table() {
+    return {delta_scan_in_bytes<Bytes, V>, pair_scan_in_bytes<Bytes, V>, mark_cuts<V>, "avx512", true};
+}
+
 }  // namespace
 
-ScanTable<std::uint16_t, std::int16_t> avx512_scans_16() {
-    return {delta_scan<V16>, pair_scan<V16>, mark_cuts<V16>, "avx512"};
-}
-ScanTable<std::uint32_t, std::int32_t> avx512_scans_32() {
-    return {delta_scan<V32>, pair_scan<V32>, mark_cuts<V32>, "avx512"};
-}
-ScanTable<std::uint16_t, std::int32_t> avx512_scans_16_32() {
-    return {delta_scan<V16By32>, pair_scan<V16By32>, mark_cuts<V16By32>, "avx512"};
-}
+ScanTable<std::uint16_t, std::int16_t> avx512_scans_16() { return table<V16>(); }
+ScanTable<std::uint32_t, std::int32_t> avx512_scans_32() { return table<V32>(); }
+ScanTable<std::uint16_t, std::int32_t> avx512_scans_16_32() { return table<V16By32>(); }
 
 }  // namespace treeform::contree

@@ -140,7 +140,7 @@ template <class V>
 void pair_scan(const ScanInput<typename V::Key, typename V::Sum>& in, Extremes& out) {
     if constexpr (requires { typename V::LookUp; }) {
         using P = typename V::LookUp;
-        if (in.few_labels) {
+        if (in.classes <= 31) {
             by_ties<V>(in, out, PairStep<V, P>{in.label, P(in.pairs[0], in.pairs[1]), P(in.pairs[2], in.pairs[3])});
             return;
         }

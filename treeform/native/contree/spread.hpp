@@ -1,15 +1,17 @@
 #pragma once
 // From sorted arrays to the lane tables of scan.hpp: lane l gets the l-th of 32 contiguous stretches. A transposition,
-// done eight lanes by eight rows at a time in registers for 16-bit elements (GCC's vector types, any processor).
+// done eight lanes by eight rows at a time in registers for 16-bit elements (vector types of GCC and Clang, any
+// processor).
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 
 #include "scan.hpp"
+#include "shuffle.hpp"
 
 namespace treeform::contree {
 
-#if defined(__GNUC__) && !defined(__clang__)
+#if defined(__GNUC__)
 using Eight __attribute__((vector_size(16))) = std::uint16_t;
 
 /// Eight rows of eight lanes: in[l][s] -> out[s][l].
@@ -17,16 +19,16 @@ inline void transpose_eight(const std::uint16_t* in, std::size_t lane_step, std:
     Eight a[8], b[8];
     for (int l = 0; l < 8; ++l) std::memcpy(&a[l], in + l * lane_step, sizeof(Eight));
     for (int i = 0; i < 4; ++i) {   // interleave lanes i and i + 4, three times
-        b[2 * i] = __builtin_shuffle(a[i], a[i + 4], Eight{0, 8, 1, 9, 2, 10, 3, 11});
-        b[2 * i + 1] = __builtin_shuffle(a[i], a[i + 4], Eight{4, 12, 5, 13, 6, 14, 7, 15});
+        b[2 * i] = TREEFORM_SHUFFLE(a[i], a[i + 4], Eight, 0, 8, 1, 9, 2, 10, 3, 11);
+        b[2 * i + 1] = TREEFORM_SHUFFLE(a[i], a[i + 4], Eight, 4, 12, 5, 13, 6, 14, 7, 15);
     }
     for (int i = 0; i < 4; ++i) {
-        a[2 * i] = __builtin_shuffle(b[i], b[i + 4], Eight{0, 8, 1, 9, 2, 10, 3, 11});
-        a[2 * i + 1] = __builtin_shuffle(b[i], b[i + 4], Eight{4, 12, 5, 13, 6, 14, 7, 15});
+        a[2 * i] = TREEFORM_SHUFFLE(b[i], b[i + 4], Eight, 0, 8, 1, 9, 2, 10, 3, 11);
+        a[2 * i + 1] = TREEFORM_SHUFFLE(b[i], b[i + 4], Eight, 4, 12, 5, 13, 6, 14, 7, 15);
     }
     for (int i = 0; i < 4; ++i) {
-        b[2 * i] = __builtin_shuffle(a[i], a[i + 4], Eight{0, 8, 1, 9, 2, 10, 3, 11});
-        b[2 * i + 1] = __builtin_shuffle(a[i], a[i + 4], Eight{4, 12, 5, 13, 6, 14, 7, 15});
+        b[2 * i] = TREEFORM_SHUFFLE(a[i], a[i + 4], Eight, 0, 8, 1, 9, 2, 10, 3, 11);
+        b[2 * i + 1] = TREEFORM_SHUFFLE(a[i], a[i + 4], Eight, 4, 12, 5, 13, 6, 14, 7, 15);
     }
     for (int s = 0; s < 8; ++s) std::memcpy(out + s * row_step, &b[s], sizeof(Eight));
 }
@@ -36,7 +38,7 @@ inline void transpose_eight(const std::uint16_t* in, std::size_t lane_step, std:
 template <class T>
 void spread(const T* sorted, std::size_t n, std::size_t rows, T padding, T* table) {
     std::size_t lane = 0;
-#if defined(__GNUC__) && !defined(__clang__)
+#if defined(__GNUC__)
     if constexpr (sizeof(T) == 2) {
         for (; lane < kLanes && (lane + 8) * rows <= n; lane += 8) {
             const auto* in = reinterpret_cast<const std::uint16_t*>(sorted) + lane * rows;

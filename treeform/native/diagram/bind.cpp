@@ -39,7 +39,8 @@ Settings settings_of(Keywords& keywords) {
     s.known = keywords.integers("known"), s.refuted = keywords.integers("refuted");
     s.memory = keywords.integer_as<std::size_t>("memory"), s.simd = keywords.text("simd");
     const Names use = keywords.names("use");
-    s.use_trees = use("trees"), s.use_memory = use("transpositions"), s.every_number = use("every number");
+    s.use_trees = use("trees"), s.use_memory = use("transpositions"), s.use_pairs = use("pairs");
+    s.use_alternation = use("alternation"), s.every_number = use("every number");
     return s;
 }
 
@@ -55,7 +56,7 @@ nb::dict to_dict(const Counters& c) {
     nb::dict out;
     out["states"] = c.states, out["transpositions"] = c.transpositions, out["bounded"] = c.bounded;
     out["candidates"] = c.candidates, out["groupings"] = c.groupings, out["trees"] = c.trees;
-    out["tree_hits"] = c.tree_hits, out["stumps"] = c.stumps, out["given_up"] = c.given_up;
+    out["tree_hits"] = c.tree_hits, out["stumps"] = c.stumps, out["pairs"] = c.pairs, out["given_up"] = c.given_up;
     out["evictions"] = c.evictions, out["starts"] = c.starts;
     return out;
 }

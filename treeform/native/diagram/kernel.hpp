@@ -29,6 +29,18 @@ struct Stump {
     int split = -1;
 };
 
+/// Room for the points of a set alone, without the others between them: `column` holds for every split that parts the
+/// set its left side, word by word (word w of split s at w * stride + s), and `plane` the planes as in View. `by`: cost
+/// per class of the left sides (class k of split s at k * stride + s), `total` those of the set.
+struct Packed {
+    int words = 0, splits = 0, stride = 0;
+    Word* column = nullptr;
+    Word* plane = nullptr;
+    Cost* by = nullptr;
+    Cost* total = nullptr;
+    int* split = nullptr;  // the number in View
+};
+
 struct Kernels {
     const char* name;
     /// Costs per class of a set; returns the least.
@@ -37,11 +49,21 @@ struct Kernels {
     /// feature. `scratch` holds (planes * words) words. `by_feature`, if not null, receives for every feature the
     /// least cost of a test of its own below `below`, else `below`.
     Stump (*stump)(const View&, const Word* x, Cost below, Word* scratch, Cost* by_feature);
+    /// The splits of the set `x`, those that part it as an earlier one of their feature does left out; no more than
+    /// `most` of them: false if there are more.
+    bool (*pack)(const View&, const Word* x, int most, Packed& out);
+    /// For every packed split the least cost of its left and of its right side with at most one test more each: counts
+    /// of the four cells of every pair of splits. Both arrays have room for whole blocks of eight splits. Every class
+    /// has a plane: where one is free for all points, so are all trees.
+    void (*pairs)(const View&, const Packed&, Cost* left, Cost* right);
     int (*count)(const Word* a, int words);
     Cost (*count_both)(const Word* a, const Word* b, int words);
 };
 
 const Kernels& choose_kernels(const char* simd);
+
+/// Most words of all planes of a packed set.
+constexpr int kMostWithin = 2048;
 
 /// Most classes that fit in the kernels' fixed arrays.
 constexpr int kMostClasses = 256;

@@ -1,6 +1,6 @@
 // Body of kernel.hpp for one instruction set: TREEFORM_ISA names it. See kernel.hpp.
 #include "kernel.hpp"
-#if defined(TREEFORM_AVX512)
+#if defined(__BMI2__)
 #include <immintrin.h>
 #endif
 
@@ -111,9 +111,157 @@ static Stump stump(const View& v, const Word* x, Cost below, Word* xp, Cost* by_
     return best;
 }
 
+/// The bits of `a` where `mask` has one, next to each other.
+static inline Word gather(Word a, Word mask) {
+#if defined(__BMI2__)
+    return _pext_u64(a, mask);
+#else
+    Word out = 0;
+    for (int i = 0; mask; mask &= mask - 1, ++i) out |= ((a & mask & -mask) != 0 ? Word{1} : Word{0}) << i;
+    return out;
+#endif
+}
+
+/// The bits of `a` at the points of `x` into every `step`-th word from `out` on; returns how many are set.
+static inline Cost gather_all(const Word* a, const Word* x, int words, Word* out, int step) {
+    Word now = 0;
+    int fill = 0;
+    Cost sum = 0;
+    for (int w = 0; w < words; ++w) {
+        const int bits = __builtin_popcountll(x[w]);
+        if (bits == 0) continue;
+        const Word one = gather(a[w], x[w]);
+        sum += __builtin_popcountll(one);
+        now |= one << fill;
+        fill += bits;
+        if (fill < 64) continue;
+        *out = now, out += step;
+        fill -= 64;
+        now = fill ? one >> (bits - fill) : 0;
+    }
+    if (fill) *out = now;
+    return sum;
+}
+
+static bool pack(const View& v, const Word* x, int most, Packed& out) {
+    const Cost points = count(x, v.words);
+    out.words = int((points + 63) / 64), out.splits = 0;
+    for (int p = 0; p < v.planes; ++p)
+        gather_all(v.plane + std::int64_t(p) * v.words, x, v.words, out.plane + std::int64_t(p) * out.words, 1);
+    for (int f = 0; f < v.features; ++f) {
+        Cost before = 0;
+        for (int s = v.first[f]; s < v.first[f + 1]; ++s) {
+            if (out.splits == most) return false;
+            const Cost here =
+                gather_all(v.split + std::int64_t(s) * v.words, x, v.words, out.column + out.splits, out.stride);
+            if (here == before) continue;
+            if (here == points) break;
+            before = here;
+            out.split[out.splits++] = s;
+        }
+    }
+    // Unused columns of the last block hold no points.
+    const int filled = (out.splits + 7) / 8 * 8;
+    for (int w = 0; w < out.words; ++w)
+        for (int s = out.splits; s < filled; ++s) out.column[std::int64_t(w) * out.stride + s] = 0;
+    for (int k = 0; k < v.classes; ++k) {
+        out.total[k] = 0;
+        for (int s = 0; s < filled; ++s) out.by[std::int64_t(k) * out.stride + s] = 0;
+    }
+    for (int p = 0; p < v.planes; ++p) {
+        const Word* plane = out.plane + std::int64_t(p) * out.words;
+        const int k = v.plane_class[p];
+        out.total[k] += count(plane, out.words) << v.shift[p];
+        Cost* by = out.by + std::int64_t(k) * out.stride;
+        for (int w = 0; w < out.words; ++w)
+            for (int s = 0; s < filled; ++s)
+                by[s] += Cost(__builtin_popcountll(plane[w] & out.column[std::int64_t(w) * out.stride + s]))
+                         << v.shift[p];
+    }
+    return true;
+}
+
+/// Costs of the four cells of the tests s and t = first .. first + 7, per class; then the least of each cell.
+static inline void pair_block(const View& v, const Packed& at, const Word* within, int s, int first, Cost* left,
+                              Cost* right) {
+    const std::int64_t step = at.stride;
+#if defined(TREEFORM_AVX512)
+    const __m512i never = _mm512_set1_epi64(kNever);
+    __m512i in_in = never, in_out = never, out_in = never, out_out = never;
+    for (int p = 0; p < v.planes;) {
+        const int k = v.plane_class[p];
+        __m512i sum = _mm512_setzero_si512();
+        for (; p < v.planes && v.plane_class[p] == k; ++p) {
+            __m512i bits = _mm512_setzero_si512();
+            for (int w = 0; w < at.words; ++w) {
+                const __m512i one = _mm512_set1_epi64(static_cast<long long>(within[p * at.words + w]));
+                const __m512i other = _mm512_loadu_si512(at.column + w * step + first);
+                bits = _mm512_add_epi64(bits, _mm512_popcnt_epi64(_mm512_and_si512(one, other)));
+            }
+            sum = _mm512_add_epi64(sum, _mm512_slli_epi64(bits, unsigned(v.shift[p])));
+        }
+        const __m512i of_s = _mm512_set1_epi64(at.by[k * step + s]);
+        const __m512i of_t = _mm512_loadu_si512(at.by + k * step + first);
+        const __m512i rest = _mm512_sub_epi64(_mm512_set1_epi64(at.total[k] - at.by[k * step + s]), of_t);
+        in_in = _mm512_min_epi64(in_in, sum);
+        in_out = _mm512_min_epi64(in_out, _mm512_sub_epi64(of_s, sum));
+        out_in = _mm512_min_epi64(out_in, _mm512_sub_epi64(of_t, sum));
+        out_out = _mm512_min_epi64(out_out, _mm512_add_epi64(rest, sum));
+    }
+    const auto lower = [](Cost* where, __m512i value) {
+        _mm512_storeu_si512(where, _mm512_min_epi64(_mm512_loadu_si512(where), value));
+    };
+    lower(left + first, _mm512_add_epi64(in_in, out_in));
+    lower(right + first, _mm512_add_epi64(in_out, out_out));
+    const Cost of_left = _mm512_reduce_min_epi64(_mm512_add_epi64(in_in, in_out));
+    const Cost of_right = _mm512_reduce_min_epi64(_mm512_add_epi64(out_in, out_out));
+    left[s] = of_left < left[s] ? of_left : left[s];
+    right[s] = of_right < right[s] ? of_right : right[s];
+#else
+    Cost in_in[8], in_out[8], out_in[8], out_out[8];
+    for (int i = 0; i < 8; ++i) in_in[i] = in_out[i] = out_in[i] = out_out[i] = kNever;
+    for (int p = 0; p < v.planes;) {
+        const int k = v.plane_class[p];
+        Cost sum[8] = {};
+        for (; p < v.planes && v.plane_class[p] == k; ++p)
+            for (int w = 0; w < at.words; ++w) {
+                const Word one = within[p * at.words + w];
+                const Word* other = at.column + w * step + first;
+                for (int i = 0; i < 8; ++i) sum[i] += Cost(__builtin_popcountll(one & other[i])) << v.shift[p];
+            }
+        const Cost of_s = at.by[k * step + s], rest = at.total[k] - of_s;
+        const Cost* of_t = at.by + k * step + first;
+        for (int i = 0; i < 8; ++i) {
+            const Cost a = sum[i], b = of_s - a, c = of_t[i] - a, d = rest - c;
+            in_in[i] = a < in_in[i] ? a : in_in[i], in_out[i] = b < in_out[i] ? b : in_out[i];
+            out_in[i] = c < out_in[i] ? c : out_in[i], out_out[i] = d < out_out[i] ? d : out_out[i];
+        }
+    }
+    for (int i = 0; i < 8; ++i) {
+        const Cost a = in_in[i] + out_in[i], b = in_out[i] + out_out[i];
+        const Cost c = in_in[i] + in_out[i], d = out_in[i] + out_out[i];
+        left[first + i] = a < left[first + i] ? a : left[first + i];
+        right[first + i] = b < right[first + i] ? b : right[first + i];
+        left[s] = c < left[s] ? c : left[s], right[s] = d < right[s] ? d : right[s];
+    }
+#endif
+}
+
+static void pairs(const View& v, const Packed& at, Cost* left, Cost* right) {
+    Word within[kMostWithin];
+    for (int s = 0; s < (at.splits + 7) / 8 * 8; ++s) left[s] = right[s] = kNever;
+    for (int s = 0; s < at.splits; ++s) {
+        for (int p = 0, i = 0; p < v.planes; ++p)
+            for (int w = 0; w < at.words; ++w, ++i)
+                within[i] = at.plane[i] & at.column[std::int64_t(w) * at.stride + s];
+        // Pairs within the first block may be met twice, and s with itself, which is no second test.
+        for (int first = s / 8 * 8; first < at.splits; first += 8) pair_block(v, at, within, s, first, left, right);
+    }
+}
+
 static int points(const Word* a, int words) { return int(count(a, words)); }
 
 extern const Kernels kernels;
-const Kernels kernels = {TREEFORM_NAME, &leaf, &stump, &points, &count_and};
+const Kernels kernels = {TREEFORM_NAME, &leaf, &stump, &pack, &pairs, &points, &count_and};
 
 }  // namespace treeform::diagram::TREEFORM_ISA

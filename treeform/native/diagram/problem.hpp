@@ -46,6 +46,8 @@ struct Settings {
     std::size_t memory = std::size_t(1) << 30;
     bool use_trees = true;          // bounds from trees
     bool use_memory = true;         // transpositions
+    bool use_pairs = true;          // trees of two levels by counts of pairs
+    bool use_alternation = true;    // better models by alternation
     std::string simd = "auto";
 };
 
@@ -58,6 +60,7 @@ struct Counters {
     std::uint64_t trees = 0;           // tree problems opened
     std::uint64_t tree_hits = 0;       // tree problems known before
     std::uint64_t stumps = 0;          // searches for a single test
+    std::uint64_t pairs = 0;           // sets whose trees of two levels were counted by pairs of splits
     std::uint64_t given_up = 0;        // tree bounds that took too long
     std::uint64_t evictions = 0;       // times that the older half of a table was dropped
     std::uint64_t starts = 0;          // diagrams built by information gain

@@ -35,16 +35,13 @@ constexpr double kWork = 2e6, kSteps = 6e9;
 /// In trees, where the search itself is faster than its bounds.
 constexpr std::int64_t kTreeWork = 20000;
 
-std::int64_t work_of(const View& v) {
-    const double of_feature = double(v.words) * v.planes * std::log2(2 + double(v.splits) / std::max(v.features, 1));
-    return std::int64_t(std::min(kWork, kSteps / (1 + v.features * of_feature)));
-}
+std::int64_t work_of(const View& v) { return std::int64_t(std::min(kWork, kSteps / steps_of_stump(v))); }
 
 }  // namespace
 
 Search::Search(const Instance& in, const Settings& settings, const Control& control, Counters& counters)
     : in_(in), settings_(settings), control_(control), counters_(counters),
-      trees_(in, control, counters, settings.memory / 2), depth_(int(settings.widths.size())),
+      trees_(in, control, counters, settings.memory / 2, settings.use_pairs), depth_(int(settings.widths.size())),
       plain_(settings.min_support == 0 && settings.min_flow == 0), layers_(depth_), most_bytes_(settings.memory / 4),
       work_(settings.is_tree ? kTreeWork : work_of(in.view)) {
     trees_.unroll(settings.widths);

@@ -6,12 +6,17 @@
 
 #include <algorithm>
 #include <new>
+#include <numeric>
 
+#include "alternation.hpp"
 #include "flat_diagram.hpp"
 #include "information_gain.hpp"
 
 namespace treeform::diagram {
 namespace {
+
+/// Nodes times points beyond which alternation takes too much memory (trees of many levels).
+constexpr double kMostCells = 5e6;
 
 class SizeTableSearch {
 public:
@@ -19,7 +24,7 @@ public:
         : in_(in), settings_(settings), control_(control), out_(out), search_(in, settings, control, out.counters) {
         const int most = settings.max_nodes;
         out.lower.assign(most + 1, 0), out.upper.assign(most + 1, kNever);
-        out.diagrams.resize(most + 1), out.has_diagram.assign(most + 1, false);
+        plan_.resize(most + 1), out.diagrams.resize(most + 1), out.has_diagram.assign(most + 1, false);
         out.proved_at.assign(settings.prices.size(), -1);
         for (int k = 0; k <= most && k < int(settings.known.size()); ++k)
             if (settings.known[k] < kNever) submit(k, settings.known[k] - in.offset, nullptr);
@@ -54,12 +59,16 @@ private:
     Control& control_;
     Outcome& out_;
     Search search_;
+    std::vector<PlanPtr> plan_;  // of the diagrams in `out_`, where one is known
     bool improved_start_ = false;
 
-    /// Diagrams by information gain: `most` of them, or as many as `work` elementary steps allow.
+    /// Diagrams by information gain: `most` of them, or as many as a quarter of `work` elementary steps allows. With
+    /// the rest the best of every number of tests are improved by alternation.
     void build(double work, double most) {
         Heuristic heuristic(in_, settings_, control_);
-        const double many = work / (1 + heuristic.work());
+        const bool alternates =
+            settings_.use_alternation && settings_.starts < 0 && settings_.min_support == 0 && settings_.min_flow == 0;
+        const double many = (alternates ? work / 4 : work) / (1 + heuristic.work());
         const auto usual = static_cast<std::int64_t>(std::clamp(many, 1.0, most));
         const auto starts = settings_.starts < 0 ? usual : settings_.starts;
         const auto made = heuristic.run(
@@ -67,10 +76,29 @@ private:
                 Cost cost = 0;
                 FlatDiagram found = flatten(in_, plan.get(), cost);
                 if (const int tests = int(found.feature.size()); tests <= settings_.max_nodes)
-                    submit(tests, cost, &found);
+                    submit(tests, cost, &found, plan);
             });
         out_.counters.starts += std::uint64_t(made);
+        if (alternates) alternate(0.75 * work, int(most / 10));
         control_.publish({shifted(out_.lower), shifted(out_.upper)});
+    }
+
+    /// The best known diagram of every number of tests, improved.
+    void alternate(double work, int kicks) {
+        const double nodes = std::accumulate(settings_.widths.begin(), settings_.widths.end(), 0.0);
+        if (in_.view.features == 0 || nodes * double(in_.weight.size()) > kMostCells) return;
+        const Order order(in_, control_);
+        Alternation alternation(in_, settings_, order, control_);
+        for (int k = 1; k <= settings_.max_nodes; ++k) {
+            if (out_.lower[k] >= out_.upper[k]) continue;
+            const PlanPtr& from = plan_[k] ? plan_[k] : plan_[k - 1];
+            const PlanPtr better =
+                alternation.improve(from, k, out_.upper[k], work / settings_.max_nodes, kicks, settings_.seed + k);
+            if (!better) continue;
+            Cost cost = 0;
+            FlatDiagram found = flatten(in_, better.get(), cost);
+            submit(int(found.feature.size()), cost, &found, better);
+        }
     }
 
     /// The bound from outside, for relative costs.
@@ -110,18 +138,18 @@ private:
         if (answer.value < need) {
             Cost cost = 0;
             FlatDiagram found = flatten(in_, answer.plan.get(), cost);
-            submit(k, cost, &found);
+            submit(k, cost, &found, answer.plan);
         }
         for (int j = k; j >= 0 && out_.lower[j] < answer.value; --j) out_.lower[j] = answer.value;
         control_.publish({shifted(out_.lower), shifted(out_.upper)});
     }
 
-    void submit(int k, Cost cost, const FlatDiagram* diagram) {
+    void submit(int k, Cost cost, const FlatDiagram* diagram, const PlanPtr& plan = nullptr) {
         bool news = false;
         const int tests = diagram ? std::min(k, int(diagram->feature.size())) : k;
         for (int j = tests; j <= settings_.max_nodes && out_.upper[j] > cost; ++j) {
             out_.upper[j] = cost, out_.has_diagram[j] = diagram != nullptr, news = true;
-            out_.diagrams[j] = diagram ? *diagram : FlatDiagram{};
+            out_.diagrams[j] = diagram ? *diagram : FlatDiagram{}, plan_[j] = plan;
         }
         if (news && diagram) control_.publish(Improvement{0, tests, cost + in_.offset, *diagram});
     }

@@ -44,9 +44,14 @@ Cost Trees::solve(int level, const Word* x, int depth, std::int64_t tests, Cost 
     }
     ++counters_.trees;
     Cost best = std::min(leaf, need);
+    DepthTwo two;
+    if (work_ <= 0) throw TooLong{};
     if (tests == 1) {
-        if (work_ <= 0) throw TooLong{};
         best = std::min(best, stump(x, best).value);
+    } else if (depth == 2 && depth_two(level, x, two)) {
+        store(x, Word{1} << 48 | 1, two.one, true);
+        if (tests == 3) store(x, Word{2} << 48 | 2, two.chain, true);
+        return store(x, number, tests == 2 ? two.chain : two.both, true);
     } else {
         control_.check();
         branch(level, x, depth, tests, best);
@@ -79,11 +84,39 @@ bool Trees::order_features(int level, const Word* x, Cost& best) {
     const Stump one = in_.kernels->stump(in_.view, x, kNever, scratch_.data(), here.by_feature.data());
     here.stump = one.value;
     best = std::min(best, one.value);
+    sort_features(here);
+    return best > 0;
+}
+
+/// Trees of at most two levels, and in the frame the least cost of a single test, and the features by the best tree of
+/// two levels with the feature at its root; false where there are too many pairs of splits.
+bool Trees::depth_two(int level, const Word* x, DepthTwo& out) {
+    if (!pairs_.count(x)) return false;
+    work_ -= pairs_.work(), ++counters_.pairs;
+    Frame& here = frame(level);
+    out = {kNever, kNever, kNever};
+    std::fill(here.by_feature.begin(), here.by_feature.end(), kNever);
+    for (int i = 0, f = 0; i < pairs_.size(); ++i) {
+        while (pairs_.split(i) >= in_.view.first[f + 1]) ++f;
+        const Cost left = pairs_.left(i), right = pairs_.right(i);
+        out.one = std::min(out.one, pairs_.left_leaf(i) + pairs_.right_leaf(i));
+        out.chain = std::min({out.chain, left + pairs_.right_leaf(i), pairs_.left_leaf(i) + right});
+        out.both = std::min(out.both, left + right);
+        here.by_feature[f] = std::min(here.by_feature[f], left + right);
+    }
+    const Cost leaf = in_.leaf(x);
+    out.one = std::min(out.one, leaf), out.chain = std::min(out.chain, out.one);
+    out.both = std::min(out.both, out.chain);
+    here.stump = out.one;
+    sort_features(here);
+    return true;
+}
+
+void Trees::sort_features(Frame& here) {
     std::iota(here.turn.begin(), here.turn.end(), 0);
     std::sort(here.turn.begin(), here.turn.end(), [&](int a, int b) {
         return here.by_feature[a] != here.by_feature[b] ? here.by_feature[a] < here.by_feature[b] : a < b;
     });
-    return best > 0;
 }
 
 void Trees::feature(int level, int f, const Word* x, Cost mass, int depth, std::int64_t tests, Cost& best) {

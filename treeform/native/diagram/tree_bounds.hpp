@@ -10,15 +10,16 @@
 #include <vector>
 
 #include "instance.hpp"
+#include "pairs.hpp"
 #include "table.hpp"
 
 namespace treeform::diagram {
 
 class Trees {
 public:
-    Trees(const Instance& in, const Control& control, Counters& counters, std::size_t memory)
+    Trees(const Instance& in, const Control& control, Counters& counters, std::size_t memory, bool use_pairs)
         : in_(in), control_(control), counters_(counters), known_(in.words() + 1, memory, counters.evictions),
-          scratch_(std::size_t(in.view.planes) * in.words() + 1) {}
+          pairs_(in, use_pairs), scratch_(std::size_t(in.view.planes) * in.words() + 1) {}
 
     /// A lower bound of the cost of trees of at most `depth` levels and `tests` tests on `x`; exact if it is below
     /// `need` and took no more work than it may. At most `work` searches for single tests are spent on it.
@@ -46,6 +47,10 @@ private:
         int lo, hi;
         Cost left, right, mass_lo, mass_hi;
     };
+    /// Least costs of the trees with at most one, two and three tests, in at most two levels.
+    struct DepthTwo {
+        Cost one, chain, both;
+    };
     /// Thrown when a bound takes more work than it may.
     struct TooLong {};
     /// Which sides of a test lead to the next layer; the other ends in a leaf.
@@ -59,6 +64,7 @@ private:
     const Control& control_;
     Counters& counters_;
     Table known_;
+    Pairs pairs_;
     std::vector<Word> scratch_;
     std::vector<std::unique_ptr<Frame>> frames_;
     std::int64_t work_ = 0;
@@ -71,6 +77,8 @@ private:
     void feature(int level, int f, const Word* x, Cost mass, int depth, std::int64_t tests, Cost& best);
     Cost divide(int level, int depth, std::int64_t tests, Cost best);
     bool order_features(int level, const Word* x, Cost& best);
+    bool depth_two(int level, const Word* x, DepthTwo& out);
+    void sort_features(Frame& here);
     Cost store(const Word* x, Word number, Cost proved, bool whole);
     Word number_of(int layer, int& tests) const;
     std::int64_t leaves_of(int tests) const;

@@ -80,6 +80,13 @@ Cost Trees::unrolled(int level, const Word* x, int layer, int tests, Cost need) 
     ++counters_.trees;
     Cost best = std::min(leaf, need);
     if (work_ <= 0) throw TooLong{};
+    DepthTwo two;
+    const int levels = int(widths_.size()) - 1 - layer;
+    if (tests >= 1 && (tests == 1 || levels == 1) && depth_two(level, x, two)) {
+        int none = 0;
+        store(x, number_of(layer, none), two.one, true);
+        return store(x, number, tests >= 2 && widths_[layer + 1] >= 2 ? two.both : two.chain, true);
+    }
     if (tests == 0) {
         best = std::min(best, stump(x, best).value);
     } else {
@@ -90,8 +97,17 @@ Cost Trees::unrolled(int level, const Word* x, int layer, int tests, Cost need) 
 }
 
 void Trees::branch_unrolled(int level, const Word* x, int layer, int tests, Cost& best) {
-    if (!order_features(level, x, best)) return;
     Frame& here = frame(level);
+    const bool can_part = tests >= 2 && widths_[layer + 1] >= 2;
+    DepthTwo two;
+    const bool has_two = depth_two(level, x, two);
+    if (has_two) {
+        int none = 0, single = 1;
+        store(x, number_of(layer, none), two.one, true), store(x, number_of(layer, single), two.chain, true);
+        best = std::min(best, can_part ? two.both : two.chain);
+    } else if (!order_features(level, x, best)) {
+        return;
+    }
     here.floor[0] = std::max(here.floor[0], std::min(in_.leaf(x), here.stump));
     const Cost mass = in_.mass(x);
     // A pass-through; where all layers below hold two nodes it is not needed.
@@ -101,7 +117,7 @@ void Trees::branch_unrolled(int level, const Word* x, int layer, int tests, Cost
     }
     for (int i = 0; i < in_.view.features && best > 0; ++i) {
         const int f = here.turn[i];
-        if (tests >= 2 && widths_[layer + 1] >= 2) extend_sides(level, f, x, mass, layer, tests - 2, Sides::both, best);
+        if (can_part && !(has_two && tests == 2)) extend_sides(level, f, x, mass, layer, tests - 2, Sides::both, best);
         extend_sides(level, f, x, mass, layer, tests - 1, Sides::left, best);
         extend_sides(level, f, x, mass, layer, tests - 1, Sides::right, best);
     }

@@ -1,0 +1,45 @@
+#include "pairs.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace treeform::diagram {
+
+double steps_of_stump(const View& v) {
+    const double thresholds = double(v.splits) / std::max(v.features, 1);
+    return 1 + v.features * double(v.words) * v.planes * std::log2(2 + thresholds);
+}
+
+Pairs::Pairs(const Instance& in, bool used) : in_(in), stump_steps_(steps_of_stump(in.view)) {
+    const View& v = in.view;
+    const int most = std::min(kMostSplits, v.splits);
+    at_.stride = (most + 7) / 8 * 8;
+    const std::size_t stride = at_.stride;
+    if (!used || most == 0 || std::int64_t(v.planes) * v.words > kMostWithin)
+        return;  // no room, or no use: `count` refuses
+    column_.resize(stride * v.words), plane_.resize(std::size_t(v.planes) * v.words);
+    by_.resize(stride * v.classes), total_.resize(v.classes), split_.resize(stride);
+    for (auto* one : {&left_, &right_, &left_leaf_, &right_leaf_}) one->resize(stride);
+    at_.column = column_.data(), at_.plane = plane_.data(), at_.by = by_.data(), at_.total = total_.data();
+    at_.split = split_.data();
+}
+
+bool Pairs::count(const Word* x) {
+    const View& v = in_.view;
+    if (plane_.empty() || !in_.kernels->pack(v, x, std::min(kMostSplits, v.splits), at_)) return false;
+    const double steps = double(at_.splits) * at_.splits / 16 * (double(v.planes) * at_.words + 14);
+    if (steps > kMostSteps) return false;
+    work_ = 1 + std::int64_t(steps / stump_steps_);
+    in_.kernels->pairs(v, at_, left_.data(), right_.data());
+    std::fill_n(left_leaf_.begin(), at_.splits, kNever), std::fill_n(right_leaf_.begin(), at_.splits, kNever);
+    for (int k = 0; k < v.classes; ++k) {
+        const Cost* by = by_.data() + std::size_t(k) * at_.stride;
+        for (int s = 0; s < at_.splits; ++s) {
+            left_leaf_[s] = std::min(left_leaf_[s], by[s]);
+            right_leaf_[s] = std::min(right_leaf_[s], total_[k] - by[s]);
+        }
+    }
+    return true;
+}
+
+}  // namespace treeform::diagram
