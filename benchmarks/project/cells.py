@@ -92,8 +92,8 @@ def refused(rows: Rows) -> Shown:
 def main(cases: int = 2, solvers: str = ",".join(SOLVERS)) -> None:
     """Judge all cells."""
     figures = Figures("cells", ("requirement", "formulation", "solver"), cases=cases)
-    order = [*SLOW[::-1], *reversed(solvers.split(","))]
-    for way in sorted(ways(solvers.split(",")), key=lambda one: -order.index(one.solver) if one.formulation else -99):
+    order = {name: place for place, name in enumerate(solvers.split(","))}
+    for way in sorted(ways(list(order)), key=lambda way: order.get(way.solver, -1)):  # engines first
         for requirement in SAMPLES:
             figures.measure(
                 partial(cell, requirement, way, cases),

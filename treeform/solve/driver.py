@@ -18,6 +18,7 @@ from treeform.solve.engines import run_engine
 from treeform.solve.in_parts import search_in_parts
 from treeform.solve.lagrangian import rows_of, tighten
 from treeform.solve.ledger import Ledger
+from treeform.solve.neighbourhoods import improve
 from treeform.solve.options import USUAL, SolveOptions
 from treeform.solve.proof_writer import ProofWriter
 from treeform.solve.relaxation import relax
@@ -103,6 +104,7 @@ def _search(
     _first_models(question, plan, ledger, budget)
     if plan.warm_engine is not None:
         _warm_up(question, plan, ledger, budget)
+        _neighbourhoods(question, plan.warm_engine, ledger, budget)
     if ledger.stop():
         ledger.notes.append(f"{plan.formulation.name} on {plan.backend.name} was not started: {_why(ledger)}")
         return budget.reason
@@ -154,6 +156,17 @@ def _warm_up(question: Question, plan: Plan, ledger: Ledger, budget: Budget) -> 
     part = budget.share(seconds)
     outcome = run_engine(plan.warm_engine, relaxation, ledger, part)
     tighten(question, plan.warm_engine, relaxation, outcome, ledger, part)
+
+
+def _neighbourhoods(question: Question, engine: Engine, ledger: Ledger, budget: Budget) -> None:
+    """Better models than those of an engine that does not honour all requirements."""
+    if not isinstance(question.shape, Tree) or not question.objective.is_sum or ledger.stop():
+        return
+    relaxation = relax(question, engine)
+    if relaxation is None or relaxation.exact:
+        return
+    ledger.set_phase(f"neighbourhoods: {engine.name}")
+    improve(engine, relaxation, ledger, schedule.NEIGHBOURHOODS.of(budget))
 
 
 def _warm_up_parts(question: Question, engine: Engine, ledger: Ledger, budget: Budget) -> None:

@@ -31,7 +31,7 @@ from treeform.testing.cases import GROUP, Case, draw_cases
 from treeform.testing.conformance import PATIENCE, SECONDS, fault
 from treeform.testing.samples import SAMPLES
 
-SOLVERS = ("highs", "cp-sat", "mathopt:scip", "pyomo:cbc", "pyomo:glpk", "cadical195", "rc2")
+SOLVERS = ("highs", "cp-sat", "cadical195", "mathopt:scip", "rc2", "pyomo:glpk", "pyomo:cbc")
 """One solver of each kind: mixed-integer ones, constraint programming, satisfiability and its weighted form."""
 SHAPES: tuple[Shape, ...] = (Tree(2), Diagram(1, 2), Tree(1))
 GOALS: dict[str, tuple[str, tuple[Requirement, ...]]] = {"sat-size": ("nodes", (MaxErrors(0),))}
