@@ -44,6 +44,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "diagram-search": "treeform.engines.diagram:DiagramSearch",
         "diagram-heuristic": "treeform.engines.diagram:DiagramHeuristic",
         "totals-search": "treeform.engines.totals:TotalsSearch",
+        "regression-search": "treeform.engines.regression:RegressionSearch",
         "continuous-totals": "treeform.engines.continuous_totals:ContinuousTotals",
     },
     FORMULATIONS: {},
@@ -54,6 +55,8 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "group_error": "treeform.objectives.group_error:GroupError",
         "max_group_error": "treeform.objectives.group_error:MaxGroupError",
         "f1_loss": "treeform.objectives.f1:F1Loss",
+        "squared_error": "treeform.objectives.regression:SquaredError",
+        "absolute_error": "treeform.objectives.regression:AbsoluteError",
         "soft": "treeform.objectives.soft:Soft",
     },
 }

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from treeform.certify.proofs import Proofs
 from treeform.data import Dataset
+from treeform.data.labels import refuse_quantities
 from treeform.data.options import TableOptions
 from treeform.errors import SpecError
 from treeform.language.bounded import Bounded
@@ -16,12 +17,13 @@ from treeform.language.question import Question
 from treeform.language.requirement import Requirement
 from treeform.notebook import text_html
 from treeform.result import Result
-from treeform.shape import Diagram, Shape, Tree, parse_shape
+from treeform.shape import Shape, shape_of
 from treeform.solve import Progress
 from treeform.solve import solve as solve_question
 from treeform.solve.choice import choose
 from treeform.solve.explain import Explanation, explain_plan
 from treeform.solve.options import SolveOptions
+from treeform.solve.regression import check_regression
 from treeform.tradeoff.axis import find_axis
 from treeform.tradeoff.conflict import Conflict
 from treeform.tradeoff.explain_conflict import explain_conflict
@@ -88,14 +90,20 @@ class Problem:
         dates: Literal["days"] | None = None,
         sensitive_features: Any = None,
     ) -> None:
-        self.shape = _shape(shape)
-        self.data = (
+        self.shape = shape_of(shape)
+        self._labelled = (
             X
             if isinstance(X, Dataset)
             else Dataset.from_user(
-                X, y, sample_weight, exclude=exclude, options=TableOptions.of(categorical, missing, dates)
+                X,
+                y,
+                sample_weight,
+                exclude=exclude,
+                options=TableOptions.of(categorical, missing, dates),
+                allow_quantities=True,
             )
         )
+        self.data = self._labelled
         self.objective: Objective = Objective.of(Error())
         self.requirements: tuple[Requirement, ...] = ()
         self._sensitive = sensitive_features
@@ -110,9 +118,12 @@ class Problem:
         SpecError, DataError
             If it is no objective, or does not fit the data (a cost matrix of another size) or the shape.
         """
-        chosen = Objective.of(objective).bind(self.data, sensitive_features=self._sensitive)
-        chosen.check(self.data, self.shape)
-        self.objective = chosen
+        given = Objective.of(objective)
+        data = given.reading(self._labelled)
+        chosen = given.bind(data, sensitive_features=self._sensitive)
+        chosen.check(data, self.shape)
+        check_regression(chosen, self.requirements)
+        self.objective, self.data = chosen, data
         return self
 
     def add(self, requirements: Requirement | Objective | Iterable[Requirement | Objective]) -> Problem:
@@ -139,6 +150,7 @@ class Problem:
                     fix="use for example tf.MinSupport(0.05), or derive a class from tf.Requirement",
                 )
         held = [one for one in many if isinstance(one, Requirement)]
+        check_regression(self.objective, many)
         bound = [_closed(r.bind(self.data, sensitive_features=self._sensitive)) for r in held]
         for requirement in bound:
             refusal = requirement.refusal(self.data, self.shape)
@@ -155,7 +167,15 @@ class Problem:
 
     @property
     def question(self) -> Question:
-        """The problem as the solvers see it: a frozen snapshot."""
+        """The problem as the solvers see it: a frozen snapshot.
+
+        Raises
+        ------
+        DataError
+            If the target looks like a quantity, and the objective is that of a classifier.
+        """
+        if self.data.quantity is None:
+            refuse_quantities(self.data.classes, self.data.n_samples)
         return Question(self.data, self.shape, self.objective, self.requirements)
 
     # -- verbs --------------------------------------------------------------------------------------
@@ -186,7 +206,8 @@ class Problem:
         time_limit : float, optional
             Seconds for everything together.
         on_progress : callable, optional
-            Called with a `Progress` at each improvement of the incumbent or the bound.
+            Called with a `Progress` at each improvement of the incumbent or the bound, at each new phase, and once a
+            second while a phase tells how far it has come.
         proofs : path or Proofs, optional
             A folder for a machine-checkable proof of what a SAT solver refutes, such as "there is no tree of
             depth 7". The certificate names the file; `treeform.check` verifies it with ``proofs=folder``.
@@ -324,13 +345,18 @@ class Problem:
         return trace_frontier(question, axis, options, between=between)
 
     def conflict(
-        self, solver: Any = None, *, formulation: Any = None, time_limit: float | None = None
+        self,
+        solver: Any = None,
+        *,
+        formulation: Any = None,
+        time_limit: float | None = None,
+        on_progress: Callable[[Progress], None] | None = None,
     ) -> Conflict | None:
         """Why no model satisfies all requirements: a smallest set that conflicts, and how far each bound would move.
 
         Parameters
         ----------
-        solver, formulation
+        solver, formulation, on_progress
             As in `solve`.
         time_limit : float, optional
             Seconds for all of it.
@@ -340,7 +366,8 @@ class Problem:
         Conflict or None
             None when some model satisfies all requirements. Each part has a certificate.
         """
-        return explain_conflict(self.question, SolveOptions(solver, formulation, time_limit=time_limit))
+        options = SolveOptions(solver, formulation, time_limit=time_limit, on_progress=on_progress)
+        return explain_conflict(self.question, options)
 
     def near_optimal(
         self,
@@ -350,6 +377,7 @@ class Problem:
         limit: int = 1000,
         formulation: Any = None,
         time_limit: float | None = None,
+        on_progress: Callable[[Progress], None] | None = None,
     ) -> NearOptimal:
         """All models that are almost as good as the best, and the columns that none of them can do without.
 
@@ -363,6 +391,8 @@ class Problem:
             Who finds the optimum, and the optimum without a column; as in `solve`.
         time_limit : float, optional
             Seconds for all of it.
+        on_progress : callable, optional
+            As in `solve`.
 
         Returns
         -------
@@ -373,7 +403,7 @@ class Problem:
         SpecError
             If ``within`` is negative, or models of this shape, objective or table cannot be listed.
         """
-        options = SolveOptions(solver, formulation, time_limit=time_limit)
+        options = SolveOptions(solver, formulation, time_limit=time_limit, on_progress=on_progress)
         return list_near_optimal(self.question, options, within=within, limit=limit)
 
     def explain(self, solver: Any = None, *, formulation: Any = None) -> Explanation:
@@ -385,10 +415,14 @@ class Problem:
 
     def __repr__(self) -> str:
         d = self.data
+        target = f"{d.n_classes} classes" if d.quantity is None else "a quantity as target"
         lines = [
-            f"Problem: {d.n_samples} samples, {d.n_features} features, {d.n_classes} classes, shape {self.shape}",
+            f"Problem: {d.n_samples} samples, {d.n_features} features, {target}, shape {self.shape}",
             f"  minimize {self.objective}",
-            *(f"  subject to {label}" for label in self.question.labels),
+            *(
+                f"  subject to {label}"
+                for label in Question(d, self.shape, self.objective, self.requirements).labels
+            ),
         ]
         return "\n".join(lines)
 
@@ -413,16 +447,4 @@ def _writer(proofs: str | os.PathLike[str] | Proofs | None) -> Proofs | None:
         f"proofs={proofs!r} names no folder",
         cause="proofs are files in a folder",
         fix='use for example proofs="proofs", or leave it out',
-    )
-
-
-def _shape(shape: Shape | str) -> Shape:
-    if isinstance(shape, str):
-        return parse_shape(shape)
-    if isinstance(shape, Tree | Diagram):
-        return shape
-    raise SpecError(
-        f"{shape!r} is no shape",
-        cause="a shape is tf.Tree(depth), tf.Diagram(widths...) or text",
-        fix="use for example shape=tf.Tree(depth=3)",
     )

@@ -2,8 +2,8 @@
 
 Tables of 1000 rows, ODD on HiGHS and CP-SAT, and requirements of one's own that nothing but the solver can prove: at
 most two columns, and a share of favourable predictions in each tenth of the table. *engine's models*: those of the
-native engine, leaves relabelled. *start*: with those of ``treeform.solve.neighbourhoods``. *bound*: the engine's optimum
-without the requirement. *rows*: a bound for each test at the root, as a row. One thread.
+native engine, leaves relabelled. *start*: with those of ``treeform.solve.neighbourhoods``. *bound*: the engine's
+optimum without the requirement. *rows*: a bound for each test at the root, as a row. One thread.
 """
 
 from __future__ import annotations

@@ -49,7 +49,17 @@ def fitted(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the model, certificate and report of a small constrained fit."""
     folder = tmp_path_factory.mktemp("fit")
     words = ["--shape", "tree:2", "--require", PARITY, "--require", "min_support:0.05"]
-    words += ["--formulation", "odd", "--solver", "highs", "--warm-start", "contree", "--time-limit", "60"]
+    words += [
+        "--formulation",
+        "odd",
+        "--solver",
+        "highs",
+        "--warm-start",
+        "contree",
+        "--time-limit",
+        "60",
+        "-v",
+    ]
     for name in ("model.json", "certificate.json", "report.html"):
         words += [f"--{name.split('.')[0]}", str(folder / name)]
     done = run("fit", CREDIT, "--target", "creditworthy", *words)
@@ -138,7 +148,8 @@ def test_a_report_on_other_rows_counts_them(fitted: Path, tmp_path: Path) -> Non
     words = ["--target", "creditworthy", "-o", out]
     assert run("report", fitted / "model.json", tmp_path / "few.csv", *words).exit_code == 0
     page = out.read_text()
-    assert "training" not in page
+    assert "training errors" not in page
+    assert "the training rows" not in page
     assert f"{wrong} of 10 rows given here" in page
     supports = [int(n) for n in re.findall(r"\(support (\d+)", page)]
     assert sum(supports) == 10
@@ -379,7 +390,7 @@ def test_interrupt_writes_the_best_model_and_is_code_130(tmp_path: Path) -> None
     ]
     process = subprocess.Popen(
         [sys.executable, "-m", "treeform", "fit", CREDIT, "--target", "creditworthy", "--solver", "highs",
-         "--time-limit", "60", "--model", model, *words],
+         "--time-limit", "60", "--model", model, "-v", *words],
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     assert process.stderr is not None

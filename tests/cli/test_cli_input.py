@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import io
 import os
 import subprocess
 import sys
@@ -12,17 +11,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from rich.console import Console
 from typer.testing import CliRunner
 
 from treeform.cli.app import app
 from treeform.cli.files import check_writable, write_text
-from treeform.cli.progress import ProgressDisplay, line
 from treeform.cli.spec import Settings, merge, read_spec
 from treeform.cli.table import split
 from treeform.cli.table_files import CsvForm, csv_form, read_table
 from treeform.errors import DataError, SpecError
-from treeform.solve import Progress
 
 
 def write(folder: Path, text: str | bytes, name: str = "t.csv") -> Path:
@@ -310,41 +306,7 @@ def test_writability_is_checked(tmp_path: Path) -> None:
             check_writable(outputs, inputs=[data])
 
 
-# -- progress --------------------------------------------------------------------------------------
-
-
-def test_plain_progress_lines() -> None:
-    out = io.StringIO()
-    with ProgressDisplay(Console(file=out, highlight=False)) as display:
-        display(Progress(0.0, None, 0, "start"))
-        display(Progress(0.1, 300, 0, "start"))
-        display(Progress(0.2, 300, 10, "start"))  # only the bound moved, and just now: not shown
-        display(Progress(0.3, 259, 259, "start"))
-        display(Progress(0.4, 259, 259, "start"))
-    lines = out.getvalue().splitlines()
-    assert lines[0].split() == ["time", "incumbent", "bound", "gap", "phase"]
-    assert [text.split()[1:] for text in lines[1:]] == [
-        ["-", "0", "-", "start"],
-        ["300", "0", "100.0%", "start"],
-        ["259", "259", "0.0%", "start"],
-    ]
-
-
-def test_quiet_progress_says_nothing() -> None:
-    out = io.StringIO()
-    with ProgressDisplay(Console(file=out), enabled=False) as display:
-        display(Progress(0.1, 300, 0, "start"))
-    assert out.getvalue() == ""
-
-
-def test_progress_on_a_terminal_and_fractions() -> None:
-    out = io.StringIO()
-    with ProgressDisplay(Console(file=out, force_terminal=True, width=80)) as display:
-        display(Progress(0.1, None, None, "start"))
-    assert "start" in out.getvalue()
-    from fractions import Fraction
-
-    assert line(Progress(1.0, Fraction(5, 2), 0, "x")).split() == ["1.0s", "2.5", "0", "100.0%", "x"]
+# -- tables ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

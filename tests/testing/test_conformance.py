@@ -100,7 +100,7 @@ def faces():
 
 @pytest.mark.parametrize(("requirement", "formulation"), list(faces()))
 def test_two_faces_of_a_requirement(requirement, formulation, nightly):
-    size = {"cases": 6, "models": 40} if nightly else {"cases": 3, "models": 8}
+    size = {"cases": 6, "models": 40} if nightly else {"cases": 2, "models": 8}
     report = check_requirement(requirement, [formulation], [FACES[formulation]], **size)
     assert report.cells == {(formulation, FACES[formulation])}
     assert report.models >= 8

@@ -18,8 +18,8 @@ from treeform.data import Dataset
 from treeform.errors import SpecError
 from treeform.formulations.odd import OneHyperplane, paper_objective
 from treeform.solve.budget import Budget
-from treeform.tradeoff.fill import shrunk
 from treeform.tradeoff.size_table import SizeBounds
+from treeform.tradeoff.skeleton import shrunk
 from treeform.tradeoff.trees_at_price import solve_trees_at_price
 
 ALPHAS = ["0.01", "0.1", "0.2", "0.5", "1"]
@@ -180,9 +180,11 @@ def test_the_command(tmp_path) -> None:
 def test_the_commands_show_their_progress(tmp_path, verb: str, words: list[str], rows: list[str]) -> None:
     table = tmp_path / "t.csv"
     table.write_text("a,b,y\n" + "".join(f"{i % 4},{i % 3},{i * i % 5 % 2}\n" for i in range(24)))
-    done = CliRunner().invoke(app, [verb, str(table), "--target", "y", "--shape", "tree:2", *words])
+    done = CliRunner().invoke(app, [verb, str(table), "--target", "y", "--shape", "tree:2", "-v", *words])
     assert done.exit_code == 0, done.output
-    lines = done.stderr.splitlines()
+    summary, _, log = done.stderr.partition("    time ")
+    assert "taken as" in summary
+    lines = ("    time " + log).splitlines()
     assert lines[0].split() == ["time", "incumbent", "bound", "gap", "phase"]
     assert all(any(row in line for line in lines[1:]) for row in rows), done.stderr
     times = [float(line.split("s")[0]) for line in lines[1:]]

@@ -223,9 +223,11 @@ class _Search:
                 watch.solution(np.array(out.mip_solution))
                 return
             back.user_interrupt = watch.ending
-            if bounds and kind == looked and out.mip_dual_bound > reported_bound:
-                reported_bound = out.mip_dual_bound
-                watch.bound(reported_bound)
+            if bounds and kind == looked:
+                watch.nodes(int(out.mip_node_count))
+                if out.mip_dual_bound > reported_bound:
+                    reported_bound = out.mip_dual_bound
+                    watch.bound(reported_bound)
 
         highs.setCallback(hear, None)
         for kind in (improved, looked, kinds.kCallbackSimplexInterrupt, kinds.kCallbackIpmInterrupt):

@@ -20,6 +20,7 @@ import numpy as np
 from treeform.backends.checker import SolutionChecker
 from treeform.backends.run import Answer, Run
 from treeform.bridges import Lowered
+from treeform.steps import tell
 
 #: Seconds between two calls of the stop function.
 POLL = 0.05
@@ -69,6 +70,7 @@ class Watch:
         self.patience = patience
         self.reason: Literal["time", "interrupted"] | None = None
         self.best_bound: float | None = None
+        self._nodes: int | None = None
         self._started = time.monotonic()
         self._asked_at: float | None = None
         self._events: queue.SimpleQueue[tuple[str, Any]] = queue.SimpleQueue()
@@ -90,6 +92,10 @@ class Watch:
     def solution(self, x: np.ndarray) -> None:
         """Report a point over the columns of the lowered model."""
         self._events.put(("solution", self.lowered.to_source(x)))
+
+    def nodes(self, count: int) -> None:
+        """Report how many nodes the search has opened so far."""
+        self._nodes = count
 
     def bound(self, value: float) -> None:
         """Report a lower bound of the objective."""
@@ -142,6 +148,8 @@ class Watch:
     def _next(self, cancel: Callable[[], None]) -> tuple[str, Any]:
         """Wait for the next event, at most one polling interval, and handle it."""
         events = self._gather()
+        if self._nodes is not None:
+            tell(self._nodes, "nodes")
         last = events[-1] if events and events[-1][0] in ("done", "failed") else None
         for kind, value in reversed(events):
             # Later points are better; earlier ones matter only if the later fail the check.

@@ -21,15 +21,17 @@ from treeform.cli.check import check_certificate
 from treeform.cli.files import check_writable, write_text
 from treeform.cli.messages import Exit, command, err_console, exit_code, warn
 from treeform.cli.predictions import predictions
-from treeform.cli.problems import How, choose_how, gather, load_problem
+from treeform.cli.problems import How, choose_how, load_problem
 from treeform.cli.progress import ProgressDisplay
-from treeform.cli.spec import Settings
-from treeform.cli.stored import load_model, question_for, read_certificate
+from treeform.cli.report import FORMATS, format_of, report_model
+from treeform.cli.spec import Settings, merge
+from treeform.cli.stating import states_problem
+from treeform.cli.stored import load_model, with_policy
 from treeform.cli.tables_out import check_kind, write_table
-from treeform.problem import Problem
+from treeform.cli.tradeoff import read_problem
 from treeform.report.facts import Facts
 from treeform.result import Result
-from treeform.solve import Status
+from treeform.solve import Limit, Status
 from treeform.tradeoff.prices import Prices
 
 app = typer.Typer(
@@ -59,27 +61,13 @@ def root(
 
 @app.command()
 @command
+@states_problem()
 def fit(
-    data: opt.MaybeData = None,
-    target: opt.Target = None,
-    shape: opt.Shape = None,
-    require: opt.Require = None,
-    minimize: opt.Minimize = None,
-    formulation: opt.FormulationName = None,
-    solver: opt.SolverName = None,
-    warm_start: opt.WarmStart = None,
-    time_limit: opt.TimeLimit = None,
-    threads: opt.Threads = None,
-    exclude: opt.Exclude = None,
-    categorical: opt.Categorical = None,
-    missing: opt.Missing = None,
-    dates: opt.Dates = None,
-    weight: opt.Weight = None,
-    spec: opt.SpecFile = None,
+    settings: Settings,
     model: Annotated[Path | None, typer.Option(help="Write the model here (JSON).")] = None,
     certificate: Annotated[Path | None, typer.Option(help="Write the certificate here (JSON).")] = None,
     report_file: Annotated[
-        Path | None, typer.Option("--report", help="Write the report here (HTML).")
+        Path | None, typer.Option("--report", help="Write the report here: .html, .md or .json.")
     ] = None,
     proofs: Annotated[
         Path | None,
@@ -89,41 +77,40 @@ def fit(
         bool,
         typer.Option("--prices", help="Solve without each requirement too, and show what each costs."),
     ] = False,
+    about: opt.About = None,
     verbose: opt.Verbose = False,
     quiet: opt.Quiet = False,
-    import_: opt.Import = None,
-    debug: opt.Debug = False,
 ) -> Exit:
     """Learn the best model, print its rules, and write model, certificate and report.
 
     Exit codes: 0 done, 2 bad input or usage, 3 infeasible, 4 stopped at a limit without any model,
     130 interrupted (the best model found is still written).
     """
-    settings_given = Settings(
-        data=data, target=target, weight=weight, exclude=_list(exclude),
-        categorical=_list(categorical), missing=missing, dates=dates, shape=shape, minimize=minimize,
-        formulation=formulation, solver=solver, warm_start=warm_start, time_limit=time_limit, threads=threads,
-        model=model, certificate=certificate, report=report_file, proofs=proofs,
-    )  # fmt: skip
-    settings = gather(spec, settings_given, require or [])
-    outputs = [path for path in (settings.model, settings.certificate, settings.report) if path is not None]
-    check_writable(outputs, inputs=[path for path in (settings.data, spec) if path is not None])
-    problem = load_problem(settings)
-    how = choose_how(problem, settings)
-    result = _solve(problem, how, settings, verbose=verbose, quiet=quiet)
-    costs = (
-        result.prices(how.solver, formulation=how.formulation, time_limit=settings.time_limit)
-        if prices
-        else None
-    )
-    facts = _write(result, settings, costs)
+    outputs = Settings(model=model, certificate=certificate, report=report_file, proofs=proofs)
+    settings = merge(settings, outputs)
+    written = [path for path in (settings.model, settings.certificate, settings.report) if path is not None]
+    check_writable(written, inputs=[*settings.inputs, *([about] if about else [])])
+    said = report.NOTHING if about is None else report.read_about(about)
+    with ProgressDisplay(err_console(), enabled=not quiet, log=verbose) as display:
+        result, how = _solve(settings, display, verbose=verbose, quiet=quiet)
+        costs = None
+        if prices and result.limit is not Limit.INTERRUPTED:
+            costs = result.prices(
+                how.solver, formulation=how.formulation, time_limit=settings.time_limit, on_progress=display
+            )
+        display.begin("writing")
+        facts = _write(result, settings, costs, said)
     if result.graph is not None:
         for rule in result.graph.rules():
             print(rule)
     if not quiet or result.graph is None:
         _summary(facts, verbose)
     if result.status is Status.INFEASIBLE:
-        print(f"\n{result.conflict(how.solver, formulation=how.formulation, time_limit=_rest(settings))}")
+        with ProgressDisplay(err_console(), enabled=not quiet) as display:
+            conflict = result.conflict(
+                how.solver, formulation=how.formulation, time_limit=_rest(settings), on_progress=display
+            )
+        print(f"\n{conflict}")
     return exit_code(result)
 
 
@@ -135,29 +122,25 @@ def _rest(settings: Settings) -> float:
     return CONFLICT_SECONDS if settings.time_limit is None else settings.time_limit
 
 
-def _list(values: list[str] | None) -> tuple[str, ...] | None:
-    return tuple(values) if values else None
-
-
-def _solve(problem: Problem, how: How, settings: Settings, *, verbose: bool, quiet: bool) -> Result:
+def _solve(settings: Settings, display: ProgressDisplay, *, verbose: bool, quiet: bool) -> tuple[Result, How]:
+    problem, how = read_problem(settings, display, verbose=verbose)
     console = err_console()
     if not quiet:
         console.print(Text(repr(problem)), soft_wrap=True)
     if verbose:
-        console.print(Text(problem.data.summary().to_string()), soft_wrap=True)
         console.print(Text(str(problem.explain(how.solver, formulation=how.formulation))), soft_wrap=True)
-    with ProgressDisplay(console, enabled=not quiet) as display:
-        return problem.solve(
-            how.solver,
-            formulation=how.formulation,
-            warm_start=how.warm_start,
-            time_limit=settings.time_limit,
-            on_progress=display,
-            proofs=settings.proofs,
-        )
+    result = problem.solve(
+        how.solver,
+        formulation=how.formulation,
+        warm_start=how.warm_start,
+        time_limit=settings.time_limit,
+        on_progress=display,
+        proofs=settings.proofs,
+    )
+    return result, how
 
 
-def _write(result: Result, settings: Settings, prices: Prices | None) -> Facts:
+def _write(result: Result, settings: Settings, prices: Prices | None, about: report.About) -> Facts:
     """Write what was asked for, as far as there is something to write."""
     certificate = result.certificate() if result.graph is not None or result.claims else None
     if certificate is not None and settings.weight is not None:
@@ -165,7 +148,7 @@ def _write(result: Result, settings: Settings, prices: Prices | None) -> Facts:
     source = None if settings.data is None else settings.data.name
     frontiers = () if settings.report is None else report.trace_curves(result, settings.time_limit)
     facts = report.of_result(
-        result, certificate=certificate, source=source, prices=prices, frontiers=frontiers
+        result, certificate=certificate, source=source, prices=prices, frontiers=frontiers, about=about
     )
     if settings.model is not None:
         if result.graph is not None:
@@ -178,7 +161,7 @@ def _write(result: Result, settings: Settings, prices: Prices | None) -> Facts:
         else:
             warn(f"{settings.certificate} is not written: nothing was found or proved")
     if settings.report is not None:
-        write_text(settings.report, report.render_html(facts))
+        write_text(settings.report, FORMATS[format_of(settings.report)](facts))
     return facts
 
 
@@ -198,32 +181,9 @@ def _summary(facts: Facts, verbose: bool) -> None:
 
 @app.command()
 @command
-def explain(
-    data: opt.MaybeData = None,
-    target: opt.Target = None,
-    shape: opt.Shape = None,
-    require: opt.Require = None,
-    minimize: opt.Minimize = None,
-    formulation: opt.FormulationName = None,
-    solver: opt.SolverName = None,
-    warm_start: opt.WarmStart = None,
-    threads: opt.Threads = None,
-    exclude: opt.Exclude = None,
-    categorical: opt.Categorical = None,
-    missing: opt.Missing = None,
-    dates: opt.Dates = None,
-    weight: opt.Weight = None,
-    spec: opt.SpecFile = None,
-    import_: opt.Import = None,
-    debug: opt.Debug = False,
-) -> None:
+@states_problem("time_limit")
+def explain(settings: Settings) -> None:
     """Show how the problem would reach the solver: route and size of every block. Nothing is solved."""
-    given = Settings(
-        data=data, target=target, weight=weight, exclude=_list(exclude),
-        categorical=_list(categorical), missing=missing, dates=dates, shape=shape, minimize=minimize,
-        formulation=formulation, solver=solver, warm_start=warm_start, threads=threads,
-    )  # fmt: skip
-    settings = gather(spec, given, require or [])
     problem = load_problem(settings)
     how = choose_how(problem, settings)
     print(problem)
@@ -246,7 +206,7 @@ def predict(
         list[str] | None, typer.Option("--id", help="Keep this column. Repeatable.", metavar="COLUMN")
     ] = None,
     unseen: opt.Unseen = "warn",
-    debug: opt.Debug = False,
+    missing: opt.MissingAtPrediction = "error",
 ) -> None:
     """Predict every row of a table; other columns than the model's features are ignored.
 
@@ -255,8 +215,8 @@ def predict(
     if output is not None:
         check_writable([output], inputs=[model, data])
         check_kind(output)
-    graph = load_model(model)
-    table = predictions(graph, data, _list(id_column) or (), unseen, proba=proba, rule=rule)
+    graph = with_policy(load_model(model), missing)
+    table = predictions(graph, data, id_column or (), unseen, proba=proba, rule=rule)
     if output is None:
         sys.stdout.write(table.to_csv(index=False, lineterminator="\n"))
     else:
@@ -266,34 +226,7 @@ def predict(
 app.command(name="check")(command(check_certificate))
 
 
-@app.command(name="report")
-@command
-def report_model(
-    model: Annotated[Path, typer.Argument(help="Model file that fit wrote.", show_default=False)],
-    data: opt.Data,
-    target: opt.Target = None,
-    weight: opt.Weight = None,
-    groups: opt.Groups = None,
-    certificate: Annotated[
-        Path | None, typer.Option(help="Its certificate: adds requirements and claims.")
-    ] = None,
-    output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the page.")] = Path(
-        "report.html"
-    ),
-    import_: opt.Import = None,
-    debug: opt.Debug = False,
-) -> None:
-    """Write a self-contained HTML report of a model on a table."""
-    inputs = [model, data, *([certificate] if certificate else [])]
-    check_writable([output], inputs=inputs)
-    graph = load_model(model)
-    body = None if certificate is None else read_certificate(certificate)
-    question = question_for(graph, body, data, target, weight, groups or ())
-    facts = report.of_model(graph, question, certificate=body, source=data.name)
-    write_text(output, report.render_html(facts))
-    print(output)
-
-
+app.command(name="report")(command(report_model))
 app.command(name="export")(command(export.export))
 app.command(name="size-table")(command(size_table.size_table))
 app.command(name="pareto")(command(pareto.pareto))
@@ -304,6 +237,6 @@ app.command(name="near-optimal")(command(near_optimal.near_optimal))
 
 @app.command()
 @command
-def solvers(import_: opt.Import = None, debug: opt.Debug = False) -> None:
+def solvers() -> None:
     """List solvers: what is installed, what is not and why."""
     print(tf_solvers())

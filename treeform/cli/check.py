@@ -59,8 +59,6 @@ def check_certificate(
         ),
     ] = None,
     schema: Annotated[bool, typer.Option("--schema", help="Print the JSON Schema of certificates.")] = False,
-    import_: opt.Import = None,
-    debug: opt.Debug = False,
 ) -> Exit:
     """Verify a certificate from scratch.
 

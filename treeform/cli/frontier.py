@@ -11,7 +11,8 @@ from treeform.cli import options as opt
 from treeform.cli.files import check_writable
 from treeform.cli.messages import Exit
 from treeform.cli.spec import Settings
-from treeform.cli.tradeoff import run_tradeoff
+from treeform.cli.stating import states_problem
+from treeform.cli.tradeoff import refuse_threads_alone, run_tradeoff
 from treeform.language.requirement import Requirement
 from treeform.language.requirement_text import parse
 from treeform.problem import Problem
@@ -19,7 +20,9 @@ from treeform.solve import Limit
 from treeform.tradeoff.frontier import Frontier
 
 
+@states_problem()
 def frontier(
+    settings: Settings,
     over: Annotated[
         str,
         typer.Option(
@@ -29,9 +32,6 @@ def frontier(
             show_default=False,
         ),
     ],
-    data: opt.MaybeData = None,
-    target: opt.Target = None,
-    shape: opt.Shape = None,
     loosest: Annotated[
         str | None, typer.Option("--from", help="The loosest bound (default: none).", metavar="NUMBER")
     ] = None,
@@ -39,42 +39,29 @@ def frontier(
         str | None,
         typer.Option("--to", help="The tightest bound (default: the tightest there is).", metavar="NUMBER"),
     ] = None,
-    require: opt.Require = None,
-    minimize: opt.Minimize = None,
-    formulation: opt.FormulationName = None,
-    solver: opt.SolverName = None,
-    warm_start: opt.WarmStart = None,
-    time_limit: opt.TimeLimit = None,
-    threads: opt.Threads = None,
-    exclude: opt.Exclude = None,
-    weight: opt.Weight = None,
-    spec: opt.SpecFile = None,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="Write points, models and certificates here (JSON)."),
     ] = None,
     plot: Annotated[Path | None, typer.Option(help="Draw the curve here (.svg, .png or .pdf).")] = None,
+    verbose: opt.Verbose = False,
     quiet: opt.Quiet = False,
-    import_: opt.Import = None,
-    debug: opt.Debug = False,
 ) -> Exit:
     """The exact trade-off between the objective and one requirement: every bound at which the best model changes.
 
     Example: treeform frontier examples/data/german-credit.csv --target creditworthy --shape tree:2
     --exclude sex --over statistical_parity:groups=sex
     """
-    given = Settings(
-        data=data, target=target, weight=weight, exclude=tuple(exclude) if exclude else None, shape=shape,
-        minimize=minimize, formulation=formulation, solver=solver, warm_start=warm_start, time_limit=time_limit,
-        threads=threads,
-    )  # fmt: skip
+    refuse_threads_alone(settings)
     if plot is not None:
-        check_writable([plot], inputs=[path for path in (data, spec) if path is not None])
+        check_writable([plot], inputs=settings.inputs)
 
     def trace(problem: Problem, *args: Any, **kwargs: Any) -> Frontier:
         return problem.frontier(*args, over=_requirement(problem, over), **kwargs)
 
-    curve: Frontier = run_tradeoff(trace, spec, given, require, output, quiet, between=(loosest, tightest))
+    curve: Frontier = run_tradeoff(
+        trace, settings, output, quiet=quiet, verbose=verbose, between=(loosest, tightest)
+    )
     if plot is not None:
         curve.plot().save(plot)
     print(curve)

@@ -8,7 +8,7 @@ import os
 import sys
 import traceback
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from enum import IntEnum
 from pathlib import Path
@@ -88,15 +88,16 @@ def _own_warnings() -> Iterator[None]:
 def command(function: Callable[..., Exit | None]) -> Callable[..., None]:
     """Run a command: our own errors become messages and exit codes, never tracebacks (unless ``--debug``).
 
-    Modules named with ``--import`` are imported before the command begins. Commands that read a table get ``--sep``,
-    ``--decimal`` and ``--encoding``.
+    Every command gets ``--import``, for modules that are imported before it begins, and ``--debug``; every command that
+    reads a table gets ``--sep``, ``--decimal`` and ``--encoding``.
     """
+    own = inspect.signature(function, eval_str=True).parameters
 
     @functools.wraps(function)
     def run(*args: Any, debug: bool = False, import_: Sequence[str] | None = None, **kwargs: Any) -> None:
         try:
             import_modules(import_ or (), Path.cwd())
-            form = CsvForm.of(*(kwargs.pop(name, None) for name in opt.CSV_FORM))
+            form = CsvForm.of(*(None if name in own else kwargs.pop(name, None) for name in opt.CSV_FORM))
             with rows_named(BY_LINE), _own_warnings(), csv_form(form):
                 code = function(*args, **kwargs) or Exit.DONE
             sys.stdout.flush()
@@ -123,19 +124,17 @@ def command(function: Callable[..., Exit | None]) -> Callable[..., None]:
             code = Exit.FAILED
         raise typer.Exit(int(code))
 
-    _accept_csv_form(run)
+    opt.accept(run, _shared_options(own.values()))
     return run
 
 
-def _accept_csv_form(run: Callable[..., None]) -> None:
-    """Give a command that reads a table the options that say how CSV files are written."""
-    signature = inspect.signature(run, eval_str=True)
-    if "data" not in signature.parameters:
-        return
-    more = [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
-        for name, annotation in opt.CSV_FORM.items()
+def _shared_options(parameters: Iterable[inspect.Parameter]) -> list[inspect.Parameter]:
+    """The parameters of a command with those that every command has, and those of every command that reads a table."""
+    kept = list(parameters)
+    names = {p.name for p in kept}
+    more = dict(opt.EVERYWHERE) | (opt.CSV_FORM if "data" in names else {})
+    return kept + [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+        for name, (annotation, default) in more.items()
+        if name not in names
     ]
-    kept = list(signature.parameters.values())
-    run.__signature__ = signature.replace(parameters=[*kept, *more])  # type: ignore[attr-defined]
-    run.__annotations__ = {name: p.annotation for name, p in run.__signature__.parameters.items()}  # type: ignore[attr-defined]

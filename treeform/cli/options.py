@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -53,6 +55,14 @@ Unseen = Annotated[
     typer.Option(
         help="What to do about levels that were not there in training: error, warn or other (nothing).",
         metavar="error|warn|other",
+    ),
+]
+MissingAtPrediction = Annotated[
+    str,
+    typer.Option(
+        help="A value that is missing in a column that had none missing in training: error, or majority, which "
+        "sends it at each test to the child of more training rows.",
+        metavar="error|majority",
     ),
 ]
 Shape = Annotated[
@@ -120,8 +130,33 @@ Encoding = Annotated[
     str | None,
     typer.Option(help="Encoding of CSV files (default UTF-8, or UTF-16 by its mark).", metavar="NAME"),
 ]
-CSV_FORM = {"sep": Separator, "decimal": Decimal, "encoding": Encoding}
-"""What every command takes that reads a table."""
-Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Say more: claims, notes, confusion matrix.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no summary, only the rules.")]
+CSV_FORM: dict[str, tuple[Any, Any]] = {
+    "sep": (Separator, None),
+    "decimal": (Decimal, None),
+    "encoding": (Encoding, None),
+}
+"""What every command takes that reads a table, with defaults."""
+Verbose = Annotated[
+    bool,
+    typer.Option(
+        "--verbose", "-v", help="Say more: how the table was read, each improvement, claims, notes."
+    ),
+]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, only the answer.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks of errors.")]
+About = Annotated[
+    Path | None,
+    typer.Option(
+        help="TOML file with owner, purpose, version, columns and the answers of a model card, for the report.",
+        metavar="FILE",
+        show_default=False,
+    ),
+]
+EVERYWHERE: dict[str, tuple[Any, Any]] = {"import_": (Import, None), "debug": (Debug, False)}
+"""What every command takes."""
+
+
+def accept(function: Callable[..., Any], parameters: Iterable[inspect.Parameter]) -> None:
+    """Let a function show these parameters, of which Typer makes its options."""
+    function.__signature__ = inspect.Signature(list(parameters))  # type: ignore[attr-defined]
+    function.__annotations__ = {p.name: p.annotation for p in parameters}

@@ -11,7 +11,7 @@ from treeform.catalogue.solvers import find_solver
 from treeform.cli.spec import Settings, merge, read_spec, relocate
 from treeform.cli.stored import load_model
 from treeform.cli.table import split
-from treeform.cli.table_files import read_table
+from treeform.cli.table_files import CsvForm, csv_form, read_table
 from treeform.data import Dataset
 from treeform.data.options import TableOptions
 from treeform.errors import SpecError, TreeformError
@@ -31,6 +31,7 @@ def gather(spec: Path | None, given: Settings, require: Sequence[str]) -> Settin
     parsed = tuple((f"--require {text}", read(text)) for text in require)
     settings = merge(stored, replace(given, requirements=parsed))
     Budget(settings.time_limit)  # refuses limits that leave no time
+    csv_form_of(settings)
     for name, how in (("data", "as an argument"), ("target", "with --target")):
         if getattr(settings, name) is None:
             raise SpecError(
@@ -43,6 +44,11 @@ def gather(spec: Path | None, given: Settings, require: Sequence[str]) -> Settin
     return settings
 
 
+def csv_form_of(settings: Settings) -> CsvForm:
+    """How the table is written, if it is CSV; see `CsvForm.of`."""
+    return CsvForm.of(settings.sep, settings.decimal, settings.encoding)
+
+
 def load_problem(settings: Settings) -> Problem:
     """Read the data and state the problem.
 
@@ -53,7 +59,8 @@ def load_problem(settings: Settings) -> Problem:
     """
     assert settings.data is not None
     assert settings.target is not None
-    frame = read_table(settings.data)
+    with csv_form(csv_form_of(settings)):
+        frame = read_table(settings.data)
     exclude = settings.exclude or ()
     X, y, weight = split(
         frame, target=settings.target, weight=settings.weight, exclude=exclude, source=settings.data

@@ -1,4 +1,4 @@
-"""Live progress on stderr: incumbent, bound, gap and time."""
+"""Live progress on stderr: one block in a terminal, lines where they are asked for."""
 
 from __future__ import annotations
 
@@ -8,45 +8,60 @@ import time
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from rich.console import Console
+from rich.console import Console, Group, RenderableType
 from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.spinner import Spinner
+from rich.table import Table
 from rich.text import Text
 
 if TYPE_CHECKING:
     from treeform.solve import Progress
 
-BOUND_INTERVAL = 1.0  # seconds between plain lines in which only the bound moved
+BOUND_INTERVAL = 1.0
+"""Seconds between lines in which only the bound moved."""
+REFRESH = 8
+"""Redrawings of the block in a second."""
+BAR_WIDTH = 40
 
 
 class ProgressDisplay:
-    """Shows every improvement as a line and, on a terminal, the state of the search below them.
+    """One live block in a terminal: what goes on, how far it is, incumbent, bound, gap, speed and time.
+
+    Elsewhere, as in pipes and files, nothing is shown. With ``log``, every improvement is a line as well, in a terminal
+    above the block.
 
     Use as a context manager and pass it to ``solve(on_progress=...)``. Callbacks come from solvers' threads.
 
     Parameters
     ----------
     console : Console
-        Where to write; plain lines are printed when it is no terminal.
+        Where to write.
     enabled : bool
         When false nothing is shown.
+    log : bool
+        Whether improvements are written as lines.
     """
 
-    def __init__(self, console: Console, enabled: bool = True) -> None:
+    def __init__(self, console: Console, enabled: bool = True, log: bool = False) -> None:
         self._console = console
         self._enabled = enabled
+        self._log = log
         self._lock = threading.Lock()
         self._start = time.monotonic()
         self._last: Progress | None = None
+        self._work = ""
         self._shown: tuple[object, object, str] | None = None
         self._shown_at = float("-inf")
         self._headed = False
         self._live: Live | None = None
+        self._spinner = Spinner("dots", style="cyan")
 
     def __enter__(self) -> ProgressDisplay:
         self._start = time.monotonic()
         if self._enabled and self._console.is_terminal:
             self._live = Live(
-                get_renderable=self._status, console=self._console, refresh_per_second=4, transient=True
+                get_renderable=self._block, console=self._console, refresh_per_second=REFRESH, transient=True
             )
             self._live.start()
         return self
@@ -57,14 +72,19 @@ class ProgressDisplay:
         if self._live is not None:
             self._live.stop()
         with self._lock:
-            if self._enabled and self._last is not None and self._shown != self._state(self._last):
+            if self._last is not None and self._shown != self._state(self._last):
                 self._print(self._last)
+
+    def begin(self, work: str) -> None:
+        """Show work that reports nothing by itself, such as the reading of a file, until something is reported."""
+        with self._lock:
+            self._work, self._last, self._start = work, None, time.monotonic()
 
     def __call__(self, progress: Progress) -> None:
         if not self._enabled:
             return
         with self._lock:
-            self._last = progress
+            self._last, self._start = progress, time.monotonic() - progress.seconds
             state = self._state(progress)
             if state == self._shown:
                 return
@@ -79,6 +99,8 @@ class ProgressDisplay:
         return (progress.upper, progress.lower, progress.phase)
 
     def _print(self, progress: Progress) -> None:
+        if not (self._log and self._enabled):
+            return
         try:
             if not self._headed:
                 head = f"{'time':>8}  {'incumbent':>10}  {'bound':>10}  {'gap':>7}  phase"
@@ -88,22 +110,62 @@ class ProgressDisplay:
         except OSError:  # stderr was closed; the search goes on without a display
             self._enabled = False
 
-    def _status(self) -> Text:
-        elapsed = time.monotonic() - self._start
-        last = self._last
+    def _block(self) -> RenderableType:
+        """What the terminal shows now; called several times a second, from a thread of its own."""
+        now, last = time.monotonic(), self._last
+        head = Table.grid(padding=(0, 1))
+        doing = self._work if last is None else last.phase
+        head.add_row(self._spinner, Text(doing, style="cyan", no_wrap=True, overflow="ellipsis"))
         if last is None:
-            return Text(f"{elapsed:7.1f}s  …", style="cyan")
-        return Text(line(last, elapsed), style="cyan")
+            return Group(head, Text(f"  {clock(now - self._start)}"))
+        rows: list[RenderableType] = [head]
+        if last.parts is not None:
+            bar = Table.grid(padding=(0, 1))
+            done, total = last.parts
+            bar.add_row(
+                " ", ProgressBar(total=total, completed=done, width=BAR_WIDTH), f"{done} of {total} parts"
+            )
+            rows.append(bar)
+        rows += [
+            Text(f"  {text}", no_wrap=True, overflow="ellipsis") for text in facts(last, now - self._start)
+        ]
+        return Group(*rows)
 
 
-def line(progress: Progress, seconds: float | None = None) -> str:
+def facts(progress: Progress, seconds: float) -> list[str]:
+    """The lines of the block below its head: the answer so far, then speed and time."""
+    known = f"incumbent {number(progress.upper)}   bound {number(progress.lower)}   gap {gap_text(progress)}"
+    limit = ", no time limit" if progress.limit is None else f" of {clock(progress.limit)}"
+    told = [clock(seconds) + limit]
+    if progress.step is not None:
+        told.append(str(progress.step))
+        if progress.rate is not None:
+            told.append(f"{progress.rate:,.0f} {progress.step.unit.split()[0]} per second")
+    return [known, "   ".join(told)]
+
+
+def line(progress: Progress) -> str:
     """One line of the log."""
-    gap = progress.gap
-    shown = "-" if gap is None else "inf" if gap == float("inf") else f"{100 * gap:.1f}%"
     return (
-        f"{progress.seconds if seconds is None else seconds:7.1f}s  {number(progress.upper):>10}  "
-        f"{number(progress.lower):>10}  {shown:>7}  {progress.phase}"
+        f"{progress.seconds:7.1f}s  {number(progress.upper):>10}  "
+        f"{number(progress.lower):>10}  {gap_text(progress):>7}  {progress.phase}"
     ).rstrip()
+
+
+def gap_text(progress: Progress) -> str:
+    """The gap in per cent."""
+    gap = progress.gap
+    return "-" if gap is None else "inf" if gap == float("inf") else f"{100 * gap:.1f}%"
+
+
+def clock(seconds: float) -> str:
+    """A time for people: ``12.3 s``, ``4:05 min``, ``1:02:05 h``."""
+    if seconds < 100:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes}:{rest:02} min"
+    return f"{minutes // 60}:{minutes % 60:02}:{rest:02} h"
 
 
 def number(value: object) -> str:

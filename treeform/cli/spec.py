@@ -53,6 +53,9 @@ class Spec(BaseModel):
     categorical: list[StrictStr] | None = Field(None, description="columns whose values are levels")
     missing: StrictStr | None = Field(None, description="value (default) or error")
     dates: StrictStr | None = Field(None, description="days: days since 1970-01-01")
+    sep: StrictStr | None = Field(None, description="what stands between cells of a CSV file, or tab")
+    decimal: StrictStr | None = Field(None, description="decimal mark of a CSV file: . or ,")
+    encoding: StrictStr | None = Field(None, description="encoding of a CSV file, such as cp1252")
     shape: Annotated[StrictStr, _checked(parse_shape)] | None = Field(
         None, description="tree:3, diagram:1,2,4"
     )
@@ -74,7 +77,7 @@ PATHS = ("data", "model", "certificate", "report", "proofs")
 
 @dataclass(frozen=True)
 class Settings:
-    """Everything that a fit or an explain needs to know, from the file and the command line together."""
+    """Everything that states a problem and its solve, from the file and the command line together."""
 
     data: Path | None = None
     target: str | None = None
@@ -83,6 +86,9 @@ class Settings:
     categorical: tuple[str, ...] | None = None
     missing: str | None = None
     dates: str | None = None
+    sep: str | None = None
+    decimal: str | None = None
+    encoding: str | None = None
     shape: str | None = None
     minimize: str | None = None
     formulation: str | None = None
@@ -96,6 +102,13 @@ class Settings:
     report: Path | None = None
     requirements: tuple[tuple[str, Requirement | Objective], ...] = field(default=())
     """Where each was written, for messages, and the requirement, or the term that pays for what is lacking of it."""
+    spec: Path | None = None
+    """The specification file that some of this comes from."""
+
+    @property
+    def inputs(self) -> list[Path]:
+        """The files that are read."""
+        return [path for path in (self.data, self.spec) if path is not None]
 
 
 def spec_keys() -> dict[str, Any]:
@@ -138,7 +151,7 @@ def read_spec(path: Path) -> Settings:
     for name in ("exclude", "categorical"):
         values[name] = None if values[name] is None else tuple(values[name])
     requirements = [_requirement(path, index, item) for index, item in enumerate(spec.requirements)]
-    return Settings(**values, requirements=tuple(requirements))
+    return Settings(**values, requirements=tuple(requirements), spec=path)
 
 
 def _requirement(path: Path, index: int, item: RequirementTable | str) -> tuple[str, Requirement | Objective]:

@@ -12,15 +12,18 @@ import pandas as pd
 
 from treeform.certify.certificate import read
 from treeform.certify.check import question_from
+from treeform.certify.groups import parameters_of
 from treeform.cli.groups import take_groups
 from treeform.cli.table import listing, split
 from treeform.cli.table_files import read_table
 from treeform.data import Dataset
 from treeform.errors import CertificateError, DataError, SpecError
 from treeform.graph import DecisionGraph
+from treeform.graph.gaps import checked_policy
 from treeform.language.objective import Error, Objective
 from treeform.language.question import Question
-from treeform.shape import Diagram, Shape, Tree
+from treeform.language.requirement import Requirement
+from treeform.shape import Diagram, Shape, Tree, shape_from_json
 
 
 def load_model(path: Path) -> DecisionGraph:
@@ -34,6 +37,17 @@ def load_model(path: Path) -> DecisionGraph:
         If it is damaged or was edited.
     """
     return DecisionGraph.from_json(_read_json(path, "model"))
+
+
+def with_policy(graph: DecisionGraph, missing: str) -> DecisionGraph:
+    """The model with what ``--missing`` says about values that were never missing in training.
+
+    Raises
+    ------
+    DataError
+        If it is neither ``error`` nor ``majority``.
+    """
+    return graph.accepting if checked_policy(missing) == "majority" else graph
 
 
 def read_certificate(path: Path) -> dict[str, Any]:
@@ -128,6 +142,29 @@ def data_of(
     return X, y, weights, sensitive
 
 
+def read_model_or_certificate(path: Path) -> tuple[DecisionGraph, dict[str, Any] | None]:
+    """A model file, or the model in a certificate, which comes with it.
+
+    Raises
+    ------
+    SpecError
+        If there is no such file, or the certificate holds no model.
+    CertificateError
+        If it is damaged or was edited.
+    """
+    value = _read_json(path, "model")
+    if not (isinstance(value, dict) and str(value.get("format")).startswith("treeform.certificate/")):
+        return DecisionGraph.from_json(value), None
+    read(value)
+    if value["model"] is None:
+        raise SpecError(
+            f"{path} holds no model",
+            cause="the search that it certifies found none",
+            fix="give a certificate with a model",
+        )
+    return DecisionGraph.from_json(value["model"]), value
+
+
 def question_for(
     graph: DecisionGraph,
     body: dict[str, Any] | None,
@@ -135,22 +172,71 @@ def question_for(
     target: str | None,
     weight: str | None,
     groups: Sequence[str] = (),
-) -> Question:
-    """What the model answers: from its certificate, or else errors on the target named.
+) -> tuple[Question, str]:
+    """What the model answers: from its certificate, or else errors on the target named; and which rows the table has.
+
+    Returns
+    -------
+    Question
+    str
+        "training" when the table is the one of the certificate, "held-out" when it is another, "given" without one.
 
     Raises
     ------
     CertificateError
-        If the certificate belongs to another model or to other data.
+        If the certificate belongs to another model.
     """
+    if body is None:
+        return Question(
+            _model_rows(graph, path, target, weight), _own_shape(graph), Objective.of(Error())
+        ), "given"
+    if body["model"] is None or DecisionGraph.from_json(body["model"]) != graph:
+        raise CertificateError("the certificate belongs to another model", fix="give the two of one fit")
+    stated = read(body)
+    X, y, weights, sensitive = data_of(body, path, target, weight, groups)
+    try:
+        data = Dataset.from_user(
+            X, y, weights, exclude=tuple(stated.data.exclude), options=stated.data.reading.options()
+        )
+    except DataError:  # for example one class only
+        data = None
+    # A digest that covers groups given as an array is compared where they are read.
+    if data is not None and (
+        data.digest == stated.data.digest or (stated.data.groups and data.n_samples == stated.data.n_samples)
+    ):
+        return question_from(stated, data, sensitive), "training"
+    return _held_out_question(graph, body, path, target, weight), "held-out"
+
+
+def held_out_rows(
+    graph: DecisionGraph, body: dict[str, Any] | None, path: Path, target: str | None, weight: str | None
+) -> Dataset:
+    """A table read in the terms of the model; target and weight are those of the certificate if it names them."""
     if body is not None:
-        if body["model"] is None or DecisionGraph.from_json(body["model"]) != graph:
-            raise CertificateError("the certificate belongs to another model", fix="give the two of one fit")
-        X, y, weights, sensitive = data_of(body, path, target, weight, groups)
-        stated = read(body)
-        options = stated.data.reading.options()
-        data = Dataset.from_user(X, y, weights, exclude=tuple(stated.data.exclude), options=options)
-        return question_from(stated, data, sensitive)
+        run = read(body).metadata
+        target, weight = target or run.target, weight or run.weight
+    return _model_rows(graph, path, target, weight)
+
+
+def _held_out_question(
+    graph: DecisionGraph, body: dict[str, Any], path: Path, target: str | None, weight: str | None
+) -> Question:
+    """The certificate's problem on other rows, with those requirements that rest on columns of the table."""
+    problem = read(body).problem
+    requirements = []
+    for part in problem.requirements:
+        try:
+            requirements.append(
+                Requirement.from_json({"name": part.name, "parameters": parameters_of(part, {})})
+            )
+        except CertificateError:  # groups given as an array belong to the rows of training
+            continue
+    shape = shape_from_json(problem.shape.model_dump(exclude_none=True))
+    data = held_out_rows(graph, body, path, target, weight)
+    return Question(data, shape, Objective.parse(problem.objective), tuple(requirements))
+
+
+def _model_rows(graph: DecisionGraph, path: Path, target: str | None, weight: str | None) -> Dataset:
     if target is None:
         raise SpecError(
             "no target is given", cause="a model file does not name it", fix="add --target COLUMN"
@@ -158,15 +244,13 @@ def question_for(
     exclude = () if graph.encoder is None else graph.encoder.ignored
     known = [column for column in exclude if column != target]
     frame = read_table(path, text=_text_columns(graph))
-    present = [column for column in known if column in frame.columns]
-    X, y, weights = split(frame, target=target, weight=weight, exclude=present, source=path)
+    held = [column for column in known if column in frame.columns]
+    X, y, weights = split(frame, target=target, weight=weight, exclude=held, source=path)
     if graph.encoder is None:
-        data = Dataset.from_user(X, y, weights, exclude=tuple(present))
-    else:
-        wanted = {source.name for source in graph.encoder.sources}.union(present)
-        X = X[[column for column in X.columns if column in wanted]]
-        data = Dataset.for_model(graph.encoder, graph.classes, X, y, weights)
-    return Question(data, _own_shape(graph), Objective.of(Error()))
+        return Dataset.from_user(X, y, weights, exclude=tuple(held))
+    wanted = {source.name for source in graph.encoder.sources}.union(held)
+    X = X[[column for column in X.columns if column in wanted]]
+    return Dataset.for_model(graph.encoder, graph.classes, X, y, weights)
 
 
 def _own_shape(graph: DecisionGraph) -> Shape:

@@ -1,49 +1,51 @@
-"""What the commands ``size-table`` and ``pareto`` share."""
+"""What the commands share that answer with several models: ``size-table``, ``pareto``, ``frontier`` and others."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from rich.text import Text
+
 from treeform.cli.files import check_writable, write_text
 from treeform.cli.messages import err_console
-from treeform.cli.problems import choose_how, gather, load_problem
+from treeform.cli.problems import How, choose_how, load_problem
 from treeform.cli.progress import ProgressDisplay
 from treeform.cli.spec import Settings
 from treeform.errors import SpecError
+from treeform.problem import Problem
+
+
+def read_problem(settings: Settings, display: ProgressDisplay, *, verbose: bool) -> tuple[Problem, How]:
+    """State the problem, and show how its table was read if ``verbose``."""
+    display.begin(f"reading {settings.data}")
+    problem = load_problem(settings)
+    how = choose_how(problem, settings)
+    if verbose:
+        err_console().print(Text(problem.data.summary().to_string()), soft_wrap=True)
+    return problem, how
 
 
 def run_tradeoff(
     method: Callable[..., Any],
-    spec: Path | None,
-    given: Settings,
-    require: Sequence[str] | None,
+    settings: Settings,
     output: Path | None,
+    *,
     quiet: bool,
+    verbose: bool,
     **more: Any,
 ) -> Any:
     """Call a method of `Problem` that returns several models, and write its result as JSON if a file is given.
 
-    Raises
-    ------
-    SpecError
-        If threads are asked for and no solver is named.
+    ``method`` is called with the problem, the solver, and by keyword with what `Problem.size_table` takes.
     """
-    settings = gather(spec, given, require or [])
-    if settings.threads is not None and settings.solver is None:
-        raise SpecError(
-            "--threads needs --solver here",
-            cause="several solvers share the work when none is named",
-            fix=f"name one, such as --solver cp-sat --threads {settings.threads}",
-        )
     if output is not None:
-        check_writable([output], inputs=[path for path in (settings.data, spec) if path is not None])
-    problem = load_problem(settings)
-    how = choose_how(problem, settings)
-    with ProgressDisplay(err_console(), enabled=not quiet) as display:
-        curve = method(
+        check_writable([output], inputs=settings.inputs)
+    with ProgressDisplay(err_console(), enabled=not quiet, log=verbose) as display:
+        problem, how = read_problem(settings, display, verbose=verbose)
+        found = method(
             problem,
             how.solver,
             formulation=how.formulation,
@@ -52,6 +54,22 @@ def run_tradeoff(
             on_progress=display,
             **more,
         )
-    if output is not None:
-        write_text(output, json.dumps(curve.to_json(), indent=1) + "\n")
-    return curve
+    if output is not None and found is not None:
+        write_text(output, json.dumps(found.to_json(), indent=1) + "\n")
+    return found
+
+
+def refuse_threads_alone(settings: Settings) -> None:
+    """Threads are those of one solver.
+
+    Raises
+    ------
+    SpecError
+        If threads are asked for and no solver is named.
+    """
+    if settings.threads is not None and settings.solver is None:
+        raise SpecError(
+            "--threads needs --solver here",
+            cause="several solvers share the work when none is named",
+            fix=f"name one, such as --solver cp-sat --threads {settings.threads}",
+        )

@@ -16,7 +16,9 @@ from numpy.typing import NDArray
 from treeform.data.columns import Column
 from treeform.data.encode import Encoder
 from treeform.data.labels import codes_among, encode_labels
+from treeform.data.notes import constant_notes, index_note, reading_notes
 from treeform.data.options import USUAL, TableOptions
+from treeform.data.quantity import Quantity, read_quantity
 from treeform.data.summary import summarise
 from treeform.data.table import Table, as_pandas, read_table
 from treeform.data.views import (
@@ -62,6 +64,8 @@ class Dataset:
         How particular inputs were treated.
     options : TableOptions
         The user's choices about columns.
+    quantity : Quantity or None
+        The target where it is a quantity to be regressed. Then there is one class, which all rows belong to.
     """
 
     X: NDArray[np.float64]
@@ -76,6 +80,7 @@ class Dataset:
     target: str | None = None
     notes: tuple[str, ...] = ()
     options: TableOptions = USUAL
+    quantity: Quantity | None = None
 
     def __post_init__(self) -> None:
         for array in (self.X, self.y, self.classes, self.weights, self.kept_rows):
@@ -92,6 +97,7 @@ class Dataset:
         exclude: Iterable[str] = (),
         options: TableOptions = USUAL,
         allow_single_class: bool = False,
+        allow_quantities: bool = False,
     ) -> Dataset:
         """Read and check a table, its labels and its weights.
 
@@ -111,6 +117,8 @@ class Dataset:
             The user's choices about columns.
         allow_single_class : bool, default False
             Accept labels that are all the same.
+        allow_quantities : bool, default False
+            Accept labels that look like a quantity to be regressed; `as_quantity` reads them as one.
 
         Returns
         -------
@@ -127,8 +135,8 @@ class Dataset:
         options.check(table.names)
         weighing = read_weights(sample_weight, table.n_rows)
         weights, unit = weighing.units, weighing.unit
-        codes, classes = encode_labels(y, table.n_rows)
-        notes = [*_index_note(X, y), *filter(None, [weighing.note])]
+        codes, classes = encode_labels(y, table.n_rows, allow_quantities=allow_quantities)
+        notes = [*index_note(X, y), *filter(None, [weighing.note])]
         kept = np.flatnonzero(weights > 0)
         source = table
         if len(kept) < len(weights):
@@ -141,7 +149,7 @@ class Dataset:
             raise _single_class(classes[0], target)
         encoder = Encoder.fit(source, exclude, kept, options)
         encoded = encoder.encode(source, kept)
-        notes += [*_reading_notes(encoder), *_constant_notes(encoded, encoder.columns)]
+        notes += [*reading_notes(encoder), *constant_notes(encoded, encoder.columns)]
         if table.frame is not None:  # the user may go on to change the table
             table = replace(table, frame=table.frame.copy())
         return cls(
@@ -186,7 +194,7 @@ class Dataset:
         weights, unit = weighing.units, weighing.unit
         codes = codes_among(y, table.n_rows, classes)
         kept = np.flatnonzero(weights > 0)
-        notes = [*_index_note(X, y), *filter(None, [weighing.note])]
+        notes = [*index_note(X, y), *filter(None, [weighing.note])]
         if len(kept) < len(weights):
             notes.append(f"{len(weights) - len(kept)} rows of weight 0 are left out")
         encoded = encoder.transform(X)[kept]
@@ -197,6 +205,24 @@ class Dataset:
             np.ascontiguousarray(encoded), codes[kept], np.array(classes), weights[kept], unit, encoder, table, kept,
             exclude, target, tuple(notes),
         )  # fmt: skip
+
+    def as_quantity(self, grid: Fraction | str | None = None) -> Dataset:
+        """The same rows with their labels read as quantities, for regression.
+
+        Parameters
+        ----------
+        grid : Fraction, "auto" or None
+            See `treeform.data.quantity.read_quantity`.
+
+        Raises
+        ------
+        DataError
+            If a label is no number, or they have too many digits and no grid is given.
+        """
+        quantity = read_quantity(self.classes, self.y, self.weights, grid)
+        notes = (*self.notes, quantity.note) if quantity.note else self.notes
+        one = np.array([self.target or "target"])
+        return replace(self, y=np.zeros_like(self.y), classes=one, quantity=quantity, notes=notes)
 
     @property
     def frame(self) -> pd.DataFrame | None:
@@ -358,7 +384,8 @@ class Dataset:
         return replace(self, y=new_codes, classes=np.arange(n_classes))
 
     def __repr__(self) -> str:
-        return f"<Dataset {self.n_samples} rows, {self.n_features} features, {self.n_classes} classes>"
+        target = f"{self.n_classes} classes" if self.quantity is None else "a quantity to be regressed"
+        return f"<Dataset {self.n_samples} rows, {self.n_features} features, {target}>"
 
 
 def _separate_target(X: Any, y: Any) -> tuple[Any, Any, str | None]:
@@ -402,37 +429,6 @@ def _excluded(table: Table, exclude: Any) -> tuple[str, ...]:
     if set(table.names) <= set(names):
         raise DataError("all columns are excluded", fix="leave at least one column to learn from")
     return names
-
-
-def _index_note(X: Any, y: Any) -> list[str]:
-    if isinstance(X, pd.DataFrame) and isinstance(y, pd.Series) and not X.index.equals(y.index):
-        return ["the table and the target carry different indices; rows are paired by position"]
-    return []
-
-
-def _reading_notes(encoder: Encoder) -> list[str]:
-    notes = []
-    for source in encoder.sources:
-        if source.notation is not None:
-            unit = f" in {source.notation.unit}" if source.notation.unit else ""
-            notes.append(f"column {source.name!r} holds numbers{unit} as text; they are read as numbers")
-        elif source.date_order:
-            notes.append(
-                f"column {source.name!r} holds dates as text ({source.date_order}); they are read as days"
-            )
-    gaps = [source.name for source in encoder.sources if source.gaps or None in source.levels]
-    if gaps:
-        named = ", ".join(map(repr, gaps[:6])) + (f" and {len(gaps) - 6} more" if len(gaps) > 6 else "")
-        notes.append(
-            f"missing values of {named} are a value of their own: each test sends them left or right"
-        )
-    return notes
-
-
-def _constant_notes(X: NDArray[np.float64], columns: tuple[Column, ...]) -> list[str]:
-    constant = np.flatnonzero((X[:1] == X).all(axis=0))
-    names = dict.fromkeys(columns[f].source if columns[f].missing else columns[f].name for f in constant)
-    return [f"column {name!r} is constant: no test can use it" for name in names]
 
 
 def _single_class(label: Any, target: str | None) -> DataError:

@@ -16,7 +16,9 @@ _NATIVE_KINDS = "biufUS"
 _FEW_CLASSES = 20
 
 
-def encode_labels(values: Any, n_rows: int) -> tuple[NDArray[np.int64], NDArray[Any]]:
+def encode_labels(
+    values: Any, n_rows: int, *, allow_quantities: bool = False
+) -> tuple[NDArray[np.int64], NDArray[Any]]:
     """Turn labels into codes.
 
     Parameters
@@ -25,6 +27,8 @@ def encode_labels(values: Any, n_rows: int) -> tuple[NDArray[np.int64], NDArray[
         Any hashable labels; one column.
     n_rows : int
         Number of rows of the table.
+    allow_quantities : bool
+        Accept labels that look like a quantity.
 
     Returns
     -------
@@ -48,7 +52,8 @@ def encode_labels(values: Any, n_rows: int) -> tuple[NDArray[np.int64], NDArray[
     _refuse_missing(labels)
     if labels.dtype.kind in _NATIVE_KINDS:
         classes, codes = np.unique(labels, return_inverse=True)
-        _refuse_quantities(labels, len(classes))
+        if not allow_quantities:
+            refuse_quantities(classes, n_rows)
         return codes.reshape(-1).astype(np.int64), classes
     return _encode_objects(labels)
 
@@ -131,14 +136,21 @@ def _refuse_missing(labels: NDArray[Any]) -> None:
         )
 
 
-def _refuse_quantities(labels: NDArray[Any], n_classes: int) -> None:
-    if labels.dtype.kind != "f" or n_classes <= max(_FEW_CLASSES, len(labels) // 2):
+def refuse_quantities(classes: NDArray[Any], n_rows: int) -> None:
+    """Raise where the distinct labels of so many rows look like a quantity.
+
+    Raises
+    ------
+    DataError
+    """
+    if classes.dtype.kind != "f" or len(classes) <= max(_FEW_CLASSES, n_rows // 2):
         return
-    if (labels != np.floor(labels)).any():
+    if (classes != np.floor(classes)).any():
         raise DataError(
-            f"the target has {n_classes} distinct fractional values in {len(labels)} rows",
-            cause="it looks like a quantity to be regressed; treeform learns classifiers",
-            fix="put the values into classes first, for example with pandas.cut",
+            f"the target has {len(classes)} distinct fractional values in {n_rows} rows",
+            cause="it looks like a quantity to be regressed, and the objective is that of a classifier",
+            fix="minimise tf.SquaredError() or tf.AbsoluteError(), use tf.OptimalTreeRegressor, or put the values into "
+            "classes first, for example with pandas.cut",
         )
 
 

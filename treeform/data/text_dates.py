@@ -44,7 +44,12 @@ def days_of_text(entries: Sequence[object], order: str) -> NDArray[np.float64]:
 
 
 def days_of(moments: pd.Series) -> NDArray[np.float64]:
-    """Days since 1970-01-01 of a column of timestamps, in UTC where they have a time zone; NaN where one is missing."""
+    """Days since 1970-01-01 of a column of timestamps, in UTC where they have a time zone; NaN where one is missing.
+
+    Dates of Arrow, and ``datetime.date`` as objects, count as midnight.
+    """
+    if not isinstance(moments.dtype, np.dtype | pd.DatetimeTZDtype) or moments.dtype.kind == "O":
+        moments = pd.to_datetime(pd.Series(moments.to_numpy(dtype=object)), utc=True)
     if getattr(moments.dt, "tz", None) is not None:
         moments = moments.dt.tz_convert("UTC").dt.tz_localize(None)
     micro = moments.astype("datetime64[us]")

@@ -6,6 +6,7 @@ from treeform.engines.binary import CADL85, DL85, Blossom
 from treeform.engines.continuous_totals import ContinuousTotals
 from treeform.engines.contree import ConTree
 from treeform.engines.diagram import DiagramHeuristic, DiagramSearch
+from treeform.engines.regression import RegressionSearch, RegressionTask
 from treeform.engines.size_outcome import SizeOutcome
 from treeform.engines.task import Engine, EngineOutcome, EngineRun, TreeTask
 from treeform.engines.totals import TotalsSearch
@@ -21,6 +22,8 @@ __all__ = [
     "Engine",
     "EngineOutcome",
     "EngineRun",
+    "RegressionSearch",
+    "RegressionTask",
     "SizeOutcome",
     "TotalsSearch",
     "TreeTask",

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from treeform.engines.contributions import LARGEST_SUM, NO_BOUND
 from treeform.engines.table_of_totals import TableOfTotals
 from treeform.engines.tree_lists import Block, Leaf, Stumps, TreeList
+from treeform.steps import tell
 
 Ints = NDArray[np.int64]
 FAR = 2**61
@@ -128,6 +129,7 @@ class Enumeration:
         """Every subtree of these rows whose priced sum is at most ``budget``."""
         if self.stop():
             raise Stopped
+        tell(self._formed, "trees formed")
         counts = self.weight[rows].sum(axis=0)
         blocks = [self._leaves(counts, budget)]
         if depth >= 1 and counts.sum() >= self.limits.min_flow:

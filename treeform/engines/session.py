@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from treeform.engines.task import EngineOutcome, EngineRun, TreeTask
+from treeform.steps import tell
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -72,9 +73,10 @@ class Session:
             self.given.on_incumbent(0.0, cost, 0, graph)
         return True
 
-    def poll(self, news: Any, model: Any) -> tuple[bool, int | None]:
+    def poll(self, news: Any, model: Any, nodes: int) -> tuple[bool, int | None]:
         """Called by the core about twenty times a second; whether to stop, and the upper bound if it may have moved."""
         try:
+            tell(nodes, "nodes")
             if self.given.on_incumbent is not None:
                 self.report(news, model)
             self.interrupted = self.interrupted or bool(self.given.stop())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from treeform.errors import SpecError
-from treeform.graph.svg import PALETTE, SMALL, TEXT, Picture
+from treeform.graph.svg import SMALL, TEXT, Picture, leaf_colour
 
 if TYPE_CHECKING:
     from treeform.graph.graph import FlatGraph
@@ -43,7 +43,7 @@ def draw(graph: FlatGraph, ax: Any) -> Any:
     for node, box in enumerate(picture.boxes):
         x, y = picture.corner(node)
         leaf = picture.graph.feature[node] < 0
-        colour = PALETTE[int(picture.graph.label[node]) % len(PALETTE)] if leaf else "#444444"
+        colour = leaf_colour(picture.graph, node) if leaf else "#444444"
         ax.add_patch(
             FancyBboxPatch(
                 (x, y), box.width, box.height, boxstyle=f"round,pad=0,rounding_size={10 if leaf else 3}",

@@ -47,7 +47,7 @@ class DecisionGraph(FlatGraph):
     left, right : (N,) int32
         Children, -1 at leaves.
     label : (N,) int32
-        Class code, -1 at tests.
+        Class code, or position among `values`; -1 at tests.
     columns : tuple of F Column
         Meaning of the features.
     classes : (K,) array
@@ -59,6 +59,11 @@ class DecisionGraph(FlatGraph):
     forms : tuple of LinearForm
         What multivariate tests compare with their thresholds: a test on feature ``F + h`` reads ``forms[h]``.
         The form of a pass-through is empty.
+    values : tuple of Fraction
+        What leaves predict in regression, exactly, ascending; empty where they predict classes. There is one class
+        then, and counts are weights.
+    moments : (N, 2) float64
+        Mean and standard deviation of the training targets that reach each node, in regression; NaN when unknown.
 
     Raises
     ------
@@ -93,7 +98,7 @@ class DecisionGraph(FlatGraph):
         plain = self._canonical
         tests = plain.feature >= 0
         arrays = (plain.feature, plain.left, plain.right, plain.label, plain.threshold[tests])
-        meaning = (plain.forms, self.columns, tuple(self.classes.tolist()))
+        meaning = (plain.forms, self.columns, tuple(self.classes.tolist()), plain.values)
         return (*(array.tobytes() for array in arrays), *meaning)
 
     def __eq__(self, other: object) -> bool:

@@ -81,7 +81,7 @@ def _check_same_meaning(graph: DecisionGraph, data: Dataset) -> None:
             cause=f"{len(graph.columns)} in the model, {data.n_features} in the data, or other names",
             fix="use the data that the model was fitted on, or graph.predict for new tables",
         )
-    if list(graph.classes) != list(data.classes):
+    if list(graph.classes) != list(data.classes) or graph.is_regression != (data.quantity is not None):
         raise DataError(
             "the model and the data have different classes",
             cause=f"{list(map(str, graph.classes))} in the model, {list(map(str, data.classes))} in the data",

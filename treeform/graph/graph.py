@@ -6,7 +6,8 @@ Text, drawings, JSON and rewrites read these arrays; `treeform.graph.decision` j
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
+from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
@@ -17,7 +18,7 @@ from treeform.data.columns import Column
 from treeform.data.encode import Encoder
 from treeform.data.unseen import Unseen
 from treeform.errors import DataError, SpecError
-from treeform.graph import build, from_sklearn, routing, structure
+from treeform.graph import build, from_sklearn, routing, structure, values
 from treeform.graph.encoded import encoded_matrix, with_nan
 from treeform.graph.forms import (
     LinearForm,
@@ -28,6 +29,7 @@ from treeform.graph.forms import (
     renumbered,
     taken_out,
 )
+from treeform.graph.gaps import Arrays, accepting, checked_policy
 from treeform.graph.nodetest import NodeTest, node_tests
 
 if TYPE_CHECKING:
@@ -50,6 +52,8 @@ class FlatGraph:
     encoder: Encoder | None = None
     counts: NDArray[Any] = field(default_factory=lambda: np.empty((0, 0), dtype=np.int64))
     forms: tuple[LinearForm, ...] = ()
+    values: tuple[Fraction, ...] = ()
+    moments: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, 2)))
 
     def __post_init__(self) -> None:
         put = object.__setattr__
@@ -60,20 +64,28 @@ class FlatGraph:
             feature, forms = renumbered(self.feature, self.forms, len(self.columns))
             put(self, "feature", feature)
             put(self, "forms", forms)
+        if self.values:
+            held, label = values.in_order(self.values, self.label)
+            put(self, "values", held)
+            put(self, "label", label)
+        if self.moments.size == 0:
+            put(self, "moments", np.full((len(self.feature), 2), np.nan))
         if self.counts.size == 0:
             put(self, "counts", np.zeros((len(self.feature), len(self.classes)), dtype=np.int64))
         arrays = (self.feature, self.threshold, self.left, self.right, self.label)
         n_features = len(self.columns) + len(self.forms)
-        wrong = structure.fault(*arrays, n_features=n_features, n_classes=len(self.classes))
+        wrong = structure.fault(*arrays, n_features=n_features, n_classes=len(self.outcomes))
         wrong = wrong or fault(self.forms, len(self.columns))
         wrong = wrong or fault_of_passes(self.passes, self.threshold, self.left, self.right)
         if wrong is None and self.counts.shape != (len(self.feature), len(self.classes)):
             wrong = f"counts has shape {self.counts.shape}"
+        if wrong is None and self.moments.shape != (len(self.feature), 2):
+            wrong = f"moments has shape {self.moments.shape}"
         if wrong is not None:
             raise SpecError(
                 "the node arrays are no decision graph", cause=wrong, fix="see DecisionGraph.build"
             )
-        for array in (*arrays, self.counts):
+        for array in (*arrays, self.counts, self.moments):
             array.setflags(write=False)
 
     # ---------------------------------------------------------------- making
@@ -115,10 +127,11 @@ class FlatGraph:
         label: Any,
         data: Dataset,
         forms: tuple[LinearForm, ...] = (),
+        values: tuple[Fraction, ...] = (),
     ) -> Self:
         """Make a graph from flat arrays (see the attributes), with the meaning and counts of `data`."""
         arrays = {"feature": feature, "threshold": threshold, "left": left, "right": right, "label": label}
-        return cls._with_meaning({**arrays, "forms": forms}, data)
+        return cls._with_meaning({**arrays, "forms": forms, "values": values}, data)
 
     @classmethod
     def from_sklearn(cls, tree: Any, data: Dataset) -> Self:
@@ -146,17 +159,46 @@ class FlatGraph:
         return cls.build([{"label": build.class_code(label)}], data)
 
     @classmethod
+    def constant(cls, value: Fraction | int, data: Dataset) -> Self:
+        """Make the constant model that predicts a value; `data` has a quantity as its target."""
+        none = np.full(1, -1)
+        return cls.from_arrays(none, [np.nan], none, none, [0], data, values=(Fraction(value),))
+
+    @classmethod
     def _with_meaning(cls, arrays: Mapping[str, Any], data: Dataset) -> Self:
         graph = cls(**arrays, columns=data.columns, classes=data.classes, encoder=data.encoder)
-        return graph.with_counts(data)
+        return graph._count(data)
 
     def with_counts(self, data: Dataset) -> Self:
         """Count again which classes of `data` reach each node, by weight in the user's units."""
+        if routing.Routed.of(self, data).counted:
+            return self
+        copy = object.__new__(type(self))  # its arrays were checked
+        vars(copy).update(self._fields())
+        return copy._count(data)
+
+    def _count(self, data: Dataset) -> Self:
+        """Put the counts in, while nobody else has the graph."""
         self._check_fits(data)
-        counts = routing.counts(self, data)
-        if data.weight_unit.denominator == 1 and data.total_weight * data.weight_unit < 2**62:
-            return replace(self, counts=counts * int(data.weight_unit))
-        return replace(self, counts=counts * float(data.weight_unit))
+        counts: NDArray[Any] = routing.counts(self, data)
+        whole = data.weight_unit.denominator == 1 and data.total_weight * data.weight_unit < 2**62
+        self._put("counts", counts * (int(data.weight_unit) if whole else float(data.weight_unit)))
+        if data.quantity is not None:
+            self._put("moments", values.moments(self, data, data.quantity))
+        elif not np.isnan(self.moments).all():
+            self._put("moments", np.full((len(self.feature), 2), np.nan))
+        routing.Routed.of(self, data).counted = True
+        return self
+
+    def _put(self, name: str, array: NDArray[Any]) -> None:
+        array.setflags(write=False)
+        vars(self)[name] = array
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self._fields()  # what is computed from them is computed again
+
+    def _fields(self) -> dict[str, Any]:
+        return {each.name: getattr(self, each.name) for each in fields(self)}
 
     def with_labels(self, labels: Mapping[int, int]) -> Self:
         """Give some leaves other class codes: ``{leaf: code}``."""
@@ -171,6 +213,27 @@ class FlatGraph:
         return replace(self, classes=data.classes, counts=counts).with_counts(data)
 
     # ---------------------------------------------------------------- measures
+
+    @property
+    def is_regression(self) -> bool:
+        """Whether leaves predict values, and not classes."""
+        return bool(self.values)
+
+    @property
+    def outcomes(self) -> NDArray[Any]:
+        """What `label` counts: the classes, or the exact values as an array of `Fraction`."""
+        if not self.values:
+            return self.classes
+        return np.fromiter(self.values, dtype=object, count=len(self.values))
+
+    @cached_property
+    def leaf_values(self) -> NDArray[np.float64]:
+        """(N,) float64, the nearest one to the value of each leaf; NaN at tests, and where leaves predict classes."""
+        out = np.full(len(self.feature), np.nan)
+        if self.values:
+            leaves = self.feature < 0
+            out[leaves] = np.array([float(value) for value in self.values])[self.label[leaves]]
+        return out
 
     @cached_property
     def passes(self) -> NDArray[np.bool_]:
@@ -273,8 +336,30 @@ class FlatGraph:
         """Class code of each row of a table or of the encoded matrix: (m,) int64."""
         return self.label[self.apply(X)].astype(np.int64)
 
-    def predict(self, X: Any, unseen: str | Unseen = "warn") -> NDArray[Any]:
-        """Class label of each row of a user's table.
+    def accept_missing(self) -> Self:
+        """The same model, that also decides rows without a value in columns of which training had all values.
+
+        Every test sends them to the child that more training weight reaches, as scikit-learn's trees do; to the left
+        one where both weigh the same. Rules, files and exports of the new model say so: "age <= 37.5 or missing".
+        Columns that hyperplanes read go on to need a value.
+
+        Raises
+        ------
+        SpecError
+            If the model knows neither the columns of tables nor the training weight at its nodes.
+        """
+        arrays = Arrays(
+            self.feature, self.threshold, self.left, self.right, self.counts.sum(axis=1), self.columns, self.forms
+        )  # fmt: skip
+        return replace(self, **accepting(self.encoder, arrays))
+
+    @cached_property
+    def accepting(self) -> Self:
+        """What `accept_missing` returns, made once."""
+        return self.accept_missing()
+
+    def predict(self, X: Any, unseen: str | Unseen = "warn", missing: str = "error") -> NDArray[Any]:
+        """Class label of each row of a user's table; its value as float64 where leaves hold values.
 
         Parameters
         ----------
@@ -285,10 +370,13 @@ class FlatGraph:
             What to do about levels that were not there in training: refuse them, warn with their counts, or nothing.
             They are none of the levels known: a test "job = skilled" is answered with no; in an ordered column they
             stand below all levels.
+        missing : {"error", "majority"}, default "error"
+            What to do about values that are missing in columns that had none missing in training: refuse them, or send
+            them at each test to the child of more training weight; see `accept_missing`.
 
         Returns
         -------
-        (m,) array of labels
+        (m,) array of labels, or of float64
 
         Raises
         ------
@@ -296,13 +384,33 @@ class FlatGraph:
             If columns are missing, a value is infinite, or one is missing in a column that had no missing value in
             training.
         """
-        return np.asarray(self.classes[self.predict_codes(self.encode(X, unseen))])
+        if checked_policy(missing) == "majority":
+            return self.accepting.predict(X, unseen)
+        matrix = self.encode(X, unseen)
+        if self.values:
+            return np.asarray(self.leaf_values[self.apply(matrix)])
+        return np.asarray(self.classes[self.predict_codes(matrix)])
 
-    def predict_proba(self, X: Any, unseen: str | Unseen = "warn") -> NDArray[np.float64]:
+    def predict_proba(
+        self, X: Any, unseen: str | Unseen = "warn", missing: str = "error"
+    ) -> NDArray[np.float64]:
         """Shares of the training weight per class at the leaf reached: (m, K), columns as `classes`.
 
         A leaf that no training weight reaches gives its label the share 1.
+
+        Raises
+        ------
+        SpecError
+            If the leaves hold values.
         """
+        if self.values:
+            raise SpecError(
+                "a regression model has no shares of classes",
+                cause="its leaves predict values",
+                fix="use predict; graph.moments has mean and standard deviation at each node",
+            )
+        if checked_policy(missing) == "majority":
+            return self.accepting.predict_proba(X, unseen)
         return np.asarray(self.shares[self.apply(self.encode(X, unseen))])
 
     @cached_property
@@ -325,6 +433,13 @@ class FlatGraph:
         return encoded_matrix(self.encoder, self.columns, X)
 
     def _check_fits(self, data: Dataset) -> None:
+        if self.is_regression != (data.quantity is not None):
+            raise DataError(
+                "the model predicts values, the data have classes"
+                if self.values
+                else "the model predicts classes, the data have a quantity as their target",
+                fix="use the data that the model was made for",
+            )
         if len(self.columns) != data.n_features or len(self.classes) != data.n_classes:
             raise DataError(
                 f"the model has {len(self.columns)} features and {len(self.classes)} classes, "

@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import re
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -23,9 +25,12 @@ FORMAT = "treeform.graph"
 VERSION = 1
 G = TypeVar("G", bound=FlatGraph)
 _KEYS = {"format", "version", "columns", "classes", "encoder", "nodes", "digest"}
+_VALUE_KEYS = {"values", "moments"}
+"""Of regression models."""
 _TEST_KEYS = {"feature", "threshold", "left", "right", "counts"}
 _FORM_KEYS = {"weights", "threshold", "left", "right", "counts"}
 _LEAF_KEYS = {"label", "counts"}
+_NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(/[1-9][0-9]*)?")
 _FIXED_TYPES = {"bool", "float16", "float32", "float64"} | {
     f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)
 }
@@ -47,6 +52,9 @@ def to_json(graph: FlatGraph) -> dict[str, Any]:
         "encoder": None if graph.encoder is None else graph.encoder.to_json(),
         "nodes": [_node_to_json(graph, node) for node in range(len(graph.feature))],
     }
+    if graph.is_regression:
+        value["values"] = [str(one) for one in graph.values]
+        value["moments"] = [[None if math.isnan(m) else m for m in pair] for pair in graph.moments.tolist()]
     value["digest"] = digest(value)
     return value
 
@@ -64,7 +72,8 @@ def from_json(kind: type[G], value: Any, validate: str = "digest") -> G:
         )
     if validate == "digest":
         _check_digest(value)
-    unknown = sorted(map(str, set(value) ^ _KEYS))
+    keys = _KEYS | _VALUE_KEYS if "values" in value else _KEYS
+    unknown = sorted(map(str, set(value) ^ keys))
     if unknown and not (validate == "structure" and unknown == ["digest"]):
         raise _malformed(f"keys missing or unknown: {', '.join(unknown)}")
     columns = tuple(_column_from_json(entry) for entry in _list(value["columns"], "columns"))
@@ -72,7 +81,10 @@ def from_json(kind: type[G], value: Any, validate: str = "digest") -> G:
     encoder = None if value["encoder"] is None else Encoder.from_json(value["encoder"])
     if encoder is not None and encoder.columns != columns:
         raise _malformed("the encoder makes other columns than the model names")
-    return _graph_from_json(kind, _list(value["nodes"], "nodes"), columns, classes, encoder)
+    nodes = _list(value["nodes"], "nodes")
+    values = _values_from_json(value["values"]) if "values" in value else ()
+    moments = _moments_from_json(value["moments"], len(nodes)) if values else np.empty((0, 2))
+    return _graph_from_json(kind, nodes, columns, classes, encoder, values, moments)
 
 
 def digest(value: dict[str, Any]) -> str:
@@ -152,6 +164,8 @@ def _graph_from_json(
     columns: tuple[Column, ...],
     classes: NDArray[Any],
     encoder: Encoder | None,
+    values: tuple[Fraction, ...],
+    moments: NDArray[np.float64],
 ) -> G:
     for index, node in enumerate(nodes):
         _check_node(index, node, len(columns), len(classes))
@@ -174,11 +188,35 @@ def _graph_from_json(
             encoder=encoder,
             counts=np.array([node["counts"] for node in nodes], dtype=np.int64 if whole else np.float64),
             forms=forms,
+            values=values,
+            moments=moments,
         )
     except SpecError as error:
         raise _malformed(error.cause or error.what) from None
     except OverflowError:
         raise _malformed("a count is too large") from None
+
+
+def _values_from_json(entry: Any) -> tuple[Fraction, ...]:
+    """The exact values of leaves, from texts such as "12" and "25/2"."""
+    texts = _list(entry, "values")
+    if not all(isinstance(text, str) and _NUMBER.fullmatch(text) for text in texts):
+        raise _malformed("a value of a leaf is no exact number such as '12' or '25/2'")
+    values = tuple(Fraction(text) for text in texts)
+    if list(values) != sorted(set(values)):
+        raise _malformed("the values of leaves do not ascend")
+    return values
+
+
+def _moments_from_json(entry: Any, n_nodes: int) -> NDArray[np.float64]:
+    pairs = _list(entry, "moments")
+    fits = all(
+        isinstance(pair, list) and len(pair) == 2 and all(m is None or _is_finite(m) for m in pair)
+        for pair in pairs
+    )
+    if not fits or len(pairs) != n_nodes:
+        raise _malformed(f"'moments' has no mean and standard deviation for each of {n_nodes} nodes")
+    return np.array([[math.nan if m is None else float(m) for m in pair] for pair in pairs])
 
 
 def _check_node(index: int, node: Any, n_features: int, n_classes: int) -> None:

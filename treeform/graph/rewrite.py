@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from treeform.graph.build import flat_arrays
 from treeform.graph.graph import FlatGraph
-from treeform.graph.routing import sides_taken
+from treeform.graph.routing import Routed, sides_taken
 from treeform.graph.structure import tidy_order
+from treeform.graph.values import pooled
 
 if TYPE_CHECKING:
     from treeform.data.dataset import Dataset
@@ -33,11 +34,13 @@ def _simplify_once(graph: G, data: Dataset | None) -> G:
     way = _ways_by_boxes(graph)
     if data is not None:
         graph._check_fits(data)
-        taken = sides_taken(graph, data.points.X)
+        taken = sides_taken(graph, data)
         way[(way == BOTH) & taken[:, 1] & ~taken[:, 0]] = RIGHT
         way[(way == BOTH) & taken[:, 0] & ~taken[:, 1]] = LEFT
-    merger = _Merger(graph, way)
-    simpler = merger.rebuild()
+    simpler = _Merger(graph, way).rebuild()
+    if data is not None and data.quantity is None and graph.counts.dtype.kind == "i":
+        # rebuild() added the counts up, exactly; sums of doubles could be rounded otherwise.
+        Routed.of(simpler, data).counted = Routed.of(graph, data).counted
     return simpler if data is None else simpler.with_counts(data)
 
 
@@ -154,6 +157,8 @@ class _Merger(Generic[G]):
     def rebuild(self) -> G:
         graph = self.graph
         order = tidy_order(self.find(0), self.children)
+        if order == list(range(len(graph.feature))):  # every node stands for itself, and is in its place
+            return graph
         position = {node: index for index, node in enumerate(order)}
         rows: list[tuple[Any, ...]] = []
         for node in order:
@@ -163,11 +168,16 @@ class _Merger(Generic[G]):
                 left, right = self.children(node)
                 rows.append((graph.feature[node], graph.threshold[node], position[left], position[right], -1))
         counts = np.zeros((len(order), graph.n_classes), dtype=graph.counts.dtype)
+        parts: list[list[int]] = [[] for _ in order]
         for node in self._arrived():
             if not self.collapsed[node]:  # what reached a collapsed test is counted at its children
                 counts[position[self.find(node)]] += graph.counts[node]
+                parts[position[self.find(node)]].append(node)
         arrays: dict[str, Any] = flat_arrays(rows)
-        return replace(graph, **arrays, counts=counts)
+        if not graph.is_regression:
+            return replace(graph, **arrays, counts=counts, moments=np.empty((0, 2)))
+        moments = [pooled(graph.counts[nodes, 0].astype(np.float64), graph.moments[nodes]) for nodes in parts]
+        return replace(graph, **arrays, counts=counts, moments=np.array(moments))
 
     def _arrived(self) -> set[int]:
         """Nodes of the old graph that can still be reached in it."""

@@ -6,9 +6,12 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
+import numpy as np
+
 from treeform.data.columns import CATEGORY, NUMERIC, Column, number_text
 from treeform.graph.gap_rules import gaps_text
 from treeform.graph.graph import FlatGraph
+from treeform.graph.values import value_text
 
 MAX_PATHS = 32  # paths to one terminal of a diagram that a rule spells out
 Step = tuple[int, float, bool]  # feature, threshold, went right
@@ -78,7 +81,9 @@ def _question(graph: FlatGraph, node: int) -> tuple[str, bool]:
 
 
 def class_text(graph: FlatGraph, node: int) -> str:
-    """Label of a leaf as text."""
+    """Label or value of a leaf as text."""
+    if graph.is_regression:
+        return value_text(graph.values[graph.label[node]])
     return str(graph.classes[graph.label[node]])
 
 
@@ -88,8 +93,15 @@ def counts_known(graph: FlatGraph) -> bool:
 
 
 def support_text(graph: FlatGraph, node: int) -> str:
-    """``support 120, errors 7`` at a leaf, ``support 120`` at a test; in the user's units of weight."""
+    """``support 120, errors 7`` at a leaf, ``support 120`` at a test; in the user's units of weight.
+
+    In regression, mean and standard deviation of the targets in place of errors.
+    """
     total = graph.counts[node].sum()
+    if graph.is_regression:
+        mean, deviation = graph.moments[node]
+        around = "" if np.isnan(mean) else f", mean {mean:.6g}, deviation {deviation:.4g}"
+        return f"support {amount_text(total)}{around}"
     if graph.feature[node] >= 0:
         return f"support {amount_text(total)}"
     wrong = total - graph.counts[node, graph.label[node]]

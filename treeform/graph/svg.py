@@ -91,6 +91,11 @@ def to_svg(graph: FlatGraph) -> str:
     return Picture(graph).text()
 
 
+def leaf_colour(graph: FlatGraph, node: int) -> str:
+    """By the class of a leaf; values share one colour."""
+    return PALETTE[0 if graph.is_regression else int(graph.label[node]) % len(PALETTE)]
+
+
 class Picture:
     """Where everything of a drawing is."""
 
@@ -119,13 +124,19 @@ class Picture:
             total = graph.counts[node].sum()
             share = float(total) / float(graph.counts[0].sum())
             detail = f"{amount_text(total)} ({_percent(share)})"
-            if leaf:
+            if graph.is_regression:
+                detail += (
+                    f", ± {graph.moments[node, 1]:.4g}" if leaf else f", mean {graph.moments[node, 0]:.6g}"
+                )
+                tooltip = f"\n{support_text(graph, node)}"
+            elif leaf:
                 wrong = total - graph.counts[node, graph.label[node]]
                 detail += f", {amount_text(wrong)} {'error' if wrong == 1 else 'errors'}"
-            tooltip = f"\n{support_text(graph, node)}\n" + "\n".join(
-                f"{label}: {amount_text(count)}"
-                for label, count in zip(graph.classes, graph.counts[node], strict=True)
-            )
+            if not graph.is_regression:
+                tooltip = f"\n{support_text(graph, node)}\n" + "\n".join(
+                    f"{label}: {amount_text(count)}"
+                    for label, count in zip(graph.classes, graph.counts[node], strict=True)
+                )
         width = max([text_width(line, TEXT) for line in lines] + [text_width(detail, SMALL), 44.0])
         height = 2 * PADDING - 4 + _LINE * len(lines) + (_LINE + _BAR if self.known else 0)
         return _Box(lines, detail, _clean_lines(words + tooltip), width + 2 * PADDING, height)
@@ -147,7 +158,7 @@ class Picture:
         high = max([self.layout.x[v] + self.boxes[v].width / 2 for v in range(n)] + edges)
         self.shift = MARGIN - low
         self.width = high - low + 2 * MARGIN
-        self.legend = self._legend() if self.known else []
+        self.legend = self._legend() if self.known and not self.graph.is_regression else []
         self.width = max(
             [self.width] + [x + text_width(text, SMALL) + MARGIN for x, _, text, _ in self.legend]
         )
@@ -265,7 +276,7 @@ class Picture:
         box, graph = self.boxes[node], self.graph
         x, y = self.corner(node)
         leaf = graph.feature[node] < 0
-        colour = PALETTE[int(graph.label[node]) % len(PALETTE)] if leaf else "#444444"
+        colour = leaf_colour(graph, node) if leaf else "#444444"
         fill = _mixed(colour, 255, 0.84) if leaf else "#ffffff"
         frame = (
             f'<rect x="{_number(x)}" y="{_number(y)}" width="{_number(box.width)}" '

@@ -72,12 +72,15 @@ class Term(_Arithmetic):
         `treeform.language.composed`.
     is_whole : bool
         Whether every value is a whole multiple of `unit`.
+    of_values : bool
+        Whether leaves predict values under it, and not classes: then the problem is one of regression.
     """
 
     name: ClassVar[str]
     needs: ClassVar[Set[str]] = frozenset()
     is_sum: ClassVar[bool] = True
     is_whole: ClassVar[bool] = True
+    of_values: ClassVar[bool] = False
 
     @property
     def terms(self) -> tuple[tuple[Fraction, Term], ...]:
@@ -105,6 +108,10 @@ class Term(_Arithmetic):
         if inside is None:
             return cls()
         raise SpecError(f"the objective {cls.name} takes nothing in brackets, and {inside!r} is given")
+
+    def reading(self, data: Dataset) -> Dataset:
+        """The data with the target as this term reads it: as labels, unless it is overridden."""
+        return data
 
     def bind(self, data: Dataset, **context: Any) -> Term:
         """Resolve what depends on the data, such as groups, and check it; see `Requirement.bind`."""
@@ -299,6 +306,33 @@ class Objective(_Arithmetic):
                 fix="minimise tf.Depth() under requirements such as tf.MaxErrors(0), or bound the depth by the shape",
             )
         return depth
+
+    @property
+    def is_regression(self) -> bool:
+        """Whether leaves predict values, and not classes."""
+        return any(term.of_values for _, term in self.terms)
+
+    def reading(self, data: Dataset) -> Dataset:
+        """The data with the target as the terms read it: as labels, or as a quantity.
+
+        Raises
+        ------
+        SpecError
+            If terms on classes are mixed with terms on values.
+        DataError
+            If the target cannot be read so.
+        """
+        own = [term for _, term in self.terms if term.of_values]
+        others = [
+            term for _, term in self.terms if not term.of_values and not isinstance(term, Nodes | Leaves)
+        ]
+        if own and (others or len(own) > 1):
+            raise SpecError(
+                f"the objective {self} mixes {own[0].name} with {(others or own[1:])[0].name}",
+                cause="a regression problem has one loss, beside the price of tests",
+                fix=f"minimise for example {own[0].name} + 2*nodes",
+            )
+        return own[0].reading(data) if own else data
 
     @property
     def is_whole(self) -> bool:

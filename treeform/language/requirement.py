@@ -55,11 +55,14 @@ class Requirement(Component, ABC):
         Whether it may need tests that decide nothing, as "at least five tests" does. False guarantees that a model
         which satisfies it still does when such a test is left out or made a pass-through; formulations then state
         less, and are faster.
+    of_values : bool
+        Whether it may be asked of regression models: it reads tests and weights, and no predicted class.
     """
 
     name: ClassVar[str] = ""
     continuous: ClassVar[bool] = False
     demands_tests: ClassVar[bool] = True
+    of_values: ClassVar[bool] = False
 
     def __init_subclass__(cls, listed: bool = True, **kwargs: Any) -> None:
         """Enter the class under its name; ``listed=False`` for what is a part of something else."""
@@ -143,6 +146,10 @@ class Requirement(Component, ABC):
     def refusal(self, data: Dataset, shape: Shape) -> SpecError | None:
         """Why this requirement has no meaning for models of ``shape``, or None."""
         return None
+
+    def adapted(self, graph: DecisionGraph, data: Dataset) -> DecisionGraph:
+        """A model that decides the same on ``data``, in the form that this requirement wants; usually itself."""
+        return graph
 
     # -- paid instead of held ------------------------------------------------------------------------
 

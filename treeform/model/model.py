@@ -20,6 +20,7 @@ from treeform.model.csr import Bools, Floats, Ints, Rows
 from treeform.model.expr import Expr, Relation, as_expr, common_owner
 from treeform.model.specs import CardinalitySpec, ClauseSpec, SignedClauses
 from treeform.model.stopping import look_up
+from treeform.steps import tell
 
 
 class Watermark(NamedTuple):
@@ -69,6 +70,7 @@ class Model:
     def __init__(self, name: str = "model") -> None:
         self.name = name
         self.blocks: list[Block] = []
+        self._n_rows = 0
         self.objective = Objective()
         self._columns = Columns()
         # Names in use, with the last number given to a repeated one.
@@ -198,6 +200,8 @@ class Model:
         block = lower.to_block(thing, label, None if when is None else as_expr(when), self)
         self._take("block", label)
         self.blocks.append(block)
+        self._n_rows += block.n_rows
+        tell(self._n_rows, "rows built")
         return block
 
     def minimize(self, expr: Any) -> None:

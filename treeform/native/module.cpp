@@ -15,6 +15,9 @@ void bind(nanobind::module_& m);
 namespace diagram {
 void bind(nanobind::module_& m);
 }
+namespace regression {
+void bind(nanobind::module_& m);
+}
 namespace rup {
 void bind(nanobind::module_& m);
 }
@@ -30,6 +33,7 @@ NB_MODULE(_core, m) {
     treeform::continuous_totals::bind(m);
     treeform::contree::bind(m);
     treeform::diagram::bind(m);
+    treeform::regression::bind(m);
     treeform::rup::bind(m);
     treeform::totals::bind(m);
 }

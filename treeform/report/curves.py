@@ -9,7 +9,7 @@ from fractions import Fraction
 from treeform.language.bounded import Bounded
 from treeform.language.question import Question
 from treeform.solve import SolveOptions, SolveResult, Status, schedule
-from treeform.solve.budget import Budget
+from treeform.solve.budget import Budget, interruptible
 from treeform.solve.choice import choose
 from treeform.tradeoff.axis import find_axis
 from treeform.tradeoff.frontier import Frontier
@@ -60,12 +60,13 @@ def trace_curves(result: SolveResult, time_limit: float | None = None) -> tuple[
     ]
     budget = Budget(schedule.REPORT_CURVES.seconds(time_limit))
     curves = []
-    for index, label in enumerate(axes):
-        if budget.stop():
-            break
-        seconds = schedule.equal_part(budget.remaining, len(axes) - index)
-        without, axis = find_axis(question, label)
-        curves.append(trace_frontier(without, axis, SolveOptions(time_limit=seconds)))
+    with interruptible(budget):
+        for index, label in enumerate(axes):
+            if budget.stop():
+                break
+            seconds = schedule.equal_part(budget.remaining, len(axes) - index)
+            without, axis = find_axis(question, label)
+            curves.append(trace_frontier(without, axis, SolveOptions(time_limit=seconds)))
     return tuple(frontier for frontier in curves if frontier.points)
 
 

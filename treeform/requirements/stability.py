@@ -43,6 +43,7 @@ class MinSupport(OfAmount, Requirement):
 
     name: ClassVar[str] = "min_support"
     demands_tests: ClassVar[bool] = False
+    of_values: ClassVar[bool] = True
     needs = frozenset({"branch", "active"})
 
     def bind(self, data: Dataset, **context: Any) -> MinSupport:
@@ -109,6 +110,7 @@ class Stability(OfAmount, Requirement):
 
     name: ClassVar[str] = "stability"
     demands_tests: ClassVar[bool] = False
+    of_values: ClassVar[bool] = True
     needs = frozenset({"reaches", "active"})
 
     def bind(self, data: Dataset, **context: Any) -> Stability:

@@ -7,11 +7,12 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from numbers import Real
 from types import FrameType
 
 from treeform.errors import SpecError
-from treeform.solve.result import Limit
+from treeform.solve.result import Limit, Progress
 
 MOST_SECONDS = 10**8
 """Three years."""
@@ -48,6 +49,11 @@ class Budget:
         return time.monotonic() - self._start
 
     @property
+    def limit(self) -> float | None:
+        """The seconds that this budget had from the beginning; None when it has no limit of its own."""
+        return self._limit
+
+    @property
     def remaining(self) -> float | None:
         """Seconds left, at least 0; None when unlimited."""
         left = None if self._limit is None else max(0.0, self._limit - self.seconds)
@@ -69,30 +75,50 @@ class Budget:
         left = self.remaining
         return Limit.TIME if left is not None and left <= 0 else None
 
+    @property
+    def interrupted(self) -> bool:
+        """Whether Ctrl-C, or whoever holds this budget, asked for a stop."""
+        return self.reason is Limit.INTERRUPTED
+
     def stop(self) -> bool:
         """Whether work has to stop now."""
         return self.reason is not None
+
+    def progress_of(self, part: Progress, phase: str, parts: tuple[int, int] | None = None) -> Progress:
+        """The progress of all that this budget is for, from that of the part of it which goes on."""
+        phase = f"{phase}: {part.phase}" if part.phase else phase
+        return replace(part, seconds=self.seconds, limit=self.limit, phase=phase, parts=parts or part.parts)
 
     def share(self, seconds: float | None) -> Budget:
         """A part of this budget, at most ``seconds`` long."""
         return Budget(seconds if seconds is None else max(seconds, 1e-3), parent=self)
 
 
+_interruptible: list[Budget] = []
+"""The budgets of the work under way, the outermost first."""
+
+
 @contextmanager
 def interruptible(budget: Budget) -> Iterator[None]:
-    """First Ctrl-C: stop and keep the best model. Second: raise KeyboardInterrupt at once."""
+    """First Ctrl-C: stop and keep the best model. Second: raise KeyboardInterrupt at once.
+
+    Within work that is interruptible itself, such as one bound of a frontier, Ctrl-C stops all of it.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
+    _interruptible.append(budget)
     previous = signal.getsignal(signal.SIGINT)
 
     def handle(signum: int, frame: FrameType | None) -> None:
-        if budget.reason is Limit.INTERRUPTED:
+        if _interruptible[0].interrupted:
             raise KeyboardInterrupt
-        budget.interrupt()
+        for one in _interruptible:
+            one.interrupt()
 
     signal.signal(signal.SIGINT, handle)
     try:
         yield
     finally:
         signal.signal(signal.SIGINT, previous if previous is not None else signal.default_int_handler)
+        _interruptible.pop()

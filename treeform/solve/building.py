@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import queue
 import threading
+from collections import deque
 from collections.abc import Callable
+from dataclasses import astuple
 from typing import Any, TypeVar
 
 from treeform.backends.watch import detach
 from treeform.model.stopping import BuildingStopped, stop_building_when
+from treeform.steps import Step, heard_by, tell
 
 T = TypeVar("T")
 POLL = 0.02
@@ -17,7 +20,8 @@ POLL = 0.02
 def build_beside(work: Callable[[], T], stop: Callable[[], bool]) -> T | None:
     """Run ``work`` in a separate thread; None as soon as ``stop`` returns True.
 
-    Work that is left alone ends when its model is to grow next, or with the loading of its solver.
+    Work that is left alone ends when its model is to grow next, or with the loading of its solver. How far it has come
+    is told in the caller's thread.
 
     Raises
     ------
@@ -25,10 +29,11 @@ def build_beside(work: Callable[[], T], stop: Callable[[], bool]) -> T | None:
         What ``work`` raised.
     """
     news: queue.SimpleQueue[tuple[Any, BaseException | None]] = queue.SimpleQueue()
+    steps: deque[Step] = deque(maxlen=1)
 
     def run() -> None:
         try:
-            with stop_building_when(stop):
+            with stop_building_when(stop), heard_by(steps.append):
                 news.put((work(), None))
         except BaseException as error:  # raised again in the caller's thread
             news.put((None, error))
@@ -40,6 +45,8 @@ def build_beside(work: Callable[[], T], stop: Callable[[], bool]) -> T | None:
         try:
             value, error = news.get(timeout=POLL)
         except queue.Empty:
+            if steps:
+                tell(*astuple(steps.pop()))
             if stop():
                 return None
             continue

@@ -19,6 +19,7 @@ from treeform.language.question import Question
 from treeform.shape import UNIVARIATE, Tree
 from treeform.solve.in_parts import first_part, is_largest, too_many_parts
 from treeform.solve.options import SolveOptions
+from treeform.solve.regression import regression_engine
 from treeform.solve.relaxation import relax
 from treeform.solve.totals_engine import plain_engine, totals_engine, why_chosen, why_not
 
@@ -46,6 +47,12 @@ class Plan:
 
 def choose(question: Question, options: SolveOptions) -> Plan:
     """Choose what the user left open, and note it in the plan."""
+    if question.objective.is_regression:
+        question.objective.check(question.data, question.shape)
+        native = regression_engine(question, options)
+        said = f"solver: {native.name}, the native search for regression trees"
+        notes = (said,) if options.solver is None else ()
+        return Plan(native, None, None, None, _start(options.warm_start), notes)
     if question.objective.is_sum:
         return _choose(question, options)
     question.objective.check(question.data, question.shape)

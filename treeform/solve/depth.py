@@ -104,6 +104,7 @@ def _skip(question: Question, formulation: Formulation, ledger: Ledger, unit: in
     """The first depth that the formulation does not rule out without a call."""
     if not isinstance(formulation, DepthHints):
         return 1
+    ledger.set_phase(f"bounds of {formulation.name}")
     first = formulation.least_depth(question.data, question.requirements, question.shape.depth)
     by = f"bounds of {formulation.name}"
     if first > question.shape.depth:

@@ -4,29 +4,33 @@ from __future__ import annotations
 
 import numpy as np
 
-from treeform.engines import ConTree, Engine
+from treeform.engines import ConTree, Engine, RegressionSearch
 from treeform.graph import DecisionGraph
 from treeform.graph.evaluate import errors
 from treeform.language.abilities import FirstModels
 from treeform.language.question import Question
-from treeform.shape import Tree
+from treeform.shape import Tree, smaller_shapes
 from treeform.solve import schedule
 from treeform.solve.budget import Budget, interruptible
 from treeform.solve.choice import Plan, choose
 from treeform.solve.depth import minimize_depth
+from treeform.solve.diagram_totals import search_within_gap
 from treeform.solve.engines import run_engine
+from treeform.solve.fitting_trees import submit_fitting_trees
 from treeform.solve.in_parts import search_in_parts
 from treeform.solve.lagrangian import rows_of, tighten
 from treeform.solve.ledger import Ledger
 from treeform.solve.neighbourhoods import improve
 from treeform.solve.options import USUAL, SolveOptions
 from treeform.solve.proof_writer import ProofWriter
+from treeform.solve.regression import best_constant, run_regression
 from treeform.solve.relaxation import relax
 from treeform.solve.result import Limit, SolveResult, Status, as_number, why_stopped
 from treeform.solve.search import CompiledSearch
 from treeform.solve.simple_bounds import PROVER, PROVER_OF_CLASSES, classes_bound, floor_bound, out_of_reach
 from treeform.solve.totals_engine import totals_engine
 from treeform.solve.verification import verify
+from treeform.steps import heard_by, tell
 
 
 def solve(question: Question, options: SolveOptions = USUAL) -> SolveResult:
@@ -34,7 +38,7 @@ def solve(question: Question, options: SolveOptions = USUAL) -> SolveResult:
     plan = choose(question, options)
     budget = Budget(options.time_limit)
     ledger = Ledger(question, budget, options.on_progress)
-    with interruptible(budget):
+    with interruptible(budget), heard_by(ledger.hear):
         limit = _work(question, plan, ledger, budget, options.proofs)
     if options.proofs is not None:
         _tidy(options.proofs, plan, ledger)
@@ -54,6 +58,7 @@ def _tidy(files: ProofWriter, plan: Plan, ledger: Ledger) -> None:
 def _work(
     question: Question, plan: Plan, ledger: Ledger, budget: Budget, files: ProofWriter | None
 ) -> Limit | None:
+    ledger.set_phase("quick bounds")
     constants(question, ledger)
     ledger.prove_lower(floor_bound(question), PROVER)
     ledger.prove_lower(classes_bound(question), PROVER_OF_CLASSES)
@@ -89,6 +94,8 @@ def _in_parts(question: Question, plan: Plan, ledger: Ledger, budget: Budget) ->
 
 
 def _by_engine(question: Question, engine: Engine, ledger: Ledger, budget: Budget) -> Limit | None:
+    if isinstance(engine, RegressionSearch):
+        return run_regression(question, engine, ledger, budget)
     relaxation = relax(question, engine)
     assert relaxation is not None
     ledger.set_phase(engine.name)
@@ -99,12 +106,20 @@ def _by_engine(question: Question, engine: Engine, ledger: Ledger, budget: Budge
 def _search(
     question: Question, plan: Plan, ledger: Ledger, budget: Budget, files: ProofWriter | None
 ) -> Limit | None:
-    """A formulation on a solver, after what first models and a native engine give."""
-    assert plan.backend is not None and plan.formulation is not None
+    """A formulation on a solver, after what first models, a native engine and smaller shapes give."""
     _first_models(question, plan, ledger, budget)
     if plan.warm_engine is not None:
         _warm_up(question, plan, ledger, budget)
         _neighbourhoods(question, plan.warm_engine, ledger, budget)
+    if not ledger.stop():
+        _smaller_shapes(question, plan, ledger, budget)
+    return _by_solver(question, plan, ledger, budget, files)
+
+
+def _by_solver(
+    question: Question, plan: Plan, ledger: Ledger, budget: Budget, files: ProofWriter | None
+) -> Limit | None:
+    assert plan.backend is not None and plan.formulation is not None
     if ledger.stop():
         ledger.notes.append(f"{plan.formulation.name} on {plan.backend.name} was not started: {_why(ledger)}")
         return budget.reason
@@ -118,9 +133,39 @@ def _first_models(question: Question, plan: Plan, ledger: Ledger, budget: Budget
     if not isinstance(plan.formulation, FirstModels):
         return
     part = schedule.FIRST_MODELS.of(budget)
-    for graph in plan.formulation.starts(question.data, question.shape):
+    ledger.set_phase(f"{plan.formulation.name}, first models")
+    for made, graph in enumerate(plan.formulation.starts(question.data, question.shape), start=1):
         ledger.submit(graph, f"{plan.formulation.name}, first models")
+        tell(made, "models")
         if part.stop() or ledger.closed:
+            return
+
+
+def _smaller_shapes(question: Question, plan: Plan, ledger: Ledger, budget: Budget) -> None:
+    """Under requirements and a time limit: the best models of the shapes of fewer layers, each from the one before.
+
+    An engine that honours all of the problem begins with smaller depths itself. Without a limit the solver goes on to
+    the optimum, which no smaller shape beats.
+    """
+    if not question.requirements or budget.remaining is None:
+        return
+    best = ledger.graph
+    for shape in smaller_shapes(question.shape):
+        ledger.set_phase(f"{shape} first")
+        part = schedule.SMALLER_SHAPE.of(budget)
+        smaller = question.with_(shape=shape)
+        claims = Ledger(smaller, part)
+        constants(smaller, claims)
+        if best is not None:
+            claims.submit(best, "what is known")
+        _first_models(smaller, plan, claims, part)
+        if plan.warm_engine is not None:
+            _warm_up(smaller, plan, claims, part)
+        _by_solver(smaller, plan, claims, part, None)
+        if claims.graph is not None:
+            best = claims.graph
+            ledger.submit(best, f"the best model of {shape}")
+        if ledger.stop():
             return
 
 
@@ -133,6 +178,9 @@ def constants(question: Question, ledger: Ledger) -> None:
 
     They come before everything that can take time: no limit is too short for an admissible one.
     """
+    if question.objective.is_regression:
+        ledger.submit(best_constant(question), "constant model")
+        return
     for label in np.argsort(-question.data.class_weights, kind="stable").tolist():
         ledger.submit(DecisionGraph.leaf(label, question.data), "constant model")
         if ledger.graph is not None and ledger.budget.stop():
@@ -155,7 +203,9 @@ def _warm_up(question: Question, plan: Plan, ledger: Ledger, budget: Budget) -> 
             return
     part = budget.share(seconds)
     outcome = run_engine(plan.warm_engine, relaxation, ledger, part)
-    tighten(question, plan.warm_engine, relaxation, outcome, ledger, part)
+    priced = tighten(question, plan.warm_engine, relaxation, outcome, ledger, part)
+    if priced is not None and not ledger.stop():
+        search_within_gap(question, *priced, ledger, schedule.WITHIN_GAP.of(budget))
 
 
 def _neighbourhoods(question: Question, engine: Engine, ledger: Ledger, budget: Budget) -> None:
@@ -195,6 +245,8 @@ def _by_trees(question: Question, ledger: Ledger, part: Budget) -> None:
     if relaxation is not None and (totals is not None or rows_of(question, relaxation.dropped)):
         outcome = run_engine(engine, relaxation, ledger, part)
         tighten(question, engine, relaxation, outcome, ledger, part)
+        if totals is not None and not ledger.stop():
+            submit_fitting_trees(question, engine, relaxation, ledger, part)
 
 
 def _refuted(question: Question, ledger: Ledger) -> list[str]:
@@ -239,7 +291,7 @@ def _result(question: Question, plan: Plan, ledger: Ledger, limit: Limit | None)
         limit=None if done else limit,
         objective=None if final is None else as_number(units(final.value)),
         bound=None if ledger.lower is None else as_number(units(ledger.lower)),
-        errors=None if graph is None else int(errors(graph, question.data)),
+        errors=None if graph is None or graph.is_regression else int(errors(graph, question.data)),
         violations={} if final is None else {k: as_number(v) for k, v in final.violations.items()},
         claims=tuple(ledger.claims),
         trace=tuple(ledger.trace),

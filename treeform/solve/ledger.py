@@ -21,8 +21,11 @@ from treeform.solve.budget import Budget
 from treeform.solve.result import Claim, Progress, Status, as_number
 from treeform.solve.simple_bounds import ceiling
 from treeform.solve.verification import Verified, judge_candidate
+from treeform.steps import Step
 
 BOUND_TOLERANCE = 1e-6
+REPORT_EVERY = 1.0
+"""Seconds between reports while neither model nor bound changes."""
 
 
 class Ledger:
@@ -44,6 +47,7 @@ class Ledger:
         """The solvers and engines that were started, in order."""
         self.trace: list[tuple[float, Any, Any]] = []
         self._on_progress = on_progress
+        self._pace = Pace()
         self._lock = threading.RLock()
         self._ceiling = ceiling(question)
 
@@ -127,7 +131,13 @@ class Ledger:
     def set_phase(self, phase: str) -> None:
         """Set the phase of the work, and report it."""
         self.phase = phase
+        self._pace = Pace()
         self._report()
+
+    def hear(self, step: Step) -> None:
+        """Take note of how far the phase has come, and report it once a second."""
+        if self._pace.hear(step, self.budget.seconds):
+            self._report()
 
     # -- inside ---------------------------------------------------------------------------------
 
@@ -160,5 +170,36 @@ class Ledger:
     def _report(self) -> None:
         if self._on_progress is not None:
             self._on_progress(
-                Progress(self.budget.seconds, self._units(self.upper), self._units(self.lower), self.phase)
+                Progress(
+                    self.budget.seconds,
+                    self._units(self.upper),
+                    self._units(self.lower),
+                    self.phase,
+                    self.budget.limit,
+                    self._pace.step,
+                    self._pace.rate,
+                )
             )
+
+
+class Pace:
+    """How far a phase has come, and how fast."""
+
+    def __init__(self) -> None:
+        self.step: Step | None = None
+        self.rate: float | None = None
+        self._from: tuple[float, Step] | None = None
+
+    def hear(self, step: Step, seconds: float) -> bool:
+        """Take note of a step; whether it is time to report it."""
+        self.step = step
+        if self._from is None or self._from[1].unit != step.unit or step.done < self._from[1].done:
+            # Another run of an engine counts from the beginning.
+            self._from, self.rate = (seconds, step), None
+            return False
+        since, before = self._from
+        if seconds - since < REPORT_EVERY:
+            return False
+        self.rate = (step.done - before.done) / (seconds - since)
+        self._from = (seconds, step)
+        return True

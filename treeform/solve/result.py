@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Self
 
 from treeform.notebook import table_html, text_html
+from treeform.steps import Step
 
 if TYPE_CHECKING:
     from treeform.graph import DecisionGraph
@@ -55,17 +56,50 @@ def as_number(value: Fraction | int) -> Number:
 
 @dataclass(frozen=True)
 class Progress:
-    """The state of a run at one moment, in the user's units."""
+    """The state of a run at one moment, in the user's units.
+
+    Attributes
+    ----------
+    seconds : float
+        Since the run began.
+    upper, lower : int or Fraction or None
+        The objective of the incumbent, and the proved bound.
+    phase : str
+        What is going on, such as ``"contree"`` or ``"building odd"``.
+    limit : float or None
+        The time limit of the run in seconds.
+    step : Step or None
+        How far the phase has come, such as the nodes that a search has opened.
+    rate : float or None
+        Units of the step per second, over the last second or so.
+    parts : (int, int) or None
+        Of work in parts, such as the depths of a Pareto curve: how many are done, and how many there are.
+    """
 
     seconds: float
     upper: Number | None
     lower: Number | None
     phase: str
+    limit: float | None = None
+    step: Step | None = None
+    rate: float | None = None
+    parts: tuple[int, int] | None = None
 
     @property
     def gap(self) -> float | None:
         """Relative distance of the bound from the incumbent, 0 when proved, None when unknown."""
         return relative_gap(self.upper, self.lower)
+
+    def __str__(self) -> str:
+        gap = "" if self.gap is None else f", gap {self.gap:.1%}"
+        known = f"incumbent {_show(self.upper)}, bound {_show(self.lower)}{gap}"
+        return f"{self.seconds:.1f} s: {known}, {self.doing}"
+
+    @property
+    def doing(self) -> str:
+        """The phase, and how far it and the whole have come."""
+        parts = "" if self.parts is None else f" ({self.parts[0]} of {self.parts[1]} parts done)"
+        return f"{self.phase}{parts}" + ("" if self.step is None else f", {self.step}")
 
 
 def relative_gap(upper: Number | None, lower: Number | None) -> float | None:
@@ -127,7 +161,7 @@ class SolveResult:
     objective, bound : int or Fraction or None
         Value of ``graph`` and the proved lower bound, in the user's units.
     errors : int or None
-        Misclassified training rows (unweighted), recounted.
+        Misclassified training rows (unweighted), recounted; None in regression.
     violations : dict of str to int or Fraction
         What is left of each requirement on ``graph``: 0 is satisfied.
     claims : tuple of Claim
@@ -206,9 +240,10 @@ class SolveResult:
         if self.graph is None:
             return f"{self.status}" + (f" (stopped: {self.limit})" if self.limit else "")
         stopped = f", stopped: {self.limit}" if self.limit else ""
+        errors = "" if self.errors is None else f"{self.errors} errors, "
         return (
             f"{self.status}: objective {_show(self.objective)}, bound {_show(self.bound)}, "
-            f"{self.errors} errors, {self.graph.n_nodes} tests, {self.seconds:.2f} s{stopped}"
+            f"{errors}{self.graph.n_nodes} tests, {self.seconds:.2f} s{stopped}"
         )
 
 

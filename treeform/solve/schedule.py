@@ -55,6 +55,13 @@ WARM_START = Share(0.3, unlimited=60.0)
 NEIGHBOURHOODS = Share(0.1, most=10.0, unlimited=10.0)
 """Better models than those of an engine that does not honour all requirements: most are found in the first second."""
 
+WITHIN_GAP = Share(0.45, unlimited=60.0)
+"""The search with totals through the diagrams within the Lagrangian gap: it proves more than the solver after it."""
+
+SMALLER_SHAPE = Share(0.3)
+"""The same question on a shape of fewer layers, requirements and all, for each number of layers in turn: its best model
+is a model of the larger shapes, which are never worse than what a smaller one answers in this time."""
+
 CORES = Share(0.1, most=10.0, unlimited=10.0)
 """Lower bounds from cores before a SAT solver descends: they grow fast at first, and slowly later."""
 

@@ -69,7 +69,7 @@ def bound_with(question: Question, tests: int) -> int:
 
 def most_tests(question: Question) -> int:
     """The largest number of tests that shape and requirements allow."""
-    limit, most = question.limits.max_nodes, sum(question.shape.widths)
+    limit, most = question.limits.max_nodes, sum(question.shape.widths[: question.limits.max_depth])
     return most if limit is None else min(limit, most)
 
 
@@ -81,13 +81,13 @@ def out_of_reach(question: Question) -> str | None:
     return f"{ends - 1} tests lead to at most {ends} of the {classes} classes: the others are always errors"
 
 
-def ceiling(question: Question) -> int:
+def ceiling(question: Question) -> int | Fraction:
     """No admissible model has a scaled value above this: a lower bound beyond it proves infeasibility."""
     total = question.objective.largest(question.data, question.shape)
     allowed = allowed_errors(question)
     if allowed is not None:
         total = min(total, question.objective.terms[0][0] * question.data.weight_unit * allowed)
-    return math.floor(total * question.scale)
+    return math.floor(total * question.scale) if question.objective.is_whole else total * question.scale
 
 
 def allowed_errors(question: Question) -> int | None:

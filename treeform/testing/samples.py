@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
+import pandas as pd
+
+from treeform.data import Dataset
+from treeform.graph import DecisionGraph
 from treeform.language.requirement import Requirement
 from treeform.requirements import (
     AccuracyParity,
+    Below,
     ConditionalParity,
     EqualizedOdds,
     EqualOpportunity,
+    Exclusive,
     FeatureBudget,
+    FeatureCost,
+    Fix,
     GroupErrorAtMost,
+    Interaction,
+    MaxDepth,
     MaxErrors,
     MaxFalsePositiveRate,
+    MaxLeaves,
     MaxNodes,
+    MaxTestsPerPath,
+    MaxThresholds,
     MinPrecision,
     MinRecall,
     MinSpecificity,
@@ -20,9 +33,16 @@ from treeform.requirements import (
     Monotone,
     MustClassifyRight,
     NoTestOn,
+    OncePerPath,
     PredictiveEquality,
     Stability,
     StatisticalParity,
+    StayCloseTo,
+    Uses,
+)
+
+_TABLE = Dataset.from_user(
+    pd.DataFrame({"age": [18.5, 30.25, 47.0, 47.0], "owner": [False, True, False, True]}), [0, 1, 1, 0]
 )
 
 SAMPLES: tuple[Requirement, ...] = (
@@ -51,5 +71,18 @@ SAMPLES: tuple[Requirement, ...] = (
     NoTestOn("age"),
     Monotone("age", favourable=1),
     Monotone("owner", "decreasing", favourable=0),
+    MaxLeaves(2),
+    MaxDepth(1),
+    MaxTestsPerPath(["age", "owner"], 1),
+    OncePerPath(),
+    MaxThresholds("age", 1),
+    FeatureCost({"age": 1, "owner": "0.5"}, at_most=1),
+    FeatureCost({"age": 1, "owner": "0.5"}, at_most=1, per_path=True),
+    Uses("age"),
+    Exclusive(["age", "owner"]),
+    Interaction([["age"], ["owner", "group"]]),
+    Below("owner", above="age"),
+    Fix(DecisionGraph.from_nested((0, 38.0, 0, 1), _TABLE)),
+    StayCloseTo(DecisionGraph.from_nested((0, 24.0, 0, (1, 0.5, 1, 0)), _TABLE), changed="0.3"),
 )
 """Over the tables of `treeform.testing.draw_cases`, whose columns and groups they name."""

@@ -9,6 +9,7 @@ that is refuted and the measure of a model.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -20,7 +21,7 @@ from treeform.language.question import Question
 from treeform.solve import schedule
 from treeform.solve.budget import Budget, interruptible
 from treeform.solve.options import USUAL, SolveOptions
-from treeform.solve.result import Status
+from treeform.solve.result import Progress, Status
 from treeform.tradeoff.axis import with_axis
 from treeform.tradeoff.conflict import BoundNeeded, Conflict, subset
 
@@ -39,7 +40,7 @@ def explain_conflict(
     """
     search = _Search(question, options)
     with interruptible(search.budget):
-        search.whole = answer if answer is not None else search.ask(question)
+        search.whole = answer if answer is not None else search.ask(question, "all requirements")
         if search.whole.graph is not None:
             return None
         labels, proof, witnesses = search.filtered()
@@ -51,11 +52,16 @@ def explain_conflict(
 
 
 def conflict_of(
-    result: CertifiedResult, solver: Any = None, formulation: Any = None, time_limit: float | None = None
+    result: CertifiedResult,
+    solver: Any = None,
+    formulation: Any = None,
+    time_limit: float | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
 ) -> Conflict | None:
     """The conflict behind a result; see `treeform.Result.conflict`."""
     assert result.question is not None
-    return explain_conflict(result.question, SolveOptions(solver, formulation, time_limit=time_limit), result)
+    options = SolveOptions(solver, formulation, time_limit=time_limit, on_progress=on_progress)
+    return explain_conflict(result.question, options, result)
 
 
 class _Search:
@@ -68,12 +74,18 @@ class _Search:
         self.question, self.options = question, options
         self.budget = Budget(options.time_limit)
 
-    def ask(self, question: Question, objective: bool = False) -> CertifiedResult:
-        """Whether some model satisfies the requirements; with the objective, the best one."""
+    def ask(self, question: Question, what: str, objective: bool = False) -> CertifiedResult:
+        """Whether some model satisfies the requirements; with the objective, the best one. Progress says ``what``."""
         stated = question if objective else question.with_(objective=Objective(()))
         part = schedule.CONFLICT_STEP.of(self.budget).remaining
         seconds = None if part is None else max(part, 1e-3)
-        return solve_certified(stated, replace(self.options, time_limit=seconds))
+        told = self._told(what)
+        return solve_certified(stated, replace(self.options, time_limit=seconds, on_progress=told))
+
+    def _told(self, what: str) -> Callable[[Progress], None] | None:
+        """What shows the work on one question, in the time of all of them."""
+        report = self.options.on_progress
+        return None if report is None else lambda p: report(self.budget.progress_of(p, what))
 
     def filtered(self) -> tuple[tuple[str, ...], CertifiedResult, dict[str, CertifiedResult]]:
         """A minimal conflicting set, its proof, and for each member a model of the others."""
@@ -83,7 +95,7 @@ class _Search:
             others = tuple(one for one in labels if one != label)
             if self.budget.stop() or proof.status is not Status.INFEASIBLE:
                 break
-            tried = self.ask(subset(self.question, others))
+            tried = self.ask(subset(self.question, others), f"without {label}")
             if tried.status is Status.INFEASIBLE:
                 labels, proof = others, tried
             elif tried.graph is not None:
@@ -99,7 +111,7 @@ class _Search:
         others = self.question.with_(
             requirements=tuple(r for i, r in enumerate(self.question.requirements) if i != index)
         )
-        refuted = self.ask(others)
+        refuted = self.ask(others, f"without {label}")
         if refuted.graph is None:
             return BoundNeeded(label, axis, None, None, refuted, refuted.status is Status.INFEASIBLE)
         value = axis.measured(refuted.graph, self.question.data)
@@ -118,7 +130,9 @@ class _Search:
             # Every second question asks for anything tighter than the best model, which ends the search when
             # that model is the tightest.
             bound = _middle(axis, too_tight, following) if halve else following
-            tried = self.ask(with_axis(others, axis, bound))
+            tried = self.ask(
+                with_axis(others, axis, bound), f"{label} with {axis.bound_name} {float(bound):.6g}"
+            )
             if tried.graph is not None:
                 value = axis.measured(tried.graph, data)
             elif tried.status is Status.INFEASIBLE:
@@ -126,8 +140,12 @@ class _Search:
             else:
                 break
             halve = not halve
-        best = self.ask(with_axis(others, axis, value), objective=True)
-        return BoundNeeded(label, axis, value, best if best.graph is not None else None, refuted, proved)
+        best = None
+        if not self.budget.interrupted:
+            stated = with_axis(others, axis, value)
+            best = self.ask(stated, f"the best with {axis.bound_name} {float(value):.6g}", True)
+        model = best if best is not None and best.graph is not None else None
+        return BoundNeeded(label, axis, value, model, refuted, proved)
 
 
 def _middle(axis: Bounded, tight: Value, loose: Value) -> Value:

@@ -16,17 +16,20 @@ from treeform.language.costs import ClassCost
 from treeform.language.objective import Error, Nodes
 from treeform.language.question import Question
 from treeform.requirements import MaxNodes
-from treeform.shape import UNIVARIATE, Diagram, Shape, Tree
+from treeform.shape import UNIVARIATE, Diagram, Tree, smaller_shapes
 from treeform.solve import schedule
 from treeform.solve.budget import Budget, interruptible
 from treeform.solve.choice import Plan, choose, require_exact
-from treeform.solve.ledger import Ledger
+from treeform.solve.ledger import Ledger, Pace
 from treeform.solve.options import USUAL, SolveOptions
+from treeform.solve.regression import refuse_regression
 from treeform.solve.relaxation import Relaxation, relax
 from treeform.solve.result import Limit, Progress, as_number
 from treeform.solve.search import CompiledSearch
 from treeform.solve.simple_bounds import ceiling
+from treeform.steps import Step, heard_by, tell
 from treeform.tradeoff.size_table import SizeBounds, SizeTable, checked_price, price_of_alpha
+from treeform.tradeoff.skeleton import shrunk
 from treeform.tradeoff.trees_at_price import solve_trees_at_price
 
 
@@ -63,26 +66,51 @@ def fill_size_table(
     prices: Sequence[Any] | None = None,
     alphas: Sequence[Any] | None = None,
     start: SizeTable | None = None,
+    smaller: SizeTable | None = None,
 ) -> SizeTable:
-    """Fill a `SizeTable`; see `treeform.Problem.size_table`."""
+    """Fill a `SizeTable`; see `treeform.Problem.size_table`.
+
+    `smaller` is a table of the shape with one layer less: its models are models of this one. Without it, and with
+    requirements and a time limit, it is filled first, so that a larger shape is no worse.
+    """
+    refuse_regression(question, "a size table")
     if not all(isinstance(term, Error | ClassCost | Nodes) for _, term in question.objective.terms):
         raise SpecError(
             f"{question.objective} has no size table",
             cause="a size table minimises errors or costs, and prices on tests come afterwards",
             fix="minimise tf.Error() or tf.Cost(...)",
         )
-    budget = Budget(options.time_limit)
-    search = SizeTableSearch(question, options, budget)
     if start is not None and not isinstance(start, SizeTable):
         raise SpecError(
             f"start={start!r} is no size table",
             cause="a size table starts from the models and bounds of an earlier one",
             fix="give the result of problem.size_table(), or leave it out",
         )
+    budget = Budget(options.time_limit)
+    with interruptible(budget):
+        return _fill(question, options, budget, prices, alphas, start, smaller)
+
+
+def _fill(
+    question: Question,
+    options: SolveOptions,
+    budget: Budget,
+    prices: Sequence[Any] | None = None,
+    alphas: Sequence[Any] | None = None,
+    start: SizeTable | None = None,
+    smaller: SizeTable | None = None,
+    of_larger: bool = False,
+) -> SizeTable:
+    """The table; with `of_larger`, for a larger one that has begun with the shapes below."""
+    search = SizeTableSearch(question, options, budget)
     if start is not None:
         search.bounds.enter_table(start)
     wanted = search.wanted_prices(prices, alphas)
-    with interruptible(budget):
+    if smaller is None and not of_larger:
+        smaller = _smaller_table(question, options, budget)
+    if smaller is not None:
+        search.bounds.enter_models(smaller)
+    with heard_by(search.hear):
         search.start(wanted)
         search.run(wanted)
     done = all(
@@ -90,6 +118,20 @@ def fill_size_table(
     )
     limit = None if done else budget.reason or search.limit
     return SizeTable(search.bounds.question, search.bounds.rows(), budget.seconds, limit, tuple(search.notes))
+
+
+def _smaller_table(question: Question, options: SolveOptions, budget: Budget) -> SizeTable | None:
+    """The table of the shape with one layer less, where a time limit may end this one before it is as good."""
+    if not question.requirements or budget.remaining is None:
+        return None
+    options = replace(options, on_progress=None)
+    if isinstance(options.warm_start, DecisionGraph):  # a model of the larger shape
+        options = replace(options, warm_start="auto")
+    table = None
+    for shape in smaller_shapes(question.shape):
+        part = schedule.SMALLER_SHAPE.of(budget)
+        table = _fill(question.with_(shape=shape), options, part, smaller=table, of_larger=True)
+    return table
 
 
 class SizeTableSearch:
@@ -114,6 +156,7 @@ class SizeTableSearch:
         self.alone = isinstance(named_solver, Engine) or (solver is None and formulation is None)
         self.limit: Any = None
         self.on_progress = options.on_progress
+        self._phase, self._pace = "", Pace()
         self._spent: dict[int, int] = {}
 
     def wanted_prices(self, prices: Sequence[Any] | None, alphas: Sequence[Any] | None) -> list[Price]:
@@ -129,25 +172,37 @@ class SizeTableSearch:
 
     def _report(self, phase: str) -> None:
         """Report the state of the whole table, and the current phase."""
+        if phase != self._phase:
+            self._phase, self._pace = phase, Pace()
         if self.on_progress is None:
             return
         bounds = self.bounds
-        proved = sum(bounds.target(m, None) is None for m in range(bounds.most + 1))
         upper, lower = (
             None if side is None else as_number(self.question.to_units(side))
             for side in (bounds.upper[-1], bounds.lower[-1])
         )
-        done = f"{proved} of {bounds.most + 1} numbers of tests proved"
-        self.on_progress(Progress(self.budget.seconds, upper, lower, f"{done}; {phase}"))
+        now, pace = self.budget.seconds, self._pace
+        self.on_progress(
+            Progress(now, upper, lower, phase, self.budget.limit, pace.step, pace.rate, self._proved())
+        )
+
+    def _proved(self) -> tuple[int, int]:
+        """How many numbers of tests are proved, and how many there are."""
+        bounds = self.bounds
+        return sum(bounds.target(m, None) is None for m in range(bounds.most + 1)), bounds.most + 1
+
+    def hear(self, step: Step) -> None:
+        """Report once a second how far the current phase has come."""
+        if self._pace.hear(step, self.budget.seconds):
+            self._report(self._phase)
 
     def _progress_of_row(self, m: int) -> Callable[[Progress], None] | None:
         """Progress of one number of tests, with the seconds of the whole table; None without a callback."""
         on_progress = self.on_progress
         if on_progress is None:
             return None
-        return lambda p: on_progress(
-            Progress(self.budget.seconds, p.upper, p.lower, f"at most {m} tests: {p.phase}")
-        )
+        parts = self._proved()
+        return lambda p: on_progress(self.budget.progress_of(p, f"at most {m} tests", parts))
 
     # -- quick bounds and models ------------------------------------------------------------------
 
@@ -159,7 +214,7 @@ class SizeTableSearch:
         self._report("constant models")
         if self.plan is not None and self.plan.start is not None:
             self.bounds.submit(self.plan.start)
-        if self.engine is not None:
+        if self.engine is not None and not self.budget.stop():
             self._report(self.engine.name)
             self._by_engine(self.engine, wanted)
             self._report(f"after {self.engine.name}")
@@ -172,8 +227,10 @@ class SizeTableSearch:
         part = schedule.TABLE_MODELS.of(self.budget)
         if not isinstance(self.plan.formulation, FirstModels):
             return
-        for graph in self.plan.formulation.starts(self.question.data, self.question.shape):
+        self._report("first models")
+        for made, graph in enumerate(self.plan.formulation.starts(self.question.data, self.question.shape)):
             self.bounds.submit(graph)
+            tell(made + 1, "models")
             if part.stop() or not self._open(wanted):
                 break
 
@@ -182,6 +239,7 @@ class SizeTableSearch:
         shape = self.question.shape
         single = Tree(shape.depth) if isinstance(shape, Tree) else Diagram(*shape.widths)
         engine = DiagramSearch()
+        self._report(f"tests of one feature: {engine.name}")
         relaxation = relax(self.question.with_(shape=single), engine)
         if relaxation is None:
             return
@@ -198,6 +256,7 @@ class SizeTableSearch:
         relaxation = relax(self.question, engine)
         if relaxation is None:
             return
+        relaxation = relaxation.without_narrowing()
         exact = relaxation.exact and self.alone
         asked: list[tuple[list[Fraction] | None, int]] = []
         for free in (1, 0):
@@ -221,6 +280,7 @@ class SizeTableSearch:
         """The tree search with a price per test, for trees; it leaves open the objectives with a free first test."""
         for price in wanted:
             if price.each and not self.budget.stop() and self._open([price]):
+                self._report(f"trees at price {float(price.each / self.question.scale):.6g}")
                 solve_trees_at_price(self.bounds, price.each, schedule.TREES_AT_PRICE.of(self.budget))
 
     def _enter(
@@ -309,7 +369,8 @@ class SizeTableSearch:
         ledger.budget = part
         search = CompiledSearch(question, stated, self.plan.backend, ledger, part)
         try:
-            search.run()
+            with heard_by(ledger.hear):
+                search.run()
         except (
             ContradictionError
         ) as error:  # tolerances of big-M rows: this row is given up, and nothing is claimed
@@ -368,25 +429,3 @@ def _several(given: Any, name: str) -> Sequence[Any]:
         cause="it is a list of them, also for a single one",
         fix=f"write {name}=[{given}]",
     )
-
-
-def shrunk(shape: Shape, tests: int) -> Shape:
-    """The part of a skeleton that ``tests`` tests can use; every test of a layer needs half a test above it."""
-    if isinstance(shape, Tree):
-        return Tree(max(1, min(shape.depth, tests)), shape.splits)
-    widths = []
-    for layer, width in enumerate(shape.widths):
-        fitting = [w for w in range(1, width + 1) if w + above(w, layer) <= max(tests, 1)]
-        if not fitting:
-            break
-        widths.append(max(fitting))
-    return Diagram(*widths, splits=shape.splits)
-
-
-def above(width: int, layer: int) -> int:
-    """The least number of tests in the layers above ``layer`` when it holds ``width`` of them."""
-    total = 0
-    for _ in range(layer):
-        width = -(-width // 2)
-        total += width
-    return total

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -25,10 +26,13 @@ from treeform.requirements.excluded import NoTestOn
 from treeform.shape import UNIVARIATE, Tree
 from treeform.solve import schedule
 from treeform.solve.budget import Budget, interruptible
+from treeform.solve.ledger import Pace
 from treeform.solve.options import USUAL, SolveOptions
+from treeform.solve.regression import refuse_regression
 from treeform.solve.relaxation import Relaxation, relax
-from treeform.solve.result import Status, as_number
+from treeform.solve.result import Progress, Status, as_number
 from treeform.solve.verification import verify
+from treeform.steps import Step, heard_by, tell
 from treeform.tradeoff.near_optimal import Indispensable, NearModel, NearOptimal
 
 MOST_TREES = 1_000_000
@@ -51,30 +55,67 @@ def list_near_optimal(
     question: Question, options: SolveOptions = USUAL, *, within: Any = "0.01", limit: int = 1000
 ) -> NearOptimal:
     """The near-optimal models of a question; see `treeform.Problem.near_optimal`."""
+    refuse_regression(question, "a list of near-optimal models")
     share = _checked(within, limit)
     relaxation = _countable(question)
     budget = Budget(options.time_limit)
     with interruptible(budget):
         seconds = schedule.NEAR_OPTIMUM.of(budget).remaining
         best = solve_certified(
-            question, replace(options, time_limit=None if seconds is None else max(seconds, 1e-3))
+            question,
+            replace(
+                options,
+                time_limit=None if seconds is None else max(seconds, 1e-3),
+                on_progress=_told(options, budget, "the optimum"),
+            ),
         )
         if best.objective is None:
             return NearOptimal(
                 question, best, Fraction(0), (), 0, None, (), budget.seconds, budget.reason or best.limit
             )
-        search = _Listing(question, relaxation, budget, limit)
-        threshold = Fraction(best.objective) * (1 + share)
-        models, count, counted_to = search.up_to(Fraction(best.objective), threshold)
-        if best.status is not Status.OPTIMAL and models and models[0].objective < best.objective:
-            # The enumeration found a better optimum: the threshold follows it.
-            threshold = Fraction(models[0].objective) * (1 + share)
-            models, count, counted_to = search.up_to(Fraction(models[0].objective), threshold)
+        if budget.interrupted:
+            reach = Fraction(best.objective) * (1 + share)
+            return NearOptimal(question, best, reach, (), 0, None, (), budget.seconds, budget.reason)
+        with heard_by(_counting(options, budget, best)):
+            search = _Listing(question, relaxation, budget, limit)
+            threshold = Fraction(best.objective) * (1 + share)
+            models, count, counted_to = search.up_to(Fraction(best.objective), threshold)
+            if best.status is not Status.OPTIMAL and models and models[0].objective < best.objective:
+                # The enumeration found a better optimum: the threshold follows it.
+                threshold = Fraction(models[0].objective) * (1 + share)
+                models, count, counted_to = search.up_to(Fraction(models[0].objective), threshold)
+        columns: list[Indispensable] = []
         named = _candidates(models, best)
-        columns = tuple(_without(question, name, threshold, options, budget, len(named)) for name in named)
+        for name in named:
+            if budget.interrupted:
+                break
+            columns.append(_without(question, name, threshold, options, budget, len(named)))
     return NearOptimal(
-        question, best, threshold, models, count, counted_to, columns, budget.seconds, budget.reason
+        question, best, threshold, models, count, counted_to, tuple(columns), budget.seconds, budget.reason
     )
+
+
+def _told(options: SolveOptions, budget: Budget, what: str) -> Callable[[Progress], None] | None:
+    """What shows one solve, in the time of all of the work."""
+    report = options.on_progress
+    return None if report is None else lambda p: report(budget.progress_of(p, what))
+
+
+def _counting(options: SolveOptions, budget: Budget, best: CertifiedResult) -> Callable[[Step], None]:
+    """What shows the enumeration, at its beginning and once a second."""
+    pace = Pace()
+
+    def report() -> None:
+        if options.on_progress is not None:
+            state = Progress(0.0, best.objective, best.bound, "", step=pace.step, rate=pace.rate)
+            options.on_progress(budget.progress_of(state, "counting models"))
+
+    def hear(step: Step) -> None:
+        if pace.hear(step, budget.seconds):
+            report()
+
+    report()
+    return hear
 
 
 def _checked(within: Any, limit: Any) -> Fraction:
@@ -109,7 +150,7 @@ def _countable(question: Question) -> Relaxation:
             cause="models are enumerated for trees with tests of one column",
             fix=fix,
         )
-    relaxation = relax(question, _Counted())
+    relaxation = relax(question, _Counted())  # knows no sets of features: requirements on these are judged
     dropped = () if relaxation is None else relaxation.dropped
     if relaxation is None or any(name not in question.labels for name in dropped):
         raise SpecError(
@@ -185,8 +226,10 @@ class _Listing:
             if len(models) >= self.limit and not self.judged:
                 count = len(order)
                 break
-            if index % 64 == 0 and self.budget.stop():
-                raise Stopped
+            if index % 64 == 0:
+                tell(count, "models judged")
+                if self.budget.stop():
+                    raise Stopped
             model = self._judged(trees.tree(index), int(trees.adds[index, 0]))
             if model is not None:
                 count += 1
@@ -255,4 +298,5 @@ def _without(
 ) -> Indispensable:
     stated = question.with_(requirements=(*question.requirements, NoTestOn(column).bind(question.data)))
     seconds = schedule.equal_part(budget.remaining, turns)
-    return Indispensable(column, solve_certified(stated, replace(options, time_limit=seconds)), threshold)
+    options = replace(options, time_limit=seconds, on_progress=_told(options, budget, f"without {column}"))
+    return Indispensable(column, solve_certified(stated, options), threshold)

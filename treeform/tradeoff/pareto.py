@@ -18,9 +18,10 @@ from treeform.language.question import Question
 from treeform.notebook import Printed
 from treeform.shape import Tree
 from treeform.solve import schedule
-from treeform.solve.budget import Budget
+from treeform.solve.budget import Budget, interruptible
 from treeform.solve.options import USUAL, SolveOptions
-from treeform.solve.result import Number, Progress
+from treeform.solve.regression import refuse_regression
+from treeform.solve.result import Limit, Number, Progress
 from treeform.tradeoff.fill import fill_size_table
 from treeform.tradeoff.size_table import SizeRow, SizeTable
 
@@ -59,6 +60,8 @@ class Pareto(Printed):
     seconds : float
     depth : int
         The greatest depth, that of the shape.
+    limit : Limit or None
+        Why the search stopped before everything was proved.
     """
 
     question: Question
@@ -66,6 +69,7 @@ class Pareto(Printed):
     tables: dict[int, SizeTable]
     seconds: float
     depth: int
+    limit: Limit | None = None
 
     @property
     def proved(self) -> bool:
@@ -88,6 +92,7 @@ class Pareto(Printed):
             "requirements": list(self.question.labels),
             "digest": self.question.data.digest,
             "seconds": round(self.seconds, 3),
+            "limit": None if self.limit is None else str(self.limit),
             "points": [
                 {
                     "depth": p.depth,
@@ -106,6 +111,7 @@ def curve(
     options: SolveOptions = USUAL,
 ) -> Pareto:
     """Fill the curve; see `treeform.Problem.pareto`."""
+    refuse_regression(question, "a Pareto curve")
     if not isinstance(question.shape, Tree):
         raise SpecError(
             f"there is no curve over depths for {question.shape}",
@@ -116,28 +122,32 @@ def curve(
         options = replace(options, formulation="sat-depth")
     budget = Budget(options.time_limit)
     tables: dict[int, SizeTable] = {}
-    for depth in range(1, question.shape.depth + 1):
-        # The remaining time is shared equally among the remaining depths.
-        share = schedule.equal_part(budget.remaining, question.shape.depth - depth + 1)
-        tables[depth] = fill_size_table(
-            question.with_(shape=Tree(depth, question.shape.splits)),
-            replace(
-                options, time_limit=share, on_progress=_progress_of_depth(options.on_progress, depth, budget)
-            ),
-        )
-        if budget.stop() or str(tables[depth].limit) == "interrupted":
-            break
+    last = question.shape.depth
+    with interruptible(budget):
+        for depth in range(1, last + 1):
+            # The remaining time is shared equally among the remaining depths.
+            share = schedule.equal_part(budget.remaining, last - depth + 1)
+            told = _progress_of_depth(options.on_progress, depth, last, budget)
+            tables[depth] = fill_size_table(
+                question.with_(shape=Tree(depth, question.shape.splits)),
+                replace(options, time_limit=share, on_progress=told),
+                smaller=tables.get(depth - 1),
+            )
+            if budget.stop():
+                break
     asked = tables[min(tables)].question
-    return Pareto(asked, _points(tables), tables, budget.seconds, question.shape.depth)
+    stopped = budget.reason or next((table.limit for table in tables.values() if table.limit), None)
+    found = Pareto(asked, _points(tables), tables, budget.seconds, last, stopped)
+    return replace(found, limit=None) if found.proved else found
 
 
 def _progress_of_depth(
-    on_progress: Callable[[Progress], None] | None, depth: int, budget: Budget
+    on_progress: Callable[[Progress], None] | None, depth: int, last: int, budget: Budget
 ) -> Callable[[Progress], None] | None:
     """Progress of one depth, with the seconds of the whole curve; None without a callback."""
     if on_progress is None:
         return None
-    return lambda p: on_progress(Progress(budget.seconds, p.upper, p.lower, f"depth {depth}: {p.phase}"))
+    return lambda p: on_progress(budget.progress_of(p, f"depth {depth}", (depth - 1, last)))
 
 
 def _only_clauses(solver: Any) -> bool:

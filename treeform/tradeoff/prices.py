@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,7 +14,7 @@ from treeform.notebook import Printed
 from treeform.solve import schedule
 from treeform.solve.budget import Budget, interruptible
 from treeform.solve.options import SolveOptions
-from treeform.solve.result import Limit, Number, Status
+from treeform.solve.result import Limit, Number, Progress, Status
 
 ALL = "all requirements"
 
@@ -111,24 +112,30 @@ class Prices(Printed):
 
 
 def price_requirements(
-    result: CertifiedResult, solver: Any = None, formulation: Any = None, time_limit: float | None = None
+    result: CertifiedResult,
+    solver: Any = None,
+    formulation: Any = None,
+    time_limit: float | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
 ) -> Prices:
     """The optimum without each requirement of an answered question; see `treeform.Result.prices`."""
-    question, options = result.question, SolveOptions(solver, formulation, time_limit=time_limit)
+    question = result.question
+    options = SolveOptions(solver, formulation, time_limit=time_limit, on_progress=on_progress)
     assert question is not None
     budget = Budget(options.time_limit)
     if not question.requirements:
         return Prices((), budget.seconds)
     with interruptible(budget):
         count = len(question.requirements)
-        free = _answer(question.with_(requirements=()), options, budget, count + (count > 1))
+        free = _answer(question.with_(requirements=()), options, budget, count + (count > 1), ALL)
         if count == 1:
             rows = [Price(question.labels[0], result, free)]
         else:
-            rows = [
-                Price(label, result, _without(question, index, options, budget))
-                for index, label in enumerate(question.labels)
-            ]
+            rows = []
+            for index, label in enumerate(question.labels):
+                if budget.interrupted:
+                    break
+                rows.append(Price(label, result, _without(question, index, options, budget)))
         rows.append(Price(ALL, result, free))
     return Prices(tuple(rows), budget.seconds, budget.reason)
 
@@ -137,13 +144,18 @@ def _without(question: Question, index: int, options: SolveOptions, budget: Budg
     """The answer without one requirement."""
     kept = tuple(r for i, r in enumerate(question.requirements) if i != index)
     stated = question.with_(requirements=kept)
-    return _answer(stated, options, budget, len(question.requirements) - index)
+    turns = len(question.requirements) - index
+    return _answer(stated, options, budget, turns, question.labels[index])
 
 
-def _answer(question: Question, options: SolveOptions, budget: Budget, turns: int) -> CertifiedResult:
+def _answer(
+    question: Question, options: SolveOptions, budget: Budget, turns: int, without: str
+) -> CertifiedResult:
     """One solve in an equal part of the time that is left."""
     seconds = schedule.equal_part(budget.remaining, turns)
-    return solve_certified(question, replace(options, time_limit=seconds))
+    report = options.on_progress
+    told = None if report is None else lambda p: report(budget.progress_of(p, f"without {without}"))
+    return solve_certified(question, replace(options, time_limit=seconds, on_progress=told))
 
 
 def _text(value: Number | None) -> str:

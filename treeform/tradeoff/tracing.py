@@ -21,7 +21,8 @@ from treeform.language.question import Question
 from treeform.solve import schedule
 from treeform.solve.budget import Budget, interruptible
 from treeform.solve.options import USUAL, SolveOptions
-from treeform.solve.result import Claim, Limit, Number, Progress, Status, as_number
+from treeform.solve.regression import refuse_regression
+from treeform.solve.result import Claim, Number, Progress, Status, as_number
 from treeform.solve.verification import verify
 from treeform.tradeoff.axis import with_axis
 from treeform.tradeoff.frontier import Frontier, FrontierPoint
@@ -56,6 +57,7 @@ def trace_frontier(
     between : (loosest, tightest)
         None for no limit on a side.
     """
+    refuse_regression(question, "a frontier")
     loosest, tightest = _range(axis, between)
     bound: Value | None = loosest
     end: CertifiedResult | None = None
@@ -66,7 +68,7 @@ def trace_frontier(
         while not budget.stop():
             stated = question if bound is None else with_axis(question, axis, bound)
             part = schedule.FRONTIER_STEP.of(budget)
-            on_progress = _watched(options.on_progress, axis, bound, budget)
+            on_progress = _watched(options.on_progress, axis, bound, budget, len(steps))
             left = part.remaining
             seconds = None if left is None else max(left, 1e-3)
             result = solve_certified(stated, replace(options, time_limit=seconds, on_progress=on_progress))
@@ -80,8 +82,6 @@ def trace_frontier(
             following = _next(axis, value, tightest, question)
             if following is None:
                 complete = True
-                break
-            if result.limit is Limit.INTERRUPTED:
                 break
             bound = following
     points = _points(steps, axis)
@@ -125,13 +125,18 @@ def _next(axis: Bounded, value: Value, tightest: Value | None, question: Questio
 
 
 def _watched(
-    report: Callable[[Progress], None] | None, axis: Bounded, bound: Value | None, budget: Budget
+    report: Callable[[Progress], None] | None,
+    axis: Bounded,
+    bound: Value | None,
+    budget: Budget,
+    answered: int,
 ) -> Callable[[Progress], None] | None:
     """What shows the work on one bound, in the time of the whole frontier."""
     if report is None:
         return None
     where = "no bound" if bound is None else f"{axis.bound_name} {float(bound):.6g}"
-    return lambda p: report(Progress(budget.seconds, p.upper, p.lower, f"{where}: {p.phase}"))
+    done = f"{answered} bounds answered, {where}"
+    return lambda p: report(budget.progress_of(p, done))
 
 
 def _points(steps: list[_Step], axis: Bounded) -> tuple[FrontierPoint, ...]:

@@ -123,7 +123,7 @@ int Blossom::add_branch(int parent, int feature, int value) {
     b.next = 0, b.parent = parent, b.value = value, b.level = 0;
     b.feature = b.child[0] = b.child[1] = -1;
     b.closed = false;
-    ++counters.nodes;
+    control_.count(counters.nodes);
     if (parent < 0) {
         row_sets_.root(b.node);
     } else {

@@ -126,7 +126,7 @@ Search::Known Search::solve_directly(Node& node, int depth, std::int64_t tests) 
 Search::Known Search::explore(Node& node, int level, int depth, std::int64_t tests, Cost bound,
                               const Rules::States& states) {
     control_.check();
-    ++counters.nodes;
+    control_.count(counters.nodes);
     tests = std::min(tests, full(depth));
     Known known;
     known.upper = node.leaf;

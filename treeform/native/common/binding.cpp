@@ -112,7 +112,7 @@ bool obey(const nb::object& reply, const std::function<void(std::int64_t)>& tigh
     return nb::cast<bool>(pair[0]);
 }
 
-bool report_trees(const std::vector<Improvement>& news, const nb::object& poll,
+bool report_trees(const std::vector<Improvement>& news, std::int64_t nodes, const nb::object& poll,
                   const std::function<void(std::int64_t)>& tighten) {
     nb::list bounds;
     nb::object tree = nb::none();
@@ -122,7 +122,7 @@ bool report_trees(const std::vector<Improvement>& news, const nb::object& poll,
         if (!one.tree.empty()) last = &one;
     }
     if (last) tree = to_object(last->tree);
-    return obey(poll(bounds, tree), tighten);
+    return obey(poll(bounds, tree, nodes), tighten);
 }
 
 void run_without_gil(Stoppable& control, double time_limit, const std::function<void()>& search,

@@ -106,8 +106,9 @@ private:
 /// The reply of a Python poll, (stop, upper bound or None): true to stop.
 bool obey(const nb::object& reply, const std::function<void(std::int64_t)>& tighten);
 
-/// Reports improvements to a Python callable, as poll([(seconds, upper, lower), ...], last tree or None). True to stop.
-bool report_trees(const std::vector<Improvement>& news, const nb::object& poll,
+/// Reports improvements and the nodes so far to a Python callable, as poll([(seconds, upper, lower), ...], last tree or
+/// None, nodes). True to stop.
+bool report_trees(const std::vector<Improvement>& news, std::int64_t nodes, const nb::object& poll,
                   const std::function<void(std::int64_t)>& tighten);
 
 /// `run_beside` without the GIL; `poll` is called with it. An empty `poll` is not called.
@@ -119,7 +120,8 @@ void run_without_gil(Stoppable& control, double time_limit, const std::function<
 inline void run_tree_search(ReportingControl<Improvement>& control, double time_limit, const nb::object& poll,
                             const std::function<void()>& search,
                             const std::function<std::vector<Improvement>()>& take) {
-    const auto report = [&] { return report_trees(take(), poll, [&](std::int64_t upper) { control.tighten(upper); }); };
+    const auto tighten = [&](std::int64_t upper) { control.tighten(upper); };
+    const auto report = [&] { return report_trees(take(), control.nodes(), poll, tighten); };
     run_without_gil(control, time_limit, search, poll.is_none() ? std::function<bool()>() : report);
 }
 inline void run_tree_search(TreeControl& control, double time_limit, const nb::object& poll,

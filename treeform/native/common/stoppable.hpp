@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <cstdint>
 #include <mutex>
 
 namespace treeform {
@@ -22,6 +23,14 @@ public:
     void check() const {
         if (stopping.load(std::memory_order_relaxed)) throw Stopped{};
     }
+    /// Counts nodes of the search in the caller's own counter, and passes them on in groups: threads that count
+    /// into one place hold each other up.
+    void count(std::uint64_t& own, std::uint64_t more = 1) const {
+        own += more;
+        if (own % kGroup < more) nodes_.fetch_add(kGroup, std::memory_order_relaxed);
+    }
+    /// The nodes so far, less those of the groups that are not full.
+    std::int64_t nodes() const { return nodes_.load(std::memory_order_relaxed); }
     /// The search has ended.
     void finish() {
         {
@@ -40,6 +49,8 @@ protected:
     mutable std::mutex mutex_;
 
 private:
+    static constexpr std::uint64_t kGroup = 16;
+    mutable std::atomic<std::int64_t> nodes_{0};
     Clock::time_point start_ = Clock::now();
     std::condition_variable changed_;
     bool finished_ = false;

@@ -101,7 +101,7 @@ public:
                 return limit;
             });
         const auto size = out.finish().size();
-        ++shop.counters.fronts, shop.counters.kept += size;
+        shop.control.count(shop.counters.fronts), shop.counters.kept += size;
         shop.counters.largest = std::max<std::uint64_t>(shop.counters.largest, size);
     }
 

@@ -31,7 +31,7 @@ public:
     /// Visit every split whose sides' best trees cost less than `upper` with it. Requirements on leaves are left
     /// aside.
     void for_each(const Task& task, Cost upper, const Visit& visit) {
-        ++this->counters_.nodes;
+        this->control_.count(this->counters_.nodes);
         this->support_ = 0;
         this->left_.weight = task.node.weight;
         this->left_.prepare(this->table_);

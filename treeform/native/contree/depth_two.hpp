@@ -95,7 +95,7 @@ protected:
     IntervalSearch<W> search_;
 
     Answer<Cost> search(const Task& task, Cost gap, Cost* by_feature) {
-        ++counters_.nodes;
+        control_.count(counters_.nodes);
         control_.check();
         support_ = task.support;
         const auto& node = task.node;

@@ -170,7 +170,7 @@ private:
     }
 
     Reply solve_one(int level, Task task, Cost* by_feature) {
-        ++counters_.nodes;
+        control_.count(counters_.nodes);
         control_.check();
         Reply best;
         const Cost leaf = stump_.leaf(task.node.weight), known = std::max(task.lower, task.supported);

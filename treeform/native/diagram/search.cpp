@@ -66,7 +66,7 @@ Cost Search::bound(const Set& x, int layer, int budget, Cost need) {
 Answer Search::state(int layer, int budget, Cost need) {
     Layer& here = layers_[layer];
     control_.check();
-    ++counters_.states;
+    control_.count(counters_.states);
     if (budget == 0 || layer == depth_ - 1) return bottom(layer, need);
     here.budget = budget;
     if (!bound_parts(layer, need)) {

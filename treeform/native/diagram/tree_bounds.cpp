@@ -42,7 +42,7 @@ Cost Trees::solve(int level, const Word* x, int depth, std::int64_t tests, Cost 
             return known->lower;
         }
     }
-    ++counters_.trees;
+    control_.count(counters_.trees);
     Cost best = std::min(leaf, need);
     DepthTwo two;
     if (work_ <= 0) throw TooLong{};

@@ -190,7 +190,7 @@ private:
         }
         tidy(*out, dominance_);
         out->shrink_to_fit();
-        ++counters_.fronts;
+        in_.control.count(counters_.fronts);
         counters_.kept += out->size();
         counters_.largest = std::max<std::uint64_t>(counters_.largest, out->size());
         held_.bytes += out->size() * sizeof(One) + 128;

@@ -165,7 +165,7 @@ Amount Minima::two(const double* with, const double* all, Amount base, Amount we
 /// Pair counts of a node and the best test below each of its tests; `keep`: also all pairs' differences.
 void Minima::prepare(Subset& node, Level& l, bool keep) {
     rows_.pairs(node);
-    ++counters_.depth_two;
+    control_.count(counters_.depth_two);
     weigh(node.with.data(), node.total, l.with, l.all);
     for (auto& list : l.best[0]) list.assign(rows_.pad, kDear);
     if (keep) l.parent.resize(std::size_t(arrays()) * rows_.columns * rows_.pad + 16);
@@ -201,7 +201,7 @@ void Minima::both_children(Subset& node, Level& l, int column, Amount value[2]) 
     Subset& child = l.child[0];
     rows_.child(node, column, small, child);
     rows_.pairs(child);
-    counters_.depth_two += 2;
+    control_.count(counters_.depth_two, 2);
     weigh(child.with.data(), child.total, l.with_small, l.all_small);
     l.with_big.resize(l.with.size());
     l.all_big.resize(l.all.size());
@@ -232,7 +232,7 @@ Amount Minima::three(Subset& node, Level& l) {
     Amount best = leaf(node.total, node.weight);
     if (!splits(node.weight)) return best;
     prepare(node, l, true);
-    ++counters_.subproblems;
+    control_.count(counters_.subproblems);
     for (int j = 0; j < rows_.columns; ++j) {
         const Amount held = node.with_weight(j, rows_.pad);
         if (!parts(held, node.weight - held)) continue;
@@ -292,13 +292,13 @@ std::vector<int> Minima::ranked(Subset& root, Amount* least) {
 
 std::vector<int> Minima::order_of_root(Subset& root, Amount& from) {
     from = leaf(root.total, root.weight);
-    ++counters_.subproblems;
+    control_.count(counters_.subproblems);
     const std::vector<int> order = ranked(root, &from);
     return only.empty() ? order : only;
 }
 
 Amount Minima::deep(Subset& node, int depth, Amount limit, bool root) {
-    ++counters_.subproblems;
+    control_.count(counters_.subproblems);
     control_.check();
     Amount best = leaf(node.total, node.weight), lower = best;
     std::vector<int> order = ranked(node, &best);

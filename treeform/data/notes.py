@@ -1,0 +1,46 @@
+"""Notes on how a table was read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from treeform.data.columns import Column
+from treeform.data.encode import Encoder
+
+
+def index_note(X: Any, y: Any) -> list[str]:
+    """Whether table and target are paired by position although their indices differ."""
+    if isinstance(X, pd.DataFrame) and isinstance(y, pd.Series) and not X.index.equals(y.index):
+        return ["the table and the target carry different indices; rows are paired by position"]
+    return []
+
+
+def reading_notes(encoder: Encoder) -> list[str]:
+    """Columns whose text was read as numbers or dates, and columns with missing values."""
+    notes = []
+    for source in encoder.sources:
+        if source.notation is not None:
+            unit = f" in {source.notation.unit}" if source.notation.unit else ""
+            notes.append(f"column {source.name!r} holds numbers{unit} as text; they are read as numbers")
+        elif source.date_order:
+            notes.append(
+                f"column {source.name!r} holds dates as text ({source.date_order}); they are read as days"
+            )
+    gaps = [source.name for source in encoder.sources if source.gaps or None in source.levels]
+    if gaps:
+        named = ", ".join(map(repr, gaps[:6])) + (f" and {len(gaps) - 6} more" if len(gaps) > 6 else "")
+        notes.append(
+            f"missing values of {named} are a value of their own: each test sends them left or right"
+        )
+    return notes
+
+
+def constant_notes(X: NDArray[np.float64], columns: tuple[Column, ...]) -> list[str]:
+    """Columns that no test can use."""
+    constant = np.flatnonzero((X[:1] == X).all(axis=0))
+    names = dict.fromkeys(columns[f].source if columns[f].missing else columns[f].name for f in constant)
+    return [f"column {name!r} is constant: no test can use it" for name in names]

@@ -1,0 +1,186 @@
+"""Targets that are quantities: whole multiples of one unit, exactly, or on a grid that is stated."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from functools import cached_property
+from numbers import Rational
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treeform.data.rows import row_text, rows_note
+from treeform.errors import DataError
+
+LARGEST_SUM = 2**53
+"""The deviations from the centre, times the weights, sum to no more than this: sums stay exact in float64."""
+AUTO = "auto"
+
+
+@dataclass(frozen=True, eq=False)
+class Quantity:
+    """The target of each row: ``(centre + deviations[i]) * unit``.
+
+    Attributes
+    ----------
+    deviations : (n,) int64
+    centre : int
+        A whole number next to the weighted mean, in units.
+    unit : Fraction
+    note : str
+        What was rounded, and by how much; empty where nothing was.
+    """
+
+    deviations: NDArray[np.int64]
+    centre: int
+    unit: Fraction
+    note: str = ""
+
+    def __post_init__(self) -> None:
+        self.deviations.setflags(write=False)
+
+    @cached_property
+    def values(self) -> NDArray[np.float64]:
+        """(n,) float64, each the nearest one to the exact target."""
+        distinct, code = np.unique(self.deviations, return_inverse=True)
+        exact = [float((self.centre + int(d)) * self.unit) for d in distinct]
+        return np.array(exact)[code.reshape(-1)]
+
+    def in_units(self, value: Fraction) -> Fraction:
+        """A value as a deviation from the centre, in units."""
+        return value / self.unit - self.centre
+
+    def to_value(self, deviation: Fraction | int) -> Fraction:
+        """The value of a deviation from the centre."""
+        return (self.centre + Fraction(deviation)) * self.unit
+
+
+def read_quantity(
+    labels: NDArray[Any],
+    codes: NDArray[np.int64],
+    weights: NDArray[np.int64],
+    grid: Fraction | str | None = None,
+) -> Quantity:
+    """Read targets as quantities.
+
+    Parameters
+    ----------
+    labels : (K,)
+        The distinct targets. A float stands for the decimal number that it prints as.
+    codes : (n,) int64
+        The position of each row's target among them.
+    weights : (n,) int64
+        Positive.
+    grid : Fraction, "auto" or None
+        Targets are rounded to multiples of it; with "auto" only where they have too many digits, to as many as there
+        is room for.
+
+    Returns
+    -------
+    Quantity
+
+    Raises
+    ------
+    DataError
+        If a target is no number, or they have too many digits and no grid is given.
+    """
+    exact = _fractions(labels, codes)
+    weight = np.bincount(codes, weights=weights, minlength=len(labels))
+    each = [int(w) for w in weight]  # sums of weights are below 2**53
+    if isinstance(grid, Fraction):
+        return _rounded(exact, codes, each, grid, "as asked for")
+    units, unit = _common_unit(exact)
+    centre, total = _centred(units, each)
+    if total <= LARGEST_SUM:
+        return Quantity(_deviations(units, centre)[codes], centre, unit)
+    fine = _finest(exact, each)
+    if grid == AUTO:
+        return _rounded(exact, codes, each, fine, "they have too many digits to be added exactly")
+    raise DataError(
+        "the targets have too many digits to be added exactly",
+        cause=f"as multiples of {float(unit):.3g} their deviations sum to {total:.3g}, and the limit is 2**53",
+        fix=f"round them to a grid that becomes part of the problem, for example grid='{float(fine):.0e}' in "
+        "tf.SquaredError(grid=...) or tf.AbsoluteError(grid=...), or grid='auto'",
+    )
+
+
+def _fractions(labels: NDArray[Any], codes: NDArray[np.int64]) -> list[Fraction]:
+    out = []
+    for position, label in enumerate(labels):
+        value = _fraction(label)
+        if value is None:
+            row = int(np.flatnonzero(codes == position)[0])
+            raise DataError(
+                f"the target {label!r} of {row_text(row)} is no number{rows_note()}",
+                cause="squared and absolute errors are those of quantities",
+                fix="give numbers as the target, or minimise tf.Error() to learn a classifier",
+            )
+        out.append(value)
+    return out
+
+
+def _fraction(label: Any) -> Fraction | None:
+    if isinstance(label, bool | np.bool_ | int | np.integer):
+        return Fraction(int(label))
+    if isinstance(label, float | np.floating):
+        return Fraction(str(label))
+    if isinstance(label, Rational):
+        return Fraction(int(label.numerator), int(label.denominator))
+    return Fraction(label) if isinstance(label, Decimal) and label.is_finite() else None
+
+
+def _common_unit(values: list[Fraction]) -> tuple[list[int], Fraction]:
+    """Whole multiples of the largest unit that allows it; 1 where all are 0."""
+    denominator = math.lcm(*(value.denominator for value in values))
+    whole = [value.numerator * (denominator // value.denominator) for value in values]
+    step = math.gcd(*whole) or denominator
+    return [value // step for value in whole], Fraction(step, denominator)
+
+
+def _centred(units: list[int], weights: list[int]) -> tuple[int, int]:
+    """A whole number next to the weighted mean, and the weighted sum of the distances from it."""
+    total = sum(u * w for u, w in zip(units, weights, strict=True))
+    centre = round(Fraction(total, sum(weights)))
+    return centre, sum(abs(u - centre) * w for u, w in zip(units, weights, strict=True))
+
+
+def _deviations(units: list[int], centre: int) -> NDArray[np.int64]:
+    return np.array([u - centre for u in units], dtype=np.int64)
+
+
+def _finest(values: list[Fraction], weights: list[int]) -> Fraction:
+    """The finest power of ten on which the sums are exact."""
+    mean = sum((v * w for v, w in zip(values, weights, strict=True)), Fraction(0)) / sum(weights)
+    spread = sum((abs(v - mean) * w for v, w in zip(values, weights, strict=True)), Fraction(0))
+    room = Fraction(LARGEST_SUM, 2)  # half is left for what rounding adds
+    unit = Fraction(1)
+    while spread + sum(weights) * unit > room * unit:
+        unit *= 10
+    while spread + sum(weights) * unit / 10 <= room * unit / 10:
+        unit /= 10
+    return unit
+
+
+def _rounded(
+    exact: list[Fraction], codes: NDArray[np.int64], weights: list[int], grid: Fraction, why: str
+) -> Quantity:
+    units = [round(value / grid) for value in exact]
+    largest = max(abs(value - u * grid) for value, u in zip(exact, units, strict=True))
+    centre, total = _centred(units, weights)
+    if total > LARGEST_SUM:
+        raise DataError(
+            f"on a grid of {grid} the targets cannot be added exactly",
+            cause=f"their deviations sum to {total:.3g} multiples of it, and the limit is 2**53",
+            fix=f"use a grid of {float(_finest(exact, weights)):.0e} or more, or grid='auto'",
+        )
+    note = ""
+    if largest:
+        note = (
+            f"the targets are rounded to multiples of {float(grid):.6g} ({why}), which changes none by more than "
+            f"{float(largest):.1e}"
+        )
+    return Quantity(_deviations(units, centre)[codes], centre, grid, note)

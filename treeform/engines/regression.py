@@ -1,0 +1,202 @@
+"""RegressionSearch: exact regression trees on continuous features, under squared or absolute errors.
+
+The search is ConTree's (Brita, van der Linden and Demirovic, AAAI 2025) over intervals of thresholds, with the bounds
+that hold for any leaf cost; see ``treeform/native/regression``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treeform.data import midpoints
+from treeform.engines.checks import check_memory, check_simd, positive
+from treeform.engines.session import counters_of, reason_for_end, time_limit_of
+from treeform.engines.task import Engine, EngineOutcome, EngineRun, TreeTask
+from treeform.errors import SpecError
+from treeform.graph import DecisionGraph
+
+if TYPE_CHECKING:
+    from treeform.data import Dataset
+
+BestValue = Callable[[NDArray[np.int64]], Fraction]
+BOUND_UNIT = Fraction(1, 2**20)
+"""Bounds of this engine are multiples of it, in units of the loss."""
+_LARGEST_PRICE = 2**62
+_NO_LIMIT = 2**60
+
+
+@dataclass(frozen=True, kw_only=True)
+class RegressionTask(TreeTask):
+    """The part of a regression problem that the engine solves: the tree of least loss within limits.
+
+    Attributes
+    ----------
+    loss : {"squared", "absolute"}
+    price : Fraction
+        Price of a test, in units of the loss: of the target's unit (squared) times the unit of weight.
+    best_value : callable
+        The exact value that costs a set of rows least.
+    columns : (C,) int64 array or None
+        Encoded features that tests may read; None for all.
+    """
+
+    loss: Literal["squared", "absolute"] = "squared"
+    price: Fraction = Fraction(0)
+    best_value: BestValue = field(default=lambda rows: Fraction(0))
+    columns: NDArray[np.int64] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class RegressionSearch(Engine):
+    """The exact engine for regression trees on numeric features, of any depth.
+
+    Parameters
+    ----------
+    threads : int
+        Worker threads, from depth three on. The loss of the tree does not depend on their number.
+    memory_limit : int or None
+        Bytes that bounds of thresholds may take; the search stops with its best tree beyond that.
+    simd : str
+        ``auto``, ``avx512``, ``avx2`` or ``plain``: the same answer at different speeds.
+
+    Raises
+    ------
+    SpecError
+        If a setting is not possible.
+
+    Examples
+    --------
+    >>> RegressionSearch(threads=2).name
+    'regression-search'
+    """
+
+    threads: int = 1
+    memory_limit: int | None = None
+    simd: str = "auto"
+
+    name: ClassVar[str] = "regression-search"
+    understands: ClassVar[frozenset[str]] = frozenset({"min_support", "max_nodes", "weights"})
+    of_values: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        positive("RegressionSearch", "threads", self.threads, "use for example threads=2")
+        check_memory("RegressionSearch", self.memory_limit)
+        check_simd("RegressionSearch", self.simd)
+
+    def run(self, data: Dataset, task: TreeTask, run: EngineRun) -> EngineOutcome:
+        """Solve `task` on `data`; see `Engine.run`.
+
+        Bounds are in `BOUND_UNIT`, and there is no upper bound: the caller evaluates the tree, exactly.
+
+        Raises
+        ------
+        SpecError
+            If the task is not one of regression, or its price has too many digits.
+        """
+        if not isinstance(task, RegressionTask) or data.quantity is None:
+            raise SpecError(
+                f"{self.name} solves regression problems only",
+                cause="the target is a class, or the objective counts errors",
+                fix="minimise tf.SquaredError() or tf.AbsoluteError(), or use tf.ConTree()",
+            )
+        from treeform import _core
+
+        session = _Session(data, task, run)
+        native = _core.regression(
+            session.X,
+            session.target,
+            None if (data.weights == 1).all() else data.weights,
+            loss=task.loss,
+            depth=task.depth,
+            max_nodes=_NO_LIMIT if task.max_nodes is None else task.max_nodes,
+            min_support=task.min_support,
+            price=session.price.numerator,
+            price_denominator=session.price.denominator,
+            threads=self.threads,
+            simd=self.simd,
+            memory_limit=self.memory_limit or 0,
+            time_limit=time_limit_of(run.time_limit),
+            poll=session.poll,
+        )
+        return session.outcome(native)
+
+
+class _Session:
+    """One run: the table and prices that go in, the polls in between, and the answer that comes out.
+
+    Upper bounds of outcomes and reports are left to the caller, who evaluates the trees exactly.
+    """
+
+    def __init__(self, data: Dataset, task: RegressionTask, run: EngineRun) -> None:
+        assert data.quantity is not None
+        self.data, self.task, self.given = data, task, run
+        self.interrupted = False
+        self.columns = np.arange(data.n_features) if task.columns is None else task.columns
+        chosen = data.X[:, self.columns]
+        self.X = np.ascontiguousarray(chosen) if len(self.columns) else np.zeros((data.n_samples, 1))
+        # Absolute errors are counted in whole numbers, prices included: targets are scaled to make them so.
+        self.scale = task.price.denominator if task.loss == "absolute" else 1
+        self.price = task.price * self.scale
+        deviations = data.quantity.deviations
+        total = int((np.abs(deviations) * data.weights).sum()) * self.scale
+        if max(self.price.numerator, self.price.denominator) >= _LARGEST_PRICE or total > 2**53:
+            raise SpecError(
+                "the price of a test has too many digits for exact arithmetic",
+                cause=f"in units of the loss it is {task.price}",
+                fix="use a price with fewer digits, or targets on a coarser grid",
+            )
+        self.target = np.ascontiguousarray(deviations * self.scale)
+
+    def poll(self, news: Any, tree: Any) -> bool:
+        """Called by the core about twenty times a second; whether to stop."""
+        try:
+            if self.given.on_incumbent is not None:
+                graph = None if tree is None else self.graph_of(tree)
+                for k, (seconds, lower) in enumerate(news):
+                    last = graph if k + 1 == len(news) else None
+                    self.given.on_incumbent(seconds, 0, self.lower_of(lower), last)
+            self.interrupted = self.interrupted or bool(self.given.stop())
+        except KeyboardInterrupt:
+            self.interrupted = True
+        return self.interrupted
+
+    def lower_of(self, lower: float) -> int:
+        """The core's bound, rounded downwards to multiples of `BOUND_UNIT`."""
+        return math.floor(Fraction(lower) / self.scale / BOUND_UNIT)
+
+    def graph_of(self, tree: dict[str, Any]) -> DecisionGraph:
+        """The core's tree with the exact best value at each leaf."""
+        feature = np.array(tree["feature"])
+        tests = np.flatnonzero(feature >= 0)
+        threshold = np.full(len(feature), np.nan)
+        threshold[tests] = midpoints(tree["low"][tests], tree["high"][tests])
+        feature[tests] = self.columns[feature[tests]]
+        leaves = np.flatnonzero(feature < 0)
+        label = np.full(len(feature), -1)
+        label[leaves] = 0
+        arrays = {"feature": feature, "threshold": threshold, "left": tree["left"], "right": tree["right"]}
+        bare = DecisionGraph.from_arrays(**arrays, label=label, data=self.data, values=(Fraction(0),))
+        reached = bare.apply(self.data.X)
+        values = [self.task.best_value(np.flatnonzero(reached == leaf)) for leaf in leaves.tolist()]
+        label[leaves] = np.arange(len(leaves))
+        return DecisionGraph.from_arrays(**arrays, label=label, data=self.data, values=tuple(values))
+
+    def outcome(self, native: dict[str, Any]) -> EngineOutcome:
+        """The answer; its bound is that of the core, rounded downwards, where the search was not complete."""
+        complete = bool(native["complete"])
+        return EngineOutcome(
+            graph=None if native["tree"] is None else self.graph_of(native["tree"]),
+            upper=None,
+            lower=self.lower_of(native["lower"]),
+            proved=complete,
+            reason=reason_for_end(native, self.interrupted),
+            seconds=float(native["seconds"]),
+            counters=counters_of(native),
+        )

@@ -1,0 +1,98 @@
+// The binding of the engine for regression trees.
+#include <memory>
+
+#include "../common/binding.hpp"
+#include "../contree/scan.hpp"
+#include "engine.hpp"
+
+namespace treeform::regression {
+namespace {
+
+using Whole = Array<std::int64_t, 1>;
+
+Rows rows_of(const Array<double, 2>& x, const Whole& target, const Whole& weight) {
+    require_aligned(x, target, weight);
+    Rows rows;
+    rows.x = x.data(), rows.n = x.shape(0), rows.features = x.shape(1), rows.target = target.data();
+    require(target.shape(0) == rows.n, "targets and rows differ in number");
+    require(rows.n >= 1 && rows.n < 0x7FFFFFFFu, "between 1 and 2^31 - 2 rows are possible");
+    require(rows.features >= 1, "there is no feature");
+    if (weight.is_valid()) {
+        require(weight.shape(0) == rows.n, "weights and rows differ in number");
+        rows.weight = weight.data();
+    }
+    double weighed = 0, total = 0;
+    for (std::size_t i = 0; i < rows.n; ++i) {
+        const std::int64_t w = rows.weight ? rows.weight[i] : 1;
+        require(w >= 1, "weights must be positive");
+        const double y = static_cast<double>(rows.target[i]);
+        total += static_cast<double>(w), weighed += static_cast<double>(w) * (y < 0 ? -y : y);
+    }
+    require(weighed <= 0x1.01p53 && total <= 0x1p53, "targets or weights are too large to be added exactly");
+    return rows;
+}
+
+Settings settings_of(Keywords& keywords) {
+    Settings s;
+    const std::string loss = keywords.text("loss");
+    require(loss == "squared" || loss == "absolute", "the loss is squared or absolute");
+    s.loss = loss == "squared" ? Loss::squared : Loss::absolute;
+    s.depth = keywords.integer_as<int>("depth"), s.max_nodes = keywords.integer("max_nodes");
+    require(s.depth >= 1 && s.max_nodes >= 0, "the depth is at least 1, and the number of tests not negative");
+    s.min_support = keywords.integer("min_support");
+    s.price = {keywords.integer("price"), keywords.integer("price_denominator")};
+    require(s.price.numerator >= 0 && s.price.denominator >= 1, "the price of a test is not negative");
+    require(s.loss == Loss::squared || s.price.denominator == 1, "absolute errors have whole prices");
+    s.threads = keywords.integer_as<int>("threads"), s.simd = keywords.text("simd");
+    s.memory_limit = keywords.integer_as<std::size_t>("memory_limit");
+    if (!contree::simd_available(s.simd.c_str())) throw std::invalid_argument("this processor has no " + s.simd);
+    return s;
+}
+
+nb::dict to_dict(const Outcome& out) {
+    nb::dict counters;
+    const Counters& c = out.counters;
+    counters["nodes"] = c.nodes, counters["splits"] = c.splits, counters["scans"] = c.scans;
+    counters["exact"] = c.exact, counters["bounded"] = c.bounded, counters["near_ties"] = c.near_ties;
+    nb::dict result;
+    result["tree"] = to_object(out.tree), result["lower"] = out.lower, result["complete"] = out.complete;
+    result["memory"] = out.stopped_by_memory, result["seconds"] = out.seconds, result["counters"] = counters;
+    return result;
+}
+
+/// Hands the news to Python, as poll([(seconds, lower), ...], last tree or None); true to stop.
+bool report(Control& control, const nb::object& poll) {
+    nb::list bounds;
+    nb::object tree = nb::none();
+    for (const News& one : control.take()) {
+        bounds.append(nb::make_tuple(one.seconds, one.lower));
+        if (!one.tree.empty()) tree = to_object(one.tree);
+    }
+    return nb::cast<bool>(poll(bounds, tree));
+}
+
+nb::dict regression(const Array<double, 2>& x, const Whole& target, const Whole& weight, const nb::kwargs& given) {
+    Keywords keywords(given);
+    const Rows rows = rows_of(x, target, weight);
+    const Settings settings = settings_of(keywords);
+    const double time_limit = keywords.real("time_limit");
+    const nb::object poll = keywords.object("poll");
+    keywords.finish();
+    Control control(settings.memory_limit);
+    Outcome outcome;
+    run_without_gil(
+        control, time_limit, [&] { outcome = solve(rows, settings, control); },
+        poll.is_none() ? std::function<bool()>() : [&] { return report(control, poll); });
+    return to_dict(outcome);
+}
+
+}  // namespace
+
+void bind(nb::module_& m) {
+    m.def("regression", &regression, nb::arg("x"), nb::arg("target"), nb::arg("weight").none(), nb::arg("keywords"),
+          "Solve for the best regression tree over continuous features; see treeform.engines.RegressionSearch. "
+          "Keywords: loss, depth, max_nodes, min_support, price, price_denominator, threads, simd, memory_limit, "
+          "time_limit, poll.");
+}
+
+}  // namespace treeform::regression

@@ -1,0 +1,437 @@
+#pragma once
+// The search of one worker: the best tree of a subset, of any depth, with at most so many tests.
+//
+// Everything prunes by doubles with room for their rounding, so that no tree that is better than the best one known is
+// lost; what may be better is evaluated exactly. A least weight of leaves breaks the order opt(A) <= opt(B) on subsets,
+// so bounds are those of trees without it, and only candidates obey it.
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "control.hpp"
+#include "intervals.hpp"
+#include "stump.hpp"
+#include "subset.hpp"
+#include "value.hpp"
+
+namespace treeform::regression {
+
+/// Where the best tree of a similar subset begins.
+struct Hint {
+    int feature = -1;
+    std::int64_t key = -1;
+};
+
+struct Answer {
+    Value best;  // of trees whose leaves weigh enough
+    PlanPtr plan;  // null where there is none
+    double lower = 0;  // of trees whatever their leaves weigh; prices included
+    std::vector<double> by_feature;  // the same with that feature at the root, or a leaf alone
+
+    Hint hint() const { return plan && plan->feature >= 0 ? Hint{plan->feature, plan->key} : Hint{}; }
+};
+
+/// Hints for both children of a threshold, by the number of rows below it.
+using Hints = std::map<std::uint32_t, std::pair<Hint, Hint>>;
+
+/// Those of the nearest threshold.
+inline std::pair<Hint, Hint> nearest_hints(const Hints& hints, std::uint32_t below) {
+    if (hints.empty()) return {};
+    auto at = hints.lower_bound(below);
+    if (at == hints.end()) return std::prev(at)->second;
+    if (at != hints.begin() && below - std::prev(at)->first < at->first - below) --at;
+    return at->second;
+}
+
+/// Tests of a full tree.
+inline std::int64_t full_tree(int depth) { return depth >= 40 ? kNoLimit : (std::int64_t{1} << depth) - 1; }
+
+inline const PlanPtr& leaf_plan() {
+    static const PlanPtr leaf = std::make_shared<const Plan>();
+    return leaf;
+}
+inline PlanPtr test_plan(std::size_t feature, std::uint32_t key, const PlanPtr& left, const PlanPtr& right) {
+    return std::make_shared<const Plan>(Plan{static_cast<int>(feature), key, left, right});
+}
+
+/// Two parts of the rows, and what is evaluated of the threshold between them.
+struct Parts {
+    Subset left, right;
+    Job job;
+};
+
+template <class LossOf>
+class Search {
+public:
+    Counters counters;
+    const Subset* watched = nullptr;  // these rows' best tree is reported while it is sought,
+    std::function<void(const Answer&)> on_improvement;  // at depth two
+
+    Search(const Table& table, const Settings& settings, Control& control)
+        : table_(table), settings_(settings), judge_(settings), control_(control),
+          price_(static_cast<double>(settings.price.numerator) / static_cast<double>(settings.price.denominator)),
+          loss_(table, settings, counters), side_of_(table.n + 1) {}
+
+    /// The best tree. `known` are bounds by root feature; null where none are known.
+    Answer solve(const Subset& rows, int depth, std::int64_t budget, Hint hint, const std::vector<double>* known);
+    /// Evaluates the threshold of `parts.job`, at depth three or more, given the best value known: fills in the bounds,
+    /// and returns a tree that may be better, or none.
+    Answer evaluate(const Subset& rows, std::size_t feature, const Cut& cut, int depth, std::int64_t budget,
+                    Parts& parts, double limit, std::pair<Hint, Hint>& hints);
+    /// A tree grown from the top by best thresholds, as CART grows it; takes its tests out of the budget.
+    Answer grown(const Subset& rows, int depth, std::int64_t& budget);
+    Answer leaf(const Subset& rows);
+    double price() const { return price_; }
+    double tolerance(const Subset& rows) { return judge_.tolerance(loss_.leaf(rows).cost, rows.weight); }
+    bool better(const Value& a, const Value& b, double tolerance) {
+        return judge_.better(a, b, tolerance, counters.near_ties);
+    }
+
+private:
+    struct Level {
+        Parts parts;
+        Intervals intervals;
+    };
+    /// The best child of at most one test.
+    struct Child {
+        Value value;
+        PlanPtr plan;
+    };
+
+    const Table& table_;
+    const Settings& settings_;
+    Judge judge_;
+    Control& control_;
+    double price_;
+    LossOf loss_;
+    std::vector<std::uint8_t> side_of_;
+    std::vector<char> examined_[2];  // by feature, of both sides of a threshold
+    std::vector<std::unique_ptr<Level>> levels_;  // by depth
+
+    Level& level(int depth);
+    static double limit_of_leaf(double cost, double tolerance) { return cost <= 0 ? 0 : cost + tolerance; }
+    Answer depth_one(const Subset& rows);
+    Answer depth_two(const Subset& rows, std::int64_t budget, Hint hint, const std::vector<double>* known);
+    Answer deeper(const Subset& rows, int depth, std::int64_t budget, Hint hint, const std::vector<double>* known);
+    void within_budget(const Parts& parts, const Cut& cut, std::size_t feature, int depth, std::int64_t budget,
+                       const Answer& left, const Answer& right, double limit, Answer& best);
+    void bound_children(const Subset& rows, const Cut& cut, Bounds& bounds, double slack, double limit);
+    Child leaf_child(Value&& leaf, std::int64_t weight) const;
+    Child best_child(const Subset& rows, const Side& side, Child&& child, double leaf, std::vector<double>& lower,
+                     double tolerance);
+    void offer_children(const Subset& rows, const Cut& cut, std::size_t feature, std::int64_t budget, Bounds& bounds,
+                        double tolerance, Answer& best);
+    void offer(Answer& best, std::size_t feature, std::uint32_t key, const Value& left, const PlanPtr& left_plan,
+               const Value& right, const PlanPtr& right_plan, double tolerance);
+    std::vector<std::size_t> in_order(const std::vector<double>& lower, int first) const;
+};
+
+template <class LossOf>
+typename Search<LossOf>::Level& Search<LossOf>::level(int depth) {
+    const auto at = static_cast<std::size_t>(depth);
+    if (levels_.size() <= at) levels_.resize(at + 1);
+    if (!levels_[at]) levels_[at] = std::make_unique<Level>();
+    return *levels_[at];
+}
+
+template <class LossOf>
+std::vector<std::size_t> Search<LossOf>::in_order(const std::vector<double>& lower, int first) const {
+    std::vector<std::size_t> order(table_.features);
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return lower[a] < lower[b]; });
+    if (first >= 0) {
+        const auto at = std::find(order.begin(), order.end(), static_cast<std::size_t>(first));
+        std::rotate(order.begin(), at, at + 1);
+    }
+    return order;
+}
+
+template <class LossOf>
+Answer Search<LossOf>::leaf(const Subset& rows) {
+    Answer out;
+    Value one = loss_.leaf(rows);
+    out.lower = one.cost;
+    out.by_feature.assign(table_.features, one.cost);
+    if (rows.weight >= settings_.min_support) out.best = std::move(one), out.plan = leaf_plan();
+    return out;
+}
+
+/// Keeps a test with these children if it is better than the best tree known.
+template <class LossOf>
+void Search<LossOf>::offer(Answer& best, std::size_t feature, std::uint32_t key, const Value& left,
+                           const PlanPtr& left_plan, const Value& right, const PlanPtr& right_plan, double tolerance) {
+    const double cost = left.cost + right.cost + price_;
+    if (!(cost < kInfinite) || cost > best.best.cost + tolerance) return;
+    Value both{cost, left.tests + right.tests + 1, left.leaves};
+    both.leaves.insert(both.leaves.end(), right.leaves.begin(), right.leaves.end());
+    if (!better(both, best.best, tolerance)) return;
+    best.best = std::move(both), best.plan = test_plan(feature, key, left_plan, right_plan);
+}
+
+template <class LossOf>
+Answer Search<LossOf>::solve(const Subset& rows, int depth, std::int64_t budget, Hint hint,
+                             const std::vector<double>* known) {
+    control_.check();
+    if (depth == 0 || budget == 0 || rows.n <= 1 || is_pure(table_, rows)) return leaf(rows);
+    if (depth == 1 || budget == 1) return depth_one(rows);
+    return depth == 2 ? depth_two(rows, budget, hint, known) : deeper(rows, depth, budget, hint, known);
+}
+
+template <class LossOf>
+Answer Search<LossOf>::depth_one(const Subset& rows) {
+    Answer out = leaf(rows);
+    const double alone = out.lower, tolerance = judge_.tolerance(alone, rows.weight);
+    loss_.enter(rows);
+    for (std::size_t f = 0; f < table_.features; ++f) {
+        Stump found = loss_.stump(rows, {}, f);
+        out.by_feature[f] = std::min(alone, found.least + price_);
+        out.lower = std::min(out.lower, out.by_feature[f]);
+        if (!found.value.exists()) continue;
+        found.value.cost += price_;
+        if (!better(found.value, out.best, tolerance)) continue;
+        out.best = std::move(found.value), out.plan = test_plan(f, found.key, leaf_plan(), leaf_plan());
+    }
+    return out;
+}
+
+/// Brackets the best child of at most one test on both sides, as far as it matters: features with the least bounds
+/// first, until neither side can change, or the sum of both is beyond the limit by the slack.
+template <class LossOf>
+void Search<LossOf>::bound_children(const Subset& rows, const Cut& cut, Bounds& bounds, double slack, double limit) {
+    const double leaf[2] = {loss_.left_leaf(cut.below).cost, loss_.right_leaf(cut.below).cost};
+    double highest[2] = {leaf[0], leaf[1]};
+    std::vector<double>* lower[2] = {&bounds.left, &bounds.right};
+    for (auto& flags : examined_) flags.assign(table_.features, 0);
+    for (;;) {
+        double least[2] = {kInfinite, kInfinite};
+        std::size_t at[2] = {0, 0};
+        for (int s = 0; s < 2; ++s)
+            for (std::size_t f = 0; f < table_.features; ++f)
+                if (!examined_[s][f] && (*lower[s])[f] < least[s]) least[s] = (*lower[s])[f], at[s] = f;
+        const bool open[2] = {least[0] < highest[0], least[1] < highest[1]};
+        if (!open[0] && !open[1]) break;
+        if (std::min(highest[0], least[0]) + std::min(highest[1], least[1]) - slack >= limit) break;
+        const int side = open[0] && (!open[1] || highest[0] - least[0] >= highest[1] - least[1]) ? 0 : 1;
+        const std::size_t f = at[side];
+        const bool both = loss_.both_sides();
+        const bool want[2] = {side == 0 || (both && (*lower[0])[f] < highest[0]),
+                              side == 1 || (both && (*lower[1])[f] < highest[1])};
+        double low[2], high[2];
+        loss_.bound(rows, cut, f, want, low, high);
+        for (int s = 0; s < 2; ++s) {
+            if (both || want[s]) examined_[s][f] = 1;
+            if (!want[s]) continue;
+            (*lower[s])[f] = std::max((*lower[s])[f], std::min(leaf[s], low[s] + price_));
+            highest[s] = std::min(highest[s], high[s] + price_);
+        }
+    }
+    bounds.update();
+}
+
+template <class LossOf>
+typename Search<LossOf>::Child Search<LossOf>::leaf_child(Value&& leaf, std::int64_t weight) const {
+    if (weight < settings_.min_support) return {};
+    return {std::move(leaf), leaf_plan()};
+}
+
+/// The best child of at most one test, exactly, given the leaf.
+template <class LossOf>
+typename Search<LossOf>::Child Search<LossOf>::best_child(const Subset& rows, const Side& side, Child&& child,
+                                                          double leaf, std::vector<double>& lower, double tolerance) {
+    auto& examined = examined_[side.left ? 0 : 1];
+    examined.assign(table_.features, 0);
+    for (;;) {
+        double least = kInfinite;
+        std::size_t f = 0;
+        for (std::size_t g = 0; g < table_.features; ++g)
+            if (!examined[g] && lower[g] < least) least = lower[g], f = g;
+        if (least >= Judge::limit(child.value, tolerance)) return child;
+        examined[f] = 1;
+        Stump found = loss_.stump(rows, side, f);
+        lower[f] = std::max(lower[f], std::min(leaf, found.least + price_));
+        if (!found.value.exists()) continue;
+        found.value.cost += price_;
+        if (!better(found.value, child.value, tolerance)) continue;
+        child = {std::move(found.value), test_plan(f, found.key, leaf_plan(), leaf_plan())};
+    }
+}
+
+template <class LossOf>
+void Search<LossOf>::offer_children(const Subset& rows, const Cut& cut, std::size_t feature, std::int64_t budget,
+                                    Bounds& bounds, double tolerance, Answer& best) {
+    const Side left{static_cast<int>(feature), cut.key, true}, right{static_cast<int>(feature), cut.key, false};
+    const std::int64_t weight = loss_.left_weight(cut.below);
+    const Child left_leaf = leaf_child(loss_.left_leaf(cut.below), weight);
+    const Child right_leaf = leaf_child(loss_.right_leaf(cut.below), rows.weight - weight);
+    const double left_cost = loss_.left_leaf(cut.below).cost, right_cost = loss_.right_leaf(cut.below).cost;
+    const Child a = best_child(rows, left, Child(left_leaf), left_cost, bounds.left, tolerance);
+    const Child b = best_child(rows, right, Child(right_leaf), right_cost, bounds.right, tolerance);
+    const auto pair = [&](const Child& one, const Child& other) {
+        offer(best, feature, cut.key, one.value, one.plan, other.value, other.plan, tolerance);
+    };
+    if (budget >= 3 || a.value.tests + b.value.tests < 2) return pair(a, b);
+    pair(a, right_leaf);  // one of the two tests has to go
+    pair(left_leaf, b);
+}
+
+template <class LossOf>
+Answer Search<LossOf>::depth_two(const Subset& rows, std::int64_t budget, Hint hint, const std::vector<double>* known) {
+    ++counters.nodes;
+    Answer out = depth_one(rows);
+    const double alone = loss_.leaf(rows).cost, tolerance = judge_.tolerance(alone, rows.weight), least = out.lower;
+    if (price_ >= limit_of_leaf(alone, tolerance)) return out;  // no test is worth its price
+    const std::vector<double> whole = out.by_feature;
+    Level& own = level(2);
+    Job& job = own.parts.job;
+    const double slack = 2 * (out.best.exists() ? out.best.cost : alone) / static_cast<double>(rows.n);
+    for (const std::size_t f : in_order(known ? *known : whole, hint.feature)) {
+        if (known && (*known)[f] >= Judge::limit(out.best, tolerance)) {
+            out.by_feature[f] = (*known)[f];
+            continue;
+        }
+        std::vector<Cut> cuts = own.intervals.take_cuts();
+        cuts_of(table_, rows, f, cuts);
+        loss_.outer(rows, f);
+        own.intervals.begin(std::move(cuts), rows.n, whole, least, price_,
+                            hint.feature == static_cast<int>(f) ? hint.key : -1);
+        double lowest = kInfinite;  // of the thresholds evaluated, whatever their leaves weigh
+        while (own.intervals.lower() < Judge::limit(out.best, tolerance)) {
+            control_.check();
+            own.intervals.next(job);
+            const Cut cut = own.intervals.cut(job);
+            const double limit = Judge::limit(out.best, tolerance) - price_;
+            if (job.bounds.sum() >= limit) {
+                ++counters.bounded;
+            } else {
+                ++counters.splits;
+                bound_children(rows, cut, job.bounds, slack * job.reach, limit);
+                if (job.bounds.sum() < limit) {
+                    const PlanPtr before = out.plan;
+                    offer_children(rows, cut, f, budget, job.bounds, tolerance, out);
+                    job.bounds.update();
+                    if (watched == &rows && out.plan != before) on_improvement(out);
+                }
+            }
+            lowest = std::min(lowest, job.bounds.sum() + price_);
+            own.intervals.done(job, Judge::limit(out.best, tolerance));
+        }
+        out.by_feature[f] = settings_.min_support > 0 ? std::min({alone, lowest, out.best.cost}) : out.best.cost;
+        if (known) out.by_feature[f] = std::max(out.by_feature[f], (*known)[f]);
+    }
+    out.lower = *std::min_element(out.by_feature.begin(), out.by_feature.end());
+    return out;
+}
+
+template <class LossOf>
+Answer Search<LossOf>::evaluate(const Subset& rows, std::size_t feature, const Cut& cut, int depth, std::int64_t budget,
+                                Parts& parts, double limit, std::pair<Hint, Hint>& hints) {
+    Answer out;
+    ++counters.splits;
+    part(table_, rows, feature, cut.key, parts.left, parts.right, side_of_);
+    const auto light = [&](const Subset& side) { return side.weight < settings_.min_support; };
+    if (light(parts.left) || light(parts.right)) return out;
+    Bounds& bounds = parts.job.bounds;
+    const std::int64_t most = std::min(budget - 1, full_tree(depth - 1));
+    const auto child = [&](const Subset& side, Hint& hint, std::vector<double>& lower, double& least) {
+        Answer found = solve(side, depth - 1, most, hint, &lower);
+        for (std::size_t f = 0; f < lower.size(); ++f) lower[f] = std::max(lower[f], found.by_feature[f]);
+        least = std::max(least, found.lower);
+        if (found.hint().feature >= 0) hint = found.hint();
+        return found;
+    };
+    const auto of_left = [&] { return child(parts.left, hints.first, bounds.left, bounds.left_least); };
+    const auto of_right = [&] { return child(parts.right, hints.second, bounds.right, bounds.right_least); };
+    Answer left, right;
+    const bool left_first = parts.left.n >= parts.right.n;
+    (left_first ? left : right) = left_first ? of_left() : of_right();
+    // Both are solved to the end, whatever the first one shows: their bounds are what prunes neighbouring thresholds.
+    (left_first ? right : left) = left_first ? of_right() : of_left();
+    if (left.best.tests + right.best.tests < budget)
+        offer(out, feature, cut.key, left.best, left.plan, right.best, right.plan, 0);
+    else
+        within_budget(parts, cut, feature, depth, budget, left, right, limit, out);
+    return out;
+}
+
+/// The best way to share the tests between both children.
+template <class LossOf>
+void Search<LossOf>::within_budget(const Parts& parts, const Cut& cut, std::size_t feature, int depth,
+                                   std::int64_t budget, const Answer& left, const Answer& right, double limit,
+                                   Answer& best) {
+    const std::int64_t full = full_tree(depth - 1), most = std::min(budget - 1, full);
+    const double alone = loss_.leaf(parts.left).cost + loss_.leaf(parts.right).cost;
+    const double tolerance = judge_.tolerance(alone, parts.left.weight + parts.right.weight);
+    for (std::int64_t own = 0; own < budget; ++own) {
+        const std::int64_t other = budget - 1 - own;
+        if (own > full || other > full) continue;
+        const Answer a = own == most ? left : solve(parts.left, depth - 1, own, left.hint(), nullptr);
+        if (a.lower + right.lower + price_ >= std::min(limit, Judge::limit(best.best, tolerance))) continue;
+        const Answer b = other == most ? right : solve(parts.right, depth - 1, other, right.hint(), nullptr);
+        offer(best, feature, cut.key, a.best, a.plan, b.best, b.plan, tolerance);
+    }
+}
+
+template <class LossOf>
+Answer Search<LossOf>::deeper(const Subset& rows, int depth, std::int64_t budget, Hint hint,
+                              const std::vector<double>* known) {
+    ++counters.nodes;
+    Answer out = solve(rows, depth - 1, budget, hint, nullptr);
+    const double alone = loss_.leaf(rows).cost, tolerance = judge_.tolerance(alone, rows.weight), least = out.lower;
+    if (price_ >= limit_of_leaf(alone, tolerance)) return out;
+    const std::vector<double> whole = out.by_feature;
+    const Hint first = out.hint();
+    Level& own = level(depth);
+    Job& job = own.parts.job;
+    for (const std::size_t f : in_order(whole, first.feature)) {
+        if (known && (*known)[f] >= Judge::limit(out.best, tolerance)) {
+            out.by_feature[f] = (*known)[f];
+            continue;
+        }
+        std::vector<Cut> cuts = own.intervals.take_cuts();
+        cuts_of(table_, rows, f, cuts);
+        own.intervals.begin(std::move(cuts), rows.n, whole, least, price_,
+                            first.feature == static_cast<int>(f) ? first.key : -1);
+        Hints hints;
+        double lowest = kInfinite;
+        while (own.intervals.lower() < Judge::limit(out.best, tolerance)) {
+            own.intervals.next(job);
+            const Cut cut = own.intervals.cut(job);
+            const double limit = Judge::limit(out.best, tolerance);
+            if (job.bounds.sum() + price_ >= limit) {
+                ++counters.bounded;
+            } else {
+                auto near = nearest_hints(hints, cut.below);
+                Answer found = evaluate(rows, f, cut, depth, budget, own.parts, limit, near);
+                hints[cut.below] = near;
+                if (found.plan && better(found.best, out.best, tolerance))
+                    out.best = std::move(found.best), out.plan = std::move(found.plan);
+            }
+            lowest = std::min(lowest, job.bounds.sum() + price_);
+            own.intervals.done(job, Judge::limit(out.best, tolerance));
+        }
+        out.by_feature[f] = settings_.min_support > 0 ? std::min({alone, lowest, out.best.cost}) : out.best.cost;
+        if (known) out.by_feature[f] = std::max(out.by_feature[f], (*known)[f]);
+    }
+    out.lower = *std::min_element(out.by_feature.begin(), out.by_feature.end());
+    return out;
+}
+
+template <class LossOf>
+Answer Search<LossOf>::grown(const Subset& rows, int depth, std::int64_t& budget) {
+    if (depth == 0 || budget == 0 || is_pure(table_, rows)) return leaf(rows);
+    Answer out = depth_one(rows);
+    if (!out.plan || out.plan->feature < 0) return out;
+    --budget;
+    const auto feature = static_cast<std::size_t>(out.plan->feature);
+    Subset left, right;
+    part(table_, rows, feature, out.plan->key, left, right, side_of_);
+    const Answer a = grown(left, depth - 1, budget), b = grown(right, depth - 1, budget);
+    offer(out, feature, out.plan->key, a.best, a.plan, b.best, b.plan, tolerance(rows));
+    return out;
+}
+
+}  // namespace treeform::regression

@@ -1,0 +1,100 @@
+#pragma once
+// Squared errors: the cost of a leaf is Q - S^2 / n, with Q, S and n the sums of w y^2, w y and w.
+//
+// Bounds come from a scan in 32-bit numbers (scan.hpp). At each depth-two node the products w (y - mean) are rounded to
+// multiples q of 1 / scale. A gain is the squared length of the projection of the vector sqrt(w) (y - mean) on a unit
+// vector, so by Cauchy-Schwarz |sqrt(gain) - sqrt(gain')| <= ||e||, e_i = (w (y - mean) - q / scale) / sqrt(w), for
+// every side, feature and threshold at once. The scan's floats add at most 2^-20 sum |q| / scale: a sum and n * mean
+// are each off by 2^-24 of it, twice, sqrt(n / (k (n - k))) is at most sqrt(2), and so are the products compared.
+#include <cstdint>
+#include <vector>
+
+#include "scan.hpp"
+#include "stump.hpp"
+#include "subset.hpp"
+
+namespace treeform::regression {
+
+/// An array aligned for the scans that only grows.
+template <class T>
+class Aligned {
+public:
+    T* need(std::size_t n) {
+        if (n > size_) {
+            size_ = n + n / 4 + 64;
+            memory_.resize(size_ * sizeof(T) + 64);
+            const auto at = reinterpret_cast<std::uintptr_t>(memory_.data());
+            start_ = reinterpret_cast<T*>(memory_.data() + (64 - at % 64) % 64);
+        }
+        return start_;
+    }
+    T* data() const { return start_; }
+    std::size_t bytes() const { return memory_.size(); }
+
+private:
+    std::vector<unsigned char> memory_;
+    T* start_ = nullptr;
+    std::size_t size_ = 0;
+};
+
+class Squared {
+public:
+    /// Whether `bound` is as fast for both sides as for one.
+    bool both_sides() const { return !table_.weighted; }
+
+    Squared(const Table& table, const Settings& settings, Counters& counters);
+
+    static double leaf_of(double squares, std::int64_t sum, std::int64_t weight) {
+        if (weight <= 0) return 0;
+        const double s = static_cast<double>(sum), n = static_cast<double>(weight);
+        const double cost = squares - s * s / n;
+        // n times the cost is whole: what is less than half of 1 / n, and known that well, is 0.
+        return cost <= 0 || (cost * n < 0.5 && squares * n < 0x1p47) ? 0 : cost;
+    }
+    Value leaf(const Subset& rows) const;
+
+    /// From here on `outer` and `bound` are about these rows.
+    void enter(const Subset& rows);
+    /// From here on `bound` and the leaves are about thresholds of this feature.
+    void outer(const Subset& rows, std::size_t feature);
+    Value left_leaf(std::size_t below) const;
+    Value right_leaf(std::size_t below) const;
+    std::int64_t left_weight(std::size_t below) const { return weights_[below]; }
+    /// Brackets of the least cost of a threshold of `feature` on the sides that are wanted: lowest <= cost <= highest.
+    void bound(const Subset& rows, const Cut& cut, std::size_t feature, const bool want[2], double lowest[2],
+               double highest[2]);
+    /// The best threshold of a feature, exactly.
+    Stump stump(const Subset& rows, const Side& side, std::size_t feature);
+    std::size_t bytes() const;
+
+private:
+    struct Layout {
+        Aligned<Row> row;
+        Aligned<std::int32_t> key, target;
+        Aligned<std::int8_t> ends;
+        bool ties = false, keys_ready = false;
+    };
+
+    const Table& table_;
+    Counters& counters_;
+    std::int64_t min_support_;
+    ScanChoice choice_;
+    std::vector<Layout> layout_;
+    std::vector<std::int32_t> scaled_;  // by row
+    std::vector<Row> chosen_;  // of one side, in the order of the inner feature
+    std::size_t outer_ = 0;
+    int rows_ = 0;  // of the layouts
+    double scale_ = 1, margin_ = 0;
+    std::vector<std::int64_t> sums_, weights_;  // of the first rows in the outer order
+    std::vector<double> squares_;
+    std::int64_t centre_ = 0, sum_ = 0, weight_ = 0;
+    double all_squares_ = 0;
+
+    void scale_targets(const Subset& rows);
+    void lay_out(const Subset& rows, std::size_t feature);
+    const std::int32_t* keys(std::size_t feature);
+    void bound_exactly(const Subset& rows, const Cut& cut, std::size_t feature, const bool want[2], double lowest[2],
+                       double highest[2]);
+};
+
+}  // namespace treeform::regression

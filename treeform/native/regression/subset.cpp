@@ -1,0 +1,124 @@
+#include "subset.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "../contree/ranks.hpp"
+
+namespace treeform::regression {
+namespace {
+
+using Wide = __int128;
+
+/// The nearest whole number to a / b, b positive, or one of the two.
+std::int64_t nearest(std::int64_t a, std::int64_t b) {
+    const std::int64_t down = a / b - (a % b < 0);
+    return 2 * (a - down * b) > b ? down + 1 : down;
+}
+
+/// Weight, centre, sum and sum of squares of the rows in `order`.
+void set_sums(const Table& table, const std::vector<Row>& order, std::size_t n, Subset& out) {
+    std::int64_t weight = 0, sum = 0;
+    for (std::size_t k = 0; k < n; ++k) {
+        weight += table.weight[order[k]];
+        sum += table.weight[order[k]] * table.target[order[k]];
+    }
+    out.n = n, out.weight = weight, out.centre = weight > 0 ? nearest(sum, weight) : 0;
+    out.sum = sum - out.centre * weight;
+    if (table.loss == Loss::absolute) return;
+    Wide squares = 0;
+    for (std::size_t k = 0; k < n; ++k) {
+        const std::int64_t d = table.target[order[k]] - out.centre;
+        squares += Wide(table.weight[order[k]]) * d * d;
+    }
+    out.squares = static_cast<double>(squares);
+}
+
+std::vector<Row> by_target(const Table& table) {
+    std::vector<Row> order(table.n);
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(), [&](Row a, Row b) { return table.target[a] < table.target[b]; });
+    return order;
+}
+
+}  // namespace
+
+bool is_pure(const Table& table, const Subset& rows) {
+    const auto& order = rows.order[0];
+    for (std::size_t k = 1; k < rows.n; ++k)
+        if (table.target[order[k]] != table.target[order[0]]) return false;
+    return true;
+}
+
+Table table_of(const Rows& rows, Loss loss) {
+    Table table;
+    table.n = rows.n, table.features = rows.features, table.loss = loss, table.weighted = rows.weight != nullptr;
+    table.target.assign(rows.target, rows.target + rows.n);
+    table.weight.assign(rows.n, 1);
+    if (rows.weight) table.weight.assign(rows.weight, rows.weight + rows.n);
+    contree::RankSorter sorter;
+    contree::RankedColumn column;
+    for (std::size_t f = 0; f < rows.features; ++f) {
+        sorter.rank(rows.x + f, rows.n, rows.features, column);
+        table.rank.push_back(column.rank);
+        table.values.push_back(column.values);
+    }
+    if (loss == Loss::absolute) {
+        const std::vector<Row> order = by_target(table);
+        table.place.resize(table.n);
+        for (std::uint32_t k = 0; k < table.n; ++k) table.place[order[k]] = k;
+    }
+    return table;
+}
+
+Subset all_rows(const Table& table) {
+    Subset all;
+    for (std::size_t f = 0; f < table.features; ++f) {
+        // A counting sort by rank; equal values keep the order of the rows.
+        std::vector<std::uint32_t> start(table.values[f].size() + 1, 0);
+        for (const auto rank : table.rank[f]) ++start[rank + 1];
+        std::partial_sum(start.begin(), start.end(), start.begin());
+        std::vector<Row> order(table.n);
+        for (Row i = 0; i < table.n; ++i) order[start[table.rank[f][i]]++] = i;
+        all.order.push_back(std::move(order));
+    }
+    if (table.loss == Loss::absolute) all.order.push_back(by_target(table));
+    set_sums(table, all.order[0], table.n, all);
+    return all;
+}
+
+void part(const Table& table, const Subset& from, std::size_t feature, std::uint32_t key, Subset& left, Subset& right,
+          std::vector<std::uint8_t>& scratch) {
+    const auto& rank = table.rank[feature];
+    const auto& order = from.order[feature];
+    const auto first = std::partition_point(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(from.n),
+                                            [&](Row i) { return rank[i] < key; });
+    const auto below = static_cast<std::size_t>(first - order.begin());
+    for (std::size_t k = 0; k < from.n; ++k) scratch[order[k]] = k < below;
+    left.order.resize(from.order.size()), right.order.resize(from.order.size());
+    for (std::size_t f = 0; f < from.order.size(); ++f) {
+        auto &a = left.order[f], &b = right.order[f];
+        if (a.size() < below + 1) a.resize(below + 1);
+        if (b.size() < from.n - below + 1) b.resize(from.n - below + 1);
+        // Without branches: each row is written to both, and one of the two places moves on.
+        std::size_t x = 0, y = 0;
+        for (std::size_t k = 0; k < from.n; ++k) {
+            const Row i = from.order[f][k];
+            a[x] = i, b[y] = i;
+            const std::size_t goes_left = scratch[i];
+            x += goes_left, y += 1 - goes_left;
+        }
+    }
+    set_sums(table, left.order[0], below, left);
+    set_sums(table, right.order[0], from.n - below, right);
+}
+
+void cuts_of(const Table& table, const Subset& rows, std::size_t feature, std::vector<Cut>& cuts) {
+    const auto& rank = table.rank[feature];
+    const auto& order = rows.order[feature];
+    cuts.clear();
+    for (std::size_t k = 1; k < rows.n; ++k)
+        if (rank[order[k]] != rank[order[k - 1]]) cuts.push_back({static_cast<std::uint32_t>(k), rank[order[k]]});
+}
+
+}  // namespace treeform::regression

@@ -1,0 +1,48 @@
+#pragma once
+// The table as ranks, and the subsets of its rows that the search visits.
+#include <cstdint>
+#include <vector>
+
+#include "problem.hpp"
+
+namespace treeform::regression {
+
+using Row = std::uint32_t;
+
+/// Ranks of all values, targets and weights. `features + 1` orders: the last one is by target, for absolute errors.
+struct Table {
+    std::size_t n = 0, features = 0;
+    std::vector<std::vector<std::uint32_t>> rank;  // by feature and row; dense
+    std::vector<std::vector<double>> values;       // by feature and rank
+    std::vector<std::int64_t> target, weight;
+    std::vector<std::uint32_t> place;              // by row, in the order of the targets; absolute errors only
+    bool weighted = false;
+    Loss loss = Loss::squared;
+};
+
+/// Rows in the order of each feature, and for absolute errors in the order of the targets after these.
+struct Subset {
+    std::size_t n = 0;
+    std::int64_t weight = 0;
+    std::int64_t centre = 0;  // a whole number next to the mean
+    std::int64_t sum = 0;     // of weight * (target - centre)
+    double squares = 0;       // of weight * (target - centre)^2, rounded once
+    std::vector<std::vector<Row>> order;
+};
+
+/// A threshold between two neighbouring values of a feature: so many rows lie below it, and it goes left below `key`.
+struct Cut {
+    std::uint32_t below, key;
+};
+
+/// Whether all targets are equal.
+bool is_pure(const Table& table, const Subset& rows);
+Table table_of(const Rows& rows, Loss loss);
+Subset all_rows(const Table& table);
+/// The rows of `from` with a rank below `key`, and the others. `scratch` has a byte for each row of the table.
+void part(const Table& table, const Subset& from, std::size_t feature, std::uint32_t key, Subset& left, Subset& right,
+          std::vector<std::uint8_t>& scratch);
+/// All thresholds of a feature that separate rows of the subset.
+void cuts_of(const Table& table, const Subset& rows, std::size_t feature, std::vector<Cut>& cuts);
+
+}  // namespace treeform::regression

@@ -1,0 +1,256 @@
+"""Losses of regression: leaves predict values, and samples pay for their distance from them."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Set
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treeform.data.quantity import AUTO, Quantity
+from treeform.errors import SpecError
+from treeform.language.numbers import as_fraction
+from treeform.language.objective import Term
+from treeform.language.objective_text import settings_in
+from treeform.objectives.settings import only
+
+if TYPE_CHECKING:
+    from treeform.data import Dataset
+    from treeform.graph import DecisionGraph
+    from treeform.language.ports import Ports
+    from treeform.model import Expr, Model
+    from treeform.shape import Shape
+
+L = TypeVar("L", bound="LeafLoss")
+SAFE = 2**62
+"""Sums up to here are taken in int64."""
+
+
+@dataclass(frozen=True)
+class LeafLoss(Term):
+    """A loss of values at leaves.
+
+    Parameters
+    ----------
+    grid : number, "auto" or None
+        Targets are rounded to multiples of it. With None they are exact, and refused where they have too many digits;
+        with "auto" they are rounded only then. What was rounded is in the notes, and the grid in the certificate.
+    """
+
+    grid: Any = None
+    needs: ClassVar[Set[str]] = frozenset({"values"})
+    is_whole: ClassVar[bool] = False
+    of_values: ClassVar[bool] = True
+    kind: ClassVar[Literal["squared", "absolute"]]
+
+    def __post_init__(self) -> None:
+        if self.grid is None or self.grid == AUTO:
+            return
+        grid = as_fraction(self.grid, f"the grid of {self.name}")
+        if grid <= 0:
+            raise SpecError(
+                f"the grid of {self.name} is {grid}",
+                cause="it has to be positive",
+                fix="use for example 0.001",
+            )
+        object.__setattr__(self, "grid", grid)
+
+    def reading(self, data: Dataset) -> Dataset:
+        """The data with the target as a quantity; see `Term.reading`."""
+        return data.as_quantity(self.grid) if data.quantity is None else data
+
+    def bind(self: L, data: Dataset, **context: Any) -> L:
+        if self.grid != AUTO:
+            return self
+        quantity = quantity_of(data, self)
+        return replace(self, grid=quantity.unit if quantity.note else None)
+
+    def evaluate(self, graph: DecisionGraph, data: Dataset) -> Fraction:
+        quantity = quantity_of(data, self)
+        leaf = graph.apply(data.X)
+        total = Fraction(0)
+        for node in np.unique(leaf).tolist():
+            value = quantity.in_units(graph.values[graph.label[node]])
+            total += self.of_rows(quantity.deviations, data.weights, np.flatnonzero(leaf == node), value)
+        return total * self.per_unit(data)
+
+    def unit(self, data: Dataset) -> Fraction:
+        return Fraction(1)
+
+    def largest(self, data: Dataset, shape: Shape) -> Fraction:
+        """The loss of the best constant: models with the best values have no more."""
+        return self.of_best(data, np.arange(data.n_samples)) * self.per_unit(data)
+
+    def of_best(self, data: Dataset, rows: NDArray[np.int64]) -> Fraction:
+        """The least loss of one value for these rows, as `per_unit` counts."""
+        quantity = quantity_of(data, self)
+        value = self.best(quantity.deviations, data.weights, rows)
+        return self.of_rows(quantity.deviations, data.weights, rows, value)
+
+    def best_value(self, data: Dataset, rows: NDArray[np.int64]) -> Fraction:
+        """The value with the least loss for these rows, exactly."""
+        quantity = quantity_of(data, self)
+        return quantity.to_value(self.best(quantity.deviations, data.weights, rows))
+
+    def build(self, model: Model, ports: Ports) -> Expr:
+        raise SpecError(
+            f"{self.name} cannot be stated to a solver", cause=self.why_not_stated,
+            fix="leave out solver and formulation: tf.RegressionSearch() solves it natively",
+        )  # fmt: skip
+
+    why_not_stated: ClassVar[str]
+
+    @abstractmethod
+    def per_unit(self, data: Dataset) -> Fraction:
+        """What one unit of the whole numbers below is worth."""
+
+    @abstractmethod
+    def best(
+        self, deviations: NDArray[np.int64], weights: NDArray[np.int64], rows: NDArray[np.int64]
+    ) -> Fraction:
+        """The best deviation to predict."""
+
+    @abstractmethod
+    def of_rows(
+        self,
+        deviations: NDArray[np.int64],
+        weights: NDArray[np.int64],
+        rows: NDArray[np.int64],
+        value: Fraction,
+    ) -> Fraction:
+        """The loss of predicting this deviation."""
+
+    @classmethod
+    def from_text(cls, inside: str | None) -> LeafLoss:
+        given = only(settings_in(inside, cls.name), ("grid",), cls.name)
+        return cls(given.get("grid"))
+
+    def __str__(self) -> str:
+        return self.name if self.grid is None else f"{self.name}[grid={self.grid}]"
+
+
+def quantity_of(data: Dataset, term: Term) -> Quantity:
+    """The target as a quantity.
+
+    Raises
+    ------
+    SpecError
+        If it was read as classes.
+    """
+    if data.quantity is None:
+        raise SpecError(
+            f"{term.name} needs a quantity as the target",
+            cause="the data were read with classes",
+            fix="use tf.Problem(...).minimize(...), which reads the target as the objective needs it",
+        )
+    return data.quantity
+
+
+@dataclass(frozen=True)
+class SquaredError(LeafLoss):
+    """Sum over samples of weight times the square of target less value; the best value of a leaf is the mean.
+
+    Parameters
+    ----------
+    grid : number, "auto" or None
+        Targets are rounded to multiples of it. With None they are exact, and refused where they have too many digits;
+        with "auto" they are rounded only then.
+
+    Examples
+    --------
+    >>> import treeform as tf
+    >>> problem = tf.Problem([[0], [1], [2]], [1.5, 1.0, 4.0], shape=tf.Tree(1)).minimize(tf.SquaredError())
+    >>> problem.solve().objective
+    Fraction(1, 8)
+    """
+
+    name: ClassVar[str] = "squared_error"
+    kind: ClassVar[Literal["squared", "absolute"]] = "squared"
+    why_not_stated: ClassVar[str] = (
+        "the value of a leaf is a mean, and squares of distances from it are no linear rows"
+    )
+
+    def per_unit(self, data: Dataset) -> Fraction:
+        return quantity_of(data, self).unit ** 2 * data.weight_unit
+
+    def best(
+        self, deviations: NDArray[np.int64], weights: NDArray[np.int64], rows: NDArray[np.int64]
+    ) -> Fraction:
+        weight, total, _ = _sums(deviations[rows], weights[rows])
+        return Fraction(total, weight)
+
+    def of_rows(
+        self,
+        deviations: NDArray[np.int64],
+        weights: NDArray[np.int64],
+        rows: NDArray[np.int64],
+        value: Fraction,
+    ) -> Fraction:
+        # sum w (d - v)^2 = sum w d^2 - 2 v sum w d + v^2 sum w
+        weight, total, squares = _sums(deviations[rows], weights[rows])
+        return squares - 2 * value * total + value * value * weight
+
+
+@dataclass(frozen=True)
+class AbsoluteError(LeafLoss):
+    """Sum over samples of weight times the distance of the target from the value; the best value is the median.
+
+    Of two medians the lower one is taken.
+
+    Parameters
+    ----------
+    grid : number, "auto" or None
+        As in `SquaredError`.
+
+    Examples
+    --------
+    >>> import treeform as tf
+    >>> problem = tf.Problem([[0], [1], [2]], [1.5, 1.0, 4.0], shape=tf.Tree(1)).minimize(tf.AbsoluteError())
+    >>> problem.solve().objective
+    Fraction(1, 2)
+    """
+
+    name: ClassVar[str] = "absolute_error"
+    kind: ClassVar[Literal["squared", "absolute"]] = "absolute"
+    why_not_stated: ClassVar[str] = "no formulation has leaves with values and residuals of samples yet"
+
+    def per_unit(self, data: Dataset) -> Fraction:
+        return quantity_of(data, self).unit * data.weight_unit
+
+    def best(
+        self, deviations: NDArray[np.int64], weights: NDArray[np.int64], rows: NDArray[np.int64]
+    ) -> Fraction:
+        order = np.argsort(deviations[rows], kind="stable")
+        below = np.cumsum(weights[rows][order])
+        return Fraction(int(deviations[rows][order][int(np.searchsorted(2 * below, below[-1]))]))
+
+    def of_rows(
+        self,
+        deviations: NDArray[np.int64],
+        weights: NDArray[np.int64],
+        rows: NDArray[np.int64],
+        value: Fraction,
+    ) -> Fraction:
+        p, q = value.numerator, value.denominator
+        own = deviations[rows]
+        if (
+            max(abs(p), q * max(abs(int(own.max())), abs(int(own.min())))) * int(weights[rows].sum())
+            < SAFE // 2
+        ):
+            return Fraction(int((weights[rows] * np.abs(q * own - p)).sum()), q)
+        pairs = zip(own.tolist(), weights[rows].tolist(), strict=True)
+        return Fraction(sum(w * abs(q * d - p) for d, w in pairs), q)
+
+
+def _sums(deviations: NDArray[np.int64], weights: NDArray[np.int64]) -> tuple[int, int, int]:
+    """Sums of w, w d and w d^2, exactly."""
+    largest = max(abs(int(deviations.max())), abs(int(deviations.min())))
+    weight, total = int(weights.sum()), int((weights * deviations).sum())
+    if largest * largest * weight < SAFE:
+        return weight, total, int((weights * deviations * deviations).sum())
+    pairs = zip(deviations.tolist(), weights.tolist(), strict=True)
+    return weight, total, sum(w * d * d for d, w in pairs)
