@@ -15,25 +15,9 @@ from numpy.typing import NDArray
 
 # Text that stands for "no value" in a column whose other entries are numbers or dates.
 NO_VALUE = frozenset(
-    {
-        "",
-        "NA",
-        "N/A",
-        "n/a",
-        "na",
-        "NaN",
-        "nan",
-        "null",
-        "NULL",
-        "None",
-        "none",
-        "?",
-        "-",
-        "--",
-        ".",
-        "missing",
-    }
-)
+    ("", "?", "-", "--", ".", "NA", "N/A", "n/a", "na", "n.a.", "N.A.", "#N/A", "<NA>", "NaN", "nan", "NaT", "null",
+     "NULL", "None", "none", "missing", "unknown", "k.A.", "k. A.")
+)  # fmt: skip
 _SIGNS = "$€£¥₹₽₩₺₫฿"
 _UNIT = re.compile(
     rf"^(?P<before>[{_SIGNS}]|[A-Z]{{3}}\s)?\s*(?P<body>.*?)\s*(?P<after>[{_SIGNS}%‰]|\s[A-Z]{{3}})?$"
