@@ -91,6 +91,11 @@ def one(name: str, way: str, solver: str, depth: int, seconds: float) -> dict[st
     }  # fmt: skip
 
 
+def _number(cell: str) -> str:
+    """An optimum of floating-point arithmetic, as it is shown."""
+    return f"{abs(round(float(cell), 6)):.3g}" if cell else ""
+
+
 @table("flows")
 def flows(rows: Rows) -> Shown:
     """Strength, and seconds or what is left open."""
@@ -111,7 +116,8 @@ def flows(rows: Rows) -> Shown:
             if row is not None:
                 other = found.get((name, way, "cp-sat"))
                 size = f"{row['rows']} x {row['columns']}"
-                lines.append([name, size, way, row["relaxation"], row["root fixed"], cell(row), cell(other)])
+                strength = [_number(row[column]) for column in ("relaxation", "root fixed")]
+                lines.append([name, size, way, *strength, cell(row), cell(other)])
     note = (
         f"Depth {rows.facts['depth']}, errors alone. Relaxation: its optimum, and the mean with one of {FIXED} columns "
         "fixed at the root. Then user CPU seconds until the optimum was proved, or bound and errors after "
