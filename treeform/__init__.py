@@ -82,6 +82,7 @@ _HOMES = {
     "treeform.result": ["Result"],
     "treeform.tradeoff": ["Frontier", "SizeTable"],
     "treeform.certify": ["check"],
+    "treeform.study": ["Study", "sweep"],
     "treeform.estimators": ["OptimalTreeClassifier", "OptimalDiagramClassifier"],
     "treeform.model": ["Model", "Expr", "any_of", "at_most", "at_least", "exactly"],
     "treeform.errors": ["TreeformError"],

@@ -15,7 +15,7 @@ from rich.text import Text
 from treeform import __version__, report
 from treeform.catalogue.solvers import solvers as tf_solvers
 from treeform.certify.certificate import sign
-from treeform.cli import conflict, export, frontier, near_optimal, pareto, size_table
+from treeform.cli import conflict, export, frontier, near_optimal, pareto, size_table, sweep
 from treeform.cli import options as opt
 from treeform.cli.check import check_certificate
 from treeform.cli.files import check_writable, write_text
@@ -230,6 +230,7 @@ app.command(name="report")(command(report_model))
 app.command(name="export")(command(export.export))
 app.command(name="size-table")(command(size_table.size_table))
 app.command(name="pareto")(command(pareto.pareto))
+app.command(name="sweep")(command(sweep.sweep))
 app.command(name="frontier")(command(frontier.frontier))
 app.command(name="conflict")(command(conflict.conflict))
 app.command(name="near-optimal")(command(near_optimal.near_optimal))

@@ -24,7 +24,8 @@ def date_orders(entries: Sequence[str], enough: float) -> dict[str, NDArray[np.b
     """
     orders = {}
     for order, pattern in _PATTERNS.items():
-        fits = np.array([pattern.fullmatch(entry.strip()) is not None for entry in entries], dtype=bool)
+        matched = {entry: pattern.fullmatch(entry.strip()) is not None for entry in set(entries)}
+        fits = np.array([matched[entry] for entry in entries], dtype=bool)
         if len(fits) and fits.mean() >= enough:
             orders[order] = fits
     most = max((int(fits.sum()) for fits in orders.values()), default=0)
