@@ -154,7 +154,7 @@ def _questions(
 ) -> Iterator[tuple[Case, list[Requirement], Question]]:
     """Problems on which the requirement can be stated, of the shapes that the way takes."""
     goal, with_it = GOALS.get(way.formulation or "", (None, ()))
-    for case in draw_cases(PATIENCE * cases, seed, _shapes(way)):
+    for case in draw_cases(PATIENCE * max(3, cases), seed, _shapes(way)):
         try:
             bound = [r.bind(case.data, sensitive_features=case.frame[GROUP]) for r in (*with_it, requirement)]
         except (SpecError, DataError):
