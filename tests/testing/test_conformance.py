@@ -147,7 +147,8 @@ def test_a_wrong_optimum_is_no_cell():
 def test_all_requirements_and_formulations_are_among_the_cells():
     ours = {kind for kind in registered().values() if kind.__name__ in tf.__all__}
     assert len(ours) > 15
-    assert ours <= {type(requirement) for requirement in SAMPLES}
+    # That on coverage needs data with a label for abstaining: tests/objectives/test_abstain.py.
+    assert ours - {tf.MinCoverage} <= {type(requirement) for requirement in SAMPLES}
     assert set(formulation_names()) <= {way.formulation for way in ways(QUICK)}
 
 

@@ -65,7 +65,9 @@ def load_problem(settings: Settings) -> Problem:
     X, y, weight = split(
         frame, target=settings.target, weight=settings.weight, exclude=exclude, source=settings.data
     )
-    options = TableOptions.of(settings.categorical, settings.missing or "value", settings.dates)
+    options = TableOptions.of(
+        settings.categorical, settings.missing or "value", settings.dates, settings.abstain
+    )
     rows = Dataset.from_user(X, y, weight, exclude=exclude, options=options)
     problem = Problem(rows, None, shape=settings.shape or DEFAULT_SHAPE)
     if settings.minimize is not None:
