@@ -70,7 +70,7 @@ _HOMES = {
     "treeform.result": ["Result"],
     "treeform.tradeoff": ["Frontier", "SizeTable"],
     "treeform.certify": ["check"],
-    "treeform.estimators": ["OptimalTreeClassifier", "OptimalDiagramClassifier"],
+    "treeform.estimators": ["OptimalTreeClassifier", "OptimalDiagramClassifier", "OptimalTreeRegressor"],
     "treeform.model": ["Model", "Expr", "any_of", "at_most", "at_least", "exactly"],
     "treeform.errors": ["TreeformError"],
 }

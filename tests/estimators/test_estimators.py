@@ -23,6 +23,11 @@ def test_tree_passes_scikit_learns_checks(estimator, check):
     check(estimator)
 
 
+@parametrize_with_checks([tf.OptimalTreeRegressor(max_depth=2)])
+def test_regressor_passes_scikit_learns_checks(estimator, check):
+    check(estimator)
+
+
 @parametrize_with_checks([tf.OptimalDiagramClassifier(widths=(1, 2))])
 def test_diagram_passes_scikit_learns_checks(estimator, check):
     check(estimator)

@@ -12,6 +12,7 @@ import pandas as pd
 
 from treeform.certify.certificate import read
 from treeform.certify.check import question_from
+from treeform.certify.statements import data_of as read_as_stated
 from treeform.cli.groups import take_groups
 from treeform.cli.table import listing, split
 from treeform.cli.table_files import read_table
@@ -148,8 +149,7 @@ def question_for(
             raise CertificateError("the certificate belongs to another model", fix="give the two of one fit")
         X, y, weights, sensitive = data_of(body, path, target, weight, groups)
         stated = read(body)
-        options = stated.data.reading.options()
-        data = Dataset.from_user(X, y, weights, exclude=tuple(stated.data.exclude), options=options)
+        data = read_as_stated(stated, X, y, weights)
         return question_from(stated, data, sensitive)
     if target is None:
         raise SpecError(
