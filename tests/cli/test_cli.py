@@ -138,7 +138,8 @@ def test_a_report_on_other_rows_counts_them(fitted: Path, tmp_path: Path) -> Non
     words = ["--target", "creditworthy", "-o", out]
     assert run("report", fitted / "model.json", tmp_path / "few.csv", *words).exit_code == 0
     page = out.read_text()
-    assert "training" not in page
+    assert "training errors" not in page
+    assert "the training rows" not in page
     assert f"{wrong} of 10 rows given here" in page
     supports = [int(n) for n in re.findall(r"\(support (\d+)", page)]
     assert sum(supports) == 10

@@ -172,6 +172,8 @@ def holds(condition: dict, value: object) -> bool:
 def test_onnx(cases):
     runtime = pytest.importorskip("onnxruntime")
     for graph, rows, expected in cases:
+        # ONNX has no missing strings: the empty one is. As a level that training did not have it is any other one.
+        rows = rows.assign(job=rows["job"].replace("", "never seen"))
         session = runtime.InferenceSession(graph.to_onnx().SerializeToString())
         feed = {given.name: onnx_column(rows[given.name], given.type) for given in session.get_inputs()}
         labels, scores = session.run(["label", "scores"], feed)

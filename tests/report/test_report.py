@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import re
 import xml.etree.ElementTree as ET
 from dataclasses import replace
@@ -50,7 +52,7 @@ def result(problem: tf.Problem) -> tf.Result:
 class Outline(HTMLParser):
     """Collects tags, attributes and text of a page, and checks that tags are closed."""
 
-    VOID = frozenset({"meta", "br", "hr", "img", "link"})
+    VOID = frozenset({"meta", "br", "hr", "img", "link", "input"})
 
     def __init__(self, page: str) -> None:
         super().__init__()
@@ -82,19 +84,35 @@ class Outline(HTMLParser):
 def test_page_is_self_contained_and_well_formed(result: tf.Result) -> None:
     outline = Outline(report.html(result, certificate=result.certificate(), source=NASTY))
     assert outline.open == []
-    assert not {"script", "link", "img", "iframe", "object", "embed"} & set(outline.tags)
+    assert not {"link", "img", "iframe", "object", "embed"} & set(outline.tags)
     for key, value in outline.attributes:
-        assert key not in {"src", "href", "srcset", "xlink:href"} and not key.startswith("on"), (key, value)
+        assert key not in {"src", "srcset", "xlink:href"} and not key.startswith("on"), (key, value)
+        assert key != "href" or value.startswith("#")
     assert "@import" not in "".join(outline.texts)
     assert "url(" not in "".join(outline.texts)
     curves = outline.attributes.count(("class", "frontier"))
     assert curves > 0
-    assert outline.tags.count("svg") == 2 + curves
+    bars = outline.attributes.count(("class", "bar"))
+    assert outline.tags.count("svg") == 3 + curves + bars  # two drawings, and where the script draws
+    assert outline.tags.count("style") == 1
+    assert "style" not in [key for key, _ in outline.attributes]
+
+
+def test_the_policy_admits_only_the_pages_own_script_and_style(result: tf.Result) -> None:
+    page = report.html(result)
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', page).group(1)
+    assert "unsafe" not in policy
+    assert "default-src &#39;none&#39;" in policy
+    for name in ("script", "style"):
+        (text,) = re.findall(rf"<{name}>(.*?)</{name}>", page, flags=re.DOTALL)
+        digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+        assert f"{name}-src &#39;sha256-{digest}&#39;" in policy
 
 
 def test_everything_of_the_data_is_escaped(result: tf.Result) -> None:
     page = report.html(result, source=NASTY)
-    assert "<script" not in page
+    assert page.count("<script") == 3
+    assert NASTY not in page
     text = " ".join(Outline(page).texts)
     for part in (f"age{NASTY}", f"y{NASTY}", f"favourable={NASTY}"):
         assert part in text

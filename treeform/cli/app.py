@@ -23,9 +23,10 @@ from treeform.cli.messages import Exit, command, err_console, exit_code, warn
 from treeform.cli.predictions import predictions
 from treeform.cli.problems import How, choose_how, load_problem
 from treeform.cli.progress import ProgressDisplay
+from treeform.cli.report import FORMATS, format_of, report_model
 from treeform.cli.spec import Settings, merge
 from treeform.cli.stating import states_problem
-from treeform.cli.stored import load_model, question_for, read_certificate
+from treeform.cli.stored import load_model
 from treeform.cli.tables_out import check_kind, write_table
 from treeform.cli.tradeoff import read_problem
 from treeform.report.facts import Facts
@@ -66,7 +67,7 @@ def fit(
     model: Annotated[Path | None, typer.Option(help="Write the model here (JSON).")] = None,
     certificate: Annotated[Path | None, typer.Option(help="Write the certificate here (JSON).")] = None,
     report_file: Annotated[
-        Path | None, typer.Option("--report", help="Write the report here (HTML).")
+        Path | None, typer.Option("--report", help="Write the report here: .html, .md or .json.")
     ] = None,
     proofs: Annotated[
         Path | None,
@@ -76,6 +77,7 @@ def fit(
         bool,
         typer.Option("--prices", help="Solve without each requirement too, and show what each costs."),
     ] = False,
+    about: opt.About = None,
     verbose: opt.Verbose = False,
     quiet: opt.Quiet = False,
 ) -> Exit:
@@ -87,7 +89,8 @@ def fit(
     outputs = Settings(model=model, certificate=certificate, report=report_file, proofs=proofs)
     settings = merge(settings, outputs)
     written = [path for path in (settings.model, settings.certificate, settings.report) if path is not None]
-    check_writable(written, inputs=settings.inputs)
+    check_writable(written, inputs=[*settings.inputs, *([about] if about else [])])
+    said = report.NOTHING if about is None else report.read_about(about)
     with ProgressDisplay(err_console(), enabled=not quiet, log=verbose) as display:
         result, how = _solve(settings, display, verbose=verbose, quiet=quiet)
         costs = None
@@ -96,7 +99,7 @@ def fit(
                 how.solver, formulation=how.formulation, time_limit=settings.time_limit, on_progress=display
             )
         display.begin("writing")
-        facts = _write(result, settings, costs)
+        facts = _write(result, settings, costs, said)
     if result.graph is not None:
         for rule in result.graph.rules():
             print(rule)
@@ -137,7 +140,7 @@ def _solve(settings: Settings, display: ProgressDisplay, *, verbose: bool, quiet
     return result, how
 
 
-def _write(result: Result, settings: Settings, prices: Prices | None) -> Facts:
+def _write(result: Result, settings: Settings, prices: Prices | None, about: report.About) -> Facts:
     """Write what was asked for, as far as there is something to write."""
     certificate = result.certificate() if result.graph is not None or result.claims else None
     if certificate is not None and settings.weight is not None:
@@ -145,7 +148,7 @@ def _write(result: Result, settings: Settings, prices: Prices | None) -> Facts:
     source = None if settings.data is None else settings.data.name
     frontiers = () if settings.report is None else report.trace_curves(result, settings.time_limit)
     facts = report.of_result(
-        result, certificate=certificate, source=source, prices=prices, frontiers=frontiers
+        result, certificate=certificate, source=source, prices=prices, frontiers=frontiers, about=about
     )
     if settings.model is not None:
         if result.graph is not None:
@@ -158,7 +161,7 @@ def _write(result: Result, settings: Settings, prices: Prices | None) -> Facts:
         else:
             warn(f"{settings.certificate} is not written: nothing was found or proved")
     if settings.report is not None:
-        write_text(settings.report, report.render_html(facts))
+        write_text(settings.report, FORMATS[format_of(settings.report)](facts))
     return facts
 
 
@@ -222,32 +225,7 @@ def predict(
 app.command(name="check")(command(check_certificate))
 
 
-@app.command(name="report")
-@command
-def report_model(
-    model: Annotated[Path, typer.Argument(help="Model file that fit wrote.", show_default=False)],
-    data: opt.Data,
-    target: opt.Target = None,
-    weight: opt.Weight = None,
-    groups: opt.Groups = None,
-    certificate: Annotated[
-        Path | None, typer.Option(help="Its certificate: adds requirements and claims.")
-    ] = None,
-    output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the page.")] = Path(
-        "report.html"
-    ),
-) -> None:
-    """Write a self-contained HTML report of a model on a table."""
-    inputs = [model, data, *([certificate] if certificate else [])]
-    check_writable([output], inputs=inputs)
-    graph = load_model(model)
-    body = None if certificate is None else read_certificate(certificate)
-    question = question_for(graph, body, data, target, weight, groups or ())
-    facts = report.of_model(graph, question, certificate=body, source=data.name)
-    write_text(output, report.render_html(facts))
-    print(output)
-
-
+app.command(name="report")(command(report_model))
 app.command(name="export")(command(export.export))
 app.command(name="size-table")(command(size_table.size_table))
 app.command(name="pareto")(command(pareto.pareto))

@@ -136,6 +136,14 @@ Verbose = Annotated[
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, only the answer.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks of errors.")]
+About = Annotated[
+    Path | None,
+    typer.Option(
+        help="TOML file with owner, purpose, version, columns and the answers of a model card, for the report.",
+        metavar="FILE",
+        show_default=False,
+    ),
+]
 EVERYWHERE: dict[str, tuple[Any, Any]] = {"import_": (Import, None), "debug": (Debug, False)}
 """What every command takes."""
 

@@ -38,7 +38,7 @@ def gather(spec: Path | None, given: Settings, require: Sequence[str]) -> Settin
                 f"no {name} is given",
                 cause="there is nothing to learn from"
                 if name == "data"
-                else "no column is named as the classes",
+                else "no column is named as what is to be predicted",
                 fix=f"give it {how}, or as `{name}` in a --spec file",
             )
     return settings
@@ -66,7 +66,7 @@ def load_problem(settings: Settings) -> Problem:
         frame, target=settings.target, weight=settings.weight, exclude=exclude, source=settings.data
     )
     options = TableOptions.of(settings.categorical, settings.missing or "value", settings.dates)
-    rows = Dataset.from_user(X, y, weight, exclude=exclude, options=options)
+    rows = Dataset.from_user(X, y, weight, exclude=exclude, options=options, allow_quantities=True)
     problem = Problem(rows, None, shape=settings.shape or DEFAULT_SHAPE)
     if settings.minimize is not None:
         problem.minimize(settings.minimize)

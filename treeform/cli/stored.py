@@ -12,16 +12,20 @@ import pandas as pd
 
 from treeform.certify.certificate import read
 from treeform.certify.check import question_from
+from treeform.certify.groups import parameters_of
 from treeform.certify.statements import data_of as read_as_stated
 from treeform.cli.groups import take_groups
 from treeform.cli.table import listing, split
 from treeform.cli.table_files import read_table
 from treeform.data import Dataset
+from treeform.data.quantity import AUTO
 from treeform.errors import CertificateError, DataError, SpecError
 from treeform.graph import DecisionGraph
 from treeform.language.objective import Error, Objective
 from treeform.language.question import Question
-from treeform.shape import Diagram, Shape, Tree
+from treeform.language.requirement import Requirement
+from treeform.objectives import SquaredError
+from treeform.shape import Diagram, Shape, Tree, shape_from_json
 
 
 def load_model(path: Path) -> DecisionGraph:
@@ -129,6 +133,29 @@ def data_of(
     return X, y, weights, sensitive
 
 
+def read_model_or_certificate(path: Path) -> tuple[DecisionGraph, dict[str, Any] | None]:
+    """A model file, or the model in a certificate, which comes with it.
+
+    Raises
+    ------
+    SpecError
+        If there is no such file, or the certificate holds no model.
+    CertificateError
+        If it is damaged or was edited.
+    """
+    value = _read_json(path, "model")
+    if not (isinstance(value, dict) and str(value.get("format")).startswith("treeform.certificate/")):
+        return DecisionGraph.from_json(value), None
+    read(value)
+    if value["model"] is None:
+        raise SpecError(
+            f"{path} holds no model",
+            cause="the search that it certifies found none",
+            fix="give a certificate with a model",
+        )
+    return DecisionGraph.from_json(value["model"]), value
+
+
 def question_for(
     graph: DecisionGraph,
     body: dict[str, Any] | None,
@@ -136,21 +163,68 @@ def question_for(
     target: str | None,
     weight: str | None,
     groups: Sequence[str] = (),
-) -> Question:
-    """What the model answers: from its certificate, or else errors on the target named.
+) -> tuple[Question, str]:
+    """What the model answers: from its certificate, or else errors on the target named; and which rows the table has.
+
+    Returns
+    -------
+    Question
+    str
+        "training" when the table is the one of the certificate, "held-out" when it is another, "given" without one.
 
     Raises
     ------
     CertificateError
-        If the certificate belongs to another model or to other data.
+        If the certificate belongs to another model.
     """
-    if body is not None:
-        if body["model"] is None or DecisionGraph.from_json(body["model"]) != graph:
-            raise CertificateError("the certificate belongs to another model", fix="give the two of one fit")
-        X, y, weights, sensitive = data_of(body, path, target, weight, groups)
-        stated = read(body)
+    if body is None:
+        counted = Objective.of(SquaredError() if graph.is_regression else Error())
+        return Question(_model_rows(graph, path, target, weight), _own_shape(graph), counted), "given"
+    if body["model"] is None or DecisionGraph.from_json(body["model"]) != graph:
+        raise CertificateError("the certificate belongs to another model", fix="give the two of one fit")
+    stated = read(body)
+    X, y, weights, sensitive = data_of(body, path, target, weight, groups)
+    try:
         data = read_as_stated(stated, X, y, weights)
-        return question_from(stated, data, sensitive)
+    except DataError:  # for example one class only
+        data = None
+    # A digest that covers groups given as an array is compared where they are read.
+    if data is not None and (
+        data.digest == stated.data.digest or (stated.data.groups and data.n_samples == stated.data.n_samples)
+    ):
+        return question_from(stated, data, sensitive), "training"
+    return _held_out_question(graph, body, path, target, weight), "held-out"
+
+
+def held_out_rows(
+    graph: DecisionGraph, body: dict[str, Any] | None, path: Path, target: str | None, weight: str | None
+) -> Dataset:
+    """A table read in the terms of the model; target and weight are those of the certificate if it names them."""
+    if body is not None:
+        run = read(body).metadata
+        target, weight = target or run.target, weight or run.weight
+    return _model_rows(graph, path, target, weight)
+
+
+def _held_out_question(
+    graph: DecisionGraph, body: dict[str, Any], path: Path, target: str | None, weight: str | None
+) -> Question:
+    """The certificate's problem on other rows, with those requirements that rest on columns of the table."""
+    problem = read(body).problem
+    requirements = []
+    for part in problem.requirements:
+        try:
+            requirements.append(
+                Requirement.from_json({"name": part.name, "parameters": parameters_of(part, {})})
+            )
+        except CertificateError:  # groups given as an array belong to the rows of training
+            continue
+    shape = shape_from_json(problem.shape.model_dump(exclude_none=True))
+    data = held_out_rows(graph, body, path, target, weight)
+    return Question(data, shape, Objective.parse(problem.objective), tuple(requirements))
+
+
+def _model_rows(graph: DecisionGraph, path: Path, target: str | None, weight: str | None) -> Dataset:
     if target is None:
         raise SpecError(
             "no target is given", cause="a model file does not name it", fix="add --target COLUMN"
@@ -158,15 +232,15 @@ def question_for(
     exclude = () if graph.encoder is None else graph.encoder.ignored
     known = [column for column in exclude if column != target]
     frame = read_table(path, text=_text_columns(graph))
-    present = [column for column in known if column in frame.columns]
-    X, y, weights = split(frame, target=target, weight=weight, exclude=present, source=path)
+    held = [column for column in known if column in frame.columns]
+    X, y, weights = split(frame, target=target, weight=weight, exclude=held, source=path)
     if graph.encoder is None:
-        data = Dataset.from_user(X, y, weights, exclude=tuple(present))
-    else:
-        wanted = {source.name for source in graph.encoder.sources}.union(present)
-        X = X[[column for column in X.columns if column in wanted]]
-        data = Dataset.for_model(graph.encoder, graph.classes, X, y, weights)
-    return Question(data, _own_shape(graph), Objective.of(Error()))
+        data = Dataset.from_user(X, y, weights, exclude=tuple(held), allow_quantities=graph.is_regression)
+        return data.as_quantity(AUTO) if graph.is_regression else data
+    wanted = {source.name for source in graph.encoder.sources}.union(held)
+    X = X[[column for column in X.columns if column in wanted]]
+    classes = None if graph.is_regression else graph.classes
+    return Dataset.for_model(graph.encoder, classes, X, y, weights)
 
 
 def _own_shape(graph: DecisionGraph) -> Shape:

@@ -18,7 +18,7 @@ from treeform.data.encode import Encoder
 from treeform.data.labels import codes_among, encode_labels
 from treeform.data.notes import constant_notes, index_note, reading_notes
 from treeform.data.options import USUAL, TableOptions
-from treeform.data.quantity import Quantity, read_quantity
+from treeform.data.quantity import AUTO, Quantity, read_quantity
 from treeform.data.summary import summarise
 from treeform.data.table import Table, as_pandas, read_table
 from treeform.data.views import (
@@ -169,7 +169,12 @@ class Dataset:
 
     @classmethod
     def for_model(
-        cls, encoder: Encoder, classes: NDArray[Any], X: Any, y: Any, sample_weight: Any = None
+        cls,
+        encoder: Encoder,
+        classes: NDArray[Any] | None,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
     ) -> Dataset:
         """Read rows in the terms of a model: encoded as its training table was, with its classes.
 
@@ -177,8 +182,8 @@ class Dataset:
         ----------
         encoder : Encoder
             That of the model.
-        classes : (K,) array
-            The labels that the model predicts.
+        classes : (K,) array or None
+            The labels that the model predicts; None where it predicts values, and the target is a quantity.
         X, y, sample_weight
             As in `from_user`; `X` may have levels that were not there in training, and lack others.
 
@@ -192,7 +197,10 @@ class Dataset:
         table = read_table(X)
         weighing = read_weights(sample_weight, table.n_rows)
         weights, unit = weighing.units, weighing.unit
-        codes = codes_among(y, table.n_rows, classes)
+        if classes is None:
+            codes, own = encode_labels(y, table.n_rows, allow_quantities=True)
+        else:
+            codes, own = codes_among(y, table.n_rows, classes), np.array(classes)
         kept = np.flatnonzero(weights > 0)
         notes = [*index_note(X, y), *filter(None, [weighing.note])]
         if len(kept) < len(weights):
@@ -201,10 +209,11 @@ class Dataset:
         if table.frame is not None:
             table = replace(table, frame=table.frame.copy())
         exclude = tuple(name for name in encoder.ignored if name in table.names)
-        return cls(
-            np.ascontiguousarray(encoded), codes[kept], np.array(classes), weights[kept], unit, encoder, table, kept,
+        data = cls(
+            np.ascontiguousarray(encoded), codes[kept], own, weights[kept], unit, encoder, table, kept,
             exclude, target, tuple(notes),
         )  # fmt: skip
+        return data.as_quantity(AUTO) if classes is None else data
 
     def as_quantity(self, grid: Fraction | str | None = None) -> Dataset:
         """The same rows with their labels read as quantities, for regression.
@@ -221,8 +230,9 @@ class Dataset:
         """
         quantity = read_quantity(self.classes, self.y, self.weights, grid)
         notes = (*self.notes, quantity.note) if quantity.note else self.notes
-        one = np.array([self.target or "target"])
-        return replace(self, y=np.zeros_like(self.y), classes=one, quantity=quantity, notes=notes)
+        return replace(
+            self, y=np.zeros_like(self.y), classes=np.array(["value"]), quantity=quantity, notes=notes
+        )
 
     @property
     def frame(self) -> pd.DataFrame | None:

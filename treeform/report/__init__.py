@@ -6,22 +6,30 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from treeform.report.about import NOTHING, About, read_about
 from treeform.report.curves import trace_curves
-from treeform.report.facts import Facts, of_model, of_result
+from treeform.report.facts import Facts, HeldOut, of_model, of_result
 from treeform.report.page import render_html
 from treeform.report.plain import render_text
 from treeform.report.plot import plot_trace, trace_svg
+from treeform.report.texts import render_json, render_markdown
 from treeform.solve import SolveResult
 from treeform.tradeoff.frontier import Frontier
 from treeform.tradeoff.prices import Prices
 
 __all__ = [
+    "NOTHING",
+    "About",
     "Facts",
+    "HeldOut",
     "html",
     "of_model",
     "of_result",
     "plot_trace",
+    "read_about",
     "render_html",
+    "render_json",
+    "render_markdown",
     "render_text",
     "text",
     "trace_curves",
@@ -48,6 +56,8 @@ def html(
     source: str | None = None,
     prices: Prices | None = None,
     frontiers: Sequence[Frontier] | None = None,
+    about: About = NOTHING,
+    held_out: HeldOut | None = None,
 ) -> str:
     """Make a self-contained HTML report of a result.
 
@@ -66,6 +76,10 @@ def html(
     frontiers : sequence of Frontier, optional
         Curves of the best objective against the bound of a requirement, from `Problem.frontier`. Left out,
         those that a native engine finds in as long as the solve took, or half a second; see `trace_curves`.
+    about : About, optional
+        What people say about the model; `read_about` reads it from a file.
+    held_out : HeldOut, optional
+        Rows that it was not fitted on, shown beside those that it was.
 
     Returns
     -------
@@ -73,7 +87,15 @@ def html(
         The page.
     """
     shown = trace_curves(result, 10 * result.seconds) if frontiers is None else frontiers
-    facts = of_result(result, certificate=certificate, source=source, prices=prices, frontiers=shown)
+    facts = of_result(
+        result,
+        certificate=certificate,
+        source=source,
+        prices=prices,
+        frontiers=shown,
+        about=about,
+        held_out=held_out,
+    )
     page = render_html(facts)
     if path is not None:
         Path(path).write_text(page, encoding="utf-8")

@@ -1,66 +1,59 @@
-"""The facts of a report, gathered once; text and HTML show the same facts."""
+"""The facts of a report, gathered once; text, Markdown, JSON and HTML show the same facts."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from treeform import __version__
 from treeform.data import Dataset
 from treeform.graph.evaluate import confusion, errors
+from treeform.graph.rewrite import ordered
+from treeform.graph.svg import Picture
 from treeform.language.question import Question
+from treeform.report.about import NOTHING, About
+from treeform.report.ask import ask_values
+from treeform.report.claims import ClaimFact, claims_of_certificate, claims_of_result
 from treeform.report.curves import Curve, curves
+from treeform.report.explore import explore_values
+from treeform.report.fairness import GroupTable, attributes_of, favourable_of, group_tables
+from treeform.report.figures import gap_text, number_of, size_text, value_text
+from treeform.report.guarantee import Guarantee, guarantee_of
+from treeform.report.judged import RequirementFact, requirement_facts
 from treeform.report.plot import trace_svg
+from treeform.report.proxies import Proxy, proxies
+from treeform.report.wording import worded, yes_no_columns
 from treeform.solve import Limit, SolveResult, Status
-from treeform.solve.result import Number, relative_gap
+from treeform.solve.result import relative_gap
 from treeform.solve.simple_bounds import floor_bound
 
 if TYPE_CHECKING:
     from treeform.graph import DecisionGraph
-    from treeform.language.requirement import Requirement
     from treeform.tradeoff.frontier import Frontier
     from treeform.tradeoff.prices import Prices
 
-
-@dataclass(frozen=True)
-class Rate:
-    """One group under a fairness requirement."""
-
-    group: str
-    weight: str
-    favourable: str
-    share: float
+WIDEST_PRINTED = 1400.0
+"""Pixels of a drawing that is still legible on a printed page; wider ones are printed as an outline."""
 
 
 @dataclass(frozen=True)
-class RequirementFact:
-    """A requirement, whether the model satisfies it, and what was measured."""
+class HeldOut:
+    """Rows that the model was not fitted on.
 
-    label: str
-    violation: Number
-    rates: tuple[Rate, ...] = ()
-    measured: str = ""
+    Attributes
+    ----------
+    data : Dataset
+        From `Dataset.for_model`.
+    source : str
+        A name for them.
+    """
 
-    @property
-    def ok(self) -> bool:
-        """Whether nothing is left of it."""
-        return self.violation == 0
-
-
-@dataclass(frozen=True)
-class ClaimFact:
-    """The claims, and the solvers and engines that proved them."""
-
-    kind: str
-    what: str
-    value: str
-    by: str
-    seconds: float
-    relaxation: tuple[str, ...]
-    rechecked: str
-    counters: tuple[tuple[str, int], ...] = ()
+    data: Dataset
+    source: str = "held-out rows"
 
 
 @dataclass(frozen=True)
@@ -71,19 +64,32 @@ class Facts:
     verdict: str
     status: str | None
     limit: str | None
+    about: About
     problem: tuple[tuple[str, str], ...]
     outcome: tuple[tuple[str, str], ...]
     model_size: str | None
     svg: str | None
+    wide: bool
+    """Whether the drawing is too wide to print."""
+    outline: str
     rules: tuple[str, ...]
     rows: str
     classes: tuple[str, ...]
     confusion: tuple[tuple[int, ...], ...]
+    held_out: tuple[tuple[str, str], ...]
+    held_out_confusion: tuple[tuple[int, ...], ...]
     requirements: tuple[RequirementFact, ...]
+    groups: tuple[GroupTable, ...]
+    proxies: tuple[Proxy, ...]
+    guarantee: Guarantee
     trace: str | None
     claims: tuple[ClaimFact, ...]
     notes: tuple[str, ...]
     digests: tuple[tuple[str, str], ...]
+    explore: dict[str, Any] | None = None
+    """What the page's script shows of each node."""
+    ask: dict[str, Any] | None = None
+    """The form of the page, and the model as its script follows it."""
     prices: tuple[tuple[str, str, str], ...] = ()
     """Each requirement, the objective without it, and its price."""
     curves: tuple[Curve, ...] = ()
@@ -99,13 +105,6 @@ VERDICTS = {
     "infeasible": "Proved: no model of this shape satisfies the requirements.",
     "unknown": "The search ended with neither a model nor a proof.",
 }
-_AGAIN = {
-    "engine": "by solving again",
-    "lagrangian": "by its multipliers",
-    "proof": "by its proof on file",
-    None: "no witness: as far as treeform check can solve it again",
-}
-KINDS = {"upper": "a model of value", "lower": "no model is below", "infeasible": "no model exists"}
 
 
 def of_result(
@@ -115,6 +114,8 @@ def of_result(
     source: str | None = None,
     prices: Prices | None = None,
     frontiers: Sequence[Frontier] = (),
+    about: About = NOTHING,
+    held_out: HeldOut | None = None,
 ) -> Facts:
     """The facts of a solve.
 
@@ -129,6 +130,10 @@ def of_result(
         What `treeform.Result.prices` found.
     frontiers : sequence of Frontier, optional
         Curves to show, such as `treeform.report.trace_curves` gives.
+    about : About, optional
+        What people say about the model.
+    held_out : HeldOut, optional
+        Rows that it was not fitted on.
     """
     if result.question is None:
         raise ValueError("a report needs a result that knows its question")
@@ -142,22 +147,6 @@ def of_result(
         outcome.insert(1, ("stopped by", _stopped(str(result.limit), result.solver)))
     solver = result.solver + (f", {result.formulation} formulation" if result.formulation else "")
     outcome += [("solver", solver), ("time", f"{result.seconds:.2f} s")]
-    floor = result.question.to_units(floor_bound(result.question))
-    claims = tuple(
-        _claim(
-            {
-                "kind": claim.kind,
-                "value": claim.value,
-                "by": claim.by,
-                "seconds": claim.seconds,
-                "relaxation": claim.relaxation,
-                "recheck": claim.recheck,
-                "counters": claim.counters,
-            },
-            floor,
-        )
-        for claim in result.claims
-    )
     facts = _facts(
         result.question,
         result.graph,
@@ -165,11 +154,13 @@ def of_result(
         limit=None if result.limit is None else _stopped(str(result.limit), result.solver),
         outcome=outcome,
         trace=trace_svg(result.trace, result.seconds),
-        claims=claims,
+        claims=claims_of_result(result, result.question.to_units(floor_bound(result.question))),
         notes=result.notes,
         certificate=certificate,
         source=source,
-        training=True,
+        rows_of="training",
+        about=about,
+        held_out=held_out,
     )
     rows = () if prices is None else prices.rows
     shown = tuple((row.requirement, value_text(row.without.objective), str(row)) for row in rows)
@@ -182,22 +173,27 @@ def of_model(
     *,
     certificate: Mapping[str, Any] | None = None,
     source: str | None = None,
+    about: About = NOTHING,
+    held_out: HeldOut | None = None,
+    rows_of: str | None = None,
 ) -> Facts:
     """The facts of a model on data, with the entries of its certificate if there is one.
 
-    Without a certificate these may be other rows than those it was fitted on: everything is counted on them.
+    ``rows_of`` says which rows the question has: "training" (usual with a certificate), "held-out", or "given" (usual
+    without one: these may be other rows than those it was fitted on). Everything is counted on them.
     """
     outcome: list[tuple[str, str]] = []
     claims: tuple[ClaimFact, ...] = ()
     status = None
     limit = None
+    rows_of = rows_of or ("given" if certificate is None else "training")
     if certificate is not None:
         answer = certificate["answer"]
         run = certificate["metadata"]
         status, limit = Status(answer["status"]), run["limit"]
         if limit is not None:
             limit = _stopped(limit, str(run.get("solver")))
-        objective, bound = (_number(answer[key]) for key in ("objective", "bound"))
+        objective, bound = (number_of(answer[key]) for key in ("objective", "bound"))
         outcome = [
             ("status", answer["status"]),
             ("objective", value_text(objective)),
@@ -206,18 +202,13 @@ def of_model(
             ("solver", ", ".join(filter(None, [run["solver"], run["formulation"]]))),
             ("time", f"{run['seconds']:.2f} s"),
         ]
-        floor = question.to_units(floor_bound(question))
-        claims = tuple(
-            _claim(
-                {
-                    **claim["metadata"],
-                    "kind": claim["kind"],
-                    "value": _number(claim["value"]),
-                    "recheck": claim["route"] or _engine(claim["metadata"]),
-                },
-                floor,
-            )
-            for claim in certificate["claims"]
+        # What rows that agree on every feature cost anyway is counted on the rows of training only.
+        floor = question.to_units(floor_bound(question)) if rows_of == "training" else None
+        claims = claims_of_certificate(certificate, floor)
+    if rows_of == "held-out" and graph.counts.any() and not graph.is_regression:
+        wrong, total = _recorded_errors(graph)
+        outcome.insert(
+            0, ("training errors", f"{value_text(wrong)} of {value_text(total)}, as the model records them")
         )
     return _facts(
         question,
@@ -230,8 +221,21 @@ def of_model(
         notes=question.data.notes,
         certificate=certificate,
         source=source,
-        training=certificate is not None,
+        rows_of=rows_of,
+        about=about,
+        held_out=held_out,
     )
+
+
+def _recorded_errors(graph: DecisionGraph) -> tuple[Any, Any]:
+    """Weight that the leaves misclassify, and all of it, by the counts that the model carries."""
+    leaves = [node for node in range(len(graph.feature)) if graph.feature[node] < 0]
+    right = sum(graph.counts[node, graph.label[node]] for node in leaves)
+    total = sum(graph.counts[node].sum() for node in leaves)
+    return (total - right).item(), total.item()
+
+
+_ROWS = {"training": "the training rows", "held-out": "the held-out rows", "given": "these rows"}
 
 
 def _facts(
@@ -246,37 +250,133 @@ def _facts(
     notes: tuple[str, ...],
     certificate: Mapping[str, Any] | None,
     source: str | None,
-    training: bool,
+    rows_of: str,
+    about: About,
+    held_out: HeldOut | None,
 ) -> Facts:
     data = question.data
     what = "decision tree" if question.shape.to_json()["type"] == "tree" else "decision diagram"
     digests = [("data", data.digest)]
     if certificate is not None:
         digests.append(("certificate", str(certificate["digest"])))
+    attributes = attributes_of(question, about.sensitive)
+    model: dict[str, Any] = {
+        "model_size": None, "svg": None, "wide": False, "outline": "", "rules": (), "confusion": (),
+        "held_out": (), "held_out_confusion": (), "requirements": (), "groups": (), "proxies": (),
+    }  # fmt: skip
+    counted = ""
     if graph is not None:
         digests.append(("model", str(graph.to_json()["digest"])))
-        graph = graph.with_counts(data)
-        outcome = [*_accuracy(graph, question, training), *outcome]
+        outcome = [*_accuracy(graph, question, rows_of), *outcome]
+        model = _of_graph(graph, question, rows_of, attributes, held_out)
+        counted = (
+            ""
+            if graph.is_regression
+            else f"{errors(graph, data)} of {data.n_samples} {_ROWS[rows_of].removeprefix('the ')}"
+        )
+    guarantee = guarantee_of(
+        question,
+        status=status,
+        counted=counted,
+        kept=all(fact.ok for fact in model["requirements"]),
+        claims=[_sentence(claim) for claim in {claim.kind: claim for claim in claims}.values()],
+        compared=bool(attributes),
+        held_out=held_out is not None or rows_of == "held-out",
+    )
     return Facts(
         headline=f"A {what} for {data.target}" if data.target else f"A {what}",
         verdict=VERDICTS[str(status)] if status is not None else "A model, judged on these data.",
         status=None if status is None else str(status),
         limit=limit,
+        about=about,
         problem=_problem(question, source),
         outcome=tuple(outcome),
-        model_size=None if graph is None else size_text(graph),
-        svg=None if graph is None else graph.to_svg(),
-        rules=() if graph is None else tuple(graph.rules()),
-        columns=_columns(data),
-        rows="the training data" if training else "these rows",
-        classes=tuple(map(str, data.classes)),
-        confusion=() if graph is None else tuple(tuple(map(int, row)) for row in confusion(graph, data)),
-        requirements=() if graph is None else requirement_facts(graph, question),
+        columns=_columns(data, about),
+        rows=_ROWS[rows_of],
+        classes=() if data.quantity is not None else tuple(map(str, data.classes)),
+        guarantee=guarantee,
         trace=trace,
         claims=claims,
         notes=notes,
         digests=tuple(digests),
+        **model,
     )
+
+
+def _sentence(claim: ClaimFact) -> tuple[str, str, str]:
+    """The last claim of a kind is the best one."""
+    without = f" (even without {', '.join(claim.relaxation)})" if claim.relaxation else ""
+    return f"{claim.what} {claim.value}".rstrip() + without, claim.by, claim.rechecked
+
+
+def _of_graph(
+    graph: DecisionGraph,
+    question: Question,
+    rows_of: str,
+    attributes: Sequence[tuple[str, Any]],
+    held_out: HeldOut | None,
+) -> dict[str, Any]:
+    """What a report says of a model: nodes in drawing order, columns of 0 and 1 in words."""
+    data = question.data
+    graph = ordered(graph).with_counts(data)
+    yes_no = yes_no_columns(data)
+    shown = worded(graph, yes_no)
+    picture = Picture(shown)
+    if graph.is_regression:
+        return _of_values(graph, shown, picture, question, held_out)
+    favourable = favourable_of(question)
+    groups = group_tables(graph, data, attributes, favourable, rows_of)
+    later: tuple[tuple[str, str], ...] = ()
+    matrix: tuple[tuple[int, ...], ...] = ()
+    if held_out is not None:
+        groups += group_tables(graph, held_out.data, attributes, favourable, "held-out")
+        later = (
+            ("held-out table", held_out.source),
+            *_accuracy(graph, question.with_(data=held_out.data), "held-out"),
+        )
+        matrix = _matrix(graph, held_out.data)
+    return {
+        "model_size": size_text(graph),
+        "svg": picture.text(),
+        "wide": picture.width > WIDEST_PRINTED,
+        "outline": shown.to_text(),
+        "rules": tuple(shown.rules()),
+        "confusion": _matrix(graph, data),
+        "held_out": later,
+        "held_out_confusion": matrix,
+        "requirements": requirement_facts(graph, question, None if held_out is None else held_out.data),
+        "groups": groups,
+        "proxies": proxies(graph, data, attributes),
+        "explore": explore_values(graph, shown, data, attributes, favourable),
+        "ask": ask_values(graph, data, yes_no),
+    }
+
+
+def _of_values(
+    graph: DecisionGraph, shown: DecisionGraph, picture: Picture, question: Question, held_out: HeldOut | None
+) -> dict[str, Any]:
+    """What a report says of a regression model: its rules tell mean and spread of the targets at each leaf."""
+    later: tuple[tuple[str, str], ...] = ()
+    if held_out is not None:
+        own = question.with_(data=held_out.data)
+        later = (("held-out table", held_out.source), *_accuracy(graph, own, "held-out"))
+    return {
+        "model_size": size_text(graph),
+        "svg": picture.text(),
+        "wide": picture.width > WIDEST_PRINTED,
+        "outline": shown.to_text(),
+        "rules": tuple(shown.rules()),
+        "confusion": (),
+        "held_out": later,
+        "held_out_confusion": (),
+        "requirements": requirement_facts(graph, question, None if held_out is None else held_out.data),
+        "groups": (),
+        "proxies": (),
+    }
+
+
+def _matrix(graph: DecisionGraph, data: Dataset) -> tuple[tuple[int, ...], ...]:
+    return tuple(tuple(map(int, row)) for row in confusion(graph, data))
 
 
 def _stopped(limit: str, solver: str) -> str:
@@ -290,10 +390,7 @@ def _problem(question: Question, source: str | None) -> tuple[tuple[str, str], .
     rows += [
         ("samples", f"{data.n_samples} ({data.points.n_points} distinct)"),
         ("features", f"{data.n_features} after encoding"),
-        (
-            "classes",
-            ", ".join(f"{label} ({int((data.y == k).sum())})" for k, label in enumerate(data.classes)),
-        ),
+        _target(data),
     ]
     if (data.weights != 1).any():
         rows.append(("total weight", value_text(data.total_weight * data.weight_unit)))
@@ -304,97 +401,40 @@ def _problem(question: Question, source: str | None) -> tuple[tuple[str, str], .
     return tuple(rows)
 
 
-def _columns(data: Dataset) -> tuple[tuple[str, ...], ...]:
+def _target(data: Dataset) -> tuple[str, str]:
+    if data.quantity is None:
+        counts = (f"{label} ({int((data.y == k).sum())})" for k, label in enumerate(data.classes))
+        return "classes", ", ".join(counts)
+    values = data.quantity.values
+    return (
+        "target",
+        f"from {values.min():g} to {values.max():g}, in multiples of {float(data.quantity.unit):g}",
+    )
+
+
+def _columns(data: Dataset, about: About) -> tuple[tuple[str, ...], ...]:
+    """The data dictionary: how each column was taken, and what its owner says of it."""
     summary = data.summary().reset_index().astype(str)
+    if about.columns:
+        summary.insert(1, "meaning", [about.columns.get(name, "") for name in summary["column"]])
     return (tuple(summary.columns), *map(tuple, summary.itertuples(index=False, name=None)))
 
 
-def _accuracy(graph: DecisionGraph, question: Question, training: bool) -> list[tuple[str, str]]:
-    data, word = question.data, "training " if training else ""
+def _accuracy(graph: DecisionGraph, question: Question, rows_of: str) -> list[tuple[str, str]]:
+    data = question.data
+    word = "" if rows_of == "given" else f"{rows_of} "
+    if data.quantity is not None:
+        distance = data.quantity.values - graph.leaf_values[graph.apply(data.X)]
+        mean = partial(np.average, weights=data.weights)
+        centred = data.quantity.values - mean(data.quantity.values)
+        return [
+            (f"{word}mean squared error", f"{mean(distance**2):.6g}"),
+            (f"{word}mean absolute error", f"{mean(np.abs(distance)):.6g}"),
+            (f"{word}share of the variance explained", f"{1 - mean(distance**2) / mean(centred**2):.4f}"),
+        ]
     wrong = int(errors(graph, data))
     share = (data.n_samples - wrong) / data.n_samples
     return [
-        (f"{word}errors", f"{wrong} of {data.n_samples}{'' if training else ' rows given here'}"),
+        (f"{word}errors", f"{wrong} of {data.n_samples}{'' if word else ' rows given here'}"),
         (f"{word}accuracy", f"{100 * share:.2f} %"),
     ]
-
-
-def requirement_facts(graph: DecisionGraph, question: Question) -> tuple[RequirementFact, ...]:
-    """Each requirement judged on the model, with group rates where it has groups."""
-    facts = []
-    for label, requirement in zip(question.labels, question.requirements, strict=True):
-        violation = requirement.violation(graph, question.data)
-        rates = _rates(requirement, graph, question)
-        facts.append(RequirementFact(label, violation, rates, _measured(rates)))
-    return tuple(facts)
-
-
-def _rates(requirement: Requirement, graph: DecisionGraph, question: Question) -> tuple[Rate, ...]:
-    """Rates of a requirement that reports them: one row per group with weight, favourable weight and rate."""
-    report = getattr(requirement, "report", None)
-    if report is None:
-        return ()
-    return tuple(
-        Rate(str(row.group), value_text(row.weight), value_text(row.favourable), float(row.rate))
-        for row in report(graph, question.data)
-    )
-
-
-def _measured(rates: tuple[Rate, ...]) -> str:
-    if not rates:
-        return ""
-    shares = [rate.share for rate in rates]
-    low, high = min(shares), max(shares)
-    ratio = "-" if high == 0 else f"{low / high:.3f}"
-    each = ", ".join(f"{rate.group} {100 * rate.share:.1f} %" for rate in rates)
-    return f"{each}; ratio {ratio}, difference {high - low:.3f}"
-
-
-def _engine(metadata: Mapping[str, Any]) -> dict[str, Any] | None:
-    """An engine's claim has no witness: it is solved again."""
-    return {"kind": "engine"} if "engine" in metadata["details"] else None
-
-
-def _claim(claim: Mapping[str, Any], floor: Fraction) -> ClaimFact:
-    """``floor`` is what rows that agree on every feature cost anyway: bounds up to it are a matter of counting."""
-    kind, value = claim["kind"], claim["value"]
-    if kind == "upper" or (value is not None and value <= floor):
-        rechecked = "by counting"
-    else:
-        rechecked = _AGAIN[None if claim["recheck"] is None else claim["recheck"]["kind"]]
-    return ClaimFact(
-        kind=kind,
-        what=KINDS[kind],
-        value="" if value is None else value_text(value),
-        by=claim["by"],
-        seconds=float(claim["seconds"]),
-        relaxation=tuple(claim["relaxation"]),
-        rechecked=rechecked,
-        counters=tuple(claim.get("counters", {}).items()),
-    )
-
-
-def size_text(graph: DecisionGraph) -> str:
-    """``5 tests, 6 leaves, depth 3``."""
-    tests = "1 test" if graph.n_nodes == 1 else f"{graph.n_nodes} tests"
-    leaves = "1 leaf" if graph.n_leaves == 1 else f"{graph.n_leaves} leaves"
-    return f"{tests}, {leaves}, depth {graph.depth}"
-
-
-def value_text(value: Number | None) -> str:
-    """A value for people: whole numbers exactly, others to six digits."""
-    if value is None:
-        return "-"
-    value = Fraction(value)
-    return str(value.numerator) if value.denominator == 1 else f"{float(value):.6g}"
-
-
-def gap_text(gap: float | None) -> str:
-    """A relative gap as a percentage."""
-    if gap is None:
-        return "-"
-    return "0 % (proved)" if gap == 0 else "unbounded" if gap == float("inf") else f"{100 * gap:.2f} %"
-
-
-def _number(text: str | None) -> Number | None:
-    return None if text is None else Fraction(text)

@@ -1,26 +1,41 @@
-"""The report as one self-contained HTML page: no scripts, no fonts, nothing is loaded from elsewhere."""
+"""The report as one self-contained HTML page: nothing is loaded, and nothing but its own script may run."""
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import lru_cache
+from importlib.resources import files
 from typing import Any
 
+from treeform.report import plot
 from treeform.report.facts import Facts
+from treeform.report.fairness import GroupTable
+from treeform.report.figures import percent
+from treeform.tradeoff import frontier_plot
+
+SCRIPTS = ("explore.js", "ask.js")
 
 
 @lru_cache(maxsize=1)
-def _template() -> Any:
-    from jinja2 import Environment, PackageLoader, StrictUndefined
+def environment() -> Any:
+    """The templates; all texts of the data are escaped."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
-    environment = Environment(
+    made = Environment(
         loader=PackageLoader("treeform.report", "templates"),
-        autoescape=True,
+        autoescape=select_autoescape(["html.j2"], default_for_string=True),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    return environment.get_template("report.html.j2")
+    made.filters["cell"] = _cell
+    made.globals |= {"percent": percent, "difference": _difference, "ratio": _ratio, "shade": _shade}
+    return made
 
 
 def render_html(facts: Facts, created: datetime | None = None) -> str:
@@ -36,9 +51,101 @@ def render_html(facts: Facts, created: datetime | None = None) -> str:
     Returns
     -------
     str
-        A page that any browser shows without a network; all text of the data is escaped.
+        A page that any browser shows without a network; all text of the data is escaped. Its content security policy
+        admits this one style sheet and this one script, by their digests. Without a script it shows everything but the
+        form and what a click on a node shows.
     """
-    when = (created or datetime.now(UTC)).strftime("%Y-%m-%d %H:%M UTC")
-    largest = max((max(row) for row in facts.confusion), default=0) or 1
-    # The two drawings are generated markup with escaped texts; everything else is escaped by the template.
-    return str(_template().render(facts=facts, created=when, largest=largest))
+    style = _style()
+    script = "\n".join(_text(f"scripts/{name}") for name in SCRIPTS)
+    # Drawings are generated markup with escaped texts; everything else is escaped by the template.
+    page: str = (
+        environment()
+        .get_template("report.html.j2")
+        .render(
+            facts=_plain(facts),
+            created=when(created),
+            sections=_sections(facts),
+            style=style,
+            script=script,
+            policy=_policy(style, script),
+            explore=in_script(facts.explore),
+            ask=in_script(facts.ask),
+        )
+    )
+    return page
+
+
+def when(created: datetime | None) -> str:
+    """The time of a report, in UTC."""
+    return (created or datetime.now(UTC)).strftime("%Y-%m-%d %H:%M UTC")
+
+
+def in_script(value: Any) -> str:
+    """JSON that may stand in a script element: no text in it can end the element."""
+    text = json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _policy(style: str, script: str) -> str:
+    return (
+        f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _digest(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii")
+
+
+def _style() -> str:
+    return "\n" + _text("templates/report.css") + plot.STYLE + frontier_plot.STYLE + "\n"
+
+
+@lru_cache(maxsize=8)
+def _text(name: str) -> str:
+    return files("treeform.report").joinpath(name).read_text(encoding="utf-8")
+
+
+def _plain(facts: Facts) -> Facts:
+    """The drawings without style sheets of their own, which the policy would refuse: the page has them."""
+    curves = tuple(
+        replace(curve, svg=curve.svg.replace(f"<style>{frontier_plot.STYLE}</style>", ""))
+        for curve in facts.curves
+    )
+    trace = None if facts.trace is None else facts.trace.replace(f"<style>{plot.STYLE}</style>", "")
+    return replace(facts, curves=curves, trace=trace)
+
+
+def _sections(facts: Facts) -> list[tuple[str, str]]:
+    """Anchors and titles of what the page has."""
+    found = [("guarantee", "What is guaranteed"), ("problem", "The problem"), ("dictionary", "The columns")]
+    if facts.groups:
+        found.insert(0, ("fairness", "Groups"))
+    if facts.requirements:
+        found.insert(0, ("requirements", "Requirements"))
+    if facts.svg:
+        found.insert(0, ("rules", "Rules"))
+        if facts.ask and facts.explore:
+            found.insert(0, ("ask", "Ask"))
+        found.insert(0, ("model", "The model"))
+    return found
+
+
+def _difference(table: GroupTable, of: str) -> str:
+    spread = table.spread(of)
+    return "–" if spread is None else f"{float(spread[0]):.3f}"
+
+
+def _ratio(table: GroupTable, of: str) -> str:
+    spread = table.spread(of)
+    return "–" if spread is None or spread[1] is None else f"{float(spread[1]):.3f}"
+
+
+def _cell(value: object) -> str:
+    """A text in one cell of a Markdown table: no line ends, and no bar that would end it."""
+    return " ".join(str(value).split()).replace("|", "\\|")
+
+
+def _shade(count: int, counts: Sequence[Sequence[int]]) -> int:
+    """How dark a cell is, 0 to 10."""
+    return round(10 * count / (max(map(max, counts)) or 1))

@@ -42,9 +42,8 @@ def _pairs(pairs: tuple[tuple[str, str], ...] | list[tuple[str, str]], width: in
 def _requirement_lines(facts: Facts) -> list[str]:
     lines = []
     for fact in facts.requirements:
-        verdict = "satisfied" if fact.ok else f"VIOLATED by {fact.violation}"
-        lines.append(f"  {fact.label}: {verdict}")
-        if fact.measured:
+        lines.append(f"  {fact.label}: {fact.verdict.replace('violated', 'VIOLATED')}")
+        if fact.measured and fact.violation is not None:
             lines.append(f"    {fact.measured}")
     return lines
 

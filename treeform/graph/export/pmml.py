@@ -70,11 +70,8 @@ def _dictionary(root: Element, program: Program, types: dict[str, str], target: 
     fields = SubElement(root, "DataDictionary", {"numberOfFields": str(len(program.columns) + 1)})
     for name, column in program.columns.items():
         if name in program.levels:
-            field = SubElement(
-                fields, "DataField", {"name": name, "optype": "categorical", "dataType": types[name]}
-            )
-            for level in program.levels[name]:
-                SubElement(field, "Value", {"value": _text(level)})
+            # No list of values: engines take a level that is not on it for missing, which it is not.
+            SubElement(fields, "DataField", {"name": name, "optype": "categorical", "dataType": types[name]})
         elif column.kind == "boolean":
             SubElement(fields, "DataField", {"name": name, "optype": "categorical", "dataType": "boolean"})
         else:

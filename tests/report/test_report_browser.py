@@ -1,0 +1,249 @@
+"""The page of a report in headless Chromium: clicks, keys, the form, and what its security policy refuses."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import shutil
+
+import numpy as np
+import pandas as pd
+import pytest
+from export_tables import mixed_table, models
+
+import treeform as tf
+from treeform import report
+from treeform.report.facts import of_model
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+
+
+@pytest.fixture(scope="module")
+def browser():
+    api = pytest.importorskip(
+        "playwright.sync_api", reason="playwright is not here: pip install 'treeform[browser]'"
+    )
+    if CHROMIUM is None:
+        pytest.skip("Chromium is not here")
+    with api.sync_playwright() as started:
+        made = started.chromium.launch(
+            executable_path=CHROMIUM, args=["--no-sandbox"] if os.geteuid() == 0 else []
+        )
+        yield made
+        made.close()
+
+
+@pytest.fixture(scope="module")
+def shown(browser):
+    """Opens the page of a model; every message of the console and every request but the page itself is an error."""
+    opened = []
+
+    def show(facts: report.Facts, width: int = 1200, folder=None):
+        page = browser.new_page(viewport={"width": width, "height": 900})
+        page.faults = []
+        page.on("console", lambda message: page.faults.append(message.text))
+        page.on("pageerror", lambda error: page.faults.append(str(error)))
+        page.on("request", lambda request: page.faults.append(request.url))
+        page.set_content(report.render_html(facts), wait_until="load")
+        opened.append(page)
+        return page
+
+    yield show
+    for page in opened:
+        faults = page.faults
+        page.close()
+        assert faults == []
+
+
+@pytest.fixture(scope="module")
+def small():
+    rng = np.random.default_rng(3)
+    table = pd.DataFrame({
+        "age": rng.integers(20, 60, 80).astype(float), "owner": rng.integers(0, 2, 80),
+        "job": rng.choice(["cook", "clerk", "smith"], 80), "sex": rng.choice(["f", "m"], 80),
+    })  # fmt: skip
+    table.loc[::9, "age"] = np.nan
+    y = np.where((table["age"] > 40) ^ (table["job"] == "cook") ^ (table["owner"] == 1), "yes", "no")
+    problem = tf.Problem(table, y, shape=tf.Tree(3), exclude=["sex"])
+    problem += tf.StatisticalParity(groups="sex", difference="0.9")
+    return problem, problem.solve()
+
+
+def test_a_click_shows_the_facts_of_a_node(shown, small):
+    _, result = small
+    facts = report.of_result(result)
+    page = shown(facts)
+    nodes = facts.explore["nodes"]
+    assert page.locator("#canvas .node").count() == len(nodes)
+    assert page.locator("#canvas .arcs path").count() == len(nodes) - 1
+    assert not page.locator("#static-drawing").is_visible()
+    for v in (0, 1, len(nodes) - 1):
+        page.locator(f'#canvas [data-node="{v}"] .frame').click()
+        panel = page.locator("#node-facts").inner_text()
+        assert nodes[v]["text"].split(" <= ")[0] in panel
+        for count in nodes[v]["counts"]:
+            assert count in panel
+        for label, rows, _ in nodes[v]["groups"][0]["rows"]:
+            assert f"{label}\t{rows}\t" in panel
+        assert page.locator("#node-facts svg.spread").count() == (1 if nodes[v]["arcs"] else 0)
+
+
+def test_keys_zoom_collapse_and_search(shown, small):
+    _, result = small
+    page = shown(report.of_result(result))
+    total = page.locator("#canvas .node").count()
+    page.locator('#canvas [data-node="0"]').focus()
+    page.keyboard.press("ArrowDown")
+    assert page.evaluate("document.activeElement.dataset.node") == "1"
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("Space")
+    assert page.locator("#canvas .node").count() == 1
+    assert "collapsed" in page.locator('#canvas [data-node="0"]').get_attribute("aria-label")
+    page.keyboard.press("Enter")
+    assert page.locator("#canvas .node").count() == total
+    before = page.locator("#canvas").get_attribute("viewBox")
+    page.keyboard.press("+")
+    page.locator("#zoom-in").click()
+    zoomed = page.locator("#canvas").get_attribute("viewBox")
+    assert float(zoomed.split()[2]) < float(before.split()[2])
+    page.locator("#canvas").scroll_into_view_if_needed()
+    box = page.locator("#canvas").bounding_box()
+    page.mouse.move(box["x"] + 30, box["y"] + box["height"] - 30)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 90, box["y"] + box["height"] - 60)
+    page.mouse.up()
+    assert page.locator("#canvas").get_attribute("viewBox") != zoomed
+    page.locator("#find").fill("age")
+    found = page.locator("#canvas .found").count()
+    assert found > 0
+    assert page.locator("#found").inner_text() == f"1 of {found}"
+    page.locator("#find").press("Enter")
+    assert page.locator("#found").inner_text() == f"{min(2, found)} of {found}"
+
+
+def test_a_deep_tree_begins_legible_and_on_its_first_levels(shown):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(400, 6)), rng.integers(0, 2, 400)
+    from sklearn.tree import DecisionTreeClassifier
+
+    data = tf.Problem(X, y, shape=tf.Tree(7)).data
+    graph = tf.DecisionGraph.from_sklearn(DecisionTreeClassifier(max_depth=7, random_state=0).fit(X, y), data)
+    page = shown(of_model(graph, tf.Problem(X, y, shape=tf.Tree(7)).question))
+    assert page.locator("#canvas .node").count() == 15
+    text = page.locator('#canvas [data-node="0"] text').first.bounding_box()
+    assert text["height"] >= 9
+    page.locator("#expand").click()
+    assert page.locator("#canvas .node").count() == len(graph.feature)
+    boxes = page.evaluate(
+        "[...document.querySelectorAll('#canvas .node .frame')].map(n => {const b = n.getBoundingClientRect();"
+        " return [b.left, b.right, b.top, b.bottom]})"
+    )
+    for (l1, r1, t1, b1), (l2, r2, t2, b2) in itertools.combinations(boxes, 2):
+        assert r1 <= l2 + 0.1 or r2 <= l1 + 0.1 or b1 <= t2 + 0.1 or b2 <= t1 + 0.1
+
+
+def fill(page, facts: report.Facts, row: dict[str, object]) -> None:
+    """Put a row into the form, and have the page decide once."""
+    values = []
+    for field in facts.ask["fields"]:
+        value = row[field["name"]]
+        if field["kind"] in ("number", "date"):
+            text = (
+                "" if value is None else str(value.date()) if field["kind"] == "date" else repr(float(value))
+            )
+            values.append(text)
+        elif value is None:
+            values.append("\0missing")
+        elif field["kind"] == "truth":
+            values.append("true" if value else "false")
+        elif field["kind"] == "yes-no":
+            values.append(str(int(value)))
+        else:
+            known = [level for level, _ in field["levels"]]
+            values.append(f'"{value}"'.replace('"k', '\\"k') if value in known else "\0other")
+    page.evaluate(
+        "values => { values.forEach((v, j) => { document.getElementById(`ask-${j}`).value = v; });"
+        " document.getElementById('ask-form').dispatchEvent(new Event('input')); }",
+        values,
+    )
+
+
+@pytest.mark.parametrize("which", [0, 2])
+def test_the_form_decides_as_the_model_on_rows_with_gaps_levels_and_dates(shown, which):
+    table, _ = mixed_table(0)
+    graph = models(0)[which]
+    problem = tf.Problem(table, np.resize(graph.classes, len(table)), shape=tf.Tree(1), dates="days")
+    facts = of_model(graph, problem.question)
+    page = shown(facts)
+    rows = table.sample(25, random_state=1)
+    labels = graph.predict(rows, unseen="other")
+    rules = {node["rule"]: node["text"] for node in facts.explore["nodes"] if "rule" in node}
+    for row, label in zip(rows.astype(object).to_dict("records"), labels, strict=True):
+        plain = {name: None if pd.isna(value) else value for name, value in row.items()}
+        fill(page, facts, plain)
+        said = page.locator("#ask-answer .decision").inner_text()
+        assert said.startswith(f"Decision: {label} (rule ")
+        number = int(said.split("(rule ")[1].rstrip(")"))
+        assert rules[number] == str(label)
+        assert page.locator(f"#rule-{number}.fires").count() == 1
+
+
+def fewest_changes(
+    graph: tf.DecisionGraph, row: dict[str, object], values: dict[str, list], fixed=()
+) -> int | None:
+    """By brute force over all values that the tests tell apart."""
+    label = graph.predict(pd.DataFrame([row]), unseen="other")[0]
+    free = [name for name in values if name not in fixed]
+    for count in range(1, len(free) + 1):
+        trials = [
+            {**row, **dict(zip(names, chosen, strict=True))}
+            for names in itertools.combinations(free, count)
+            for chosen in itertools.product(*(values[name] for name in names))
+        ]
+        if (graph.predict(pd.DataFrame(trials), unseen="other") != label).any():
+            return count
+    return None
+
+
+def test_what_would_change_the_decision_is_the_least(shown, small):
+    problem, result = small
+    facts = report.of_result(result)
+    page = shown(facts)
+    graph = result.graph
+    tested = [field["name"] for field in facts.ask["fields"]]
+    cuts = sorted(
+        {
+            t.threshold
+            for t in graph.tests()
+            if graph.columns[t.column].source == "age" and abs(t.threshold) < 1e9
+        }
+    )
+    values = {
+        "age": [None, *cuts, *[cut + 0.25 for cut in cuts]],
+        "owner": [0, 1],
+        "job": ["cook", "clerk", "smith", "x"],
+    }
+    values = {name: values[name] for name in tested}
+    for row in problem.data.frame.sample(12, random_state=0).astype(object).to_dict("records"):
+        row = {name: None if pd.isna(row[name]) else row[name] for name in ("age", "owner", "job", "sex")}
+        fill(page, facts, row)
+        text = page.locator("#ask-answer").inner_text()
+        count = fewest_changes(graph, row, values)
+        assert f"Not fewer than {count} column" in text
+    box = page.locator(f'[aria-label="{tested[0]} may change"]')
+    box.uncheck()
+    count = fewest_changes(graph, row, values, fixed=(tested[0],))
+    text = page.locator("#ask-answer").inner_text()
+    assert (f"Not fewer than {count} column" if count else "Nothing among the columns") in text
+
+
+@pytest.mark.parametrize("width", [1200, 380])
+def test_accessible_by_the_rules_of_axe_and_no_wider_than_the_screen(shown, small, width):
+    axe = pytest.importorskip(
+        "axe_playwright_python.sync_playwright", reason="axe-playwright-python is not here"
+    )
+    _, result = small
+    page = shown(report.of_result(result, about=report.About(owner="me", sensitive=("job",))), width=width)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    found = axe.Axe().run(page, options={"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]}).response
+    assert [(one["id"], [node["html"] for node in one["nodes"]][:2]) for one in found["violations"]] == []

@@ -1,0 +1,93 @@
+"""What the form of the page asks, and the model as its script follows it: conditions on the user's columns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from treeform.data import Dataset
+from treeform.data.columns import BOOLEAN, CATEGORY, ORDERED, level_text
+from treeform.errors import SpecError
+from treeform.graph.export.program import Branch, Condition, Program
+from treeform.graph.labeljson import label_to_json
+
+if TYPE_CHECKING:
+    from treeform.graph import DecisionGraph
+
+MOST_PATHS = 20_000
+"""Paths that the search for changes follows; a diagram may have more."""
+
+
+def ask_values(graph: DecisionGraph, data: Dataset, yes_no: frozenset[str]) -> dict[str, Any] | None:
+    """Fields of the form, and the nodes.
+
+    Parameters
+    ----------
+    graph : DecisionGraph
+        In the order of `treeform.graph.rewrite.ordered`.
+    data : Dataset
+        Gives the ranges, and the usual value of each field.
+    yes_no : frozenset of str
+        Columns of 0 and 1.
+
+    Returns
+    -------
+    dict or None
+        None for models with hyperplanes, whose sums a browser does not compute exactly.
+    """
+    try:
+        program = Program.of(graph, "the form")
+    except SpecError:
+        return None
+    nodes: dict[str, Any] = {}
+    for node, entry in program.nodes.items():
+        if isinstance(entry, Branch):
+            nodes[str(node)] = {"if": _written(entry.condition), "yes": entry.yes, "no": entry.no}
+        else:
+            nodes[str(node)] = {"label": int(entry)}
+    return {
+        "fields": [_field(name, program, data, yes_no) for name in program.columns],
+        "nodes": nodes,
+        "root": program.root,
+        "most_paths": MOST_PATHS,
+    }
+
+
+def _written(condition: Condition) -> dict[str, Any]:
+    value = list(condition.value) if isinstance(condition.value, tuple) else condition.value
+    return {
+        "column": condition.source,
+        "kind": condition.kind.value,
+        "value": value,
+        "or_missing": condition.or_missing,
+    }
+
+
+def _field(name: str, program: Program, data: Dataset, yes_no: frozenset[str]) -> dict[str, Any]:
+    """One field: how it is asked, what it may be, and the usual value in these rows."""
+    column = program.columns[name]
+    features = [feature for feature, known in enumerate(data.columns) if known.source == name]
+    missing = name not in program.refusing
+    if column.kind == CATEGORY:
+        shares = data.X[:, features].sum(axis=0)
+        usual = data.columns[features[int(shares.argmax())]].category
+        return {
+            "name": name,
+            "kind": "levels",
+            "levels": [[label_to_json(level), level_text(level)] for level in program.levels[name]],
+            "missing": missing,
+            "usual": usual,
+        }
+    values = data.X[:, features[0]]
+    known = values[~column.missing_values(values)]
+    middle = float(np.sort(known)[(len(known) - 1) // 2]) if len(known) else None
+    if column.kind == ORDERED:
+        levels = [[label_to_json(level), level_text(level)] for level in column.levels]
+        usual = column.levels[int(middle)] if middle is not None and middle >= 0 else None
+        return {"name": name, "kind": "levels", "levels": levels, "missing": missing, "usual": usual}
+    if column.kind == BOOLEAN:
+        return {"name": name, "kind": "truth", "missing": missing, "usual": bool(middle)}
+    kind = column.kind if column.kind.startswith("date") else "yes-no" if name in yes_no else "number"
+    ends = [float(known.min()), float(known.max())] if len(known) else [None, None]
+    return {"name": name, "kind": kind, "missing": missing, "usual": middle, "low": ends[0], "high": ends[1]}

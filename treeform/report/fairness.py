@@ -1,0 +1,177 @@
+"""How a model treats groups of samples: rates, errors and counts for each group, and for the groups crossed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treeform.data import Dataset
+from treeform.errors import TreeformError
+from treeform.graph.evaluate import predictions
+from treeform.language.question import Question
+from treeform.requirements.groups import MAX_GROUPS, Groups
+
+if TYPE_CHECKING:
+    from treeform.graph import DecisionGraph
+
+
+@dataclass(frozen=True)
+class GroupRow:
+    """One group; a share is None where no row counts for it.
+
+    Attributes
+    ----------
+    group : str
+    rows : int
+        Rows of the group.
+    selected : Fraction or None
+        Share of its weight that is predicted the favourable class.
+    true_positive : Fraction or None
+        The same among rows whose true class is the favourable one.
+    false_positive : Fraction or None
+        The same among the others.
+    wrong : int
+        Rows that are misclassified.
+    error : Fraction or None
+        Share of its weight that is misclassified.
+    """
+
+    group: str
+    rows: int
+    selected: Fraction | None
+    true_positive: Fraction | None
+    false_positive: Fraction | None
+    wrong: int
+    error: Fraction | None
+
+
+@dataclass(frozen=True)
+class GroupTable:
+    """The groups of one attribute, on one set of rows.
+
+    Attributes
+    ----------
+    attribute : str
+        The sensitive column, or several of them crossed.
+    rows_of : str
+        Which rows: "training" or "held-out".
+    favourable : str
+    rows : tuple of GroupRow
+    note : str
+        Why there are no rows, where there are none.
+    """
+
+    attribute: str
+    rows_of: str
+    favourable: str
+    rows: tuple[GroupRow, ...]
+    note: str = ""
+
+    def spread(self, of: str) -> tuple[Fraction, Fraction | None] | None:
+        """Largest difference between two groups of an attribute of `GroupRow`, and least ratio; None without two."""
+        values = [value for row in self.rows if (value := getattr(row, of)) is not None]
+        if len(values) < 2:
+            return None
+        low, high = min(values), max(values)
+        return high - low, (low / high if high else None)
+
+
+Attribute = str | Groups
+
+
+def attributes_of(question: Question, named: Iterable[str] = ()) -> tuple[tuple[str, Attribute], ...]:
+    """What the requirements compare, and the columns named, each once: (name, column or groups)."""
+    found: dict[str, Attribute] = {}
+    for requirement in question.requirements:
+        groups = getattr(requirement, "groups", None)
+        if isinstance(groups, str):
+            found.setdefault(groups, groups)
+        elif isinstance(groups, Groups):
+            found.setdefault(groups.name or "groups", groups)
+    for name in named:
+        found.setdefault(name, name)
+    return tuple(found.items())
+
+
+def favourable_of(question: Question) -> int:
+    """The favourable class: that of a fairness requirement, else the greater label, as the requirements take it."""
+    labels = question.data.classes.tolist()
+    for requirement in question.requirements:
+        label = getattr(requirement, "favourable", None)
+        if label in labels:
+            return int(labels.index(label))
+    return len(labels) - 1
+
+
+def group_tables(
+    graph: DecisionGraph,
+    data: Dataset,
+    attributes: Sequence[tuple[str, Attribute]],
+    favourable: int,
+    rows_of: str,
+) -> tuple[GroupTable, ...]:
+    """A table for each attribute, and one for all of them crossed where there are several."""
+    label = str(data.classes[favourable])
+    predicted = predictions(graph, data)
+    found, made = [], []
+    for name, attribute in attributes:
+        try:
+            groups = Groups.of(attribute, data)
+        except TreeformError as error:
+            made.append(
+                GroupTable(name, rows_of, label, (), f"{error.what}; {error.cause or ''}".strip("; "))
+            )
+            continue
+        found.append((name, groups))
+        made.append(GroupTable(name, rows_of, label, _rows(groups, data, predicted, favourable)))
+    if len(found) > 1:
+        crossed = _crossed([groups for _, groups in found])
+        names = " × ".join(name for name, _ in found)
+        if len(crossed.labels) <= MAX_GROUPS:
+            made.append(GroupTable(names, rows_of, label, _rows(crossed, data, predicted, favourable)))
+        else:
+            note = f"{len(crossed.labels)} groups; at most {MAX_GROUPS} are listed"
+            made.append(GroupTable(names, rows_of, label, (), note))
+    return tuple(made)
+
+
+def _crossed(parts: Sequence[Groups]) -> Groups:
+    """The groups of all attributes together; only those that have rows."""
+    table = np.column_stack([groups.codes for groups in parts])
+    cells, codes = np.unique(table, axis=0, return_inverse=True)
+    labels = tuple(
+        " & ".join(str(groups.labels[code]) for groups, code in zip(parts, cell, strict=True))
+        for cell in cells
+    )
+    return Groups(codes.reshape(-1).astype(np.int64), labels)
+
+
+def _rows(
+    groups: Groups, data: Dataset, predicted: NDArray[np.int64], favourable: int
+) -> tuple[GroupRow, ...]:
+    positive, selected, wrong = data.y == favourable, predicted == favourable, predicted != data.y
+    made = []
+    for code, label in enumerate(groups.labels):
+        here = groups.codes == code
+        made.append(
+            GroupRow(
+                str(label),
+                int(here.sum()),
+                _share(data, here, selected),
+                _share(data, here & positive, selected),
+                _share(data, here & ~positive, selected),
+                int((here & wrong).sum()),
+                _share(data, here, wrong),
+            )
+        )
+    return tuple(made)
+
+
+def _share(data: Dataset, among: NDArray[np.bool_], of: NDArray[np.bool_]) -> Fraction | None:
+    total = int(data.weights[among].sum())
+    return Fraction(int(data.weights[among & of].sum()), total) if total else None

@@ -1,0 +1,43 @@
+"""Figures for people, as every form of a report writes them."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from treeform.solve.result import Number
+
+if TYPE_CHECKING:
+    from treeform.graph import DecisionGraph
+
+
+def size_text(graph: DecisionGraph) -> str:
+    """``5 tests, 6 leaves, depth 3``."""
+    tests = "1 test" if graph.n_nodes == 1 else f"{graph.n_nodes} tests"
+    leaves = "1 leaf" if graph.n_leaves == 1 else f"{graph.n_leaves} leaves"
+    return f"{tests}, {leaves}, depth {graph.depth}"
+
+
+def value_text(value: Number | None) -> str:
+    """A value for people: whole numbers exactly, others to six digits."""
+    if value is None:
+        return "-"
+    value = Fraction(value)
+    return str(value.numerator) if value.denominator == 1 else f"{float(value):.6g}"
+
+
+def gap_text(gap: float | None) -> str:
+    """A relative gap as a percentage."""
+    if gap is None:
+        return "-"
+    return "0 % (proved)" if gap == 0 else "unbounded" if gap == float("inf") else f"{100 * gap:.2f} %"
+
+
+def percent(value: Fraction | float | None) -> str:
+    """A share as a percentage with one digit; a dash where there is none."""
+    return "–" if value is None else f"{100 * float(value):.1f} %"
+
+
+def number_of(text: str | None) -> Number | None:
+    """A number as a certificate writes it."""
+    return None if text is None else Fraction(text)

@@ -1,0 +1,110 @@
+"""Requirements judged on a model, with the rates of groups where they compare some."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from treeform.data import Dataset
+from treeform.errors import TreeformError
+from treeform.language.question import Question
+from treeform.report.figures import value_text
+from treeform.solve.result import Number
+
+if TYPE_CHECKING:
+    from treeform.graph import DecisionGraph
+    from treeform.language.requirement import Requirement
+
+
+@dataclass(frozen=True)
+class Rate:
+    """One group under a fairness requirement."""
+
+    group: str
+    weight: str
+    favourable: str
+    share: float
+
+
+@dataclass(frozen=True)
+class RequirementFact:
+    """A requirement, whether the model satisfies it, and what was measured.
+
+    Attributes
+    ----------
+    label : str
+    violation : int, Fraction or None
+        None where it could not be judged on these rows.
+    rates : tuple of Rate
+    measured : str
+    held_out : str
+        How it fares on the held-out rows, where there are some.
+    """
+
+    label: str
+    violation: Number | None
+    rates: tuple[Rate, ...] = ()
+    measured: str = ""
+    held_out: str = ""
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing is left of it."""
+        return self.violation == 0
+
+    @property
+    def verdict(self) -> str:
+        """Satisfied, violated by how much, or not judged."""
+        if self.violation is None:
+            return f"not judged: {self.measured}"
+        return "satisfied" if self.ok else f"violated by {self.violation}"
+
+
+def requirement_facts(
+    graph: DecisionGraph, question: Question, held_out: Dataset | None = None
+) -> tuple[RequirementFact, ...]:
+    """Each requirement judged on the rows of the question, and on held-out ones."""
+    found = []
+    for label, requirement in zip(question.labels, question.requirements, strict=True):
+        later = "" if held_out is None else _judged(requirement, graph, held_out)
+        try:
+            violation = requirement.violation(graph, question.data)
+            rates = _rates(requirement, graph, question.data)
+        except TreeformError as error:
+            found.append(RequirementFact(label, None, (), error.what, later))
+            continue
+        found.append(RequirementFact(label, violation, rates, _measured(rates), later))
+    return tuple(found)
+
+
+def _judged(requirement: Requirement, graph: DecisionGraph, data: Dataset) -> str:
+    """On held-out rows, groups given as an array are not known: the requirement is not judged there."""
+    try:
+        violation = requirement.violation(graph, data)
+        measured = _measured(_rates(requirement, graph, data))
+    except TreeformError as error:
+        return f"not judged: {error.what}"
+    return ("satisfied" if violation == 0 else f"violated by {value_text(violation)}") + (
+        f" ({measured})" if measured else ""
+    )
+
+
+def _rates(requirement: Requirement, graph: DecisionGraph, data: Dataset) -> tuple[Rate, ...]:
+    """Rates of a requirement that reports them: one row per group with weight, favourable weight and rate."""
+    report = getattr(requirement, "report", None)
+    if report is None:
+        return ()
+    return tuple(
+        Rate(str(row.group), value_text(row.weight), value_text(row.favourable), float(row.rate))
+        for row in report(graph, data)
+    )
+
+
+def _measured(rates: tuple[Rate, ...]) -> str:
+    if not rates:
+        return ""
+    shares = [rate.share for rate in rates]
+    low, high = min(shares), max(shares)
+    ratio = "-" if high == 0 else f"{low / high:.3f}"
+    each = ", ".join(f"{rate.group} {100 * rate.share:.1f} %" for rate in rates)
+    return f"{each}; ratio {ratio}, difference {high - low:.3f}"
