@@ -15,6 +15,7 @@ from treeform.cli.table_files import CsvForm, csv_form, read_table
 from treeform.data import Dataset
 from treeform.data.options import TableOptions
 from treeform.errors import SpecError, TreeformError
+from treeform.language.objective import Objective
 from treeform.language.requirement_text import read
 from treeform.problem import Problem
 from treeform.solve import Budget
@@ -62,8 +63,14 @@ def load_problem(settings: Settings) -> Problem:
     with csv_form(csv_form_of(settings)):
         frame = read_table(settings.data)
     exclude = settings.exclude or ()
+    regression = settings.minimize is not None and Objective.parse(settings.minimize).is_regression
     X, y, weight = split(
-        frame, target=settings.target, weight=settings.weight, exclude=exclude, source=settings.data
+        frame,
+        target=settings.target,
+        weight=settings.weight,
+        exclude=exclude,
+        source=settings.data,
+        regression=regression,
     )
     options = TableOptions.of(settings.categorical, settings.missing or "value", settings.dates)
     rows = Dataset.from_user(X, y, weight, exclude=exclude, options=options, allow_quantities=True)

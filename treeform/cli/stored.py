@@ -129,7 +129,14 @@ def data_of(
             )
     assert target is not None
     sensitive, frame = take_groups(groups, stated.data, read_table(path), path)
-    X, y, weights = split(frame, target=target, weight=weight, exclude=stated.data.exclude, source=path)
+    X, y, weights = split(
+        frame,
+        target=target,
+        weight=weight,
+        exclude=stated.data.exclude,
+        source=path,
+        regression=stated.data.quantity is not None,
+    )
     return X, y, weights, sensitive
 
 
@@ -233,7 +240,9 @@ def _model_rows(graph: DecisionGraph, path: Path, target: str | None, weight: st
     known = [column for column in exclude if column != target]
     frame = read_table(path, text=_text_columns(graph))
     held = [column for column in known if column in frame.columns]
-    X, y, weights = split(frame, target=target, weight=weight, exclude=held, source=path)
+    X, y, weights = split(
+        frame, target=target, weight=weight, exclude=held, source=path, regression=graph.is_regression
+    )
     if graph.encoder is None:
         data = Dataset.from_user(X, y, weights, exclude=tuple(held), allow_quantities=graph.is_regression)
         return data.as_quantity(AUTO) if graph.is_regression else data

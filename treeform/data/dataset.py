@@ -216,12 +216,7 @@ class Dataset:
         return data.as_quantity(AUTO) if classes is None else data
 
     def as_quantity(self, grid: Fraction | str | None = None) -> Dataset:
-        """The same rows with their labels read as quantities, for regression.
-
-        Parameters
-        ----------
-        grid : Fraction, "auto" or None
-            See `treeform.data.quantity.read_quantity`.
+        """The same rows with their labels read as quantities; see `treeform.data.quantity.read_quantity`.
 
         Raises
         ------
@@ -375,6 +370,8 @@ class Dataset:
         hashed.update(f"|{self.X.shape}|{self.weight_unit}|".encode())
         for array, dtype in ((self.X, "<f8"), (self.y, "<i8"), (self.weights, "<i8")):
             hashed.update(np.ascontiguousarray(array, dtype=dtype).tobytes())
+        if self.quantity is not None:
+            hashed.update(self.quantity.digest.encode())
         return hashed.hexdigest()
 
     def relabelled(self, codes: NDArray[np.int64], n_classes: int) -> Dataset:
