@@ -49,6 +49,10 @@ class Tree:
         """Number of test nodes in each layer, root first: ``(1, 2, 4, ...)``."""
         return tuple(2**level for level in range(self.depth))
 
+    def without_last_layer(self) -> Tree | None:
+        """The tree of one level less, whose models are models of this one; None for depth 1."""
+        return Tree(self.depth - 1, self.splits) if self.depth > 1 else None
+
     def to_json(self) -> dict[str, Any]:
         return {"type": "tree", "depth": self.depth, **_splits_json(self.splits)}
 
@@ -115,6 +119,10 @@ class Diagram:
         """Number of layers: the largest number of tests on a path."""
         return len(self.widths)
 
+    def without_last_layer(self) -> Diagram | None:
+        """The diagram of one layer less, whose models are models of this one; None for a single layer."""
+        return Diagram(*self.widths[:-1], splits=self.splits) if self.depth > 1 else None
+
     def to_json(self) -> dict[str, Any]:
         return {"type": "diagram", "widths": list(self.widths), **_splits_json(self.splits)}
 
@@ -123,6 +131,16 @@ class Diagram:
 
 
 Shape = Tree | Diagram
+
+
+def smaller_shapes(shape: Shape) -> list[Shape]:
+    """The shapes of one layer, two layers, .. one less than this one has: their models are models of this one."""
+    found: list[Shape] = []
+    below = shape.without_last_layer()
+    while below is not None:
+        found.insert(0, below)
+        below = below.without_last_layer()
+    return found
 
 
 def parse_shape(text: str) -> Shape:

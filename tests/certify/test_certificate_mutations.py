@@ -24,7 +24,7 @@ from treeform.testing import brute_force
 from treeform.testing.mutate import mutations
 
 ROWS = 9
-STEP = 9
+STEP = 15
 """Every so many mutations are tried, of each kind others; all with ``--nightly``, which takes minutes."""
 
 

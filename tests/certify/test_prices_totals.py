@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from totals_samples import draw, fair
+from totals_samples import fair, problem_of
 
 import treeform as tf
 from treeform.certify.prices import cheapest
@@ -20,7 +20,7 @@ def proof_of(problem):
 def test_the_search_by_prices_proves_the_optimum_and_nothing_above_it():
     proved = 0
     for seed in range(120):
-        problem = draw(seed)
+        problem = problem_of(seed)
         task, outcome = proof_of(problem)
         if outcome.graph is None or outcome.witness is None:
             continue
@@ -34,7 +34,7 @@ def test_the_search_by_prices_proves_the_optimum_and_nothing_above_it():
 def test_wrong_hints_prove_nothing_wrong():
     rng = np.random.default_rng(1)
     for seed in range(60):
-        problem = draw(seed)
+        problem = problem_of(seed)
         task, outcome = proof_of(problem)
         if outcome.graph is None or outcome.witness is None:
             continue

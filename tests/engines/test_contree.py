@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from drawing import Draw
 
 from treeform import _core
 from treeform.catalogue.engines import engine_names, find_engine
@@ -106,8 +107,8 @@ def solve(x: Any, y: Any, w: Any, cost: Any, depth: int, **more: Any) -> dict[st
 
 
 @pytest.mark.parametrize("block", range(20))
-def test_brute_force(block: int) -> None:
-    for seed in range(60 * block, 60 * block + 60):
+def test_brute_force(block: int, draw: Draw) -> None:
+    for seed in draw(range(60 * block, 60 * block + 60), 30):
         depth, x, y, w, cost, limits, prune, pick = problem(seed)
         tests = min(limits["max_nodes"], 2**depth - 1)
         best = brute_force(x, y, w, cost, depth, tests, limits["min_support"], limits["node_penalty"])
@@ -129,9 +130,9 @@ def test_brute_force(block: int) -> None:
 
 
 @pytest.mark.parametrize("block", range(10))
-def test_minimum_support(block: int) -> None:
+def test_minimum_support(block: int, draw: Draw) -> None:
     """Supports that bind, on more rows than above: whole intervals of thresholds are settled at once."""
-    for seed in range(40 * block, 40 * block + 40):
+    for seed in draw(range(40 * block, 40 * block + 40), 20):
         depth, x, y, w, cost, limits, prune, pick = problem(10_000 + seed)
         if depth == 2:
             rng = np.random.default_rng(seed)

@@ -60,11 +60,11 @@ def random_case(seed: int) -> tuple[Dataset, TreeTask, np.random.Generator]:
     return data, task, rng
 
 
-@pytest.mark.parametrize("chunk", range(10))
+@pytest.mark.parametrize("chunk", range(5))
 def test_least_costs_with_pass_throughs(chunk: int, draw: Draw) -> None:
     """Every number of tests and a price, with all techniques and with fewer, on every path of the kernels."""
     passes = 0
-    for seed in draw(range(200 * chunk, 200 * chunk + 200), 50):
+    for seed in draw(range(400 * chunk, 400 * chunk + 400), 50):
         data, task, rng = random_case(seed)
         e = least_costs(data, task)
         for techniques in (TECHNIQUES, FEWER_TECHNIQUES[seed % 3]):

@@ -120,6 +120,7 @@ def test_fairlearn(table):
     assert frame.difference() <= 0.1 + 1e-12
 
 
+@pytest.mark.slow  # its import compiles for five seconds
 def test_shap(table):
     shap = pytest.importorskip("shap")
     X, y = table

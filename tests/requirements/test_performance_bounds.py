@@ -14,7 +14,7 @@ from treeform.language.requirement_text import parse
 from treeform.testing import all_models, brute_force
 
 
-def draw(seed):
+def problem_of(seed):
     """A tiny problem with two of the requirements."""
     rng = np.random.default_rng(seed)
     n, classes = int(rng.integers(5, 10)), int(rng.integers(2, 4))
@@ -39,10 +39,10 @@ def draw(seed):
     return problem
 
 
-def test_the_native_search_finds_what_enumeration_finds():
+def test_the_native_search_finds_what_enumeration_finds(draw):
     settled = []
-    for seed in range(80):
-        problem = draw(seed)
+    for seed in draw(range(80), 30):
+        problem = problem_of(seed)
         question = problem.question
         wanted = brute_force(problem.data, question.shape, question.objective, question.requirements)
         result = problem.solve(tf.TotalsSearch())
@@ -51,12 +51,12 @@ def test_the_native_search_finds_what_enumeration_finds():
             assert result.status is tf.Status.INFEASIBLE, seed
         else:
             assert (result.status, result.objective) == (tf.Status.OPTIMAL, wanted[0]), seed
-    assert min(settled.count(status) for status in (tf.Status.OPTIMAL, tf.Status.INFEASIBLE)) >= 5
+    assert min(settled.count(status) for status in (tf.Status.OPTIMAL, tf.Status.INFEASIBLE)) >= 2
 
 
 def test_rows_measures_and_bounds_agree_on_every_model():
     for seed in range(12):
-        problem = draw(seed)
+        problem = problem_of(seed)
         data = problem.data
         models = list(all_models(data, tf.Tree(1)))
         for requirement in problem.requirements:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise, product
 from typing import Any
@@ -306,8 +307,8 @@ def test_the_normal_form(seed: int, own_leaves: bool) -> None:
     assert normal.n_nodes <= graph.n_nodes
     assert normal.depth <= graph.depth
     assert normalised(normal, data, own_leaves=own_leaves) == normal
-    assert (normal.counts == normal.with_counts(data).counts).all()
-    taken = sides_taken(normal, data.points.X)
+    assert (normal.counts == replace(normal).with_counts(data).counts).all()
+    taken = sides_taken(normal, data)
     for test in normal.tests():
         assert taken[test.node].tolist() == [True, not test.passes]
     assert not normal.simplified(data).passes.any()

@@ -25,7 +25,7 @@ RATIOS = [Fraction(4, 5), Fraction(1, 2), Fraction(1), Fraction(1, 3)]
 DIFFERENCES = [Fraction(0), Fraction(1, 20), Fraction(1, 4)]
 
 
-def draw(seed):
+def problem_of(seed):
     rng = np.random.default_rng(seed)
     n, classes, groups = int(rng.integers(4, 12)), int(rng.integers(2, 4)), int(rng.integers(2, 4))
     X = rng.integers(0, int(rng.integers(2, 4)), size=(n, int(rng.integers(1, 4)))).astype(float)
@@ -58,11 +58,11 @@ def draw(seed):
 
 
 @pytest.mark.parametrize("block", range(4))
-def test_no_bound_exceeds_the_optimum(block):
+def test_no_bound_exceeds_the_optimum(block, draw):
     compared = 0
-    for seed in range(40 * block, 40 * (block + 1)):
+    for seed in draw(range(40 * block, 40 * (block + 1)), 18):
         try:
-            problem = draw(seed)
+            problem = problem_of(seed)
         except (DataError, SpecError):  # one class or group only, or infeasible at sight
             continue
         question, engine = problem.question, find_engine("contree")
@@ -82,7 +82,7 @@ def test_no_bound_exceeds_the_optimum(block):
         assert ledger.lower <= optimum, seed
         assert ledger.upper is None or ledger.upper >= optimum, seed
         _at_any_multipliers(question, engine, relaxation, optimum, seed)
-    assert compared > 15
+    assert compared > 7
 
 
 def _at_any_multipliers(question, engine, relaxation, optimum, seed):

@@ -97,7 +97,7 @@ class NoMeeting(tf.Requirement):
         return clashes
 
 
-def draw(seed):
+def problem_of(seed):
     """A tiny problem with one to three requirements of any kind that the search honours."""
     rng = np.random.default_rng(seed)
     n, classes = int(rng.integers(4, 11)), int(rng.integers(2, 4))

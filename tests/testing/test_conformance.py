@@ -115,8 +115,8 @@ REQUIREMENTS = [
 @pytest.mark.parametrize("requirement", REQUIREMENTS, ids=str)
 @pytest.mark.parametrize("formulation", FORMULATIONS)
 def test_requirements(requirement, formulation, nightly):
-    """A case of each shape; every cell of requirement, formulation and solver is reached in every run."""
-    size = {"cases": 6, "models": 40} if nightly else {"cases": 3, "models": 8}
+    """Cases of each shape; every cell of requirement, formulation and solver is reached in every run."""
+    size = {"cases": 6, "models": 40} if nightly else {"cases": 4, "models": 6, "in_turn": True}
     report = check_requirement(requirement, [formulation], SOLVERS, **size)
     assert report.cells == set(product([formulation], SOLVERS))
     assert report.models >= 8

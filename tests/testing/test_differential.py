@@ -32,7 +32,7 @@ from treeform.testing.differential.table import Table
 
 XOR = Table({"a": (0, 0, 1, 1), "b": (0, 1, 0, 1)}, (0, 1, 1, 0))
 AND = Table({"a": (0, 0, 1, 1), "b": (0, 1, 0, 1)}, (0, 0, 0, 1))
-SLICE, SECONDS = 400, 100.0
+SLICE, SECONDS = 240, 100.0
 NIGHTLY_SLICE, NIGHTLY_SECONDS = 5000, 280.0
 
 # Disagreements that are known and not mended yet, by shape, requirement, road and text: none may be left at a release.

@@ -6,7 +6,7 @@ Text, drawings, JSON and rewrites read these arrays; `treeform.graph.decision` j
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
@@ -166,16 +166,38 @@ class FlatGraph:
     @classmethod
     def _with_meaning(cls, arrays: Mapping[str, Any], data: Dataset) -> Self:
         graph = cls(**arrays, columns=data.columns, classes=data.classes, encoder=data.encoder)
-        return graph.with_counts(data)
+        return graph._count(data)
 
     def with_counts(self, data: Dataset) -> Self:
         """Count again which classes of `data` reach each node, by weight in the user's units."""
+        if routing.Routed.of(self, data).counted:
+            return self
+        copy = object.__new__(type(self))  # its arrays were checked
+        vars(copy).update(self._fields())
+        return copy._count(data)
+
+    def _count(self, data: Dataset) -> Self:
+        """Put the counts in, while nobody else has the graph."""
         self._check_fits(data)
-        counts = routing.counts(self, data)
-        own = np.empty((0, 2)) if data.quantity is None else values.moments(self, data, data.quantity)
-        if data.weight_unit.denominator == 1 and data.total_weight * data.weight_unit < 2**62:
-            return replace(self, counts=counts * int(data.weight_unit), moments=own)
-        return replace(self, counts=counts * float(data.weight_unit), moments=own)
+        counts: NDArray[Any] = routing.counts(self, data)
+        whole = data.weight_unit.denominator == 1 and data.total_weight * data.weight_unit < 2**62
+        self._put("counts", counts * (int(data.weight_unit) if whole else float(data.weight_unit)))
+        if data.quantity is not None:
+            self._put("moments", values.moments(self, data, data.quantity))
+        elif not np.isnan(self.moments).all():
+            self._put("moments", np.full((len(self.feature), 2), np.nan))
+        routing.Routed.of(self, data).counted = True
+        return self
+
+    def _put(self, name: str, array: NDArray[Any]) -> None:
+        array.setflags(write=False)
+        vars(self)[name] = array
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self._fields()  # what is computed from them is computed again
+
+    def _fields(self) -> dict[str, Any]:
+        return {each.name: getattr(self, each.name) for each in fields(self)}
 
     def with_labels(self, labels: Mapping[int, int]) -> Self:
         """Give some leaves other class codes: ``{leaf: code}``."""

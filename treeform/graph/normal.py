@@ -44,7 +44,7 @@ def normalised(graph: DecisionGraph, data: Dataset, *, own_leaves: bool = False)
         Predicts the same on all samples of `data`, with at most as many tests and at most the same depth; the
         counts are those of `data`. The normal form of a normal form is itself.
     """
-    taken = sides_taken(graph, data.points.X)
+    taken = sides_taken(graph, data)
     passing = len(graph.columns) + len(graph.forms)
     nodes: dict[Hashable, Any] = {} if graph.feature[0] >= 0 else {0: {"label": int(graph.label[0])}}
     reached: set[Head] = {0}
@@ -59,6 +59,8 @@ def normalised(graph: DecisionGraph, data: Dataset, *, own_leaves: bool = False)
         nodes[node] = {"feature": feature, "threshold": threshold, "left": heads[0], "right": heads[-1]}
     nodes |= {leaf: {"label": leaf[0]} for leaf in reached if isinstance(leaf, tuple)}
     arrays: dict[str, Any] = arrays_from_nodes(nodes)
+    if all(np.array_equal(array, getattr(graph, name), equal_nan=True) for name, array in arrays.items()):
+        return graph.with_counts(data)
     unknown = np.empty((0, 0), dtype=np.int64)
     bare = replace(graph, **arrays, forms=(*graph.forms, PASS), counts=unknown, moments=np.empty((0, 2)))
     return bare.with_counts(data)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from treeform.graph.build import flat_arrays
 from treeform.graph.graph import FlatGraph
-from treeform.graph.routing import sides_taken
+from treeform.graph.routing import Routed, sides_taken
 from treeform.graph.structure import tidy_order
 from treeform.graph.values import pooled
 
@@ -34,11 +34,13 @@ def _simplify_once(graph: G, data: Dataset | None) -> G:
     way = _ways_by_boxes(graph)
     if data is not None:
         graph._check_fits(data)
-        taken = sides_taken(graph, data.points.X)
+        taken = sides_taken(graph, data)
         way[(way == BOTH) & taken[:, 1] & ~taken[:, 0]] = RIGHT
         way[(way == BOTH) & taken[:, 0] & ~taken[:, 1]] = LEFT
-    merger = _Merger(graph, way)
-    simpler = merger.rebuild()
+    simpler = _Merger(graph, way).rebuild()
+    if data is not None and data.quantity is None and graph.counts.dtype.kind == "i":
+        # rebuild() added the counts up, exactly; sums of doubles could be rounded otherwise.
+        Routed.of(simpler, data).counted = Routed.of(graph, data).counted
     return simpler if data is None else simpler.with_counts(data)
 
 
@@ -155,6 +157,8 @@ class _Merger(Generic[G]):
     def rebuild(self) -> G:
         graph = self.graph
         order = tidy_order(self.find(0), self.children)
+        if order == list(range(len(graph.feature))):  # every node stands for itself, and is in its place
+            return graph
         position = {node: index for index, node in enumerate(order)}
         rows: list[tuple[Any, ...]] = []
         for node in order:

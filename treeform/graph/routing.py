@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -27,6 +28,37 @@ class Nodes(Protocol):
     @property
     def right(self) -> Ints: ...
     def tested(self, X: Floats, /) -> Floats: ...
+
+
+class Routed:
+    """What is known of the rows of one data set in one graph, which never changes; kept beside the graph.
+
+    A candidate is simplified, brought to its normal form and judged: each of these asks the same of the same rows.
+
+    Attributes
+    ----------
+    counted : bool
+        The counts of the graph are those of these rows.
+    taken : (N, 2) bool or None
+        The answer of `sides_taken`.
+    """
+
+    def __init__(self, data: Dataset) -> None:
+        self._data = weakref.ref(data)
+        self.counted = False
+        self.taken: NDArray[np.bool_] | None = None
+
+    @classmethod
+    def of(cls, graph: Nodes, data: Dataset) -> Routed:
+        """What is known of `data`; nothing yet where the graph was last asked about other rows."""
+        known = vars(graph).get(ROUTED)
+        if known is None or known._data() is not data:
+            known = vars(graph)[ROUTED] = cls(data)
+        return known
+
+
+ROUTED = "_routed"
+"""Where a graph holds its `Routed`: no field, and in no file."""
 
 
 def leaf_of_row(graph: Nodes, X: Floats) -> Indices:
@@ -72,8 +104,16 @@ def counts(graph: Nodes, data: Dataset) -> NDArray[np.int64]:
     return out.reshape(size, classes)
 
 
-def sides_taken(graph: Nodes, X: Floats) -> NDArray[np.bool_]:
-    """Whether some row of the encoded matrix leaves each node by its left and by its right side: (N, 2) bool."""
+def sides_taken(graph: Nodes, data: Dataset) -> NDArray[np.bool_]:
+    """Whether some row of `data` leaves each node by its left and by its right side: (N, 2) bool."""
+    known = Routed.of(graph, data)
+    if known.taken is None:
+        known.taken = _sides_taken(graph, data.points.X)
+        known.taken.setflags(write=False)
+    return known.taken
+
+
+def _sides_taken(graph: Nodes, X: Floats) -> NDArray[np.bool_]:
     taken = np.zeros((len(graph.feature), 2), dtype=bool)
     matrix = graph.tested(X)
     node = np.zeros(len(matrix), dtype=np.int64)

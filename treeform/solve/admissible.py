@@ -5,6 +5,7 @@ The definition is written out in the design documents under "Admissible models".
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from itertools import zip_longest
 
@@ -72,8 +73,8 @@ def _unreached(graph: DecisionGraph) -> Iterator[str]:
 
 
 def _outside_tree(graph: DecisionGraph) -> Iterator[str]:
-    heads = [head for _, head in _arcs(graph) if graph.feature[head] >= 0]
-    for head in sorted({head for head in heads if heads.count(head) > 1}):
+    arcs = Counter(head for _, head in _arcs(graph) if graph.feature[head] >= 0)
+    for head in sorted(head for head, count in arcs.items() if count > 1):
         yield f"two branches share test {head}, so it is not a tree"
 
 
@@ -95,7 +96,7 @@ def _outside_layers(graph: DecisionGraph, widths: tuple[int, ...]) -> Iterator[s
 
 
 def _one_sided(graph: DecisionGraph, data: Dataset) -> Iterator[str]:
-    taken = sides_taken(graph, data.points.X)
+    taken = sides_taken(graph, data)
     for test in graph.tests():
         if not test.passes and not taken[test.node].all():
             yield f"all samples leave test {test.node} by one side, and it is not a pass-through"

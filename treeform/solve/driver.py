@@ -9,7 +9,7 @@ from treeform.graph import DecisionGraph
 from treeform.graph.evaluate import errors
 from treeform.language.abilities import FirstModels
 from treeform.language.question import Question
-from treeform.shape import Tree
+from treeform.shape import Tree, smaller_shapes
 from treeform.solve import schedule
 from treeform.solve.budget import Budget, interruptible
 from treeform.solve.choice import Plan, choose
@@ -103,11 +103,19 @@ def _by_engine(question: Question, engine: Engine, ledger: Ledger, budget: Budge
 def _search(
     question: Question, plan: Plan, ledger: Ledger, budget: Budget, files: ProofWriter | None
 ) -> Limit | None:
-    """A formulation on a solver, after what first models and a native engine give."""
-    assert plan.backend is not None and plan.formulation is not None
+    """A formulation on a solver, after what first models, a native engine and smaller shapes give."""
     _first_models(question, plan, ledger, budget)
     if plan.warm_engine is not None:
         _warm_up(question, plan, ledger, budget)
+    if not ledger.stop():
+        _smaller_shapes(question, plan, ledger, budget)
+    return _by_solver(question, plan, ledger, budget, files)
+
+
+def _by_solver(
+    question: Question, plan: Plan, ledger: Ledger, budget: Budget, files: ProofWriter | None
+) -> Limit | None:
+    assert plan.backend is not None and plan.formulation is not None
     if ledger.stop():
         ledger.notes.append(f"{plan.formulation.name} on {plan.backend.name} was not started: {_why(ledger)}")
         return budget.reason
@@ -126,6 +134,34 @@ def _first_models(question: Question, plan: Plan, ledger: Ledger, budget: Budget
         ledger.submit(graph, f"{plan.formulation.name}, first models")
         tell(made, "models")
         if part.stop() or ledger.closed:
+            return
+
+
+def _smaller_shapes(question: Question, plan: Plan, ledger: Ledger, budget: Budget) -> None:
+    """Under requirements and a time limit: the best models of the shapes of fewer layers, each from the one before.
+
+    An engine that honours all of the problem begins with smaller depths itself. Without a limit the solver goes on to
+    the optimum, which no smaller shape beats.
+    """
+    if not question.requirements or budget.remaining is None:
+        return
+    best = ledger.graph
+    for shape in smaller_shapes(question.shape):
+        ledger.set_phase(f"{shape} first")
+        part = schedule.SMALLER_SHAPE.of(budget)
+        smaller = question.with_(shape=shape)
+        claims = Ledger(smaller, part)
+        constants(smaller, claims)
+        if best is not None:
+            claims.submit(best, "what is known")
+        _first_models(smaller, plan, claims, part)
+        if plan.warm_engine is not None:
+            _warm_up(smaller, plan, claims, part)
+        _by_solver(smaller, plan, claims, part, None)
+        if claims.graph is not None:
+            best = claims.graph
+            ledger.submit(best, f"the best model of {shape}")
+        if ledger.stop():
             return
 
 

@@ -20,10 +20,14 @@ def run_engine(engine: Engine, relaxation: Relaxation, ledger: Ledger, budget: B
     """Run the engine on its part of the question and enter its claims in the ledger."""
 
     most = ceiling(ledger.question)
+    last: DecisionGraph | None = None
 
     def submit(graph: DecisionGraph) -> None:
+        nonlocal last
         if relaxation.exact:
-            ledger.submit(graph, engine.name)
+            if graph != last:  # the answer at the end is mostly the last improvement
+                ledger.submit(graph, engine.name)
+            last = graph
         else:
             submit_repaired(ledger, graph, engine.name, budget)
 

@@ -52,6 +52,10 @@ FIRST_MODELS = Share(0.1, unlimited=5.0)
 WARM_START = Share(0.3, unlimited=60.0)
 """A native engine before the solver: its bound and models often complete the run; if not, the solver needs the rest."""
 
+SMALLER_SHAPE = Share(0.3)
+"""The same question on a shape of fewer layers, requirements and all, for each number of layers in turn: its best model
+is a model of the larger shapes, which are never worse than what a smaller one answers in this time."""
+
 CORES = Share(0.1, most=10.0, unlimited=10.0)
 """Lower bounds from cores before a SAT solver descends: they grow fast at first, and slowly later."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -71,6 +72,7 @@ def check_requirement(
     cases: int = 6,
     models: int = 40,
     seed: int = 0,
+    in_turn: bool = False,
 ) -> Report:
     """Compare a requirement's rows with its `violation` on tiny random problems.
 
@@ -90,6 +92,8 @@ def check_requirement(
     models : int
         Number of single models per problem and formulation.
     seed : int
+    in_turn : bool
+        Give each problem to one of the solvers, by turns, and not to all of them.
 
     Returns
     -------
@@ -108,6 +112,8 @@ def check_requirement(
     """
     report = Report(str(requirement))
     solvers = _backends(backends)
+    first = sum(map(ord, str(requirement)))  # so that a shape does not always meet the same solver
+    turns: dict[str, int] = defaultdict(lambda: first)
     for case in draw_cases(PATIENCE * cases, seed):
         if report.cases == cases:
             break
@@ -123,7 +129,9 @@ def check_requirement(
         report.infeasible += expected is None
         some = _some_models(case, models, seed)
         for formulation in _applicable(formulations, case, bound, report):
-            for backend in solvers:
+            turn = turns[formulation.name]
+            turns[formulation.name] += 1
+            for backend in [solvers[turn % len(solvers)]] if in_turn else solvers:
                 report.solves += _same_optimum(case, formulation, backend, [bound], expected, report)
             judge = _judge(formulation, solvers)
             report.models += compare_faces(case, bound, formulation, judge, some)

@@ -16,7 +16,7 @@ from treeform.language.costs import ClassCost
 from treeform.language.objective import Error, Nodes
 from treeform.language.question import Question
 from treeform.requirements import MaxNodes
-from treeform.shape import UNIVARIATE, Diagram, Shape, Tree
+from treeform.shape import UNIVARIATE, Diagram, Tree, smaller_shapes
 from treeform.solve import schedule
 from treeform.solve.budget import Budget, interruptible
 from treeform.solve.choice import Plan, choose, require_exact
@@ -29,6 +29,7 @@ from treeform.solve.search import CompiledSearch
 from treeform.solve.simple_bounds import ceiling
 from treeform.steps import Step, heard_by, tell
 from treeform.tradeoff.size_table import SizeBounds, SizeTable, checked_price, price_of_alpha
+from treeform.tradeoff.skeleton import shrunk
 from treeform.tradeoff.trees_at_price import solve_trees_at_price
 
 
@@ -65,8 +66,13 @@ def fill_size_table(
     prices: Sequence[Any] | None = None,
     alphas: Sequence[Any] | None = None,
     start: SizeTable | None = None,
+    smaller: SizeTable | None = None,
 ) -> SizeTable:
-    """Fill a `SizeTable`; see `treeform.Problem.size_table`."""
+    """Fill a `SizeTable`; see `treeform.Problem.size_table`.
+
+    `smaller` is a table of the shape with one layer less: its models are models of this one. Without it, and with
+    requirements and a time limit, it is filled first, so that a larger shape is no worse.
+    """
     refuse_regression(question, "a size table")
     if not all(isinstance(term, Error | ClassCost | Nodes) for _, term in question.objective.terms):
         raise SpecError(
@@ -74,18 +80,37 @@ def fill_size_table(
             cause="a size table minimises errors or costs, and prices on tests come afterwards",
             fix="minimise tf.Error() or tf.Cost(...)",
         )
-    budget = Budget(options.time_limit)
-    search = SizeTableSearch(question, options, budget)
     if start is not None and not isinstance(start, SizeTable):
         raise SpecError(
             f"start={start!r} is no size table",
             cause="a size table starts from the models and bounds of an earlier one",
             fix="give the result of problem.size_table(), or leave it out",
         )
+    budget = Budget(options.time_limit)
+    with interruptible(budget):
+        return _fill(question, options, budget, prices, alphas, start, smaller)
+
+
+def _fill(
+    question: Question,
+    options: SolveOptions,
+    budget: Budget,
+    prices: Sequence[Any] | None = None,
+    alphas: Sequence[Any] | None = None,
+    start: SizeTable | None = None,
+    smaller: SizeTable | None = None,
+    of_larger: bool = False,
+) -> SizeTable:
+    """The table; with `of_larger`, for a larger one that has begun with the shapes below."""
+    search = SizeTableSearch(question, options, budget)
     if start is not None:
         search.bounds.enter_table(start)
     wanted = search.wanted_prices(prices, alphas)
-    with interruptible(budget), heard_by(search.hear):
+    if smaller is None and not of_larger:
+        smaller = _smaller_table(question, options, budget)
+    if smaller is not None:
+        search.bounds.enter_models(smaller)
+    with heard_by(search.hear):
         search.start(wanted)
         search.run(wanted)
     done = all(
@@ -93,6 +118,20 @@ def fill_size_table(
     )
     limit = None if done else budget.reason or search.limit
     return SizeTable(search.bounds.question, search.bounds.rows(), budget.seconds, limit, tuple(search.notes))
+
+
+def _smaller_table(question: Question, options: SolveOptions, budget: Budget) -> SizeTable | None:
+    """The table of the shape with one layer less, where a time limit may end this one before it is as good."""
+    if not question.requirements or budget.remaining is None:
+        return None
+    options = replace(options, on_progress=None)
+    if isinstance(options.warm_start, DecisionGraph):  # a model of the larger shape
+        options = replace(options, warm_start="auto")
+    table = None
+    for shape in smaller_shapes(question.shape):
+        part = schedule.SMALLER_SHAPE.of(budget)
+        table = _fill(question.with_(shape=shape), options, part, smaller=table, of_larger=True)
+    return table
 
 
 class SizeTableSearch:
@@ -389,25 +428,3 @@ def _several(given: Any, name: str) -> Sequence[Any]:
         cause="it is a list of them, also for a single one",
         fix=f"write {name}=[{given}]",
     )
-
-
-def shrunk(shape: Shape, tests: int) -> Shape:
-    """The part of a skeleton that ``tests`` tests can use; every test of a layer needs half a test above it."""
-    if isinstance(shape, Tree):
-        return Tree(max(1, min(shape.depth, tests)), shape.splits)
-    widths = []
-    for layer, width in enumerate(shape.widths):
-        fitting = [w for w in range(1, width + 1) if w + above(w, layer) <= max(tests, 1)]
-        if not fitting:
-            break
-        widths.append(max(fitting))
-    return Diagram(*widths, splits=shape.splits)
-
-
-def above(width: int, layer: int) -> int:
-    """The least number of tests in the layers above ``layer`` when it holds ``width`` of them."""
-    total = 0
-    for _ in range(layer):
-        width = -(-width // 2)
-        total += width
-    return total

@@ -131,6 +131,7 @@ def curve(
             tables[depth] = fill_size_table(
                 question.with_(shape=Tree(depth, question.shape.splits)),
                 replace(options, time_limit=share, on_progress=told),
+                smaller=tables.get(depth - 1),
             )
             if budget.stop():
                 break

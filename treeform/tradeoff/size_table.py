@@ -207,11 +207,15 @@ class SizeBounds:
                 cause="data, shape, objective and requirements have to be the same",
                 fix="leave out start",
             )
-        for graph in {id(row.graph): row.graph for row in table.rows if row.graph is not None}.values():
-            self.submit(graph)
+        self.enter_models(table)
         for row in table.rows:
             lower = None if row.lower is None else math.ceil(Fraction(row.lower) * ours.scale)
             self.raise_lower(row.tests, lower, row.by)
+
+    def enter_models(self, table: SizeTable) -> None:
+        """Enter the models of a table, of this shape or a smaller one."""
+        for graph in {id(row.graph): row.graph for row in table.rows if row.graph is not None}.values():
+            self.submit(graph)
 
     def submit(self, graph: DecisionGraph) -> bool:
         """Enter a model where it is the best; True if it is for some number of tests."""

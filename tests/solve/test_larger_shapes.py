@@ -1,0 +1,93 @@
+"""Under requirements and a short time limit, a larger shape is no worse than the one with a layer less."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import treeform as tf
+from treeform.engines import EngineRun
+from treeform.solve.relaxation import relax
+
+
+class FewApproved(tf.Requirement):
+    """Class 1 for at most so many samples; no totals, so no engine knows it."""
+
+    needs = frozenset({"predicted"})
+
+    def __init__(self, most):
+        self.most = most
+
+    def build(self, model, ports):
+        model.add((ports.predicted[:, 1] * ports.weights).sum() <= self.most)
+
+    def violation(self, graph, data):
+        return max(0, int((graph.predict_codes(data.X) == 1).sum()) - self.most)
+
+
+def problem(shape, values=2, rows=400):
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, values, (rows, 12)) if values else rng.random((rows, 12))
+    z = (0.5 if values < 3 else values / 2) < X
+    y = (z[:, 0] & z[:, 1]) ^ (z[:, 2] | z[:, 3]) ^ (rng.random(rows) < 0.2)
+    group = z[:, 0] ^ (rng.random(rows) < 0.3)
+    problem = tf.Problem(X, y.astype(int), shape=shape)
+    return problem, tf.StatisticalParity(groups=group.astype(int), difference="0.02", favourable=1)
+
+
+@pytest.mark.parametrize("shape", [tf.Tree(4), tf.Diagram(1, 2, 4, 4)], ids=str)
+def test_a_solver_starts_from_the_best_model_of_the_shape_with_a_layer_less(shape):
+    answers = []
+    for asked in (type(shape)(1), shape):
+        stated, _ = problem(asked, rows=60)
+        stated += FewApproved(40)
+        seconds = None if asked.depth == 1 else 2
+        answers.append(stated.solve(tf.CPSAT(), warm_start=None, time_limit=seconds))
+    one_test, larger = answers
+    assert one_test.status is tf.Status.OPTIMAL
+    assert one_test.graph.n_nodes == 1 and larger.objective <= one_test.objective
+    assert any("the best model of" in claim.by for claim in larger.claims)
+
+
+@pytest.mark.parametrize("engine", [tf.TotalsSearch(), tf.ContinuousTotals()], ids=lambda e: e.name)
+def test_an_engine_that_is_stopped_has_the_best_tree_of_the_depth_before(engine):
+    binary = isinstance(engine, tf.TotalsSearch)
+    costs = {}
+    for depth in (2, 7):
+        stated, parity = problem(tf.Tree(depth), 2 if binary else 0)
+        stated += parity
+        task = relax(stated.question, engine).task
+        answer = engine.run(stated.data, task, EngineRun(time_limit=None if depth == 2 else 1))
+        costs[depth] = answer.upper
+        assert answer.proved == (depth == 2)
+    assert costs[7] <= costs[2]
+
+
+def test_a_size_table_has_the_models_of_the_shape_with_a_layer_less():
+    tables = {}
+    for depth in (1, 4):
+        stated, parity = problem(tf.Tree(depth), rows=200)
+        stated += [parity, FewApproved(80)]
+        tables[depth] = stated.size_table(time_limit=None if depth == 1 else 3)
+    assert tables[1].proved and not tables[4].proved
+    assert all(row.upper <= tables[1].rows[1].upper for row in tables[4].rows[1:])
+
+
+def test_a_curve_passes_models_on_to_greater_depths():
+    stated, parity = problem(tf.Tree(4), rows=200)
+    stated += [parity, FewApproved(80)]
+    tables = stated.pareto(time_limit=2).tables
+    for depth in sorted(tables)[1:]:
+        for below, row in zip(tables[depth - 1].rows, tables[depth].rows, strict=False):
+            assert row.upper <= below.upper
+
+
+def test_a_frontier_of_a_deeper_tree_is_no_worse_at_any_bound():
+    curves = []
+    for depth in (1, 6):
+        stated, parity = problem(tf.Tree(depth))
+        limit = 1 if depth == 6 else None
+        curves.append(stated.frontier(over=parity, time_limit=limit, between=("0.1", "0.02")))
+    assert curves[1].points
+    for bound in ("0.1", "0.05", "0.02"):
+        assert curves[1].at(bound).objective <= curves[0].at(bound).objective
