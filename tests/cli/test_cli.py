@@ -49,7 +49,17 @@ def fitted(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the model, certificate and report of a small constrained fit."""
     folder = tmp_path_factory.mktemp("fit")
     words = ["--shape", "tree:2", "--require", PARITY, "--require", "min_support:0.05"]
-    words += ["--formulation", "odd", "--solver", "highs", "--warm-start", "contree", "--time-limit", "60", "-v"]
+    words += [
+        "--formulation",
+        "odd",
+        "--solver",
+        "highs",
+        "--warm-start",
+        "contree",
+        "--time-limit",
+        "60",
+        "-v",
+    ]
     for name in ("model.json", "certificate.json", "report.html"):
         words += [f"--{name.split('.')[0]}", str(folder / name)]
     done = run("fit", CREDIT, "--target", "creditworthy", *words)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from fractions import Fraction
 from functools import cache
 from itertools import product
@@ -9,8 +10,10 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
+from typer.testing import CliRunner
 
 import treeform as tf
+from treeform.cli.app import app
 from treeform.data import Dataset
 from treeform.errors import DataError, SpecError
 from treeform.testing import brute_force
@@ -124,6 +127,81 @@ def test_missing_where_training_had_none_is_refused():
     assert "training table had no missing value" in caught.value.cause
 
 
+def test_missing_where_training_had_none_goes_with_the_majority():
+    """Against a walk from the root by hand: at each test the heavier child, the left one of equals."""
+    rng = np.random.default_rng(3)
+    table = pd.DataFrame({"a": rng.integers(0, 9, 60), "b": rng.normal(size=60), "c": rng.random(60) < 0.5})
+    table["g"] = pd.Categorical(rng.choice(list("ABCD"), 60), categories=list("ABCD"), ordered=True)
+    y = ((table["a"] > 4) ^ (table["b"] > 0) ^ (table["g"] > "B")).astype(int)
+    for shape in (tf.Tree(3), tf.Diagram(1, 2, 3)):
+        graph = tf.Problem(table, y, shape=shape).solve(time_limit=20).graph
+        holes = table.astype({"a": float, "c": object}).mask(rng.random(table.shape) < 0.4)
+        with pytest.raises(DataError, match="missing") as caught:
+            graph.predict(holes)
+        assert "missing='majority'" in caught.value.fix
+        encoded, weight, expected = graph.encode(table), graph.counts.sum(axis=1), []
+        for row, gaps in zip(encoded, holes.isna().to_dict("records"), strict=True):
+            node = 0
+            while graph.feature[node] >= 0:
+                left, right = graph.left[node], graph.right[node]
+                f = graph.feature[node]
+                source = graph.columns[f].source if f < len(graph.columns) else None
+                goes_left = (
+                    weight[left] >= weight[right]
+                    if gaps.get(source)
+                    else row[f : f + 1] <= graph.threshold[node]
+                )
+                node = left if source is None or goes_left else right
+            expected.append(graph.label[node])
+        assert (graph.predict(holes, missing="majority") == np.array(expected)).all()
+        other = graph.accept_missing()
+        assert (other.predict(table) == graph.predict(table)).all() and "or missing" in other.to_text()
+        assert (tf.DecisionGraph.from_json(other.to_json()).predict(holes) == expected).all()
+        shares = graph.predict_proba(holes, missing="majority")
+        assert shares.shape == (60, 2) and np.allclose(shares.sum(axis=1), 1)
+
+
+def test_the_majority_is_offered_everywhere(tmp_path):
+    table, y = pd.DataFrame({"a": [1.0, 2, 3, 4, 5], "s": list("xyxyx")}), [0, 0, 1, 1, 1]
+    holes = pd.DataFrame({"a": [np.nan, 1.0], "s": ["x", "y"]})
+    graph = tf.Problem(table, y, shape=tf.Tree(1)).solve().graph
+    clf = tf.OptimalTreeClassifier(1, missing="majority").fit(table, y)
+    assert clf.predict(holes).tolist() == [1, 0] and clf.apply(holes).shape == (2,)
+    assert clf.decision_path(holes).shape == (2, 3)
+    assert tf.OptimalTreeClassifier(1, missing="majority").fit([[v] for v in table["a"]], y).predict(
+        [[np.nan]]
+    ) == [1]
+    with pytest.raises(DataError, match="missing"):
+        tf.OptimalTreeClassifier(1).fit(table, y).predict(holes)
+    graph.save(tmp_path / "m.json")
+    holes.to_csv(tmp_path / "t.csv", index=False)
+    files = ["predict", str(tmp_path / "m.json"), str(tmp_path / "t.csv")]
+    assert CliRunner().invoke(app, files).exit_code == 2
+    assert CliRunner().invoke(app, [*files, "--missing", "left"]).exit_code == 2
+    done = CliRunner().invoke(app, [*files, "--missing", "majority"])
+    assert done.stdout.split() == ["prediction", "1", "0"], done.output
+    made = CliRunner().invoke(app, ["export", files[1], "--to", "python", "--missing", "majority"])
+    space: dict = {}
+    exec(made.stdout, space)
+    assert [space["predict"](row) for row in ({"a": None, "s": "x"}, {"a": 1.0, "s": "x"})] == [1, 0]
+    words = ["--to", "sql", "--missing", "majority", "--dialect", "sqlite", "--table", "t"]
+    query = CliRunner().invoke(app, ["export", files[1], *words]).stdout
+    with sqlite3.connect(":memory:") as base:
+        holes.to_sql("t", base, index=False)
+        assert base.execute(query).fetchall() == [(1,), (0,)]
+
+
+def test_what_cannot_be_decided_is_said():
+    graph = tf.Problem([[1e302], [2.0], [1.0]], [1, 0, 0], shape=tf.Tree(1)).solve().graph
+    assert graph.accept_missing().encoder == graph.encoder  # a threshold beyond 2**1000 has no room for gaps
+    bare = tf.DecisionGraph([0, -1, -1], [0.5, np.nan, np.nan], [1, -1, -1], [2, -1, -1], [-1, 0, 1],
+                            graph.columns, graph.classes)  # fmt: skip
+    with pytest.raises(SpecError, match="cannot say where missing values go"):
+        bare.accept_missing()
+    with pytest.raises(DataError, match="missing='left' is not known"):
+        graph.predict([[1.0]], missing="left")
+
+
 def test_a_missing_level_that_training_did_not_have_is_unseen():
     table, y = pd.DataFrame({"job": ["a", "a", "b", "b"]}), [0, 0, 1, 1]
     graph = tf.Problem(table, y, shape=tf.Tree(1)).solve().graph
@@ -158,11 +236,60 @@ def test_feature_budget_counts_a_column_with_gaps_once():
     assert len({result.graph.columns[f].source for f in result.graph.features_used()}) <= 1
 
 
-def test_monotone_refuses_gaps():
-    table, y = with_gaps(np.random.default_rng(5), 16)
-    with pytest.raises(DataError, match="which has missing values") as caught:
-        tf.Problem(table, y, shape=tf.Tree(2)).add(tf.Monotone("x0"))
-    assert caught.value.fix
+def wrong_tests(graph: tf.DecisionGraph, table: pd.DataFrame, column: str, sign: int) -> int:
+    """Tests of a column at which a value and a greater one are predicted the wrong way round; gaps count for none."""
+    favoured, known = graph.predict(table) == 1, table[column].notna().to_numpy()
+    visits, left = graph.route(table), graph.goes_left(graph.encode(table))
+    wrong = 0
+    for test in graph.tests():
+        if graph.columns[graph.feature[test.node]].source == column:
+            here = visits[:, test.node] & known
+            low, high = (left[:, test.node], ~left[:, test.node])[::sign]
+            wrong += bool((here & low & favoured).any() and (here & high & ~favoured).any())
+    return wrong
+
+
+@pytest.mark.parametrize("direction", ["increasing", "decreasing"])
+def test_monotone_orders_the_values_and_leaves_gaps_aside(direction):
+    rng = np.random.default_rng(11)
+    sign = 1 if direction == "increasing" else -1
+    bound = 0
+    for turn in range(3):
+        table, y = with_gaps(rng, 12, 2)
+        y = np.where(
+            rng.random(12) < 0.6, sign * table["x0"].fillna(0) <= sign * 1.5, y
+        )  # the wrong way round
+        problem = tf.Problem(table[["x0", "x1"]], y, shape=tf.Tree(2))
+        free = problem.solve().objective
+        problem += tf.Monotone("x0", direction, favourable=1)
+        best = brute_force(problem.data, problem.shape, tf.Error(), problem.requirements)[0]
+        bound += best > free
+        for solver, formulation in [("totals-search", None), ("cp-sat", "odd")][: 1 + (turn == 0)]:
+            result = problem.solve(solver, formulation=formulation)
+            assert (str(result.status), result.objective) == ("optimal", best), solver
+            assert wrong_tests(result.graph, table, "x0", sign) == 0
+            assert tf.check(result.certificate(), table[["x0", "x1"]], y).ok
+            # Nothing is turned down for a better value, between leaves that samples with a value reach.
+            known = table[table["x0"].notna()]
+            reached = np.unique(result.graph.apply(known))
+            for value, other in product(range(4), repeat=2):
+                if sign * (other - value) > 0:
+                    here, there = (result.graph.apply(known.assign(x0=float(v))) for v in (value, other))
+                    both = np.isin(here, reached) & np.isin(there, reached)
+                    assert (result.graph.label[here] <= result.graph.label[there])[both].all()
+    assert bound, "some optimum has to differ"
+
+
+def test_is_missing_is_free_under_monotone():
+    """Missing is neither great nor small: whatever becomes of those without a value, the order of the others holds."""
+    table = pd.DataFrame({"a": [1.0, 2, 3, 4, np.nan, np.nan]})
+    for gap in (0, 1):
+        y = [0, 0, 1, 1, gap, gap]
+        up = tf.Problem(table, y, shape=tf.Tree(2)).add(tf.Monotone("a", "increasing", favourable=1)).solve()
+        down = (
+            tf.Problem(table, y, shape=tf.Tree(2)).add(tf.Monotone("a", "decreasing", favourable=1)).solve()
+        )
+        assert (up.errors, down.errors) == (0, 2)
 
 
 def test_conditions_on_one_column_are_told_once():

@@ -170,3 +170,38 @@ def test_a_model_keeps_how_columns_are_read(tmp_path):
     assert again == result.graph
     assert again.predict(table).tolist() == y.tolist()
     assert tf.check(result.certificate(), table, y).ok
+
+
+def test_levels_that_differ_in_spelling_are_named():
+    table = pd.DataFrame({"region": ["North", "north", " NORTH ", "South", "East", "east"] * 5})
+    data = Dataset.from_user(table, [0, 1] * 15)
+    (note,) = (note for note in data.notes if "case or spaces" in note)
+    assert "'East' and 'east'" in note and "' NORTH ' and 'North' and 'north'" in note and "South" not in note
+    assert not any("case" in note for note in taken(["a", "b"]).notes)
+
+
+def test_a_column_that_numbers_the_rows_is_named():
+    table = pd.DataFrame({"row": range(1001, 1041), "age": [*range(20, 59), 12]})
+    data = Dataset.from_user(table, [0, 1] * 20)
+    assert [note for note in data.notes if "numbers the rows" in note] == [
+        "column 'row' numbers the rows; an identifier is left out with exclude=['row']"
+    ]
+    assert not any(
+        "numbers the rows" in note for note in Dataset.from_user(table[:9], [0, 1] * 4 + [0]).notes
+    )
+
+
+@pytest.mark.parametrize("word", ["k. A.", "unknown", "#N/A", "n.a."])
+def test_words_for_no_value_among_numbers(word):
+    data = taken(["1.5", "2,000.5", word, "3.5"])
+    assert data.columns[0].missing and data.columns[0].kind == "numeric"
+    assert taken(["a", "b", word, "c"]).columns[0].kind == "category"  # a level like any other
+
+
+def test_the_warning_of_unseen_levels_points_at_the_callers_line():
+    table, y = pd.DataFrame({"job": ["a", "b"] * 5}), [0, 1] * 5
+    clf = tf.OptimalTreeClassifier(1).fit(table, y)
+    for predict in (clf.predict, clf.predict_proba, clf.graph_.predict):
+        with pytest.warns(tf.errors.UnseenLevels) as caught:
+            predict(pd.DataFrame({"job": ["z"]}))
+        assert caught[0].filename == __file__

@@ -30,6 +30,7 @@ LAYERS: list[list[str]] = [
     ["result"],
     ["problem"],
     ["estimators", "report"],
+    ["study"],
     ["cli"],
 ]
 # Beside the chain: the package itself, and the conformance kit, which drives everything below the reports.
@@ -43,6 +44,7 @@ HIDDEN_FROM_FORMULATIONS = {
     "certify",
     "estimators",
     "report",
+    "study",
     "cli",
 }
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}

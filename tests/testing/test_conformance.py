@@ -7,6 +7,7 @@ from itertools import product
 from typing import ClassVar
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import treeform as tf
@@ -110,6 +111,27 @@ REQUIREMENTS = [
     AtMostFeatures(1),
     RootSendsRight(),
 ]
+IN_USE = tf.Problem(
+    pd.DataFrame({"age": [18.5, 30.25, 47.0, 47.0], "owner": [False, True, False, True]}),
+    [0, 1, 1, 0],
+    shape=tf.Tree(1),
+)
+STRUCTURE = [
+    tf.MaxLeaves(2),
+    tf.MaxDepth(1),
+    tf.MaxTestsPerPath(["age", "owner"], 1),
+    tf.OncePerPath(),
+    tf.MaxThresholds("age", 1),
+    tf.FeatureCost({"age": 1, "owner": "0.5"}, at_most=1),
+    tf.FeatureCost({"age": 1, "owner": "0.5"}, at_most=1, per_path=True),
+    tf.Uses("age"),
+    tf.Exclusive(["age", "owner"]),
+    tf.Interaction([["age"], ["owner", "group"]]),
+    tf.Below("owner", above="age"),
+    tf.Fix(tf.DecisionGraph.from_nested((0, 38.0, 0, 1), IN_USE.data)),
+    tf.StayCloseTo(tf.DecisionGraph.from_nested((0, 24.0, 0, (1, 0.5, 1, 0)), IN_USE.data), changed="0.3"),
+]
+"""What a model looks like; the cells are drawn."""
 
 
 @pytest.mark.parametrize("requirement", REQUIREMENTS, ids=str)
@@ -143,9 +165,18 @@ def test_requirements_on_flows(requirement, formulation, solver):
     assert report.cells == {(formulation, solver)}
 
 
+@pytest.mark.drawn(4)
+@pytest.mark.parametrize("requirement", STRUCTURE, ids=str)
+@pytest.mark.parametrize("formulation", FORMULATIONS)
+def test_requirements_on_the_structure(requirement, formulation, nightly):
+    size = {"cases": 6, "models": 40} if nightly else {"cases": 2, "models": 8}
+    report = check_requirement(requirement, [formulation], SOLVERS[:2], **size)
+    assert report.cells == set(product([formulation], SOLVERS[:2]))
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("requirement", REQUIREMENTS, ids=str)
+@pytest.mark.parametrize("requirement", [*REQUIREMENTS, *STRUCTURE], ids=str)
 def test_requirements_on_all_that_is_installed(requirement):
     report = check_requirement(requirement, cases=3, models=8)
     assert report.cells >= set(product(FORMULATIONS, ["highs", "cp-sat", "mathopt:scip"]))
@@ -154,7 +185,7 @@ def test_requirements_on_all_that_is_installed(requirement):
 def test_all_requirements_and_formulations_are_among_the_cells():
     ours = {kind for kind in registered().values() if kind.__name__ in tf.__all__}
     assert len(ours) > 15
-    assert ours <= {type(requirement) for requirement in REQUIREMENTS}
+    assert ours <= {type(requirement) for requirement in (*REQUIREMENTS, *STRUCTURE)}
     # The two left out are covered by tests of their own: one for hyperplanes, one for the fewest tests without errors.
     assert set(formulation_names()) == {*FORMULATIONS, *FLOWS, "odd-paper", "sat-size"}
 

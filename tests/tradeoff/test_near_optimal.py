@@ -250,7 +250,7 @@ def test_no_test_on_a_column() -> None:
     problem += tf.NoTestOn("a")
     want = brute_force(tf.Problem(X.drop(columns="a"), y, shape="tree:2").data, problem.shape, "error")
     result = problem.solve()
-    assert want is not None and result.objective == want[0] and result.solver == "totals-search"
+    assert want is not None and result.objective == want[0] and result.solver == "contree"
     assert tf.check(result.certificate(), X, y).ok
     for solver, formulation in (("highs", "odd"), ("cadical153", "sat-depth")):
         stated = problem.solve(solver, formulation=formulation, warm_start=None)

@@ -18,8 +18,8 @@ from treeform.data import Dataset
 from treeform.errors import SpecError
 from treeform.formulations.odd import OneHyperplane, paper_objective
 from treeform.solve.budget import Budget
-from treeform.tradeoff.skeleton import shrunk
 from treeform.tradeoff.size_table import SizeBounds
+from treeform.tradeoff.skeleton import shrunk
 from treeform.tradeoff.trees_at_price import solve_trees_at_price
 
 ALPHAS = ["0.01", "0.1", "0.2", "0.5", "1"]

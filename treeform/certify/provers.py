@@ -180,7 +180,7 @@ def _over_hyperplanes(question: Question, budget: Budget) -> Iterator[Bound]:
         stop=part.stop,
         on_incumbent=lambda _, __, ___, graph: None if graph is None else _offer(ledger, graph),
     )
-    outcome = engine.run(question.data, relaxation.task, run)
+    outcome = engine.answer(question.data, relaxation.task, run)
     if outcome.graph is not None:
         ledger.submit(outcome.graph, engine.name)
     best = None if ledger.upper is None else question.to_units(ledger.upper)
@@ -255,6 +255,8 @@ def by_prices(
     relaxation = None if is_least_depth(question.objective) else relax(question, TotalsSearch())
     if relaxation is None or relaxation.task.totals is None or not isinstance(question.shape, Tree):
         return None
+    if relaxation.task.features is not None:
+        return None  # it lists trees over all features
     target = math.floor(ceiling(question)) + 1 if value is None else math.ceil(value * question.scale)
     most = relaxation.upper(target - 1)
     least = cheapest(question.data, relaxation.task, most, *_multipliers(hint), stop)

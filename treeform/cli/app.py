@@ -15,7 +15,7 @@ from rich.text import Text
 from treeform import __version__, report
 from treeform.catalogue.solvers import solvers as tf_solvers
 from treeform.certify.certificate import sign
-from treeform.cli import conflict, export, frontier, near_optimal, pareto, size_table
+from treeform.cli import conflict, export, frontier, near_optimal, pareto, size_table, sweep
 from treeform.cli import options as opt
 from treeform.cli.check import check_certificate
 from treeform.cli.files import check_writable, write_text
@@ -26,7 +26,7 @@ from treeform.cli.progress import ProgressDisplay
 from treeform.cli.report import FORMATS, format_of, report_model
 from treeform.cli.spec import Settings, merge
 from treeform.cli.stating import states_problem
-from treeform.cli.stored import load_model
+from treeform.cli.stored import load_model, with_policy
 from treeform.cli.tables_out import check_kind, write_table
 from treeform.cli.tradeoff import read_problem
 from treeform.report.facts import Facts
@@ -206,6 +206,7 @@ def predict(
         list[str] | None, typer.Option("--id", help="Keep this column. Repeatable.", metavar="COLUMN")
     ] = None,
     unseen: opt.Unseen = "warn",
+    missing: opt.MissingAtPrediction = "error",
 ) -> None:
     """Predict every row of a table; other columns than the model's features are ignored.
 
@@ -214,7 +215,7 @@ def predict(
     if output is not None:
         check_writable([output], inputs=[model, data])
         check_kind(output)
-    graph = load_model(model)
+    graph = with_policy(load_model(model), missing)
     table = predictions(graph, data, id_column or (), unseen, proba=proba, rule=rule)
     if output is None:
         sys.stdout.write(table.to_csv(index=False, lineterminator="\n"))
@@ -229,6 +230,7 @@ app.command(name="report")(command(report_model))
 app.command(name="export")(command(export.export))
 app.command(name="size-table")(command(size_table.size_table))
 app.command(name="pareto")(command(pareto.pareto))
+app.command(name="sweep")(command(sweep.sweep))
 app.command(name="frontier")(command(frontier.frontier))
 app.command(name="conflict")(command(conflict.conflict))
 app.command(name="near-optimal")(command(near_optimal.near_optimal))

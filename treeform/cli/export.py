@@ -11,8 +11,9 @@ from typing import Annotated, Any
 
 import typer
 
+from treeform.cli import options as opt
 from treeform.cli.files import check_writable, write_bytes, write_text
-from treeform.cli.stored import features_of, load_model
+from treeform.cli.stored import features_of, load_model, with_policy
 from treeform.errors import SpecError, did_you_mean
 from treeform.graph import DecisionGraph
 
@@ -58,6 +59,7 @@ def export(
             show_default=False,
         ),
     ] = None,
+    missing: opt.MissingAtPrediction = "error",
 ) -> None:
     """Write a model as a program that decides every row as the model does.
 
@@ -78,7 +80,7 @@ def export(
             fix=f"add -o {BINARY[to]}",
         )
     given = {"sql": {"table": table, "dialect": dialect, "keep": id_column or []}, "data": data}
-    made = FORMATS[to](load_model(model), given)
+    made = FORMATS[to](with_policy(load_model(model), missing), given)
     if output is None:
         sys.stdout.write(str(made))
     elif isinstance(made, bytes):

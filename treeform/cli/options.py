@@ -57,6 +57,14 @@ Unseen = Annotated[
         metavar="error|warn|other",
     ),
 ]
+MissingAtPrediction = Annotated[
+    str,
+    typer.Option(
+        help="A value that is missing in a column that had none missing in training: error, or majority, which "
+        "sends it at each test to the child of more training rows.",
+        metavar="error|majority",
+    ),
+]
 Shape = Annotated[
     str | None, typer.Option(help="tree:DEPTH or diagram:WIDTH,WIDTH,… (default tree:3).", show_default=False)
 ]

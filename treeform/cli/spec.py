@@ -124,8 +124,19 @@ def read_spec(path: Path) -> Settings:
     SpecError
         With the file and the key at the front, such as ``problem.toml: requirements[1].ratio: …``.
     """
+    return settings_of(read_toml(path), path)
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """The table of a TOML file.
+
+    Raises
+    ------
+    SpecError
+        If it cannot be read, or is not TOML.
+    """
     try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
         raise SpecError(f"there is no file {path}", fix="check the path given with --spec") from error
     except OSError as error:
@@ -138,10 +149,20 @@ def read_spec(path: Path) -> Settings:
         raise SpecError(
             f"{path}: this is not TOML", cause=str(error), fix="correct that line; see toml.io for the format"
         ) from error
+
+
+def settings_of(table: dict[str, Any], path: Path) -> Settings:
+    """The settings in the table of a specification file; relative paths are relative to ``path``.
+
+    Raises
+    ------
+    SpecError
+        As `read_spec`.
+    """
     try:
         spec = Spec.model_validate(table)
     except ValidationError as error:
-        raise _explain(path, error, table) from error
+        raise explain(path, error, table) from error
     import_modules(spec.modules or (), path.parent)
     values = {
         name: getattr(spec, name) for name in Spec.model_fields if name not in ("modules", "requirements")
@@ -174,7 +195,7 @@ def relocate(error: TreeformError, place: str, keys: Any = ()) -> TreeformError:
     return type(error)(f"{place}{key}: {error.what}", cause=error.cause, fix=error.fix)
 
 
-def _explain(path: Path, error: ValidationError, table: Any) -> SpecError:
+def explain(path: Path, error: ValidationError, table: Any) -> SpecError:
     """The first error of pydantic as a message."""
     first = error.errors()[0]
     place, value = _place(first["loc"]), first.get("input")

@@ -21,6 +21,7 @@ from treeform.data import Dataset
 from treeform.data.quantity import AUTO
 from treeform.errors import CertificateError, DataError, SpecError
 from treeform.graph import DecisionGraph
+from treeform.graph.gaps import checked_policy
 from treeform.language.objective import Error, Objective
 from treeform.language.question import Question
 from treeform.language.requirement import Requirement
@@ -39,6 +40,17 @@ def load_model(path: Path) -> DecisionGraph:
         If it is damaged or was edited.
     """
     return DecisionGraph.from_json(_read_json(path, "model"))
+
+
+def with_policy(graph: DecisionGraph, missing: str) -> DecisionGraph:
+    """The model with what ``--missing`` says about values that were never missing in training.
+
+    Raises
+    ------
+    DataError
+        If it is neither ``error`` nor ``majority``.
+    """
+    return graph.accepting if checked_policy(missing) == "majority" else graph
 
 
 def read_certificate(path: Path) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from treeform.data.columns import Column
 from treeform.data.encode import Encoder
 from treeform.data.labels import codes_among, encode_labels
-from treeform.data.notes import constant_notes, index_note, reading_notes
+from treeform.data.notes import constant_notes, counting_notes, index_note, reading_notes, spelling_notes
 from treeform.data.options import USUAL, TableOptions
 from treeform.data.quantity import AUTO, Quantity, read_quantity
 from treeform.data.summary import summarise
@@ -149,7 +149,8 @@ class Dataset:
             raise _single_class(classes[0], target)
         encoder = Encoder.fit(source, exclude, kept, options)
         encoded = encoder.encode(source, kept)
-        notes += [*reading_notes(encoder), *constant_notes(encoded, encoder.columns)]
+        notes += [*reading_notes(encoder), *spelling_notes(encoder)]
+        notes += [*constant_notes(encoded, encoder.columns), *counting_notes(encoded, encoder.columns)]
         if table.frame is not None:  # the user may go on to change the table
             table = replace(table, frame=table.frame.copy())
         return cls(

@@ -8,8 +8,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from treeform.data.columns import Column
+from treeform.data.columns import NUMERIC, Column
 from treeform.data.encode import Encoder
+from treeform.data.rows import setting_text
+
+FEW_ROWS = 20  # of which consecutive numbers say nothing
 
 
 def index_note(X: Any, y: Any) -> list[str]:
@@ -44,3 +47,35 @@ def constant_notes(X: NDArray[np.float64], columns: tuple[Column, ...]) -> list[
     constant = np.flatnonzero((X[:1] == X).all(axis=0))
     names = dict.fromkeys(columns[f].source if columns[f].missing else columns[f].name for f in constant)
     return [f"column {name!r} is constant: no test can use it" for name in names]
+
+
+def spelling_notes(encoder: Encoder) -> list[str]:
+    """Levels that differ in case or spaces only, and are probably one."""
+    notes = []
+    for source in encoder.sources:
+        spellings: dict[str, list[str]] = {}
+        for level in source.levels:
+            if isinstance(level, str):
+                spellings.setdefault(" ".join(level.split()).casefold(), []).append(level)
+        alike = [several for several in spellings.values() if len(several) > 1]
+        if alike:
+            named = "; ".join(" and ".join(map(repr, several)) for several in alike[:3])
+            more = f"; and {len(alike) - 3} more" if len(alike) > 3 else ""
+            notes.append(
+                f"column {source.name!r} has levels that differ in case or spaces only: {named}{more}; "
+                "they are different levels"
+            )
+    return notes
+
+
+def counting_notes(X: NDArray[np.float64], columns: tuple[Column, ...]) -> list[str]:
+    """Columns that number the rows."""
+    if len(X) < FEW_ROWS:
+        return []
+    counting = np.flatnonzero((X[1:] - X[:-1] == 1).all(axis=0))
+    return [
+        f"column {columns[f].source!r} numbers the rows; an identifier is left out with "
+        f"{setting_text('exclude', columns[f].source, True)}"
+        for f in counting
+        if columns[f].kind == NUMERIC
+    ]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import datetime
 import numbers
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -82,8 +84,13 @@ def _objects(values: Any, name: str, options: TableOptions, rows: NDArray[np.int
     types = {type(value) for value in known}
     if types and all(issubclass(kind, bool | np.bool_) for kind in types):
         return Source(name, BOOLEAN, gaps=gaps)
-    if types and all(issubclass(kind, numbers.Real) and not issubclass(kind, bool) for kind in types):
+    if types and all(
+        issubclass(kind, numbers.Real | Decimal) and not issubclass(kind, bool) for kind in types
+    ):
         return Source(name, NUMERIC, gaps=gaps)
+    if types and all(issubclass(kind, datetime.date) for kind in types):
+        _dates_asked(name, "(date)", options)
+        return Source(name, _date_kind(days_of(pd.Series(values))), gaps=gaps)
     odd = [kind for kind in types if not issubclass(kind, str | bool | np.bool_ | int | float | np.number)]
     if odd:
         listed = ", ".join(sorted(kind.__name__ for kind in odd))

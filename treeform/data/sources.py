@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from datetime import date
 from functools import cached_property
 from typing import Any
 
@@ -166,7 +167,12 @@ class Source:
         else:
             entries = np.asarray(values, dtype=object)
             missing = np.asarray(pd.isna(entries)) | no_value(entries)
-            days = days_of_text(entries.tolist(), self.date_order or "year first")
+            if all(isinstance(entry, date) for entry in entries[~missing]):
+                known = entries.copy()
+                known[missing] = None
+                days = days_of(pd.Series(known.tolist()).astype("object"))
+            else:
+                days = days_of_text(entries.tolist(), self.date_order or "year first")
             days[missing] = np.nan
             self._refuse(
                 np.isnan(days) & ~missing, rows, "is no date as in the training table",

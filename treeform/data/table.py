@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cached_property
 from typing import Any
 
@@ -155,12 +156,15 @@ def _names(X: Any, n_columns: int, feature_names: Any) -> tuple[str, ...]:
 
 
 def numeric_values(values: Any, name: str, rows: NDArray[np.int64] | None = None) -> NDArray[np.float64]:
-    """Values of a numeric or boolean column as float64, exactly; missing values are left out before.
+    """Values of a numeric or boolean column as float64; missing values are left out before.
+
+    Decimals and fractions become the nearest float64: they keep their order, and a table of floats is read alike.
 
     Raises
     ------
     DataError
-        If a value is not a number, or an integer that float64 cannot hold.
+        If a value is not a number, an integer that float64 cannot hold, or one of two different decimals or fractions
+        that would become the same number.
     """
     raw = np.asarray(values)
     if raw.dtype.kind not in "biuf":
@@ -175,7 +179,25 @@ def numeric_values(values: Any, name: str, rows: NDArray[np.int64] | None = None
         ) from None
     if raw.dtype.kind in "iuO":
         _refuse_large(raw, name, rows)
+    if raw.dtype.kind == "O":
+        _refuse_merged(raw, exact, name, rows)
     return exact
+
+
+def _refuse_merged(
+    raw: NDArray[Any], exact: NDArray[np.float64], name: str, rows: NDArray[np.int64] | None
+) -> None:
+    """Different numbers have to stay different, and so in their order, which rounding keeps."""
+    first: dict[float, int] = {}
+    for at, value in enumerate(exact.tolist()):
+        before = first.setdefault(value, at)
+        if raw[before] != raw[at]:
+            raise DataError(
+                f"column {name!r} holds {raw[before]} in {row_text(_row(before, rows))} and {raw[at]} in "
+                f"{row_text(_row(at, rows))}, which float64 cannot tell apart{rows_note()}",
+                cause="columns of numbers are read as float64, with 15 to 17 significant digits",
+                fix="round them, or subtract an offset",
+            )
 
 
 def _refuse_large(raw: NDArray[Any], name: str, rows: NDArray[np.int64] | None) -> None:
@@ -274,6 +296,8 @@ def _gaps(table: Table, names: Sequence[str]) -> Iterator[tuple[str, NDArray[np.
 
 
 def _infinite(value: Any) -> bool:
+    if isinstance(value, Decimal):
+        return value.is_infinite()
     return isinstance(value, float | np.floating) and bool(np.isinf(value))
 
 

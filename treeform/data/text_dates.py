@@ -24,7 +24,8 @@ def date_orders(entries: Sequence[str], enough: float) -> dict[str, NDArray[np.b
     """
     orders = {}
     for order, pattern in _PATTERNS.items():
-        fits = np.array([pattern.fullmatch(entry.strip()) is not None for entry in entries], dtype=bool)
+        matched = {entry: pattern.fullmatch(entry.strip()) is not None for entry in set(entries)}
+        fits = np.array([matched[entry] for entry in entries], dtype=bool)
         if len(fits) and fits.mean() >= enough:
             orders[order] = fits
     most = max((int(fits.sum()) for fits in orders.values()), default=0)
@@ -44,7 +45,12 @@ def days_of_text(entries: Sequence[object], order: str) -> NDArray[np.float64]:
 
 
 def days_of(moments: pd.Series) -> NDArray[np.float64]:
-    """Days since 1970-01-01 of a column of timestamps, in UTC where they have a time zone; NaN where one is missing."""
+    """Days since 1970-01-01 of a column of timestamps, in UTC where they have a time zone; NaN where one is missing.
+
+    Dates of Arrow, and ``datetime.date`` as objects, count as midnight.
+    """
+    if not isinstance(moments.dtype, np.dtype | pd.DatetimeTZDtype) or moments.dtype.kind == "O":
+        moments = pd.to_datetime(pd.Series(moments.to_numpy(dtype=object)), utc=True)
     if getattr(moments.dt, "tz", None) is not None:
         moments = moments.dt.tz_convert("UTC").dt.tz_localize(None)
     micro = moments.astype("datetime64[us]")

@@ -7,33 +7,19 @@ has two readings, as ``1,234`` has where nothing else shows which mark is the de
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 # Text that stands for "no value" in a column whose other entries are numbers or dates.
 NO_VALUE = frozenset(
-    {
-        "",
-        "NA",
-        "N/A",
-        "n/a",
-        "na",
-        "NaN",
-        "nan",
-        "null",
-        "NULL",
-        "None",
-        "none",
-        "?",
-        "-",
-        "--",
-        ".",
-        "missing",
-    }
-)
+    ("", "?", "-", "--", ".", "NA", "N/A", "n/a", "na", "n.a.", "N.A.", "#N/A", "<NA>", "NaN", "nan", "NaT", "null",
+     "NULL", "None", "none", "missing", "unknown", "k.A.", "k. A.")
+)  # fmt: skip
 _SIGNS = "$€£¥₹₽₩₺₫฿"
 _UNIT = re.compile(
     rf"^(?P<before>[{_SIGNS}]|[A-Z]{{3}}\s)?\s*(?P<body>.*?)\s*(?P<after>[{_SIGNS}%‰]|\s[A-Z]{{3}})?$"
@@ -60,7 +46,11 @@ class Notation:
 
     def read(self, entries: Sequence[object]) -> NDArray[np.float64]:
         """The numbers, NaN where an entry is none in this notation; numbers stay as they are."""
-        return np.array([self._number(entry) for entry in entries], dtype=np.float64)
+        read = {
+            entry: self._number(entry) for entry in {entry for entry in entries if isinstance(entry, str)}
+        }
+        values = (read[entry] if isinstance(entry, str) else self._number(entry) for entry in entries)
+        return np.fromiter(values, dtype=np.float64, count=len(entries))
 
     def _number(self, entry: object) -> float:
         if not isinstance(entry, str):
@@ -116,8 +106,10 @@ def read_numbers(entries: Sequence[str], enough: float) -> Reading | None:
     Reading or None
         None where fewer are numbers.
     """
-    units = [take_apart(entry)[0] for entry in entries]
-    unit = max(sorted(set(units)), key=units.count) if units else ""
+    units: Counter[str] = Counter()
+    for entry, count in Counter(entries).items():
+        units[take_apart(entry)[0]] += count
+    unit = max(sorted(units), key=units.__getitem__) if units else ""
     fits: dict[Notation, NDArray[np.float64]] = {}
     for decimal in (".", ","):
         notation = Notation(decimal, unit)
@@ -131,10 +123,11 @@ def read_numbers(entries: Sequence[str], enough: float) -> Reading | None:
     if len(best) > 1 and not np.array_equal(fits[best[0]], fits[best[1]], equal_nan=True):
         return Reading(None)
     unread = tuple(np.flatnonzero(~np.isfinite(fits[best[0]])).tolist())
-    codes = not unread and all(entry.strip().isdigit() for entry in entries)
+    codes = not unread and all(entry.strip().isdigit() for entry in set(entries))
     return Reading(best[0], unread, codes)
 
 
+@cache
 def _pattern(decimal: str) -> re.Pattern[str]:
     thousands = ("," if decimal == "." else r"\.") + f"'{_SPACES}"
     fraction = rf"(?:{re.escape(decimal)}\d*)?"

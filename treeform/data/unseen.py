@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections import Counter
 from collections.abc import Mapping
@@ -69,8 +70,16 @@ class Unseen(Enum):
         warnings.warn(
             f"levels that were not there in training count as none of those known: {text}",
             UnseenLevels,
-            stacklevel=6,
+            stacklevel=_callers_level(),
         )
+
+
+def _callers_level() -> int:
+    """For ``warnings.warn`` in the calling function: the level of the code that called treeform."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("treeform."):
+        level, frame = level + 1, frame.f_back
+    return level
 
 
 def _column_text(name: str, counts: Counter[str], n_rows: int) -> str:

@@ -74,6 +74,7 @@ class ContinuousTotals(Engine):
     name: ClassVar[str] = "continuous-totals"
     understands: ClassVar[frozenset[str]] = frozenset(
         {
+            "features",
             "cost",
             "node_penalty",
             "min_support",

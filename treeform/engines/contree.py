@@ -71,7 +71,7 @@ class ConTree(Engine):
 
     name: ClassVar[str] = "contree"
     understands: ClassVar[frozenset[str]] = frozenset(
-        {"cost", "node_penalty", "min_support", "max_nodes", "weights"}
+        {"features", "cost", "node_penalty", "min_support", "max_nodes", "weights"}
     )
 
     def __post_init__(self) -> None:

@@ -68,7 +68,7 @@ class DiagramSearch(Engine):
 
     name: ClassVar[str] = "diagram-search"
     understands: ClassVar[frozenset[str]] = frozenset(
-        {"cost", "node_penalty", "min_support", "min_flow", "max_nodes", "weights", "widths"}
+        {"features", "cost", "node_penalty", "min_support", "min_flow", "max_nodes", "weights", "widths"}
     )
 
     def __post_init__(self) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -53,6 +54,8 @@ class TreeTask:
         Marks of samples, and the clashes at tests that the tree does not have.
     sample_cost : (n, K) int64 array or None
         Costs that depend on the sample, not negative, in place of ``cost``.
+    features : tuple of frozenset of int, or None
+        Sets of encoded features, at least one: all tests of the tree read features of one of these sets.
     """
 
     depth: int
@@ -66,6 +69,7 @@ class TreeTask:
     totals: Totals | None = None
     meetings: Meetings | None = None
     sample_cost: NDArray[np.int64] | None = None
+    features: tuple[frozenset[int], ...] | None = None
 
     def cost_of_samples(self, data: Dataset) -> NDArray[np.int64]:
         """(n, K) cost of a unit of weight of each sample, by the class predicted."""
@@ -149,7 +153,7 @@ class Engine(ABC):
         The parts of a `TreeTask` beyond depth that it honours: ``cost``, ``node_penalty``, ``min_support``,
         ``max_nodes``, ``weights``, ``widths`` (layered diagrams), ``min_flow``, ``max_features``, ``totals``,
         ``totals_of_samples`` (totals to which tests add nothing),
-        ``meetings``, ``sample_cost``.
+        ``meetings``, ``sample_cost``, ``features`` (by `answer`, so that `run` need not know them).
     of_values : bool
         Whether it solves regression problems, and no others.
     """
@@ -160,7 +164,76 @@ class Engine(ABC):
 
     @abstractmethod
     def run(self, data: Dataset, task: TreeTask, run: EngineRun) -> EngineOutcome:
-        """Solve `task` on `data`."""
+        """Solve `task` on `data`, whatever its ``features`` are."""
+
+    def answer(self, data: Dataset, task: TreeTask, run: EngineRun) -> EngineOutcome:
+        """Solve `task` on `data`; where it allows some features only, one `run` for each set of them."""
+        if task.features is None:
+            return self.run(data, task, run)
+        return _by_features(self, data, task, run)
+
+
+def _by_features(engine: Engine, data: Dataset, task: TreeTask, run: EngineRun) -> EngineOutcome:
+    """The best answer over the sets of features; it is proved when all of them are."""
+    assert task.features
+    began, sets = time.monotonic(), task.features
+    found: list[EngineOutcome] = []
+    best: EngineOutcome | None = None
+
+    def upper() -> int | None:
+        wanted = run.upper() if callable(run.upper) else run.upper
+        values = [v for v in (wanted, None if best is None else best.upper) if v is not None]
+        return min(values) if values else None
+
+    for index, features in enumerate(sets):
+        left = None if run.time_limit is None else max(0.0, run.time_limit - (time.monotonic() - began))
+        last = index + 1 == len(sets)
+        known = min((one.lower for one in found), default=None)
+
+        def on_incumbent(
+            seconds: float,
+            value: int,
+            lower: int,
+            graph: DecisionGraph | None,
+            least: int | None = known,
+            ends: bool = last,
+        ) -> None:
+            assert run.on_incumbent is not None
+            proved = min(lower, lower if least is None else least) if ends else 0  # the other sets are open
+            run.on_incumbent(time.monotonic() - began, value, proved, graph)
+
+        start = run.start if run.start is not None and run.start.features_used() <= features else None
+        own = replace(
+            run,
+            time_limit=None if left is None else left / (len(sets) - index),
+            upper=upper,
+            start=start,
+            on_incumbent=None if run.on_incumbent is None else on_incumbent,
+        )
+        found.append(engine.run(_without_others(data, features), replace(task, features=None), own))
+        if found[-1].graph is not None and (best is None or found[-1].upper < best.upper):  # type: ignore[operator]
+            best = found[-1]
+    counters: dict[str, int] = {}
+    for one in found:
+        for name, number in one.counters.items():
+            counters[name] = counters.get(name, 0) + number
+    return EngineOutcome(
+        graph=None if best is None else best.graph,
+        upper=None if best is None else best.upper,
+        lower=min(one.lower for one in found),
+        proved=all(one.proved for one in found),
+        reason=next((one.reason for one in found if one.reason is not None), None),
+        seconds=time.monotonic() - began,
+        counters=counters,
+        notes=tuple(dict.fromkeys(note for one in found for note in one.notes)),
+    )
+
+
+def _without_others(data: Dataset, features: frozenset[int]) -> Dataset:
+    """The same rows with the values of all other features replaced by 0, so that no test separates by these."""
+    X = data.X.copy()
+    X[:, [f for f in range(data.n_features) if f not in features]] = 0.0
+    return replace(data, X=X)
 
 
 def check_task(data: Dataset, task: TreeTask) -> None:

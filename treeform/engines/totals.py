@@ -74,6 +74,7 @@ class TotalsSearch(Engine):
     name: ClassVar[str] = "totals-search"
     understands: ClassVar[frozenset[str]] = frozenset(
         {
+            "features",
             "cost",
             "node_penalty",
             "min_support",

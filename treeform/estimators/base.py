@@ -74,7 +74,7 @@ class OptimalEstimator(BaseEstimator):  # type: ignore[misc]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self.missing == "value"
+        tags.input_tags.allow_nan = self.missing != "error"
         tags.input_tags.categorical = True
         tags.input_tags.sparse = True
         return tags
@@ -91,7 +91,9 @@ class OptimalEstimator(BaseEstimator):  # type: ignore[misc]
         if chosen and all(isinstance(entry, bool) for entry in chosen):
             chosen = [name for name, is_one in zip(names, chosen, strict=True) if is_one]
         categorical = [names[entry] if isinstance(entry, int) else entry for entry in chosen]
-        options = TableOptions.of(categorical, self.missing, self.dates)
+        options = TableOptions.of(
+            categorical, "value" if self.missing == "majority" else self.missing, self.dates
+        )
         return Dataset.from_user(
             X,
             y,
@@ -140,7 +142,7 @@ class OptimalEstimator(BaseEstimator):  # type: ignore[misc]
     def decision_path(self, X: Any) -> csr_array:
         """The nodes that each row visits: sparse indicator matrix of shape (m, nodes)."""
         encoded = self._encoded(X)
-        return csr_array(self.graph_.route(encoded))
+        return csr_array(self._deciding().route(encoded))
 
     def get_depth(self) -> int:
         """The largest number of tests on a path."""
@@ -154,11 +156,15 @@ class OptimalEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _leaf(self, X: Any) -> NDArray[np.int64]:
         encoded = self._encoded(X)  # checks first whether there is a graph
-        return self.graph_.apply(encoded)
+        return self._deciding().apply(encoded)
 
     def _encoded(self, X: Any) -> NDArray[np.float64]:
         table = self._for_prediction(X)
-        return self.graph_.encode(table, self.unseen)
+        return self._deciding().encode(table, self.unseen)
+
+    def _deciding(self) -> DecisionGraph:
+        """The graph that predicts: ``graph_``, or the same nodes with a place for all missing values."""
+        return self.graph_.accepting if self.missing == "majority" else self.graph_
 
     # ---------------------------------------------------------------- what scikit-learn checks
 
@@ -190,7 +196,7 @@ class OptimalEstimator(BaseEstimator):  # type: ignore[misc]
         return X.toarray() if hasattr(X, "toarray") else X
 
     def _gaps(self) -> dict[str, Any]:
-        return {"ensure_all_finite": "allow-nan" if self.missing == "value" else True, "accept_sparse": "csr"}
+        return {"ensure_all_finite": "allow-nan" if self.missing != "error" else True, "accept_sparse": "csr"}
 
 
 def _needs_encoding(X: Any) -> bool:

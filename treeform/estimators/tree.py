@@ -38,8 +38,9 @@ class OptimalTreeClassifier(OptimalClassifier):
         Columns that no test may use, but that requirements may name; they need not be there at prediction.
     categorical_features : sequence of str, int or bool, optional
         Columns whose values are levels.
-    missing : {"value", "error"}, default "value"
-        Whether missing values are values.
+    missing : {"value", "majority", "error"}, default "value"
+        Whether missing values are values. At prediction a value that is missing in a column that had none missing in
+        fit is refused, or with "majority" sent at each test to the child of more training weight, as scikit-learn does.
     dates : {None, "days"}, default None
         None refuses dates.
     unseen : {"warn", "error", "other"}, default "warn"

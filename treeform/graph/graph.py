@@ -29,6 +29,7 @@ from treeform.graph.forms import (
     renumbered,
     taken_out,
 )
+from treeform.graph.gaps import Arrays, accepting, checked_policy
 from treeform.graph.nodetest import NodeTest, node_tests
 
 if TYPE_CHECKING:
@@ -335,7 +336,29 @@ class FlatGraph:
         """Class code of each row of a table or of the encoded matrix: (m,) int64."""
         return self.label[self.apply(X)].astype(np.int64)
 
-    def predict(self, X: Any, unseen: str | Unseen = "warn") -> NDArray[Any]:
+    def accept_missing(self) -> Self:
+        """The same model, that also decides rows without a value in columns of which training had all values.
+
+        Every test sends them to the child that more training weight reaches, as scikit-learn's trees do; to the left
+        one where both weigh the same. Rules, files and exports of the new model say so: "age <= 37.5 or missing".
+        Columns that hyperplanes read go on to need a value.
+
+        Raises
+        ------
+        SpecError
+            If the model knows neither the columns of tables nor the training weight at its nodes.
+        """
+        arrays = Arrays(
+            self.feature, self.threshold, self.left, self.right, self.counts.sum(axis=1), self.columns, self.forms
+        )  # fmt: skip
+        return replace(self, **accepting(self.encoder, arrays))
+
+    @cached_property
+    def accepting(self) -> Self:
+        """What `accept_missing` returns, made once."""
+        return self.accept_missing()
+
+    def predict(self, X: Any, unseen: str | Unseen = "warn", missing: str = "error") -> NDArray[Any]:
         """Class label of each row of a user's table; its value as float64 where leaves hold values.
 
         Parameters
@@ -347,6 +370,9 @@ class FlatGraph:
             What to do about levels that were not there in training: refuse them, warn with their counts, or nothing.
             They are none of the levels known: a test "job = skilled" is answered with no; in an ordered column they
             stand below all levels.
+        missing : {"error", "majority"}, default "error"
+            What to do about values that are missing in columns that had none missing in training: refuse them, or send
+            them at each test to the child of more training weight; see `accept_missing`.
 
         Returns
         -------
@@ -358,12 +384,16 @@ class FlatGraph:
             If columns are missing, a value is infinite, or one is missing in a column that had no missing value in
             training.
         """
+        if checked_policy(missing) == "majority":
+            return self.accepting.predict(X, unseen)
         matrix = self.encode(X, unseen)
         if self.values:
             return np.asarray(self.leaf_values[self.apply(matrix)])
         return np.asarray(self.classes[self.predict_codes(matrix)])
 
-    def predict_proba(self, X: Any, unseen: str | Unseen = "warn") -> NDArray[np.float64]:
+    def predict_proba(
+        self, X: Any, unseen: str | Unseen = "warn", missing: str = "error"
+    ) -> NDArray[np.float64]:
         """Shares of the training weight per class at the leaf reached: (m, K), columns as `classes`.
 
         A leaf that no training weight reaches gives its label the share 1.
@@ -379,6 +409,8 @@ class FlatGraph:
                 cause="its leaves predict values",
                 fix="use predict; graph.moments has mean and standard deviation at each node",
             )
+        if checked_policy(missing) == "majority":
+            return self.accepting.predict_proba(X, unseen)
         return np.asarray(self.shares[self.apply(self.encode(X, unseen))])
 
     @cached_property

@@ -161,6 +161,10 @@ class Formulation:
             If some component, requirement or the objective reads a port that none offers.
         """
         objective.check(data, shape)
+        for requirement in requirements:
+            refusal = requirement.refusal(data, shape)
+            if refusal is not None:
+                raise refusal
         if shape.splits in self.splits:
             self._check_ports(shape, objective, requirements)
         reason = self.supports(shape, data, objective)

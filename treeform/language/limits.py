@@ -25,6 +25,8 @@ class Limits:
         Most weight that is misclassified; None is no bound.
     max_features : int or None
         Most columns of the table that tests use; None is no bound.
+    max_depth : int or None
+        Most tests on a path; None is no bound.
     """
 
     min_support: int = 0
@@ -32,6 +34,7 @@ class Limits:
     max_nodes: int | None = None
     max_errors: int | None = None
     max_features: int | None = None
+    max_depth: int | None = None
 
     @property
     def names(self) -> frozenset[str]:
@@ -46,6 +49,7 @@ class Limits:
             max_nodes=_smaller(self.max_nodes, other.max_nodes),
             max_errors=_smaller(self.max_errors, other.max_errors),
             max_features=_smaller(self.max_features, other.max_features),
+            max_depth=_smaller(self.max_depth, other.max_depth),
         )
 
     @classmethod

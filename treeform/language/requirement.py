@@ -147,6 +147,10 @@ class Requirement(Component, ABC):
         """Why this requirement has no meaning for models of ``shape``, or None."""
         return None
 
+    def adapted(self, graph: DecisionGraph, data: Dataset) -> DecisionGraph:
+        """A model that decides the same on ``data``, in the form that this requirement wants; usually itself."""
+        return graph
+
     # -- paid instead of held ------------------------------------------------------------------------
 
     def soft(self, price: Any) -> Objective:

@@ -12,24 +12,39 @@ from treeform.requirements.fairness import (
     PredictiveEquality,
     StatisticalParity,
 )
+from treeform.requirements.feature_cost import FeatureCost
 from treeform.requirements.features import FeatureBudget, Monotone
 from treeform.requirements.group_error import GroupErrorAtMost
 from treeform.requirements.groups import Groups
-from treeform.requirements.parsimony import MaxNodes
+from treeform.requirements.interaction import Interaction
+from treeform.requirements.parsimony import MaxDepth, MaxLeaves, MaxNodes
+from treeform.requirements.path_order import Below, MaxTestsPerPath, OncePerPath
 from treeform.requirements.performance import MaxErrors, MustClassifyRight
 from treeform.requirements.stability import MinSupport, Stability
+from treeform.requirements.tested import Exclusive, Uses
+from treeform.requirements.thresholds import MaxThresholds
+from treeform.requirements.updates import Fix, StayCloseTo
 
 __all__ = [
     "AccuracyParity",
+    "Below",
     "ConditionalParity",
     "EqualOpportunity",
     "EqualizedOdds",
+    "Exclusive",
     "FeatureBudget",
+    "FeatureCost",
+    "Fix",
     "GroupErrorAtMost",
     "Groups",
+    "Interaction",
+    "MaxDepth",
     "MaxErrors",
     "MaxFalsePositiveRate",
+    "MaxLeaves",
     "MaxNodes",
+    "MaxTestsPerPath",
+    "MaxThresholds",
     "MinPrecision",
     "MinRecall",
     "MinSpecificity",
@@ -37,7 +52,10 @@ __all__ = [
     "Monotone",
     "MustClassifyRight",
     "NoTestOn",
+    "OncePerPath",
     "PredictiveEquality",
     "Stability",
     "StatisticalParity",
+    "StayCloseTo",
+    "Uses",
 ]

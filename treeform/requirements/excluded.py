@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from treeform.errors import DataError
 from treeform.language.requirement import Requirement
 from treeform.language.totals import TotalRow, Totals
+from treeform.requirements.columns import check_columns, features_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -41,17 +41,14 @@ class NoTestOn(Requirement):
         self.column = column
 
     def bind(self, data: Dataset, **context: object) -> NoTestOn:
-        if not len(self._features(data)) and self.column not in data.exclude:
-            names = dict.fromkeys(column.source for column in data.columns)
-            raise DataError(
-                f"{self} names a column that is not there",
-                cause=f"the columns are {', '.join(names)}",
-                fix="name one of these",
-            )
+        check_columns(data, [self.column], self)
         return self
 
     def _features(self, data: Dataset) -> NDArray[np.int64]:
-        return np.flatnonzero([column.source == self.column for column in data.columns])
+        return features_of(data, self.column)
+
+    def allowed_features(self, data: Dataset) -> list[frozenset[int]]:
+        return [frozenset(range(data.n_features)) - frozenset(self._features(data).tolist())]
 
     def build(self, m: Model, t: Ports) -> None:
         # feature[v, f] = 0 for the features f of the column

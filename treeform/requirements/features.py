@@ -7,6 +7,7 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from treeform.errors import DataError, SpecError
 from treeform.language.bounded import Bounded, Value
@@ -116,10 +117,14 @@ class Monotone(Requirement):
     another one: the two paths part at a test of the column. The condition is sufficient, not necessary: a tree can
     be monotone without it.
 
+    Samples without a value in the column have no place in the order: at tests of the column they count for neither
+    side, and a test whether the value is missing is free. What holds for leaves with samples then holds for leaves with
+    samples that have a value.
+
     Parameters
     ----------
     column : str
-        A numeric or boolean column.
+        A numeric, boolean, ordered or date column.
     direction : {"increasing", "decreasing"}
         Whether greater values are for or against the favourable class.
     favourable : label, optional
@@ -130,7 +135,7 @@ class Monotone(Requirement):
     SpecError
         If the direction is unknown, or the favourable class is not given or unknown.
     DataError
-        When bound to data: an unknown or categorical column, or one with missing values.
+        When bound to data: an unknown or categorical column.
     """
 
     name: ClassVar[str] = "monotone"
@@ -149,13 +154,14 @@ class Monotone(Requirement):
         self.favourable = favourable
 
     def bind(self, data: Dataset, **context: Any) -> Monotone:
-        self._feature(data)
+        self._features(data)
         code = self._code(data)
         label = data.classes[code]
         label = label.item() if isinstance(label, np.generic) else label
         return Monotone(self.column, self.direction, label)
 
-    def _feature(self, data: Dataset) -> int:
+    def _features(self, data: Dataset) -> list[int]:
+        """The features that the column became: two of them where values are missing."""
         columns = [f for f, column in enumerate(data.columns) if column.source == self.column]
         if not columns:
             names = dict.fromkeys(column.source for column in data.columns)
@@ -170,13 +176,12 @@ class Monotone(Requirement):
                 cause="its levels have no order",
                 fix="encode it as numbers in the order that is meant",
             )
-        if self.column in data.columns_with_gaps:
-            raise DataError(
-                f"{self} names {self.column!r}, which has missing values",
-                cause="a missing value is neither greater nor less than another",
-                fix="fill in the values of this column, or drop these rows",
-            )
-        return columns[0]
+        return columns
+
+    def _has_value(self, data: Dataset, X: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Which encoded rows have a value in the column."""
+        f = self._features(data)[0]
+        return ~data.columns[f].missing_values(X[:, f])
 
     def _code(self, data: Dataset) -> int:
         return favourable_code(self.favourable, data, self)
@@ -184,11 +189,13 @@ class Monotone(Requirement):
     def build(self, model: Model, ports: Ports) -> None:
         # not (feature[v, f] and good[v] and bad[v]), where the lower side is the left one; and with falling[v, f] in
         # place of feature[v, f], where a weight below 0 makes it the right one
-        f, low = self._feature(ports.data), 0 if self.direction == "increasing" else 1
+        features, low = self._features(ports.data), 0 if self.direction == "increasing" else 1
         good, bad = self._reached(model, ports, low)
         if ports.shape.splits == UNIVARIATE:
-            model.add(any_of(~ports.feature[:, f], ~good, ~bad), str(self))
+            for f in features:
+                model.add(any_of(~ports.feature[:, f], ~good, ~bad), str(self))
             return
+        (f,) = features  # hyperplanes read no column with missing values
         model.add((ports.feature - ports.falling)[:, f] + good + bad <= 2, str(self))
         good, bad = self._reached(model, ports, 1 - low)
         model.add(ports.falling[:, f] + good + bad <= 2, f"{self}: weights below 0")
@@ -201,30 +208,31 @@ class Monotone(Requirement):
         n_tests = ports.feature.shape[0]
         good = model.bool("favourable on the lower side", n_tests)
         bad = model.bool("unfavourable on the upper side", n_tests)
-        # Rows of the data with equal features state the same.
+        # Rows of the data with equal features state the same; those without a value state nothing.
         one = np.unique(np.asarray(ports.points.index), return_index=True)[1]
+        one = one[self._has_value(ports.data, ports.data.X[one])]
         model.add(good[None, :] >= ports.branch[one, :, low] + favoured[one] - 1, f"{self}: lower side")
         model.add(bad[None, :] >= ports.branch[one, :, 1 - low] - favoured[one], f"{self}: upper side")
         return good, bad
 
     def meetings(self, data: Dataset) -> Meetings:
         favourable = np.arange(data.n_classes) == self._code(data)
-        per_sample = np.broadcast_to(
-            np.stack([favourable, ~favourable], axis=1), (data.n_samples, data.n_classes, 2)
-        )
+        by_class = np.stack([favourable, ~favourable], axis=1)
+        per_sample = by_class & self._has_value(data, data.X)[:, None, None]
         sides = ((0,), (1,)) if self.direction == "increasing" else ((1,), (0,))
-        clash = Clash(self._feature(data), *sides)
-        return Meetings((f"{self}: favourable", f"{self}: unfavourable"), per_sample, (clash,))
+        clashes = tuple(Clash(f, *sides) for f in self._features(data))
+        return Meetings((f"{self}: favourable", f"{self}: unfavourable"), per_sample, clashes)
 
     def violation(self, graph: DecisionGraph, data: Dataset) -> int:
         """The number of tests that are the wrong way round, of those that read the column."""
-        f, code = self._feature(data), self._code(data)
+        features, code = self._features(data), self._code(data)
         X = data.points.X
+        X = X[self._has_value(data, X)]
         favoured = graph.predict_codes(X) == code
         visits, goes_left = graph.route(X), graph.goes_left(X)
         broken = 0
         for test in graph.tests():
-            weight = test.weight(f)
+            weight = sum(test.weight(f) for f in features)  # a test reads one of them at most
             if weight == 0:
                 continue
             # Greater values of the column lead to the right where its weight is positive, else to the left.

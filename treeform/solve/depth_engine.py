@@ -60,7 +60,7 @@ class DepthEngine:
             on_incumbent=on_incumbent,
         )
         ledger.runners.append(self.engine.name)
-        outcome = self.engine.run(ledger.question.data, relaxation.task, run)
+        outcome = self.engine.answer(ledger.question.data, relaxation.task, run)
         if outcome.graph is not None:
             ledger.submit(outcome.graph, self.engine.name)
         if outcome.lower > allowed:
@@ -98,7 +98,7 @@ class DepthEngine:
             start=ledger.graph,
             on_incumbent=on_incumbent,
         )
-        outcome = self.engine.run(question.data, task, run)
+        outcome = self.engine.answer(question.data, task, run)
         if outcome.graph is not None:
             ledger.submit(outcome.graph, self.engine.name)
         ledger.prove_lower(outcome.lower * question.scale, self.engine.name, relaxation.dropped)

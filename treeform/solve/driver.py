@@ -14,7 +14,9 @@ from treeform.solve import schedule
 from treeform.solve.budget import Budget, interruptible
 from treeform.solve.choice import Plan, choose
 from treeform.solve.depth import minimize_depth
+from treeform.solve.diagram_totals import search_within_gap
 from treeform.solve.engines import run_engine
+from treeform.solve.fitting_trees import submit_fitting_trees
 from treeform.solve.in_parts import search_in_parts
 from treeform.solve.lagrangian import rows_of, tighten
 from treeform.solve.ledger import Ledger
@@ -199,7 +201,9 @@ def _warm_up(question: Question, plan: Plan, ledger: Ledger, budget: Budget) -> 
             return
     part = budget.share(seconds)
     outcome = run_engine(plan.warm_engine, relaxation, ledger, part)
-    tighten(question, plan.warm_engine, relaxation, outcome, ledger, part)
+    priced = tighten(question, plan.warm_engine, relaxation, outcome, ledger, part)
+    if priced is not None and not ledger.stop():
+        search_within_gap(question, *priced, ledger, schedule.WITHIN_GAP.of(budget))
 
 
 def _warm_up_parts(question: Question, engine: Engine, ledger: Ledger, budget: Budget) -> None:
@@ -228,6 +232,8 @@ def _by_trees(question: Question, ledger: Ledger, part: Budget) -> None:
     if relaxation is not None and (totals is not None or rows_of(question, relaxation.dropped)):
         outcome = run_engine(engine, relaxation, ledger, part)
         tighten(question, engine, relaxation, outcome, ledger, part)
+        if totals is not None and not ledger.stop():
+            submit_fitting_trees(question, engine, relaxation, ledger, part)
 
 
 def _refuted(question: Question, ledger: Ledger) -> list[str]:

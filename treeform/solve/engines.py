@@ -12,6 +12,7 @@ from treeform.solve.relaxation import Relaxation
 from treeform.solve.repair import narrowed, relabel
 from treeform.solve.simple_bounds import ceiling
 
+NOTHING_FITS = "the proof that nothing fits"
 MOST_ROWS = 6
 """Rows that a note names."""
 
@@ -51,7 +52,7 @@ def run_engine(engine: Engine, relaxation: Relaxation, ledger: Ledger, budget: B
         on_incumbent=on_incumbent,
     )
     ledger.runners.append(engine.name)
-    outcome = engine.run(ledger.question.data, relaxation.task, run)
+    outcome = engine.answer(ledger.question.data, relaxation.task, run)
     ledger.notes += outcome.notes
     if outcome.graph is not None:
         submit(outcome.graph)
@@ -76,7 +77,7 @@ def _refuting(rows: list[tuple[str, str]]) -> list[str]:
         return []
     described = [f"{label} ({what})" for label, what in rows[:MOST_ROWS]]
     more = f" and {len(rows) - MOST_ROWS} more" if len(rows) > MOST_ROWS else ""
-    return [f"the proof that nothing fits rests on the rows: {'; '.join(described)}{more}"]
+    return [f"{NOTHING_FITS} rests on the rows: {'; '.join(described)}{more}"]
 
 
 def submit_repaired(ledger: Ledger, graph: DecisionGraph, by: str, budget: Budget) -> None:

@@ -26,6 +26,7 @@ from treeform.language.composed import LargestTerm, RatioTerm
 from treeform.language.objective import Objective
 from treeform.language.question import Question
 from treeform.solve import schedule
+from treeform.solve.engines import NOTHING_FITS
 from treeform.solve.ledger import Ledger
 from treeform.solve.result import Limit
 from treeform.solve.verification import Verified
@@ -207,7 +208,9 @@ class _Whole:
         if self.ledger.graph is not None:
             inner.submit(self.ledger.graph, "the best model so far")
         limit = self.search(inner.question, inner)
-        self.ledger.notes += [note for note in inner.notes if note not in self.ledger.notes]
+        # That nothing fits in one part says nothing of the whole.
+        own = [note for note in inner.notes if not note.startswith(NOTHING_FITS)]
+        self.ledger.notes += [note for note in own if note not in self.ledger.notes]
         return limit
 
     def _value(self) -> Fraction | None:

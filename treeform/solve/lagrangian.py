@@ -24,6 +24,7 @@ import numpy as np
 
 from treeform.data import Dataset
 from treeform.engines import Engine, EngineOutcome, EngineRun
+from treeform.engines.diagram_rows import PricedRows
 from treeform.graph import DecisionGraph
 from treeform.language.question import Question
 from treeform.solve.budget import Budget
@@ -101,7 +102,7 @@ class Lagrangian:
         run = EngineRun(
             time_limit=budget.remaining, stop=budget.stop, upper=None, start=None, on_incumbent=None
         )
-        outcome = self.engine.run(data, task, run)
+        outcome = self.engine.answer(data, task, run)
         value = Fraction(outcome.lower + base, step) - sum(
             (m * row.rhs for m, row in zip(multipliers, self.rows, strict=True)), Fraction(0)
         )
@@ -129,6 +130,27 @@ class Lagrangian:
         cost, _, _ = self._whole(tuple(multipliers))
         return (int(cost.max()) + 1) * int(self._kind_weight.sum()) < LARGEST_COST
 
+    def priced_rows(self, multipliers: list[Fraction]) -> PricedRows | None:
+        """Costs, rows and reduced costs by point; None beyond 64-bit arithmetic."""
+        if not self.within_range(multipliers):
+            return None
+        reduced, base, step = self._whole(tuple(multipliers))
+        data = self.question.data
+        weights = data.relabelled(self._kind_of, len(self._kinds)).points.weights
+        classes, own = data.n_classes, self.relaxation.task.cost
+        if own is None:
+            own = 1 - np.eye(classes, dtype=np.int64)
+        blocks = [self._kinds[:, 1 + r * classes : 1 + (r + 1) * classes] for r in range(len(self.rows))]
+        priced = sum(int(m * step) * row.rhs for m, row in zip(multipliers, self.rows, strict=True))
+        return PricedRows(
+            reduced=weights @ reduced.astype(np.int64),
+            truth=weights @ own[self._kinds[:, 0]],
+            taken=np.stack([weights @ block for block in blocks]),
+            rhs=tuple(row.rhs for row in self.rows),
+            rate=step,
+            base=priced - base,
+        )
+
     def _price(self, multipliers: tuple[Fraction, ...]) -> tuple[np.ndarray, int, int]:
         """Costs per kind of sample and prediction, whole and not negative: (matrix, constant, scale)."""
         cost, base, step = self._whole(multipliers)
@@ -146,19 +168,24 @@ def tighten(
     plain: EngineOutcome,
     ledger: Ledger,
     budget: Budget,
-) -> None:
+) -> tuple[Lagrangian, list[Fraction]] | None:
     """Raise the lower bound, and find models that satisfy the requirements, one row after the other.
 
     Parameters
     ----------
     plain : EngineOutcome
         The engine's proved optimum without the rows: L(0).
+
+    Returns
+    -------
+    tuple of Lagrangian and list of Fraction, or None
+        The multipliers of the best bound; None where there is none.
     """
     rows = rows_of(question, relaxation.dropped)
     if not rows or not plain.proved or plain.graph is None or "cost" not in engine.understands:
-        return
+        return None
     if relaxation.task.sample_cost is not None:  # the kinds of samples here stand for classes
-        return
+        return None
     by = f"Lagrangian bound: {engine.name}"
     ledger.set_phase(by)
     dual = Lagrangian(question, engine, relaxation, rows)
@@ -171,6 +198,7 @@ def tighten(
             ledger.set_phase(f"{by}, {rows[index].label}")
             best = _ascend(dual, point, index, line, ledger, budget)
             point[index], start = best.multiplier, best.bound
+    return dual, point
 
 
 @dataclass(frozen=True)

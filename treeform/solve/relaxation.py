@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -23,6 +23,9 @@ from treeform.language.requirement import Requirement
 from treeform.language.totals import Totals, joined
 from treeform.shape import UNIVARIATE, Tree
 from treeform.solve.simple_bounds import allowed_errors
+
+MOST_SETS = 64
+"""Sets of features for each of which an engine searches."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,12 @@ class Relaxation:
     offset: Fraction
     dropped: tuple[str, ...]
     rows: tuple[tuple[str, str], ...] = ()
+    narrowed: tuple[str, ...] = ()
+    """Requirements that the task honours by a smaller depth or fewer features: nothing but the task knows them."""
+
+    def without_narrowing(self) -> Relaxation:
+        """The same for a search that takes depth and features from the question: these requirements are left out."""
+        return replace(self, dropped=(*self.dropped, *self.narrowed), narrowed=()) if self.narrowed else self
 
     def taking_part(self, active: Sequence[int]) -> list[tuple[str, str]]:
         """The rows that a proof used, out of the flags of all; none where these do not fit."""
@@ -94,6 +103,8 @@ def relax(question: Question, engine: Engine, depth: int | None = None) -> Relax
     over_totals: list[tuple[str, str]] = []
     on_tests: list[str] = []
     meetings: list[Meetings] = []
+    features: list[frozenset[int]] | None = None
+    narrowed: list[str] = []
     is_tree = isinstance(question.shape, Tree)
     fits = is_tree or "widths" in engine.understands
     for label, requirement in zip(question.labels, question.requirements, strict=True):
@@ -104,9 +115,15 @@ def relax(question: Question, engine: Engine, depth: int | None = None) -> Relax
             and allowed_errors(question) is not None
         ):
             continue  # a bound on the objective itself: an optimum above it is a proof of infeasibility
-        if fits and stated_limits is not None and stated_limits.names <= engine.understands:
+        if stated_limits is not None and stated_limits.names == {"max_depth"}:
+            limits = limits.tighten(stated_limits)  # a diagram unrolls to a tree of its depth
+            narrowed.append(label)
+        elif fits and stated_limits is not None and stated_limits.names <= engine.understands:
             limits = limits.tighten(stated_limits)
             on_tests += [label] if stated_limits.names == {"max_nodes"} else []
+        elif (allowed := _features(requirement, question, engine, features)) is not None:
+            features = allowed
+            narrowed.append(label)
         elif (rows := _totals(requirement, question, engine, fits)) is not None:
             totals.append(rows)
             over_totals += [(label, rows.row_text(row)) for row in rows.rows]
@@ -122,22 +139,24 @@ def relax(question: Question, engine: Engine, depth: int | None = None) -> Relax
     if priced is None:
         return None
     cost, each, penalty, factor, offset = priced
+    levels = min(depth or question.shape.depth, limits.max_depth or question.shape.depth)
     task = TreeTask(
-        depth=depth or question.shape.depth,
+        depth=levels,
         cost=cost,
         node_penalty=penalty,
         min_support=limits.min_support,
         max_nodes=_binding(limits.max_nodes, question),
-        widths=question.shape.widths if fits and not is_tree else None,
+        widths=question.shape.widths[:levels] if fits and not is_tree else None,
         min_flow=limits.min_flow,
         max_features=limits.max_features,
         totals=joined(totals),
         meetings=all_meetings(meetings),
         sample_cost=each,
+        features=None if features is None else tuple(features),
     )
     if task.max_features == 0 or task.max_nodes is not None:
         over_totals.append((on_tests[0] if len(on_tests) == 1 else "limits on tests", "number of tests"))
-    return Relaxation(task, factor, offset, tuple(dropped), tuple(over_totals))
+    return Relaxation(task, factor, offset, tuple(dropped), tuple(over_totals), tuple(narrowed))
 
 
 def _binding(max_nodes: int | None, question: Question) -> int | None:
@@ -155,6 +174,21 @@ def _totals(requirement: Requirement, question: Question, engine: Engine, fits: 
     declared = requirement.totals(question.data)
     of_tests = fits and "totals" in engine.understands
     return declared if declared is not None and (of_tests or declared.per_test is None) else None
+
+
+def _features(
+    requirement: Requirement, question: Question, engine: Engine, others: list[frozenset[int]] | None
+) -> list[frozenset[int]] | None:
+    """The sets of features that this requirement and the others allow; None where it is no such requirement.
+
+    A set that another one includes needs no search of its own.
+    """
+    sets = requirement.allowed_features(question.data) if "features" in engine.understands else None
+    if sets is None:
+        return None
+    both = {a & b for a in sets for b in others} if others is not None else set(sets)
+    largest = [one for one in both if not any(one < other for other in both)]
+    return sorted(largest, key=sorted) if len(largest) <= MOST_SETS else None
 
 
 def _meetings(requirement: Requirement, question: Question, engine: Engine) -> Meetings | None:

@@ -52,6 +52,9 @@ FIRST_MODELS = Share(0.1, unlimited=5.0)
 WARM_START = Share(0.3, unlimited=60.0)
 """A native engine before the solver: its bound and models often complete the run; if not, the solver needs the rest."""
 
+WITHIN_GAP = Share(0.45, unlimited=60.0)
+"""The search with totals through the diagrams within the Lagrangian gap: it proves more than the solver after it."""
+
 SMALLER_SHAPE = Share(0.3)
 """The same question on a shape of fewer layers, requirements and all, for each number of layers in turn: its best model
 is a model of the larger shapes, which are never worse than what a smaller one answers in this time."""

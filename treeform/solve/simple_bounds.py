@@ -69,7 +69,7 @@ def bound_with(question: Question, tests: int) -> int:
 
 def most_tests(question: Question) -> int:
     """The largest number of tests that shape and requirements allow."""
-    limit, most = question.limits.max_nodes, sum(question.shape.widths)
+    limit, most = question.limits.max_nodes, sum(question.shape.widths[: question.limits.max_depth])
     return most if limit is None else min(limit, most)
 
 

@@ -62,9 +62,18 @@ def judge_candidate(question: Question, graph: DecisionGraph) -> tuple[DecisionG
         The second one holds whether the first one is admissible.
     """
     own_leaves = isinstance(question.shape, Tree)
-    simple = normalised(graph.simplified(question.data), question.data, own_leaves=own_leaves)
+    simple = _adapted(
+        question, normalised(graph.simplified(question.data), question.data, own_leaves=own_leaves)
+    )
     judged = verify(question, simple)
     if judged.ok or simple.n_nodes == graph.n_nodes:
         return simple, judged
-    whole = normalised(graph, question.data, own_leaves=own_leaves)
+    whole = _adapted(question, normalised(graph, question.data, own_leaves=own_leaves))
     return whole, verify(question, whole)
+
+
+def _adapted(question: Question, graph: DecisionGraph) -> DecisionGraph:
+    """The model in the form that the requirements want; it decides the same on the data."""
+    for requirement in question.requirements:
+        graph = requirement.adapted(graph, question.data)
+    return graph

@@ -256,6 +256,7 @@ class SizeTableSearch:
         relaxation = relax(self.question, engine)
         if relaxation is None:
             return
+        relaxation = relaxation.without_narrowing()
         exact = relaxation.exact and self.alone
         asked: list[tuple[list[Fraction] | None, int]] = []
         for free in (1, 0):

@@ -150,7 +150,7 @@ def _countable(question: Question) -> Relaxation:
             cause="models are enumerated for trees with tests of one column",
             fix=fix,
         )
-    relaxation = relax(question, _Counted())
+    relaxation = relax(question, _Counted())  # knows no sets of features: requirements on these are judged
     dropped = () if relaxation is None else relaxation.dropped
     if relaxation is None or any(name not in question.labels for name in dropped):
         raise SpecError(

@@ -64,7 +64,7 @@ class BinaryEngine(Engine):
 
     strategy: ClassVar[str]
     understands: ClassVar[frozenset[str]] = frozenset(
-        {"cost", "node_penalty", "min_support", "max_nodes", "weights"}
+        {"features", "cost", "node_penalty", "min_support", "max_nodes", "weights"}
     )
 
     def __post_init__(self) -> None:

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "../common/binding.hpp"
+#include "rows.hpp"
 #include "size_table.hpp"
 
 namespace treeform::diagram {
@@ -102,9 +103,55 @@ nb::dict diagram(const Matrix& x, const Values& value, const Weights& weight, co
     return to_dict(out);
 }
 
+/// True costs, and what every row takes, by point and class.
+Rows rows_of(const Values& truth, const Array<std::int64_t, 3>& taken, const Points& points, Keywords& keywords) {
+    Rows rows;
+    rows.rhs = keywords.integers("rhs"), rows.rate = keywords.integer("rate"), rows.base = keywords.integer("base");
+    rows.below = keywords.integer_or("below", kNever);
+    require_aligned(truth, taken);
+    const std::size_t classes = std::size_t(points.classes);
+    require(truth.shape(0) == points.rows && truth.shape(1) == classes, "true costs do not fit");
+    require(taken.shape(0) == rows.rhs.size() && taken.shape(1) == points.rows && taken.shape(2) == classes,
+            "rows over totals do not fit");
+    rows.truth = truth.data();
+    for (std::size_t r = 0; r < rows.rhs.size(); ++r) rows.taken.push_back(taken.data() + r * points.rows * classes);
+    return rows;
+}
+
+nb::dict diagram_rows(const Matrix& x, const Values& value, const Weights& weight, const Values& truth,
+                      const Array<std::int64_t, 3>& taken, const nb::kwargs& given) {
+    Keywords keywords(given);
+    const Points points = points_of(x, value, weight);
+    Settings settings;
+    settings.widths = keywords.integers_as<int>("widths"), settings.max_nodes = keywords.integer_as<int>("max_nodes");
+    settings.memory = keywords.integer_as<std::size_t>("memory"), settings.simd = keywords.text("simd");
+    require(!settings.widths.empty(), "there are no layers");
+    for (const int width : settings.widths)
+        require(std::min(width, settings.max_nodes) <= kMostParts, "layers of at most 64 nodes are possible");
+    const Rows rows = rows_of(truth, taken, points, keywords);
+    const double time_limit = keywords.real("time_limit");
+    const nb::object poll = keywords.object("poll");
+    keywords.finish();
+    Control control;
+    RowOutcome out;
+    run_without_gil(
+        control, time_limit, [&] { out = solve_rows(points, settings, rows, control); },
+        [&] { return poll.is_none() ? false : report(control, poll); });
+    nb::dict result;
+    result["cost"] = out.cost, result["complete"] = out.complete, result["memory"] = out.memory_stop;
+    result["diagram"] = out.found ? to_object(out.diagram) : nb::none();
+    result["seconds"] = out.seconds, result["counters"] = to_dict(out.counters);
+    return result;
+}
+
 }  // namespace
 
 void bind(nb::module_& m) {
+    m.def("diagram_rows", &diagram_rows, nb::arg("x"), nb::arg("value"), nb::arg("weight"), nb::arg("truth"),
+          nb::arg("taken"), nb::arg("keywords"),
+          "Solve for the cheapest decision diagram that satisfies rows over totals, where `value` holds costs with the "
+          "rows priced in; see treeform.engines.DiagramTotals. Keywords: widths, max_nodes, rhs, rate, base, below, "
+          "memory, simd, time_limit, poll.");
     m.def("diagram", &diagram, nb::arg("x"), nb::arg("value"), nb::arg("weight"), nb::arg("keywords"),
           "Solve for the cheapest decision diagram by number of tests; see treeform.engines.DiagramSearch. Keywords: "
           "widths, is_tree, max_nodes, min_support, min_flow, rates, prices, free_tests, seed, start_seconds, starts, "

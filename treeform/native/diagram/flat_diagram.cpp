@@ -68,8 +68,8 @@ private:
     }
 };
 
-/// Take out the tests whose arcs all lead to one terminal, from the last layer up: (8) has no such test, and nothing is
-/// predicted otherwise without it.
+}  // namespace
+
 void drop_idle(FlatDiagram& out) {
     const int nodes = int(out.feature.size());
     std::vector<int> end(nodes, 0);  // ~class of a node that is taken out
@@ -98,8 +98,6 @@ void drop_idle(FlatDiagram& out) {
     for (auto* whole : {&out.feature, &out.left, &out.right}) whole->resize(left_over);
     out.low.resize(left_over), out.high.resize(left_over);
 }
-
-}  // namespace
 
 FlatDiagram flatten(const Instance& in, const Plan* plan, Cost& cost) {
     FlatDiagram out;

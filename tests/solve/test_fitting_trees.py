@@ -1,0 +1,86 @@
+"""First models of diagrams under requirements: the best trees that fit the widths whatever their form."""
+
+from __future__ import annotations
+
+from itertools import pairwise, product
+
+import numpy as np
+import pytest
+
+import treeform as tf
+from treeform.engines import TotalsSearch
+from treeform.shape import Shape
+from treeform.solve.budget import Budget
+from treeform.solve.driver import _by_trees
+from treeform.solve.fitting_trees import most_that_fit, submit_fitting_trees
+from treeform.solve.ledger import Ledger
+from treeform.solve.relaxation import relax
+
+FITTING = "totals-search, trees that fit the widths"
+
+
+def layers_of_trees(depth: int) -> set[tuple[int, ...]]:
+    """How many tests the layers of a tree can have."""
+    found: set[tuple[int, ...]] = set()
+    for counts in product(*(range(2**level + 1) for level in range(depth))):
+        if all(below <= 2 * above for above, below in pairwise(counts)):
+            found.add(counts)
+    return found
+
+
+@pytest.mark.parametrize(
+    "widths", [(1,), (1, 1), (1, 2, 2), (1, 2, 3), (1, 2, 4), (1, 2, 2, 4), (1, 2, 4, 3), (1, 1, 2, 2)]
+)
+def test_as_many_tests_as_always_fit(widths: tuple[int, ...]) -> None:
+    most = most_that_fit(tf.Diagram(*widths))
+    trees = layers_of_trees(len(widths))
+    too_wide = [sum(t) for t in trees if any(n > width for n, width in zip(t, widths, strict=True))]
+    assert most == min([min(too_wide, default=10**9) - 1, sum(widths)])
+
+
+def problem(shape: Shape) -> tf.Problem:
+    rng = np.random.default_rng(3)
+    X = rng.integers(0, 2, (120, 5)).astype(float)
+    y = ((X[:, 0] + X[:, 1] + X[:, 2] > 1) ^ (rng.random(120) < 0.15)).astype(int)
+    out = tf.Problem(
+        X, y, shape=shape, sensitive_features=(rng.random(120) < 0.4 + 0.2 * X[:, 0]).astype(int)
+    )
+    out += tf.StatisticalParity(difference="0.1")
+    return out
+
+
+def test_the_best_small_fair_tree_is_a_first_model() -> None:
+    """Its value is that of the best fair tree of so few tests, and no solver has run."""
+    made = problem(tf.Diagram(1, 2, 2))
+    small = problem(tf.Tree(3))
+    small += tf.MaxNodes(most_that_fit(tf.Diagram(1, 2, 2)))
+    expected = small.solve("totals-search")
+    assert expected.status is tf.Status.OPTIMAL
+    assert expected.graph is not None
+    assert expected.graph.n_nodes > 2
+    question, budget = made.question, Budget(20.0)
+    ledger = Ledger(question, budget)
+    relaxation = relax(question, TotalsSearch())
+    assert relaxation is not None
+    submit_fitting_trees(question, TotalsSearch(), relaxation, ledger, budget)
+    assert ledger.upper is not None
+    assert question.to_units(ledger.upper) == expected.errors
+    assert ledger.lower is None
+    assert {claim.by for claim in ledger.claims if claim.kind == "upper"} == {FITTING}
+
+
+def test_they_are_submitted_on_the_way_to_a_diagram() -> None:
+    question, budget = problem(tf.Diagram(1, 1, 2)).question, Budget(20.0)
+    ledger = Ledger(question, budget)
+    _by_trees(question, ledger, budget)
+    assert ledger.closed or any(claim.by == FITTING for claim in ledger.claims)
+    assert ledger.graph is not None
+
+
+def test_where_every_tree_fits_there_is_nothing_to_add() -> None:
+    question, budget = problem(tf.Diagram(1, 2, 4)).question, Budget(20.0)
+    ledger = Ledger(question, budget)
+    relaxation = relax(question, TotalsSearch())
+    assert relaxation is not None
+    submit_fitting_trees(question, TotalsSearch(), relaxation, ledger, budget)
+    assert ledger.upper is None

@@ -1,0 +1,142 @@
+"""The command ``treeform sweep``: a grid of settings over folds, from a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from pydantic import BaseModel, ConfigDict, Field, StrictStr, ValidationError
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from treeform.cli import options as opt
+from treeform.cli.files import check_writable
+from treeform.cli.messages import Exit, err_console
+from treeform.cli.problems import load_problem
+from treeform.cli.spec import explain, read_toml, settings_of
+from treeform.errors import SpecError
+from treeform.study import Study, StudyProgress
+from treeform.study import sweep as run_study
+
+
+class StudyPart(BaseModel):
+    """The keys of a study beside those of a specification file."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    grid: dict[StrictStr, list[Any]] | list[dict[StrictStr, list[Any]]] = Field(
+        description="values of each setting"
+    )
+    cv: int | None = Field(None, ge=2, strict=True, description="folds")
+    seeds: list[int] = Field(default=[0], description="what folds are drawn with")
+    executor: StrictStr | None = Field(None, description="who does the work")
+    workers: int | None = Field(None, ge=1, strict=True, description="processes")
+    folder: StrictStr | None = Field(None, description="where runs are kept")
+    output: StrictStr | None = Field(None, description="table of all runs")
+
+
+def sweep(
+    study: Annotated[Path, typer.Argument(help="The study (TOML): a specification file with a [grid].")],
+    executor: Annotated[
+        str | None,
+        typer.Option(help="Who does the work: loky, dask, dask:tcp://HOST:PORT or ray.", metavar="NAME"),
+    ] = None,
+    workers: Annotated[int | None, typer.Option(min=1, help="Processes on this machine.")] = None,
+    folder: Annotated[
+        Path | None, typer.Option(help="Keep every run here; the same folder goes on where it stopped.")
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Write the table of all runs here (.csv or .parquet)."),
+    ] = None,
+    quiet: opt.Quiet = False,
+) -> Exit:
+    """Solve a problem with every combination of a grid on every fold: one row for each run, resumable.
+
+    Example: treeform sweep study.toml --executor loky --folder study -o runs.csv
+    """
+    table = read_toml(study)
+    part = _part(study, {key: table.pop(key) for key in StudyPart.model_fields if key in table})
+    settings = settings_of(table, study)
+    for name, value in (("data", settings.data), ("target", settings.target)):
+        if value is None:
+            raise SpecError(f"{study} names no {name}", fix=f'add {name} = "..."')
+    output = output or (None if part.output is None else study.parent / part.output)
+    if output is not None:
+        check_writable([output], inputs=[*settings.inputs, study])
+        if output.suffix not in (".csv", ".parquet"):
+            raise SpecError(f"{output} is no table that can be written", fix="name it .csv or .parquet")
+    grid = _with_defaults(part.grid, settings)
+    problem = load_problem(settings)
+    with _Display(quiet) as display:
+        result = run_study(
+            problem, grid, cv=part.cv, seeds=part.seeds, time_limit=settings.time_limit,
+            executor=executor or part.executor, workers=workers or part.workers,
+            folder=folder or (None if part.folder is None else study.parent / part.folder), on_progress=display,
+        )  # fmt: skip
+    if output is not None:
+        result.save(output)
+    print(result)
+    if not quiet and result.settings and not result.table["train_error"].isna().all():
+        print("best: " + ", ".join(f"{name} {value}" for name, value in result.best().items()))
+    return _exit(result)
+
+
+def _part(path: Path, given: dict[str, Any]) -> StudyPart:
+    if "grid" not in given:
+        raise SpecError(
+            f"{path} has no [grid]",
+            cause="a study says which values of which settings are tried",
+            fix='add for example a table [grid] with shape = ["tree:2", "tree:3"]',
+        )
+    try:
+        return StudyPart.model_validate(given)
+    except ValidationError as error:
+        raise explain(path, error, given) from error
+
+
+def _with_defaults(grid: Any, settings: Any) -> Any:
+    """A solver and a formulation of the file hold for every run whose grid names none."""
+    fixed = {
+        name: [value] for name in ("solver", "formulation") if (value := getattr(settings, name)) is not None
+    }
+    return [fixed | part for part in ([grid] if isinstance(grid, dict) else grid)]
+
+
+def _exit(study: Study) -> Exit:
+    if len(study.table) < study.total:
+        return Exit.INTERRUPTED
+    return Exit.DONE if bool(study.table["train_error"].notna().any()) else Exit.NO_MODEL
+
+
+class _Display:
+    """A bar in a terminal, a line for each error elsewhere."""
+
+    def __init__(self, quiet: bool) -> None:
+        self._console = err_console()
+        columns = (
+            TextColumn("runs"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            TextColumn("{task.description}"),
+        )
+        shown = not quiet and self._console.is_terminal
+        self._bar = Progress(*columns, console=self._console, disable=not shown, transient=True)
+        self._task: Any = None
+
+    def __enter__(self) -> _Display:
+        self._bar.start()
+        self._task = self._bar.add_task("", total=None)
+        return self
+
+    def __exit__(self, *ended: object) -> None:
+        self._bar.stop()
+
+    def __call__(self, progress: StudyProgress) -> None:
+        row = progress.row
+        self._bar.update(
+            self._task, completed=progress.done, total=progress.total, description=str(row["status"])
+        )
+        if row["status"] == "error":
+            self._console.print(f"run {row['run']}: {row['message']}", soft_wrap=True, style="yellow")

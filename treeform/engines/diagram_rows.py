@@ -1,0 +1,118 @@
+"""The exact search for diagrams under rows over predictions, at given multipliers (``native/diagram/rows.hpp``)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treeform.engines.conversion import to_diagram
+from treeform.engines.diagram_core import MOST_PARTS, NEVER, USUAL_MEMORY
+from treeform.engines.session import time_limit_of
+
+if TYPE_CHECKING:
+    from treeform.data import Dataset
+    from treeform.graph import DecisionGraph
+
+Ints = NDArray[np.int64]
+Found = Callable[["DecisionGraph"], None]
+
+
+@dataclass(frozen=True)
+class PricedRows:
+    """Costs and rows by point and predicted class, and the reduced costs at the multipliers of the rows.
+
+    Attributes
+    ----------
+    reduced : (P, K) int64
+        ``rate * truth + sum of multiplier * taken``, less what makes the least entry of a kind of sample 0.
+    truth : (P, K) int64
+        The costs that are minimised.
+    taken : (R, P, K) int64
+        What the rows add up.
+    rhs : tuple of R int
+        ``sum of taken <= rhs``.
+    rate, base : int
+        A model that satisfies the rows at a true cost c has a sum of ``reduced`` of at most ``rate * c + base``.
+    """
+
+    reduced: Ints
+    truth: Ints
+    taken: Ints
+    rhs: tuple[int, ...]
+    rate: int
+    base: int
+
+
+def cheapest_within(
+    data: Dataset,
+    widths: tuple[int, ...],
+    max_nodes: int | None,
+    rows: PricedRows,
+    below: int,
+    *,
+    time_limit: float | None = None,
+    stop: Callable[[], bool] = lambda: False,
+) -> tuple[int | None, DecisionGraph | None, bool]:
+    """The least true cost below ``below`` of a diagram that satisfies the rows, its model, and whether that is proved.
+
+    Parameters
+    ----------
+    data : Dataset
+    widths : tuple of int
+    max_nodes : int, optional
+        Most tests.
+    rows : PricedRows
+    below : int
+    time_limit : float, optional
+        Seconds.
+    stop : callable
+        True ends the search.
+
+    Returns
+    -------
+    cost : int or None
+        None: nothing was found.
+    graph : DecisionGraph or None
+    complete : bool
+        Nothing below ``cost``, or below ``below`` without one, satisfies the rows.
+    """
+    from treeform import _core
+
+    most = sum(widths) if max_nodes is None else min(sum(widths), max_nodes)
+    if max(min(width, most) for width in widths) > MOST_PARTS:
+        return None, None, False
+    interrupted = False
+
+    def poll(*_: object) -> tuple[bool, None]:
+        nonlocal interrupted
+        try:
+            interrupted = interrupted or bool(stop())
+        except KeyboardInterrupt:
+            interrupted = True
+        return interrupted, None
+
+    points = data.points
+    native = _core.diagram_rows(
+        x=np.ascontiguousarray(points.X),
+        value=np.ascontiguousarray(rows.reduced),
+        weight=np.ascontiguousarray(points.weights.sum(axis=1)),
+        truth=np.ascontiguousarray(rows.truth),
+        taken=np.ascontiguousarray(rows.taken),
+        widths=list(widths),
+        max_nodes=most,
+        rhs=list(rows.rhs),
+        rate=rows.rate,
+        base=rows.base,
+        below=min(below, NEVER),
+        memory=USUAL_MEMORY,
+        simd="auto",
+        time_limit=time_limit_of(time_limit),
+        poll=poll,
+    )
+    if native["diagram"] is None:
+        return None, None, bool(native["complete"])
+    return int(native["cost"]), to_diagram(native["diagram"], data), bool(native["complete"])

@@ -1,0 +1,125 @@
+"""Models for rows that lack a value where no training row did."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treeform.data.columns import CATEGORY, LARGEST_PRESENT, Column
+from treeform.data.encode import Encoder
+from treeform.data.rows import setting_text
+from treeform.errors import DataError, SpecError
+from treeform.graph.forms import LinearForm
+
+MISSING = ("error", "majority")
+
+
+def checked_policy(missing: Any) -> str:
+    """What to do about values that are missing where training had none: one of `MISSING`.
+
+    Raises
+    ------
+    DataError
+        If it is none of them.
+    """
+    if not isinstance(missing, str) or missing not in MISSING:
+        raise DataError(
+            f"{setting_text('missing', missing)} is not known at prediction", fix="use 'error' or 'majority'"
+        )
+    return missing
+
+
+@dataclass(frozen=True)
+class Arrays:
+    """What of a graph says which columns its tests read.
+
+    Attributes
+    ----------
+    feature : (N,) int32
+    threshold : (N,) float64
+    left, right : (N,) int32
+    weight : (N,) float64 or int64
+        Training weight that reaches each node.
+    columns : tuple of F Column
+    forms : tuple of LinearForm
+    """
+
+    feature: NDArray[np.int32]
+    threshold: NDArray[np.float64]
+    left: NDArray[np.int32]
+    right: NDArray[np.int32]
+    weight: NDArray[Any]
+    columns: tuple[Column, ...]
+    forms: tuple[LinearForm, ...]
+
+
+def accepting(encoder: Encoder | None, arrays: Arrays) -> dict[str, Any]:
+    """The parts of a graph that change when every test sends missing values to the child of more training weight.
+
+    A column without gaps becomes one with gaps: two features, missing values below all others in one and above all
+    others in the other. Each test reads the one that sends them to the heavier child, the left one where both weigh
+    the same. Columns that hyperplanes read stay as they are, and so do columns with thresholds beyond 2**1000.
+
+    Returns
+    -------
+    dict
+        ``feature``, ``columns``, ``encoder`` and ``forms``.
+
+    Raises
+    ------
+    SpecError
+        If the graph knows neither the columns of tables nor the training weight at its nodes.
+    """
+    if encoder is None or not arrays.weight.any():
+        raise SpecError(
+            "this model cannot say where missing values go",
+            cause="it knows no columns of a table"
+            if encoder is None
+            else "it holds no counts of training rows",
+            fix="fit it from a table" if encoder is None else "use graph.with_counts(data) first",
+        )
+    fixed = _fixed(arrays)
+    sources = tuple(
+        source
+        if source.kind == CATEGORY or source.gaps or source.name in fixed
+        else replace(source, gaps=True)
+        for source in encoder.sources
+    )
+    made = replace(encoder, sources=sources)
+    heavier_left = arrays.weight[arrays.left] >= arrays.weight[arrays.right]
+    below, above = _positions(arrays.columns, made.columns)
+    feature = arrays.feature.copy()
+    single = (feature >= 0) & (feature < len(arrays.columns))
+    old = feature[single]
+    feature[single] = np.where(heavier_left[single], below[old], above[old])
+    feature[arrays.feature >= len(arrays.columns)] += len(made.columns) - len(arrays.columns)
+    forms = tuple(LinearForm(tuple(int(below[f]) for f in one.features), one.weights) for one in arrays.forms)
+    return {"feature": feature, "columns": made.columns, "encoder": made, "forms": forms}
+
+
+def _fixed(arrays: Arrays) -> set[str]:
+    """The columns of the table that cannot get missing values."""
+    columns = arrays.columns
+    single = (arrays.feature >= 0) & (arrays.feature < len(columns))
+    with np.errstate(invalid="ignore"):
+        huge = arrays.feature[single & (np.abs(arrays.threshold) > LARGEST_PRESENT)].tolist()
+    return {columns[f].source for f in huge} | {
+        columns[f].source for one in arrays.forms for f in one.features
+    }
+
+
+def _positions(old: Sequence[Column], new: Sequence[Column]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """For each old feature, the new one with missing values below, and the one with them above; or the same twice."""
+    at = {column: position for position, column in enumerate(new)}
+
+    def positions(side: Any) -> NDArray[np.int32]:
+        return np.array(
+            [at[column] if column in at else at[replace(column, missing=side)] for column in old],
+            dtype=np.int32,
+        )
+
+    return positions("below"), positions("above")

@@ -1,0 +1,117 @@
+"""Columns of the table as requirements name them: lists as text, their encoded features, and which tests read them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from treeform.errors import DataError, SpecError
+from treeform.shape import UNIVARIATE
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from treeform.data import Dataset
+    from treeform.graph import DecisionGraph
+    from treeform.language.ports import Ports
+    from treeform.model import Expr, Model
+
+
+def column_list(given: Any, owner: str, least: int = 1) -> tuple[str, ...]:
+    """Names of columns from a list, or from text with commas between them; each once.
+
+    Raises
+    ------
+    SpecError
+        If there are fewer than ``least``.
+    """
+    listed = given.split(",") if isinstance(given, str) else given
+    if not isinstance(listed, Iterable) or isinstance(listed, Mapping):
+        raise _no_columns(owner, given)
+    names = tuple(dict.fromkeys(str(name).strip() for name in listed))
+    if len(names) < least or not all(names):
+        raise _no_columns(owner, given)
+    return names
+
+
+def _no_columns(owner: str, given: Any) -> SpecError:
+    return SpecError(
+        f"{owner} cannot take the columns {given!r}",
+        cause="columns are a list of names, or text with commas between them",
+        fix=f"write for example {owner}(['age', 'income'])",
+    )
+
+
+def sources(data: Dataset) -> list[str]:
+    """The columns of the table that tests may read, in their order."""
+    return list(dict.fromkeys(column.source for column in data.columns))
+
+
+def features_of(data: Dataset, column: str) -> NDArray[np.int64]:
+    """The encoded features of a column of the table."""
+    return np.flatnonzero([one.source == column for one in data.columns])
+
+
+def check_columns(data: Dataset, names: Iterable[str], owner: object) -> None:
+    """Refuse columns that are not in the table; one that is excluded from the tests is there.
+
+    Raises
+    ------
+    DataError
+    """
+    known = sources(data)
+    for name in names:
+        if name not in known and name not in data.exclude:
+            raise DataError(
+                f"{owner} names the column {name!r}, which is not there",
+                cause=f"the columns are {', '.join(known)}",
+                fix="name one of these",
+            )
+
+
+def reads(graph: DecisionGraph, data: Dataset, columns: Sequence[str]) -> NDArray[np.bool_]:
+    """(N, C) whether each node tests each of the columns."""
+    out = np.zeros((len(graph.feature), len(columns)), dtype=bool)
+    number = {name: index for index, name in enumerate(columns)}
+    for test in graph.tests():
+        for f in test.columns:
+            at = number.get(data.columns[f].source)
+            if at is not None:
+                out[test.node, at] = True
+    return out
+
+
+def tests_on(model: Model, ports: Ports, columns: Sequence[str], owner: str) -> Expr:
+    """(V, C) expressions that are 1 where a test node reads the column.
+
+    With hyperplanes, which read several features of a column at once, they are variables bounded from below.
+    """
+    from treeform.model import concatenate
+
+    own = [features_of(ports.data, column) for column in columns]
+    if ports.shape.splits == UNIVARIATE or all(len(features) == 1 for features in own):
+        # a node has one test: of several features of one column it reads at most one
+        return concatenate(
+            [ports.feature[:, features].sum(axis=1).reshape(-1, 1) for features in own], axis=1
+        )
+    n_tests = ports.feature.shape[0]
+    reading = model.bool("test reads the column", (n_tests, len(columns)))
+    for index, features in enumerate(own):
+        model.add(ports.feature[:, features] <= reading[:, index][:, None], f"{owner}: columns read")
+    return reading
+
+
+def distinct_rows(ports: Ports) -> NDArray[np.int64]:
+    """One sample of each point: rows with equal features take the same path."""
+    return np.unique(np.asarray(ports.points.index), return_index=True)[1]
+
+
+def on_paths(model: Model, ports: Ports, tests: Expr, owner: str) -> Expr:
+    """(P, C) variables that are 1 at least where the path of a point has a test with a 1 in ``tests`` (V, C)."""
+    # on[p, c] >= reaches[p, v] + tests[v, c] - 1
+    reaches = ports.reaches[distinct_rows(ports)]
+    on = model.bool("column is on the path", (reaches.shape[0], tests.shape[1]))
+    model.add(on[:, None, :] >= reaches[:, :, None] + tests[None, :, :] - 1, f"{owner}: columns on paths")
+    return on

@@ -1,0 +1,199 @@
+"""What features cost: a price for each column that is measured, for the whole model or on each path."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from fractions import Fraction
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from treeform.errors import SpecError
+from treeform.language.bounded import Bounded, Value
+from treeform.language.numbers import as_fraction
+from treeform.language.requirement import Requirement
+from treeform.language.shortfall import whole_number
+from treeform.requirements.amount import decimal_text
+from treeform.requirements.columns import check_columns, features_of, on_paths, reads, tests_on
+
+if TYPE_CHECKING:
+    from treeform.data import Dataset
+    from treeform.graph import DecisionGraph
+    from treeform.language.ports import Ports
+    from treeform.model import Expr, Model
+    from treeform.shape import Shape
+
+MOST_PRICED = 12
+"""Priced columns up to which the sets that can be paid are listed for native engines."""
+
+
+class FeatureCost(Requirement, Bounded):
+    """The columns that are tested cost at most so much together: in the whole model, or on each path.
+
+    A column costs once, however often it is tested: its value is measured once. Columns without a price are free.
+
+    Parameters
+    ----------
+    costs : mapping of str to number, or str
+        The price of each column, at least 0; as text ``"age=1,income=5"``.
+    at_most : number, optional
+        The budget, in the units of the prices. ``0`` with `soft` makes the cost a term of the objective.
+    per_path : bool
+        Whether the budget is for each path, that is, for each decision; else for the model. A path is what a row of
+        the training data takes; in a tree these are all paths.
+
+    Raises
+    ------
+    SpecError
+        If a price or the budget is negative or no number.
+    DataError
+        When bound to data: a column that is not there.
+
+    Notes
+    -----
+    Turney, Cost-sensitive classification: empirical evaluation of a hybrid genetic decision tree induction algorithm,
+    JAIR 2, 1995: a test that was made before on the path costs nothing.
+    """
+
+    name: ClassVar[str] = "feature_cost"
+    demands_tests: ClassVar[bool] = False
+    needs = frozenset({"feature"})
+
+    def __init__(self, costs: Any, at_most: Fraction | float | str = 0, per_path: bool = False) -> None:
+        self.costs = _prices(costs)
+        self.at_most_cost = as_fraction(at_most, "the budget of feature_cost")
+        self.per_path = per_path
+        if self.at_most_cost < 0:
+            raise SpecError(
+                f"a budget of {self.at_most_cost} is not possible",
+                cause="prices are not negative",
+                fix="use for example FeatureCost({'age': 1, 'income': 5}, at_most=4)",
+            )
+        if per_path:
+            self.needs = frozenset({"feature", "reaches"})
+
+    def bind(self, data: Dataset, **context: Any) -> FeatureCost:
+        check_columns(data, [name for name, _ in self.costs], self)
+        return self
+
+    @property
+    def _names(self) -> list[str]:
+        return [name for name, _ in self.costs]
+
+    def _unit(self) -> Fraction:
+        """All sums of prices are multiples of it, as is the budget."""
+        return Fraction(1, math.lcm(self.at_most_cost.denominator, *(c.denominator for _, c in self.costs)))
+
+    def _whole(self) -> tuple[np.ndarray, int]:
+        """Prices and budget in that unit."""
+        unit = self._unit()
+        return np.array([int(c / unit) for _, c in self.costs], dtype=np.int64), int(self.at_most_cost / unit)
+
+    def _paid(self, model: Model, ports: Ports) -> Expr:
+        """What the model costs, (1,); or what each path does, (P,)."""
+        prices, _ = self._whole()
+        tests = tests_on(model, ports, self._names, str(self))
+        if self.per_path:
+            return (on_paths(model, ports, tests, str(self)) * prices).sum(axis=1)
+        # tests[v, c] => used[c],   sum_c price_c used[c] <= budget
+        used = model.bool("column is tested", len(self.costs))
+        model.add(tests <= used[None, :], f"{self}: tested columns")
+        return (used * prices).sum().reshape(1)
+
+    def build(self, model: Model, ports: Ports) -> None:
+        model.add(self._paid(model, ports) <= self._whole()[1], str(self))
+
+    def slack_unit(self, data: Dataset) -> Fraction:
+        return self._unit()
+
+    def largest_slack(self, data: Dataset, shape: Shape) -> int:
+        prices, budget = self._whole()
+        return max(0, int(prices.sum()) - budget)
+
+    def slack(self, model: Model, ports: Ports) -> Expr:
+        """What the model, or its dearest path, costs beyond the budget."""
+        amount = whole_number(model, f"{self}: beyond", self.largest_slack(ports.data, ports.shape))
+        model.add(amount >= self._paid(model, ports) - self._whole()[1], f"{self}: cost beyond")
+        return amount
+
+    def violation(self, graph: DecisionGraph, data: Dataset) -> Fraction:
+        return max(Fraction(0), self.measured(graph, data) - self.at_most_cost)
+
+    def allowed_features(self, data: Dataset) -> list[frozenset[int]] | None:
+        """The largest sets that can be paid together; None for paths, and for too many columns."""
+        dear = [(name, cost) for name, cost in self.costs if cost]
+        if self.per_path or len(dear) > MOST_PRICED:
+            return None
+        every = frozenset(range(data.n_features))
+        sets: list[frozenset[str]] = []
+        for size in range(len(dear), -1, -1):
+            for chosen in combinations(dear, size):
+                names = frozenset(name for name, _ in chosen)
+                if sum(c for _, c in chosen) <= self.at_most_cost and not any(names < one for one in sets):
+                    sets.append(names)
+        unpaid = [[name for name, _ in dear if name not in names] for names in sets]
+        return [every - {int(f) for name in out for f in features_of(data, name)} for out in unpaid]
+
+    # -- the bound ----------------------------------------------------------------------------------
+
+    @property
+    def bound(self) -> Fraction:
+        return self.at_most_cost
+
+    @property
+    def bound_name(self) -> str:
+        return "cost of a path" if self.per_path else "cost"
+
+    def with_bound(self, bound: Value) -> FeatureCost:
+        return FeatureCost(dict(self.costs), Fraction(bound), self.per_path)
+
+    def measured(self, graph: DecisionGraph, data: Dataset) -> Fraction:
+        prices = [cost for _, cost in self.costs]
+        read = reads(graph, data, self._names)
+        if self.per_path:
+            on = (graph.route(data.points.X).astype(int) @ read.astype(int)) > 0
+        else:
+            on = read.any(axis=0, keepdims=True)
+        return max(
+            (
+                sum((c for c, o in zip(prices, row, strict=True) if o), Fraction(0))
+                for row in np.unique(on, axis=0)
+            ),
+            default=Fraction(0),
+        )
+
+    def beyond(self, value: Value, data: Dataset) -> Fraction | None:
+        unit = Fraction(1, math.lcm(*(c.denominator for _, c in self.costs)))
+        return Fraction(value) - unit if value else None
+
+    # -- text and files -----------------------------------------------------------------------------
+
+    def to_json(self) -> dict[str, Any]:
+        costs = {name: decimal_text(cost) for name, cost in self.costs}
+        told = {"costs": costs, "at_most": decimal_text(self.at_most_cost), "per_path": self.per_path}
+        return {"name": self.name, "parameters": told}
+
+    def __str__(self) -> str:
+        costs = ",".join(f"{name}={decimal_text(cost)}" for name, cost in self.costs)
+        path = ",per_path=true" if self.per_path else ""
+        return f'{self.name}:"{costs}",at_most={decimal_text(self.at_most_cost)}{path}'
+
+
+def _prices(given: Any) -> tuple[tuple[str, Fraction], ...]:
+    pairs = given
+    if isinstance(given, str):
+        pairs = dict(part.rpartition("=")[::2] for part in given.split(",") if "=" in part)
+    if not isinstance(pairs, Mapping) or not pairs:
+        raise SpecError(
+            f"the prices {given!r} are not possible",
+            cause="there is a price for each column that costs something",
+            fix="write for example FeatureCost({'age': 1, 'income': 5}, at_most=4)",
+        )
+    prices = tuple(
+        (str(name).strip(), as_fraction(cost, f"the price of {name}")) for name, cost in pairs.items()
+    )
+    if min(cost for _, cost in prices) < 0:
+        raise SpecError("a price is negative", cause="prices are at least 0", fix="leave out what is free")
+    return prices

@@ -1,0 +1,229 @@
+"""What stands above what on a path: a column once or a few times, and a column below another one only."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from treeform.errors import SpecError
+from treeform.language.bounded import Bounded, Value
+from treeform.language.requirement import Requirement
+from treeform.requirements.amount import whole_bound
+from treeform.requirements.columns import (
+    check_columns,
+    column_list,
+    distinct_rows,
+    features_of,
+    reads,
+    sources,
+    tests_on,
+)
+
+if TYPE_CHECKING:
+    from treeform.data import Dataset
+    from treeform.graph import DecisionGraph
+    from treeform.language.ports import Ports
+    from treeform.model import Model
+
+
+class MaxTestsPerPath(Requirement, Bounded):
+    """At most ``k`` tests of these columns on a path, all of them together.
+
+    A path is what a row of the training data takes; in a tree these are all paths.
+
+    Parameters
+    ----------
+    columns : str or sequence of str
+        Names of columns; as text with commas between them.
+    k : int
+        At least 0.
+
+    Raises
+    ------
+    SpecError
+        If k is no such number.
+    DataError
+        When bound to data: a column that is not there.
+
+    See Also
+    --------
+    MaxDepth : counts all tests.
+    OncePerPath : each column by itself.
+    """
+
+    name: ClassVar[str] = "max_tests_per_path"
+    demands_tests: ClassVar[bool] = False
+    needs = frozenset({"feature", "reaches"})
+
+    def __init__(self, columns: Any, k: int) -> None:
+        self.columns = column_list(columns, "MaxTestsPerPath")
+        if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 0:
+            raise SpecError(
+                f"at most {k!r} tests on a path is not possible",
+                cause="k is a whole number, at least 0",
+                fix="use for example MaxTestsPerPath(['age', 'income'], 2)",
+            )
+        self.k: int = int(k)
+
+    def bind(self, data: Dataset, **context: Any) -> MaxTestsPerPath:
+        check_columns(data, self.columns, self)
+        return self
+
+    def build(self, model: Model, ports: Ports) -> None:
+        # passed[p, v] >= reaches[p, v] + tests[v] - 1,   sum_v passed[p, v] <= k
+        names = [name for name in self.columns if name in sources(ports.data)]
+        if names and self.k < ports.shape.depth:
+            tests = tests_on(model, ports, names, str(self))
+            if len(names) > 1:
+                any_of_them = model.bool("test reads one of the columns", tests.shape[0])
+                model.add(tests <= any_of_them[:, None], f"{self}: tests")
+                tests = any_of_them.reshape(-1, 1)
+            add_counted(model, ports, tests, self.k, str(self))
+
+    def violation(self, graph: DecisionGraph, data: Dataset) -> int:
+        return max(0, self.measured(graph, data) - self.k)
+
+    @property
+    def bound(self) -> int:
+        return self.k
+
+    @property
+    def bound_name(self) -> str:
+        return "tests on a path"
+
+    def with_bound(self, bound: Value) -> MaxTestsPerPath:
+        return MaxTestsPerPath(self.columns, whole_bound(bound))
+
+    def measured(self, graph: DecisionGraph, data: Dataset) -> int:
+        own = reads(graph, data, self.columns).any(axis=1)
+        return int((graph.route(data.points.X).astype(int) @ own.astype(int)).max())
+
+    def __str__(self) -> str:
+        columns = ",".join(self.columns)
+        return f'{self.name}:"{columns}",k={self.k}'
+
+
+class OncePerPath(Requirement):
+    """Each of these columns is tested at most once on a path, so that a rule has one condition on it.
+
+    A path is what a row of the training data takes; in a tree these are all paths.
+
+    Parameters
+    ----------
+    columns : str or sequence of str, optional
+        Names of columns; as text with commas between them. All columns when left out.
+
+    Raises
+    ------
+    DataError
+        When bound to data: a column that is not there.
+    """
+
+    name: ClassVar[str] = "once_per_path"
+    demands_tests: ClassVar[bool] = False
+    needs = frozenset({"feature", "reaches"})
+
+    def __init__(self, columns: Any = None) -> None:
+        self.columns = None if columns is None else column_list(columns, "OncePerPath")
+
+    def bind(self, data: Dataset, **context: Any) -> OncePerPath:
+        check_columns(data, self.columns or (), self)
+        return self
+
+    def _names(self, data: Dataset) -> list[str]:
+        return [name for name in sources(data) if self.columns is None or name in self.columns]
+
+    def build(self, model: Model, ports: Ports) -> None:
+        names = self._names(ports.data)
+        if names and ports.shape.depth > 1:
+            add_counted(model, ports, tests_on(model, ports, names, str(self)), 1, str(self))
+
+    def violation(self, graph: DecisionGraph, data: Dataset) -> int:
+        """The number of times that a column is tested again, over all different paths."""
+        paths = np.unique(graph.route(data.points.X), axis=0).astype(int)
+        counted = paths @ reads(graph, data, self._names(data)).astype(int)
+        return int(np.maximum(counted - 1, 0).sum())
+
+    def __str__(self) -> str:
+        return self.name if self.columns is None else f'{self.name}:"{",".join(self.columns)}"'
+
+
+def add_counted(model: Model, ports: Ports, tests: Any, most: int, owner: str) -> None:
+    """Rows: of the tests marked in each column of ``tests`` (V, C), at most so many are on a path."""
+    # passed[p, v, c] >= reaches[p, v] + tests[v, c] - 1,   sum_v passed[p, v, c] <= most
+    reaches = ports.reaches[distinct_rows(ports)]
+    passed = model.bool("path passes a test of the column", (*reaches.shape, tests.shape[1]))
+    model.add(passed >= reaches[:, :, None] + tests[None, :, :] - 1, f"{owner}: tests on paths")
+    model.add(passed.sum(axis=1) <= most, owner)
+
+
+class Below(Requirement):
+    """A column is tested only below a test of another one: first whether there is income, then how much.
+
+    On each path that a row of the training data takes; in a tree these are all paths.
+
+    Parameters
+    ----------
+    column : str
+        The column whose tests are meant.
+    above : str
+        The column that has to be tested before, further up on the path.
+
+    Raises
+    ------
+    SpecError
+        If both are the same column.
+    DataError
+        When bound to data: a column that is not there.
+    """
+
+    name: ClassVar[str] = "below"
+    demands_tests: ClassVar[bool] = True
+    needs = frozenset({"feature", "reaches"})
+
+    def __init__(self, column: str, above: str) -> None:
+        if column == above:
+            raise SpecError(
+                f"{column!r} cannot be tested only below itself",
+                cause="its first test would have none above",
+                fix="name another column as `above`",
+            )
+        self.column = column
+        self.above = above
+
+    def bind(self, data: Dataset, **context: Any) -> Below:
+        check_columns(data, [self.column, self.above], self)
+        return self
+
+    def build(self, model: Model, ports: Ports) -> None:
+        # passed[p, u] <= reaches[p, u],  passed[p, u] <= above[u];  nodes are numbered from the root downwards
+        # sum_{u < v} passed[p, u] >= reaches[p, v] + column[v] - 1
+        data = ports.data
+        own, upper = features_of(data, self.column), features_of(data, self.above)
+        if not len(own):
+            return
+        tests = ports.feature[:, own].sum(axis=1)
+        if not len(upper):
+            model.add(tests <= 0, str(self))
+            return
+        reaches, n_tests = ports.reaches[distinct_rows(ports)], ports.feature.shape[0]
+        passed = model.bool("path passes the column above", reaches.shape)
+        model.add(passed <= reaches, f"{self}: on the path")
+        model.add(
+            passed <= ports.feature[:, upper].sum(axis=1)[None, :], f"{self}: tests of the column above"
+        )
+        before = np.triu(np.ones((n_tests, n_tests), dtype=np.int64), 1)
+        model.add(passed @ before >= reaches + tests[None, :] - 1, str(self))
+
+    def violation(self, graph: DecisionGraph, data: Dataset) -> int:
+        """The number of tests of the column that some row reaches without having passed one of the column above."""
+        read = reads(graph, data, [self.column, self.above])
+        routes, wrong = np.unique(graph.route(data.points.X), axis=0), 0
+        for node in np.flatnonzero(read[:, 0]):  # parents come before their children
+            reaching = routes[routes[:, node]]
+            wrong += bool((~(reaching[:, :node] & read[:node, 1]).any(axis=1)).any())
+        return wrong
+
+    def __str__(self) -> str:
+        return f"{self.name}:{self.column},above={self.above}"

@@ -1,0 +1,139 @@
+"""Columns that have to be tested, and columns of which one at most is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from treeform.errors import Infeasible
+from treeform.language.requirement import Requirement
+from treeform.language.totals import TotalRow, Totals
+from treeform.requirements.columns import check_columns, column_list, features_of, reads, sources, tests_on
+
+if TYPE_CHECKING:
+    from treeform.data import Dataset
+    from treeform.graph import DecisionGraph
+    from treeform.language.ports import Ports
+    from treeform.model import Model
+
+
+class Uses(Requirement):
+    """Each of these columns is read by some test.
+
+    Parameters
+    ----------
+    columns : str or sequence of str
+        Names of columns; as text with commas between them.
+
+    Raises
+    ------
+    SpecError
+        If no column is named.
+    DataError
+        When bound to data: a column that is not there.
+    Infeasible
+        When bound to data: a column that no test can read.
+    """
+
+    name: ClassVar[str] = "uses"
+    demands_tests: ClassVar[bool] = True
+    needs = frozenset({"feature"})
+
+    def __init__(self, columns: Any) -> None:
+        self.columns = column_list(columns, "Uses")
+
+    def bind(self, data: Dataset, **context: Any) -> Uses:
+        check_columns(data, self.columns, self)
+        for name in self.columns:
+            own = features_of(data, name)
+            if not len(own) or all(len(np.unique(data.X[:, f])) < 2 for f in own):
+                raise Infeasible(
+                    f"{self} is infeasible",
+                    cause=f"{name!r} is excluded from the tests, or has one value only",
+                    fix="leave it out",
+                )
+        return self
+
+    def build(self, model: Model, ports: Ports) -> None:
+        # sum_v feature[v, features of the column] >= 1
+        for name in self.columns:
+            model.add(ports.feature[:, features_of(ports.data, name)].sum() >= 1, f"{self}: {name}")
+
+    def totals(self, data: Dataset) -> Totals:
+        """The number of tests that read each column, at least 1."""
+        wide = len(self.columns)
+        per_test = np.zeros((data.n_features, wide), dtype=np.int64)
+        for index, name in enumerate(self.columns):
+            per_test[features_of(data, name), index] = 1
+        nothing = np.zeros((data.n_samples, data.n_classes, wide), dtype=np.int64)
+        unit = np.eye(wide, dtype=int).tolist()
+        rows = tuple(TotalRow(tuple(row), lo=1) for row in unit)
+        return Totals(tuple(f"tests on {name}" for name in self.columns), nothing, rows, per_test)
+
+    def violation(self, graph: DecisionGraph, data: Dataset) -> int:
+        """The number of columns that no test reads."""
+        return int((~reads(graph, data, self.columns).any(axis=0)).sum())
+
+    def __str__(self) -> str:
+        return f"{self.name}:{_listed(self.columns)}"
+
+
+class Exclusive(Requirement):
+    """Of these columns the tests of a model read one at most.
+
+    Parameters
+    ----------
+    columns : sequence of str
+        Two or more names; as text with commas between them.
+
+    Raises
+    ------
+    SpecError
+        If fewer than two columns are named.
+    DataError
+        When bound to data: a column that is not there.
+    """
+
+    name: ClassVar[str] = "exclusive"
+    demands_tests: ClassVar[bool] = False
+    needs = frozenset({"feature"})
+
+    def __init__(self, columns: Any) -> None:
+        self.columns = column_list(columns, "Exclusive", 2)
+
+    def bind(self, data: Dataset, **context: Any) -> Exclusive:
+        check_columns(data, self.columns, self)
+        return self
+
+    def _tested(self, data: Dataset) -> list[str]:
+        return [name for name in self.columns if name in sources(data)]
+
+    def build(self, model: Model, ports: Ports) -> None:
+        # tests[v, c] => used[c],   sum_c used[c] <= 1
+        names = self._tested(ports.data)
+        if len(names) > 1:
+            used = model.bool("column is tested", len(names))
+            model.add(tests_on(model, ports, names, str(self)) <= used[None, :], f"{self}: tested columns")
+            model.add(used.sum() <= 1, str(self))
+
+    def violation(self, graph: DecisionGraph, data: Dataset) -> int:
+        """The number of columns beyond the first."""
+        return max(0, int(reads(graph, data, self.columns).any(axis=0).sum()) - 1)
+
+    def allowed_features(self, data: Dataset) -> list[frozenset[int]]:
+        every, own = (
+            frozenset(range(data.n_features)),
+            [features_of(data, name) for name in self._tested(data)],
+        )
+        if not own:
+            return [every]
+        rest = every - {int(f) for features in own for f in features}
+        return [rest | frozenset(features.tolist()) for features in own]
+
+    def __str__(self) -> str:
+        return f"{self.name}:{_listed(self.columns)}"
+
+
+def _listed(columns: tuple[str, ...]) -> str:
+    return columns[0] if len(columns) == 1 else '"' + ",".join(columns) + '"'

@@ -1,0 +1,160 @@
+"""How many different thresholds the tests of a column have."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from numbers import Integral
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from treeform.errors import SpecError
+from treeform.language.bounded import Bounded, Value
+from treeform.language.requirement import Requirement
+from treeform.model import concatenate, constant
+from treeform.requirements.amount import whole_bound
+from treeform.requirements.columns import check_columns, distinct_rows, features_of
+from treeform.shape import UNIVARIATE
+
+if TYPE_CHECKING:
+    from treeform.data import Dataset
+    from treeform.graph import DecisionGraph
+    from treeform.language.ports import Ports
+    from treeform.model import Model
+    from treeform.shape import Shape
+
+
+class MaxThresholds(Requirement, Bounded):
+    """The tests of a column compare it with at most ``k`` different thresholds.
+
+    Tests that one threshold would let part their training rows in the same way count once, and get that threshold. Of a
+    categorical column each level that is tested counts.
+
+    Parameters
+    ----------
+    column : str
+    k : int
+        At least 0.
+
+    Raises
+    ------
+    SpecError
+        If k is no such number; in shapes with hyperplanes, which compare sums of columns.
+    DataError
+        When bound to data: a column that is not there.
+    """
+
+    name: ClassVar[str] = "max_thresholds"
+    demands_tests: ClassVar[bool] = False
+    needs = frozenset({"feature", "reaches", "branch"})
+
+    def __init__(self, column: str, k: int) -> None:
+        if isinstance(k, bool) or not isinstance(k, Integral) or k < 0:
+            raise SpecError(
+                f"at most {k!r} thresholds is not possible",
+                cause="k is a whole number, at least 0",
+                fix=f"use for example MaxThresholds({column!r}, 2)",
+            )
+        self.column: str = column
+        self.k: int = int(k)
+
+    def bind(self, data: Dataset, **context: Any) -> MaxThresholds:
+        check_columns(data, [self.column], self)
+        return self
+
+    def refusal(self, data: Dataset, shape: Shape) -> SpecError | None:
+        if shape.splits == UNIVARIATE:
+            return None
+        return SpecError(
+            f"{self} has no meaning for {shape}",
+            cause="hyperplanes compare sums of columns with their thresholds",
+            fix="use splits='univariate'",
+        )
+
+    def build(self, model: Model, ports: Ports) -> None:
+        # below[v, t]: the threshold of test v is at most the t-th;   used[t] >= below[v, t] - below[v, t - 1]
+        # branch[p, v, right] <= below[v, rank of p - 1],   branch[p, v, left] <= 1 - below[v, rank of p - 1]
+        # where v tests the feature;   sum_t used[t] <= k over all features of the column
+        one, counted = distinct_rows(ports), []
+        for f in features_of(ports.data, self.column).tolist():
+            n_cuts = len(ports.data.ranks.values[f]) - 1
+            if n_cuts < 1:
+                continue
+            tests = ports.feature[:, f]
+            n_tests = tests.shape[0]
+            used = model.bool("threshold is used", n_cuts)
+            below = model.bool("threshold is at most", (n_tests, n_cuts))
+            zero, last = constant(np.zeros((n_tests, 1))), tests.reshape(-1, 1)
+            model.add(below[:, 1:] >= below[:, :-1], f"{self}: thresholds are ordered")
+            model.add(below[:, -1:] >= last, f"{self}: each test has a threshold")
+            steps = below - concatenate([zero, below[:, :-1]], axis=1)
+            model.add(used[None, :] >= steps + last - 1, f"{self}: thresholds in use")
+            rank = ports.data.ranks.codes[one, f]
+            reached = concatenate([zero, below], axis=1)[
+                :, rank
+            ]  # (V, P): the threshold is less than the value
+            right, left = ports.branch[one][:, :, 1], ports.branch[one][:, :, 0]
+            model.add(right + tests[None, :] - 1 <= reached.T, f"{self}: who goes right")
+            model.add(left + tests[None, :] - 1 <= 1 - reached.T, f"{self}: who goes left")
+            counted.append(used)
+        if counted:
+            model.add(concatenate(counted, axis=0).sum() <= self.k, str(self))
+
+    def _gaps(self, graph: DecisionGraph, data: Dataset) -> dict[int, list[tuple[int, int, int]]]:
+        """By feature, of each test: (node, first, last) threshold of the table that parts its rows as it does."""
+        X, codes = data.X, data.ranks.codes
+        visits, left = graph.route(X), graph.goes_left(X)
+        gaps: dict[int, list[tuple[int, int, int]]] = {}
+        own = set(features_of(data, self.column).tolist())
+        for test in graph.tests():
+            f = test.columns[0] if len(test.columns) == 1 else -1
+            if f not in own:
+                continue
+            here = visits[:, test.node]
+            low, high = codes[here & left[:, test.node], f], codes[here & ~left[:, test.node], f]
+            first = int(low.max()) if len(low) else 0
+            last = int(high.min()) - 1 if len(high) else len(data.ranks.values[f]) - 2
+            gaps.setdefault(f, []).append((test.node, first, last))
+        return gaps
+
+    def _shared(self, graph: DecisionGraph, data: Dataset) -> tuple[int, dict[int, float]]:
+        """The fewest thresholds, and one for each test: the classic stabbing of intervals, by their ends."""
+        count, chosen = 0, {}
+        for f, gaps in self._gaps(graph, data).items():
+            at: int | None = None
+            cuts = data.ranks.thresholds(f)
+            for node, first, last in sorted(gaps, key=lambda gap: gap[2]):
+                if at is None or first > at:
+                    at, count = last, count + 1
+                chosen[node] = float(cuts[at])
+        return count, chosen
+
+    def adapted(self, graph: DecisionGraph, data: Dataset) -> DecisionGraph:
+        """The same tests with as few thresholds as part the training rows in the same way."""
+        count, chosen = self._shared(graph, data)
+        if count >= len({(int(graph.feature[v]), float(graph.threshold[v])) for v in chosen}):
+            return graph
+        threshold = graph.threshold.copy()
+        for node, value in chosen.items():
+            threshold[node] = value
+        return replace(graph, threshold=threshold)
+
+    def violation(self, graph: DecisionGraph, data: Dataset) -> int:
+        return max(0, self.measured(graph, data) - self.k)
+
+    @property
+    def bound(self) -> int:
+        return self.k
+
+    @property
+    def bound_name(self) -> str:
+        return "thresholds"
+
+    def with_bound(self, bound: Value) -> MaxThresholds:
+        return MaxThresholds(self.column, whole_bound(bound))
+
+    def measured(self, graph: DecisionGraph, data: Dataset) -> int:
+        return self._shared(graph, data)[0]
+
+    def __str__(self) -> str:
+        return f"{self.name}:{self.column},k={self.k}"

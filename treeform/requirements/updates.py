@@ -1,0 +1,264 @@
+"""Updates of a model in use: a new one that decides little differently, or keeps the upper part."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from treeform.errors import Infeasible, SpecError
+from treeform.graph import DecisionGraph
+from treeform.language.bounded import Bounded, Value
+from treeform.language.numbers import as_fraction
+from treeform.language.requirement import Requirement
+from treeform.language.shortfall import Shortfall
+from treeform.language.totals import TotalRow, Totals
+from treeform.requirements.amount import decimal_text
+from treeform.requirements.columns import check_columns, distinct_rows, features_of
+
+if TYPE_CHECKING:
+    from treeform.data import Dataset
+    from treeform.language.ports import Ports
+    from treeform.model import Model
+
+
+class StayCloseTo(Requirement, Bounded):
+    """At most this share of the training weight is predicted another class than by a model in use.
+
+    Parameters
+    ----------
+    graph : DecisionGraph or path
+        The model in use; as text the JSON file that `DecisionGraph.save` wrote. It may come from another table with the
+        same columns. A class that is not among those of these data counts as another one whatever is predicted.
+    changed : float, str or Fraction
+        Within [0, 1]; taken as the decimal that it is written as.
+
+    Raises
+    ------
+    SpecError
+        If the share is not within [0, 1], or ``graph`` is no model.
+    DataError
+        When bound to data that lack columns of the model.
+
+    Notes
+    -----
+    *Churn* in Milani Fard, Cormier, Canini and Gupta, Launch and iterate: reducing prediction churn, NeurIPS 2016.
+    """
+
+    name: ClassVar[str] = "stay_close_to"
+    demands_tests: ClassVar[bool] = False
+    needs = frozenset({"predicted"})
+
+    def __init__(self, graph: Any, changed: Fraction | float | str) -> None:
+        self.graph = model_in_use(graph, "StayCloseTo")
+        self.changed = as_fraction(changed, "the share of stay_close_to")
+        if not 0 <= self.changed <= 1:
+            raise SpecError(
+                f"a share of {decimal_text(abs(self.changed))} is not possible",
+                cause="it is within [0, 1]",
+                fix="write for example StayCloseTo(graph, changed=0.05)",
+            )
+        self._codes: tuple[Dataset, np.ndarray] | None = None
+
+    def bind(self, data: Dataset, **context: Any) -> StayCloseTo:
+        return self._copy(_codes=(data, _codes(self.graph, data)))
+
+    def _before(self, data: Dataset) -> np.ndarray:
+        """(n,) class code of each row by the model in use; -1 where it is no class of these data."""
+        if self._codes is None or self._codes[0] is not data:
+            self._codes = (data, _codes(self.graph, data))
+        return self._codes[1]
+
+    def _most(self, data: Dataset) -> int:
+        return int(self.changed * data.total_weight)
+
+    def _differs(self, data: Dataset) -> np.ndarray:
+        """(n, K) 1 where predicting class k would be a change."""
+        same = self._before(data)[:, None] == np.arange(data.n_classes)[None, :]
+        return np.asarray(1 - same.astype(np.int64))
+
+    def build(self, model: Model, ports: Ports) -> None:
+        # sum_i weight_i (1 - predicted[i, class before]) <= changed * total
+        each = self._differs(ports.data) * ports.weights[:, None]
+        model.add((ports.predicted * each).sum() <= self._most(ports.data), str(self))
+
+    def prediction_rows(self, data: Dataset) -> list[tuple[np.ndarray, int]]:
+        return [(self._differs(data), self._most(data))]
+
+    def shortfall(self, data: Dataset) -> Shortfall:
+        """`violation`: the share that is changed beyond the bound."""
+        p, q, total = self.changed.numerator, self.changed.denominator, data.total_weight
+        row = TotalRow((q,), hi=p * total)
+        changed = Totals(("changed predictions",), self._differs(data)[:, :, None], (row,))
+        return Shortfall(changed, (Fraction(1, q * total),))
+
+    def violation(self, graph: DecisionGraph, data: Dataset) -> Fraction:
+        return max(Fraction(0), self.measured(graph, data) - self.changed)
+
+    @property
+    def bound(self) -> Fraction:
+        return self.changed
+
+    @property
+    def bound_name(self) -> str:
+        return "changed"
+
+    def with_bound(self, bound: Value) -> StayCloseTo:
+        return self._copy(changed=Fraction(bound))
+
+    def measured(self, graph: DecisionGraph, data: Dataset) -> Fraction:
+        other = graph.predict_codes(data.X) != self._before(data)
+        return Fraction(int(data.weights[other].sum()), data.total_weight)
+
+    def beyond(self, value: Value, data: Dataset) -> Fraction | None:
+        return Fraction(value) - Fraction(1, data.total_weight) if value else None
+
+    def to_json(self) -> dict[str, Any]:
+        told = {"graph": self.graph.to_json(), "changed": decimal_text(self.changed)}
+        return {"name": self.name, "parameters": told}
+
+    def __str__(self) -> str:
+        return f"{self.name}:changed={decimal_text(self.changed)}"
+
+
+class Fix(Requirement):
+    """The upper part of the model is given: each of its tests stands in the model, at the same rows.
+
+    For each test of ``graph`` there is one in the model that reads the same column, is reached by the same training
+    rows, and parts them in the same way. Below the leaves of ``graph`` the model goes on as it likes.
+
+    Parameters
+    ----------
+    graph : DecisionGraph or path
+        A tree over the columns of these data; as text the JSON file that `DecisionGraph.save` wrote. The classes at its
+        leaves do not matter.
+
+    Raises
+    ------
+    SpecError
+        If it is no tree with tests of one column.
+    Infeasible
+        When bound to data on which one of its tests parts nothing.
+    """
+
+    name: ClassVar[str] = "fix"
+    demands_tests: ClassVar[bool] = True
+    needs = frozenset({"feature", "reaches", "branch"})
+
+    def __init__(self, graph: Any) -> None:
+        self.graph = model_in_use(graph, "Fix")
+        if (
+            not self.graph.is_tree
+            or not self.graph.is_univariate
+            or any(t.passes for t in self.graph.tests())
+        ):
+            raise SpecError(
+                "the upper part that is given is no tree with tests of one column",
+                cause="each of its tests is looked for in the model",
+                fix="give a tree, for example tf.DecisionGraph.from_nested(('age', 40, 0, 1), data)",
+            )
+
+    def bind(self, data: Dataset, **context: Any) -> Fix:
+        check_columns(data, [self.graph.columns[f].source for f in self.graph.features_used()], self)
+        for column, reached, right in self._tests(data):
+            if not right.any() or (right == reached).all():
+                raise Infeasible(
+                    f"{self} is infeasible",
+                    cause=f"a test of {column!r} sends all training rows that reach it to one side",
+                    fix="leave out this test",
+                )
+        return self
+
+    def _tests(self, data: Dataset) -> list[tuple[str, np.ndarray, np.ndarray]]:
+        """Of each test: the column, (P,) the points that reach it, (P,) those that go right."""
+        graph = self.graph
+        X = _encoded(graph, data)[np.unique(np.asarray(data.points.index), return_index=True)[1]]
+        visits, left = graph.route(X), graph.goes_left(X)
+        return [
+            (
+                graph.columns[test.columns[0]].source,
+                visits[:, test.node],
+                visits[:, test.node] & ~left[:, test.node],
+            )
+            for test in graph.tests()
+        ]
+
+    def build(self, model: Model, ports: Ports) -> None:
+        # at[u, v]: the test u that is given stands at the node v.   sum_v at[u, v] = 1
+        # at[u, v] => feature[v, column of u],   reaches[p, v] = 1 iff p reaches u,
+        #             branch[p, v, right] = 1 iff p goes right there
+        data, one = ports.data, distinct_rows(ports)
+        reaches, branch = ports.reaches[one], ports.branch[one]
+        own = self._tests(data)
+        at = model.bool("place of a given test", (len(own), reaches.shape[1]))
+        model.add(at.sum(axis=1) == 1, f"{self}: one place")
+        for u, (column, reached, right) in enumerate(own):
+            reading = ports.feature[:, features_of(data, column)].sum(axis=1)
+            model.add(at[u] <= reading, f"{self}: column of test {u}")
+            model.add(at[u][None, :] <= reaches[reached], f"{self}: rows that reach test {u}")
+            if not reached.all():
+                model.add(at[u][None, :] + reaches[~reached] <= 1, f"{self}: rows that do not reach test {u}")
+            model.add(at[u][None, :] <= branch[right][:, :, 1], f"{self}: rows that go right at test {u}")
+            low = reached & ~right
+            model.add(at[u][None, :] <= branch[low][:, :, 0], f"{self}: rows that go left at test {u}")
+
+    def violation(self, graph: DecisionGraph, data: Dataset) -> int:
+        """The number of tests that are not in the model."""
+        X = data.points.X
+        visits, left = graph.route(X), graph.goes_left(X)
+        there = {
+            (
+                data.columns[f].source,
+                visits[:, t.node].tobytes(),
+                (visits[:, t.node] & ~left[:, t.node]).tobytes(),
+            )
+            for t in graph.tests()
+            for f in t.columns[:1]
+            if len(t.columns) == 1
+        }
+        return sum((name, a.tobytes(), b.tobytes()) not in there for name, a, b in self._tests(data))
+
+    def to_json(self) -> dict[str, Any]:
+        return {"name": self.name, "parameters": {"graph": self.graph.to_json()}}
+
+    def __str__(self) -> str:
+        return f"{self.name}:{self.graph.n_nodes} tests"
+
+
+def model_in_use(given: Any, owner: str) -> DecisionGraph:
+    """A model: one in hand, its JSON value, or the file that holds it.
+
+    Raises
+    ------
+    SpecError
+        If it is none of these.
+    """
+    if isinstance(given, DecisionGraph):
+        return given
+    if isinstance(given, Mapping):
+        return DecisionGraph.from_json(given)
+    if isinstance(given, str | Path):
+        return DecisionGraph.load(Path(given))
+    raise SpecError(
+        f"{owner} takes a model, not {given!r}",
+        cause="it is a DecisionGraph, or the path of a JSON file with one",
+        fix="pass result.graph, or the file that result.graph.save(...) wrote",
+    )
+
+
+def _encoded(graph: DecisionGraph, data: Dataset) -> np.ndarray:
+    """(n, F) the training rows as the model reads them."""
+    if graph.encoder is None or graph.columns == data.columns:
+        return np.asarray(data.X)
+    table = data.frame if data.frame is not None else data.table.matrix
+    return np.asarray(graph.encode(table, "other"))[data.kept_rows]
+
+
+def _codes(graph: DecisionGraph, data: Dataset) -> np.ndarray:
+    labels = [str(label) for label in graph.classes]
+    known = {str(label): code for code, label in enumerate(data.classes)}
+    own = np.array([known.get(label, -1) for label in labels], dtype=np.int64)
+    return np.asarray(own[graph.predict_codes(_encoded(graph, data))])

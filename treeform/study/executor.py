@@ -1,0 +1,93 @@
+"""Who does the work of a study: this process, or one of joblib's backends."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from treeform.errors import SpecError, did_you_mean
+
+LOCAL = ("loky", "threading", "multiprocessing")
+NAMES = (*LOCAL, "dask", "ray")
+
+
+def each(executor: Any, workers: int | None, tasks: Iterable[Callable[[], Any]]) -> Iterator[Any]:
+    """The results of tasks, as they end.
+
+    Parameters
+    ----------
+    executor : None, str, or a client of Dask distributed
+        None: one after the other in this process. ``"loky"``: processes on this machine. ``"dask"``: workers that Dask
+        starts here, ``"dask:tcp://HOST:PORT"`` those of a cluster. ``"ray"``: the cluster that Ray is connected to.
+    workers : int or None
+        Processes; None takes one for each processor. A cluster has its own number.
+    tasks : iterable of callable
+        Each can be pickled.
+
+    Raises
+    ------
+    SpecError
+        If there is no such executor, or its package is not installed.
+    """
+    if executor is None:
+        for task in tasks:
+            yield task()
+        return
+    from joblib import Parallel, delayed, parallel_config
+
+    with _backend(executor, workers) as (name, count):
+        ordered = "list" if name in ("dask", "ray") else "generator_unordered"
+        with parallel_config(backend=name, n_jobs=count):
+            yield from Parallel(return_as=ordered)(delayed(_call)(task) for task in tasks)
+
+
+def _call(task: Callable[[], Any]) -> Any:
+    return task()
+
+
+@contextlib.contextmanager
+def _backend(executor: Any, workers: int | None) -> Iterator[tuple[str, int]]:
+    """The name that joblib knows, and the number of jobs."""
+    count = -1 if workers is None else workers
+    if executor in LOCAL:
+        yield str(executor), count
+    elif executor == "ray":
+        _package("ray", "ray")
+        from ray.util.joblib import register_ray
+
+        register_ray()
+        yield "ray", -1
+    elif isinstance(executor, str) and (executor == "dask" or executor.startswith("dask:")):
+        _package("distributed", "distributed")
+        import distributed
+
+        connect: Any = distributed.Client
+        address = executor.removeprefix("dask").removeprefix(":")
+        local = {"n_workers": workers, "threads_per_worker": 1, "dashboard_address": None}
+        try:
+            client = connect(address) if address else connect(**local)
+        except (OSError, RuntimeError, TimeoutError) as error:
+            raise SpecError(
+                f"the workers of executor={executor!r} could not be started",
+                cause=f"{error}; in a script they import it again",
+                fix='check the address, and put what the script does under if __name__ == "__main__":',
+            ) from error
+        with client:
+            yield "dask", -1
+    elif hasattr(executor, "scheduler") and hasattr(executor, "submit"):
+        with executor.as_current():
+            yield "dask", -1
+    else:
+        raise SpecError(
+            f"there is no executor {executor!r}",
+            cause=f"executors are {', '.join(NAMES)}, and clients of Dask distributed",
+            fix=did_you_mean(str(executor), NAMES) or "use executor='loky'",
+        )
+
+
+def _package(module: str, package: str) -> None:
+    from importlib.util import find_spec
+
+    if find_spec(module) is None:
+        raise SpecError(f"the executor needs {package}, which is not installed", fix=f"pip install {package}")

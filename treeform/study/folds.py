@@ -1,0 +1,79 @@
+"""Which rows are learnt from and which are held out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treeform.errors import SpecError
+
+
+@dataclass(frozen=True)
+class Fold:
+    """Rows of one fold.
+
+    Attributes
+    ----------
+    seed : int or None
+        What the folds were drawn with; None where they were given, or nothing is held out.
+    number : int or None
+        From 0; None where nothing is held out.
+    train, test : (m,) int64 or None
+        Positions among the rows; None: all of them are learnt from, and none is held out.
+    """
+
+    seed: int | None = None
+    number: int | None = None
+    train: NDArray[np.int64] | None = None
+    test: NDArray[np.int64] | None = None
+
+
+def folds_of(cv: Any, seeds: Sequence[int], y: NDArray[Any]) -> list[Fold]:
+    """The folds of a study.
+
+    Parameters
+    ----------
+    cv : None, int, or splitter of scikit-learn
+        A number means stratified folds, drawn anew with each seed; a splitter is used as it is.
+    seeds : sequence of int
+    y : (n,) array
+        Labels.
+
+    Raises
+    ------
+    SpecError
+        If ``cv`` is none of these, or no fold can be drawn.
+    """
+    if cv is None:
+        return [Fold()]
+    from sklearn.model_selection import StratifiedKFold
+
+    if isinstance(cv, int) and not isinstance(cv, bool) and cv >= 2:
+        drawn: list[tuple[int | None, Any]] = [
+            (seed, StratifiedKFold(cv, shuffle=True, random_state=seed)) for seed in seeds
+        ]
+    elif hasattr(cv, "split"):
+        drawn = [(None, cv)]
+    else:
+        raise SpecError(
+            f"cv={cv!r} makes no folds",
+            cause="it is a number of folds, at least 2, or a splitter of scikit-learn",
+            fix="use for example cv=5, or leave it out to learn from all rows",
+        )
+    nothing = np.zeros((len(y), 1))
+    try:
+        return [
+            Fold(seed, number, np.asarray(train, dtype=np.int64), np.asarray(test, dtype=np.int64))
+            for seed, splitter in drawn
+            for number, (train, test) in enumerate(splitter.split(nothing, y))
+        ]
+    except ValueError as error:
+        raise SpecError(
+            f"cv={cv!r} does not fit these {len(y)} rows",
+            cause=str(error).splitlines()[0],
+            fix="use fewer folds",
+        ) from error

@@ -1,0 +1,55 @@
+"""The grid of a study: every combination of the values of its settings, in order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from itertools import product
+from typing import Any
+
+from treeform.errors import SpecError
+
+MOST_RUNS = 100_000
+
+
+def combinations(
+    grid: Mapping[str, Iterable[Any]] | Iterable[Mapping[str, Iterable[Any]]],
+) -> list[dict[str, Any]]:
+    """The settings of every run; the last setting of a grid changes first.
+
+    Parameters
+    ----------
+    grid : mapping from setting to values, or a sequence of mappings
+        Several grids are taken one after the other, as in scikit-learn.
+
+    Raises
+    ------
+    SpecError
+        If a setting has no values, or there are too many combinations.
+    """
+    out: list[dict[str, Any]] = []
+    for part in [grid] if isinstance(grid, Mapping) else grid:
+        names = list(part)
+        values = [_values(name, part[name]) for name in names]
+        out += [dict(zip(names, each, strict=True)) for each in product(*values)]
+        if len(out) > MOST_RUNS:
+            raise SpecError(
+                f"the grid has more than {MOST_RUNS:,} combinations",
+                cause="every combination is a solve of its own",
+                fix="give fewer values, or several smaller grids",
+            )
+    return out
+
+
+def _values(name: str, values: Any) -> list[Any]:
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise SpecError(
+            f"the setting {name!r} of the grid has the value {values!r}",
+            cause="a grid gives a list of values for each setting",
+            fix=f"write {name!r}: [{values!r}]",
+        )
+    listed = list(values)
+    if not listed:
+        raise SpecError(
+            f"the setting {name!r} of the grid has no values", fix="give at least one, or leave it out"
+        )
+    return listed

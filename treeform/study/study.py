@@ -1,0 +1,147 @@
+"""What a sweep returns: one row for each run, and what they have in common."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from treeform.errors import SpecError
+from treeform.notebook import Printed
+
+MEASURES = ("train_error", "test_error", "tests", "gap", "seconds")
+
+
+@dataclass(frozen=True)
+class StudyProgress:
+    """The state of a study: how many of its runs are done, and the row of the last one."""
+
+    done: int
+    total: int
+    row: Mapping[str, Any]
+
+
+@dataclass(frozen=True, repr=False)
+class Study(Printed):
+    """All runs of a sweep.
+
+    Attributes
+    ----------
+    table : DataFrame
+        One row for each run that ended, in the order of the grid: ``run``, the settings, ``seed`` and ``fold``,
+        ``status`` ("optimal", "feasible", "infeasible", "unknown" or "error"), ``objective``, ``bound``, ``gap``,
+        ``train_error`` and ``test_error`` (shares of the weight), ``depth``, ``tests``, ``seconds``, ``solver``,
+        ``limit``, ``certificate`` (a file in the folder of the study), ``message`` (of an error), and ``held_out NAME``
+        for each requirement: what its model lacks of it on the rows held out.
+    settings : tuple of str
+        The columns that are settings.
+    total : int
+        The number of runs of the grid; more than there are rows where the sweep was stopped.
+    """
+
+    table: pd.DataFrame
+    settings: tuple[str, ...]
+    total: int
+
+    @property
+    def complete(self) -> bool:
+        """Whether every run has ended, and without an error."""
+        return len(self.table) == self.total and not bool((self.table["status"] == "error").any())
+
+    def summary(self) -> pd.DataFrame:
+        """Means over folds for each combination of settings, in the order of the grid.
+
+        Returns
+        -------
+        DataFrame
+            The settings, ``runs`` (without errors), the share ``proved``, means of the measures, and
+            ``standard_error``: that of the mean of ``test_error``, or of ``train_error`` where nothing is held out.
+        """
+        done = self.table[self.table["status"] != "error"]
+        score = self._score()
+        rows = []
+        for values, group in (
+            done.groupby(list(self.settings), sort=False, dropna=False) if self.settings else ()
+        ):
+            row = dict(zip(self.settings, values, strict=True))
+            row |= {"runs": len(group), "proved": float((group["status"] == "optimal").mean())}
+            row |= {name: group[name].astype(float).mean() for name in MEASURES}
+            row["standard_error"] = group[score].astype(float).sem() if len(group) > 1 else float("nan")
+            rows.append(row)
+        return pd.DataFrame(rows, columns=[*self.settings, "runs", "proved", *MEASURES, "standard_error"])
+
+    def best(self) -> dict[str, Any]:
+        """Settings of the smallest models whose mean error is within one standard error of the least.
+
+        The error is that on rows held out, where there are any. "Smallest" is the mean number of tests; ties are
+        broken by the error.
+
+        Raises
+        ------
+        SpecError
+            If no run has a model.
+        """
+        table, score = self.summary(), self._score()
+        known = table[table[score].notna()]
+        if known.empty:
+            raise SpecError(
+                "no run of this study has a model", fix="see the columns status and message of its table"
+            )
+        least = int(np.argmin(known[score].to_numpy(float)))
+        spread = float(known["standard_error"].to_numpy(float)[least])
+        most = float(known[score].to_numpy(float)[least]) + (0.0 if np.isnan(spread) else spread)
+        near = known[known[score] <= most].sort_values(["tests", score], kind="stable")
+        return {name: near[name].tolist()[0] for name in self.settings}
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the table: ``.csv`` or ``.parquet``.
+
+        Raises
+        ------
+        SpecError
+            If the name says neither, or the file cannot be written.
+        """
+        target = Path(path)
+        try:
+            if target.suffix == ".csv":
+                self.table.to_csv(target, index=False)
+            elif target.suffix == ".parquet":
+                self.table.astype(dict.fromkeys(self.settings, "string")).to_parquet(target, index=False)
+            else:
+                raise SpecError(f"{target} is no table that can be written", fix="name it .csv or .parquet")
+        except OSError as error:
+            raise SpecError(f"{target} cannot be written", cause=error.strerror or str(error)) from error
+
+    def __str__(self) -> str:
+        errors = int((self.table["status"] == "error").sum())
+        proved = int(self.table["status"].isin(["optimal", "infeasible"]).sum())
+        head = f"{len(self.table)} of {self.total} runs, {proved} proved" + (
+            f", {errors} errors" if errors else ""
+        )
+        if self.table.empty or not self.settings:
+            return head
+        shown = self.summary().drop(columns=["gap"])
+        return f"{head}\n{shown.to_string(index=False, float_format=lambda x: f'{x:.4g}')}"
+
+    def _score(self) -> str:
+        return "test_error" if bool(self.table["test_error"].notna().any()) else "train_error"
+
+
+def study_of(rows: Sequence[Mapping[str, Any]], settings: tuple[str, ...], total: int) -> Study:
+    """A study from the rows of its runs, whatever order they ended in."""
+    ordered = sorted(rows, key=lambda row: int(row["run"]))
+    names = [*FIRST, *settings, *LAST]
+    more = dict.fromkeys(name for row in ordered for name in row if name not in names)
+    return Study(pd.DataFrame(list(map(dict, ordered)), columns=[*names, *more]), settings, total)
+
+
+FIRST = ("run",)
+LAST = (
+    "seed", "fold", "status", "objective", "bound", "gap", "train_error", "test_error", "depth", "tests", "seconds",
+    "solver", "limit", "certificate", "message",
+)  # fmt: skip

@@ -1,0 +1,270 @@
+"""What a study runs: a problem or an estimator, with the settings of one run."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treeform.data import Dataset
+from treeform.errors import SpecError, TreeformError, did_you_mean
+from treeform.estimators.parameters import named, with_parameters
+from treeform.graph import DecisionGraph
+from treeform.language.component import parameters_of
+from treeform.language.objective import Nodes, Objective
+from treeform.language.requirement import Requirement
+from treeform.problem import Problem
+from treeform.requirements.groups import Groups
+from treeform.result import Result
+from treeform.solve.choice import choose
+from treeform.solve.options import SolveOptions
+from treeform.solve.verification import verify
+from treeform.study.folds import Fold
+
+OF_PROBLEM = ("shape", "minimize", "price", "solver", "formulation")
+"""Settings of a problem; others are ``REQUIREMENT__PARAMETER``."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One run's result, with what its model does on the rows held out."""
+
+    result: Result
+    test_error: float | None
+    violations: dict[str, float | None]
+
+
+class Subject(ABC):
+    """What is run with each combination of settings."""
+
+    @property
+    @abstractmethod
+    def labels(self) -> NDArray[Any]:
+        """(n,) the labels of all rows, for drawing folds."""
+
+    @abstractmethod
+    def check(self, settings: Mapping[str, Any], fold: Fold) -> None:
+        """Refuse settings that have no meaning, before anything long begins."""
+
+    @abstractmethod
+    def run(
+        self, settings: Mapping[str, Any], fold: Fold, known: list[DecisionGraph], time_limit: float | None
+    ) -> Answer:
+        """Solve; `known` are models of neighbours on the same rows."""
+
+    @abstractmethod
+    def identity(self) -> str:
+        """Text that differs where answers may differ."""
+
+    def chain(self, settings: Mapping[str, Any]) -> tuple[Any, ...]:
+        """Runs with equal values are solved one after the other, and learn from each other."""
+        return tuple(str(settings.get(name)) for name in ("shape", "solver", "formulation", "minimize"))
+
+
+class ProblemSubject(Subject):
+    """A problem; requirements and objectives are bound anew to the rows of each fold."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self._last: tuple[Fold, Dataset] | None = None  # the rows of the last run are often those of the next
+
+    @property
+    def labels(self) -> NDArray[Any]:
+        return self.problem.data.classes[self.problem.data.y]
+
+    def identity(self) -> str:
+        stated = [requirement.to_json() for requirement in self.problem.requirements]
+        what = [self.problem.data.digest, str(self.problem.shape), str(self.problem.objective), stated]
+        return hashlib.sha256(json.dumps(what, sort_keys=True, default=str).encode()).hexdigest()
+
+    def check(self, settings: Mapping[str, Any], fold: Fold) -> None:
+        known = [f"{name}__{key}" for name, r in self._named().items() for key in parameters_of(r)]
+        for name in settings:
+            if name not in OF_PROBLEM and name not in known:
+                raise SpecError(
+                    f"the grid has the unknown setting {name!r}",
+                    cause=f"settings are {', '.join((*OF_PROBLEM, *known))}",
+                    fix=did_you_mean(name, (*OF_PROBLEM, *known)),
+                )
+        if fold.train is not None:
+            self._refuse_arrays()
+        stated = self.stated(settings, self.problem.data)
+        choose(stated.question, SolveOptions(settings.get("solver"), settings.get("formulation")))
+
+    def stated(self, settings: Mapping[str, Any], data: Dataset) -> Problem:
+        """The problem with the settings of one run, on these rows."""
+        problem = Problem(data, None, shape=settings.get("shape", self.problem.shape))
+        objective = settings.get("minimize", str(self.problem.objective))
+        if data is self.problem.data and "minimize" not in settings:
+            objective = self.problem.objective
+        priced = Objective.of(objective)
+        if settings.get("price"):
+            priced = priced + _number(settings["price"]) * Nodes()
+        problem.minimize(priced)
+        changes = {name: value for name, value in settings.items() if name not in OF_PROBLEM}
+        try:
+            requirements = with_parameters(self._named(), changes)
+        except ValueError as error:
+            raise SpecError(str(error)) from error
+        return problem.add(list(requirements.values()))
+
+    def run(
+        self, settings: Mapping[str, Any], fold: Fold, known: list[DecisionGraph], time_limit: float | None
+    ) -> Answer:
+        data = self.problem.data
+        problem = self.stated(settings, self._train(fold))
+        solver, formulation = settings.get("solver"), settings.get("formulation")
+        start = _start(problem, SolveOptions(solver, formulation), known)
+        result = problem.solve(solver, formulation=formulation, warm_start=start, time_limit=time_limit)
+        if fold.test is None or result.graph is None:
+            return Answer(result, None, {})
+        return _held_out(problem, result, data, fold.test)
+
+    def _train(self, fold: Fold) -> Dataset:
+        if fold.train is None:
+            return self.problem.data
+        if self._last is None or self._last[0] is not fold:
+            self._last = (fold, _rows(self.problem.data, fold.train))
+        return self._last[1]
+
+    def _named(self) -> dict[str, Requirement]:
+        return named(self.problem.requirements)
+
+    def _refuse_arrays(self) -> None:
+        for requirement in self.problem.requirements:
+            for key, value in parameters_of(requirement).items():
+                if isinstance(value, Groups | np.ndarray):
+                    raise SpecError(
+                        f"{requirement.name} names its {key} by an array",
+                        cause="a fold has some of the rows only",
+                        fix="name a column of the table; exclude it, so that no test reads it",
+                    )
+
+
+class EstimatorSubject(Subject):
+    """An estimator of treeform's; settings are those of ``set_params``."""
+
+    def __init__(self, estimator: Any, X: Any, y: Any) -> None:
+        if X is None or y is None:
+            raise SpecError("an estimator needs X and y", fix="use tf.sweep(estimator, grid, X, y)")
+        self.estimator, self.X, self.y = estimator, X, np.asarray(y)
+
+    @property
+    def labels(self) -> NDArray[Any]:
+        return self.y
+
+    def identity(self) -> str:
+        from joblib import hash as joblib_hash
+
+        return f"{self.estimator!r} {joblib_hash((self.X, self.y))}"
+
+    def chain(self, settings: Mapping[str, Any]) -> tuple[Any, ...]:
+        return tuple(map(str, settings.items()))
+
+    def check(self, settings: Mapping[str, Any], fold: Fold) -> None:
+        from sklearn.base import clone
+
+        try:
+            clone(self.estimator).set_params(**settings)
+        except ValueError as error:
+            raise SpecError(f"the grid does not fit the estimator: {str(error).splitlines()[0]}") from error
+
+    def run(
+        self, settings: Mapping[str, Any], fold: Fold, known: list[DecisionGraph], time_limit: float | None
+    ) -> Answer:
+        from sklearn.base import clone
+        from sklearn.utils import _safe_indexing
+
+        estimator = clone(self.estimator).set_params(**settings)
+        if time_limit is not None:
+            estimator.set_params(time_limit=time_limit)
+        train = np.arange(len(self.y)) if fold.train is None else fold.train
+        estimator.fit(_safe_indexing(self.X, train), self.y[train])
+        result = estimator.result_
+        if fold.test is None:
+            return Answer(result, None, {})
+        wrong = estimator.predict(_safe_indexing(self.X, fold.test)) != self.y[fold.test]
+        return Answer(result, float(np.mean(wrong)), {})
+
+
+def subject_of(what: Any, X: Any, y: Any) -> Subject:
+    """A problem or an estimator.
+
+    Raises
+    ------
+    SpecError
+        If it is neither, or rows are given twice.
+    """
+    if isinstance(what, Problem):
+        if X is not None or y is not None:
+            raise SpecError("a problem has its rows already", fix="leave X and y out")
+        return ProblemSubject(what)
+    if hasattr(what, "fit") and hasattr(what, "set_params"):
+        return EstimatorSubject(what, X, y)
+    raise SpecError(
+        f"{type(what).__name__} cannot be swept",
+        cause="a study runs a problem or an estimator",
+        fix="use tf.sweep(problem, grid), or tf.sweep(tf.OptimalTreeClassifier(), grid, X, y)",
+    )
+
+
+def _rows(data: Dataset, rows: NDArray[np.int64]) -> Dataset:
+    """Some of the rows as a data set of its own, read as the whole was."""
+    X, y, weights = _table(data, rows)
+    names = None if data.frame is not None else data.table.names
+    return Dataset.from_user(X, y, weights, feature_names=names, exclude=data.exclude, options=data.options)
+
+
+def _table(data: Dataset, rows: NDArray[np.int64]) -> tuple[Any, NDArray[Any], Any]:
+    """Columns, labels and weights of some rows."""
+    if data.frame is not None:
+        X: Any = data.frame.iloc[data.kept_rows[rows]]
+    else:
+        X = np.column_stack([data.column(name)[rows] for name in data.table.names])
+    weights: Any = data.weights[rows]
+    if data.weight_unit != 1:
+        weights = np.array([float(int(w) * data.weight_unit) for w in weights])
+    return X, data.classes[data.y[rows]], weights
+
+
+def _held_out(problem: Problem, result: Result, data: Dataset, rows: NDArray[np.int64]) -> Answer:
+    """The share of wrong weight on the rows held out, and what each requirement lacks there."""
+    graph = result.graph
+    assert graph is not None
+    assert graph.encoder is not None
+    X, y, weights = _table(data, rows)
+    test = Dataset.for_model(graph.encoder, graph.classes, X, y, weights)
+    wrong = graph.predict_codes(test.X) != test.y
+    error = Fraction(int(test.weights[wrong].sum()), test.total_weight)
+    violations: dict[str, float | None] = {}
+    for name, requirement in named(problem.requirements).items():
+        try:
+            violations[name] = float(requirement.bind(test).violation(graph, test))
+        except TreeformError:  # a group that is not among these rows, for example
+            violations[name] = None
+    return Answer(result, float(error), violations)
+
+
+def _start(problem: Problem, options: SolveOptions, known: list[DecisionGraph]) -> Any:
+    """The best of the known models that the problem admits, where a native engine answers it; else "auto".
+
+    A solver takes bounds and models from a native engine, which are worth more than one model.
+    """
+    if not known or choose(problem.question, options).engine is None:
+        return "auto"
+    judged = [(verify(problem.question, graph), graph) for graph in known]
+    admitted = [(verdict.value, number) for number, (verdict, _) in enumerate(judged) if verdict.ok]
+    return judged[min(admitted)[1]][1] if admitted else "auto"
+
+
+def _number(value: Any) -> Any:
+    return (
+        value if isinstance(value, int | Fraction) and not isinstance(value, bool) else Fraction(str(value))
+    )

@@ -1,0 +1,203 @@
+"""One call for many solves: every combination of a grid on every fold."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from treeform import __version__
+from treeform.errors import SpecError, TreeformError
+from treeform.graph import DecisionGraph
+from treeform.solve.result import Limit
+from treeform.study.executor import each
+from treeform.study.folds import Fold, folds_of
+from treeform.study.grid import combinations
+from treeform.study.journal import Journal, key_of
+from treeform.study.study import Study, StudyProgress, study_of
+from treeform.study.subject import Answer, Subject, subject_of
+
+
+@dataclass(frozen=True)
+class Run:
+    """One combination of settings on one fold."""
+
+    number: int
+    settings: Mapping[str, Any]
+    fold: Fold
+    key: str
+
+
+def sweep(
+    subject: Any,
+    grid: Mapping[str, Iterable[Any]] | Iterable[Mapping[str, Iterable[Any]]],
+    X: Any = None,
+    y: Any = None,
+    *,
+    cv: Any = None,
+    seeds: Sequence[int] = (0,),
+    time_limit: float | None = None,
+    executor: Any = None,
+    workers: int | None = None,
+    folder: str | os.PathLike[str] | None = None,
+    on_progress: Callable[[StudyProgress], None] | None = None,
+) -> Study:
+    """Solve a problem, or fit an estimator, with every combination of settings on every fold.
+
+    Parameters
+    ----------
+    subject : Problem or estimator
+        What is solved. An estimator needs ``X`` and ``y``.
+    grid : mapping from setting to values, or a sequence of mappings
+        For a problem the settings are ``shape``, ``minimize``, ``price`` (of a test), ``solver``, ``formulation``
+        and ``REQUIREMENT__PARAMETER``, such as ``statistical_parity__difference``; for an estimator those of
+        ``set_params``.
+    cv : None, int or splitter
+        None learns from all rows. A number makes stratified folds, drawn with each of ``seeds``.
+    seeds : sequence of int
+        Of the folds.
+    time_limit : float, optional
+        Seconds for each run.
+    executor : None, "loky", "dask", "dask:tcp://HOST:PORT", "ray", or a client of Dask distributed
+        Who does the work; None: this process. The results are the same.
+    workers : int, optional
+        Processes of ``"loky"`` and of a local ``"dask"``; as many as processors when left out.
+    folder : path, optional
+        Where each run is kept as it ends, with its certificate. A sweep with the same folder goes on where an
+        earlier one stopped; runs that ended with an error are tried again. Workers on other machines need to see
+        this folder.
+    on_progress : callable, optional
+        Called with a `StudyProgress` as runs end.
+
+    Returns
+    -------
+    Study
+        What failed is a row with its message. Ctrl-C ends the sweep, and what has ended is kept.
+
+    Raises
+    ------
+    SpecError
+        If the grid does not fit, before anything is solved.
+
+    Notes
+    -----
+    Runs that differ in prices and parameters only are solved one after the other on the same rows, and start from each
+    other's models where a native engine answers them. Each is judged again as any warm start is.
+    """
+    what = subject_of(subject, X, y)
+    points = combinations(grid)
+    folds = folds_of(cv, seeds, what.labels)
+    for settings in points:
+        what.check(settings, folds[0])
+    if workers is not None and (not isinstance(workers, int) or isinstance(workers, bool) or workers < 1):
+        raise SpecError(
+            f"workers={workers!r} is no number of processes", fix="give a whole number, at least 1"
+        )
+    journal, identity = Journal(folder), what.identity()
+    runs = _runs(points, folds, (identity, time_limit, __version__))
+    tasks = [partial(_solve_chain, what, chain, journal, time_limit) for chain in _chains(what, runs)]
+    rows: list[dict[str, Any]] = []
+    try:
+        for ended in each(executor, workers, tasks):
+            for row in ended:
+                rows.append(row)
+                if on_progress is not None:
+                    on_progress(StudyProgress(len(rows), len(runs), row))
+            if any(row["limit"] == Limit.INTERRUPTED.value for row in ended):
+                break
+    except KeyboardInterrupt:
+        rows = [row for run in runs if (row := journal.read(run.key)) is not None] or rows
+    names = tuple(dict.fromkeys(name for settings in points for name in settings))
+    return study_of(rows, names, len(runs))
+
+
+def _runs(points: list[dict[str, Any]], folds: list[Fold], common: tuple[Any, ...]) -> list[Run]:
+    out: list[Run] = []
+    for fold in folds:
+        rows = None if fold.train is None else fold.train.tolist()
+        for settings in points:
+            key = key_of(*common, {name: str(value) for name, value in settings.items()}, rows)
+            out.append(Run(len(out), settings, fold, key))
+    return out
+
+
+def _chains(subject: Subject, runs: list[Run]) -> list[list[Run]]:
+    """Runs that learn from each other; the same whoever does the work."""
+    chains: dict[Any, list[Run]] = {}
+    for run in runs:
+        chains.setdefault((run.fold.seed, run.fold.number, subject.chain(run.settings)), []).append(run)
+    return list(chains.values())
+
+
+def _solve_chain(
+    subject: Subject, runs: list[Run], journal: Journal, time_limit: float | None
+) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = []
+    known: list[DecisionGraph] = []
+    for run in runs:
+        row = journal.read(run.key)
+        if row is None:
+            row, graph = _solve(subject, run, known, journal, time_limit)
+            if graph is not None:
+                known.append(graph)
+        rows.append(row | {"run": run.number})
+        if row["limit"] == Limit.INTERRUPTED.value:
+            break
+    return rows
+
+
+def _solve(
+    subject: Subject, run: Run, known: list[DecisionGraph], journal: Journal, time_limit: float | None
+) -> tuple[dict[str, Any], DecisionGraph | None]:
+    """One run: its row, and its model."""
+    row: dict[str, Any] = {"run": run.number, **{name: _plain(value) for name, value in run.settings.items()}}
+    row |= {
+        "seed": run.fold.seed,
+        "fold": run.fold.number,
+        "limit": None,
+        "message": None,
+        "certificate": None,
+    }
+    try:
+        answer = subject.run(run.settings, run.fold, known, time_limit)
+        row |= _facts(answer)
+        if answer.result.limit is Limit.INTERRUPTED:  # not kept: a later sweep solves it
+            return row, None
+        held = answer.result.question is not None
+        certificate = answer.result.certificate() if journal.folder is not None and held else None
+        return journal.write(run.key, row, certificate), answer.result.graph
+    except TreeformError as error:
+        row |= {"status": "error", "message": str(error).splitlines()[0]}
+    except Exception as error:  # one run that fails is a row, and never the end of the sweep
+        row |= {"status": "error", "message": f"{type(error).__name__}: {error}"}
+    return row, None
+
+
+def _facts(answer: Answer) -> dict[str, Any]:
+    result = answer.result
+    graph, question = result.graph, result.question
+    wrong = None
+    if graph is not None and question is not None:
+        data = question.data
+        wrong = float(data.weights[graph.predict_codes(data.X) != data.y].sum() / data.total_weight)
+    return {
+        "status": result.status.value,
+        "objective": _plain(result.objective),
+        "bound": _plain(result.bound),
+        "gap": result.gap,
+        "train_error": wrong,
+        "test_error": answer.test_error,
+        "depth": None if graph is None else graph.depth,
+        "tests": None if graph is None else graph.n_nodes,
+        "seconds": round(result.seconds, 4),
+        "solver": result.solver,
+        "limit": None if result.limit is None else result.limit.value,
+        **{f"held_out {name}": value for name, value in answer.violations.items()},
+    }
+
+
+def _plain(value: Any) -> Any:
+    """A value that JSON and tables hold."""
+    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
