@@ -16,6 +16,7 @@ _HOMES = {
     "treeform.language.objective": ["Error", "Nodes", "Leaves", "Depth"],
     "treeform.language.costs": ["Cost"],
     "treeform.objectives": [
+        "AbstainCost",
         "BalancedError",
         "F1Loss",
         "GroupError",
@@ -56,6 +57,7 @@ _HOMES = {
         "Below",
         "Fix",
         "StayCloseTo",
+        "MinCoverage",
     ],
     "treeform.language.bounded": ["Bounded"],
     "treeform.language.component": ["Component"],

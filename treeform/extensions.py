@@ -57,6 +57,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "f1_loss": "treeform.objectives.f1:F1Loss",
         "squared_error": "treeform.objectives.regression:SquaredError",
         "absolute_error": "treeform.objectives.regression:AbsoluteError",
+        "abstain_cost": "treeform.objectives.abstain:AbstainCost",
         "soft": "treeform.objectives.soft:Soft",
     },
 }

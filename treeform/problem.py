@@ -11,7 +11,7 @@ from treeform.data import Dataset
 from treeform.data.labels import refuse_quantities
 from treeform.data.options import TableOptions
 from treeform.errors import SpecError
-from treeform.language.bounded import Bounded
+from treeform.language.bounded import closed
 from treeform.language.objective import Error, Objective
 from treeform.language.question import Question
 from treeform.language.requirement import Requirement
@@ -58,6 +58,9 @@ class Problem:
         missing" is a test, too. ``"error"`` refuses missing values.
     dates : {None, "days"}, default None
         None refuses dates; ``"days"`` makes them days since 1970-01-01, and rules show dates.
+    abstain : str, optional
+        A label for leaves that decide nothing, such as ``"ask"``: one more class, which no row has. `AbstainCost`
+        prices it, `MinCoverage` bounds it; everything else counts it as a wrong prediction.
     sensitive_features : array of shape (n,), optional
         Groups for fairness requirements that name none themselves.
 
@@ -88,6 +91,7 @@ class Problem:
         categorical: Iterable[str] = (),
         missing: Literal["value", "error"] = "value",
         dates: Literal["days"] | None = None,
+        abstain: str | None = None,
         sensitive_features: Any = None,
     ) -> None:
         self.shape = shape_of(shape)
@@ -99,7 +103,7 @@ class Problem:
                 y,
                 sample_weight,
                 exclude=exclude,
-                options=TableOptions.of(categorical, missing, dates),
+                options=TableOptions.of(categorical, missing, dates, abstain),
                 allow_quantities=True,
             )
         )
@@ -151,7 +155,7 @@ class Problem:
                 )
         held = [one for one in many if isinstance(one, Requirement)]
         check_regression(self.objective, many)
-        bound = [_closed(r.bind(self.data, sensitive_features=self._sensitive)) for r in held]
+        bound = [closed(r.bind(self.data, sensitive_features=self._sensitive)) for r in held]
         for requirement in bound:
             refusal = requirement.refusal(self.data, self.shape)
             if refusal is not None:
@@ -425,17 +429,6 @@ class Problem:
             ),
         ]
         return "\n".join(lines)
-
-
-def _closed(requirement: Requirement) -> Requirement:
-    """The requirement, if its bound is not left open."""
-    if not isinstance(requirement, Bounded) or requirement.bound is not None:
-        return requirement
-    raise SpecError(
-        f"{requirement} has no bound",
-        cause="its number is left open, which only problem.frontier(over=...) takes",
-        fix=f"give the number, such as {type(requirement).__name__}(..., {requirement.bound_name}=0.05)",
-    )
 
 
 def _writer(proofs: str | os.PathLike[str] | Proofs | None) -> Proofs | None:

@@ -7,10 +7,7 @@
 from __future__ import annotations
 
 import builtins
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -43,9 +40,16 @@ def command_names() -> list[tuple[str, ...]]:
 
 def help_text(*words: str) -> str:
     """What ``treeform WORDS --help`` prints, without colours, 100 columns wide."""
-    environment = {**os.environ, "COLUMNS": "100", "TERMINAL_WIDTH": "100", "NO_COLOR": "1", "TERM": "dumb"}
-    line = [sys.executable, "-m", "treeform", *words, "--help"]
-    done = subprocess.run(line, capture_output=True, text=True, check=True, env=environment)
+    from typer import rich_utils
+    from typer.testing import CliRunner
+
+    from treeform.cli.app import app
+
+    rich_utils.MAX_WIDTH = 100  # read from the environment when typer is imported
+    plain = {"COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb"}
+    done = CliRunner().invoke(
+        app, [*words, "--help"], prog_name="treeform", env=plain, catch_exceptions=False
+    )
     text = re.sub(r"\x1b\[[0-9;]*m", "", done.stdout).strip("\n")
     return "\n".join(line.rstrip() for line in text.splitlines())
 

@@ -29,6 +29,7 @@ REQUIREMENTS = [
 SHAPES = (Tree(2), Diagram(1, 1), Tree(1))
 
 
+@pytest.mark.drawn(14)
 @pytest.mark.parametrize("number", range(len(REQUIREMENTS)))
 @pytest.mark.parametrize("objective", ["error", "error + 1/2*nodes", "2*leaves", "depth"])
 def test_equals_exhaustive_enumeration(number, objective):

@@ -21,7 +21,7 @@ from rich.console import Console
 
 import treeform as tf
 from treeform.cli.app import app
-from treeform.cli.progress import ProgressDisplay, clock, line
+from treeform.cli.progress import ProgressDisplay, clock, line, shown_as
 from treeform.model import Model
 from treeform.solve import Limit, Progress
 from treeform.solve.building import build_beside
@@ -67,6 +67,15 @@ def test_the_block_shows_the_state_of_the_search() -> None:
     assert re.search("[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]", shown)
     assert "\n" not in plain(out.getvalue()).splitlines()[-1]
     assert shown.count("phase") == 0  # no log beside the block
+
+
+def test_work_without_an_incumbent_is_shown_too() -> None:
+    out = io.StringIO()
+    with shown_as("checking c.json", Console(file=out, force_terminal=True, width=80)):
+        tell(1234, "nodes")
+        time.sleep(0.3)
+    shown = plain(out.getvalue())
+    assert "checking c.json" in shown and "1,234 nodes" in shown
 
 
 def test_nothing_is_shown_in_pipes_unless_asked_for() -> None:
@@ -171,6 +180,16 @@ def test_steps_are_heard_by_the_innermost() -> None:
     assert (outer, inner) == ([Step(3, "rows")], [Step(2, "rows", 5)])
 
 
+def test_tables_tell_how_far_they_are_read_and_compared() -> None:
+    seen: list[Step] = []
+    table = pd.DataFrame({"a": list("xyz") * 5, "b": range(15)})
+    with heard_by(seen.append):
+        data = tf.Problem(table, [0, 1, 1] * 5, shape="tree:1").data
+        data.splits("feature")
+    assert [str(step) for step in seen[:2]] == ["0 of 2 columns read", "1 of 2 columns read"]
+    assert str(seen[-1]) == "0 of 17 tests compared"
+
+
 def steps_of(solve: Callable[[Callable[[Progress], None]], Any]) -> list[Progress]:
     seen: list[Progress] = []
     solve(seen.append)
@@ -189,13 +208,16 @@ def steps_of(solve: Callable[[Callable[[Progress], None]], Any]) -> list[Progres
         (tf.TotalsSearch(), tf.Tree(3), "predicted"),
         (tf.ContinuousTotals(), tf.Tree(3), "predicted"),
         (tf.DiagramSearch(), tf.Diagram(1, 2, 3), None),
+        (tf.RegressionSearch(), tf.Tree(3), "value"),
         ("highs", tf.Tree(2), None),
     ],
 )
 def test_nodes_of_every_search(solver: Any, shape: Any, requirement: Any) -> None:
     X, y = noisy(12 if solver == "highs" else 300)
     problem = tf.Problem(X, y, shape=shape)
-    if requirement:
+    if requirement == "value":
+        problem.minimize(tf.SquaredError())
+    elif requirement:
         problem += tf.StatisticalParity(groups=(X[:, 2] > 5).astype(int), difference="0.1", favourable=1)
     more = {} if solver != "highs" else {"formulation": "odd", "warm_start": None}
     seen = steps_of(lambda tell: problem.solve(solver, on_progress=tell, time_limit=30, **more))

@@ -42,7 +42,7 @@ def draw(seed, rows=(4, 11)):
         least = int(rng.integers(0, 7))
         problem += [
             draw_rates(rng, group, favourable),
-            draw_rates(rng, group, favourable),
+            tf.FeatureBudget(int(rng.integers(0, 3))),
             AtMostApproved(least + int(rng.integers(0, 4)), least),
             tf.MinSupport(int(rng.integers(1, 4))),
             [tf.MaxNodes(int(rng.integers(0, 3))), tf.Stability(int(rng.integers(1, 5)))][seed % 2],
@@ -51,13 +51,13 @@ def draw(seed, rows=(4, 11)):
 
 
 def outcomes(data, task, rows, depth):
-    """(cost, tests, totals) of all admissible trees on the rows, every threshold tried; each once."""
+    """(columns, cost, tests, totals) of all admissible trees on the rows, every threshold tried; each once."""
     weights, cost = data.weights[list(rows)], task.cost_of_samples(data)[list(rows)]
     load, found = int(weights.sum()), set()
     if load >= task.min_support:
         for c in range(data.n_classes):
             totals = weights @ task.totals.per_sample[list(rows), c] if task.totals else ()
-            found.add((int(weights @ cost[:, c]), 0, *map(int, totals)))
+            found.add((frozenset(), int(weights @ cost[:, c]), 0, *map(int, totals)))
     if depth == 0 or load < task.min_flow:
         return found
     for f in range(data.n_features):
@@ -67,8 +67,8 @@ def outcomes(data, task, rows, depth):
             right = outcomes(data, task, tuple(i for i in rows if data.X[i, f] > threshold), depth - 1)
             for a in left:
                 for b in right:
-                    cost_of, tests, *rest = (p + q for p, q in zip(a, b, strict=True))
-                    found.add((cost_of + task.node_penalty, tests + 1, *rest))
+                    cost_of, tests, *rest = (p + q for p, q in zip(a[1:], b[1:], strict=True))
+                    found.add((a[0] | b[0] | {f}, cost_of + task.node_penalty, tests + 1, *rest))
     return found
 
 
@@ -76,8 +76,10 @@ def least_cost(data, task):
     """The cost of the best tree by enumeration, or None."""
     rows = task.totals.rows if task.totals else ()
     best = None
-    for cost, tests, *totals in outcomes(data, task, tuple(range(data.n_samples)), task.depth):
+    for columns, cost, tests, *totals in outcomes(data, task, tuple(range(data.n_samples)), task.depth):
         if task.max_nodes is not None and tests > task.max_nodes:
+            continue
+        if task.max_features is not None and len(columns) > task.max_features:
             continue
         values = [sum(c * t for c, t in zip(row.coef, totals, strict=True)) for row in rows]
         sides = [
@@ -209,6 +211,41 @@ def test_rows_that_no_tree_satisfies_are_named():
     assert problem.solve().status is tf.Status.INFEASIBLE
 
 
+def test_a_budget_of_columns_is_kept_with_a_start_a_bound_and_a_limit():
+    problem = continuous(3, 200, columns=5)
+    problem += tf.FeatureBudget(1)
+    best, seen = run(problem, tf.ContinuousTotals()), []
+    again = run(
+        problem, tf.ContinuousTotals(), start=best.graph, on_incumbent=lambda *news: seen.append(news)
+    )
+    assert best.proved and len({f for f in best.graph.feature if f >= 0}) == 1
+    assert again.proved and again.upper == best.upper == seen[0][1] and best.counters["column_sets"] > 2
+    nothing = run(problem, tf.ContinuousTotals(), upper=best.upper)
+    assert nothing.proved and nothing.graph is None and nothing.lower >= best.upper
+    stopped = run(problem, tf.ContinuousTotals(), time_limit=0.0)
+    assert stopped.reason == "time" and stopped.lower <= best.upper
+
+
+def test_a_start_that_costs_nothing_is_the_answer():
+    problem = tf.Problem([[0.0], [1.0]], [0, 1], shape=tf.Tree(1))
+    data, task = problem.data, TreeTask(depth=1, max_features=0)
+    constant = tf.ContinuousTotals().run(data, task, EngineRun())
+    assert constant.proved and constant.upper == 1 and constant.graph.n_nodes == 0
+    again = tf.ContinuousTotals().run(data, task, EngineRun(start=constant.graph))
+    assert again.proved and again.upper == again.lower == 1
+    nothing = tf.ContinuousTotals().run(data, task, EngineRun(upper=0))
+    assert nothing.proved and nothing.graph is None
+
+
+def test_the_certificate_of_a_tree_within_a_budget_is_checked():
+    problem = continuous(3, 30, columns=3)
+    problem += tf.FeatureBudget(1)
+    result = problem.solve(tf.ContinuousTotals())
+    group = problem.question.requirements[0].groups
+    report = tf.check(result.certificate(), problem.data.X, problem.data.y, sensitive_features=group)
+    assert result.status is tf.Status.OPTIMAL and report.ok
+
+
 @pytest.mark.parametrize("groups", ["empty", "identical", "label"])
 def test_odd_groups(groups):
     rng = np.random.default_rng(4)
@@ -268,10 +305,10 @@ def test_more_active_rows_than_solutions_carry_end_the_search_with_a_true_bound(
 
 def test_what_it_does_not_take_is_refused_with_the_reason():
     problem = continuous(0, 40)
-    budget = tf.Problem(problem.data.X, problem.data.y, shape=tf.Tree(2))
-    budget += tf.FeatureBudget(1)
-    with pytest.raises(SpecError, match="feature_budget"):
-        budget.solve(tf.ContinuousTotals())
+    monotone = tf.Problem(problem.data.X, problem.data.y, shape=tf.Tree(2))
+    monotone += tf.Monotone(problem.data.columns[0].source, "increasing", favourable=1)
+    with pytest.raises(SpecError, match="monotone"):
+        monotone.solve(tf.ContinuousTotals())
     with pytest.raises(SpecError, match="depth 9"):
         tf.ContinuousTotals().run(problem.data, TreeTask(depth=10), EngineRun())
     with pytest.raises(SpecError, match="diagrams"):

@@ -17,25 +17,40 @@ from treeform.solve.relaxation import relax
 from treeform.testing import all_models, brute_force
 
 
+def check_against_enumeration(seed):
+    """All parts of the search switched on and off at random; returns the status and the kinds of requirements."""
+    problem = problem_of(seed)
+    rng = np.random.default_rng(seed)
+    parts = tuple(part for part in PARTS if rng.random() < 0.7)
+    question = problem.question
+    wanted = brute_force(problem.data, question.shape, question.objective, question.requirements)
+    engine = tf.TotalsSearch(parts=parts, simd=("auto", "plain")[seed % 2], threads=1 + seed % 3)
+    result = problem.solve(engine)
+    if wanted is None:
+        assert result.status is tf.Status.INFEASIBLE, seed
+    else:
+        assert result.status is tf.Status.OPTIMAL, seed
+        assert result.objective == wanted[0] == result.bound, seed
+        assert not any(result.violations.values()), seed
+    return result.status, frozenset(type(r).__name__ for r in question.requirements)
+
+
 @pytest.mark.parametrize("block", range(6))
 def test_the_search_finds_what_enumeration_finds(block, draw):
-    settled = set()
-    for seed in draw(range(block * 40, block * 40 + 40), 20):
-        problem = problem_of(seed)
-        rng = np.random.default_rng(seed)
-        parts = tuple(part for part in PARTS if rng.random() < 0.7)
-        question = problem.question
-        wanted = brute_force(problem.data, question.shape, question.objective, question.requirements)
-        engine = tf.TotalsSearch(parts=parts, simd=("auto", "plain")[seed % 2], threads=1 + seed % 3)
-        result = problem.solve(engine)
-        settled.add(result.status)
-        if wanted is None:
-            assert result.status is tf.Status.INFEASIBLE, seed
-        else:
-            assert result.status is tf.Status.OPTIMAL, seed
-            assert result.objective == wanted[0] == result.bound, seed
-            assert not any(result.violations.values()), seed
+    settled = {check_against_enumeration(seed)[0] for seed in draw(range(block * 40, block * 40 + 40), 20)}
     assert tf.Status.OPTIMAL in settled
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("block", range(10))
+def test_ten_thousand_drawn_problems(block):
+    settled = [check_against_enumeration(seed) for seed in range(1000 + block * 1000, 2000 + block * 1000)]
+    met = {kinds for _, kinds in settled}
+    every = frozenset().union(*met)
+    assert len(every) == 12  # each kind alone, and with each other one
+    assert all(frozenset({kind}) in met for kind in every)
+    assert all(any({a, b} <= kinds for kinds in met) for a in every for b in every)
+    assert sum(status is tf.Status.INFEASIBLE for status, _ in settled) > 10
 
 
 @pytest.mark.parametrize("columns", [1, 2])
@@ -214,7 +229,7 @@ def test_a_table_of_many_tests_is_left_to_others_and_the_note_says_so():
     X, y = rng.random((600, 2)), np.arange(600) % 2
     X[:, 1] = X[:, 1] > 0.5
     problem = tf.Problem(X, y, shape=tf.Tree(1))
-    problem += [tf.StatisticalParity(groups=np.arange(600) // 300, difference=0.1), tf.FeatureBudget(1)]
+    problem += [tf.StatisticalParity(groups=np.arange(600) // 300, difference=0.1), TestPrice(1)]
     result = problem.solve(time_limit=1)
     assert result.solver != "totals-search"
     assert any("totals-search honours all" in note and "600 tests" in note for note in result.notes)

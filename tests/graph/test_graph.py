@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from treeform.data import Dataset
 from treeform.errors import DataError, SpecError, UnseenLevels
-from treeform.graph import DecisionGraph, evaluate
+from treeform.graph import DecisionGraph, evaluate, normalised
+from treeform.graph.routing import sides_taken
 
 SEEDS = st.integers(0, 10_000)
 
@@ -218,3 +219,18 @@ def test_leaf_without_training_weight_predicts_its_label(credit):
     data = Dataset.from_user(*credit)
     graph = DecisionGraph.from_nested((0, 1000.0, 0, 1), data)
     assert graph.predict_proba(credit[0].assign(age=2000.0))[0].tolist() == [0, 1]
+
+
+@settings(max_examples=60, deadline=None)
+@given(SEEDS)
+def test_what_is_known_of_the_rows_is_what_routing_finds(seed):
+    graph, data = random_graph(seed)
+    for known in (graph.simplified(data), normalised(graph, data), normalised(graph.simplified(data), data)):
+        fresh = replace(known)
+        assert (sides_taken(known, data) == sides_taken(fresh, data)).all()
+        assert (known.counts == fresh.with_counts(data).counts).all()
+    other = Dataset.from_user(data.X[:5], data.classes[data.y[:5]])
+    if other.n_classes == data.n_classes:
+        assert (sides_taken(graph, other) == sides_taken(replace(graph), other)).all()
+        assert graph.with_counts(other).counts[0].sum() == 5
+        assert graph.with_counts(data).counts[0].sum() == data.total_weight * data.weight_unit

@@ -110,6 +110,7 @@ def test_bad_input_is_refused_with_what_to_do(name: str) -> None:
     assert caught.value.fix, caught.value.what
 
 
+@pytest.mark.drawn(6)
 @pytest.mark.parametrize("solver", ["highs", "cp-sat", "mathopt:scip", "pyomo:cbc", "contree", "glucose42"])
 @pytest.mark.parametrize("limit", [float("inf"), 1e300])
 def test_a_limit_beyond_all_time_is_none(solver: str, limit: float) -> None:

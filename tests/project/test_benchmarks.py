@@ -220,7 +220,7 @@ def test_binary(folder: Path, data: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_diagrams(folder: Path, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from benchmarks.diagrams import search
+    from benchmarks.diagrams import pairs, search, totals
 
     monkeypatch.setattr(search, "SKELETONS", {"I": "diagram:1,2"})
     monkeypatch.setattr(search, "STUDIED", ("iris",))
@@ -230,6 +230,14 @@ def test_diagrams(folder: Path, data: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert line["all"] == "100 %"
     assert [line["proved"] for line in lines("diagram_aids", folder)] == ["5 of 5"] * 4
     assert "of 5 are optimal" in made("diagram_step1", folder).note
+    monkeypatch.setattr(pairs, "SKELETONS", {"I": "diagram:1,2"})
+    monkeypatch.setattr(pairs, "PROBLEMS", (("iris", "I", 2),))
+    pairs.main(limit=1)
+    (line,) = lines("diagram_pairs", folder)
+    assert not line["CPU s, pairs"].startswith("open")
+    totals.main(seconds=5, sets="compas", shapes="diagram:1,2")
+    (line,) = lines("diagram_totals", folder)
+    assert len({line[f"{way}: errors / bound"] for way in totals.WAYS}) == 1
 
 
 def test_sat(folder: Path, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -48,6 +48,7 @@ WAYS = [("sat-depth", "cadical195"), ("odd", "cp-sat"), ("odd-paper", "highs")]
 ASKED = [AtLeast(2), AtLeast(3), ReadTwice()]
 
 
+@pytest.mark.drawn(5)
 @pytest.mark.parametrize("requirement", ASKED, ids=str)
 @pytest.mark.parametrize(("formulation", "solver"), WAYS)
 def test_trees_against_enumeration(formulation: str, solver: str, requirement: tf.Requirement) -> None:

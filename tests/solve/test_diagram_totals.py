@@ -118,7 +118,7 @@ def test_a_solve_ends_with_it() -> None:
     result = problem.solve(time_limit=30)
     assert result.status is tf.Status.OPTIMAL
     assert BY in {claim.by for claim in result.claims}
-    without = problem.solve("cp-sat", formulation="odd", warm_start=None, time_limit=3)
+    without = problem.solve("cp-sat", formulation="odd", warm_start=None, time_limit=1)
     assert without.errors is not None
     assert without.bound is not None
     assert without.bound <= result.errors <= without.errors

@@ -134,10 +134,11 @@ STRUCTURE = [
 """What a model looks like; the cells are drawn."""
 
 
+@pytest.mark.drawn(36)
 @pytest.mark.parametrize("requirement", REQUIREMENTS, ids=str)
 @pytest.mark.parametrize("formulation", FORMULATIONS)
 def test_requirements(requirement, formulation, nightly):
-    """Cases of each shape; every cell of requirement, formulation and solver is reached in every run."""
+    """Cases of each shape; every requirement in every run, many on both formulations, each cell with every solver."""
     size = {"cases": 6, "models": 40} if nightly else {"cases": 4, "models": 6, "in_turn": True}
     report = check_requirement(requirement, [formulation], SOLVERS, **size)
     assert report.cells == set(product([formulation], SOLVERS))
@@ -185,7 +186,8 @@ def test_requirements_on_all_that_is_installed(requirement):
 def test_all_requirements_and_formulations_are_among_the_cells():
     ours = {kind for kind in registered().values() if kind.__name__ in tf.__all__}
     assert len(ours) > 15
-    assert ours <= {type(requirement) for requirement in (*REQUIREMENTS, *STRUCTURE)}
+    # That on coverage needs data with a label for abstaining: tests/objectives/test_abstain.py.
+    assert ours - {tf.MinCoverage} <= {type(requirement) for requirement in (*REQUIREMENTS, *STRUCTURE)}
     # The two left out are covered by tests of their own: one for hyperplanes, one for the fewest tests without errors.
     assert set(formulation_names()) == {*FORMULATIONS, *FLOWS, "odd-paper", "sat-size"}
 

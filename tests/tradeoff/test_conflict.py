@@ -102,6 +102,7 @@ CASES = [
 ]
 
 
+@pytest.mark.drawn(3)
 @pytest.mark.parametrize(("seed", "requirements"), CASES)
 def test_a_conflict_is_minimal_and_relaxations_are_the_smallest(seed, requirements) -> None:
     p = problem(seed)

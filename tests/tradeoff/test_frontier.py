@@ -102,6 +102,7 @@ def long_frontier() -> tf.Problem:
     return tf.Problem(*table(), shape="tree:2", exclude=["group"])
 
 
+@pytest.mark.drawn(5)
 @pytest.mark.parametrize("name", AXES)
 def test_the_points_are_those_of_enumeration(name: str) -> None:
     axis = AXES[name]

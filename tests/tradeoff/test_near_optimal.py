@@ -71,6 +71,7 @@ REQUIREMENTS: list[list[tf.Requirement]] = [
 ]
 
 
+@pytest.mark.drawn(5)
 @pytest.mark.parametrize("which", range(len(REQUIREMENTS)))
 def test_the_models_are_those_of_enumeration(which: int) -> None:
     compared = 0

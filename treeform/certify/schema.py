@@ -39,10 +39,11 @@ class ReadingPart(_Part):
     categorical: list[str] = Field(description="columns whose values are levels")
     missing: Literal["value", "error"]
     dates: Literal["days"] | None
+    abstain: str | None = Field(None, description="label of leaves that decide nothing")
 
     def options(self) -> TableOptions:
         """What `Dataset.from_user` takes."""
-        return TableOptions(tuple(self.categorical), self.missing, self.dates)
+        return TableOptions(tuple(self.categorical), self.missing, self.dates, self.abstain)
 
 
 class QuantityPart(_Part):

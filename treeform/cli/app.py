@@ -22,7 +22,7 @@ from treeform.cli.files import check_writable, write_text
 from treeform.cli.messages import Exit, command, err_console, exit_code, warn
 from treeform.cli.predictions import predictions
 from treeform.cli.problems import How, choose_how, load_problem
-from treeform.cli.progress import ProgressDisplay
+from treeform.cli.progress import ProgressDisplay, shown_as
 from treeform.cli.report import FORMATS, format_of, report_model
 from treeform.cli.spec import Settings, merge
 from treeform.cli.stating import states_problem
@@ -32,6 +32,7 @@ from treeform.cli.tradeoff import read_problem
 from treeform.report.facts import Facts
 from treeform.result import Result
 from treeform.solve import Limit, Status
+from treeform.steps import heard_by
 from treeform.tradeoff.prices import Prices
 
 app = typer.Typer(
@@ -99,7 +100,8 @@ def fit(
                 how.solver, formulation=how.formulation, time_limit=settings.time_limit, on_progress=display
             )
         display.begin("writing")
-        facts = _write(result, settings, costs, said)
+        with heard_by(display.hear):
+            facts = _write(result, settings, costs, said)
     if result.graph is not None:
         for rule in result.graph.rules():
             print(rule)
@@ -216,11 +218,12 @@ def predict(
         check_writable([output], inputs=[model, data])
         check_kind(output)
     graph = with_policy(load_model(model), missing)
-    table = predictions(graph, data, id_column or (), unseen, proba=proba, rule=rule)
+    with shown_as(f"predicting {data}"):
+        table = predictions(graph, data, id_column or (), unseen, proba=proba, rule=rule)
+        if output is not None:
+            write_table(output, table)
     if output is None:
         sys.stdout.write(table.to_csv(index=False, lineterminator="\n"))
-    else:
-        write_table(output, table)
 
 
 app.command(name="check")(command(check_certificate))

@@ -15,6 +15,7 @@ from treeform.certify.schema import json_schema
 from treeform.certify.verdicts import CheckReport, Verdict
 from treeform.cli import options as opt
 from treeform.cli.messages import Exit
+from treeform.cli.progress import shown_as
 from treeform.cli.stored import data_of, read_certificate
 from treeform.errors import SpecError
 
@@ -74,19 +75,20 @@ def check_certificate(
             fix="treeform check CERTIFICATE.json DATA.csv",
         )
     body = read_certificate(certificate)
-    X, y, weights, sensitive = data_of(body, data, target, weight, groups or ())
-    outcome = check(
-        body,
-        X,
-        y,
-        weights,
-        sensitive_features=sensitive,
-        time_limit=time_limit,
-        proofs=proof,
-        drat_trim=drat_trim,
-        independent=independent,
-        confirm=confirm,
-    )
+    with shown_as(f"checking {certificate}"):
+        X, y, weights, sensitive = data_of(body, data, target, weight, groups or ())
+        outcome = check(
+            body,
+            X,
+            y,
+            weights,
+            sensitive_features=sensitive,
+            time_limit=time_limit,
+            proofs=proof,
+            drat_trim=drat_trim,
+            independent=independent,
+            confirm=confirm,
+        )
     _show(outcome)
     return EXITS[outcome.verdict]
 

@@ -50,6 +50,14 @@ Dates = Annotated[
     str | None,
     typer.Option(help="Read dates as days since 1970-01-01 (days); refused when left out.", metavar="days"),
 ]
+Abstain = Annotated[
+    str | None,
+    typer.Option(
+        help="Label of leaves that decide nothing, priced by abstain_cost[price=…] in --minimize.",
+        metavar="LABEL",
+        show_default=False,
+    ),
+]
 Unseen = Annotated[
     str,
     typer.Option(

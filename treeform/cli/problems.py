@@ -72,7 +72,9 @@ def load_problem(settings: Settings) -> Problem:
         source=settings.data,
         regression=regression,
     )
-    options = TableOptions.of(settings.categorical, settings.missing or "value", settings.dates)
+    options = TableOptions.of(
+        settings.categorical, settings.missing or "value", settings.dates, settings.abstain
+    )
     rows = Dataset.from_user(X, y, weight, exclude=exclude, options=options, allow_quantities=True)
     problem = Problem(rows, None, shape=settings.shape or DEFAULT_SHAPE)
     if settings.minimize is not None:

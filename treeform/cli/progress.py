@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING
 
@@ -14,6 +16,8 @@ from rich.progress_bar import ProgressBar
 from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
+
+from treeform.steps import Step, heard_by
 
 if TYPE_CHECKING:
     from treeform.solve import Progress
@@ -51,6 +55,7 @@ class ProgressDisplay:
         self._start = time.monotonic()
         self._last: Progress | None = None
         self._work = ""
+        self._step: Step | None = None
         self._shown: tuple[object, object, str] | None = None
         self._shown_at = float("-inf")
         self._headed = False
@@ -78,7 +83,11 @@ class ProgressDisplay:
     def begin(self, work: str) -> None:
         """Show work that reports nothing by itself, such as the reading of a file, until something is reported."""
         with self._lock:
-            self._work, self._last, self._start = work, None, time.monotonic()
+            self._work, self._step, self._last, self._start = work, None, None, time.monotonic()
+
+    def hear(self, step: Step) -> None:
+        """Show how far such work has come."""
+        self._step = step
 
     def __call__(self, progress: Progress) -> None:
         if not self._enabled:
@@ -117,7 +126,8 @@ class ProgressDisplay:
         doing = self._work if last is None else last.phase
         head.add_row(self._spinner, Text(doing, style="cyan", no_wrap=True, overflow="ellipsis"))
         if last is None:
-            return Group(head, Text(f"  {clock(now - self._start)}"))
+            step = "" if self._step is None else f"   {self._step}"
+            return Group(head, Text(f"  {clock(now - self._start)}{step}"))
         rows: list[RenderableType] = [head]
         if last.parts is not None:
             bar = Table.grid(padding=(0, 1))
@@ -130,6 +140,14 @@ class ProgressDisplay:
             Text(f"  {text}", no_wrap=True, overflow="ellipsis") for text in facts(last, now - self._start)
         ]
         return Group(*rows)
+
+
+@contextmanager
+def shown_as(work: str, console: Console | None = None) -> Iterator[None]:
+    """Show work that has no incumbent and no bound, such as a check, and how far it has come."""
+    with ProgressDisplay(console or stderr_console()) as display, heard_by(display.hear):
+        display.begin(work)
+        yield
 
 
 def facts(progress: Progress, seconds: float) -> list[str]:

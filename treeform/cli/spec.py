@@ -53,6 +53,7 @@ class Spec(BaseModel):
     categorical: list[StrictStr] | None = Field(None, description="columns whose values are levels")
     missing: StrictStr | None = Field(None, description="value (default) or error")
     dates: StrictStr | None = Field(None, description="days: days since 1970-01-01")
+    abstain: StrictStr | None = Field(None, description="label of leaves that decide nothing")
     sep: StrictStr | None = Field(None, description="what stands between cells of a CSV file, or tab")
     decimal: StrictStr | None = Field(None, description="decimal mark of a CSV file: . or ,")
     encoding: StrictStr | None = Field(None, description="encoding of a CSV file, such as cp1252")
@@ -86,6 +87,7 @@ class Settings:
     categorical: tuple[str, ...] | None = None
     missing: str | None = None
     dates: str | None = None
+    abstain: str | None = None
     sep: str | None = None
     decimal: str | None = None
     encoding: str | None = None

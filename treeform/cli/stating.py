@@ -29,6 +29,7 @@ def _stated(
     categorical: opt.Categorical = None,
     missing: opt.Missing = None,
     dates: opt.Dates = None,
+    abstain: opt.Abstain = None,
     weight: opt.Weight = None,
     sep: opt.Separator = None,
     decimal: opt.Decimal = None,
@@ -38,7 +39,8 @@ def _stated(
     """The options, and the settings that they make."""
     given = Settings(
         data=data, target=target, weight=weight, exclude=_several(exclude), categorical=_several(categorical),
-        missing=missing, dates=dates, shape=shape, minimize=minimize, formulation=formulation, solver=solver,
+        missing=missing, dates=dates, abstain=abstain, shape=shape,
+        minimize=minimize, formulation=formulation, solver=solver,
         warm_start=warm_start, time_limit=time_limit, threads=threads, sep=sep, decimal=decimal, encoding=encoding,
     )  # fmt: skip
     return gather(spec, given, require or [])

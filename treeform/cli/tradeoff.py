@@ -16,13 +16,15 @@ from treeform.cli.progress import ProgressDisplay
 from treeform.cli.spec import Settings
 from treeform.errors import SpecError
 from treeform.problem import Problem
+from treeform.steps import heard_by
 
 
 def read_problem(settings: Settings, display: ProgressDisplay, *, verbose: bool) -> tuple[Problem, How]:
     """State the problem, and show how its table was read if ``verbose``."""
     display.begin(f"reading {settings.data}")
-    problem = load_problem(settings)
-    how = choose_how(problem, settings)
+    with heard_by(display.hear):
+        problem = load_problem(settings)
+        how = choose_how(problem, settings)
     if verbose:
         err_console().print(Text(problem.data.summary().to_string()), soft_wrap=True)
     return problem, how

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from treeform.data.columns import Column
 from treeform.data.encode import Encoder
-from treeform.data.labels import codes_among, encode_labels
+from treeform.data.labels import codes_among, encode_labels, with_abstention
 from treeform.data.notes import constant_notes, counting_notes, index_note, reading_notes, spelling_notes
 from treeform.data.options import USUAL, TableOptions
 from treeform.data.quantity import AUTO, Quantity, read_quantity
@@ -147,6 +147,8 @@ class Dataset:
             codes, classes = codes.reshape(-1).astype(np.int64), classes[present]
         if len(classes) < 2 and not allow_single_class:
             raise _single_class(classes[0], target)
+        if options.abstain is not None:
+            classes = with_abstention(classes, options.abstain)
         encoder = Encoder.fit(source, exclude, kept, options)
         encoded = encoder.encode(source, kept)
         notes += [*reading_notes(encoder), *spelling_notes(encoder)]
@@ -254,6 +256,11 @@ class Dataset:
     def n_classes(self) -> int:
         """Number of classes."""
         return len(self.classes)
+
+    @property
+    def abstain_code(self) -> int | None:
+        """The code of the class that stands for no decision, which comes last; None where there is none."""
+        return None if self.options.abstain is None else self.n_classes - 1
 
     def summary(self) -> pd.DataFrame:
         """How every column of the user's table was taken.
@@ -389,7 +396,8 @@ class Dataset:
                 f"the new classes do not fit {self.n_samples} rows and {n_classes} classes",
                 fix="pass one code from 0 to n_classes - 1 for each row",
             )
-        return replace(self, y=new_codes, classes=np.arange(n_classes))
+        options = replace(self.options, abstain=None)
+        return replace(self, y=new_codes, classes=np.arange(n_classes), options=options)
 
     def __repr__(self) -> str:
         target = f"{self.n_classes} classes" if self.quantity is None else "a quantity to be regressed"

@@ -24,6 +24,7 @@ from treeform.data.sources_json import damaged, source_from_json, source_to_json
 from treeform.data.table import Table, read_table, refuse_gaps, refuse_infinite
 from treeform.data.unseen import Unseen
 from treeform.errors import DataError
+from treeform.steps import tell
 
 
 @dataclass(frozen=True)
@@ -123,7 +124,8 @@ class Encoder:
         encoded = np.empty((table.n_rows, len(self.columns)), dtype=np.float64)
         unseen_levels: dict[str, Counter[str]] = {}
         at = 0
-        for source in self.sources:
+        for read, source in enumerate(self.sources):
+            tell(read, "columns read", len(self.sources))
             width = len(source.columns)
             encoded[:, at : at + width], unseen_levels[source.name] = source.encode(
                 table.column(source.name), rows

@@ -181,3 +181,22 @@ def _in_order(labels: list[Any]) -> list[Any]:
     if all(issubclass(kind, int | float | np.number) for kind in kinds):
         return sorted(labels)
     return sorted(labels, key=lambda label: (type(label).__name__, str(label)))
+
+
+def with_abstention(classes: NDArray[Any], label: str) -> NDArray[Any]:
+    """The classes with one more at the end, which stands for no decision.
+
+    Raises
+    ------
+    DataError
+        If some row has that label.
+    """
+    known = classes.tolist()
+    if label in map(str, known):
+        raise DataError(
+            f"abstain={label!r} is a class of the target",
+            cause="it is predicted where the model decides nothing, and no row has it",
+            fix="use another word",
+        )
+    kind = object if classes.dtype.kind not in "US" else None
+    return np.array([*known, label], dtype=kind)

@@ -25,14 +25,17 @@ class TableOptions:
         Whether a missing value is a value that tests send left or right, or refused.
     dates : {None, "days"}
         None refuses dates; ``"days"`` makes them days since 1970-01-01.
+    abstain : str or None
+        The label of leaves that decide nothing, one more class that no row has.
     """
 
     categorical: tuple[str, ...] = ()
     missing: str = "value"
     dates: str | None = None
+    abstain: str | None = None
 
     @classmethod
-    def of(cls, categorical: Any, missing: Any, dates: Any) -> TableOptions:
+    def of(cls, categorical: Any, missing: Any, dates: Any, abstain: Any = None) -> TableOptions:
         """Check what the user gave.
 
         Raises
@@ -50,11 +53,22 @@ class TableOptions:
             )
         _one_of("missing", missing, MISSING)
         _one_of("dates", dates, DATES)
-        return cls(tuple(str(name) for name in categorical or ()), missing, dates)
+        if abstain is not None and (not isinstance(abstain, str) or not abstain.strip()):
+            raise DataError(
+                f"abstain={abstain!r} is no label",
+                cause="it is what is predicted where the model decides nothing",
+                fix="use for example abstain='ask'",
+            )
+        return cls(tuple(str(name) for name in categorical or ()), missing, dates, abstain)
 
     def to_json(self) -> dict[str, Any]:
         """Plain values for JSON."""
-        return {"categorical": list(self.categorical), "missing": self.missing, "dates": self.dates}
+        told: dict[str, Any] = {
+            "categorical": list(self.categorical),
+            "missing": self.missing,
+            "dates": self.dates,
+        }
+        return told if self.abstain is None else {**told, "abstain": self.abstain}
 
     def check(self, names: tuple[str, ...]) -> None:
         """Refuse names of columns that are not in the table."""

@@ -7,16 +7,20 @@ thresholds, and lists the trees that the prices leave possible. It is described 
 
 from __future__ import annotations
 
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from treeform.engines.checks import SCAN_PATHS, check_memory, check_simd, some_of
+from treeform.engines.column_sets import Found, search_column_sets
 from treeform.engines.contributions import Contributions
-from treeform.engines.conversion import tree_between_values
-from treeform.engines.session import Session, time_limit_of
-from treeform.engines.task import Engine, EngineOutcome, EngineRun, TreeTask, check_task
+from treeform.engines.conversion import cost_of_admissible_tree, tree_between_values
+from treeform.engines.session import Session, counters_of, time_limit_of
+from treeform.engines.task import Engine, EngineOutcome, EngineRun, TreeTask, binding_features, check_task
 from treeform.errors import SpecError
 
 if TYPE_CHECKING:
@@ -33,6 +37,8 @@ NO_TREE = 2**60
 """The bound when no admissible tree exists: above the cost of any."""
 WITNESS_BITS = 28
 _USUAL_MEMORY = 2**30
+Start = tuple["tuple[NDArray[np.int32], ...] | None", list[int]]
+"""The arrays of a tree to begin with, and for each of its tests how many distinct values go left."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,6 +85,7 @@ class ContinuousTotals(Engine):
             "node_penalty",
             "min_support",
             "min_flow",
+            "max_features",
             "max_nodes",
             "sample_cost",
             "totals_of_samples",
@@ -99,38 +106,15 @@ class ContinuousTotals(Engine):
         SpecError
             If the task is not possible, or whole numbers would leave the range in which the search is exact.
         """
-        from treeform import _core
 
         check_task(data, task)
         reason = reason_against(data, task)
         if reason is not None:
             raise _not_exact(reason)
-        adds = Contributions(data, task, np.zeros(1, dtype=np.int32))
-        session = _Session(data, task, run)
-        start, start_key = session.start_arrays()
+        most = binding_features(data, task)
+        session = _Session(data, task, run) if most is None else _WithinBudget(data, task, run)
         try:
-            native = _core.continuous_totals(
-                data.X if data.n_features else np.zeros((data.n_samples, 1)),
-                adds.kind.astype(np.int32),
-                None if (data.weights == 1).all() else data.weights,
-                adds.cost,
-                adds.row,
-                np.ascontiguousarray(adds.test_row[0]),
-                adds.lo,
-                adds.hi,
-                test_cost=task.node_penalty,
-                depth=task.depth,
-                min_support=task.min_support,
-                min_flow=task.min_flow,
-                upper=session.upper,
-                use=list(self.parts),
-                memory=self.memory_limit or _USUAL_MEMORY,
-                simd=self.simd,
-                start=start,
-                start_key=start_key,
-                time_limit=time_limit_of(run.time_limit),
-                poll=session.poll,
-            )
+            native = session.search(self, most)
         except OverflowError:
             raise _not_exact("the costs of all samples together exceed 2**60") from None
         return session.outcome(native)
@@ -158,7 +142,53 @@ def _not_exact(reason: str) -> SpecError:
 class _Session(Session):
     """The core itself judges the tree to begin with, so no start stands here."""
 
-    def start_arrays(self) -> tuple[tuple[NDArray[np.int32], ...] | None, list[int]]:
+    def __init__(self, data: Dataset, task: TreeTask, run: EngineRun) -> None:
+        super().__init__(data, task, run)
+        self.adds = Contributions(data, task, np.zeros(1, dtype=np.int32))
+
+    def search(self, engine: ContinuousTotals, most: int | None) -> dict[str, Any]:
+        """Run the core on all columns."""
+        limit = time_limit_of(self.given.time_limit)
+        return self.native(engine, self.data.X, self.upper, self.start_arrays(), limit, self.poll)
+
+    def native(
+        self,
+        engine: ContinuousTotals,
+        X: NDArray[np.float64],
+        upper: int | None,
+        start: Start,
+        seconds: float,
+        poll: Callable[[Any, Any, int], tuple[bool, int | None]],
+    ) -> dict[str, Any]:
+        """One run of the core."""
+        from treeform import _core
+
+        data, task, adds = self.data, self.task, self.adds
+        answer: dict[str, Any] = _core.continuous_totals(
+            X if X.shape[1] else np.zeros((data.n_samples, 1)),
+            adds.kind.astype(np.int32),
+            None if (data.weights == 1).all() else data.weights,
+            adds.cost,
+            adds.row,
+            np.ascontiguousarray(adds.test_row[0]),
+            adds.lo,
+            adds.hi,
+            test_cost=task.node_penalty,
+            depth=task.depth,
+            min_support=task.min_support,
+            min_flow=task.min_flow,
+            upper=upper,
+            use=list(engine.parts),
+            memory=engine.memory_limit or _USUAL_MEMORY,
+            simd=engine.simd,
+            start=start[0],
+            start_key=start[1],
+            time_limit=seconds,
+            poll=poll,
+        )
+        return answer
+
+    def start_arrays(self) -> Start:
         """The tree to begin with, and for each of its tests how many distinct values go left."""
         graph = self.given.start
         if graph is None or graph.forms or not graph.is_tree or graph.depth > self.task.depth:
@@ -206,3 +236,92 @@ class _Session(Session):
         if len(priced) < np.count_nonzero(native["multipliers"]):
             priced_rows.append("the number of tests")
         return (f"no tree satisfies the rows over {'; '.join(priced_rows)}: shown by prices on these alone",)
+
+
+class _WithinBudget(_Session):
+    """A budget of columns: one run of the core for each set of columns that is looked at."""
+
+    def search(self, engine: ContinuousTotals, most: int | None) -> dict[str, Any]:
+        """Branch and bound over sets of columns; the answer in the core's form."""
+        assert most is not None
+        self.engine, self.began = engine, time.monotonic()
+        self.last: dict[str, Any] = {  # where the start shows that no set has to be asked
+            "memory": False, "too_many_active": False, "multiplier_unit": 1, "active": [], "simd": engine.simd
+        }  # fmt: skip
+        self.best: dict[str, Any] | None = None
+        self.counters: Counter[str] = Counter()
+        self._offer_start(most)
+        sources = list(dict.fromkeys(column.source for column in self.data.columns))
+        self.columns = [
+            [f for f, column in enumerate(self.data.columns) if column.source == source] for source in sources
+        ]
+        found = search_column_sets(range(len(sources)), most, self._ask, self._least, self._keep, NO_TREE)
+        self.counters["column_sets"] = found.sets
+        nothing = found.complete and self.best is None and self.start is None and self.upper is None
+        return self.last | {
+            "tree": self.best,
+            "lower": found.lower,
+            "complete": found.complete,
+            "infeasible": nothing,
+            "counters": self.counters,
+            "seconds": time.monotonic() - self.began,
+            "multipliers": np.zeros(0, dtype=np.int64),
+        }
+
+    def _offer_start(self, most: int) -> None:
+        graph, data, task = self.given.start, self.data, self.task
+        if graph is None or (cost := cost_of_admissible_tree(graph, data, task)) is None:
+            return
+        if task.sample_cost is not None:
+            each = task.sample_cost[np.arange(data.n_samples), graph.predict_codes(data.X)]
+            cost = int((each * data.weights).sum()) + task.node_penalty * graph.n_nodes
+        tests = np.flatnonzero(graph.feature >= 0)
+        tested = {data.columns[f].source for f in graph.feature[tests]}
+        flows = data.weights @ graph.route(data.X)[:, tests]
+        fits = len(tested) <= most and (flows >= max(task.min_flow, 1)).all()
+        if fits and (task.totals is None or task.totals.excess(graph, data) == 0):
+            self.begin_with(graph, cost)
+
+    def _least(self) -> int | None:
+        known = [value for value in (self.upper, self.asked_upper()) if value is not None]
+        return min(known, default=None)
+
+    def _ask(self, sources: Sequence[int], upper: int | None) -> Found:
+        columns = [f for source in sources for f in self.columns[source]]
+        limit = time_limit_of(self.given.time_limit)
+        left = max(0.0, limit - (time.monotonic() - self.began))
+        X = np.ascontiguousarray(self.data.X[:, columns])
+        self.last = self.native(self.engine, X, upper, (None, []), left, self._poll)
+        for name, count in counters_of(self.last).items():
+            most = name == "largest_front"
+            self.counters[name] = max(self.counters[name], count) if most else self.counters[name] + count
+        tree = self.last["tree"]
+        self.found = tree
+        if tree is None:
+            return Found(None, int(self.last["lower"]), complete=bool(self.last["complete"]))
+        tree["feature"] = np.array([f if f < 0 else columns[f] for f in tree["feature"]], dtype=np.int32)
+        graph = self.graph_of(tree)
+        visits = graph.route(self.data.X)
+        weights: Counter[int] = Counter()
+        of_source = {f: source for source in sources for f in self.columns[source]}
+        for node in np.flatnonzero(graph.feature >= 0):
+            source = of_source[int(graph.feature[node])]
+            weights[source] += int(self.data.weights[visits[:, node]].sum())
+        return Found(
+            int(tree["cost"]), int(self.last["lower"]), dict(weights), complete=bool(self.last["complete"])
+        )
+
+    def _keep(self, sources: Sequence[int]) -> None:
+        assert self.found is not None
+        self.best, self.upper = self.found, int(self.found["cost"])
+        if self.given.on_incumbent is not None:
+            seconds = time.monotonic() - self.began
+            self.given.on_incumbent(seconds, self.upper, 0, self.graph_of(self.found))
+
+    def _poll(self, news: Any, model: Any, nodes: int) -> tuple[bool, int | None]:
+        """Trees over a set of columns may test too many: only whether to stop is asked."""
+        told, self.given = self.given, replace(self.given, on_incumbent=None)
+        try:
+            return self.poll(news, model, nodes)[0], self._least()
+        finally:
+            self.given = told

@@ -236,6 +236,12 @@ def _without_others(data: Dataset, features: frozenset[int]) -> Dataset:
     return replace(data, X=X)
 
 
+def binding_features(data: Dataset, task: TreeTask) -> int | None:
+    """The most columns that tests may use, where the table has more; 0 (no test at all) is a limit on tests."""
+    sources = len({column.source for column in data.columns})
+    return None if task.max_features is None or task.max_features >= sources else task.max_features
+
+
 def check_task(data: Dataset, task: TreeTask) -> None:
     """Refuse a task that no engine can carry out exactly on ``data``.
 

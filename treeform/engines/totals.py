@@ -16,7 +16,7 @@ from treeform.engines.checks import check_memory, check_simd, positive, some_of
 from treeform.engines.conversion import tree_of_tests, tree_over_tests
 from treeform.engines.session import Session, time_limit_of
 from treeform.engines.table_of_totals import LARGEST_WEIGHT, TableOfTotals
-from treeform.engines.task import Engine, EngineOutcome, EngineRun, TreeTask, check_task
+from treeform.engines.task import Engine, EngineOutcome, EngineRun, TreeTask, binding_features, check_task
 from treeform.errors import SpecError
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ class TotalsSearch(Engine):
                 depth=task.depth,
                 min_support=task.min_support,
                 min_flow=task.min_flow,
-                max_features=_binding_features(data, task) or 0,
+                max_features=binding_features(data, task) or 0,
                 upper=session.upper,
                 multipliers=[],
                 multiplier_unit=1,
@@ -165,15 +165,9 @@ def reason_against(data: Dataset, task: TreeTask) -> str | None:
     if int(data.weights.astype(object).sum()) >= LARGEST_WEIGHT:
         return "the samples weigh 2**50 units or more together"
     sources = len({column.source for column in data.columns})
-    if _binding_features(data, task) and sources > MOST_FEATURES:
+    if binding_features(data, task) and sources > MOST_FEATURES:
         return f"it counts tested columns among {MOST_FEATURES}, not {sources}"
     return None
-
-
-def _binding_features(data: Dataset, task: TreeTask) -> int | None:
-    """The most columns that tests may use, where the table has more; 0 (no test at all) is a limit on tests."""
-    sources = len({column.source for column in data.columns})
-    return None if task.max_features is None or task.max_features >= sources else task.max_features
 
 
 class _Session(Session):

@@ -32,16 +32,21 @@ def simplify(graph: G, data: Dataset | None) -> G:
 
 def _simplify_once(graph: G, data: Dataset | None) -> G:
     way = _ways_by_boxes(graph)
-    if data is not None:
-        graph._check_fits(data)
-        taken = sides_taken(graph, data)
-        way[(way == BOTH) & taken[:, 1] & ~taken[:, 0]] = RIGHT
-        way[(way == BOTH) & taken[:, 0] & ~taken[:, 1]] = LEFT
-    simpler = _Merger(graph, way).rebuild()
-    if data is not None and data.quantity is None and graph.counts.dtype.kind == "i":
+    if data is None:
+        return _Merger(graph, way).rebuild()
+    graph._check_fits(data)
+    taken = sides_taken(graph, data)
+    way[(way == BOTH) & taken[:, 1] & ~taken[:, 0]] = RIGHT
+    way[(way == BOTH) & taken[:, 0] & ~taken[:, 1]] = LEFT
+    merger = _Merger(graph, way)
+    simpler = merger.rebuild()
+    known = Routed.of(simpler, data)
+    if data.quantity is None and graph.counts.dtype.kind == "i":
         # rebuild() added the counts up, exactly; sums of doubles could be rounded otherwise.
-        Routed.of(simpler, data).counted = Routed.of(graph, data).counted
-    return simpler if data is None else simpler.with_counts(data)
+        known.counted = Routed.of(graph, data).counted
+    if len(merger.order) == len(graph.feature):  # all nodes, in another order
+        known.taken = taken[merger.order]
+    return simpler.with_counts(data)
 
 
 def canonical(graph: G) -> G:
@@ -109,6 +114,7 @@ class _Merger(Generic[G]):
         self._first: dict[int, int] = {}
         for node in range(len(graph.feature) - 1, -1, -1):
             self._settle(node)
+        self.order = tidy_order(self.find(0), self.children)
 
     def find(self, node: int) -> int:
         while self.stands[node] != node:
@@ -156,7 +162,7 @@ class _Merger(Generic[G]):
 
     def rebuild(self) -> G:
         graph = self.graph
-        order = tidy_order(self.find(0), self.children)
+        order = self.order
         if order == list(range(len(graph.feature))):  # every node stands for itself, and is in its place
             return graph
         position = {node: index for index, node in enumerate(order)}

@@ -10,6 +10,8 @@ from abc import ABC, abstractmethod
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from treeform.errors import SpecError
+
 if TYPE_CHECKING:
     from treeform.data import Dataset
     from treeform.graph import DecisionGraph
@@ -74,3 +76,14 @@ class Bounded(ABC):
     def is_tighter(self, a: Value, b: Value) -> bool:
         """Whether the bound ``a`` is stricter than the bound ``b``."""
         return a < b if self.at_most else a > b
+
+
+def closed(requirement: Requirement) -> Requirement:
+    """The requirement, if its bound is not left open."""
+    if not isinstance(requirement, Bounded) or requirement.bound is not None:
+        return requirement
+    raise SpecError(
+        f"{requirement} has no bound",
+        cause="its number is left open, which only problem.frontier(over=...) takes",
+        fix=f"give the number, such as {type(requirement).__name__}(..., {requirement.bound_name}=0.05)",
+    )

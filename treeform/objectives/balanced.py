@@ -28,4 +28,5 @@ class BalancedError(ClassCost):
 
     def entry(self, data: Dataset, truth: int, guess: int) -> Fraction:
         weight = int(data.class_weights[truth]) * data.weight_unit
-        return Fraction(0) if truth == guess or not weight else 1 / (weight * data.n_classes)
+        classes = data.n_classes - (data.abstain_code is not None)
+        return Fraction(0) if truth == guess or not weight else 1 / (weight * classes)

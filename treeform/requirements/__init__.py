@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from treeform.requirements.confusion import MaxFalsePositiveRate, MinPrecision, MinRecall, MinSpecificity
+from treeform.requirements.coverage import MinCoverage
 from treeform.requirements.excluded import NoTestOn
 from treeform.requirements.fairness import (
     AccuracyParity,
@@ -45,6 +46,7 @@ __all__ = [
     "MaxNodes",
     "MaxTestsPerPath",
     "MaxThresholds",
+    "MinCoverage",
     "MinPrecision",
     "MinRecall",
     "MinSpecificity",

@@ -197,10 +197,11 @@ def favourable_code(label: Any, data: Dataset, owner: object, called: str = "fav
     """
     if label is not None:
         return class_code(label, data, called)
-    if data.n_classes > 2:
+    labels = data.n_classes - (data.abstain_code is not None)
+    if labels > 2:
         raise SpecError(
             f"{owner} does not say which class is {called}",
-            cause=f"there are {data.n_classes} classes: {', '.join(map(str, data.classes))}",
-            fix=f"add {called}={data.classes[-1]!r}",
+            cause=f"there are {labels} classes: {', '.join(map(str, data.classes[:labels]))}",
+            fix=f"add {called}={data.classes[labels - 1]!r}",
         )
-    return data.n_classes - 1
+    return labels - 1

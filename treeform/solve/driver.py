@@ -24,6 +24,7 @@ from treeform.solve.options import USUAL, SolveOptions
 from treeform.solve.proof_writer import ProofWriter
 from treeform.solve.regression import best_constant, run_regression
 from treeform.solve.relaxation import relax
+from treeform.solve.remarks import remarks
 from treeform.solve.result import Limit, SolveResult, Status, as_number, why_stopped
 from treeform.solve.search import CompiledSearch
 from treeform.solve.simple_bounds import PROVER, PROVER_OF_CLASSES, classes_bound, floor_bound, out_of_reach
@@ -272,6 +273,7 @@ def _result(question: Question, plan: Plan, ledger: Ledger, limit: Limit | None)
     for claim in ledger.claims:
         counters.update({f"{claim.by}: {name}": value for name, value in claim.counters.items()})
     solver, formulation = _who_answered(plan, ledger)
+    told = [] if graph is None else remarks(question, graph)
     return SolveResult(
         graph=graph,
         status=status,
@@ -283,7 +285,7 @@ def _result(question: Question, plan: Plan, ledger: Ledger, limit: Limit | None)
         claims=tuple(ledger.claims),
         trace=tuple(ledger.trace),
         seconds=ledger.budget.seconds,
-        notes=(*plan.notes, *ledger.notes, *_refuted(question, ledger), *question.data.notes),
+        notes=(*plan.notes, *ledger.notes, *_refuted(question, ledger), *told, *question.data.notes),
         solver=solver,
         formulation=formulation,
         counters=counters,

@@ -97,8 +97,7 @@ class Lagrangian:
         task = replace(
             self.relaxation.task, cost=price, node_penalty=self.relaxation.task.node_penalty * step
         )
-        kinds = len(self._kinds)
-        data = self.question.data.relabelled(self._kind_of, kinds)
+        data = self.question.data.relabelled(self._kind_of, len(price))
         run = EngineRun(
             time_limit=budget.remaining, stop=budget.stop, upper=None, start=None, on_incumbent=None
         )
@@ -156,8 +155,9 @@ class Lagrangian:
         cost, base, step = self._whole(multipliers)
         kinds, classes = cost.shape
         forbidden = int(cost.max()) + 1
-        square = np.full((kinds, kinds), forbidden, dtype=object)
-        square[:, :classes] = cost
+        size = max(kinds, classes)  # a class that no sample has may be predicted all the same
+        square = np.full((size, size), forbidden, dtype=object)
+        square[:kinds, :classes] = cost
         return square.astype(np.int64), base, step
 
 

@@ -75,7 +75,7 @@ def most_tests(question: Question) -> int:
 
 def out_of_reach(question: Question) -> str | None:
     """A note when the shape has fewer ends than there are classes, or None."""
-    ends, classes = most_tests(question) + 1, question.data.n_classes
+    ends, classes = most_tests(question) + 1, int((question.data.class_weights > 0).sum())
     if ends >= classes:
         return None
     return f"{ends - 1} tests lead to at most {ends} of the {classes} classes: the others are always errors"

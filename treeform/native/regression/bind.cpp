@@ -60,7 +60,7 @@ nb::dict to_dict(const Outcome& out) {
     return result;
 }
 
-/// Hands the news to Python, as poll([(seconds, lower), ...], last tree or None); true to stop.
+/// Hands the news to Python, as poll([(seconds, lower), ...], last tree or None, nodes); true to stop.
 bool report(Control& control, const nb::object& poll) {
     nb::list bounds;
     nb::object tree = nb::none();
@@ -68,7 +68,7 @@ bool report(Control& control, const nb::object& poll) {
         bounds.append(nb::make_tuple(one.seconds, one.lower));
         if (!one.tree.empty()) tree = to_object(one.tree);
     }
-    return nb::cast<bool>(poll(bounds, tree));
+    return nb::cast<bool>(poll(bounds, tree, control.nodes()));
 }
 
 nb::dict regression(const Array<double, 2>& x, const Whole& target, const Whole& weight, const nb::kwargs& given) {

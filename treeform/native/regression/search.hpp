@@ -280,7 +280,7 @@ void Search<LossOf>::offer_children(const Subset& rows, const Cut& cut, std::siz
 
 template <class LossOf>
 Answer Search<LossOf>::depth_two(const Subset& rows, std::int64_t budget, Hint hint, const std::vector<double>* known) {
-    ++counters.nodes;
+    control_.count(counters.nodes);
     Answer out = depth_one(rows);
     const double alone = loss_.leaf(rows).cost, tolerance = judge_.tolerance(alone, rows.weight), least = out.lower;
     if (price_ >= limit_of_leaf(alone, tolerance)) return out;  // no test is worth its price
@@ -378,7 +378,7 @@ void Search<LossOf>::within_budget(const Parts& parts, const Cut& cut, std::size
 template <class LossOf>
 Answer Search<LossOf>::deeper(const Subset& rows, int depth, std::int64_t budget, Hint hint,
                               const std::vector<double>* known) {
-    ++counters.nodes;
+    control_.count(counters.nodes);
     Answer out = solve(rows, depth - 1, budget, hint, nullptr);
     const double alone = loss_.leaf(rows).cost, tolerance = judge_.tolerance(alone, rows.weight), least = out.lower;
     if (price_ >= limit_of_leaf(alone, tolerance)) return out;

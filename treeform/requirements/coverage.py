@@ -1,0 +1,79 @@
+"""Coverage: for how much of the data a model that may abstain decides."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from treeform.errors import SpecError
+from treeform.language.requirement import Requirement
+from treeform.language.shortfall import Shortfall, in_weight
+from treeform.requirements.amount import OfAmount
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from treeform.data import Dataset
+    from treeform.graph import DecisionGraph
+    from treeform.language.ports import Ports
+    from treeform.model import Model
+
+
+class MinCoverage(OfAmount, Requirement):
+    """At least this much training weight gets a decision; for the rest the model abstains.
+
+    Parameters
+    ----------
+    amount : int or float
+        A whole number counts samples (weight), anything else is a fraction of the total weight.
+    count : int, optional
+    fraction : float, optional
+        The same by name.
+
+    Raises
+    ------
+    SpecError
+        When bound to data without a label for abstaining.
+
+    Notes
+    -----
+    El-Yaniv and Wiener, On the foundations of noise-free selective classification, JMLR 11, 2010.
+    """
+
+    name: ClassVar[str] = "min_coverage"
+    demands_tests: ClassVar[bool] = False
+    needs = frozenset({"predicted"})
+
+    def bind(self, data: Dataset, **context: Any) -> MinCoverage:
+        if data.abstain_code is None:
+            raise SpecError(
+                f"{self} bounds decisions that are left open, and there are none",
+                cause="no label stands for them",
+                fix="give one: tf.Problem(..., abstain='ask'), on the command line --abstain ask",
+            )
+        return self
+
+    def build(self, model: Model, ports: Ports) -> None:
+        # sum_i weight_i predicted[i, abstain] <= total - amount
+        for coef, most in self.prediction_rows(ports.data):
+            model.add((ports.predicted * (coef * ports.weights[:, None])).sum() <= most, str(self))
+
+    def prediction_rows(self, data: Dataset) -> list[tuple[np.ndarray, int]]:
+        coef = np.zeros((data.n_samples, data.n_classes), dtype=np.int64)
+        coef[:, data.abstain_code] = 1
+        return [(coef, data.total_weight - self.amount.at_least(data))]
+
+    def shortfall(self, data: Dataset) -> Shortfall | None:
+        """`violation`: the weight that lacks a decision."""
+        return in_weight(self.totals(data), data)
+
+    def violation(self, graph: DecisionGraph, data: Dataset) -> Fraction:
+        return data.weight_unit * max(0, self.amount.at_least(data) - self.weight_of(graph, data))
+
+    def weight_of(self, graph: DecisionGraph, data: Dataset) -> int:
+        return int(data.weights[graph.predict_codes(data.X) != data.abstain_code].sum())
+
+    @property
+    def at_most(self) -> bool:
+        return False

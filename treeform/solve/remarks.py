@@ -1,0 +1,67 @@
+"""What the reader of an answer has to know about its model: where it abstains, and tests on sensitive columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from treeform.graph import DecisionGraph
+from treeform.language.question import Question
+from treeform.language.requirement import Requirement
+from treeform.requirements.groups import Groups
+
+
+def remarks(question: Question, graph: DecisionGraph) -> list[str]:
+    """Notes about a model that satisfies the question."""
+    return [*_abstentions(question, graph), *_sensitive_tests(question, graph)]
+
+
+def _abstentions(question: Question, graph: DecisionGraph) -> Iterator[str]:
+    data = question.data
+    if data.abstain_code is not None:
+        left = graph.predict_codes(data.X) == data.abstain_code
+        share = 100 * int(data.weights[left].sum()) / data.total_weight
+        yield f"the model abstains on {int(left.sum())} of {data.n_samples} rows, {share:.3g} % of the weight"
+
+
+def _sensitive_tests(question: Question, graph: DecisionGraph) -> Iterator[str]:
+    """One note for each requirement between groups whose column the model tests."""
+    if not graph.is_univariate:
+        return
+    data = question.data
+    for label, requirement in zip(question.labels, question.requirements, strict=True):
+        for column in _columns(getattr(requirement, "groups", None)):
+            tests = [
+                t.node for t in graph.tests() if t.columns and data.columns[t.columns[0]].source == column
+            ]
+            if not tests:
+                continue
+            rests = all(_missed_without(requirement, question, graph, node) for node in tests)
+            how = (
+                "it is satisfied by treating groups differently" if rests else "it treats groups differently"
+            )
+            yield (
+                f"warning: the model tests {column!r}, whose groups {label} compares: {how}; "
+                f"exclude={[column]!r} (--exclude {column}) or NoTestOn({column!r}) forbids it"
+            )
+
+
+def _columns(groups: Any) -> list[str]:
+    """The columns that groups are made of, as far as they have names."""
+    if isinstance(groups, Groups):
+        return (groups.name or "").split(" & ") if groups.name else []
+    return [groups] if isinstance(groups, str) else []
+
+
+def _missed_without(requirement: Requirement, question: Question, graph: DecisionGraph, node: int) -> bool:
+    """Whether the requirement is missed when a test sends everything to one side, whichever."""
+    values = question.data.X[:, int(graph.feature[node])]
+    for threshold in (float(values.max()), float(np.nextafter(values.min(), -np.inf))):
+        moved = graph.threshold.copy()
+        moved[node] = threshold
+        if requirement.violation(replace(graph, threshold=moved), question.data) == 0:
+            return False
+    return True
