@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from treeform.data.columns import Column
 from treeform.data.encode import Encoder
-from treeform.data.labels import codes_among, encode_labels, with_abstention
+from treeform.data.labels import codes_among, encode_labels, single_class, with_abstention
 from treeform.data.notes import constant_notes, counting_notes, index_note, reading_notes, spelling_notes
 from treeform.data.options import USUAL, TableOptions
 from treeform.data.quantity import AUTO, Quantity, read_quantity
@@ -146,7 +146,7 @@ class Dataset:
             present, codes = np.unique(codes, return_inverse=True)
             codes, classes = codes.reshape(-1).astype(np.int64), classes[present]
         if len(classes) < 2 and not allow_single_class:
-            raise _single_class(classes[0], target)
+            raise single_class(classes[0], target)
         if options.abstain is not None:
             classes = with_abstention(classes, options.abstain)
         encoder = Encoder.fit(source, exclude, kept, options)
@@ -445,12 +445,3 @@ def _excluded(table: Table, exclude: Any) -> tuple[str, ...]:
     if set(table.names) <= set(names):
         raise DataError("all columns are excluded", fix="leave at least one column to learn from")
     return names
-
-
-def _single_class(label: Any, target: str | None) -> DataError:
-    label = label.item() if isinstance(label, np.generic) else label
-    return DataError(
-        f"the target{'' if target is None else f' {target!r}'} has one class only ({label!r})",
-        cause="nothing is to be told apart (the number of classes has to be greater than one; got 1 class)",
-        fix="check the target column, and the rows that were filtered out or have weight 0",
-    )
