@@ -226,6 +226,17 @@ def test_a_budget_of_columns_is_kept_with_a_start_a_bound_and_a_limit():
     assert stopped.reason == "time" and stopped.lower <= best.upper
 
 
+def test_a_start_that_costs_nothing_is_the_answer():
+    problem = tf.Problem([[0.0], [1.0]], [0, 1], shape=tf.Tree(1))
+    data, task = problem.data, TreeTask(depth=1, max_features=0)
+    constant = tf.ContinuousTotals().run(data, task, EngineRun())
+    assert constant.proved and constant.upper == 1 and constant.graph.n_nodes == 0
+    again = tf.ContinuousTotals().run(data, task, EngineRun(start=constant.graph))
+    assert again.proved and again.upper == again.lower == 1
+    nothing = tf.ContinuousTotals().run(data, task, EngineRun(upper=0))
+    assert nothing.proved and nothing.graph is None
+
+
 def test_the_certificate_of_a_tree_within_a_budget_is_checked():
     problem = continuous(3, 30, columns=3)
     problem += tf.FeatureBudget(1)

@@ -245,7 +245,9 @@ class _WithinBudget(_Session):
         """Branch and bound over sets of columns; the answer in the core's form."""
         assert most is not None
         self.engine, self.began = engine, time.monotonic()
-        self.last: dict[str, Any] = {}
+        self.last: dict[str, Any] = {  # where the start shows that no set has to be asked
+            "memory": False, "too_many_active": False, "multiplier_unit": 1, "active": [], "simd": engine.simd
+        }  # fmt: skip
         self.best: dict[str, Any] | None = None
         self.counters: Counter[str] = Counter()
         self._offer_start(most)

@@ -230,6 +230,9 @@ def _draw_pool(rng: random.Random, table: Table, shape: Shape) -> tuple[Spec, ..
             "max_nodes",
             "min_support",
             "parity",
+            "accuracy_parity",
+            "group_error",
+            "confusion",
             "own",
         ],
         rng.choice((2, 3, 3, 4)),
@@ -256,19 +259,11 @@ def _draw_requirement(rng: random.Random, kind: str, table: Table, shape: Shape)
             return None
         direction = rng.choice(("increasing", "decreasing"))
         return {"kind": kind, "column": rng.choice(numeric), "direction": direction, "favourable": label}
-    if kind == "parity":
-        by = ["array"] if table.groups and len({table.groups[i] for i in table.kept}) > 1 else []
-        by += [name for c, name in enumerate(table.columns) if 1 < len({p[c] for p in table.points}) <= 2]
-        if not by:
-            return None
-        spec: dict[str, Any] = {"kind": kind, "groups": rng.choice(by), "favourable": label}
-        spec["given"] = rng.choice(("problem", "directly"))
-        spec["rate"] = rng.choice(("statistical", "statistical", "opportunity", "predictive", "odds"))
-        if rng.random() < 0.5:
-            spec["ratio"] = rng.choice(("4/5", "1/2", "1", "0.9"))
-        else:
-            spec["difference"] = rng.choice(("0", "1/10", "1/4", "0.5"))
-        return spec
+    if kind == "confusion":
+        which = rng.choice(("min_precision", "min_recall"))
+        return {"kind": which, "rate": rng.choice(("1/2", "0.8", "1", "2/3")), "favourable": label}
+    if kind in ("parity", "accuracy_parity", "group_error"):
+        return _draw_of_groups(rng, kind, table, label)
     which = rng.choice(("at_least_tests", "few_favourable", "apart"))
     if which == "at_least_tests":
         return {"kind": which, "k": rng.randint(1, 3)}
@@ -277,6 +272,28 @@ def _draw_requirement(rng: random.Random, kind: str, table: Table, shape: Shape)
     if len(table.columns) < 2:
         return None
     return {"kind": "apart", "columns": tuple(rng.sample(list(table.columns), 2))}
+
+
+def _draw_of_groups(rng: random.Random, kind: str, table: Table, label: Any) -> Spec | None:
+    by = ["array"] if table.groups and len({table.groups[i] for i in table.kept}) > 1 else []
+    by += [name for c, name in enumerate(table.columns) if 1 < len({p[c] for p in table.points}) <= 2]
+    if not by:
+        return None
+    spec: dict[str, Any] = {
+        "kind": kind,
+        "groups": rng.choice(by),
+        "given": rng.choice(("problem", "directly")),
+    }
+    if kind == "group_error":
+        return spec | {"rate": rng.choice(("0", "1/4", "1/3", "0.5"))}
+    if kind == "parity":
+        spec["favourable"] = label
+        spec["rate"] = rng.choice(("statistical", "statistical", "opportunity", "predictive", "odds"))
+    if rng.random() < 0.5:
+        spec["ratio"] = rng.choice(("4/5", "1/2", "1", "0.9"))
+    else:
+        spec["difference"] = rng.choice(("0", "1/10", "1/4", "0.5"))
+    return spec
 
 
 def _draw_goals(rng: random.Random, table: Table, shape: Shape) -> tuple[Goal, ...]:

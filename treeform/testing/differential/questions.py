@@ -10,7 +10,7 @@ from itertools import permutations
 from typing import Any
 
 import treeform as tf
-from treeform.testing.differential import own
+from treeform.testing.differential import own, rates
 from treeform.testing.differential.reference import Outcome, Reference, Tracked, Watch
 from treeform.testing.differential.table import Table
 
@@ -53,6 +53,8 @@ def amount(table: Table, spec: Spec) -> Fraction:
 def test_of(spec: Spec, reference: Reference) -> Callable[[Outcome], bool]:
     """Whether a model with some outcome satisfies a requirement."""
     table, kind = reference.table, spec["kind"]
+    if kind in rates.KINDS:
+        return rates.rate_test(spec, table)
     if kind in ("max_nodes", "feature_budget", "at_least_tests"):
         return _of_count(kind, spec["k"])
     if kind in ("min_support", "stability", "max_errors", "few_favourable"):
@@ -152,11 +154,20 @@ def make(spec: Spec, groups: Any) -> Any:
         return cls(value) if isinstance(value, int) else cls(fraction=Fraction(value))
     if kind == "monotone":
         return tf.Monotone(spec["column"], spec["direction"], spec.get("favourable"))
-    if kind == "parity":
-        named = {key: spec[key] for key in ("ratio", "difference", "favourable") if key in spec}
+    if kind in ("min_precision", "min_recall"):
+        return {"min_precision": tf.MinPrecision, "min_recall": tf.MinRecall}[kind](
+            spec["rate"], spec["favourable"]
+        )
+    if kind in ("parity", "accuracy_parity", "group_error"):
+        named = {key: spec[key] for key in ("ratio", "difference", "favourable", "rate") if key in spec}
         where = None if spec["groups"] == "array" else spec["groups"]
         if spec["groups"] == "array" and spec.get("given") == "directly":
             where = groups
+        if kind == "group_error":
+            return tf.GroupErrorAtMost(groups=where, rate=spec["rate"])
+        if kind == "accuracy_parity":
+            return tf.AccuracyParity(groups=where, **named)
+        named.pop("rate", None)
         classes: dict[str, Any] = {
             "statistical": tf.StatisticalParity,
             "opportunity": tf.EqualOpportunity,

@@ -11,6 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from treeform.testing.differential import rates
+
 if TYPE_CHECKING:
     from treeform.testing.differential.questions import Goal, Spec
     from treeform.testing.differential.shapes import Shape
@@ -23,6 +25,7 @@ TREE_ENGINES = (
     ("blossom", 5),
     ("diagram-search", 5),
     ("totals-search", 9),
+    ("continuous-totals", 6),
 )
 DIAGRAM_ENGINES = (("diagram-search", 40), ("diagram-heuristic", 0.15))
 HYPERPLANE_SOLVERS = (("highs", 10), ("mathopt:scip", 4), ("cp-sat", 0.2))
@@ -32,22 +35,25 @@ SETTINGS = {
     "cadl85": ("",),
     "blossom": ("",),
     "totals-search": ("", "", "", "parts=none", "parts=multipliers", "parts=lazy+steps", "simd=plain"),
+    "continuous-totals": ("", "", "", "parts=neighbourhood+shrinking", "simd=plain"),
     "diagram-search": ("", "", "", "techniques=none", "techniques=trees", "techniques=transpositions"),
+}
+OVER_TOTALS = {
+    "max_nodes",
+    "min_support",
+    "stability",
+    "parity",
+    "feature_budget",
+    "max_errors",
+    *rates.KINDS,
 }
 HONOURED = {
     "contree": {"max_nodes", "min_support"},
     "dl85": {"max_nodes", "min_support"},
     "cadl85": {"max_nodes", "min_support"},
     "blossom": {"min_support"},
-    "totals-search": {
-        "max_nodes",
-        "min_support",
-        "stability",
-        "parity",
-        "feature_budget",
-        "max_errors",
-        "monotone",
-    },
+    "totals-search": {*OVER_TOTALS, "monotone"},
+    "continuous-totals": OVER_TOTALS,
     "diagram-search": {"max_nodes", "min_support", "stability"},
     "diagram-heuristic": {"max_nodes", "min_support", "stability"},
 }
