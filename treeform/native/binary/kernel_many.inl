@@ -24,7 +24,7 @@ static inline void keep(typename Lanes<L>::V& best, const TwoLeaves<L>& leaves, 
                         S support) {
     using V = typename Lanes<L>::V;
     const V sum = Lanes<L>::max(best, leaves.yes + leaves.no);
-    best = (with >= support) & (all - with >= support) ? sum : best;
+    best = ((with >= support) & (all - with >= support)) ? sum : best;
 }
 
 template <class L, class S>

@@ -1,7 +1,7 @@
 #pragma once
 // A subproblem: a set of rows, the features that still tell them apart, and what counting them gave.
 #include <atomic>
-#include <cstdlib>
+#include <cstdint>
 #include <new>
 #include <utility>
 
@@ -25,19 +25,18 @@ public:
         return *this;
     }
     ~Buffer() {
-        std::free(data_);
+        release();
         live.fetch_sub(std::int64_t(size_), std::memory_order_relaxed);
     }
     template <class T>
     T* take(std::size_t n) {
         const std::size_t bytes = (n * sizeof(T) + 127) / 64 * 64;
         if (bytes > size_) {
-            std::free(data_);
+            release();
             live.fetch_sub(std::int64_t(size_), std::memory_order_relaxed);
             size_ = 0;
             const std::size_t wanted = bytes + bytes / 4 / 64 * 64;
-            data_ = std::aligned_alloc(64, wanted);
-            if (!data_) throw std::bad_alloc();
+            data_ = ::operator new(wanted, kAligned);
             size_ = wanted;
             live.fetch_add(std::int64_t(size_), std::memory_order_relaxed);
         }
@@ -49,6 +48,14 @@ public:
     }
 
 private:
+    // std::aligned_alloc is missing on Windows.
+    static constexpr std::align_val_t kAligned{64};
+
+    void release() {
+        ::operator delete(data_, kAligned);
+        data_ = nullptr;
+    }
+
     void* data_ = nullptr;
     std::size_t size_ = 0;
 };

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <exception>
-#include <thread>
+
+#include "joining_thread.hpp"
 
 namespace treeform {
 namespace {
@@ -18,7 +19,7 @@ double pause(const Stoppable& control, double time_limit) {
 void run_beside(Stoppable& control, double time_limit, const std::function<void()>& search,
                 const std::function<bool()>& poll) {
     std::exception_ptr from_search, from_poll;
-    std::jthread worker([&] {
+    JoiningThread worker([&] {
         try {
             search();
         } catch (...) {

@@ -5,9 +5,9 @@
 #include <condition_variable>
 #include <exception>
 #include <mutex>
-#include <thread>
 #include <vector>
 
+#include "../common/joining_thread.hpp"
 #include "incumbent.hpp"
 #include "search.hpp"
 
@@ -91,7 +91,7 @@ private:
         if (threads == 1) {
             work(search_, 0, depth, budget);
         } else {
-            std::vector<std::jthread> workers;
+            std::vector<JoiningThread> workers;
             for (int t = 0; t < threads; ++t)
                 workers.emplace_back([this, t, depth, budget] {
                     try {

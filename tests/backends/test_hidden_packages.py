@@ -1,0 +1,92 @@
+"""Where the package of a solver cannot be loaded: import, list of solvers, native fit, check, and a clear message."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+HIDDEN = {
+    "pyomo": ("pyomo", "pyomo"),
+    "ortools": ("ortools", "cp-sat"),
+    "pysat": ("python-sat", "sat"),
+    "highspy": ("highspy", "highs"),
+}
+
+CODE = """
+import json, sys
+
+class Hiding:
+    "A package that is installed and cannot be loaded, and one that is not there at all."
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] == {module!r}:
+            raise ImportError("hidden for the test")
+        return None
+
+sys.meta_path.insert(0, Hiding())
+import treeform as tf
+from treeform.cli.app import app
+from typer.testing import CliRunner
+
+listed = CliRunner().invoke(app, ["solvers"])
+X, y = [[0.0], [1.0], [2.0], [3.0]] * 3, [0, 1, 1, 0] * 3
+problem = tf.Problem(X, y, shape=tf.Tree(2))
+result = problem.solve()
+checked = tf.check(result.certificate(), X, y)
+try:
+    problem.solve({solver!r}, warm_start=None, time_limit=5)
+    refusal = None
+except tf.TreeformError as error:
+    refusal = [type(error).__name__, error.what, str(error.cause), str(error.fix)]
+print(json.dumps({{
+    "listed": listed.exit_code, "table": listed.output, "status": str(result.status), "errors": result.errors,
+    "verdict": str(checked.verdict), "refusal": refusal, "loaded": {module!r} in sys.modules,
+}}))
+"""
+
+
+@pytest.mark.drawn(2)
+@pytest.mark.parametrize("module", HIDDEN)
+def test_a_package_that_cannot_be_loaded(module):
+    package, solver = HIDDEN[module]
+    code = CODE.format(module=module, solver=solver)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout.splitlines()[-1])
+    assert (found["listed"], found["status"], found["errors"], found["verdict"]) == (
+        0,
+        "optimal",
+        0,
+        "verified",
+    )
+    assert not found["loaded"]
+    kind, *told = found["refusal"]
+    assert kind == "SolverNotAvailable"
+    assert package in " ".join(told)
+    assert package in found["table"]
+
+
+WITHOUT_POSIX = """
+import os, signal, subprocess, sys
+for name in ("resource", "fcntl", "pwd", "grp", "termios"):
+    sys.modules[name] = None
+for name in ("killpg", "geteuid", "getuid", "fork", "setsid", "getpgid"):
+    if hasattr(os, name):
+        delattr(os, name)
+for name in ("SIGKILL", "SIGALRM", "SIGUSR1", "SIGHUP"):
+    if hasattr(signal, name):
+        delattr(signal, name)
+import treeform as tf
+from treeform.cli.app import app
+result = tf.Problem([[0.0], [1.0], [2.0], [3.0]] * 3, [0, 1, 1, 0] * 3, shape=tf.Tree(2)).solve("sat", warm_start=None)
+print(result.status, result.errors)
+"""
+
+
+def test_nothing_that_windows_lacks_is_needed():
+    """Import, and a solver in a child process, without the modules, calls and signals of POSIX only."""
+    done = subprocess.run([sys.executable, "-c", WITHOUT_POSIX], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["optimal", "0"]
