@@ -85,7 +85,7 @@ _HOMES = {
     "treeform.tradeoff": ["Frontier", "SizeTable"],
     "treeform.certify": ["check"],
     "treeform.study": ["Study", "sweep"],
-    "treeform.estimators": ["OptimalTreeClassifier", "OptimalDiagramClassifier"],
+    "treeform.estimators": ["OptimalTreeClassifier", "OptimalDiagramClassifier", "OptimalTreeRegressor"],
     "treeform.model": ["Model", "Expr", "any_of", "at_most", "at_least", "exactly"],
     "treeform.errors": ["TreeformError"],
 }

@@ -8,10 +8,12 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
-from sklearn.datasets import load_iris
+from sklearn.datasets import load_diabetes, load_iris
+from sklearn.metrics import mean_squared_error
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import treeform as tf
@@ -20,6 +22,11 @@ from treeform.errors import SpecError
 
 @parametrize_with_checks([tf.OptimalTreeClassifier(max_depth=2)])
 def test_tree_passes_scikit_learns_checks(estimator, check):
+    check(estimator)
+
+
+@parametrize_with_checks([tf.OptimalTreeRegressor(max_depth=2)])
+def test_regressor_passes_scikit_learns_checks(estimator, check):
     check(estimator)
 
 
@@ -68,3 +75,24 @@ def test_impossible_requirements_are_an_error():
     clf = tf.OptimalTreeClassifier(max_depth=1, requirements=[tf.MaxErrors(0)], solver="cp-sat")
     with pytest.raises(SpecError, match="no model of this shape"):
         clf.fit(X, y)
+
+
+def test_the_regressor_predicts_values_and_keeps_its_proof():
+    X, y = load_diabetes(return_X_y=True, as_frame=True)
+    model = tf.OptimalTreeRegressor(max_depth=2, min_weight_fraction_leaf=0.05).fit(X, y)
+    assert str(model.result_.status) == "optimal" and tf.check(model.certificate_, X, y).ok
+    best = DecisionTreeRegressor(max_depth=2, random_state=0).fit(X, y)
+    assert model.score(X, y) > 0.4 and mean_squared_error(y, model.predict(X)) <= 1.01 * mean_squared_error(
+        y, best.predict(X)
+    )
+    assert abs(model.feature_importances_.sum() - 1) < 1e-9 and model.apply(X).max() < len(
+        model.graph_.feature
+    )
+    medians = tf.OptimalTreeRegressor(max_depth=1, loss="absolute_error").fit(X, y)
+    assert set(medians.predict(X)) <= set(y)
+    constant = tf.OptimalTreeRegressor().fit(X, np.full(len(y), 2.5))
+    assert constant.result_ is None and set(constant.predict(X)) == {2.5}
+    with pytest.raises(SpecError, match="loss='huber'"):
+        tf.OptimalTreeRegressor(loss="huber").fit(X, y)
+    with pytest.raises(SpecError, match="that of a classifier"):
+        tf.OptimalTreeRegressor(objective="error").fit(X, y)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from treeform.backends import Backend
 from treeform.certify.certificate import with_version
+from treeform.certify.out_of_reach import OutOfReach, Stopped
 from treeform.certify.proofs import verify_proof
 from treeform.certify.provers import (
     BY_PRICES,
@@ -19,7 +20,7 @@ from treeform.certify.provers import (
     constant_models,
     is_least_depth,
 )
-from treeform.certify.reference import OutOfReach, Stopped, least_value
+from treeform.certify.reference import least_value
 from treeform.certify.schema import ClaimPart, LagrangianRoute, ProofRoute
 from treeform.certify.verdicts import CheckRow, Verdict, false, holds, on_trust
 from treeform.errors import SolverNotAvailable, TreeformError
@@ -166,7 +167,7 @@ class _Court:
             row = self._by_proof(what, claim.route, value, notes)
             if row is not None:
                 return row
-        if self.means.independent:
+        if self.means.independent or self.question.objective.is_regression:
             row = self._by_reference(what, value, notes)
             if row is not None:
                 return row
@@ -177,7 +178,7 @@ class _Court:
             if row is not None:
                 return row
         row = self._by_engines(what, claim, value, notes)
-        if row is None and not self.means.independent:
+        if row is None and not self.means.independent and not self.question.objective.is_regression:
             row = self._by_reference(what, value, notes)
         if row is not None:
             return row

@@ -13,6 +13,7 @@ from pydantic import ValidationError
 from treeform import __version__, backends
 from treeform.certify.groups import ArrayTable, digest_with
 from treeform.certify.schema import FORMAT, CertificatePart
+from treeform.data import Dataset
 from treeform.errors import CertificateError, TreeformError
 from treeform.graph.evaluate import confusion, weighted_errors
 from treeform.graph.jsonio import digest as model_digest
@@ -52,6 +53,7 @@ def make_certificate(result: SolveResult) -> dict[str, Any]:
             "reading": data.options.to_json(),
             "weighted": bool((data.weights != 1).any()),
             "groups": arrays.to_json(),
+            **quantity_part(data),
         },
         "problem": {
             "shape": question.shape.to_json(),
@@ -74,6 +76,14 @@ def make_certificate(result: SolveResult) -> dict[str, Any]:
     return sign(body)
 
 
+def quantity_part(data: Dataset) -> dict[str, Any]:
+    """What a certificate says of a target that is a quantity; nothing where it is a class."""
+    quantity = data.quantity
+    if quantity is None:
+        return {}
+    return {"quantity": {"unit": exact_text(quantity.unit), "rounded": quantity.note}}
+
+
 def _answer(result: SolveResult) -> dict[str, Any]:
     answer: dict[str, Any] = {
         "status": str(result.status),
@@ -82,10 +92,17 @@ def _answer(result: SolveResult) -> dict[str, Any]:
     }
     if result.graph is not None and result.question is not None:
         data = result.question.data
+        own = (
+            {}
+            if result.graph.is_regression
+            else {
+                "errors": result.errors,
+                "weighted_errors": int(weighted_errors(result.graph, data)),
+                "confusion": [[int(v) for v in row] for row in confusion(result.graph, data)],
+            }
+        )
         answer |= {
-            "errors": result.errors,
-            "weighted_errors": int(weighted_errors(result.graph, data)),
-            "confusion": [[int(v) for v in row] for row in confusion(result.graph, data)],
+            **own,
             "leaf_of_sample": [int(leaf) for leaf in result.graph.apply(data.X)],
             "violations": {label: exact_text(value) for label, value in result.violations.items()},
         }

@@ -17,7 +17,7 @@ from treeform.certify.bounds import Means, claim_rows
 from treeform.certify.certificate import read
 from treeform.certify.groups import differences, digest_with, given_again
 from treeform.certify.schema import CertificatePart
-from treeform.certify.statements import question_of, statements, status_row
+from treeform.certify.statements import data_of, question_of, statements, status_row
 from treeform.certify.verdicts import CheckReport, holds
 from treeform.data import Dataset
 from treeform.errors import CertificateError, SpecError, TreeformError
@@ -85,9 +85,7 @@ def check(
     body = read(certificate)
     folder, another = None if proofs is None else Path(proofs), None if confirm is None else _another(confirm)
     means = Means(time_limit, folder, drat_trim, independent, another)
-    data = Dataset.from_user(
-        X, y, sample_weight, exclude=tuple(body.data.exclude), options=body.data.reading.options()
-    )
+    data = data_of(body, X, y, sample_weight)
     groups = groups_of(body, data, sensitive_features)
     try:
         return _check(body, data, groups, means)

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from treeform.certify.reference import OutOfReach, Stopped
+from treeform.certify.out_of_reach import OutOfReach, Stopped
 
 if TYPE_CHECKING:
     from treeform.data import Dataset

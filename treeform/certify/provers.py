@@ -20,6 +20,7 @@ from treeform.engines import (
     DiagramSearch,
     Engine,
     EngineRun,
+    RegressionSearch,
     TotalsSearch,
     continuous_totals,
     totals,
@@ -35,6 +36,7 @@ from treeform.solve.depth_engine import DepthEngine
 from treeform.solve.engines import run_engine
 from treeform.solve.lagrangian import Lagrangian, rows_of, tighten
 from treeform.solve.ledger import Ledger
+from treeform.solve.regression import best_constant, run_regression
 from treeform.solve.relaxation import relax
 from treeform.solve.simple_bounds import ceiling
 
@@ -92,6 +94,8 @@ class Bound:
 
 def provers(question: Question, maker: object) -> list[Engine]:
     """The engines that can prove a bound of the question again; first one without code of the claiming engine."""
+    if question.objective.is_regression:
+        return [RegressionSearch()]
     if question.shape.splits != UNIVARIATE:
         return []
     tree = ConTree()
@@ -192,6 +196,10 @@ def _by_engine(
 ) -> Bound | None:
     if is_least_depth(question.objective):
         return _by_depth(engine, question, value, budget)
+    if isinstance(engine, RegressionSearch):
+        claims = Ledger(question, budget)
+        run_regression(question, engine, claims, budget)
+        return _bound(engine.name, claims, not budget.stop())
     relaxation = relax(question, engine)
     if relaxation is None:
         return None
@@ -379,6 +387,9 @@ def _part(budget: Budget, *, last: bool) -> Budget:
 
 
 def constant_models(question: Question) -> Iterator[DecisionGraph]:
-    """The models without a test, one for each class."""
+    """The models without a test, one for each class; the best one where leaves hold values."""
+    if question.objective.is_regression:
+        yield best_constant(question)
+        return
     for label in range(question.data.n_classes):
         yield DecisionGraph.leaf(label, question.data)

@@ -18,7 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from treeform.errors import TreeformError
+from treeform.certify.out_of_reach import OutOfReach, Stopped
+from treeform.certify.regression import least_loss
 from treeform.graph import DecisionGraph
 from treeform.language.costs import ClassCost
 from treeform.language.objective import Depth, Error, Leaves, Nodes
@@ -35,14 +36,6 @@ NOTHING = 2**61
 """The cost of a tree that does not exist; sums of two stay within 64 bits."""
 
 
-class OutOfReach(TreeformError):
-    """The reference search would take too long on this problem."""
-
-
-class Stopped(TreeformError):
-    """The reference search was stopped before its end."""
-
-
 def least_value(question: Question, stop: Callable[[], bool] = lambda: False) -> Fraction | None:
     """The optimum of the question in the user's units, by trying everything; None when no model is admissible.
 
@@ -53,6 +46,8 @@ def least_value(question: Question, stop: Callable[[], bool] = lambda: False) ->
     Stopped
         When ``stop`` answers true.
     """
+    if question.objective.is_regression:
+        return least_loss(question, stop)
     plain = _plain(question)
     return _by_enumeration(question, stop) if plain is None else _by_subtrees(question, plain, stop)
 

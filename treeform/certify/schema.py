@@ -46,6 +46,13 @@ class ReadingPart(_Part):
         return TableOptions(tuple(self.categorical), self.missing, self.dates, self.abstain)
 
 
+class QuantityPart(_Part):
+    """The target of a regression problem; the digest covers its values."""
+
+    unit: Exact = Field(description="targets are whole multiples of it")
+    rounded: str = Field(description="what was rounded, and by how much; empty: nothing")
+
+
 class DataPart(_Part):
     """What the certificate is about; the digest covers the values."""
 
@@ -57,6 +64,7 @@ class DataPart(_Part):
     reading: ReadingPart
     weighted: bool
     groups: list[GroupsPart]
+    quantity: QuantityPart | None = Field(None, description="left out: the target is a class")
 
 
 class TreePart(_Part):

@@ -6,6 +6,9 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
+from treeform.certify.certificate import quantity_part
 from treeform.certify.groups import other_arrays, parameters_of
 from treeform.certify.schema import AnswerPart, CertificatePart
 from treeform.certify.verdicts import CheckRow, Verdict, false, holds, judged, on_trust
@@ -18,9 +21,30 @@ from treeform.language.question import Question
 from treeform.language.requirement import Requirement
 from treeform.requirements.groups import Groups
 from treeform.shape import shape_from_json
+from treeform.solve.regression import loss_of
 from treeform.solve.verification import verify
 
 FIGURES = ("errors", "weighted_errors", "confusion", "leaf_of_sample", "violations")
+FIGURES_OF_VALUES = ("leaf_of_sample", "violations")
+
+
+def data_of(body: CertificatePart, X: Any, y: Any, sample_weight: Any = None) -> Dataset:
+    """A table as the certificate's problem reads it.
+
+    Raises
+    ------
+    TreeformError
+        If it cannot be read so, or the objective is none.
+    """
+    data = Dataset.from_user(
+        X,
+        y,
+        sample_weight,
+        exclude=tuple(body.data.exclude),
+        options=body.data.reading.options(),
+        allow_quantities=True,
+    )
+    return Objective.parse(body.problem.objective).reading(data)
 
 
 def question_of(body: CertificatePart, data: Dataset, groups: dict[str, Groups]) -> Question:
@@ -82,8 +106,8 @@ def statements(body: CertificatePart, question: Question, graph: DecisionGraph |
         if figures or body.answer.objective is not None:
             rows.append(false("model", "figures are stated and there is no model"))
         return rows
-    if len(figures) < len(FIGURES):
-        return [*rows, false("model", "some of its figures are not stated")]
+    if figures != list(FIGURES_OF_VALUES if graph.is_regression else FIGURES):
+        return [*rows, false("model", "its figures are not those that are stated of such a model")]
     if not _belongs(graph, question.data):
         return [*rows, false("model", "its columns, encoding, classes or counts are not those of the data")]
     return rows + _of_model(body.answer, question, graph)
@@ -96,6 +120,8 @@ def _head(body: CertificatePart, question: Question) -> list[CheckRow]:
         "number of samples": stated.n_samples == data.n_samples,
         "features": stated.features == [column.name for column in data.columns],
         "classes": stated.classes == [str(label) for label in data.classes],
+        "target": ({} if stated.quantity is None else stated.quantity.model_dump())
+        == quantity_part(data).get("quantity", {}),
         "weights": stated.weighted == bool((data.weights != 1).any()),
         "requirements": [part.label for part in body.problem.requirements] == list(question.labels),
     }
@@ -112,9 +138,13 @@ def _belongs(graph: DecisionGraph, data: Dataset) -> bool:
     """Whether the model reads the data's own columns, and carries the counts of these data."""
     if graph.columns != data.columns or list(graph.classes) != list(data.classes):
         return False
+    if graph.is_regression != (data.quantity is not None):
+        return False
     if graph.encoder is None or graph.encoder.to_json() != data.encoder.to_json():
         return False
-    return bool((graph.counts == graph.with_counts(data).counts).all())
+    again = graph.with_counts(data)
+    same = np.isclose(graph.moments, again.moments, rtol=1e-9, atol=0.0, equal_nan=True)  # for display only
+    return bool((graph.counts == again.counts).all() and same.all())
 
 
 def _of_model(answer: AnswerPart, question: Question, graph: DecisionGraph) -> list[CheckRow]:
@@ -122,15 +152,14 @@ def _of_model(answer: AnswerPart, question: Question, graph: DecisionGraph) -> l
     leaves = [walk(graph, row) for row in data.X.tolist()]
     stated = answer.leaf_of_sample or []
     moved = sum(a != b for a, b in zip(leaves, stated, strict=False)) + abs(len(leaves) - len(stated))
-    wrong = sum(int(graph.label[leaf]) != int(label) for leaf, label in zip(leaves, data.y, strict=True))
     rows = [
         judged("paths", moved == 0, f"{len(leaves) - moved} of {len(leaves)} samples reach the leaf stated"),
-        judged("errors", wrong == answer.errors, f"{wrong} counted, {answer.errors} stated"),
+        *(
+            _of_leaves(leaves, question, graph)
+            if graph.is_regression
+            else _of_classes(answer, leaves, data, graph)
+        ),
     ]
-    if answer.weighted_errors != int(weighted_errors(graph, data)):
-        rows.append(false("weighted errors", f"{weighted_errors(graph, data)} counted"))
-    if answer.confusion != confusion(graph, data).tolist():
-        rows.append(false("confusion", "not the table that is counted"))
     rows.append(judged("shape", verdict.misfit is None, verdict.misfit or f"fits {question.shape}"))
     value = question.to_units(verdict.value)
     same = answer.objective is not None and value == Fraction(answer.objective)
@@ -141,6 +170,47 @@ def _of_model(answer: AnswerPart, question: Question, graph: DecisionGraph) -> l
     if {k: Fraction(text) for k, text in (answer.violations or {}).items()} != verdict.violations:
         rows.append(false("violations", "not those that are evaluated"))
     return rows
+
+
+def _of_classes(answer: AnswerPart, leaves: list[int], data: Dataset, graph: DecisionGraph) -> list[CheckRow]:
+    wrong = sum(int(graph.label[leaf]) != int(label) for leaf, label in zip(leaves, data.y, strict=True))
+    rows = [judged("errors", wrong == answer.errors, f"{wrong} counted, {answer.errors} stated")]
+    if answer.weighted_errors != int(weighted_errors(graph, data)):
+        rows.append(false("weighted errors", f"{weighted_errors(graph, data)} counted"))
+    if answer.confusion != confusion(graph, data).tolist():
+        rows.append(false("confusion", "not the table that is counted"))
+    return rows
+
+
+def _of_leaves(leaves: list[int], question: Question, graph: DecisionGraph) -> list[CheckRow]:
+    """The value of each leaf, and the loss of all samples one by one, in fractions and in plain Python."""
+    data = question.data
+    _, loss = loss_of(question.objective)
+    assert data.quantity is not None
+    by_leaf: dict[int, list[tuple[int, int]]] = {}
+    for leaf, d, w in zip(leaves, data.quantity.deviations.tolist(), data.weights.tolist(), strict=True):
+        by_leaf.setdefault(leaf, []).append((d, w))
+    total = Fraction(0)
+    poor = []
+    for leaf, pairs in by_leaf.items():
+        value = data.quantity.in_units(graph.values[graph.label[leaf]])
+        weight = sum(w for _, w in pairs)
+        if loss.kind == "squared":
+            total += sum(w * (d - value) ** 2 for d, w in pairs)
+            best = value * weight == sum(w * d for d, w in pairs)
+        else:
+            total += sum(w * abs(d - value) for d, w in pairs)
+            below, above = (sum(w for d, w in pairs if (d - value) * sign < 0) for sign in (1, -1))
+            best = 2 * below <= weight and 2 * above <= weight
+        poor += [] if best else [leaf]
+    stated = loss.evaluate(graph, data)
+    counted = total * loss.per_unit(data)
+    middle = "mean" if loss.kind == "squared" else "median"
+    held = f"{len(by_leaf) - len(poor)} of {len(by_leaf)} leaves hold the {middle} of their samples"
+    return [
+        holds("values", held),  # other values are allowed: the loss below counts them
+        judged("loss", counted == stated, f"{counted} added sample by sample"),
+    ]
 
 
 def walk(graph: DecisionGraph, row: list[float]) -> int:

@@ -15,6 +15,7 @@ from treeform.cli.table_files import CsvForm, csv_form, read_table
 from treeform.data import Dataset
 from treeform.data.options import TableOptions
 from treeform.errors import SpecError, TreeformError
+from treeform.language.objective import Objective
 from treeform.language.requirement_text import read
 from treeform.problem import Problem
 from treeform.solve import Budget
@@ -38,7 +39,7 @@ def gather(spec: Path | None, given: Settings, require: Sequence[str]) -> Settin
                 f"no {name} is given",
                 cause="there is nothing to learn from"
                 if name == "data"
-                else "no column is named as the classes",
+                else "no column is named as what is to be predicted",
                 fix=f"give it {how}, or as `{name}` in a --spec file",
             )
     return settings
@@ -62,13 +63,19 @@ def load_problem(settings: Settings) -> Problem:
     with csv_form(csv_form_of(settings)):
         frame = read_table(settings.data)
     exclude = settings.exclude or ()
+    regression = settings.minimize is not None and Objective.parse(settings.minimize).is_regression
     X, y, weight = split(
-        frame, target=settings.target, weight=settings.weight, exclude=exclude, source=settings.data
+        frame,
+        target=settings.target,
+        weight=settings.weight,
+        exclude=exclude,
+        source=settings.data,
+        regression=regression,
     )
     options = TableOptions.of(
         settings.categorical, settings.missing or "value", settings.dates, settings.abstain
     )
-    rows = Dataset.from_user(X, y, weight, exclude=exclude, options=options)
+    rows = Dataset.from_user(X, y, weight, exclude=exclude, options=options, allow_quantities=True)
     problem = Problem(rows, None, shape=settings.shape or DEFAULT_SHAPE)
     if settings.minimize is not None:
         problem.minimize(settings.minimize)

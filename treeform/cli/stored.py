@@ -13,16 +13,19 @@ import pandas as pd
 from treeform.certify.certificate import read
 from treeform.certify.check import question_from
 from treeform.certify.groups import parameters_of
+from treeform.certify.statements import data_of as read_as_stated
 from treeform.cli.groups import take_groups
 from treeform.cli.table import listing, split
 from treeform.cli.table_files import read_table
 from treeform.data import Dataset
+from treeform.data.quantity import AUTO
 from treeform.errors import CertificateError, DataError, SpecError
 from treeform.graph import DecisionGraph
 from treeform.graph.gaps import checked_policy
 from treeform.language.objective import Error, Objective
 from treeform.language.question import Question
 from treeform.language.requirement import Requirement
+from treeform.objectives import SquaredError
 from treeform.shape import Diagram, Shape, Tree, shape_from_json
 
 
@@ -138,7 +141,14 @@ def data_of(
             )
     assert target is not None
     sensitive, frame = take_groups(groups, stated.data, read_table(path), path)
-    X, y, weights = split(frame, target=target, weight=weight, exclude=stated.data.exclude, source=path)
+    X, y, weights = split(
+        frame,
+        target=target,
+        weight=weight,
+        exclude=stated.data.exclude,
+        source=path,
+        regression=stated.data.quantity is not None,
+    )
     return X, y, weights, sensitive
 
 
@@ -187,17 +197,14 @@ def question_for(
         If the certificate belongs to another model.
     """
     if body is None:
-        return Question(
-            _model_rows(graph, path, target, weight), _own_shape(graph), Objective.of(Error())
-        ), "given"
+        counted = Objective.of(SquaredError() if graph.is_regression else Error())
+        return Question(_model_rows(graph, path, target, weight), _own_shape(graph), counted), "given"
     if body["model"] is None or DecisionGraph.from_json(body["model"]) != graph:
         raise CertificateError("the certificate belongs to another model", fix="give the two of one fit")
     stated = read(body)
     X, y, weights, sensitive = data_of(body, path, target, weight, groups)
     try:
-        data = Dataset.from_user(
-            X, y, weights, exclude=tuple(stated.data.exclude), options=stated.data.reading.options()
-        )
+        data = read_as_stated(stated, X, y, weights)
     except DataError:  # for example one class only
         data = None
     # A digest that covers groups given as an array is compared where they are read.
@@ -245,12 +252,16 @@ def _model_rows(graph: DecisionGraph, path: Path, target: str | None, weight: st
     known = [column for column in exclude if column != target]
     frame = read_table(path, text=_text_columns(graph))
     held = [column for column in known if column in frame.columns]
-    X, y, weights = split(frame, target=target, weight=weight, exclude=held, source=path)
+    X, y, weights = split(
+        frame, target=target, weight=weight, exclude=held, source=path, regression=graph.is_regression
+    )
     if graph.encoder is None:
-        return Dataset.from_user(X, y, weights, exclude=tuple(held))
+        data = Dataset.from_user(X, y, weights, exclude=tuple(held), allow_quantities=graph.is_regression)
+        return data.as_quantity(AUTO) if graph.is_regression else data
     wanted = {source.name for source in graph.encoder.sources}.union(held)
     X = X[[column for column in X.columns if column in wanted]]
-    return Dataset.for_model(graph.encoder, graph.classes, X, y, weights)
+    classes = None if graph.is_regression else graph.classes
+    return Dataset.for_model(graph.encoder, classes, X, y, weights)
 
 
 def _own_shape(graph: DecisionGraph) -> Shape:

@@ -40,9 +40,17 @@ def listing(names: Iterable[Any], limit: int = 12) -> str:
 
 
 def split(
-    frame: pd.DataFrame, *, target: str, weight: str | None, exclude: Sequence[str], source: Path
+    frame: pd.DataFrame,
+    *,
+    target: str,
+    weight: str | None,
+    exclude: Sequence[str],
+    source: Path,
+    regression: bool = False,
 ) -> tuple[pd.DataFrame, pd.Series, pd.Series | None]:
     """Features, target and weights. Excluded columns stay in the table, since requirements may name them.
+
+    A target that is a measurement is refused, except for ``regression``.
 
     Raises
     ------
@@ -60,7 +68,8 @@ def split(
             cause=f"it is the target and also {'excluded' if target in exclude else 'the weight'}",
             fix="the target is never a feature: leave it out of the other options",
         )
-    _check_target(y, target)
+    if not regression:
+        _check_target(y, target)
     weights = None if weight is None else _weights(take_column(frame, weight, "weight", source), weight)
     features = frame.drop(columns=[target, *([weight] if weight else [])])
     if not len(features.columns.difference(list(exclude))):
@@ -80,7 +89,7 @@ def _check_target(y: pd.Series, name: str) -> None:
         raise DataError(
             f"the target {name!r} is a measurement, not a class",
             cause=f"it holds {known.nunique()} distinct numbers such as {known.iloc[0]!r}",
-            fix="treeform learns classifiers: cut the target into classes, or name another column",
+            fix="for regression add --minimize squared_error or absolute_error; else cut the target into classes",
         )
 
 

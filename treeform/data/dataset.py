@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from treeform.data.columns import Column
 from treeform.data.encode import Encoder
-from treeform.data.labels import codes_among, encode_labels, with_abstention
+from treeform.data.labels import codes_among, encode_labels, single_class, with_abstention
 from treeform.data.notes import constant_notes, counting_notes, index_note, reading_notes, spelling_notes
 from treeform.data.options import USUAL, TableOptions
-from treeform.data.quantity import Quantity, read_quantity
+from treeform.data.quantity import AUTO, Quantity, read_quantity
 from treeform.data.summary import summarise
 from treeform.data.table import Table, as_pandas, read_table
 from treeform.data.views import (
@@ -146,7 +146,7 @@ class Dataset:
             present, codes = np.unique(codes, return_inverse=True)
             codes, classes = codes.reshape(-1).astype(np.int64), classes[present]
         if len(classes) < 2 and not allow_single_class:
-            raise _single_class(classes[0], target)
+            raise single_class(classes[0], target)
         if options.abstain is not None:
             classes = with_abstention(classes, options.abstain)
         encoder = Encoder.fit(source, exclude, kept, options)
@@ -172,7 +172,12 @@ class Dataset:
 
     @classmethod
     def for_model(
-        cls, encoder: Encoder, classes: NDArray[Any], X: Any, y: Any, sample_weight: Any = None
+        cls,
+        encoder: Encoder,
+        classes: NDArray[Any] | None,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
     ) -> Dataset:
         """Read rows in the terms of a model: encoded as its training table was, with its classes.
 
@@ -180,8 +185,8 @@ class Dataset:
         ----------
         encoder : Encoder
             That of the model.
-        classes : (K,) array
-            The labels that the model predicts.
+        classes : (K,) array or None
+            The labels that the model predicts; None where it predicts values, and the target is a quantity.
         X, y, sample_weight
             As in `from_user`; `X` may have levels that were not there in training, and lack others.
 
@@ -195,7 +200,10 @@ class Dataset:
         table = read_table(X)
         weighing = read_weights(sample_weight, table.n_rows)
         weights, unit = weighing.units, weighing.unit
-        codes = codes_among(y, table.n_rows, classes)
+        if classes is None:
+            codes, own = encode_labels(y, table.n_rows, allow_quantities=True)
+        else:
+            codes, own = codes_among(y, table.n_rows, classes), np.array(classes)
         kept = np.flatnonzero(weights > 0)
         notes = [*index_note(X, y), *filter(None, [weighing.note])]
         if len(kept) < len(weights):
@@ -204,18 +212,14 @@ class Dataset:
         if table.frame is not None:
             table = replace(table, frame=table.frame.copy())
         exclude = tuple(name for name in encoder.ignored if name in table.names)
-        return cls(
-            np.ascontiguousarray(encoded), codes[kept], np.array(classes), weights[kept], unit, encoder, table, kept,
+        data = cls(
+            np.ascontiguousarray(encoded), codes[kept], own, weights[kept], unit, encoder, table, kept,
             exclude, target, tuple(notes),
         )  # fmt: skip
+        return data.as_quantity(AUTO) if classes is None else data
 
     def as_quantity(self, grid: Fraction | str | None = None) -> Dataset:
-        """The same rows with their labels read as quantities, for regression.
-
-        Parameters
-        ----------
-        grid : Fraction, "auto" or None
-            See `treeform.data.quantity.read_quantity`.
+        """The same rows with their labels read as quantities; see `treeform.data.quantity.read_quantity`.
 
         Raises
         ------
@@ -224,8 +228,9 @@ class Dataset:
         """
         quantity = read_quantity(self.classes, self.y, self.weights, grid)
         notes = (*self.notes, quantity.note) if quantity.note else self.notes
-        one = np.array([self.target or "target"])
-        return replace(self, y=np.zeros_like(self.y), classes=one, quantity=quantity, notes=notes)
+        return replace(
+            self, y=np.zeros_like(self.y), classes=np.array(["value"]), quantity=quantity, notes=notes
+        )
 
     @property
     def frame(self) -> pd.DataFrame | None:
@@ -373,6 +378,8 @@ class Dataset:
         hashed.update(f"|{self.X.shape}|{self.weight_unit}|".encode())
         for array, dtype in ((self.X, "<f8"), (self.y, "<i8"), (self.weights, "<i8")):
             hashed.update(np.ascontiguousarray(array, dtype=dtype).tobytes())
+        if self.quantity is not None:
+            hashed.update(self.quantity.digest.encode())
         return hashed.hexdigest()
 
     def relabelled(self, codes: NDArray[np.int64], n_classes: int) -> Dataset:
@@ -438,12 +445,3 @@ def _excluded(table: Table, exclude: Any) -> tuple[str, ...]:
     if set(table.names) <= set(names):
         raise DataError("all columns are excluded", fix="leave at least one column to learn from")
     return names
-
-
-def _single_class(label: Any, target: str | None) -> DataError:
-    label = label.item() if isinstance(label, np.generic) else label
-    return DataError(
-        f"the target{'' if target is None else f' {target!r}'} has one class only ({label!r})",
-        cause="nothing is to be told apart (the number of classes has to be greater than one; got 1 class)",
-        fix="check the target column, and the rows that were filtered out or have weight 0",
-    )

@@ -200,3 +200,13 @@ def with_abstention(classes: NDArray[Any], label: str) -> NDArray[Any]:
         )
     kind = object if classes.dtype.kind not in "US" else None
     return np.array([*known, label], dtype=kind)
+
+
+def single_class(label: Any, target: str | None) -> DataError:
+    """The refusal of a target whose rows are all of one class."""
+    label = label.item() if isinstance(label, np.generic) else label
+    return DataError(
+        f"the target{'' if target is None else f' {target!r}'} has one class only ({label!r})",
+        cause="nothing is to be told apart (the number of classes has to be greater than one; got 1 class)",
+        fix="check the target column, and the rows that were filtered out or have weight 0",
+    )

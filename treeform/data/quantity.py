@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from dataclasses import dataclass
 from decimal import Decimal
@@ -49,6 +50,13 @@ class Quantity:
         distinct, code = np.unique(self.deviations, return_inverse=True)
         exact = [float((self.centre + int(d)) * self.unit) for d in distinct]
         return np.array(exact)[code.reshape(-1)]
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 (hex) of all targets."""
+        hashed = hashlib.sha256(f"|{self.centre}|{self.unit}|".encode())
+        hashed.update(np.ascontiguousarray(self.deviations, dtype="<i8").tobytes())
+        return hashed.hexdigest()
 
     def in_units(self, value: Fraction) -> Fraction:
         """A value as a deviation from the centre, in units."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from treeform.estimators.diagram import OptimalDiagramClassifier
+from treeform.estimators.regressor import OptimalTreeRegressor
 from treeform.estimators.tree import OptimalTreeClassifier
 
-__all__ = ["OptimalDiagramClassifier", "OptimalTreeClassifier"]
+__all__ = ["OptimalDiagramClassifier", "OptimalTreeClassifier", "OptimalTreeRegressor"]

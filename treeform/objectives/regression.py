@@ -61,6 +61,12 @@ class LeafLoss(Term):
 
     def reading(self, data: Dataset) -> Dataset:
         """The data with the target as a quantity; see `Term.reading`."""
+        if data.options.abstain is not None:
+            raise SpecError(
+                f"a model cannot abstain under {self.name}",
+                cause="abstaining is a class, and the leaves of a regression model hold values",
+                fix="leave out abstain",
+            )
         return data.as_quantity(self.grid) if data.quantity is None else data
 
     def bind(self: L, data: Dataset, **context: Any) -> L:

@@ -48,6 +48,8 @@ def trace_curves(result: SolveResult, time_limit: float | None = None) -> tuple[
     time_limit : float, optional
         Seconds that the solve had.
     """
+    if result.question is not None and result.question.objective.is_regression:
+        return ()
     question = result.question
     if (
         question is None

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from treeform import __version__
 from treeform.data import Dataset
@@ -202,7 +205,7 @@ def of_model(
         # What rows that agree on every feature cost anyway is counted on the rows of training only.
         floor = question.to_units(floor_bound(question)) if rows_of == "training" else None
         claims = claims_of_certificate(certificate, floor)
-    if rows_of == "held-out" and graph.counts.any():
+    if rows_of == "held-out" and graph.counts.any() and not graph.is_regression:
         wrong, total = _recorded_errors(graph)
         outcome.insert(
             0, ("training errors", f"{value_text(wrong)} of {value_text(total)}, as the model records them")
@@ -266,7 +269,11 @@ def _facts(
         digests.append(("model", str(graph.to_json()["digest"])))
         outcome = [*_accuracy(graph, question, rows_of), *outcome]
         model = _of_graph(graph, question, rows_of, attributes, held_out)
-        counted = f"{errors(graph, data)} of {data.n_samples} {_ROWS[rows_of].removeprefix('the ')}"
+        counted = (
+            ""
+            if graph.is_regression
+            else f"{errors(graph, data)} of {data.n_samples} {_ROWS[rows_of].removeprefix('the ')}"
+        )
     guarantee = guarantee_of(
         question,
         status=status,
@@ -286,7 +293,7 @@ def _facts(
         outcome=tuple(outcome),
         columns=_columns(data, about),
         rows=_ROWS[rows_of],
-        classes=tuple(map(str, data.classes)),
+        classes=() if data.quantity is not None else tuple(map(str, data.classes)),
         guarantee=guarantee,
         trace=trace,
         claims=claims,
@@ -315,6 +322,8 @@ def _of_graph(
     yes_no = yes_no_columns(data)
     shown = worded(graph, yes_no)
     picture = Picture(shown)
+    if graph.is_regression:
+        return _of_values(graph, shown, picture, question, held_out)
     favourable = favourable_of(question)
     groups = group_tables(graph, data, attributes, favourable, rows_of)
     later: tuple[tuple[str, str], ...] = ()
@@ -343,6 +352,29 @@ def _of_graph(
     }
 
 
+def _of_values(
+    graph: DecisionGraph, shown: DecisionGraph, picture: Picture, question: Question, held_out: HeldOut | None
+) -> dict[str, Any]:
+    """What a report says of a regression model: its rules tell mean and spread of the targets at each leaf."""
+    later: tuple[tuple[str, str], ...] = ()
+    if held_out is not None:
+        own = question.with_(data=held_out.data)
+        later = (("held-out table", held_out.source), *_accuracy(graph, own, "held-out"))
+    return {
+        "model_size": size_text(graph),
+        "svg": picture.text(),
+        "wide": picture.width > WIDEST_PRINTED,
+        "outline": shown.to_text(),
+        "rules": tuple(shown.rules()),
+        "confusion": (),
+        "held_out": later,
+        "held_out_confusion": (),
+        "requirements": requirement_facts(graph, question, None if held_out is None else held_out.data),
+        "groups": (),
+        "proxies": (),
+    }
+
+
 def _matrix(graph: DecisionGraph, data: Dataset) -> tuple[tuple[int, ...], ...]:
     return tuple(tuple(map(int, row)) for row in confusion(graph, data))
 
@@ -358,10 +390,7 @@ def _problem(question: Question, source: str | None) -> tuple[tuple[str, str], .
     rows += [
         ("samples", f"{data.n_samples} ({data.points.n_points} distinct)"),
         ("features", f"{data.n_features} after encoding"),
-        (
-            "classes",
-            ", ".join(f"{label} ({int((data.y == k).sum())})" for k, label in enumerate(data.classes)),
-        ),
+        _target(data),
     ]
     if (data.weights != 1).any():
         rows.append(("total weight", value_text(data.total_weight * data.weight_unit)))
@@ -370,6 +399,17 @@ def _problem(question: Question, source: str | None) -> tuple[tuple[str, str], .
     rows += [("shape", str(question.shape)), ("minimise", str(question.objective) or "nothing")]
     rows += [("subject to", label) for label in question.labels]
     return tuple(rows)
+
+
+def _target(data: Dataset) -> tuple[str, str]:
+    if data.quantity is None:
+        counts = (f"{label} ({int((data.y == k).sum())})" for k, label in enumerate(data.classes))
+        return "classes", ", ".join(counts)
+    values = data.quantity.values
+    return (
+        "target",
+        f"from {values.min():g} to {values.max():g}, in multiples of {float(data.quantity.unit):g}",
+    )
 
 
 def _columns(data: Dataset, about: About) -> tuple[tuple[str, ...], ...]:
@@ -383,6 +423,15 @@ def _columns(data: Dataset, about: About) -> tuple[tuple[str, ...], ...]:
 def _accuracy(graph: DecisionGraph, question: Question, rows_of: str) -> list[tuple[str, str]]:
     data = question.data
     word = "" if rows_of == "given" else f"{rows_of} "
+    if data.quantity is not None:
+        distance = data.quantity.values - graph.leaf_values[graph.apply(data.X)]
+        mean = partial(np.average, weights=data.weights)
+        centred = data.quantity.values - mean(data.quantity.values)
+        return [
+            (f"{word}mean squared error", f"{mean(distance**2):.6g}"),
+            (f"{word}mean absolute error", f"{mean(np.abs(distance)):.6g}"),
+            (f"{word}share of the variance explained", f"{1 - mean(distance**2) / mean(centred**2):.4f}"),
+        ]
     wrong = int(errors(graph, data))
     share = (data.n_samples - wrong) / data.n_samples
     return [

@@ -23,7 +23,6 @@ from treeform.language.objective import Objective
 from treeform.language.question import Question
 from treeform.language.requirement import Requirement
 from treeform.objectives import AbsoluteError, SquaredError
-from treeform.requirements import NoTestOn
 from treeform.shape import UNIVARIATE, Tree
 from treeform.solve.budget import Budget
 from treeform.solve.engines import recheck_of
@@ -120,8 +119,9 @@ def task_of(question: Question) -> RegressionTask:
     limits, forbidden = Limits(), np.zeros(question.data.n_features, dtype=bool)
     for label, requirement in zip(question.labels, question.requirements, strict=True):
         own = requirement.limits(question.data)
-        if isinstance(requirement, NoTestOn):
-            forbidden |= [column.source == requirement.column for column in question.data.columns]
+        sets = requirement.allowed_features(question.data)
+        if sets is not None and len(sets) == 1:
+            forbidden[[f for f in range(len(forbidden)) if f not in sets[0]]] = True
         elif own is not None and own.names <= RegressionSearch.understands:
             limits = limits.tighten(own)
         else:

@@ -21,6 +21,18 @@ from treeform.data.columns import (
 from treeform.errors import SpecError
 from treeform.graph.graph import FlatGraph
 
+OF_VALUES = ("Python code", "JavaScript code", "SQL", "a list of rules")
+"""What states regression models, too."""
+
+
+def refusal_of_values(target: str) -> SpecError:
+    """The refusal to write a regression model as ``target``."""
+    return SpecError(
+        f"{target} cannot state a regression model yet",
+        cause="its leaves hold values, and only classes are written",
+        fix="use graph.to_python(), to_javascript(), to_sql() or to_json_rules(), which give the nearest doubles",
+    )
+
 
 class Kind(Enum):
     """What a condition asks about a value; of a missing one, the answer is no."""
@@ -75,7 +87,7 @@ class Program:
         Only nodes that can be reached; a pass-through is replaced by its child. An int is a class code.
     root : int
     labels : tuple
-        By class code.
+        By class code; the values as doubles in regression.
     columns : dict of str to Column
         The tested columns of the user's table, with the meaning of one of their features.
     refusing : tuple of str
@@ -98,7 +110,7 @@ class Program:
         Raises
         ------
         SpecError
-            If it has hyperplanes, which ``target`` cannot state.
+            If it has hyperplanes, which ``target`` cannot state, or is a regression model, and these are not written.
         """
         if not graph.is_univariate:
             raise SpecError(
@@ -106,6 +118,8 @@ class Program:
                 cause="sums of floating-point numbers depend on their order and precision, and the model's are exact",
                 fix="use graph.to_json(), or fit with univariate splits",
             )
+        if graph.is_regression and target not in OF_VALUES:
+            raise refusal_of_values(target)
         nodes: dict[int, Branch | int] = {}
         columns: dict[str, Column] = {}
         waiting = [root := _asking(graph, 0)]
@@ -130,7 +144,8 @@ class Program:
             for name, column in columns.items()
             if column.kind in (CATEGORY, ORDERED)
         }
-        return cls(nodes, root, tuple(graph.classes.tolist()), columns, refusing, levels)
+        labels = tuple(map(float, graph.values)) or tuple(graph.classes.tolist())
+        return cls(nodes, root, labels, columns, refusing, levels)
 
     @cached_property
     def shared(self) -> set[int]:

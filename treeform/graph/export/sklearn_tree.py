@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from treeform.data.columns import LARGEST_PRESENT
 from treeform.errors import SpecError
 from treeform.graph.encoded import with_nan
+from treeform.graph.export.program import refusal_of_values
 from treeform.graph.graph import FlatGraph
 
 MOST_NODES = 100_000
@@ -24,6 +25,8 @@ Floats = NDArray[np.float64]
 
 def to_sklearn(graph: FlatGraph, encoded: Floats) -> Any:
     """See `DecisionGraph.to_sklearn`; the rows are encoded."""
+    if graph.is_regression:
+        raise refusal_of_values("scikit-learn")
     if not graph.is_univariate:
         raise SpecError(
             "a tree of scikit-learn cannot state hyperplanes",

@@ -1,0 +1,1 @@
+"""Regression trees: pystreed and CART beside the exact search."""

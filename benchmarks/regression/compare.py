@@ -1,0 +1,145 @@
+"""Optimal regression trees: user CPU seconds of one thread, beside pystreed's regressor and CART.
+
+Each program fits the same whole targets in a process of its own; imports and reading are not counted. pystreed takes
+zeros and ones: once it is given every threshold, once ten quantiles of each column as columns, which all programs are
+given then. CART is greedy: its loss beyond the optimum is shown.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from statistics import geometric_mean
+from typing import Any
+
+import numpy as np
+
+from benchmarks.harness import Figures, Rows, Shown, in_child, table, user_seconds
+from benchmarks.regression.tables import binary, load
+
+SETS = "diabetes,raisin,bank,wilt,page,occupancy,signal-1000-8,signal-4000-8,signal-20000-8,magic"
+
+
+def _data(name: str, tests: str) -> tuple[np.ndarray, np.ndarray]:
+    X, y = load(name)
+    return (X if tests == "all" else binary(X).astype(float)), y
+
+
+MOST_THRESHOLDS = 2000
+"""More columns of zeros and ones than this are not given to pystreed, which does not stop at its time limit then."""
+
+
+def thresholds(name: str) -> int:
+    """Of all columns together."""
+    return sum(len(np.unique(column)) - 1 for column in load(name)[0].T)
+
+
+def own(name: str, tests: str, depth: int, loss: str, limit: float) -> dict[str, Any]:
+    """The search itself."""
+    import treeform as tf
+
+    X, y = _data(name, tests)
+    problem = tf.Problem(X, y, shape=tf.Tree(depth)).minimize(loss)
+    start = user_seconds()
+    result = problem.solve(tf.RegressionSearch(), time_limit=limit)
+    seconds = user_seconds() - start
+    gap = 100 * (result.gap or 0.0)
+    return {
+        "loss": float(result.objective),
+        "seconds": seconds,
+        "proved": str(result.status) == "optimal",
+        "gap": gap,
+    }
+
+
+def streed(name: str, tests: str, depth: int, limit: float) -> dict[str, Any]:
+    """pystreed's regressor without a price of tests."""
+    from pystreed import STreeDRegressor
+
+    X, y = _data(name, tests)
+    if tests == "all":  # each threshold between neighbouring values as a column
+        columns = [column <= value for column in X.T for value in np.unique(column)[:-1]]
+        X = np.array(columns).T
+    model = STreeDRegressor("regression", max_depth=depth, max_num_nodes=2**depth - 1, time_limit=limit)
+    start = user_seconds()
+    model.fit(X.astype(int), y.astype(float))
+    seconds = user_seconds() - start
+    found = float(((y - model.predict(X.astype(int))) ** 2).sum())
+    return {"loss": found, "seconds": seconds, "proved": bool(model.fit_result.is_optimal())}
+
+
+def cart(name: str, tests: str, depth: int, loss: str) -> dict[str, Any]:
+    """scikit-learn's greedy tree."""
+    from sklearn.tree import DecisionTreeRegressor
+
+    X, y = _data(name, tests)
+    model = DecisionTreeRegressor(criterion=loss, max_depth=depth, random_state=0)
+    start = user_seconds()
+    model.fit(X, y)
+    seconds = user_seconds() - start
+    distance = np.abs(y - model.predict(X))
+    return {"loss": float((distance**2 if loss == "squared_error" else distance).sum()), "seconds": seconds}
+
+
+def measure(name: str, tests: str, depth: int, loss: str, limit: float) -> dict[str, Any]:
+    X, _ = _data(name, tests)
+    ours = in_child(own, name, tests, depth, loss, limit).answer
+    greedy = in_child(cart, name, tests, depth, loss).answer
+    row = {
+        "rows": len(X),
+        "columns": X.shape[1],
+        "optimum": f"{ours['loss']:.10g}",
+        "gap %": f"{ours['gap']:.2g}",
+        "s": f"{ours['seconds']:.3g}",
+        "CART excess %": f"{100 * (greedy['loss'] / ours['loss'] - 1):.2g}",
+        "CART s": f"{greedy['seconds']:.2g}",
+        "pystreed s": "",
+        "pystreed": "",
+    }
+    if loss != "squared_error":
+        return row
+    if tests == "all" and thresholds(name) > MOST_THRESHOLDS:
+        return row | {"pystreed": f"not run: {thresholds(name)} columns"}
+    ended = in_child(streed, name, tests, depth, limit, seconds=2 * limit, megabytes=4000)
+    if ended.answer is None:
+        return row | {"pystreed s": f"{ended.user:.3g}", "pystreed": ended.how}
+    peer = ended.answer
+    if peer["proved"] and ours["proved"] and not math.isclose(peer["loss"], ours["loss"], rel_tol=1e-6):
+        raise SystemExit(f"{name}: {ours['loss']} here, {peer['loss']} there")
+    told = "proved" if peer["proved"] else f"{100 * (peer['loss'] / ours['loss'] - 1):.2g} % above"
+    return row | {"pystreed s": f"{peer['seconds']:.3g}", "pystreed": told}
+
+
+@table("regression")
+def compared(rows: Rows) -> Shown:
+    """All runs, and how often the search is faster."""
+    frame = rows.frame
+    notes = []
+    for tests, what in (("all", "all thresholds"), ("0/1", "columns of zeros and ones")):
+        known = frame[(frame["tests"] == tests) & (frame["pystreed"] == "proved")]
+        seconds = zip(known["pystreed s"].astype(float), known["s"].astype(float), strict=True)
+        ratios = [max(a, 0.001) / max(b, 0.001) for a, b in seconds]
+        if ratios:
+            notes.append(
+                f"on {what}, where pystreed proves its answer, it takes {geometric_mean(ratios):.3g} times as long in "
+                f"geometric mean ({min(ratios):.2g} to {max(ratios):.3g})"
+            )
+    title = f"Regression trees: user CPU seconds of one thread, at most {rows.facts['limit']} each"
+    return Shown(title, frame, "; ".join(notes) + ".")
+
+
+def main(sets: str = SETS, depths: str = "2,3", limit: float = 60, absolute: str = "diabetes,raisin") -> None:
+    """Measure; `limit` are seconds of each program, `absolute` the sets for absolute errors."""
+    figures = Figures("regression", ("set", "tests", "loss", "depth"), limit=f"{limit:g}")
+    for depth in map(int, depths.split(",")):
+        for name in sets.split(","):
+            for tests in ("all", "0/1"):
+                figures.measure(
+                    partial(measure, name, tests, depth, "squared_error", limit),
+                    set=name, tests=tests, loss="squared_error", depth=depth,
+                )  # fmt: skip
+        for name in absolute.split(","):
+            figures.measure(
+                partial(measure, name, "all", depth, "absolute_error", limit),
+                set=name, tests="all", loss="absolute_error", depth=depth,
+            )  # fmt: skip

@@ -1,0 +1,93 @@
+"""Certificates of regression trees: recounted leaf by leaf, proved again, and refused once they are changed."""
+
+from __future__ import annotations
+
+import copy
+import json
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from regression_cases import drawn_case, least
+
+import treeform as tf
+from treeform.certify.certificate import sign
+from treeform.certify.reference import least_value
+from treeform.errors import CertificateError
+
+
+@pytest.mark.parametrize("block", range(2))
+def test_the_reference_search_finds_the_optimum(block: int) -> None:
+    for seed in range(500 + 15 * block, 515 + 15 * block):
+        case = drawn_case(np.random.default_rng(seed))
+        assert least_value(case.problem().question) == least(case), seed
+
+
+def table() -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(3)
+    X = rng.integers(0, 6, (30, 2)).astype(float)
+    return X, (X[:, 0] * 3 + X[:, 1] ** 2 + rng.integers(0, 4, 30)) / 4
+
+
+@pytest.mark.parametrize(
+    "objective", ["squared_error + 1/3*leaves", "absolute_error", "squared_error[grid=1/2]"]
+)
+def test_certificates_verify(objective: str) -> None:
+    X, y = table()
+    problem = tf.Problem(X, y, shape=tf.Tree(2)).minimize(objective)
+    problem += tf.MinSupport(2)
+    certificate = json.loads(json.dumps(problem.solve().certificate()))
+    report = tf.check(certificate, X, y, independent=True)
+    assert report.ok and report.verdict == "verified", str(report)
+    assert "proved again by the reference search" in str(report)
+    assert certificate["data"]["quantity"]["unit"] in ("1/4", "1/2")
+    assert ("rounded to multiples of 0.5" in certificate["data"]["quantity"]["rounded"]) == (
+        "grid" in objective
+    )
+
+
+def changed(certificate: dict, change) -> dict:
+    body = copy.deepcopy(certificate)
+    change(body)
+    return sign(body)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda body: body["model"]["values"].__setitem__(0, "-1"),
+        lambda body: body["answer"].__setitem__("objective", "1"),
+        lambda body: body["answer"]["leaf_of_sample"].__setitem__(0, 0),
+        lambda body: body["answer"].__setitem__("errors", 0),
+        lambda body: body["claims"][-1].__setitem__("value", "1000"),
+        lambda body: body["data"]["quantity"].__setitem__("unit", "1"),
+        lambda body: body["data"]["quantity"].__setitem__("rounded", "a little"),
+        lambda body: body["model"]["moments"][0].__setitem__(0, 0.0),
+        lambda body: body["problem"].__setitem__("objective", "absolute_error"),
+    ],
+)
+def test_what_was_changed_is_found(change) -> None:
+    X, y = table()
+    certificate = tf.Problem(X, y, shape=tf.Tree(1)).minimize(tf.SquaredError()).solve().certificate()
+    assert tf.check(certificate, X, y).ok
+    assert tf.check(changed(certificate, change), X, y).verdict == "false"
+
+
+def test_other_targets_are_other_data() -> None:
+    X, y = table()
+    certificate = tf.Problem(X, y, shape=tf.Tree(1)).minimize(tf.SquaredError()).solve().certificate()
+    with pytest.raises(CertificateError, match="other data"):
+        tf.check(certificate, X, y + 1)
+    del certificate["data"]["quantity"]
+    assert tf.check(sign(certificate), X, y).verdict == "false"
+
+
+def test_models_with_other_values_count_what_they_cost() -> None:
+    X, y = table()
+    problem = tf.Problem(X, y, shape=tf.Tree(1)).minimize(tf.SquaredError())
+    model = tf.DecisionGraph.constant(Fraction(1, 3), problem.data)
+    y_exact = [Fraction(str(v)) for v in y.tolist()]
+    assert problem.objective.evaluate(model, problem.data) == sum((v - Fraction(1, 3)) ** 2 for v in y_exact)
+    damaged = {**model.to_json(), "values": ["1", "1/2"]}
+    with pytest.raises(CertificateError, match="do not ascend"):
+        tf.DecisionGraph.from_json(damaged, validate="structure")

@@ -1,0 +1,83 @@
+"""Regression from the command line: fit, predict, check, report, export, and a specification file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner, Result
+
+from treeform.cli.app import app
+
+
+def run(*words: object) -> Result:
+    return CliRunner().invoke(app, [str(word) for word in words], env={"COLUMNS": "200", "NO_COLOR": "1"})
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A table, and what a fit of it by a specification file wrote."""
+    folder = tmp_path_factory.mktemp("regression")
+    rng = np.random.default_rng(4)
+    frame = pd.DataFrame({"rooms": rng.integers(1, 8, 60), "age": rng.integers(0, 90, 60)})
+    frame["price"] = (frame.rooms * 25.5 - frame.age * 0.25 + rng.normal(size=60)).round(2)
+    frame.to_csv(folder / "homes.csv", index=False)
+    (folder / "spec.toml").write_text(
+        'data = "homes.csv"\ntarget = "price"\nshape = "tree:2"\nminimize = "squared_error + 10*nodes"\n'
+        'model = "m.json"\ncertificate = "c.json"\nreport = "r.html"\nrequirements = ["min_support:amount=5"]\n'
+    )
+    fitted = run("fit", "--spec", folder / "spec.toml")
+    assert fitted.exit_code == 0, fitted.output
+    assert "mean squared error" in fitted.output and "Proved" in fitted.output
+    return folder
+
+
+def test_predict_writes_values(folder: Path) -> None:
+    predicted = run("predict", folder / "m.json", folder / "homes.csv", "--rule")
+    assert predicted.exit_code == 0 and predicted.output.startswith("prediction,rule\n")
+    values = [float(line.split(",")[0]) for line in predicted.output.splitlines()[1:]]
+    assert len(values) == 60 and len(set(values)) <= 4
+    assert run("predict", folder / "m.json", folder / "homes.csv", "--proba").exit_code == 2
+
+
+def test_check_and_report(folder: Path) -> None:
+    checked = run("check", folder / "c.json", folder / "homes.csv")
+    assert checked.exit_code == 0 and "leaves hold the mean of their samples" in checked.output
+    page = (folder / "r.html").read_text()
+    assert "share of the variance explained" in page and "confusion" not in page.lower()
+    again = run(
+        "report", folder / "m.json", folder / "homes.csv", "--target", "price", "--output", folder / "s.html"
+    )
+    assert again.exit_code == 0, again.output
+
+
+@pytest.mark.parametrize("form", ["python", "javascript", "sql", "json-rules"])
+def test_exports_state_values(folder: Path, form: str) -> None:
+    exported = run("export", folder / "m.json", "--to", form)
+    value = run("predict", folder / "m.json", folder / "homes.csv").output.splitlines()[1]
+    assert exported.exit_code == 0 and value in exported.output
+
+
+@pytest.mark.parametrize("form", ["c", "pmml"])
+def test_exports_refuse_by_name(folder: Path, form: str) -> None:
+    exported = run("export", folder / "m.json", "--to", form)
+    assert exported.exit_code == 2 and "cannot state a regression model" in exported.output
+
+
+def test_a_classifier_is_refused_on_quantities(folder: Path) -> None:
+    refused = run("fit", folder / "homes.csv", "--target", "price", "--minimize", "error")
+    assert refused.exit_code == 2 and "--minimize squared_error" in refused.output
+    solver = run(
+        "fit", folder / "homes.csv", "--target", "price", "--minimize", "absolute_error", "--solver", "highs"
+    )
+    assert solver.exit_code == 2 and "highs cannot minimise absolute_error" in solver.output
+
+
+def test_exported_python_predicts_the_same(folder: Path) -> None:
+    code: dict = {}
+    exec(run("export", folder / "m.json", "--to", "python").output, code)
+    rows = pd.read_csv(folder / "homes.csv").to_dict("records")
+    expected = run("predict", folder / "m.json", folder / "homes.csv").output.splitlines()[1:]
+    assert [repr(code["predict"](row)) for row in rows] == expected

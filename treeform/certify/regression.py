@@ -1,0 +1,172 @@
+"""A short, plain search for the optimum of a regression problem: no bound, no cache, nothing of the engine.
+
+It tries every test at every node. Doubles only tell which tests are near the best; among these, values are computed as
+fractions. It reaches depth two on some thousand thresholds, and depth three on some hundred; `least_loss` estimates the
+work first and refuses what is out of reach.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treeform.certify.out_of_reach import OutOfReach, Stopped
+from treeform.language.question import Question
+from treeform.solve.regression import loss_of, task_of
+
+WORK = 3 * 10**9
+"""Most additions of one search; a call of NumPy counts as 20 000."""
+NEAR = 1e-7
+"""Costs of trees that differ by less than this share of the cost of the leaf are compared as fractions."""
+Mask = NDArray[np.bool_]
+Floats = NDArray[np.float64]
+
+
+def least_loss(question: Question, stop: Callable[[], bool] = lambda: False) -> Fraction | None:
+    """The optimum of a regression problem in the user's units, by trying everything; None when nothing is admissible.
+
+    Raises
+    ------
+    OutOfReach
+        Before anything is searched.
+    Stopped
+        When ``stop`` answers true.
+    """
+    search = _Search(question, stop)
+    depth, tests = question.shape.depth, search.most_tests
+    work = search.work(depth)
+    if work > WORK:
+        raise OutOfReach(
+            "the problem is out of reach of the reference search",
+            cause=f"{search.n_cuts} thresholds at depth {depth} take about {work:.1g} additions, more than {WORK:.1g}",
+        )
+    found = search.least(np.ones(question.data.n_samples, dtype=bool), depth, tests)
+    return None if found is None else found * search.worth + search.constant
+
+
+class _Search:
+    def __init__(self, question: Question, stop: Callable[[], bool]) -> None:
+        data, task = question.data, task_of(question)
+        assert data.quantity is not None and task.columns is not None
+        weight, self.loss = loss_of(question.objective)
+        self.worth = weight * self.loss.per_unit(data)
+        self.constant = sum((w for w, term in question.objective.terms if term.name == "leaves"), Fraction(0))
+        self.price, self.support = task.price, max(1, task.min_support)
+        full = 2**question.shape.depth - 1
+        self.most_tests = full if task.max_nodes is None else min(full, task.max_nodes)
+        self.stop = stop
+        self.targets, self.weights = data.quantity.deviations, data.weights
+        self.X = data.X[:, task.columns].T
+        self.order = np.argsort(self.X, axis=1, kind="stable")
+        self.n_cuts = sum(len(np.unique(row)) - 1 for row in self.X)
+
+    def work(self, depth: int) -> float:
+        """About how many additions a search of this depth takes."""
+        each = self.X.size * (1 if self.loss.kind == "squared" else len(np.unique(self.targets))) + 20_000
+        return float((2 * max(1, self.n_cuts)) ** (depth - 1) * each)
+
+    # -- exactly ----------------------------------------------------------------------------------
+
+    def least(self, rows: Mask, depth: int, tests: int) -> Fraction | None:
+        """The least cost of a tree on these rows, in units of the loss."""
+        alone = self._leaf(rows)
+        if depth == 0 or tests == 0 or not rows.any():
+            return alone
+        near, cuts = self._costs(rows, depth, tests)
+        leaf = self._leaf_cost(rows)
+        reach = min([leaf if alone is not None else np.inf, *near]) + NEAR * leaf + 1e-12
+        best = alone
+        for cost, (column, value) in zip(near, cuts, strict=True):
+            if cost <= reach:
+                left = rows & (self.X[column] <= value)
+                best = self._smaller(best, self._joined(left, rows & ~left, depth, tests))
+        return best
+
+    def _joined(self, left: Mask, right: Mask, depth: int, tests: int) -> Fraction | None:
+        best: Fraction | None = None
+        for own, other in _shares(depth, tests):
+            a = self.least(left, depth - 1, own)
+            b = None if a is None else self.least(right, depth - 1, other)
+            if a is not None and b is not None:
+                best = self._smaller(best, a + b + self.price)
+        return best
+
+    @staticmethod
+    def _smaller(a: Fraction | None, b: Fraction | None) -> Fraction | None:
+        return b if a is None else a if b is None else min(a, b)
+
+    def _leaf(self, rows: Mask) -> Fraction | None:
+        chosen = np.flatnonzero(rows)
+        if not len(chosen) or int(self.weights[chosen].sum()) < self.support:
+            return None
+        value = self.loss.best(self.targets, self.weights, chosen)
+        return self.loss.of_rows(self.targets, self.weights, chosen, value)
+
+    # -- in doubles -------------------------------------------------------------------------------
+
+    def _least_cost(self, rows: Mask, depth: int, tests: int) -> float:
+        enough = int(self.weights[rows].sum()) >= self.support
+        alone = self._leaf_cost(rows) if enough else np.inf
+        if depth == 0 or tests == 0 or not enough:
+            return alone
+        return min([alone, *self._costs(rows, depth, tests)[0]])
+
+    def _costs(self, rows: Mask, depth: int, tests: int) -> tuple[list[float], list[tuple[int, float]]]:
+        """The least cost with each test at the root, prices included, and the tests."""
+        if self.stop():
+            raise Stopped("the reference search was stopped")
+        if depth == 1 or tests == 1:
+            return self._stump_costs(rows)
+        costs, cuts = [], []
+        for column, values in enumerate(self.X):
+            for value in np.unique(values[rows])[:-1].tolist():
+                left = rows & (values <= value)
+                pairs = [
+                    self._least_cost(left, depth - 1, own) + self._least_cost(rows & ~left, depth - 1, other)
+                    for own, other in _shares(depth, tests)
+                ]
+                costs.append(min(pairs) + float(self.price))
+                cuts.append((column, value))
+        return costs, cuts
+
+    def _stump_costs(self, rows: Mask) -> tuple[list[float], list[tuple[int, float]]]:
+        n = int(rows.sum())
+        order = self.order[rows[self.order]].reshape(len(self.X), n)
+        value = np.take_along_axis(self.X, order, axis=1)
+        weight = self.weights[order].cumsum(axis=1)
+        below, above = self._sides(order)
+        light = (weight[:, :-1] < self.support) | (weight[:, -1:] - weight[:, :-1] < self.support)
+        cost = np.where(light, np.inf, below + above + float(self.price))
+        column, at = np.nonzero(value[:, :-1] < value[:, 1:])
+        return cost[column, at].tolist(), list(zip(column.tolist(), value[column, at].tolist(), strict=True))
+
+    def _sides(self, order: NDArray[np.int64]) -> tuple[Floats, Floats]:
+        """Costs of the first k and of the other rows of each order as leaves, k from 1 on."""
+        w, y = self.weights[order].astype(np.float64), self.targets[order].astype(np.float64)
+        if self.loss.kind == "squared":
+            y = y - np.average(y[0], weights=w[0])
+            sums = [part.cumsum(axis=1) for part in (w, w * y, w * y * y)]
+            n, s, q = (part[:, :-1] for part in sums)
+            m, t, r = (part[:, -1:] - part[:, :-1] for part in sums)
+            return np.maximum(0.0, q - s * s / n), np.maximum(0.0, r - t * t / m)
+        # The best value is one of the targets.
+        levels = np.unique(y[0])
+        spent = (w[:, None, :] * np.abs(y[:, None, :] - levels[None, :, None])).cumsum(axis=2)
+        return spent[:, :, :-1].min(axis=1), (spent[:, :, -1:] - spent[:, :, :-1]).min(axis=1)
+
+    def _leaf_cost(self, rows: Mask) -> float:
+        leaf = self._leaf(rows)
+        if leaf is not None:
+            return float(leaf)
+        return float(self.loss.of_rows(self.targets, self.weights, np.flatnonzero(rows), Fraction(0)))
+
+
+def _shares(depth: int, tests: int) -> list[tuple[int, int]]:
+    """How the tests below a root can be shared, as far as a side can use them."""
+    most = 2 ** (depth - 1) - 1
+    if tests > 2 * most:
+        return [(most, most)]
+    return [(own, tests - 1 - own) for own in range(tests) if own <= most and tests - 1 - own <= most]

@@ -1,0 +1,211 @@
+"""The best regression tree as a scikit-learn estimator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import RegressorMixin
+
+from treeform.data import Dataset
+from treeform.errors import SpecError
+from treeform.estimators.base import OptimalEstimator
+from treeform.estimators.importances import variance_importances
+from treeform.estimators.parameters import listed
+from treeform.graph import DecisionGraph
+from treeform.language.objective import Objective
+from treeform.objectives import AbsoluteError, SquaredError
+from treeform.problem import Problem
+from treeform.requirements import MinSupport
+from treeform.shape import Shape, Tree
+from treeform.solve.regression import loss_of
+
+LOSSES = {"squared_error": SquaredError, "absolute_error": AbsoluteError}
+
+
+class OptimalTreeRegressor(RegressorMixin, OptimalEstimator):  # type: ignore[misc]
+    """The best regression tree of bounded depth, with proof.
+
+    Parameters
+    ----------
+    max_depth : int, default 3
+        The largest number of tests on a path.
+    loss : {"squared_error", "absolute_error"}, default "squared_error"
+        Leaves predict means under the first, and medians under the second.
+    grid : number, "auto" or None, default "auto"
+        Targets are rounded to multiples of it; with "auto" only where they have too many digits to be added exactly,
+        which ``result_.notes`` and the certificate then say. None refuses such targets.
+    requirements : sequence of Requirement, or mapping from names, optional
+        `MinSupport`, `MaxNodes` and `NoTestOn`.
+    objective : Objective or str, optional
+        In place of ``loss``, for example ``"squared_error + 10*nodes"``.
+    solver, formulation, warm_start, time_limit
+        As in `Problem.solve`.
+    threads : int, optional
+        Threads of the search.
+    min_weight_fraction_leaf : float, default 0.0
+        `MinSupport`: each leaf has at least this share of the total weight.
+    exclude : str or sequence of str, optional
+        Columns that no test may use; they need not be there at prediction.
+    categorical_features : sequence of str, int or bool, optional
+        Columns whose values are levels.
+    missing : {"value", "error"}, default "value"
+        Whether missing values are values.
+    dates : {None, "days"}, default None
+        None refuses dates.
+    unseen : {"warn", "error", "other"}, default "warn"
+        What to do about levels that were not there in fit.
+    keep_data : bool, default False
+        Keep the training rows in ``result_``; a pickled model holds none otherwise.
+    verbose : int, default 0
+        Print progress.
+    on_progress : callable, optional
+        Called with a `Progress` at each improvement.
+
+    Attributes
+    ----------
+    graph_ : DecisionGraph
+        The model; its ``values`` are exact.
+    result_ : Result or None
+        Status, bound, claims; None when all targets are equal.
+    certificate_ : dict or None
+        What `treeform.check` verifies.
+    feature_importances_ : ndarray of shape (F,)
+        Decrease of the squared error by the tests of each column, as shares.
+    n_features_in_ : int
+        Number of columns seen in fit.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> import treeform as tf
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = tf.OptimalTreeRegressor(max_depth=2).fit(X, y)
+    >>> str(model.result_.status), round(float(model.result_.objective))
+    ('optimal', 1477077)
+    """
+
+    regresses: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        max_depth: int = 3,
+        *,
+        loss: str = "squared_error",
+        grid: Any = "auto",
+        requirements: Any = None,
+        objective: Any = None,
+        solver: Any = None,
+        formulation: Any = None,
+        warm_start: Any = "auto",
+        time_limit: float | None = 60,
+        threads: int | None = None,
+        min_weight_fraction_leaf: float = 0.0,
+        exclude: Any = None,
+        categorical_features: Any = None,
+        missing: str = "value",
+        dates: str | None = None,
+        unseen: str = "warn",
+        keep_data: bool = False,
+        verbose: int = 0,
+        on_progress: Callable[..., Any] | None = None,
+    ) -> None:
+        self.max_depth = max_depth
+        self.loss = loss
+        self.grid = grid
+        self.requirements = requirements
+        self.objective = objective
+        self.solver = solver
+        self.formulation = formulation
+        self.warm_start = warm_start
+        self.time_limit = time_limit
+        self.threads = threads
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.exclude = exclude
+        self.categorical_features = categorical_features
+        self.missing = missing
+        self.dates = dates
+        self.unseen = unseen
+        self.keep_data = keep_data
+        self.verbose = verbose
+        self.on_progress = on_progress
+
+    def _shape(self) -> Shape:
+        return Tree(self.max_depth)
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn the best tree of this depth.
+
+        Parameters
+        ----------
+        X : DataFrame, array or sparse matrix of shape (n_samples, n_features)
+            Numeric and boolean columns; in a DataFrame also text, categories and dates. Missing values are values.
+        y : array of shape (n_samples,)
+            Numbers. A float stands for the decimal number that it prints as.
+        sample_weight : array of shape (n_samples,), optional
+            Non-negative weights, exact or on a stated grid; see ``notes`` of the result.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        SpecError
+            If no model of the shape satisfies the requirements, or the limit came before the first model.
+        DataError
+            If targets have too many digits and ``grid`` is None.
+        KeyboardInterrupt
+            After Ctrl-C; the best model found is in ``graph_`` and ``result_``.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the answer is not proved; with the gap and what stopped the search.
+        """
+        objective = self._objective()
+        data = self._read(*self._validated(X, y, sample_weight))
+        if data.n_classes == 1:
+            self.result_, self.certificate_ = None, None
+            _, loss = loss_of(objective)
+            alone = objective.reading(data)
+            value = loss.best_value(alone, np.arange(alone.n_samples))
+            self._keep(DecisionGraph.constant(value, alone), alone)
+            return self
+        problem = self._problem(data, None)
+        self._finish(self._solve(data, None), problem.data)
+        return self
+
+    def predict(self, X: Any) -> NDArray[np.float64]:
+        """The value of the leaf that each row reaches, shape (m,)."""
+        leaf = self._leaf(X)
+        return np.asarray(self.graph_.leaf_values[leaf])
+
+    def _objective(self) -> Objective:
+        if self.objective is not None:
+            given = Objective.of(self.objective)
+            if given.is_regression:
+                return given
+            raise SpecError(
+                f"the objective {given} is that of a classifier",
+                fix="use loss=, or for example 'squared_error'",
+            )
+        if self.loss not in LOSSES:
+            raise SpecError(f"loss={self.loss!r} is not known", fix=f"use one of {', '.join(LOSSES)}")
+        return Objective.of(LOSSES[self.loss](grid=self.grid))
+
+    def _problem(self, data: Dataset, sensitive_features: Any) -> Problem:
+        problem = Problem(data, None, shape=self._shape()).minimize(self._objective())
+        problem.add(listed(self.requirements))
+        if self.min_weight_fraction_leaf:
+            problem.add(MinSupport(self.min_weight_fraction_leaf))
+        return problem
+
+    def _keep(self, graph: DecisionGraph, data: Dataset) -> None:
+        self.graph_ = graph
+        self.feature_importances_ = variance_importances(graph, data)
+
+    def _targets(self, y: Any) -> Any:
+        return np.asarray(y)
