@@ -94,6 +94,44 @@ def test_pass_throughs_are_models():
     assert least_value(narrow) == 1
 
 
+def test_a_side_may_hold_a_single_sample():
+    X, y = [[0.0], [1], [2], [3]], [1, 0, 0, 0]
+    question = Question(Dataset.from_user(X, y), Tree(1), Objective.of(tf.Error()))
+    assert least_value(question) == 0
+    supported = Question(question.data, Tree(1), question.objective, (tf.MinSupport(2).bind(question.data),))
+    assert least_value(supported) == 1
+
+
+class WithoutTheFirst(tf.Requirement):
+    """No engine knows it."""
+
+    name = "without_the_first_in_reference_search"
+    needs = frozenset({"feature"})
+
+    def build(self, model, ports):
+        model.add(ports.feature[:, 0].sum() <= 0)
+
+    def violation(self, graph, data):
+        return int(0 in graph.features_used())
+
+
+def test_a_check_asks_the_reference_search_where_no_engine_can_prove_it():
+    X, y = np.array([[0.0, 0], [0, 1], [1, 0], [1, 1]]), [0, 0, 1, 1]
+    result = tf.Problem(X, y, shape=tf.Tree(1)).add(WithoutTheFirst()).solve("cp-sat", formulation="odd")
+    assert result.objective == 2
+    report = tf.check(result.certificate(), X, y)
+    assert report.ok and "reference search" in str(report), str(report)
+
+
+def test_out_of_its_reach_an_independent_check_takes_an_engine_on_trust():
+    rng = np.random.default_rng(0)
+    X, y = rng.random((1500, 1)), rng.integers(0, 2, 1500)
+    certificate = tf.Problem(X, y, shape=tf.Tree(2)).solve("contree").certificate()
+    assert tf.check(certificate, X, y).ok
+    report = tf.check(certificate, X, y, independent=True)
+    assert str(report.verdict) == "on trust" and "native engine contree" in str(report)
+
+
 def test_the_published_schema_is_current():
     published = json.loads((ROOT / "docs/reference/certificate.schema.json").read_text())
     assert published == json_schema(), "treeform check --schema > docs/reference/certificate.schema.json"

@@ -274,3 +274,31 @@ def test_project(folder: Path, data: Path) -> None:
         "build",
         "build and hand over to HiGHS",
     ]
+
+
+def test_formulations(folder: Path, data: Path) -> None:
+    from benchmarks.formulations import flows, starts
+
+    flows.main(sets="german-credit", seconds=20, depth=1, solvers="highs")
+    by_way = {line["formulation"]: line for line in lines("flows", folder)}
+    assert set(by_way) == set(flows.WAYS)
+    assert float(by_way["odd"]["root fixed"]) >= float(by_way["flow-oct"]["root fixed"])
+    assert len({row["errors"] for row in read(folder / "flows.csv")[2]}) == 1
+    starts.main(sets="compas", seconds=5, depth=1, rules="two columns", solvers="cp-sat")
+    (line,) = lines("starts", folder)
+    assert len({line[aid].partition(" ")[0] for aid in starts.AIDS}) == 1
+
+
+def test_cells(folder: Path, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from benchmarks.project import cells
+
+    monkeypatch.setattr(cells, "SAMPLES", cells.SAMPLES[:3])
+    monkeypatch.setattr(
+        cells, "ways", lambda solvers: [cells.Way("contree"), cells.Way("highs", "benders-oct")]
+    )
+    cells.main(cases=1, solvers="highs")
+    shown = lines("cells", folder)
+    assert [line["contree"] for line in shown] == ["yes"] * 3
+    assert [line["benders-oct"] for line in shown] == ["HiGHS", "HiGHS", "[1]"]
+    (why,) = lines("cells_refused", folder)
+    assert why["what to use"].startswith("use a formulation that offers it")

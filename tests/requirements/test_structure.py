@@ -139,3 +139,11 @@ def test_refusals(table, text, kind, part):
     with pytest.raises(kind) as caught:
         problem += parse(text)
     assert part in str(caught.value)
+
+
+def test_costs_are_those_of_the_model_unless_they_are_of_a_path():
+    data = tf.Dataset.from_user(np.array([[0.0, 0, 0], [0, 1, 0], [1, 0, 0], [1, 0, 1]]), [0, 1, 0, 1])
+    graph = tf.DecisionGraph.from_nested((0, 0.5, (1, 0.5, 0, 1), (2, 0.5, 0, 1)), data)
+    costs = {column.source: 1 for column in data.columns}
+    assert tf.FeatureCost(costs, at_most=2).bind(data).violation(graph, data) == 1
+    assert tf.FeatureCost(costs, at_most=2, per_path=True).bind(data).violation(graph, data) == 0

@@ -112,6 +112,7 @@ def problem_of(seed):
     objectives = [tf.Error(), tf.Error() + tf.Nodes() / 2, 2 * tf.Error() + tf.Leaves() / 3, cost]
     problem.minimize(objectives[int(rng.integers(0, 4))])
     favourable = int(rng.integers(0, classes))
+    whole = int(problem.data.total_weight * problem.data.weight_unit)  # more than that is refused when stated
     for _ in range(int(rng.integers(1, 4))):
         kind, least = int(rng.integers(0, 12)), int(rng.integers(0, 7))
         if kind >= 10:
@@ -131,7 +132,7 @@ def problem_of(seed):
             problem += [
                 tf.MinSupport(int(rng.integers(1, 4))),
                 tf.MaxNodes(int(rng.integers(0, 3))),
-                tf.Stability(int(rng.integers(1, 5))),
+                tf.Stability(max(1, min(int(rng.integers(1, 5)), whole))),
                 tf.FeatureBudget(int(rng.integers(0, 3))),
                 [AtMostApproved(least + int(rng.integers(0, 3)), least), TestPrice(int(rng.integers(0, 5)))][
                     seed % 2

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
 from fractions import Fraction
 from itertools import product
 from typing import ClassVar
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import treeform as tf
@@ -23,10 +23,11 @@ from treeform.testing import (
     check_requirement,
     draw_cases,
 )
+from treeform.testing.matrix import Way, drawn, judge, ways
+from treeform.testing.samples import SAMPLES
 
 SOLVERS = ["highs", "cp-sat", "glucose42"]
 FORMULATIONS = ["odd", "sat-depth"]
-FLOWS = ["flow-oct", "benders-oct"]
 
 
 class AtMostFeatures(tf.Requirement):
@@ -82,114 +83,73 @@ class RootSendsRight(tf.Requirement):
         return missing
 
 
-REQUIREMENTS = [
-    tf.MaxNodes(1),
-    tf.MaxNodes(2),
-    tf.MinSupport(2),
-    tf.MinSupport(0.3),
-    tf.Stability(0.5),
-    tf.MaxErrors(0),
-    tf.MaxErrors(1),
-    tf.MaxErrors(0.3),
-    tf.StatisticalParity(groups="group", ratio=0.8, favourable=1),
-    tf.StatisticalParity(difference=0.2, favourable=0),
-    tf.EqualOpportunity(groups="group", difference=0.2, favourable=1),
-    tf.PredictiveEquality(groups="group", ratio=0.8, favourable=1),
-    tf.EqualizedOdds(difference=0.3, favourable=0),
-    tf.ConditionalParity(groups="group", given="owner", ratio=0.5, favourable=1),
-    tf.AccuracyParity(groups="group", difference=0.2),
-    tf.GroupErrorAtMost(groups="group", rate=0.3),
-    tf.MinPrecision(0.7, positive=1),
-    tf.MinRecall(0.5, positive=1),
-    tf.MinSpecificity(0.6, positive=0),
-    tf.MaxFalsePositiveRate(0.3, positive=0),
-    tf.MustClassifyRight([0, 2]),
-    tf.FeatureBudget(1),
-    tf.NoTestOn("age"),
-    tf.Monotone("age", favourable=1),
-    tf.Monotone("owner", "decreasing", favourable=0),
-    AtMostFeatures(1),
-    RootSendsRight(),
-]
-IN_USE = tf.Problem(
-    pd.DataFrame({"age": [18.5, 30.25, 47.0, 47.0], "owner": [False, True, False, True]}),
-    [0, 1, 1, 0],
-    shape=tf.Tree(1),
-)
-STRUCTURE = [
-    tf.MaxLeaves(2),
-    tf.MaxDepth(1),
-    tf.MaxTestsPerPath(["age", "owner"], 1),
-    tf.OncePerPath(),
-    tf.MaxThresholds("age", 1),
-    tf.FeatureCost({"age": 1, "owner": "0.5"}, at_most=1),
-    tf.FeatureCost({"age": 1, "owner": "0.5"}, at_most=1, per_path=True),
-    tf.Uses("age"),
-    tf.Exclusive(["age", "owner"]),
-    tf.Interaction([["age"], ["owner", "group"]]),
-    tf.Below("owner", above="age"),
-    tf.Fix(tf.DecisionGraph.from_nested((0, 38.0, 0, 1), IN_USE.data)),
-    tf.StayCloseTo(tf.DecisionGraph.from_nested((0, 24.0, 0, (1, 0.5, 1, 0)), IN_USE.data), changed="0.3"),
-]
-"""What a model looks like; the cells are drawn."""
+REQUIREMENTS = [*SAMPLES, AtMostFeatures(1), RootSendsRight()]
+FACES = {"odd": "cp-sat", "sat-depth": "glucose42", "flow-oct": "highs"}
+"""Formulations whose rows are compared with `violation` model by model, and a solver for each."""
+QUICK = ("highs", "cp-sat", "cadical195")
+"""Solvers that run in this process: cells of the others are verified nightly."""
 
 
-@pytest.mark.drawn(36)
-@pytest.mark.parametrize("requirement", REQUIREMENTS, ids=str)
-@pytest.mark.parametrize("formulation", FORMULATIONS)
-def test_requirements(requirement, formulation, nightly):
-    """Cases of each shape; every requirement in every run, many on both formulations, each cell with every solver."""
-    size = {"cases": 6, "models": 40} if nightly else {"cases": 4, "models": 6, "in_turn": True}
-    report = check_requirement(requirement, [formulation], SOLVERS, **size)
-    assert report.cells == set(product([formulation], SOLVERS))
+def faces():
+    """Every requirement on each formulation; one formulation for each is drawn for every run."""
+    for number, requirement in enumerate(REQUIREMENTS):
+        for place, formulation in enumerate(FACES):
+            marks = [] if number % len(FACES) == place else [pytest.mark.slow]
+            yield pytest.param(requirement, formulation, marks=marks, id=f"{requirement}-{formulation}")
+
+
+@pytest.mark.parametrize(("requirement", "formulation"), list(faces()))
+def test_two_faces_of_a_requirement(requirement, formulation, nightly):
+    size = {"cases": 6, "models": 40} if nightly else {"cases": 2, "models": 8}
+    report = check_requirement(requirement, [formulation], [FACES[formulation]], **size)
+    assert report.cells == {(formulation, FACES[formulation])}
     assert report.models >= 8
 
 
-NOT_ON_CUTS = ("min_support", "stability", "monotone", "at_most_features", "root_sends_right")
-"""Requirements that follow samples through tests, or may ask for tests, which Benders cuts do not state."""
-
-
-def cells_of_flows():
-    """Every cell of a flow formulation, a requirement and one of the solvers; one of six is drawn for each run."""
-    for f, formulation in enumerate(FLOWS):
-        for number, requirement in enumerate(REQUIREMENTS):
-            if formulation == "flow-oct" or not str(requirement).startswith(NOT_ON_CUTS):
-                solver, marks = SOLVERS[number // 6 % 3], [] if (number + f) % 6 == 0 else [pytest.mark.slow]
-                yield pytest.param(
-                    requirement, formulation, solver, marks=marks, id=f"{requirement}-{formulation}"
-                )
-
-
-@pytest.mark.parametrize(("requirement", "formulation", "solver"), list(cells_of_flows()))
-def test_requirements_on_flows(requirement, formulation, solver):
-    report = check_requirement(requirement, [formulation], [solver], cases=3, models=4)
-    assert report.cells == {(formulation, solver)}
-
-
-@pytest.mark.drawn(4)
-@pytest.mark.parametrize("requirement", STRUCTURE, ids=str)
-@pytest.mark.parametrize("formulation", FORMULATIONS)
-def test_requirements_on_the_structure(requirement, formulation, nightly):
-    size = {"cases": 6, "models": 40} if nightly else {"cases": 2, "models": 8}
-    report = check_requirement(requirement, [formulation], SOLVERS[:2], **size)
-    assert report.cells == set(product([formulation], SOLVERS[:2]))
+@pytest.mark.parametrize(("requirement", "way"), drawn(70, solvers=QUICK), ids=str)
+def test_drawn_cells(requirement, way):
+    """Each cell works, as brute force says, or is refused with a reason and a remedy."""
+    cell = judge(requirement, way, cases=1)
+    assert cell.works != bool(cell.reason)
+    assert bool(cell.reason) == bool(cell.instead)
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(900)
-@pytest.mark.parametrize("requirement", [*REQUIREMENTS, *STRUCTURE], ids=str)
-def test_requirements_on_all_that_is_installed(requirement):
-    report = check_requirement(requirement, cases=3, models=8)
-    assert report.cells >= set(product(FORMULATIONS, ["highs", "cp-sat", "mathopt:scip"]))
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("requirement", SAMPLES, ids=str)
+def test_all_cells(requirement):
+    for way in ways():
+        cell = judge(requirement, way)
+        assert cell.works or (cell.reason and cell.instead)
+
+
+def test_the_draw_has_every_requirement_and_every_way():
+    cells = drawn(70, solvers=QUICK)
+    assert len(cells) >= 60
+    assert {str(requirement) for requirement, _ in cells} == set(map(str, SAMPLES))
+    assert {way for _, way in cells} == set(ways(QUICK))
+
+
+def test_a_wrong_optimum_is_no_cell():
+    with pytest.raises((AssertionError, tf.errors.ContradictionError)):
+        judge(TooTight(1), Way("cp-sat", "odd"), cases=4)
+    refused = judge(tf.MinSupport(2), Way("highs", "benders-oct"))
+    assert (refused.works, refused.instead) == (
+        False,
+        "use a formulation that offers it: flow-oct, odd, odd-paper, sat-depth, sat-size",
+    )
+    assert "does not offer" in refused.reason
+    assert "not on the path" in judge(tf.MaxNodes(1), Way("pyomo:glpk", "odd")).reason or shutil.which(
+        "glpsol"
+    )
 
 
 def test_all_requirements_and_formulations_are_among_the_cells():
     ours = {kind for kind in registered().values() if kind.__name__ in tf.__all__}
     assert len(ours) > 15
     # That on coverage needs data with a label for abstaining: tests/objectives/test_abstain.py.
-    assert ours - {tf.MinCoverage} <= {type(requirement) for requirement in (*REQUIREMENTS, *STRUCTURE)}
-    # The two left out are covered by tests of their own: one for hyperplanes, one for the fewest tests without errors.
-    assert set(formulation_names()) == {*FORMULATIONS, *FLOWS, "odd-paper", "sat-size"}
+    assert ours - {tf.MinCoverage} <= {type(requirement) for requirement in SAMPLES}
+    assert set(formulation_names()) <= {way.formulation for way in ways(QUICK)}
 
 
 def test_tests_that_change_no_prediction_are_kept_where_a_requirement_needs_them():

@@ -20,6 +20,7 @@ from treeform.solve.fitting_trees import submit_fitting_trees
 from treeform.solve.in_parts import search_in_parts
 from treeform.solve.lagrangian import rows_of, tighten
 from treeform.solve.ledger import Ledger
+from treeform.solve.neighbourhoods import improve
 from treeform.solve.options import USUAL, SolveOptions
 from treeform.solve.proof_writer import ProofWriter
 from treeform.solve.regression import best_constant, run_regression
@@ -110,6 +111,7 @@ def _search(
     _first_models(question, plan, ledger, budget)
     if plan.warm_engine is not None:
         _warm_up(question, plan, ledger, budget)
+        _neighbourhoods(question, plan.warm_engine, ledger, budget)
     if not ledger.stop():
         _smaller_shapes(question, plan, ledger, budget)
     return _by_solver(question, plan, ledger, budget, files)
@@ -205,6 +207,17 @@ def _warm_up(question: Question, plan: Plan, ledger: Ledger, budget: Budget) -> 
     priced = tighten(question, plan.warm_engine, relaxation, outcome, ledger, part)
     if priced is not None and not ledger.stop():
         search_within_gap(question, *priced, ledger, schedule.WITHIN_GAP.of(budget))
+
+
+def _neighbourhoods(question: Question, engine: Engine, ledger: Ledger, budget: Budget) -> None:
+    """Better models than those of an engine that does not honour all requirements."""
+    if not isinstance(question.shape, Tree) or not question.objective.is_sum or ledger.stop():
+        return
+    relaxation = relax(question, engine)
+    if relaxation is None or relaxation.exact:
+        return
+    ledger.set_phase(f"neighbourhoods: {engine.name}")
+    improve(engine, relaxation, ledger, schedule.NEIGHBOURHOODS.of(budget))
 
 
 def _warm_up_parts(question: Question, engine: Engine, ledger: Ledger, budget: Budget) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ import numpy as np
 from treeform.backends import Backend, Outcome, Run, Session, Verdict
 from treeform.errors import ContradictionError
 from treeform.language.abilities import FirstModels, ObjectiveLiterals, RowsOnDemand
-from treeform.language.formulation import Formulation
+from treeform.language.formulation import Compiled, Formulation
 from treeform.language.question import Question
 from treeform.solve import schedule
 from treeform.solve.budget import Budget
@@ -45,6 +45,8 @@ class CompiledSearch:
         Where claims go; its incumbent is the MIP start and the cutoff.
     proofs : ProofWriter, optional
         Where a proof of what the solver refuted goes.
+    more : callable, optional
+        Adds rows that every admissible model satisfies, or every better one than the incumbent.
     """
 
     def __init__(
@@ -55,7 +57,9 @@ class CompiledSearch:
         ledger: Ledger,
         budget: Budget,
         proofs: ProofWriter | None = None,
+        more: Callable[[Compiled], None] | None = None,
     ) -> None:
+        self.more = more
         self.question = question
         self.formulation = formulation
         self.backend = backend
@@ -91,6 +95,8 @@ class CompiledSearch:
     def _open(self) -> Session:
         q = self.question
         self.compiled = self.formulation.compile(q.data, q.shape, q.objective, q.requirements)
+        if self.more is not None:
+            self.more(self.compiled)
         return self.backend.open(self.compiled.model)
 
     # -- with an objective ----------------------------------------------------------------------

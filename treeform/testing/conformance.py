@@ -220,7 +220,7 @@ def _same_optimum(
     except RouteError as error:
         report.skipped.add(f"{what}: {error.what}")
         return 0
-    wrong = _fault(result, expected)
+    wrong = fault(result, expected)
     if wrong:
         best = "" if expected is None else f"\nbrute force has {expected[0]}:\n{expected[1].to_text()}"
         drawn = "" if result.graph is None else f"\nfound:\n{result.graph.to_text()}"
@@ -229,7 +229,8 @@ def _same_optimum(
     return 1
 
 
-def _fault(result: SolveResult, expected: tuple[Fraction, DecisionGraph] | None) -> str | None:
+def fault(result: SolveResult, expected: tuple[Fraction, DecisionGraph] | None) -> str | None:
+    """What is wrong with an answer, where brute force has ``expected``; None when nothing is."""
     if expected is None:
         return (
             None

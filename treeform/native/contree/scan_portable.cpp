@@ -149,7 +149,8 @@ struct Bytes {
             if constexpr (sizeof(Key) == 2)
                 return contree::load<Keys>(p) < key;
             else
-                return narrow(contree::load<Keys>(p) < key, contree::load<Keys>(p + 4) < key);
+                // On Windows the elements of a comparison are long, as wide as int and another type.
+                return narrow(Int32x4(contree::load<Keys>(p) < key), Int32x4(contree::load<Keys>(p + 4) < key));
         }
         inline Mask mask(const Key* p) const {
             return Mask::of([this, p](int k) { return narrow(words(p + 16 * k), words(p + 16 * k + 8)); });

@@ -1,0 +1,1 @@
+"""Formulations beside each other, and what helps a solver to start."""

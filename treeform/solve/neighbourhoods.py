@@ -1,0 +1,192 @@
+"""Better models from a model in hand: a part of it stays, and the engine solves the rest exactly.
+
+For requirements that no engine honours, an engine's optimum breaks them, and a model that satisfies them may be far
+from it. Three neighbourhoods of the model in hand are searched, each by the engine, to its optimum:
+
+* trees of less depth, which satisfy many requirements and are found at once;
+* one subtree: what the rest of the tree contributes to the totals of requirements that the engine does honour is taken
+  off their bounds;
+* the columns that the model reads, and one more.
+
+Whether the whole then satisfies all requirements is judged as for every model, leaves relabelled if need be.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from treeform.data import Dataset
+from treeform.engines import Engine, EngineRun, TreeTask
+from treeform.graph import DecisionGraph
+from treeform.solve.budget import Budget
+from treeform.solve.engines import submit_repaired
+from treeform.solve.ledger import Ledger
+from treeform.solve.parts import rows_of, task_of
+from treeform.solve.relaxation import Relaxation
+
+LEAST = 2
+"""Samples that a node needs for a search below it."""
+ROUNDS = 20
+"""Passes over all nodes; each begins with the best model so far."""
+
+
+def improve(engine: Engine, relaxation: Relaxation, ledger: Ledger, budget: Budget) -> None:
+    """Replace parts of the incumbent as long as that makes it better.
+
+    Parameters
+    ----------
+    engine : Engine
+    relaxation : Relaxation
+        What the engine honours of the question.
+    ledger : Ledger
+        Its incumbent is where the search begins; candidates are entered there.
+    budget : Budget
+    """
+    search = _Search(engine, relaxation, ledger, budget)
+    search.shallow()
+    for _ in range(ROUNDS):
+        before = ledger.upper
+        for neighbourhood in (search.subtrees, search.columns):
+            graph = ledger.graph
+            if graph is None or not graph.is_tree or graph.forms or search.over:
+                return
+            neighbourhood(graph)
+        if ledger.upper == before:
+            return
+
+
+class _Search:
+    """The neighbourhoods of one question, on one engine."""
+
+    def __init__(self, engine: Engine, relaxation: Relaxation, ledger: Ledger, budget: Budget) -> None:
+        self.engine, self.task, self.ledger, self.budget = engine, relaxation.task, ledger, budget
+        self.data = ledger.question.data
+
+    @property
+    def over(self) -> bool:
+        return self.budget.stop() or self.ledger.closed
+
+    def solved(self, data: Dataset, task: TreeTask) -> DecisionGraph | None:
+        """The engine's answer."""
+        run = EngineRun(time_limit=self.budget.remaining, stop=lambda: self.over)
+        return self.engine.run(data, task, run).graph
+
+    def submit(self, graph: DecisionGraph, what: str) -> None:
+        submit_repaired(self.ledger, graph, f"{self.engine.name}, {what}", self.budget)
+
+    def shallow(self) -> None:
+        """Trees of less depth."""
+        for depth in range(1, self.task.depth):
+            if (
+                not self.over
+                and (graph := self.solved(self.data, replace(self.task, depth=depth))) is not None
+            ):
+                self.submit(graph, "less depth")
+
+    def subtrees(self, graph: DecisionGraph) -> None:
+        """One subtree after the other, until one makes the tree better."""
+        for node in _order(graph, self.task.depth):
+            if self.over or self.ledger.graph is not graph:
+                return
+            found = self._below(graph, node)
+            if found is not None:
+                self.submit(found, "one subtree")
+
+    def columns(self, graph: DecisionGraph) -> None:
+        """Trees over the columns that the model reads and one more, until one is better."""
+        source = np.array([column.source for column in self.data.columns])
+        used = {str(source[f]) for test in graph.tests() for f in test.columns}
+        for name in dict.fromkeys(["", *source.tolist()]):
+            if name in used:
+                continue
+            if self.over or self.ledger.graph is not graph:
+                return
+            X = np.where(np.isin(source, [*used, name]), self.data.X, 0.0)  # a constant column has no test
+            found = self.solved(replace(self.data, X=X), self.task)
+            if found is not None:
+                self.submit(found.reclassified(self.data), "few columns")
+
+    def _below(self, graph: DecisionGraph, node: int) -> DecisionGraph | None:
+        """The graph with the best subtree at ``node``; None when there is none."""
+        here = graph.route(self.data.X)[:, node]
+        if int(here.sum()) < LEAST:
+            return None
+        inside = _subtree(graph, node)
+        tests = sum(int(graph.feature[v] >= 0 and v not in inside) for v in range(len(graph.feature)))
+        others = None
+        if self.task.totals is not None:
+            others = _others(self.task.totals, graph, self.data, here, inside)
+        task = task_of(self.task, here, self.task.depth - _levels(graph)[node], tests, others)
+        found = self.solved(rows_of(self.data, here), task)
+        return None if found is None else _spliced(graph, node, inside, found, self.data)
+
+
+def _order(graph: DecisionGraph, depth: int) -> list[int]:
+    """The nodes below the root with room for a test, those with the largest subtrees first."""
+    level = _levels(graph)
+    nodes = [v for v in range(1, len(graph.feature)) if level[v] < depth]
+    return sorted(nodes, key=lambda v: (level[v], v))
+
+
+def _levels(graph: DecisionGraph) -> list[int]:
+    """The number of tests above each node."""
+    level = [0] * len(graph.feature)
+    for v in np.flatnonzero(graph.feature >= 0).tolist():  # parents come before their children
+        level[graph.left[v]] = level[graph.right[v]] = level[v] + 1
+    return level
+
+
+def _others(
+    totals: Any, graph: DecisionGraph, data: Dataset, here: np.ndarray, inside: set[int]
+) -> list[int]:
+    """The totals of the samples and tests outside of a subtree."""
+    predicted = graph.predict_codes(data.X)
+    own = totals.per_sample[np.arange(data.n_samples), predicted].astype(object)
+    values = [int(v) for v in (own * data.weights.astype(object)[:, None])[~here].sum(axis=0)]
+    if totals.per_test is not None:
+        for test in graph.tests():
+            if test.node not in inside:
+                for f in test.columns:
+                    values = [v + int(t) for v, t in zip(values, totals.per_test[f], strict=True)]
+    return values
+
+
+def _subtree(graph: DecisionGraph, node: int) -> set[int]:
+    """The nodes from ``node`` downwards."""
+    out, waiting = set[int](), [node]
+    while waiting:
+        v = waiting.pop()
+        out.add(v)
+        if graph.feature[v] >= 0:
+            waiting += [int(graph.left[v]), int(graph.right[v])]
+    return out
+
+
+def _spliced(
+    graph: DecisionGraph, node: int, inside: set[int], part: DecisionGraph, data: Dataset
+) -> DecisionGraph:
+    """``graph`` with ``part`` in the place of the subtree at ``node``."""
+    nodes: dict[Any, dict[str, Any]] = {}
+    for v in range(len(graph.feature)):
+        if v not in inside:
+            nodes[v] = _described(graph, v, lambda child: ("part", 0) if child == node else child)
+    for v in range(len(part.feature)):
+        nodes["part", v] = _described(part, v, lambda child: ("part", child))
+    return DecisionGraph.build(nodes, data)
+
+
+def _described(graph: DecisionGraph, v: int, key: Any) -> dict[str, Any]:
+    if graph.feature[v] < 0:
+        return {"label": int(graph.label[v])}
+    left, right = key(int(graph.left[v])), key(int(graph.right[v]))
+    if graph.passes[v]:
+        return {"pass": left}
+    return {
+        "feature": int(graph.feature[v]),
+        "threshold": float(graph.threshold[v]),
+        "left": left,
+        "right": right,
+    }

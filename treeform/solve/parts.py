@@ -1,0 +1,70 @@
+"""The part of a problem below one node of a tree: its rows, and the engine's task with what the rest leaves."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treeform.data import Dataset
+from treeform.engines import TreeTask
+from treeform.language.totals import TotalRow, Totals
+
+Bools = NDArray[np.bool_]
+
+
+def rows_of(data: Dataset, here: Bools) -> Dataset:
+    """The data set with the samples ``here`` (n,) bool; features and classes keep their meaning."""
+    return replace(
+        data,
+        X=np.ascontiguousarray(data.X[here]),
+        y=np.ascontiguousarray(data.y[here]),
+        weights=np.ascontiguousarray(data.weights[here]),
+        kept_rows=np.ascontiguousarray(data.kept_rows[here]),
+    )
+
+
+def task_of(
+    task: TreeTask, here: Bools, depth: int, tests: int = 0, others: list[int] | None = None
+) -> TreeTask:
+    """The task of a subtree that the samples ``here`` reach.
+
+    Parameters
+    ----------
+    task : TreeTask
+        Of the whole tree.
+    here : (n,) bool
+    depth : int
+        Most tests on a path of the subtree.
+    tests : int
+        Tests of the rest of the tree, which a limit on their number counts.
+    others : list of K int, optional
+        The totals of the rest of the tree, which the rows count. Left out: the rows are not part of the subtree's task.
+    """
+    totals = None
+    if task.totals is not None and others is not None:
+        totals = Totals(
+            task.totals.names,
+            np.ascontiguousarray(task.totals.per_sample[here]),
+            tuple(_less(row, others) for row in task.totals.rows),
+            task.totals.per_test,
+        )
+    return replace(
+        task,
+        depth=depth,
+        max_nodes=None if task.max_nodes is None else max(0, task.max_nodes - tests),
+        totals=totals,
+        meetings=None,
+        sample_cost=None if task.sample_cost is None else np.ascontiguousarray(task.sample_cost[here]),
+    )
+
+
+def _less(row: TotalRow, others: list[int]) -> TotalRow:
+    """A row over the totals of the whole, as one over those of a part."""
+    known = sum(c * v for c, v in zip(row.coef, others, strict=True))
+    return TotalRow(
+        row.coef,
+        None if row.lo is None else row.lo - known,
+        None if row.hi is None else row.hi - known,
+    )
