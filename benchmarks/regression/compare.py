@@ -91,7 +91,7 @@ def measure(name: str, tests: str, depth: int, loss: str, limit: float) -> dict[
         "optimum": f"{ours['loss']:.10g}",
         "gap %": f"{ours['gap']:.2g}",
         "s": f"{ours['seconds']:.3g}",
-        "CART excess %": f"{100 * (greedy['loss'] / ours['loss'] - 1):.2g}",
+        "CART excess %": f"{100 * max(0.0, greedy['loss'] / ours['loss'] - 1):.2g}",
         "CART s": f"{greedy['seconds']:.2g}",
         "pystreed s": "",
         "pystreed": "",
