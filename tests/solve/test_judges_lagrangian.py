@@ -172,7 +172,7 @@ def test_bounds_rise_to_the_optimum_of_a_row():
     assert claim.recheck["kind"] == "lagrangian" and claim.recheck["engine"] == "contree"
     (row,) = claim.recheck["multipliers"]
     assert row["requirement"] == "at_most_in_bounds" and Fraction(row["value"]) > 0
-    assert ledger.phase == "Lagrangian bound: contree"
+    assert ledger.phase == "Lagrangian bound: contree, at_most_in_bounds"
 
 
 def test_bounds_of_several_rows_and_of_drawn_ones_hold():

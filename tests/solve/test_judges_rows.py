@@ -23,6 +23,9 @@ from treeform.testing.differential.reference import Reference
 from treeform.testing.differential.roads import Road
 
 
+OVER_PREDICTIONS = ("parity", "max_errors", "accuracy_parity", "group_error", "min_precision", "min_recall")
+
+
 def rows_admit(requirement, graph: DecisionGraph, data, shape) -> bool:
     """Whether the rows of a requirement hold for a model, with the ports that the model gives."""
     m, tests = Model("rows"), graph.tests()
@@ -85,12 +88,12 @@ def test_rows_and_violations_agree_with_the_rules():
         assert rows_admit(requirement, graph, data, shape) == good, (spec, graph.to_text())
         seen.setdefault(spec["kind"], set()).add(good)
     assert all(both == {True, False} for both in seen.values()), seen
-    assert len(seen) == 7
+    assert len(seen) == 11
 
 
 def test_prediction_rows_and_totals_say_the_same():
     for data, _, spec, requirement, graph, good in drawn():
-        if spec["kind"] not in ("parity", "max_errors"):
+        if spec["kind"] not in OVER_PREDICTIONS:
             assert requirement.prediction_rows(data) == []
             continue
         guess = graph.predict_codes(data.X)

