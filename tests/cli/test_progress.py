@@ -146,7 +146,7 @@ def test_fit_in_a_terminal(
     table = pd.DataFrame(X, columns=list("abcdefgh")).assign(label=y)
     table.to_csv(tmp_path / "table.csv", index=False)
     monkeypatch.setattr("treeform.cli.progress.REFRESH", 50)
-    command = ["fit", str(tmp_path / "table.csv"), "--target", "label", "--shape", "tree:5", "--time-limit", "3"]
+    command = ["fit", str(tmp_path / "table.csv"), "--target", "label", "--shape=tree:5", "--time-limit=3"]
     with terminal(monkeypatch) as pieces, pytest.raises(SystemExit) as ended:
         app(command)
     written = "".join(pieces)

@@ -22,7 +22,6 @@ from treeform.testing.differential.questions import holds, tracked
 from treeform.testing.differential.reference import Reference
 from treeform.testing.differential.roads import Road
 
-
 OVER_PREDICTIONS = ("parity", "max_errors", "accuracy_parity", "group_error", "min_precision", "min_recall")
 
 
