@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import treeform as tf
 from treeform.data import Dataset
 from treeform.data.labels import encode_labels
 from treeform.data.options import TableOptions
@@ -280,3 +281,16 @@ def test_digest_sees_everything(frame):
 def test_benchmark_table(benchmark_data):
     data = Dataset.from_user(*benchmark_data("continuous/bank"))
     assert (data.points.weights.sum(axis=0) == data.class_weights).all()
+
+
+def test_inverse_propensity_weights_are_taken_and_what_they_change_is_noted():
+    rng = np.random.default_rng(0)
+    x = rng.random((300, 3))
+    weights = 1 / (1 / (1 + np.exp(1 - 2 * x[:, 0])))
+    y = (x[:, 1] > 0.5).astype(int) ^ (rng.random(300) < 0.1)
+    problem = tf.Problem(x, y, shape=tf.Tree(1), sample_weight=weights)
+    (note,) = (note for note in problem.data.notes if "too many digits" in note)
+    result = problem.solve()
+    wrong = result.graph.predict(x) != y
+    assert float(result.objective) == pytest.approx(weights[wrong].sum(), rel=1e-8)
+    assert "in all" in note and result.status is tf.Status.OPTIMAL
