@@ -234,7 +234,10 @@ ScanTable<typename V::Key, typename V::Sum> table() {
 
 ScanTable<std::uint16_t, std::int16_t> portable_scans_16() { return table<V16>(); }
 ScanTable<std::uint32_t, std::int32_t> portable_scans_32() { return table<V32>(); }
-ScanTable<std::uint16_t, std::int32_t> portable_scans_16_32() { return table<V16By32>(); }
+/// Prices are no small steps: without bytes.
+ScanTable<std::uint16_t, std::int32_t> portable_scans_16_32() {
+    return {delta_scan<V16By32>, pair_scan<V16By32>, mark_cuts<V16By32>, "portable"};
+}
 
 }  // namespace treeform::contree
 #endif
