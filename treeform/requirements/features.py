@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from treeform.errors import DataError, SpecError
-from treeform.language.bounded import Bounded, Value
 from treeform.language.limits import Limits
 from treeform.language.meetings import Clash, Meetings
 from treeform.language.requirement import Requirement
-from treeform.language.shortfall import whole_number
 from treeform.model import any_of
-from treeform.requirements.amount import whole_bound
+from treeform.requirements.counted import PayableAtMost, whole_count
 from treeform.requirements.groups import favourable_code
 from treeform.shape import UNIVARIATE
 
@@ -30,7 +26,7 @@ if TYPE_CHECKING:
 DIRECTIONS = ("increasing", "decreasing")
 
 
-class FeatureBudget(Requirement, Bounded):
+class FeatureBudget(PayableAtMost):
     """At most ``k`` columns of the table are tested, each as often as one likes.
 
     The levels of a categorical column are one column.
@@ -42,59 +38,29 @@ class FeatureBudget(Requirement, Bounded):
     """
 
     name: ClassVar[str] = "feature_budget"
-    demands_tests: ClassVar[bool] = False
+    counts: ClassVar[str] = "columns"
     of_values: ClassVar[bool] = True
     needs = frozenset({"feature"})
 
     def __init__(self, k: int) -> None:
-        if isinstance(k, bool) or not isinstance(k, Integral) or k < 0:
-            raise SpecError(
-                f"a model that tests at most {k!r} columns is not possible",
-                cause="k is a whole number, at least 0",
-                fix="use for example FeatureBudget(3)",
-            )
-        self.k: int = int(k)
+        self.k = whole_count(k, 0, f"a model that tests at most {k!r} columns", "FeatureBudget(3)")
 
     def build(self, model: Model, ports: Ports) -> None:
         # feature[v, f] => used[column of f],   sum(used) <= k
-        if len({column.source for column in ports.data.columns}) > self.k:
-            model.add(tested_columns(model, ports, str(self)).sum() <= self.k, str(self))
+        if self.most(ports.data, ports.shape) > self.k:
+            model.add(self.number(model, ports) <= self.k, str(self))
 
-    def violation(self, graph: DecisionGraph, data: Dataset) -> int:
-        return max(0, self.measured(graph, data) - self.k)
+    def number(self, model: Model, ports: Ports) -> Expr:
+        return tested_columns(model, ports, str(self)).sum()
 
-    def slack_unit(self, data: Dataset) -> Fraction:
-        return Fraction(1)
-
-    def largest_slack(self, data: Dataset, shape: Shape) -> int:
-        return max(0, len({column.source for column in data.columns}) - self.k)
-
-    def slack(self, model: Model, ports: Ports) -> Expr:
-        """The number of columns beyond k."""
-        used = tested_columns(model, ports, str(self))
-        amount = whole_number(model, f"{self}: beyond", self.largest_slack(ports.data, ports.shape))
-        model.add(amount >= used.sum() - self.k, f"{self}: columns beyond")
-        return amount
-
-    @property
-    def bound(self) -> int:
-        return self.k
-
-    @property
-    def bound_name(self) -> str:
-        return "columns"
-
-    def with_bound(self, bound: Value) -> FeatureBudget:
-        return FeatureBudget(whole_bound(bound))
+    def most(self, data: Dataset, shape: Shape) -> int:
+        return len({column.source for column in data.columns})
 
     def measured(self, graph: DecisionGraph, data: Dataset) -> int:
         return len({data.columns[f].source for f in graph.features_used()})
 
     def limits(self, data: Dataset) -> Limits:
         return Limits(max_features=self.k)
-
-    def __str__(self) -> str:
-        return f"{self.name}:{self.k}"
 
 
 def tested_columns(model: Model, ports: Ports, owner: str) -> Expr:

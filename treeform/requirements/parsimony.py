@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-from numbers import Integral
 from typing import TYPE_CHECKING, ClassVar
 
 from treeform.errors import SpecError
-from treeform.language.bounded import Bounded, Value
 from treeform.language.limits import Limits
-from treeform.language.requirement import Requirement
-from treeform.language.shortfall import whole_number
-from treeform.requirements.amount import whole_bound
 from treeform.requirements.columns import distinct_rows
+from treeform.requirements.counted import PayableAtMost, whole_count
 from treeform.shape import Tree
 
 if TYPE_CHECKING:
@@ -23,23 +18,18 @@ if TYPE_CHECKING:
     from treeform.shape import Shape
 
 
-def _whole(value: object, least: int, owner: str, what: str) -> int:
-    """A whole number of at least ``least``.
+class _OfModel(PayableAtMost):
+    """A count that takes nothing but ``k``."""
 
-    Raises
-    ------
-    SpecError
-    """
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
-        raise SpecError(
-            f"a model with at most {value!r} {what} is not possible",
-            cause=f"k is a whole number, at least {least}",
-            fix=f"use for example {owner}({max(least, 3)})",
-        )
-    return int(value)
+    of: ClassVar[str]
+    """What is counted, in messages."""
+
+    def __init__(self, k: int) -> None:
+        example = f"{type(self).__name__}({max(self.least, 3)})"
+        self.k = whole_count(k, self.least, f"a model with at most {k!r} {self.of}", example)
 
 
-class MaxNodes(Requirement, Bounded):
+class MaxNodes(_OfModel):
     """At most ``k`` tests in the model (a constant model has none).
 
     Parameters
@@ -53,54 +43,28 @@ class MaxNodes(Requirement, Bounded):
     """
 
     name: ClassVar[str] = "max_nodes"
-    demands_tests: ClassVar[bool] = False
+    counts = of = "tests"
     of_values: ClassVar[bool] = True
     needs = frozenset({"active"})
-
-    def __init__(self, k: int) -> None:
-        self.k: int = _whole(k, 0, "MaxNodes", "tests")
 
     def build(self, model: Model, ports: Ports) -> None:
         # sum_v d_v <= k
         model.add(ports.active.sum() <= self.k, str(self))
 
-    def violation(self, graph: DecisionGraph, data: Dataset) -> int:
-        return max(0, graph.n_nodes - self.k)
-
     def limits(self, data: Dataset) -> Limits:
         return Limits(max_nodes=self.k)
 
-    def slack_unit(self, data: Dataset) -> Fraction:
-        return Fraction(1)
+    def number(self, model: Model, ports: Ports) -> Expr:
+        return ports.active.sum()
 
-    def largest_slack(self, data: Dataset, shape: Shape) -> int:
-        return max(0, sum(shape.widths) - self.k)
-
-    def slack(self, model: Model, ports: Ports) -> Expr:
-        """The number of tests beyond k."""
-        amount = whole_number(model, f"{self}: beyond", max(0, sum(ports.shape.widths) - self.k))
-        model.add(amount >= ports.active.sum() - self.k, f"{self}: tests beyond")
-        return amount
-
-    @property
-    def bound(self) -> int:
-        return self.k
-
-    @property
-    def bound_name(self) -> str:
-        return "tests"
-
-    def with_bound(self, bound: Value) -> MaxNodes:
-        return MaxNodes(whole_bound(bound))
+    def most(self, data: Dataset, shape: Shape) -> int:
+        return sum(shape.widths)
 
     def measured(self, graph: DecisionGraph, data: Dataset) -> int:
         return graph.n_nodes
 
-    def __str__(self) -> str:
-        return f"{self.name}:{self.k}"
 
-
-class MaxLeaves(Requirement, Bounded):
+class MaxLeaves(_OfModel):
     """At most ``k`` leaves in the tree, one more than it has tests.
 
     Parameters
@@ -114,11 +78,9 @@ class MaxLeaves(Requirement, Bounded):
     """
 
     name: ClassVar[str] = "max_leaves"
-    demands_tests: ClassVar[bool] = False
+    counts = of = "leaves"
+    least: ClassVar[int] = 1
     needs = frozenset({"active"})
-
-    def __init__(self, k: int) -> None:
-        self.k: int = _whole(k, 1, "MaxLeaves", "leaves")
 
     def refusal(self, data: Dataset, shape: Shape) -> SpecError | None:
         if isinstance(shape, Tree):
@@ -133,46 +95,20 @@ class MaxLeaves(Requirement, Bounded):
         # sum_v d_v + 1 <= k
         model.add(ports.active.sum() <= self.k - 1, str(self))
 
-    def violation(self, graph: DecisionGraph, data: Dataset) -> int:
-        return max(0, self.measured(graph, data) - self.k)
-
     def limits(self, data: Dataset) -> Limits:
         return Limits(max_nodes=self.k - 1)
 
-    def slack_unit(self, data: Dataset) -> Fraction:
-        return Fraction(1)
+    def number(self, model: Model, ports: Ports) -> Expr:
+        return ports.active.sum() + 1
 
-    def largest_slack(self, data: Dataset, shape: Shape) -> int:
-        return max(0, sum(shape.widths) + 1 - self.k)
-
-    def slack(self, model: Model, ports: Ports) -> Expr:
-        """The number of leaves beyond k."""
-        amount = whole_number(model, f"{self}: beyond", self.largest_slack(ports.data, ports.shape))
-        model.add(amount >= ports.active.sum() + 1 - self.k, f"{self}: leaves beyond")
-        return amount
-
-    @property
-    def bound(self) -> int:
-        return self.k
-
-    @property
-    def bound_name(self) -> str:
-        return "leaves"
-
-    def with_bound(self, bound: Value) -> MaxLeaves:
-        return MaxLeaves(whole_bound(bound))
+    def most(self, data: Dataset, shape: Shape) -> int:
+        return sum(shape.widths) + 1
 
     def measured(self, graph: DecisionGraph, data: Dataset) -> int:
         return graph.n_nodes + 1
 
-    def beyond(self, value: Value, data: Dataset) -> Value | None:
-        return int(value) - 1 if value > 1 else None
 
-    def __str__(self) -> str:
-        return f"{self.name}:{self.k}"
-
-
-class MaxDepth(Requirement, Bounded):
+class MaxDepth(_OfModel):
     """At most ``k`` tests on a path.
 
     The shape is a bound on the depth already; this one can be moved, priced and found in conflict with others.
@@ -184,52 +120,24 @@ class MaxDepth(Requirement, Bounded):
     """
 
     name: ClassVar[str] = "max_depth"
-    demands_tests: ClassVar[bool] = False
+    counts: ClassVar[str] = "depth"
+    of: ClassVar[str] = "tests on a path"
+    least: ClassVar[int] = 1
     needs = frozenset({"reaches"})
-
-    def __init__(self, k: int) -> None:
-        self.k: int = _whole(k, 1, "MaxDepth", "tests on a path")
 
     def build(self, model: Model, ports: Ports) -> None:
         # Every test is reached by some row: sum_v reaches[i, v] <= k
         if self.k < ports.shape.depth:
             model.add(ports.reaches[distinct_rows(ports)].sum(axis=1) <= self.k, str(self))
 
-    def violation(self, graph: DecisionGraph, data: Dataset) -> int:
-        return max(0, graph.depth - self.k)
-
     def limits(self, data: Dataset) -> Limits:
         return Limits(max_depth=self.k)
 
-    def slack_unit(self, data: Dataset) -> Fraction:
-        return Fraction(1)
+    def number(self, model: Model, ports: Ports) -> Expr:
+        return ports.reaches[distinct_rows(ports)].sum(axis=1)
 
-    def largest_slack(self, data: Dataset, shape: Shape) -> int:
-        return max(0, shape.depth - self.k)
-
-    def slack(self, model: Model, ports: Ports) -> Expr:
-        """The number of levels beyond k."""
-        amount = whole_number(model, f"{self}: beyond", self.largest_slack(ports.data, ports.shape))
-        paths = ports.reaches[distinct_rows(ports)].sum(axis=1)
-        model.add(amount >= paths - self.k, f"{self}: levels beyond")
-        return amount
-
-    @property
-    def bound(self) -> int:
-        return self.k
-
-    @property
-    def bound_name(self) -> str:
-        return "depth"
-
-    def with_bound(self, bound: Value) -> MaxDepth:
-        return MaxDepth(whole_bound(bound))
+    def most(self, data: Dataset, shape: Shape) -> int:
+        return shape.depth
 
     def measured(self, graph: DecisionGraph, data: Dataset) -> int:
         return max(1, graph.depth)
-
-    def beyond(self, value: Value, data: Dataset) -> Value | None:
-        return int(value) - 1 if value > 1 else None
-
-    def __str__(self) -> str:
-        return f"{self.name}:{self.k}"

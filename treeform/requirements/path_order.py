@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from treeform.errors import SpecError
-from treeform.language.bounded import Bounded, Value
 from treeform.language.requirement import Requirement
-from treeform.requirements.amount import whole_bound
 from treeform.requirements.columns import (
     check_columns,
     column_list,
@@ -19,6 +17,7 @@ from treeform.requirements.columns import (
     sources,
     tests_on,
 )
+from treeform.requirements.counted import AtMost, whole_count
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from treeform.model import Model
 
 
-class MaxTestsPerPath(Requirement, Bounded):
+class MaxTestsPerPath(AtMost):
     """At most ``k`` tests of these columns on a path, all of them together.
 
     A path is what a row of the training data takes; in a tree these are all paths.
@@ -53,18 +52,13 @@ class MaxTestsPerPath(Requirement, Bounded):
     """
 
     name: ClassVar[str] = "max_tests_per_path"
-    demands_tests: ClassVar[bool] = False
+    counts: ClassVar[str] = "tests on a path"
     needs = frozenset({"feature", "reaches"})
 
     def __init__(self, columns: Any, k: int) -> None:
         self.columns = column_list(columns, "MaxTestsPerPath")
-        if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 0:
-            raise SpecError(
-                f"at most {k!r} tests on a path is not possible",
-                cause="k is a whole number, at least 0",
-                fix="use for example MaxTestsPerPath(['age', 'income'], 2)",
-            )
-        self.k: int = int(k)
+        example = "MaxTestsPerPath(['age', 'income'], 2)"
+        self.k = whole_count(k, 0, f"at most {k!r} tests on a path", example)
 
     def bind(self, data: Dataset, **context: Any) -> MaxTestsPerPath:
         check_columns(data, self.columns, self)
@@ -80,20 +74,6 @@ class MaxTestsPerPath(Requirement, Bounded):
                 model.add(tests <= any_of_them[:, None], f"{self}: tests")
                 tests = any_of_them.reshape(-1, 1)
             add_counted(model, ports, tests, self.k, str(self))
-
-    def violation(self, graph: DecisionGraph, data: Dataset) -> int:
-        return max(0, self.measured(graph, data) - self.k)
-
-    @property
-    def bound(self) -> int:
-        return self.k
-
-    @property
-    def bound_name(self) -> str:
-        return "tests on a path"
-
-    def with_bound(self, bound: Value) -> MaxTestsPerPath:
-        return MaxTestsPerPath(self.columns, whole_bound(bound))
 
     def measured(self, graph: DecisionGraph, data: Dataset) -> int:
         own = reads(graph, data, self.columns).any(axis=1)

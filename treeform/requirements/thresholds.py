@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from treeform.errors import SpecError
-from treeform.language.bounded import Bounded, Value
-from treeform.language.requirement import Requirement
 from treeform.model import concatenate, constant
-from treeform.requirements.amount import whole_bound
 from treeform.requirements.columns import check_columns, distinct_rows, features_of
+from treeform.requirements.counted import AtMost, whole_count
 from treeform.shape import UNIVARIATE
 
 if TYPE_CHECKING:
@@ -24,7 +21,7 @@ if TYPE_CHECKING:
     from treeform.shape import Shape
 
 
-class MaxThresholds(Requirement, Bounded):
+class MaxThresholds(AtMost):
     """The tests of a column compare it with at most ``k`` different thresholds.
 
     Tests that one threshold would let part their training rows in the same way count once, and get that threshold. Of a
@@ -45,18 +42,12 @@ class MaxThresholds(Requirement, Bounded):
     """
 
     name: ClassVar[str] = "max_thresholds"
-    demands_tests: ClassVar[bool] = False
+    counts: ClassVar[str] = "thresholds"
     needs = frozenset({"feature", "reaches", "branch"})
 
     def __init__(self, column: str, k: int) -> None:
-        if isinstance(k, bool) or not isinstance(k, Integral) or k < 0:
-            raise SpecError(
-                f"at most {k!r} thresholds is not possible",
-                cause="k is a whole number, at least 0",
-                fix=f"use for example MaxThresholds({column!r}, 2)",
-            )
         self.column: str = column
-        self.k: int = int(k)
+        self.k = whole_count(k, 0, f"at most {k!r} thresholds", f"MaxThresholds({column!r}, 2)")
 
     def bind(self, data: Dataset, **context: Any) -> MaxThresholds:
         check_columns(data, [self.column], self)
@@ -138,20 +129,6 @@ class MaxThresholds(Requirement, Bounded):
         for node, value in chosen.items():
             threshold[node] = value
         return replace(graph, threshold=threshold)
-
-    def violation(self, graph: DecisionGraph, data: Dataset) -> int:
-        return max(0, self.measured(graph, data) - self.k)
-
-    @property
-    def bound(self) -> int:
-        return self.k
-
-    @property
-    def bound_name(self) -> str:
-        return "thresholds"
-
-    def with_bound(self, bound: Value) -> MaxThresholds:
-        return MaxThresholds(self.column, whole_bound(bound))
 
     def measured(self, graph: DecisionGraph, data: Dataset) -> int:
         return self._shared(graph, data)[0]

@@ -1,0 +1,92 @@
+"""At most so many of something: what requirements that count have in common."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from fractions import Fraction
+from numbers import Integral
+from typing import TYPE_CHECKING, ClassVar, Self
+
+from treeform.errors import SpecError
+from treeform.language.bounded import Bounded, Value
+from treeform.language.component import parameters_of
+from treeform.language.requirement import Requirement
+from treeform.language.shortfall import whole_number
+from treeform.requirements.amount import whole_bound
+
+if TYPE_CHECKING:
+    from treeform.data import Dataset
+    from treeform.graph import DecisionGraph
+    from treeform.language.ports import Ports
+    from treeform.model import Expr, Model
+    from treeform.shape import Shape
+
+
+def whole_count(k: object, least: int, refused: str, example: str) -> int:
+    """A whole number of at least ``least``; ``refused`` and ``example`` are the error's sentence and its remedy.
+
+    Raises
+    ------
+    SpecError
+    """
+    if isinstance(k, bool) or not isinstance(k, Integral) or k < least:
+        raise SpecError(
+            f"{refused} is not possible",
+            cause=f"k is a whole number, at least {least}",
+            fix=f"use for example {example}",
+        )
+    return int(k)
+
+
+class AtMost(Requirement, Bounded):
+    """At most ``k`` of what `measured` counts. A subclass takes ``k`` and states the rows."""
+
+    counts: ClassVar[str]
+    """What is counted, for tables and names of rows."""
+    least: ClassVar[int] = 0
+    """The smallest k."""
+    demands_tests: ClassVar[bool] = False
+    k: int
+
+    def violation(self, graph: DecisionGraph, data: Dataset) -> int:
+        return max(0, int(self.measured(graph, data)) - self.k)
+
+    @property
+    def bound(self) -> int:
+        return self.k
+
+    @property
+    def bound_name(self) -> str:
+        return self.counts
+
+    def with_bound(self, bound: Value) -> Self:
+        return type(self)(**{**parameters_of(self), "k": whole_bound(bound)})
+
+    def beyond(self, value: Value, data: Dataset) -> Value | None:
+        return int(value) - 1 if value > self.least else None
+
+    def __str__(self) -> str:
+        return f"{self.name}:{self.k}"
+
+
+class PayableAtMost(AtMost):
+    """One whose excess can be paid: `number` states the count as an expression."""
+
+    @abstractmethod
+    def number(self, model: Model, ports: Ports) -> Expr:
+        """What is counted, over the ports in `needs`: a scalar, or several of which the largest counts."""
+
+    @abstractmethod
+    def most(self, data: Dataset, shape: Shape) -> int:
+        """No model of ``shape`` has more."""
+
+    def slack_unit(self, data: Dataset) -> Fraction:
+        return Fraction(1)
+
+    def largest_slack(self, data: Dataset, shape: Shape) -> int:
+        return max(0, self.most(data, shape) - self.k)
+
+    def slack(self, model: Model, ports: Ports) -> Expr:
+        amount = whole_number(model, f"{self}: beyond", self.largest_slack(ports.data, ports.shape))
+        model.add(amount >= self.number(model, ports) - self.k, f"{self}: {self.counts} beyond")
+        return amount
