@@ -1,23 +1,11 @@
 // The scan on AVX2: 16 lanes of 16 bits (two passes over a table of 32), or 8 lanes of 32 bits (four). Compiled with
 // these instructions allowed; called only where the processor has them. A mask is a vector of zeros and ones.
-#include <immintrin.h>
-
-#include "scan_bytes.hpp"
+#include "scan_bytes_256.hpp"
 
 namespace treeform::contree {
 namespace {
 
 inline __m256i load(const void* p) { return _mm256_loadu_si256(static_cast<const __m256i*>(p)); }
-
-/// The greatest of `high` and 0, the least of `low` and 0; phminposuw finds the least of eight unsigned numbers.
-inline void extremes_of_words(__m256i high, __m256i low, std::int64_t& most_out, std::int64_t& least_out) {
-    const __m128i most = _mm_max_epi16(_mm256_castsi256_si128(high), _mm256_extracti128_si256(high, 1));
-    const __m128i least = _mm_min_epi16(_mm256_castsi256_si128(low), _mm256_extracti128_si256(low, 1));
-    const int up = 32767 - _mm_extract_epi16(_mm_minpos_epu16(_mm_sub_epi16(_mm_set1_epi16(32767), most)), 0);
-    const int down = _mm_extract_epi16(_mm_minpos_epu16(_mm_add_epi16(least, _mm_set1_epi16(-32768))), 0) - 32768;
-    most_out = up > 0 ? up : 0;
-    least_out = down < 0 ? down : 0;
-}
 
 struct V16 {
     using Reg = __m256i;
@@ -124,8 +112,7 @@ struct V16By32 : V32 {
 };
 
 /// All 32 lanes in bytes (see scan_bytes.hpp); words are two registers.
-struct Bytes {
-    using Reg = __m256i;
+struct Bytes : Bytes256 {
     using Mask = __m256i;   // key >= below
     struct Cuts {           // 127 and -128 at cuts, -128 and 127 elsewhere
         Reg most, least;
@@ -133,12 +120,6 @@ struct Bytes {
     struct Words {
         Reg low, high;
     };
-    static constexpr int kLookUpLabels = 16;
-
-    static inline Reg zero() { return _mm256_setzero_si256(); }
-    static inline Reg lowest() { return _mm256_set1_epi8(-128); }
-    static inline Reg highest() { return _mm256_set1_epi8(127); }
-    static inline Reg load(const void* p) { return _mm256_loadu_si256(static_cast<const __m256i*>(p)); }
 
     template <class Key>
     struct Below {
@@ -177,8 +158,6 @@ struct Bytes {
     static inline Reg add_unless(Reg a, Mask not_less, Reg d) {
         return _mm256_add_epi8(a, _mm256_and_si256(not_less, d));
     }
-    static inline Reg raise(Reg x, Reg a) { return _mm256_max_epi8(x, a); }
-    static inline Reg lower(Reg x, Reg a) { return _mm256_min_epi8(x, a); }
     static inline Reg raise_if(Reg x, const Cuts& c, Reg a) { return raise(x, lower(a, c.most)); }
     static inline Reg lower_if(Reg x, const Cuts& c, Reg a) { return lower(x, raise(a, c.least)); }
 
@@ -231,17 +210,6 @@ struct Bytes {
         extremes_of_words(high, low, most_out, least_out);
     }
 
-    /// At most 16 labels: one shuffle looks the steps up; the padding, 255, adds nothing.
-    struct LookUp {
-        Reg table;
-        inline LookUp(std::uint16_t a, std::uint16_t b) {
-            const __m128i lane = _mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-            const __m128i is_a = _mm_cmpeq_epi8(lane, _mm_set1_epi8(static_cast<char>(a)));
-            const __m128i is_b = _mm_cmpeq_epi8(lane, _mm_set1_epi8(static_cast<char>(b)));
-            table = _mm256_broadcastsi128_si256(_mm_sub_epi8(is_a, is_b));
-        }
-        inline Reg operator()(Reg labels) const { return _mm256_shuffle_epi8(table, labels); }
-    };
     struct Compare {
         Reg a, b;
         inline Compare(std::uint16_t p, std::uint16_t q)

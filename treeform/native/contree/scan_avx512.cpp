@@ -1,8 +1,6 @@
 // The scan on AVX-512 (F, BW, VL): 32 lanes of 16 bits, or 16 lanes of 32. Compiled with these instructions allowed;
 // called only where the processor has them.
-#include <immintrin.h>
-
-#include "scan_bytes.hpp"
+#include "scan_bytes_256.hpp"
 
 namespace treeform::contree {
 namespace {
@@ -21,15 +19,9 @@ inline void join_words(__m512i sum, __m512i most_of, __m512i least_of, std::int6
     for (int by = 1; by < 32; by *= 2) x = _mm512_add_epi16(x, shifted(x, by));
     const Reg before = shifted(x, 1);
     const Reg most = _mm512_adds_epi16(most_of, before), least = _mm512_adds_epi16(least_of, before);
-    const __m256i most2 = _mm256_max_epi16(_mm512_castsi512_si256(most), _mm512_extracti64x4_epi64(most, 1));
-    const __m256i least2 = _mm256_min_epi16(_mm512_castsi512_si256(least), _mm512_extracti64x4_epi64(least, 1));
-    const __m128i most1 = _mm_max_epi16(_mm256_castsi256_si128(most2), _mm256_extracti128_si256(most2, 1));
-    const __m128i least1 = _mm_min_epi16(_mm256_castsi256_si128(least2), _mm256_extracti128_si256(least2, 1));
-    // phminposuw finds the least of eight unsigned numbers
-    const int up = 32767 - _mm_extract_epi16(_mm_minpos_epu16(_mm_sub_epi16(_mm_set1_epi16(32767), most1)), 0);
-    const int down = _mm_extract_epi16(_mm_minpos_epu16(_mm_add_epi16(least1, _mm_set1_epi16(-32768))), 0) - 32768;
-    most_out = up > 0 ? up : 0;
-    least_out = down < 0 ? down : 0;
+    extremes_of_words(_mm256_max_epi16(_mm512_castsi512_si256(most), _mm512_extracti64x4_epi64(most, 1)),
+                      _mm256_min_epi16(_mm512_castsi512_si256(least), _mm512_extracti64x4_epi64(least, 1)), most_out,
+                      least_out);
 }
 
 struct V16 {
@@ -135,17 +127,10 @@ struct V16By32 : V32 {
 };
 
 /// All 32 lanes in bytes (see scan_bytes.hpp): half a register, so that two fit where registers of 512 bits are split.
-struct Bytes {
-    using Reg = __m256i;
+struct Bytes : Bytes256 {
     using Mask = __mmask32;
     using Cuts = __mmask32;
     using Words = __m512i;
-    static constexpr int kLookUpLabels = 16;
-
-    static inline Reg zero() { return _mm256_setzero_si256(); }
-    static inline Reg lowest() { return _mm256_set1_epi8(-128); }
-    static inline Reg highest() { return _mm256_set1_epi8(127); }
-    static inline Reg load(const void* p) { return _mm256_loadu_si256(static_cast<const __m256i*>(p)); }
 
     template <class Key>
     struct Below {
@@ -164,8 +149,6 @@ struct Bytes {
     static inline Cuts cuts(std::uint32_t bits) { return bits; }
     static inline Reg add_if(Reg a, Mask m, Reg d) { return _mm256_mask_add_epi8(a, m, a, d); }
     static inline Reg add_unless(Reg a, Mask m, Reg d) { return _mm256_mask_add_epi8(a, _knot_mask32(m), a, d); }
-    static inline Reg raise(Reg x, Reg a) { return _mm256_max_epi8(x, a); }
-    static inline Reg lower(Reg x, Reg a) { return _mm256_min_epi8(x, a); }
     static inline Reg raise_if(Reg x, Cuts c, Reg a) { return _mm256_mask_max_epi8(x, c, x, a); }
     static inline Reg lower_if(Reg x, Cuts c, Reg a) { return _mm256_mask_min_epi8(x, c, x, a); }
 
@@ -183,17 +166,6 @@ struct Bytes {
         join_words(sum, most, least, most_out, least_out);
     }
 
-    /// At most 16 labels: one shuffle looks the steps up; the padding, 255, adds nothing.
-    struct LookUp {
-        Reg table;
-        inline LookUp(std::uint16_t a, std::uint16_t b) {
-            const __m128i lane = _mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-            const __m128i is_a = _mm_cmpeq_epi8(lane, _mm_set1_epi8(static_cast<char>(a)));
-            const __m128i is_b = _mm_cmpeq_epi8(lane, _mm_set1_epi8(static_cast<char>(b)));
-            table = _mm256_broadcastsi128_si256(_mm_sub_epi8(is_a, is_b));
-        }
-        inline Reg operator()(Reg labels) const { return _mm256_shuffle_epi8(table, labels); }
-    };
     struct Compare {
         Reg a, b;
         inline Compare(std::uint16_t p, std::uint16_t q)
