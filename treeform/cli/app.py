@@ -18,7 +18,7 @@ from treeform.certify.certificate import sign
 from treeform.cli import conflict, export, frontier, near_optimal, pareto, size_table, sweep
 from treeform.cli import options as opt
 from treeform.cli.check import check_certificate
-from treeform.cli.files import check_writable, write_text
+from treeform.cli.files import check_writable
 from treeform.cli.messages import Exit, command, err_console, exit_code, warn
 from treeform.cli.predictions import predictions
 from treeform.cli.problems import How, choose_how, load_problem
@@ -29,6 +29,7 @@ from treeform.cli.stating import states_problem
 from treeform.cli.stored import load_model, with_policy
 from treeform.cli.tables_out import check_kind, write_table
 from treeform.cli.tradeoff import read_problem
+from treeform.files import write_text
 from treeform.report.facts import Facts
 from treeform.result import Result
 from treeform.solve import Limit, Status

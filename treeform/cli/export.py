@@ -12,9 +12,10 @@ from typing import Annotated, Any
 import typer
 
 from treeform.cli import options as opt
-from treeform.cli.files import check_writable, write_bytes, write_text
+from treeform.cli.files import check_writable
 from treeform.cli.stored import features_of, load_model, with_policy
 from treeform.errors import SpecError, did_you_mean
+from treeform.files import write_bytes, write_text
 from treeform.graph import DecisionGraph
 
 Options = dict[str, Any]

@@ -9,12 +9,13 @@ from typing import Any
 
 from rich.text import Text
 
-from treeform.cli.files import check_writable, write_text
+from treeform.cli.files import check_writable
 from treeform.cli.messages import err_console
 from treeform.cli.problems import How, choose_how, load_problem
 from treeform.cli.progress import ProgressDisplay
 from treeform.cli.spec import Settings
 from treeform.errors import SpecError
+from treeform.files import write_text
 from treeform.problem import Problem
 from treeform.steps import heard_by
 

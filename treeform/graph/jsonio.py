@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from treeform.data.columns import CATEGORY, KINDS, ORDERED, Column
 from treeform.data.encode import Encoder
 from treeform.errors import CertificateError, SpecError
-from treeform.graph.files import write_file
+from treeform.files import write_text
 from treeform.graph.forms import LinearForm
 from treeform.graph.graph import FlatGraph
 from treeform.graph.labeljson import label_from_json, label_to_json
@@ -99,7 +99,7 @@ def save(graph: FlatGraph, path: str | Path) -> None:
     value = to_json(graph)
     nodes = ",\n  ".join(json.dumps(node, allow_nan=False) for node in value.pop("nodes"))
     head = json.dumps({**value, "nodes": "@"}, indent=1, allow_nan=False)
-    write_file(path, head.replace('"nodes": "@"', f'"nodes": [\n  {nodes}\n ]') + "\n")
+    write_text(path, head.replace('"nodes": "@"', f'"nodes": [\n  {nodes}\n ]') + "\n")
 
 
 def load(kind: type[G], path: str | Path, validate: str = "digest") -> G:

@@ -10,7 +10,7 @@ from pathlib import Path
 from xml.sax.saxutils import escape
 
 from treeform.errors import SpecError
-from treeform.graph.files import write_file
+from treeform.files import write_bytes, write_text
 from treeform.graph.graph import FlatGraph
 from treeform.graph.layout import Layout, place_layers, place_tree
 from treeform.graph.rewrite import ordered
@@ -51,9 +51,9 @@ class Drawing:
         """
         suffix = Path(path).suffix.lower()
         if suffix == ".svg":
-            write_file(path, self.svg)
+            write_text(path, self.svg)
         elif suffix in (".png", ".pdf"):
-            write_file(path, _converted(self.svg, suffix[1:], path))
+            write_bytes(path, _converted(self.svg, suffix[1:], path))
         else:
             raise SpecError(
                 f"the drawing cannot be written to {path}",

@@ -6,12 +6,12 @@ import contextlib
 import hashlib
 import json
 import os
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from treeform.errors import SpecError
+from treeform.files import write_text
 
 
 class Journal:
@@ -54,27 +54,14 @@ class Journal:
         kept = dict(row)
         if certificate is not None:
             path = self._path(key, ".certificate.json")
-            self._replace(path, json.dumps(certificate))
+            write_text(path, json.dumps(certificate))
             kept["certificate"] = str(path.relative_to(self.folder))
-        self._replace(self._path(key), json.dumps(kept))
+        write_text(self._path(key), json.dumps(kept))
         return kept
 
     def _path(self, key: str, ending: str = ".json") -> Path:
         assert self.folder is not None
         return self.folder / "runs" / f"{key}{ending}"
-
-    def _replace(self, path: Path, text: str) -> None:
-        try:
-            handle, name = tempfile.mkstemp(dir=path.parent, prefix=".run-")
-            with os.fdopen(handle, "w", encoding="utf-8") as stream:
-                stream.write(text)
-            os.replace(name, path)
-        except OSError as error:
-            raise SpecError(
-                f"{path} cannot be written",
-                cause=error.strerror or str(error),
-                fix="free some space, and start again",
-            ) from error
 
 
 def key_of(*parts: Any) -> str:
