@@ -6,6 +6,7 @@ import inspect
 from dataclasses import replace
 from typing import Any
 
+from treeform.backends.isolated import Isolated
 from treeform.data.rows import setting_text
 from treeform.errors import SpecError
 from treeform.language.question import Question
@@ -35,6 +36,8 @@ def with_threads(solver: Any, threads: int) -> Any:
     SpecError
         If it has no such setting.
     """
+    if isinstance(solver, Isolated):
+        return Isolated(with_threads(solver.solver, threads), solver.memory_limit)
     known = inspect.signature(type(solver)).parameters
     for name in ("threads", "workers"):
         if name in known:
