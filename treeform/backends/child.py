@@ -8,6 +8,7 @@ stop, and it is killed when it does not.
 from __future__ import annotations
 
 import contextlib
+import importlib
 import os
 import signal
 import subprocess
@@ -27,6 +28,8 @@ INSIDE = "TREEFORM_CHILD"
 """Set in the environment of a child, whose own children belong to its group and are killed with it."""
 LAST_WORDS = 1.0
 """Seconds to wait for what is still in the pipe of a process that has ended."""
+PIPE = 1 << 20
+"""Bytes of the pipe to the child."""
 KEPT = 4096
 """Bytes of a child's output that are kept for messages."""
 
@@ -130,7 +133,8 @@ class Child:
             # Ctrl-C in the terminal is for the parent, which then ends the child.
             start_new_session=INSIDE not in os.environ,
         )
-        assert self._process.stderr is not None
+        assert self._process.stdin is not None and self._process.stderr is not None
+        _widen(self._process.stdin)
         self._output = _Output(self._process.stderr)
         self._output.start()
         self._end = weakref.finalize(self, _kill, self._process)
@@ -207,6 +211,13 @@ class _Output(threading.Thread):
         self.join(1.0)
         lines = self._end.decode(errors="replace").strip().splitlines()
         return lines[-1] if lines else "without a message"
+
+
+def _widen(pipe: IO[bytes]) -> None:
+    """Let more of a large model wait in the pipe, where the system can: fewer switches between the two processes."""
+    with contextlib.suppress(ImportError, AttributeError, OSError):
+        fcntl = importlib.import_module("fcntl")
+        fcntl.fcntl(pipe.fileno(), fcntl.F_SETPIPE_SZ, PIPE)
 
 
 def _gone(process: subprocess.Popen[bytes]) -> bool:

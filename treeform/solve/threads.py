@@ -1,4 +1,4 @@
-"""The same solver on more threads."""
+"""The same solver on more threads, or in a process of its own."""
 
 from __future__ import annotations
 
@@ -50,3 +50,9 @@ def with_threads(solver: Any, threads: int) -> Any:
         cause="it has no setting for threads",
         fix=f"leave out {setting_text('threads', str(threads))}",
     )
+
+
+def alone(question: Question, options: SolveOptions) -> Any:
+    """The solver that the options lead to, in a process of its own; None where an engine of treeform is chosen."""
+    plan = choose(question, replace(options, isolate=True))
+    return options.solver if plan.backend is None else plan.backend
