@@ -64,7 +64,9 @@ def outcomes(data, task, rows, depth):
     """(columns, marks, cost, tests, totals) of all admissible trees on the rows, every threshold tried; each once."""
     weights, cost = data.weights[list(rows)], task.cost_of_samples(data)[list(rows)]
     marks = np.zeros_like(cost) if task.meetings is None else task.meetings.masks[list(rows)]
-    clashes = [] if task.meetings is None else [(clash.feature, *clash.masks) for clash in task.meetings.clashes]
+    clashes = (
+        [] if task.meetings is None else [(clash.feature, *clash.masks) for clash in task.meetings.clashes]
+    )
     load, found = int(weights.sum()), set()
     if load >= task.min_support:
         for c in range(data.n_classes):
@@ -343,7 +345,7 @@ def test_what_it_does_not_take_is_refused_with_the_reason():
     problem = continuous(0, 40)
     priced = tf.Problem(problem.data.X, problem.data.y, shape=tf.Tree(2))
     priced += TestPrice(1)
-    with pytest.raises(SpecError, match="columns that are tested|cannot honour|does not take"):
+    with pytest.raises(SpecError, match="cannot honour test_price"):
         priced.solve(tf.ContinuousTotals())
     with pytest.raises(SpecError, match="depth 9"):
         tf.ContinuousTotals().run(problem.data, TreeTask(depth=10), EngineRun())

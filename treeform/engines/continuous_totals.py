@@ -289,7 +289,9 @@ class _WithinBudget(_Session):
         tested = {data.columns[f].source for f in graph.feature[tests]}
         flows = data.weights @ graph.route(data.X)[:, tests]
         fits = len(tested) <= most and (flows >= max(task.min_flow, 1)).all()
-        honoured = [rows.excess(graph, data) == 0 for rows in (task.totals, task.meetings) if rows is not None]
+        honoured = [
+            rows.excess(graph, data) == 0 for rows in (task.totals, task.meetings) if rows is not None
+        ]
         if fits and all(honoured):
             self.begin_with(graph, cost)
 

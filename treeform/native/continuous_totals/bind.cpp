@@ -93,7 +93,8 @@ nb::dict continuous_totals(const Array<double, 2>& x, const Array<std::int32_t, 
                            const Array<std::int32_t, 1>& clash_begin, const Amounts<1>& clash_low,
                            const Amounts<1>& clash_high, const nb::kwargs& given) {
     Keywords keywords(given);
-    Samples samples = samples_of(x, kind, weight, cost, row, test_row, lo, hi, mark, clash_begin, clash_low, clash_high);
+    Samples samples =
+        samples_of(x, kind, weight, cost, row, test_row, lo, hi, mark, clash_begin, clash_low, clash_high);
     samples.test_cost = keywords.integer("test_cost");
     require(samples.test_cost >= 0, "a test's cost is negative");
     const Settings settings = settings_of(keywords, samples);

@@ -30,7 +30,8 @@ struct Samples {
     const Amount* lo = nullptr;  // per row; -kNone: no bound
     const Amount* hi = nullptr;  // per row; kNone: no bound
     /// Marks of a sample of kind k under label c, bit by bit at [k * labels + c]. No test of column f has one of
-    /// clash_low[j] on its lower side and one of clash_high[j] on its upper side, clash_begin[f] <= j < clash_begin[f + 1].
+    /// clash_low[j] on its lower side and one of clash_high[j] on its upper side, clash_begin[f] <= j < clash_begin[f +
+    /// 1].
     const Amount* mark = nullptr;
     const std::int32_t* clash_begin = nullptr;
     const Amount *clash_low = nullptr, *clash_high = nullptr;
