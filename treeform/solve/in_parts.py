@@ -209,8 +209,8 @@ class _Whole:
             inner.submit(self.ledger.graph, "the best model so far")
         limit = self.search(inner.question, inner)
         # That nothing fits in one part says nothing of the whole.
-        own = [note for note in inner.notes if not note.startswith(NOTHING_FITS)]
-        self.ledger.notes += [note for note in own if note not in self.ledger.notes]
+        kept = [note for note in inner.notes if not note.startswith(NOTHING_FITS)]
+        self.ledger.notes += [note for note in kept if note not in self.ledger.notes]
         return limit
 
     def _value(self) -> Fraction | None:
