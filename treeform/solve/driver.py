@@ -30,6 +30,7 @@ from treeform.solve.result import Limit, SolveResult, Status, as_number, why_sto
 from treeform.solve.search import CompiledSearch
 from treeform.solve.simple_bounds import PROVER, PROVER_OF_CLASSES, classes_bound, floor_bound, out_of_reach
 from treeform.solve.totals_engine import totals_engine
+from treeform.solve.unrolled_trees import bound_by_trees
 from treeform.solve.verification import verify
 from treeform.steps import heard_by, tell
 
@@ -106,6 +107,9 @@ def _by_engine(question: Question, engine: Engine, ledger: Ledger, budget: Budge
         return run_regression(question, engine, ledger, budget)
     relaxation = relax(question, engine)
     assert relaxation is not None
+    bound_by_trees(question, engine, ledger, budget)
+    if ledger.stop():
+        return budget.reason
     ledger.set_phase(engine.name)
     outcome = run_engine(engine, relaxation, ledger, budget)
     return budget.reason or (Limit.MEMORY if outcome.reason == "memory" else None)
