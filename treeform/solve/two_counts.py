@@ -1,9 +1,9 @@
 """A loss that depends on two counts x and y (`TwoCountTerm`), such as Matthews' correlation, minimised exactly.
 
 **By supporting lines.** Every answer to "minimise the cost a x + b y", with its bound c, is a line below which no model
-is. The lines and the axes leave a region of the plane with corners. As long as the points with a loss of at least v form a
-convex set, they hold the whole region when they hold its corners. So the corner of least loss is a bound; the next
-costs are those at right angles to the segment between the models on its two lines (Aneja and Nair, Bicriteria
+is. The lines and the axes leave a region of the plane with corners. As long as the points with a loss of at least v
+form a convex set, they hold the whole region when they hold its corners. So the corner of least loss is a bound; the
+next costs are those at right angles to the segment between the models on its two lines (Aneja and Nair, Bicriteria
 transportation problem, Management Science 25, 1979). Their answer is a new model, or a line that settles the corner. A
 question is over as soon as its line suffices for the best model known, so that few are solved to the end.
 
