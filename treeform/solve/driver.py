@@ -30,6 +30,7 @@ from treeform.solve.result import Limit, SolveResult, Status, as_number, why_sto
 from treeform.solve.search import CompiledSearch
 from treeform.solve.simple_bounds import PROVER, PROVER_OF_CLASSES, classes_bound, floor_bound, out_of_reach
 from treeform.solve.totals_engine import totals_engine
+from treeform.solve.unrolled_trees import bound_by_trees
 from treeform.solve.verification import verify
 from treeform.steps import heard_by, tell
 
@@ -88,10 +89,17 @@ def _in_parts(question: Question, plan: Plan, ledger: Ledger, budget: Budget) ->
         if claims.closed:
             return None
         if plan.engine is not None:
-            return _by_engine(part, plan.engine, claims, claims.budget)
+            return _by_engine(part, _able(plan.engine, part), claims, claims.budget)
         return _search(part, plan, claims, claims.budget, None)
 
     return budget.reason or search_in_parts(question, ledger, search)
+
+
+def _able(engine: Engine, part: Question) -> Engine:
+    """The engine, or one that honours rows over totals where only that one honours all of the part."""
+    relaxation = relax(part, engine)
+    other = None if relaxation is None or relaxation.exact else totals_engine(part)
+    return engine if other is None else other
 
 
 def _by_engine(question: Question, engine: Engine, ledger: Ledger, budget: Budget) -> Limit | None:
@@ -99,6 +107,9 @@ def _by_engine(question: Question, engine: Engine, ledger: Ledger, budget: Budge
         return run_regression(question, engine, ledger, budget)
     relaxation = relax(question, engine)
     assert relaxation is not None
+    bound_by_trees(question, engine, ledger, budget)
+    if ledger.stop():
+        return budget.reason
     ledger.set_phase(engine.name)
     outcome = run_engine(engine, relaxation, ledger, budget)
     return budget.reason or (Limit.MEMORY if outcome.reason == "memory" else None)
