@@ -68,9 +68,9 @@ class RegressionSearch(Engine):
     simd : str
         ``auto``, ``avx512``, ``avx2`` or ``plain``: the same answer at different speeds.
     pairs : {"auto", "always", "never"}
-        Whether squared errors are solved at depth two by tables of all pairs of thresholds: ``auto`` on columns of zeros
-        and ones and other tables with few thresholds, ``always`` up to 2048 thresholds of all columns. The same answer
-        at different speeds.
+        Whether squared errors are solved at depth two by tables of all pairs of thresholds: ``auto`` on columns of
+        zeros and ones and other tables with few thresholds, ``always`` up to 2048 thresholds of all columns. The same
+        answer at different speeds.
 
     Raises
     ------
