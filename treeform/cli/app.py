@@ -35,7 +35,7 @@ from treeform.report.facts import Facts
 from treeform.result import Result
 from treeform.solve import Budget, Status
 from treeform.solve.budget import interruptible
-from treeform.steps import heard_by
+from treeform.steps import observe_steps
 from treeform.tradeoff.prices import Prices
 
 app = typer.Typer(
@@ -94,7 +94,7 @@ def fit(
     settings = merge(settings, outputs)
     written = [path for path in (settings.model, settings.certificate, settings.report) if path is not None]
     check_writable(written, inputs=[*settings.inputs, *([about] if about else [])])
-    said = report.NOTHING if about is None else report.read_about(about)
+    about_model = report.NOTHING if about is None else report.read_about(about)
     with ProgressDisplay(err_console(), enabled=not quiet, log=verbose) as display:
         problem, how = read_problem(settings, display, verbose=verbose)
         # From the first search to the last file: what was found when Ctrl-C comes is written.
@@ -109,8 +109,8 @@ def fit(
                     on_progress=display,
                 )
             display.begin("writing")
-            with heard_by(display.hear):
-                facts = _write(result, settings, costs, said)
+            with observe_steps(display.on_step):
+                facts = _write(result, settings, costs, about_model)
     if result.graph is not None:
         for rule in result.graph.rules():
             print(rule)
