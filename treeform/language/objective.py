@@ -125,6 +125,10 @@ class Term(_Arithmetic):
         """Why this term cannot be stated over ``shape``, or None."""
         return None
 
+    def remark(self, graph: DecisionGraph, data: Dataset) -> str | None:
+        """What the reader of an answer has to know about the model's value, or None."""
+        return None
+
     def __str__(self) -> str:
         return self.name
 

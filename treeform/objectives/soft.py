@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from treeform.errors import Infeasible, SpecError, TreeformError
-from treeform.language.composed import LargestTerm
+from treeform.language.composed import LargestTerm, SteppedTerm
 from treeform.language.costs import LARGEST_COST, SampleCost, too_large
 from treeform.language.objective import Term
 from treeform.language.requirement import Requirement, asks_for_tests
@@ -19,6 +19,7 @@ from treeform.language.requirement_text import parse
 from treeform.language.shortfall import Excess
 from treeform.language.totals import TotalRow, Totals
 from treeform.objectives.group_error import AT
+from treeform.requirements.counted import PayableAtMost
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -32,7 +33,7 @@ class Soft(Term):
     """What a model lacks of a requirement: `Requirement.lacking`, 0 where it is satisfied.
 
     Made by `Requirement.soft`, which gives it a price. What is the largest excess of rows over totals is minimised by
-    the native engines, row by row; everything else that can be stated over ports by solvers.
+    the native engines, row by row, and a count bound by bound; what else can be stated over ports by solvers.
 
     Parameters
     ----------
@@ -69,7 +70,7 @@ class Soft(Term):
         if asks_for_tests([bound]):
             reason = "a test that decides nothing could satisfy it, and objectives leave such tests out"
         elif bound.slack_unit(data) is not None:
-            return SoftPorts(bound)
+            return SoftCount(bound) if isinstance(bound, PayableAtMost) else SoftPorts(bound)
         raise SpecError(
             f"{bound} cannot be soft",
             cause=reason,
@@ -169,6 +170,16 @@ class SoftPorts(Soft):
 
     def build(self, model: Model, ports: Ports) -> Expr:
         return self.requirement.slack(model, ports)
+
+
+class SoftCount(SoftPorts, SteppedTerm):
+    """What a count has beyond its bound: for native engines, the least over all bounds of what is paid under it."""
+
+    is_sum: ClassVar[bool] = False
+
+    def steps(self, data: Dataset, shape: Shape) -> Sequence[tuple[Requirement | None, Fraction]]:
+        assert isinstance(self.requirement, PayableAtMost)
+        return self.requirement.steps(data, shape)
 
 
 class SoftRows(Soft, LargestTerm):

@@ -89,10 +89,17 @@ def _in_parts(question: Question, plan: Plan, ledger: Ledger, budget: Budget) ->
         if claims.closed:
             return None
         if plan.engine is not None:
-            return _by_engine(part, plan.engine, claims, claims.budget)
+            return _by_engine(part, _able(plan.engine, part), claims, claims.budget)
         return _search(part, plan, claims, claims.budget, None)
 
     return budget.reason or search_in_parts(question, ledger, search)
+
+
+def _able(engine: Engine, part: Question) -> Engine:
+    """The engine, or one that honours rows over totals where only that one honours all of the part."""
+    relaxation = relax(part, engine)
+    other = None if relaxation is None or relaxation.exact else totals_engine(part)
+    return engine if other is None else other
 
 
 def _by_engine(question: Question, engine: Engine, ledger: Ledger, budget: Budget) -> Limit | None:
