@@ -57,8 +57,8 @@ def test_ten_thousand_drawn_problems(block):
 
 
 @pytest.mark.parametrize("columns", [1, 2])
-def test_a_budget_of_columns_bounds_the_depth_that_is_searched(columns):
-    for seed in range(8):
+def test_a_budget_of_columns_bounds_the_depth_that_is_searched(columns, draw):
+    for seed in draw(range(8), 4):
         rng = np.random.default_rng(seed)
         X = np.column_stack([rng.integers(0, 2, 7), rng.integers(0, 3, 7)]).astype(float)
         y = rng.integers(0, 2, 7)
