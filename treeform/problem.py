@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal
 
+from treeform.certify.judgement import Judgement, judge
 from treeform.certify.proofs import Proofs
 from treeform.data import Dataset
 from treeform.data.labels import refuse_quantities
@@ -183,7 +184,6 @@ class Problem:
         return Question(self.data, self.shape, self.objective, self.requirements)
 
     # -- verbs --------------------------------------------------------------------------------------
-
     def solve(
         self,
         solver: Any = None,
@@ -232,9 +232,28 @@ class Problem:
         """
         answer = solve_question(
             self.question,
-            SolveOptions(solver, formulation, warm_start, time_limit, on_progress, _writer(proofs)),
+            SolveOptions(solver, formulation, warm_start, time_limit, on_progress, Proofs.of(proofs)),
         )
         return Result.of(answer)
+
+    def judge(self, model: Any) -> Judgement:
+        """Judge anybody's model: objective, errors, shape, and what it violates of each requirement.
+
+        Parameters
+        ----------
+        model : DecisionGraph, dict (see `DecisionGraph.from_dict`) or fitted DecisionTreeClassifier
+
+        Returns
+        -------
+        Judgement
+            With ``violations``, and a ``certificate()`` for `treeform.check`.
+
+        Raises
+        ------
+        SpecError
+            If it is no model of these data.
+        """
+        return judge(self.question, model)
 
     def size_table(
         self,
@@ -429,15 +448,3 @@ class Problem:
             ),
         ]
         return "\n".join(lines)
-
-
-def _writer(proofs: str | os.PathLike[str] | Proofs | None) -> Proofs | None:
-    if proofs is None or isinstance(proofs, Proofs):
-        return proofs
-    if isinstance(proofs, str | os.PathLike):
-        return Proofs(proofs)
-    raise SpecError(
-        f"proofs={proofs!r} names no folder",
-        cause="proofs are files in a folder",
-        fix='use for example proofs="proofs", or leave it out',
-    )
