@@ -35,6 +35,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "mathopt": "treeform.backends.mathopt:MathOpt",
         "pyomo": "treeform.backends.pyomo:Pyomo",
         "portfolio": "treeform.backends.portfolio:Portfolio",
+        "isolated": "treeform.backends.isolated:Isolated",
     },
     ENGINES: {
         "contree": "treeform.engines.contree:ConTree",

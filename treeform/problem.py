@@ -184,6 +184,7 @@ class Problem:
         return Question(self.data, self.shape, self.objective, self.requirements)
 
     # -- verbs --------------------------------------------------------------------------------------
+
     def solve(
         self,
         solver: Any = None,
@@ -193,6 +194,7 @@ class Problem:
         time_limit: float | None = None,
         on_progress: Callable[[Progress], None] | None = None,
         proofs: str | os.PathLike[str] | Proofs | None = None,
+        isolate: bool = False,
     ) -> Result:
         """Solve the problem.
 
@@ -215,6 +217,10 @@ class Problem:
         proofs : path or Proofs, optional
             A folder for a machine-checkable proof of what a SAT solver refutes, such as "there is no tree of
             depth 7". The certificate names the file; `treeform.check` verifies it with ``proofs=folder``.
+        isolate : bool
+            Run the solver in a process of its own, which is killed when it hangs and may crash or run out of memory:
+            models and bounds found before are kept. `treeform.Isolated` sets its memory limit, and is how other
+            methods isolate a solver. Native engines always run in this process.
 
         Returns
         -------
@@ -226,13 +232,15 @@ class Problem:
         SpecError
             If solver, formulation and problem do not fit together.
         SolverNotAvailable
-            If the solver is not installed; the message names what to install.
+            If the solver is not installed.
         ContradictionError
             If claims contradict each other: a bug in a solver, a requirement or treeform.
         """
         answer = solve_question(
             self.question,
-            SolveOptions(solver, formulation, warm_start, time_limit, on_progress, Proofs.of(proofs)),
+            SolveOptions(
+                solver, formulation, warm_start, time_limit, on_progress, Proofs.of(proofs), isolate=isolate
+            ),
         )
         return Result.of(answer)
 
@@ -317,10 +325,6 @@ class Problem:
         ----------
         solver, formulation, warm_start, time_limit, on_progress
             As in `solve`; the time limit is for all of it.
-
-        Returns
-        -------
-        Pareto
 
         Raises
         ------
@@ -410,12 +414,10 @@ class Problem:
             The share of the optimum by which a model may be worse; 0.01 is one per cent.
         limit : int
             Most models to list; they are counted beyond that.
-        solver, formulation
-            Who finds the optimum, and the optimum without a column; as in `solve`.
+        solver, formulation, on_progress
+            As in `solve`: who finds the optimum, and the optimum without a column.
         time_limit : float, optional
             Seconds for all of it.
-        on_progress : callable, optional
-            As in `solve`.
 
         Returns
         -------
@@ -439,12 +441,10 @@ class Problem:
     def __repr__(self) -> str:
         d = self.data
         target = f"{d.n_classes} classes" if d.quantity is None else "a quantity as target"
+        labels = Question(d, self.shape, self.objective, self.requirements).labels
         lines = [
             f"Problem: {d.n_samples} samples, {d.n_features} features, {target}, shape {self.shape}",
             f"  minimize {self.objective}",
-            *(
-                f"  subject to {label}"
-                for label in Question(d, self.shape, self.objective, self.requirements).labels
-            ),
+            *(f"  subject to {label}" for label in labels),
         ]
         return "\n".join(lines)

@@ -375,7 +375,7 @@ def test_a_child_that_dies_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
         return process
 
     monkeypatch.setattr(session._child, "_running", doomed)  # type: ignore[attr-defined]
-    with pytest.raises(SolverFailed, match="exit code"):
+    with pytest.raises(SolverFailed, match="SIGKILL"):
         session.solve(Run())
     monkeypatch.undo()
     assert session.solve(Run(time_limit=20.0)).verdict is Verdict.INFEASIBLE

@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from treeform.backends.checker import SolutionChecker
+from treeform.backends.checker import SolutionChecker, source_point
 from treeform.backends.run import Answer, Run
 from treeform.bridges import Lowered
 from treeform.steps import tell
@@ -91,7 +91,7 @@ class Watch:
 
     def solution(self, x: np.ndarray) -> None:
         """Report a point over the columns of the lowered model."""
-        self._events.put(("solution", self.lowered.to_source(x)))
+        self._events.put(("solution", source_point(self.lowered, x)))
 
     def nodes(self, count: int) -> None:
         """Report how many nodes the search has opened so far."""
@@ -178,7 +178,8 @@ class Watch:
         return events
 
     def _relay_bound(self, values: list[float]) -> None:
-        clipped = [b for b in (self.checker.clip_bound(value) for value in values) if b is not None]
+        believed = [value for value in values if not self.checker.contradicts(value)]
+        clipped = [b for b in (self.checker.clip_bound(value) for value in believed) if b is not None]
         if clipped and (self.best_bound is None or max(clipped) > self.best_bound):
             self.best_bound = max(clipped)
             if self.run.on_bound is not None:

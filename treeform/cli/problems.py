@@ -22,7 +22,7 @@ from treeform.shape import Shape
 from treeform.solve import Budget
 from treeform.solve.choice import choose
 from treeform.solve.options import SolveOptions
-from treeform.solve.threads import on_threads
+from treeform.solve.threads import alone, on_threads
 
 DEFAULT_SHAPE = "tree:3"
 
@@ -120,7 +120,8 @@ def choose_how(problem: Problem, settings: Settings) -> How:
     warm = _warm_start(settings.warm_start, problem.data)
     options = SolveOptions(solver, settings.formulation, warm)
     choose(problem.question, options)
-    solver = on_threads(problem.question, options, settings.threads).solver
+    options = on_threads(problem.question, options, settings.threads)
+    solver = alone(problem.question, options) if settings.isolate else options.solver
     return How(solver, settings.formulation, warm)
 
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from treeform.engines.checks import SCAN_PATHS, check_memory, check_simd, some_of
 from treeform.engines.column_sets import Found, search_column_sets
-from treeform.engines.contributions import Contributions
+from treeform.engines.contributions import Clashes, Contributions
 from treeform.engines.conversion import cost_of_admissible_tree, tree_between_values
 from treeform.engines.session import Session, counters_of, time_limit_of
 from treeform.engines.task import Engine, EngineOutcome, EngineRun, TreeTask, binding_features, check_task
@@ -89,6 +89,7 @@ class ContinuousTotals(Engine):
             "max_nodes",
             "sample_cost",
             "totals_of_samples",
+            "meetings",
             "weights",
         }
     )
@@ -149,23 +150,28 @@ class _Session(Session):
     def search(self, engine: ContinuousTotals, most: int | None) -> dict[str, Any]:
         """Run the core on all columns."""
         limit = time_limit_of(self.given.time_limit)
-        return self.native(engine, self.data.X, self.upper, self.start_arrays(), limit, self.poll)
+        columns = list(range(self.data.n_features))
+        return self.native(engine, columns, self.upper, self.start_arrays(), limit, self.poll)
 
     def native(
         self,
         engine: ContinuousTotals,
-        X: NDArray[np.float64],
+        columns: list[int],
         upper: int | None,
         start: Start,
         seconds: float,
         poll: Callable[[Any, Any, int], tuple[bool, int | None]],
     ) -> dict[str, Any]:
-        """One run of the core."""
+        """One run of the core on these encoded features."""
         from treeform import _core
 
         data, task, adds = self.data, self.task, self.adds
+        everything = columns == list(range(data.n_features))
+        X = data.X if everything else np.ascontiguousarray(data.X[:, columns])
+        tested = np.array(columns or [-1], dtype=np.int32)
+        clashes = Clashes(task.meetings, adds.samples, data.n_classes, tested)
         answer: dict[str, Any] = _core.continuous_totals(
-            X if X.shape[1] else np.zeros((data.n_samples, 1)),
+            X if columns else np.zeros((data.n_samples, 1)),
             adds.kind.astype(np.int32),
             None if (data.weights == 1).all() else data.weights,
             adds.cost,
@@ -173,6 +179,10 @@ class _Session(Session):
             np.ascontiguousarray(adds.test_row[0]),
             adds.lo,
             adds.hi,
+            clashes.mark,
+            clashes.begin,
+            clashes.low,
+            clashes.high,
             test_cost=task.node_penalty,
             depth=task.depth,
             min_support=task.min_support,
@@ -279,7 +289,10 @@ class _WithinBudget(_Session):
         tested = {data.columns[f].source for f in graph.feature[tests]}
         flows = data.weights @ graph.route(data.X)[:, tests]
         fits = len(tested) <= most and (flows >= max(task.min_flow, 1)).all()
-        if fits and (task.totals is None or task.totals.excess(graph, data) == 0):
+        honoured = [
+            rows.excess(graph, data) == 0 for rows in (task.totals, task.meetings) if rows is not None
+        ]
+        if fits and all(honoured):
             self.begin_with(graph, cost)
 
     def _least(self) -> int | None:
@@ -290,8 +303,7 @@ class _WithinBudget(_Session):
         columns = [f for source in sources for f in self.columns[source]]
         limit = time_limit_of(self.given.time_limit)
         left = max(0.0, limit - (time.monotonic() - self.began))
-        X = np.ascontiguousarray(self.data.X[:, columns])
-        self.last = self.native(self.engine, X, upper, (None, []), left, self._poll)
+        self.last = self.native(self.engine, columns, upper, (None, []), left, self._poll)
         for name, count in counters_of(self.last).items():
             most = name == "largest_front"
             self.counters[name] = max(self.counters[name], count) if most else self.counters[name] + count

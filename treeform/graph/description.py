@@ -57,9 +57,10 @@ def arrays_of(description: Any, data: Dataset) -> dict[str, Any]:
         description = description["root"]
     root = reader.child(description, "the root")
     reader.read_all()
-    nodes: dict[Hashable, Any] = {root: reader.made[root], **reader.made}
-    arrays: dict[str, Any] = arrays_from_nodes(nodes)
-    return {**arrays, "values": tuple(reader.values)} if data.quantity is not None else arrays
+    nodes: dict[Hashable, Any] = {root: reader.made.pop(root)}  # the first one is the root
+    nodes.update(reader.made)
+    values = {} if data.quantity is None else {"values": tuple(reader.values)}
+    return {**arrays_from_nodes(nodes), **values}
 
 
 def describe(graph: FlatGraph) -> dict[str, Any]:
@@ -301,7 +302,7 @@ class _Question:
             )
         if column.kind in (DATE, DATETIME) and isinstance(value, str | date):
             return _days(value, self.place)
-        return _number(value, self.place, float)
+        return float(_number(value, self.place, float))
 
 
 _ASK: dict[str, Callable[[_Question, Any], list[Test]]] = {

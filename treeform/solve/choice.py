@@ -7,6 +7,7 @@ from typing import Any
 
 from treeform import backends
 from treeform.backends import Backend
+from treeform.backends.isolated import isolated
 from treeform.backends.run import LINEAR
 from treeform.catalogue.formulations import find_formulation
 from treeform.catalogue.solvers import find_solver
@@ -47,6 +48,17 @@ class Plan:
 
 def choose(question: Question, options: SolveOptions) -> Plan:
     """Choose what the user left open, and note it in the plan."""
+    plan = _chosen(question, options)
+    if not options.isolate:
+        return plan
+    if plan.backend is None:
+        assert plan.engine is not None
+        said = f"isolate has no effect: {plan.engine.name} is part of treeform and runs in this process"
+        return replace(plan, notes=(*plan.notes, said))
+    return replace(plan, backend=isolated(plan.backend))
+
+
+def _chosen(question: Question, options: SolveOptions) -> Plan:
     if question.objective.is_regression:
         question.objective.check(question.data, question.shape)
         native = regression_engine(question, options)

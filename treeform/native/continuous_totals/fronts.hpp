@@ -141,7 +141,7 @@ private:
 
     /// The best pair for a split of the root.
     Cost query(const Alive& at, Front<K>& a, Front<K>& b) {
-        if (all_.amounts.order.equal.empty() && all_.amounts.order.upper.size() <= 1)
+        if (all_.amounts.stairs())
             query_stairs(at, a, b);
         else
             query_all(at, a, b);
@@ -153,7 +153,8 @@ private:
             for (const auto& v : b) {
                 if (u.excess + v.excess + all_.penalty > limit_) break;
                 ++all_.shop.counters.pairs;
-                if (u.cost + v.cost + all_.amounts.test.cost < upper_) offer_pair(at, u, v);
+                if (u.cost + v.cost + all_.amounts.test.cost < upper_ && all_.amounts.may_meet(at.test.feature, u, v))
+                    offer_pair(at, u, v);
             }
         }
     }
@@ -185,7 +186,7 @@ private:
         if (place >= 0) return place;
         all_.splits(level, node, depth, limit, nullptr, {}, [&](const Alive& at, Front<K>& a, Front<K>& b) -> Cost {
             Solution<K> u, v;
-            if (!pair(a, b, target, u, v)) return limit;
+            if (!pair(at.test.feature, a, b, target, u, v)) return limit;
             place = out.add();
             out.feature[place] = at.test.feature, out.key[place] = at.test.key;
             const int l = at.left ? trace(level + 1, *at.left, depth - 1, at.limit_left, u, out)
@@ -198,10 +199,12 @@ private:
         if (place < 0) throw std::logic_error("a solution cannot be found again");
         return place;
     }
-    bool pair(const Front<K>& a, const Front<K>& b, const Solution<K>& target, Solution<K>& u, Solution<K>& v) const {
+    bool pair(int feature, const Front<K>& a, const Front<K>& b, const Solution<K>& target, Solution<K>& u,
+              Solution<K>& v) const {
         for (const auto& one : a)
             for (const auto& other : b)
-                if (good_as(plus(plus(one, other), all_.amounts.test), target)) {
+                if (all_.amounts.may_meet(feature, one, other)
+                    && good_as(plus(plus(one, other), all_.amounts.test), target)) {
                     u = one, v = other;
                     return true;
                 }
@@ -240,14 +243,12 @@ private:
     }
 };
 
-constexpr int kMostActive = 16;
-
 /// Null when more rows are active than solutions can carry. Each size takes a second to compile, and solutions with
 /// room for more rows are a little slower only; where costs are large, so are the numbers anyway.
 template <class W>
 std::unique_ptr<AnyFronts> make_fronts(const Workshop<W>& shop, const std::vector<Active>& active) {
     if constexpr (!std::is_same_v<W, contree::Huge>)
-        if (active.size() <= 2) return std::make_unique<Fronts<W, 2>>(shop, active);
+        if (active.size() <= 2 && !shop.data.samples.has_clashes()) return std::make_unique<Fronts<W, 2>>(shop, active);
     if (active.size() <= kMostActive) return std::make_unique<Fronts<W, kMostActive>>(shop, active);
     return nullptr;
 }

@@ -80,7 +80,7 @@ public:
 
     /// The front of a node: its solutions within the limit.
     void list(int level, const Node& node, int depth, Cost limit, const Cost* inherited, Test hint, Collector<K>& out) {
-        out.begin(amounts.order, shop.settings.memory);
+        out.begin(amounts, shop.settings.memory);
         Sums& sums = frame(level).sums;
         weigh(node, sums);
         const typename Stumps<W, K>::Visit take = [&](const Solution<K>& s, const Stump&) { out.offer(s); };
@@ -88,13 +88,13 @@ public:
         if (depth == 1 && node.n > 1)
             for (int g = 0; g < shop.data.table.features; ++g) stumps.tests(node, {}, sums, g, limit, take);
         if (depth >= 2)
-            splits(level, node, depth, limit, inherited, hint, [&](const Alive&, Front<K>& a, Front<K>& b) {
+            splits(level, node, depth, limit, inherited, hint, [&](const Alive& at, Front<K>& a, Front<K>& b) {
                 for (const auto& u : a) {
                     const Solution<K> with_test = plus(u, amounts.test);
                     for (const auto& v : b) {
                         if (with_test.excess + v.excess > limit) break;
                         ++shop.counters.pairs;
-                        out.offer(plus(with_test, v));
+                        if (amounts.may_meet(at.test.feature, u, v)) out.offer(plus(with_test, v));
                     }
                     if ((shop.counters.pairs & 0xFFF) < b.size()) shop.control.check();
                 }
@@ -144,12 +144,15 @@ private:
             here.left.weight[shop.data.samples.kind[order[k]]] += shop.data.samples.weight_of(order[k]);
         here.right.weight = here.sums.weight;
         for (int m = 0; m < shop.data.samples.kinds; ++m) here.right.weight[m] -= here.left.weight[m];
+        const Cost room = at.limit_left + split.left;
+        if (!amounts.within(split.test.feature, here.left.weight, here.right.weight, split.left, split.right, room))
+            return false;
         stumps.sum(here.left), stumps.sum(here.right);
         return one_side(node, {split.test, true}, here.left, split.by_left, at.limit_left, here.a)
                && one_side(node, {split.test, false}, here.right, split.by_right, at.limit_right, here.b);
     }
     bool one_side(const Node& node, const Part& part, const Sums& sums, const Cost* by, Cost limit, Collector<K>& out) {
-        out.begin(amounts.order, shop.settings.memory);
+        out.begin(amounts, shop.settings.memory);
         const typename Stumps<W, K>::Visit take = [&](const Solution<K>& s, const Stump&) { out.offer(s); };
         stumps.leaves(sums, limit, take);
         for (int g = 0; g < shop.data.table.features; ++g) {
@@ -223,6 +226,12 @@ private:
         auto &left = here.work.left, &right = here.work.right;
         const Cost room = limit - penalty;
         Alive at{test, left.node, right.node, room - right.reply.value, room - left.reply.value};
+        if (shop.data.samples.has_clashes(test.feature)) {
+            weigh(*left.node, here.left), weigh(*right.node, here.right);
+            if (!amounts.within(test.feature, here.left.weight, here.right.weight, left.reply.value, right.reply.value,
+                                room))
+                return limit;
+        }
         const bool left_first = left.node->n <= right.node->n;
         for (const bool at_left : {left_first, !left_first}) {
             auto& side = at_left ? left : right;

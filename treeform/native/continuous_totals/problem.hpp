@@ -29,7 +29,21 @@ struct Samples {
     const Amount* test_row = nullptr;
     const Amount* lo = nullptr;  // per row; -kNone: no bound
     const Amount* hi = nullptr;  // per row; kNone: no bound
+    /// Marks of a sample of kind k under label c, bit by bit at [k * labels + c]. No test of column f has one of
+    /// clash_low[j] on its lower side and one of clash_high[j] on its upper side, clash_begin[f] <= j < clash_begin[f +
+    /// 1].
+    const Amount* mark = nullptr;
+    const std::int32_t* clash_begin = nullptr;
+    const Amount *clash_low = nullptr, *clash_high = nullptr;
 
+    bool has_clashes() const { return clash_begin[features] > 0; }
+    bool has_clashes(int f) const { return clash_begin[f] < clash_begin[f + 1]; }
+    /// Whether subtrees with these marks may stand on the two sides of a test of column f.
+    bool may_meet(int f, std::uint64_t lower, std::uint64_t upper) const {
+        for (int j = clash_begin[f]; j < clash_begin[f + 1]; ++j)
+            if ((lower & std::uint64_t(clash_low[j])) != 0 && (upper & std::uint64_t(clash_high[j])) != 0) return false;
+        return true;
+    }
     Amount weight_of(std::size_t i) const { return weight ? weight[i] : 1; }
 };
 
