@@ -114,7 +114,7 @@ class _Reader:
 
     data: Dataset
     named: Mapping[Any, Any] = field(default_factory=dict)
-    made: dict[int, dict[str, Any]] = field(default_factory=dict)
+    made: dict[Hashable, dict[str, Any]] = field(default_factory=dict)
     values: list[Fraction] = field(default_factory=list)
     _number: dict[str, int] = field(default_factory=dict)
     _waiting: list[tuple[int, Any, str]] = field(default_factory=list)
