@@ -20,6 +20,7 @@ _HOMES = {
         "BalancedError",
         "F1Loss",
         "GroupError",
+        "MatthewsLoss",
         "MaxGroupError",
         "Soft",
         "SquaredError",

@@ -119,15 +119,15 @@ def quantity_part(data: Dataset) -> dict[str, Any]:
 
 def _figures(data: Dataset, graph: DecisionGraph, violations: Mapping[str, Number]) -> dict[str, Any]:
     """What is counted of a model."""
-    own = {}
+    matrix = {}
     if not graph.is_regression:
-        own = {
+        matrix = {
             "errors": errors(graph, data),
             "weighted_errors": int(weighted_errors(graph, data)),
             "confusion": [[int(v) for v in row] for row in confusion(graph, data)],
         }
     return {
-        **own,
+        **matrix,
         "leaf_of_sample": [int(leaf) for leaf in graph.apply(data.X)],
         "violations": {label: exact_text(value) for label, value in violations.items()},
     }
