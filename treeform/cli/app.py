@@ -19,6 +19,7 @@ from treeform.cli import conflict, export, frontier, near_optimal, pareto, size_
 from treeform.cli import options as opt
 from treeform.cli.check import check_certificate
 from treeform.cli.files import check_writable
+from treeform.cli.judge import judge_model
 from treeform.cli.messages import Exit, command, err_console, exit_code, show_error, warn
 from treeform.cli.predictions import predictions
 from treeform.cli.problems import How, choose_how, load_problem
@@ -253,6 +254,7 @@ def predict(
 app.command(name="check")(command(check_certificate))
 
 
+app.command(name="judge")(command(judge_model))
 app.command(name="report")(command(report_model))
 app.command(name="export")(command(export.export))
 app.command(name="size-table")(command(size_table.size_table))
