@@ -122,9 +122,9 @@ class Problem:
         SpecError, DataError
             If it is no objective, or does not fit the data (a cost matrix of another size) or the shape.
         """
-        given = Objective.of(objective)
-        data = given.reading(self._labelled)
-        chosen = given.bind(data, sensitive_features=self._sensitive)
+        stated = Objective.of(objective)
+        data = stated.reading(self._labelled)
+        chosen = stated.bind(data, sensitive_features=self._sensitive)
         chosen.check(data, self.shape)
         check_regression(chosen, self.requirements)
         self.objective, self.data = chosen, data

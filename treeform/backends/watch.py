@@ -20,7 +20,7 @@ import numpy as np
 from treeform.backends.checker import SolutionChecker, source_point
 from treeform.backends.run import Answer, Run
 from treeform.bridges import Lowered
-from treeform.steps import tell
+from treeform.steps import report_step
 
 #: Seconds between two calls of the stop function.
 POLL = 0.05
@@ -149,7 +149,7 @@ class Watch:
         """Wait for the next event, at most one polling interval, and handle it."""
         events = self._gather()
         if self._nodes is not None:
-            tell(self._nodes, "nodes")
+            report_step(self._nodes, "nodes")
         last = events[-1] if events and events[-1][0] in ("done", "failed") else None
         for kind, value in reversed(events):
             # Later points are better; earlier ones matter only if the later fail the check.

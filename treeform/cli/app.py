@@ -33,7 +33,7 @@ from treeform.files import write_text
 from treeform.report.facts import Facts
 from treeform.result import Result
 from treeform.solve import Limit, Status
-from treeform.steps import heard_by
+from treeform.steps import observe_steps
 from treeform.tradeoff.prices import Prices
 
 app = typer.Typer(
@@ -92,7 +92,7 @@ def fit(
     settings = merge(settings, outputs)
     written = [path for path in (settings.model, settings.certificate, settings.report) if path is not None]
     check_writable(written, inputs=[*settings.inputs, *([about] if about else [])])
-    said = report.NOTHING if about is None else report.read_about(about)
+    about_model = report.NOTHING if about is None else report.read_about(about)
     with ProgressDisplay(err_console(), enabled=not quiet, log=verbose) as display:
         result, how = _solve(settings, display, verbose=verbose, quiet=quiet)
         costs = None
@@ -101,8 +101,8 @@ def fit(
                 how.solver, formulation=how.formulation, time_limit=settings.time_limit, on_progress=display
             )
         display.begin("writing")
-        with heard_by(display.hear):
-            facts = _write(result, settings, costs, said)
+        with observe_steps(display.on_step):
+            facts = _write(result, settings, costs, about_model)
     if result.graph is not None:
         for rule in result.graph.rules():
             print(rule)
