@@ -1,7 +1,8 @@
 """Objectives other than errors: F1, Matthews' correlation, largest and mean error rate of groups, balanced error.
 
-*Soft tests* are errors, and a quarter of a per cent of the rows for each test beyond three. Proved optima on the fairness sets, plain and under statistical parity (difference .05); the sensitive column is left
-out of the tests. One thread; user CPU seconds of the whole solve, with the exact recount of every model.
+*Soft tests* are errors, and a quarter of a per cent of the rows for each test beyond three. Proved optima on the
+fairness sets, plain and under statistical parity (difference .05); the sensitive column is left out of the tests. One
+thread; user CPU seconds of the whole solve, with the exact recount of every model.
 """
 
 from __future__ import annotations
