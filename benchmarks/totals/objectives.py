@@ -14,7 +14,14 @@ import treeform as tf
 from benchmarks.harness import Figures, Rows, Shown, named, read_set, table, user_seconds
 from benchmarks.totals.compare import SENSITIVE
 
-OBJECTIVES = ("F1 loss", "Matthews loss", "largest group error", "mean group error", "balanced error", "soft tests")
+OBJECTIVES = (
+    "F1 loss",
+    "Matthews loss",
+    "largest group error",
+    "mean group error",
+    "balanced error",
+    "soft tests",
+)
 
 
 def solve(name: str, objective: str, parity: str, depth: int, seconds: float) -> dict[str, Any]:
