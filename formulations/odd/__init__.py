@@ -190,7 +190,7 @@ class ODD(Formulation, Variants, FirstModels):
     def encode(self, compiled: Compiled, graph: DecisionGraph) -> np.ndarray | None:
         return coding.encode(compiled, graph)
 
-    def starts(self, data: Dataset, shape: Shape) -> Iterator[DecisionGraph]:
+    def starts(self, data: Dataset, shape: Shape) -> Iterator[DecisionGraph | None]:
         if shape.splits == UNIVARIATE:
             return iter(())
         return chain(class_trees(data, shape), grown(data, shape))

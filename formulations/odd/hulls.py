@@ -103,7 +103,7 @@ class Hulls:
         return slope, float(value[~self.left].min() - value[self.left].max())
 
     def _solve(self, alive: Bools, cost: Floats, gap: float) -> tuple[Floats | None, Floats]:
-        """Shares of the points, None without a solution; and the weights of a hyperplane, the prices of the features."""
+        """Shares of the points, None without a solution; and the prices of the features: a hyperplane."""
         self._lp.changeColsCost(self.n, self._points, cost.astype(float))
         self._lp.changeColsBounds(self.n, self._points, np.zeros(self.n), np.where(alive, np.inf, 0.0))
         self._lp.changeColsBounds(2 * self.d, self._gaps, np.zeros(2 * self.d), np.full(2 * self.d, gap))
