@@ -29,6 +29,7 @@ from treeform.testing.differential.run import attack, read_records, run_case
 from treeform.testing.differential.shapes import Shape
 from treeform.testing.differential.shrink import as_code, shrink
 from treeform.testing.differential.table import Table
+from treeform.testing.differential.terms import RateTerm
 
 XOR = Table({"a": (0, 0, 1, 1), "b": (0, 1, 0, 1)}, (0, 1, 1, 0))
 AND = Table({"a": (0, 0, 1, 1), "b": (0, 1, 0, 1)}, (0, 0, 0, 1))
@@ -260,3 +261,32 @@ def test_a_drawn_slice_agrees(request, nightly):
     found, done = disagreements(request.config.getoption("draw"), *size)
     assert not found, found[:5]
     assert done > SLICE // 6, "far slower than it should be"
+
+
+def test_rates_are_what_they_are_by_hand():
+    table = Table({"a": (0, 0, 1, 1)}, (0, 1, 1, 1), ("1", "1", "2", "1"), tuple("pqqp"))
+    reference = Reference(table, None, 1)
+    # a = 0 is predicted 0, a = 1 is predicted 1: the second row is wrong.
+    outcome = next(o for o in reference.outcomes if o.predicted == 0b1001)
+    expected = {
+        RateTerm("f1_loss", 1): Fraction(1, 7),  # TP 3, FN 1
+        RateTerm("f1_loss", 0): Fraction(1, 3),
+        RateTerm("balanced_error"): Fraction(1, 8),
+        RateTerm("group_error"): Fraction(1, 6),
+        RateTerm("max_group_error"): Fraction(1, 3),
+        RateTerm("max_group_error", "a"): Fraction(1, 2),
+    }
+    for term, value in expected.items():
+        assert Goal(error="0", term=term).value(outcome, reference) == value, term
+        assert Goal(nodes="1/2", term=term).value(outcome, reference) == value + Fraction(3, 2), term
+
+
+@pytest.mark.parametrize("name", ["f1_loss", "max_group_error", "group_error", "balanced_error"])
+def test_objectives_that_are_rates_agree_with_enumeration(name):
+    parity = {"kind": "parity", "groups": "array", "given": "problem", "favourable": 1, "difference": "1/4"}
+    table = Table({"a": (0, 0, 1, 1, 2), "b": (0, 1, 0, 1, 1)}, (0, 1, 1, 0, 1), None, tuple("ppqqp"))
+    goal = Goal(error="0", term=RateTerm(name, 1 if name == "f1_loss" else None))
+    for solver in ("totals-search", "continuous-totals"):
+        case = by_hand(table, Shape(2), Road("solve", solver, after="check"), parity, goal=goal)
+        verdict = run(case, World(bundle_of(case)))
+        assert (verdict.wrong, verdict.status, verdict.refusal) == ([], "optimal", None)
