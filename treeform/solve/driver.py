@@ -147,14 +147,9 @@ def _first_models(question: Question, plan: Plan, ledger: Ledger, budget: Budget
     part = schedule.FIRST_MODELS.of(budget)
     ledger.set_phase(f"{plan.formulation.name}, first models")
     for made, graph in enumerate(plan.formulation.starts(question.data, question.shape), start=1):
-<<<<<<< HEAD
         if graph is not None:
             ledger.submit(graph, f"{plan.formulation.name}, first models")
-        tell(made, "models")
-=======
-        ledger.submit(graph, f"{plan.formulation.name}, first models")
         report_step(made, "models")
->>>>>>> main
         if part.stop() or ledger.closed:
             return
 
