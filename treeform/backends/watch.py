@@ -38,6 +38,11 @@ def _join_detached() -> None:
         thread.join(max(0.0, deadline - time.monotonic()))
 
 
+def any_detached() -> bool:
+    """Whether a search goes on that nobody waits for."""
+    return any(thread.is_alive() for thread in list(_detached))
+
+
 def detach(thread: threading.Thread) -> None:
     """Remember a thread that may outlive its caller's interest."""
     _detached.add(thread)
@@ -133,10 +138,11 @@ class Watch:
                 if kind in ("done", "unresponsive"):
                     answer: Answer | None = value
                     return answer
-        except BaseException:
+        except BaseException as error:
             self._end("interrupted")
             cancel()
-            thread.join(self.patience)
+            # After a second Ctrl-C nobody wants to wait for a solver.
+            thread.join(POLL if isinstance(error, KeyboardInterrupt) else self.patience)
             raise
 
     def _work(self, search: Callable[[], Answer]) -> None:

@@ -38,6 +38,7 @@ class Exit(IntEnum):
     ON_TRUST = 5  #: ``check``: nothing is false, and something is taken on trust
     FALSE = 6  #: ``check``: something does not hold
     INTERRUPTED = 130
+    TERMINATED = 143  #: as interrupted, by SIGTERM; see `treeform.cli.signals`
 
 
 def exit_code(result: SolveResult) -> Exit:
@@ -120,7 +121,9 @@ def command(function: Callable[..., Exit | None]) -> Callable[..., None]:
             text = f"{type(error).__name__}: {error}"
             show_error(
                 TreeformError(
-                    "treeform broke down", cause=text, fix="run again with --debug and report what it prints"
+                    "treeform broke down",
+                    cause=text,
+                    fix="run again with --debug and report what it prints",
                 )
             )
             code = Exit.FAILED
