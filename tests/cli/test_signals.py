@@ -31,7 +31,7 @@ def rows_of(folder: Path, seed: int, count: int) -> list[dict[str, object]]:
 
 
 def test_signals_at_drawn_moments(tmp_path: Path, nightly: bool, request: pytest.FixtureRequest) -> None:
-    rows = rows_of(tmp_path, request.config.getoption("draw"), 200 if nightly else 2)
+    rows = rows_of(tmp_path, request.config.getoption("draw"), 200 if nightly else 1)
     for row in rows:
         code = {"SIGINT": 130, "SIGTERM": 143}[str(row["signal"])]
         said = str(row["said"])
