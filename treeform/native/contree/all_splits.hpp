@@ -38,7 +38,7 @@ public:
         this->lanes_.lay_out(task.node, this->control_);
         Answer<Cost> ignored;
         const Cost whole = this->whole_node(this->left_.leaf, ignored);
-        this->order_features(task.inherited, task.hint);
+        order_features(this->turn_, task.inherited, this->whole_, task.hint);
         for (const int f : this->turn_) {
             if (task.inherited && task.inherited[f] >= upper)
                 ++this->counters_.pruned_features;
