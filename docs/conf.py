@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -31,6 +32,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "treeform_docs",
     "benchmark_tables",
+    "project_pages",
 ]
 templates_path = ["_templates"]
 exclude_patterns = ["_build", "auto_examples/*.ipynb", "**/GALLERY_HEADER.rst"]
@@ -46,7 +48,7 @@ numpydoc_xref_param_type = False
 html_theme = "pydata_sphinx_theme"
 html_title = "treeform"
 html_show_sourcelink = False
-html_sidebars = {page: [] for page in ("index", "quickstart", "cli", "spec", "measures")}
+html_sidebars = {page: [] for page in ("index", "quickstart", "cli", "spec", "changelog")}
 html_theme_options = {
     "show_toc_level": 2,
     "navigation_with_keys": False,
@@ -55,6 +57,25 @@ html_theme_options = {
     "footer_start": ["copyright"],
     "footer_end": [],
 }
+
+# The published site has several versions (docs/_ext/site_versions.py). DOCS_SITE is its address and DOCS_VERSION
+# the folder of this build; without them there is nothing to switch between.
+if os.environ.get("DOCS_SITE"):
+    html_theme_options |= {
+        "switcher": {
+            "json_url": f"{os.environ['DOCS_SITE'].rstrip('/')}/switcher.json",
+            "version_match": os.environ.get("DOCS_VERSION", "dev"),
+        },
+        "check_switcher": False,  # the list is written after the build
+        "show_version_warning_banner": True,
+        "navbar_end": ["version-switcher", "theme-switcher"],
+    }
+
+# sphinx-build -b linkcheck: outside links, where there is a network. Inside ones are warnings of every build.
+linkcheck_timeout = 20
+linkcheck_retries = 2
+linkcheck_anchors = False
+linkcheck_workers = 4
 
 sphinx_gallery_conf = {
     "examples_dirs": str(HERE.parent / "examples"),

@@ -20,6 +20,7 @@ _HOMES = {
         "BalancedError",
         "F1Loss",
         "GroupError",
+        "MatthewsLoss",
         "MaxGroupError",
         "Soft",
         "SquaredError",
@@ -65,7 +66,7 @@ _HOMES = {
     "treeform.language.requirement": ["Requirement"],
     "treeform.language.totals": ["Totals", "TotalRow"],
     "treeform.language.meetings": ["Meetings", "Clash"],
-    "treeform.backends": ["HiGHS", "CPSAT", "SAT", "MaxSAT", "MathOpt", "Pyomo", "Portfolio"],
+    "treeform.backends": ["HiGHS", "CPSAT", "SAT", "MaxSAT", "MathOpt", "Pyomo", "Portfolio", "Isolated"],
     "treeform.engines": [
         "ConTree",
         "DL85",

@@ -100,6 +100,20 @@ def did_you_mean(word: object, known: Iterable[object], *, others: int = 0) -> s
     return f"did you mean {' or '.join(repr(by_lower[item]) for item in close)}?" if close else None
 
 
+def listing(names: Iterable[object], limit: int = 12) -> str:
+    """Names for a message: the first few, and how many more."""
+    shown = [str(name) for name in names]
+    more = f", … ({len(shown) - limit} more)" if len(shown) > limit else ""
+    return ", ".join(shown[:limit]) + more
+
+
+def no_column(what: str, column: object, names: Iterable[object], *, fix: str) -> DataError:
+    """The error for a column that is not there: the columns that are, the closest one, or else ``fix``."""
+    known = [str(name) for name in names]
+    shown = listing(map(repr, known), limit=20)
+    return DataError(what, cause=f"the table has {shown}", fix=did_you_mean(column, known) or fix)
+
+
 def unknown_name(name: object, known: Iterable[str], what: str, *, fix: str | None = None) -> UnknownName:
     """The error for a name that does not exist: the names that do, similar ones, or else ``fix``."""
     names = list(known)

@@ -35,6 +35,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "mathopt": "treeform.backends.mathopt:MathOpt",
         "pyomo": "treeform.backends.pyomo:Pyomo",
         "portfolio": "treeform.backends.portfolio:Portfolio",
+        "isolated": "treeform.backends.isolated:Isolated",
     },
     ENGINES: {
         "contree": "treeform.engines.contree:ConTree",
@@ -55,6 +56,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "group_error": "treeform.objectives.group_error:GroupError",
         "max_group_error": "treeform.objectives.group_error:MaxGroupError",
         "f1_loss": "treeform.objectives.f1:F1Loss",
+        "matthews_loss": "treeform.objectives.matthews:MatthewsLoss",
         "squared_error": "treeform.objectives.regression:SquaredError",
         "absolute_error": "treeform.objectives.regression:AbsoluteError",
         "abstain_cost": "treeform.objectives.abstain:AbstainCost",

@@ -122,9 +122,9 @@ class Problem:
         SpecError, DataError
             If it is no objective, or does not fit the data (a cost matrix of another size) or the shape.
         """
-        given = Objective.of(objective)
-        data = given.reading(self._labelled)
-        chosen = given.bind(data, sensitive_features=self._sensitive)
+        stated = Objective.of(objective)
+        data = stated.reading(self._labelled)
+        chosen = stated.bind(data, sensitive_features=self._sensitive)
         chosen.check(data, self.shape)
         check_regression(chosen, self.requirements)
         self.objective, self.data = chosen, data
@@ -193,6 +193,7 @@ class Problem:
         time_limit: float | None = None,
         on_progress: Callable[[Progress], None] | None = None,
         proofs: str | os.PathLike[str] | Proofs | None = None,
+        isolate: bool = False,
     ) -> Result:
         """Solve the problem.
 
@@ -215,6 +216,10 @@ class Problem:
         proofs : path or Proofs, optional
             A folder for a machine-checkable proof of what a SAT solver refutes, such as "there is no tree of
             depth 7". The certificate names the file; `treeform.check` verifies it with ``proofs=folder``.
+        isolate : bool
+            Run the solver in a process of its own, which is killed when it hangs and may crash or run out of memory:
+            models and bounds found before are kept. `treeform.Isolated` sets its memory limit, and is how other
+            methods isolate a solver. Native engines always run in this process.
 
         Returns
         -------
@@ -232,7 +237,9 @@ class Problem:
         """
         answer = solve_question(
             self.question,
-            SolveOptions(solver, formulation, warm_start, time_limit, on_progress, _writer(proofs)),
+            SolveOptions(
+                solver, formulation, warm_start, time_limit, on_progress, _writer(proofs), isolate=isolate
+            ),
         )
         return Result.of(answer)
 

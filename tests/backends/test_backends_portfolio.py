@@ -103,7 +103,7 @@ def test_without_a_proof_the_best_of_all_comes_back(model: Model) -> None:
 def test_a_member_that_breaks_is_told_and_does_not_end_the_run(model: Model) -> None:
     outcome = solve(tf.Portfolio([Half("failure"), Enumeration()]), model)
     assert outcome.verdict is Verdict.OPTIMAL
-    assert "it was told to" in outcome.info["failed"][0]
+    assert "it was told to" in str(outcome.info["failed"][0])
     with pytest.raises(SolverFailed, match="the solver broke"):
         solve(tf.Portfolio([Half("failure"), Half("failure")]), model)
 

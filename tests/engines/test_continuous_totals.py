@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from totals_samples import RATES, AtMostApproved
+from totals_samples import RATES, AtMostApproved, NoMeeting, TestPrice
 
 import treeform as tf
 from treeform.engines import EngineRun, TreeTask
@@ -20,6 +20,15 @@ def draw_rates(rng, group, favourable):
         {"ratio": rng.choice(["0.8", "1", "1/3"])},
     ][int(rng.integers(0, 2))]
     return RATES[int(rng.integers(0, 4))](groups=group, favourable=favourable, **amount)
+
+
+def draw_meeting(rng, problem, favourable):
+    data = problem.data
+    feature = int(rng.integers(0, data.n_features))
+    if rng.random() < 0.5:
+        return NoMeeting(feature, rng.random(data.n_samples) < 0.5)
+    direction = ("increasing", "decreasing")[int(rng.integers(0, 2))]
+    return tf.Monotone(data.columns[feature].source, direction, favourable)
 
 
 def draw(seed, rows=(4, 11)):
@@ -46,18 +55,24 @@ def draw(seed, rows=(4, 11)):
             AtMostApproved(least + int(rng.integers(0, 4)), least),
             tf.MinSupport(int(rng.integers(1, 4))),
             [tf.MaxNodes(int(rng.integers(0, 3))), tf.Stability(int(rng.integers(1, 5)))][seed % 2],
-        ][int(rng.integers(0, 5))]
+            draw_meeting(rng, problem, favourable),
+        ][int(rng.integers(0, 6))]
     return problem
 
 
 def outcomes(data, task, rows, depth):
-    """(columns, cost, tests, totals) of all admissible trees on the rows, every threshold tried; each once."""
+    """(columns, marks, cost, tests, totals) of all admissible trees on the rows, every threshold tried; each once."""
     weights, cost = data.weights[list(rows)], task.cost_of_samples(data)[list(rows)]
+    marks = np.zeros_like(cost) if task.meetings is None else task.meetings.masks[list(rows)]
+    clashes = (
+        [] if task.meetings is None else [(clash.feature, *clash.masks) for clash in task.meetings.clashes]
+    )
     load, found = int(weights.sum()), set()
     if load >= task.min_support:
         for c in range(data.n_classes):
             totals = weights @ task.totals.per_sample[list(rows), c] if task.totals else ()
-            found.add((frozenset(), int(weights @ cost[:, c]), 0, *map(int, totals)))
+            carried = int(np.bitwise_or.reduce(marks[:, c]))
+            found.add((frozenset(), carried, int(weights @ cost[:, c]), 0, *map(int, totals)))
     if depth == 0 or load < task.min_flow:
         return found
     for f in range(data.n_features):
@@ -67,8 +82,11 @@ def outcomes(data, task, rows, depth):
             right = outcomes(data, task, tuple(i for i in rows if data.X[i, f] > threshold), depth - 1)
             for a in left:
                 for b in right:
-                    cost_of, tests, *rest = (p + q for p, q in zip(a[1:], b[1:], strict=True))
-                    found.add((a[0] | b[0] | {f}, cost_of + task.node_penalty, tests + 1, *rest))
+                    if any(g == f and a[1] & low and b[1] & high for g, low, high in clashes):
+                        continue
+                    cost_of, tests, *rest = (p + q for p, q in zip(a[2:], b[2:], strict=True))
+                    here = (a[0] | b[0] | {f}, a[1] | b[1])
+                    found.add((*here, cost_of + task.node_penalty, tests + 1, *rest))
     return found
 
 
@@ -76,7 +94,7 @@ def least_cost(data, task):
     """The cost of the best tree by enumeration, or None."""
     rows = task.totals.rows if task.totals else ()
     best = None
-    for columns, cost, tests, *totals in outcomes(data, task, tuple(range(data.n_samples)), task.depth):
+    for columns, _, cost, tests, *totals in outcomes(data, task, tuple(range(data.n_samples)), task.depth):
         if task.max_nodes is not None and tests > task.max_nodes:
             continue
         if task.max_features is not None and len(columns) > task.max_features:
@@ -103,21 +121,20 @@ def check_against_enumeration(seed, engine):
     else:
         assert answer.upper == answer.lower == wanted, seed
         assert cost_of_admissible_tree(answer.graph, problem.data, relaxation.task) == wanted, seed
-        assert (
-            relaxation.task.totals is None or relaxation.task.totals.excess(answer.graph, problem.data) == 0
-        ), seed
+        for honoured in (relaxation.task.totals, relaxation.task.meetings):
+            assert honoured is None or honoured.excess(answer.graph, problem.data) == 0, seed
     return wanted is not None
 
 
 @pytest.mark.parametrize("block", range(4))
-def test_the_search_finds_what_enumeration_finds(block):
+def test_the_search_finds_what_enumeration_finds(block, draw):
     settled = set()
-    for seed in range(block * 100, block * 100 + 100):
+    for seed in draw(range(block * 100, block * 100 + 100), 60):
         rng = np.random.default_rng(seed)
         parts = tuple(part for part in PARTS if rng.random() < 0.8)
         settled.add(
             check_against_enumeration(
-                seed, tf.ContinuousTotals(parts=parts, simd=("auto", "plain")[seed % 2])
+                seed, tf.ContinuousTotals(parts=parts, simd=("auto", "plain")[seed % 2], threads=1 + seed % 2)
             )
         )
     assert settled == {True, False}
@@ -147,6 +164,49 @@ def test_it_agrees_with_the_search_over_tests(depth):
         free = run(tf.Problem(problem.data.X, problem.data.y, shape=tf.Tree(depth)), tf.ConTree())
         own, other = run(problem, tf.ContinuousTotals()), run(problem, tf.TotalsSearch())
         assert own.proved and other.proved and own.upper == other.upper >= free.upper
+
+
+def test_the_answer_does_not_depend_on_the_number_of_threads():
+    for seed, depth in ((0, 2), (1, 3), (2, 3), (3, 4)):
+        problem = continuous(seed, 150, ties=None if seed < 2 else 12, depth=depth, difference="0.02")
+        if seed == 2:
+            problem += tf.Monotone(problem.data.columns[1].source, "decreasing", 1)
+        one = run(problem, tf.ContinuousTotals())
+        for threads in (2, 5):
+            other = run(problem, tf.ContinuousTotals(threads=threads))
+            assert (other.upper, other.lower, other.proved) == (one.upper, one.lower, one.proved)
+            assert other.graph == one.graph and other.witness == one.witness
+            own = ("nodes", "scans")  # every worker scans the whole table once a pass
+            assert all(other.counters[name] == one.counters[name] for name in one.counters if name not in own)
+
+
+def test_several_threads_stop_with_a_true_bound():
+    problem = continuous(11, 1500, depth=4)
+    free = run(tf.Problem(problem.data.X, problem.data.y, shape=tf.Tree(2)), tf.ConTree())
+    answer = run(problem, tf.ContinuousTotals(threads=3), time_limit=0.3)
+    assert not answer.proved and answer.reason == "time"
+    assert answer.lower <= answer.upper and free.proved
+
+
+@pytest.mark.parametrize("direction", ["increasing", "decreasing"])
+def test_it_agrees_with_the_search_over_tests_on_monotone_columns(direction):
+    for seed in range(4):
+        problem = continuous(seed, 150, ties=25, depth=2 + seed // 3)
+        names = [column.source for column in problem.data.columns]
+        problem += [tf.Monotone(names[seed % 2], direction, 1), tf.Monotone(names[2], direction, 1)]
+        own, other = run(problem, tf.ContinuousTotals()), run(problem, tf.TotalsSearch())
+        assert own.proved and other.proved and own.upper == other.upper
+        assert all(one.violation(own.graph, problem.data) == 0 for one in problem.question.requirements)
+
+
+def test_a_monotone_column_is_proved_and_checked_by_itself():
+    problem = continuous(6, 300)
+    problem += tf.Monotone(problem.data.columns[0].source, "decreasing", 1)
+    result = problem.solve()
+    assert result.solver == "continuous-totals" and result.status is tf.Status.OPTIMAL
+    group = problem.question.requirements[0].groups
+    report = tf.check(result.certificate(), problem.data.X, problem.data.y, sensitive_features=group)
+    assert report.ok and "proved again" in str(report)
 
 
 def test_every_part_can_be_left_out_and_changes_no_answer():
@@ -305,15 +365,15 @@ def test_more_active_rows_than_solutions_carry_end_the_search_with_a_true_bound(
 
 def test_what_it_does_not_take_is_refused_with_the_reason():
     problem = continuous(0, 40)
-    monotone = tf.Problem(problem.data.X, problem.data.y, shape=tf.Tree(2))
-    monotone += tf.Monotone(problem.data.columns[0].source, "increasing", favourable=1)
-    with pytest.raises(SpecError, match="monotone"):
-        monotone.solve(tf.ContinuousTotals())
+    priced = tf.Problem(problem.data.X, problem.data.y, shape=tf.Tree(2))
+    priced += TestPrice(1)
+    with pytest.raises(SpecError, match="cannot honour test_price"):
+        priced.solve(tf.ContinuousTotals())
     with pytest.raises(SpecError, match="depth 9"):
         tf.ContinuousTotals().run(problem.data, TreeTask(depth=10), EngineRun())
     with pytest.raises(SpecError, match="diagrams"):
         tf.ContinuousTotals().run(problem.data, TreeTask(depth=2, widths=(1, 2)), EngineRun())
-    for setting in ({"parts": "cuts"}, {"memory_limit": 0}, {"simd": "fast"}):
+    for setting in ({"parts": "cuts"}, {"memory_limit": 0}, {"threads": 0}, {"simd": "fast"}):
         with pytest.raises(SpecError):
             tf.ContinuousTotals(**setting)
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import ast
+import operator
 import re
 import textwrap
+from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -22,15 +26,65 @@ def blocks(page: Path) -> list[str]:
     return [textwrap.dedent(block) for block in found]
 
 
-@pytest.mark.parametrize("page", [p for p in PAGES if blocks(p)], ids=lambda p: p.stem)
+def run(page: Path, lacking: frozenset[str] = frozenset()) -> dict[str, object]:
+    """Run the blocks of a page in order, without those that import a package that is lacking."""
+    namespace: dict[str, object] = {"__name__": "docs"}
+    for index, code in enumerate(blocks(page)):
+        if not imported(code) & lacking:
+            exec(compile(code, f"{page.name} block {index + 1}", "exec"), namespace)
+    return namespace
+
+
+def imported(code: str) -> set[str]:
+    """The packages that a block imports."""
+    found = set()
+    for node in ast.walk(ast.parse(code)):
+        if isinstance(node, ast.Import):
+            found.update(name.name.partition(".")[0] for name in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            found.add(str(node.module).partition(".")[0])
+    return found
+
+
+@pytest.mark.parametrize(
+    "page", [p for p in PAGES if blocks(p) and p.parent.name != "coming_from"], ids=lambda p: p.stem
+)
 def test_code_of_page_runs(
     page: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(ROOT)
-    namespace: dict[str, object] = {"__name__": "docs"}
-    for index, code in enumerate(blocks(page)):
-        exec(compile(code, f"{page.name} block {index + 1}", "exec"), namespace)
+    run(page)
     capsys.readouterr()
+
+
+OTHERS: dict[str, Callable[[object, object], object]] = {
+    "scikit_learn": operator.lt,
+    "fairlearn": operator.lt,
+    "pystreed": operator.eq,
+    "odtlearn": operator.eq,
+    "cpmpy": operator.eq,
+}
+"""How the errors of our answer and theirs compare, on each page about another package."""
+
+
+def test_there_is_a_page_for_each_of_the_others() -> None:
+    pages = {p.stem for p in PAGES if p.parent.name == "coming_from"}
+    assert pages == {*OTHERS, "index"}
+
+
+@pytest.mark.filterwarnings("ignore")  # of the other packages
+@pytest.mark.parametrize("other", OTHERS)
+def test_the_same_task_in_their_words_and_in_ours(
+    other: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(ROOT)
+    package = {"scikit_learn": "sklearn"}.get(other, other)
+    lacking = frozenset() if find_spec(package) else frozenset({package})
+    answers = run(ROOT / "docs" / "coming_from" / f"{other}.rst", lacking)
+    capsys.readouterr()
+    assert str(getattr(answers.get("result"), "status", "optimal")) == "optimal"
+    if not lacking:
+        assert OTHERS[other](answers["ours"], answers["theirs"])
 
 
 def test_pages_with_code_are_found() -> None:

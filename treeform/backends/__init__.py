@@ -6,6 +6,7 @@ from treeform.backends.base import Backend, Session
 from treeform.backends.conformance import ConformanceReport, check_backend
 from treeform.backends.cpsat import CPSAT
 from treeform.backends.highs import HiGHS
+from treeform.backends.isolated import Isolated
 from treeform.backends.mathopt import MathOpt
 from treeform.backends.maxsat import MaxSAT
 from treeform.backends.packages import Availability
@@ -25,6 +26,7 @@ __all__ = [
     "Capabilities",
     "ConformanceReport",
     "HiGHS",
+    "Isolated",
     "MathOpt",
     "MaxSAT",
     "Outcome",

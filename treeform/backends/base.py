@@ -14,13 +14,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from treeform.backends.checker import SolutionChecker
+from treeform.backends.checker import SolutionChecker, source_point
 from treeform.backends.packages import Availability, probe
 from treeform.backends.run import Answer, Capabilities, Outcome, Run, Verdict
 from treeform.backends.watch import Watch
 from treeform.bridges import route
 from treeform.errors import ModelError, SolverNotAvailable
 from treeform.model import Block, Model, Watermark
+
+HIDDEN = ("capabilities", "name", "own_process")
+"""Attributes that follow from the settings."""
 
 
 class Backend(ABC):
@@ -44,6 +47,8 @@ class Backend(ABC):
     """Other names, and the variant that each stands for."""
     open_ended: ClassVar[bool] = False
     """Whether ``name:anything`` is a variant, even if not listed."""
+    own_process: ClassVar[bool] = False
+    """Whether its solver runs in a child process anyway."""
     capabilities: Capabilities
 
     def __init__(self) -> None:
@@ -89,9 +94,7 @@ class Backend(ABC):
         """
 
     def __repr__(self) -> str:
-        shown = {
-            k: v for k, v in vars(self).items() if not k.startswith("_") and k not in {"capabilities", "name"}
-        }
+        shown = {k: v for k, v in vars(self).items() if not k.startswith("_") and k not in HIDDEN}
         return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in shown.items() if v not in (None, {}))})"
 
 
@@ -224,10 +227,15 @@ class Session(ABC):
 
     def _conclude(self, answer: Answer, watch: Watch, checker: SolutionChecker, seconds: float) -> Outcome:
         if answer.x is not None and answer.verdict is not Verdict.INFEASIBLE:
-            checker.take(self.lowered.to_source(answer.x))
+            checker.take(source_point(self.lowered, answer.x))
         info = {**answer.info, **checker.info()}
         x, bound = checker.best, checker.clip_bound(answer.bound)
         reason = answer.reason or watch.reason
+        if checker.contradicts(answer.bound):
+            bound, reason = None, reason or "solver"
+            info["disbelieved"] = (
+                f"its bound {answer.bound:g}, since a point of {checker.best_value:g} satisfies all rows"
+            )
         verdict = answer.verdict
         if x is None and checker.excluded(answer.bound):
             verdict = Verdict.INFEASIBLE
@@ -235,12 +243,12 @@ class Session(ABC):
             if x is None:
                 return Outcome(verdict, None, None, None, seconds, info)
             # It refuted a point that treeform has checked: its verdict is not used.
-            info["disbelieved"] = "infeasible"
+            info["disbelieved"] = "its proof of infeasibility, since a point satisfies all rows"
             return Outcome(Verdict.FEASIBLE, x, None, "solver", seconds, info)
         if x is None:
             verdict = Verdict.UNKNOWN
             reason = "solver" if answer.verdict is Verdict.OPTIMAL else reason
-        elif checker.proved(bound) or (verdict is Verdict.OPTIMAL and bound is None):
+        elif checker.proved(bound) or (verdict is Verdict.OPTIMAL and answer.bound is None):
             verdict, reason = Verdict.OPTIMAL, None
         else:
             reason = (

@@ -8,10 +8,22 @@ from typing import Any
 
 import numpy as np
 
+from treeform.bridges import Lowered
 from treeform.model import Model
 
 #: Bounds carry a solver's numerical tolerance; this relative amount is subtracted.
 TOLERANCE = 1e-6
+#: A bound that exceeds the value of a checked point by more than this relative amount is wrong, and not only rounded:
+#: rounding a point to whole numbers may improve it a little beyond what its solver proved.
+WRONG = 1e-3
+#: The complaint about a point that holds NaN, or has another length than the model has columns.
+NO_NUMBERS = "values that are no numbers"
+
+
+def source_point(lowered: Lowered, x: Any) -> np.ndarray:
+    """A solver's point over the columns of the source; NaN throughout where it has not one value for each column."""
+    point = np.asarray(x, dtype=np.float64)
+    return lowered.to_source(point if point.shape == (lowered.n_cols,) else np.full(lowered.n_cols, np.nan))
 
 
 class SolutionChecker:
@@ -50,6 +62,10 @@ class SolutionChecker:
         x[whole] = np.rint(x[whole])
         # Negative zero would show up in reports.
         x = np.clip(x, model.lb, model.ub) + 0.0
+        if not bool(np.isfinite(x).all()):
+            self.rejected += 1
+            self._complaint = {NO_NUMBERS: int((~np.isfinite(x)).sum())}
+            return None
         if model.objective.value(x) >= self.best_value:
             return None
         violations = self._violations(x)
@@ -70,6 +86,12 @@ class SolutionChecker:
         """Whether a solver's bound leaves nothing within the cutoff."""
         return self.cutoff is not None and self._rounded(bound) > self.cutoff + self._slack(self.cutoff)
 
+    def contradicts(self, bound: float | None) -> bool:
+        """Whether a solver's bound is refuted by the best point."""
+        if self.best is None or bound is None or math.isnan(bound):
+            return False
+        return bound > self.best_value + WRONG * max(1.0, abs(self.best_value))
+
     def _rounded(self, bound: float | None) -> float:
         if bound is None or math.isnan(bound):
             return -math.inf
@@ -86,6 +108,11 @@ class SolutionChecker:
         if self.best is None or bound is None:
             return False
         return self.best_value <= bound + self._slack(bound)
+
+    def count_refused(self, points: int, violated: dict[str, int]) -> None:
+        """Count points that were refused elsewhere, and the rows that the last of them violated."""
+        self.rejected += points
+        self._complaint = violated or self._complaint
 
     def info(self) -> dict[str, Any]:
         """What was refused, for `Outcome.info`."""

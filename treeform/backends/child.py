@@ -1,36 +1,45 @@
 """Solvers that may abort or cannot be stopped, in a child process.
 
-`main` reads tasks from the standard input, calls the function of treeform that each
-one names, and writes what it returns to its standard output, until the input ends. Only treeform's processes
-use these pipes.
+The child carries out one task at a time: it calls the function of treeform that the task names, may tell news
+meanwhile, and returns what the function returned or raised (:mod:`treeform.backends.child_main`). It may be asked to
+stop, and it is killed when it does not.
 """
 
 from __future__ import annotations
 
 import contextlib
+import importlib
 import os
-import pickle
 import signal
-import struct
 import subprocess
 import sys
-import tempfile
 import threading
+import time
 import weakref
-from importlib import import_module
+from collections.abc import Callable
 from typing import IO, Any
 
+from treeform import errors
 from treeform.backends.watch import POLL, Watch
-from treeform.errors import SolverFailed, SpecError, TreeformError
+from treeform.backends.wire import receive, send
+from treeform.errors import SolverFailed, TreeformError
 
-try:
-    import resource
-except ImportError:  # Windows has no such limits
-    resource = None  # type: ignore[assignment]
+INSIDE = "TREEFORM_CHILD"
+"""Set in the environment of a child, whose own children belong to its group and are killed with it."""
+LAST_WORDS = 1.0
+"""Seconds to wait for what is still in the pipe of a process that has ended."""
+PIPE = 1 << 20
+"""Bytes of the pipe to the child."""
+KEPT = 4096
+"""Bytes of a child's output that are kept for messages."""
 
-LEAST_MEMORY = 256
-"""Megabytes that a child needs before any solver."""
-_LENGTH = struct.Struct("<Q")
+_alive: weakref.WeakSet[Child] = weakref.WeakSet()
+
+
+def close_all() -> None:
+    """Kill all children of this process."""
+    for child in list(_alive):
+        child.close()
 
 
 class Child:
@@ -38,80 +47,205 @@ class Child:
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
-        self._complaints: IO[bytes] | None = None
+        self._output: _Output | None = None
+        self._end: Callable[[], Any] | None = None
 
-    def call(self, module: str, function: str, task: dict[str, Any], watch: Watch) -> Any:
+    @property
+    def pid(self) -> int | None:
+        """The number of the process; None while there is none."""
+        return None if self._process is None else self._process.pid
+
+    def call(
+        self,
+        module: str,
+        function: str,
+        task: dict[str, Any],
+        watch: Watch,
+        hear: Callable[[Any], None] | None = None,
+        patience: float = 0.0,
+    ) -> Any:
         """The result of ``module.function(task)``, or None if it was stopped.
+
+        Parameters
+        ----------
+        module, function : str
+            Of treeform.
+        task : dict
+            Travels as a pickle; arrays are not copied on this side.
+        watch : Watch
+            Says when to stop.
+        hear : callable, optional
+            Called in another thread with what the function tells meanwhile.
+        patience : float
+            Seconds that the task has to return after it was asked to stop; then the child is killed.
 
         Raises
         ------
+        TreeformError
+            What the function raised; other exceptions are `SolverFailed`.
         SolverFailed
-            If the function raised, or the process died.
+            If the process died, or sent what is no answer.
         """
         process = self._running()
-        reply: list[bytes] = []
-        payload = pickle.dumps((module, function, task))
-        talk = threading.Thread(
-            target=_exchange, args=(process, payload, reply), name="treeform child", daemon=True
-        )
+        talk = _Talk(process, ("task", (module, function, task)), hear)
         talk.start()
+        asked: float | None = None
         while talk.is_alive():
             talk.join(POLL)
-            if talk.is_alive() and watch.ending:
+            if talk.is_alive() and _gone(process):
+                # A process that the solver started may hold the other end of the pipe.
+                talk.join(LAST_WORDS)
+                break
+            if not talk.is_alive() or not watch.ending:
+                continue
+            if asked is None:
+                asked = time.monotonic()
+                talk.ask_to_stop()
+            if time.monotonic() - asked >= patience:
                 self.close()
                 return None
-        if not reply:
-            code, words = process.wait(), self._last_words()
-            self.close()
-            raise SolverFailed(
-                "the process of the solver died",
-                cause=f"exit code {code}: {words}",
-                fix="try another solver, or a smaller problem",
-            )
-        kind, value = pickle.loads(reply[0])
+        if talk.reply is None:
+            raise self._died(process, talk)
+        kind, value = talk.reply
         if kind == "error":
-            raise value
+            raise _rebuilt(*value)
         return value
+
+    def start(self) -> None:
+        """Start the process now, so that it is there when the first task comes."""
+        self._running()
 
     def close(self) -> None:
         """Kill the process and all that it started."""
-        if self._process is not None:
-            _kill(self._process)
-        if self._complaints is not None:
-            self._complaints.close()
-        self._process = self._complaints = None
+        if self._end is not None:
+            self._end()
+        if self._output is not None:
+            self._output.join(1.0)
+        self._process = self._output = self._end = None
 
     def _running(self) -> subprocess.Popen[bytes]:
-        if self._process is not None and self._process.poll() is None:
+        if self._process is not None and not _gone(self._process):
             return self._process
         self.close()
-        # A file, since a full pipe would block the child.
-        self._complaints = tempfile.TemporaryFile()  # noqa: SIM115
         self._process = subprocess.Popen(
             # Modules are found where this process finds them, and not in whatever folder it runs.
-            [sys.executable, "-P", "-c", "from treeform.backends.child import main; main()"],
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
+            [sys.executable, "-P", "-c", "from treeform.backends.child_main import main; main()"],
+            env={
+                **os.environ,
+                "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
+                INSIDE: "1",
+            },
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=self._complaints,
+            stderr=subprocess.PIPE,
             # Ctrl-C in the terminal is for the parent, which then ends the child.
-            start_new_session=True,
+            start_new_session=INSIDE not in os.environ,
         )
-        weakref.finalize(self, _kill, self._process)
+        assert self._process.stdin is not None and self._process.stderr is not None
+        _widen(self._process.stdin)
+        self._output = _Output(self._process.stderr)
+        self._output.start()
+        self._end = weakref.finalize(self, _kill, self._process)
+        _alive.add(self)
         return self._process
 
-    def _last_words(self) -> str:
-        if self._complaints is None:
-            return "without a message"
-        self._complaints.seek(0)
-        lines = self._complaints.read().decode(errors="replace").strip().splitlines()
+    def _died(self, process: subprocess.Popen[bytes], talk: _Talk) -> SolverFailed:
+        """The error for a process that gave no answer; it is gone after this."""
+        deadline = time.monotonic() + LAST_WORDS
+        while not (gone := _gone(process)) and time.monotonic() < deadline:
+            time.sleep(POLL / 5)
+        output = self._output
+        self.close()
+        words = "without a message" if output is None else output.last_line()
+        if not gone:
+            return SolverFailed(
+                "the process of the solver sent what is no answer",
+                cause=f"{type(talk.broken).__name__}: {talk.broken}",
+                fix="try another solver",
+            )
+        return SolverFailed(
+            "the process of the solver died",
+            cause=f"{_ended(process.returncode)}: {words}",
+            fix="try another solver, or a smaller problem",
+        )
+
+
+class _Talk(threading.Thread):
+    """Sends one task, hears the news, and keeps the reply."""
+
+    def __init__(self, process: subprocess.Popen[bytes], task: Any, hear: Callable[[Any], None] | None):
+        super().__init__(name="treeform child", daemon=True)
+        assert process.stdin is not None and process.stdout is not None
+        self._to, self._from = process.stdin, process.stdout
+        self._task, self._hear = task, hear
+        self._sent = threading.Event()
+        self.reply: tuple[str, Any] | None = None
+        self.broken: Exception | None = None
+
+    def run(self) -> None:
+        # A process that died or was killed closes its ends; the caller sees that no reply came.
+        try:
+            send(self._to, self._task)
+            self._sent.set()
+            while self.reply is None:
+                kind, value = receive(self._from)
+                if kind != "news":
+                    self.reply = (kind, value)
+                elif self._hear is not None:
+                    self._hear(value)
+        except Exception as error:
+            self.broken = error
+
+    def ask_to_stop(self) -> None:
+        """Tell the child to return soon; without effect while the task is on its way."""
+        if self._sent.is_set():
+            with contextlib.suppress(OSError, ValueError):
+                send(self._to, ("stop", None))
+
+
+class _Output(threading.Thread):
+    """Reads all that a child prints, so that it never waits for a reader, and keeps the end of it."""
+
+    def __init__(self, pipe: IO[bytes]) -> None:
+        super().__init__(name="treeform child's output", daemon=True)
+        self._pipe = pipe
+        self._end = b""
+
+    def run(self) -> None:
+        with contextlib.suppress(OSError, ValueError), self._pipe:
+            while chunk := self._pipe.read1(1 << 16):  # type: ignore[attr-defined]
+                self._end = (self._end + chunk)[-KEPT:]
+
+    def last_line(self) -> str:
+        self.join(1.0)
+        lines = self._end.decode(errors="replace").strip().splitlines()
         return lines[-1] if lines else "without a message"
 
 
+def _widen(pipe: IO[bytes]) -> None:
+    """Let more of a large model wait in the pipe, where the system can: fewer switches between the two processes."""
+    with contextlib.suppress(ImportError, AttributeError, OSError):
+        fcntl = importlib.import_module("fcntl")
+        fcntl.fcntl(pipe.fileno(), fcntl.F_SETPIPE_SZ, PIPE)
+
+
+def _gone(process: subprocess.Popen[bytes]) -> bool:
+    """Whether the process has ended. It is not reaped by this, so that its number still names its group."""
+    if process.returncode is not None:
+        return True
+    if not hasattr(os, "waitid"):
+        return process.poll() is not None
+    try:
+        ended = os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:  # somebody else reaped it
+        return process.poll() is not None
+    return ended is not None
+
+
 def _kill(process: subprocess.Popen[bytes]) -> None:
-    if process.poll() is None:
+    if process.returncode is None:
         with contextlib.suppress(ProcessLookupError, PermissionError):
-            if hasattr(os, "killpg"):
+            if hasattr(os, "killpg") and INSIDE not in os.environ:
                 os.killpg(process.pid, signal.SIGKILL)
             else:
                 process.kill()
@@ -122,85 +256,17 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
                 pipe.close()
 
 
-def _exchange(process: subprocess.Popen[bytes], payload: bytes, reply: list[bytes]) -> None:
-    assert process.stdin is not None and process.stdout is not None
-    # A process that died or was killed closes its ends; the caller sees that no reply came.
-    with contextlib.suppress(OSError, ValueError):
-        _send(process.stdin, payload)
-        answer = _receive(process.stdout)
-        if answer is not None:
-            reply.append(answer)
+def _ended(code: int) -> str:
+    """``exit code 3``, or the signal that ended the process."""
+    if code >= 0:
+        return f"exit code {code}"
+    with contextlib.suppress(ValueError):
+        return f"ended by {signal.Signals(-code).name}"
+    return f"ended by signal {-code}"
 
 
-def _send(pipe: IO[bytes], payload: bytes) -> None:
-    pipe.write(_LENGTH.pack(len(payload)))
-    pipe.write(payload)
-    pipe.flush()
-
-
-def _receive(pipe: IO[bytes]) -> bytes | None:
-    head = pipe.read(_LENGTH.size)
-    if len(head) < _LENGTH.size:
-        return None
-    (length,) = _LENGTH.unpack(head)
-    body = pipe.read(length)
-    return body if len(body) == length else None
-
-
-def check_memory_limit(megabytes: int | None) -> int | None:
-    """Refuse a limit that is too small.
-
-    Raises
-    ------
-    SpecError
-        If it is no whole number of at least `LEAST_MEMORY`.
-    """
-    whole = isinstance(megabytes, int) and not isinstance(megabytes, bool)
-    if megabytes is not None and (not whole or megabytes < LEAST_MEMORY):
-        raise SpecError(
-            f"memory_limit={megabytes!r} is not possible",
-            cause=f"it is a whole number of megabytes, at least {LEAST_MEMORY}, which Python itself needs",
-        )
-    return megabytes
-
-
-def cap_memory(megabytes: int | None) -> None:
-    """Let this process have no more memory than that; None is half of the machine's. Not on Windows."""
-    if resource is None:
-        return
-    if megabytes is None:
-        megabytes = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2**21
-    limit = max(megabytes, LEAST_MEMORY) * 2**20
-    hard = resource.getrlimit(resource.RLIMIT_AS)[1]
-    resource.setrlimit(resource.RLIMIT_AS, (limit if hard < 0 else min(limit, hard), hard))
-
-
-def out_of_memory(error: SolverFailed) -> bool:
-    """Whether a child failed for lack of memory, by the end of its output."""
-    words = f"{error.what} {error.cause}".lower()
-    return any(sign in words for sign in ("memory", "bad_alloc", "out of mem"))
-
-
-def execute(payload: bytes) -> bytes:
-    """Call the function that a task names; what it returns or raises, packed."""
-    module, function, task = pickle.loads(payload)
-    try:
-        return pickle.dumps(("value", getattr(import_module(module), function)(task)))
-    except TreeformError as error:
-        failed = SolverFailed(error.what, cause=error.cause, fix=error.fix)
-    except Exception as error:
-        failed = SolverFailed(
-            "the solver failed", cause=f"{type(error).__name__}: {error}", fix="try another solver"
-        )
-    return pickle.dumps(("error", failed))
-
-
-def main() -> None:
-    """Carry out the tasks on standard input until it ends."""
-    # Solvers print; the way back is kept out of their reach.
-    back = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)
-    while (payload := _receive(sys.stdin.buffer)) is not None:
-        _send(back, execute(payload))
-    # Some solvers hang or crash while they are torn down; there is nothing left to do.
-    os._exit(0)
+def _rebuilt(kind: str, what: str, cause: str | None, fix: str | None) -> TreeformError:
+    """An error of the child, of the same class where it is one of treeform's."""
+    found = getattr(errors, kind, SolverFailed)
+    error: TreeformError = found(what, cause=cause, fix=fix)
+    return error

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from treeform.backends.base import Backend, Session
-from treeform.backends.child import Child, cap_memory, check_memory_limit, out_of_memory
+from treeform.backends.child import Child
+from treeform.backends.memory import cap_memory, check_memory_limit, out_of_memory
 from treeform.backends.packages import load
 from treeform.backends.run import CLAUSE, Answer, Capabilities, Run, Verdict
 from treeform.backends.sat import SAT, _fixed_columns, _point
@@ -37,6 +38,7 @@ class MaxSAT(Backend):
     package = "python-sat"
     module = "pysat"
     install = "pip install python-sat"
+    own_process = True
     capabilities = Capabilities(frozenset({CLAUSE}), objective=True)
 
     def __init__(self, solver: str = "glucose4", *, memory_limit: int | None = None) -> None:

@@ -7,6 +7,7 @@ meet here, so that a proof may have two authors: one solver's best point, and an
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -20,7 +21,7 @@ from treeform.backends.packages import Availability
 from treeform.backends.registry import backend_classes, by_name
 from treeform.backends.run import ALL_FORMS, Answer, Capabilities, Outcome, Reason, Run, Verdict
 from treeform.backends.watch import POLL, Watch, detach
-from treeform.errors import RouteError, SpecError
+from treeform.errors import RouteError, SolverFailed, SpecError
 from treeform.model import Model
 
 #: Seconds in which members may report their last bound after the time limit.
@@ -136,7 +137,11 @@ class PortfolioSession(Session):
         self._require_one()
 
     def close(self) -> None:
-        self._settle()
+        self._over.set()
+        deadline = time.monotonic() + self.patience
+        for thread in self._busy:
+            # One that hangs is left to its thread: the end of the others does not wait for it.
+            thread.join(max(0.0, deadline - time.monotonic()))
         for session in self.sessions:
             session.close()
 
@@ -231,7 +236,8 @@ class Race:
         try:
             outcome = session.solve(self.question)
         except Exception as error:
-            self._failures.append(error)
+            with self._lock:
+                self._failures.append(error)
             return
         with self._lock:
             if self.over.is_set() and self._settled is not None:
@@ -239,11 +245,23 @@ class Race:
             self._outcomes[name] = outcome
             if outcome.x is not None:
                 self._checker.take(outcome.x)
-            if outcome.verdict in (Verdict.OPTIMAL, Verdict.INFEASIBLE):
+            faults = [outcome.info[key] for key in ("disbelieved", "killed") if key in outcome.info]
+            self._failures += [SolverFailed(f"{name}: {fault}") for fault in faults]
+            if outcome.verdict in (Verdict.OPTIMAL, Verdict.INFEASIBLE) and self._believed(name, outcome):
                 self._settled, self._authors = outcome, name
                 self.over.set()
         if outcome.bound is not None:
             self._bound(outcome.bound)
+
+    def _believed(self, name: str, outcome: Outcome) -> bool:
+        """Whether no checked point refutes a member's proof; otherwise the others go on."""
+        if outcome.verdict is Verdict.INFEASIBLE:
+            refuted = self._checker.best is not None
+        else:
+            refuted = self._checker.contradicts(outcome.bound)
+        if refuted:
+            self._failures.append(SolverFailed(f"{name} gave a proof that a point refutes"))
+        return not refuted
 
     def answer(self) -> Answer:
         """The first proof, or the best of all points and bounds.
@@ -258,7 +276,7 @@ class Race:
                 raise self._failures[0]
             info: dict[str, Any] = {"settled by": self._authors} if self._authors else {}
             if self._failures:
-                info["failed"] = [str(error) for error in self._failures]
+                info["failed"] = list(self._failures)
             x, bound = self._checker.best, self._best_bound
             if self._settled is not None:
                 settled = self._settled
@@ -275,13 +293,17 @@ class Race:
     def _solution(self, x: np.ndarray) -> None:
         with self._lock:
             better = self._checker.take(x)
+            if self._checker.contradicts(self._best_bound):
+                self._failures.append(SolverFailed("a bound was refuted by a point that came later"))
+                self._best_bound = None
             self._meet()
         if better is not None:
             self.watch.solution(better)
 
     def _bound(self, value: float) -> None:
         with self._lock:
-            better = self._best_bound is None or value > self._best_bound
+            wrong = self._checker.contradicts(value)
+            better = not wrong and (self._best_bound is None or value > self._best_bound)
             if better:
                 self._best_bound = value
                 self._meet()

@@ -15,6 +15,7 @@ import numpy as np
 
 from treeform.backends.base import Backend, Session
 from treeform.backends.child import Child
+from treeform.backends.memory import cap_memory
 from treeform.backends.packages import Availability, load, probe
 from treeform.backends.programs import find_program
 from treeform.backends.rows import narrowed, with_cutoff
@@ -56,6 +57,7 @@ class Pyomo(Backend):
     install = "pip install pyomo"
     aliases = {"pyomo": "pyomo:cbc", "cbc": "pyomo:cbc", "glpk": "pyomo:glpk"}  # noqa: RUF012
     open_ended = True
+    own_process = True
     capabilities = Capabilities(frozenset({LINEAR}), continuous=True, integer=True, objective=True)
 
     def __init__(self, solver: str = "cbc", options: dict[str, Any] | None = None) -> None:
@@ -122,7 +124,7 @@ class PyomoSession(Session):
         task = {
             "solver": self.backend.solver,
             "options": EXACT.get(self.backend.solver, {}) | self.backend.options,
-            "deadline": None if watch.remaining is None else time.time() + watch.remaining,
+            "seconds": watch.remaining,
             "columns": (lb, ub, self.lowered.is_integer),
             "rows": (rows.indptr, rows.cols, rows.vals, rows.lo, rows.hi),
             "objective": (goal.cols, goal.vals, goal.const),
@@ -139,6 +141,8 @@ class PyomoSession(Session):
 
 def solve_in_child(task: dict[str, Any]) -> tuple[str, Reason | None, np.ndarray | None]:
     """What a child process does: build the Pyomo model, solve it once, and read the point."""
+    start = time.monotonic()
+    cap_memory(None)
     pyo = load("pyomo.environ", "pyomo", Pyomo.install)
     solver = pyo.SolverFactory(task["solver"], **_program(task["solver"]))
     if not solver.available(exception_flag=False):
@@ -149,8 +153,8 @@ def solve_in_child(task: dict[str, Any]) -> tuple[str, Reason | None, np.ndarray
         )
     model = _build(pyo, task)
     options: dict[str, Any] = {"options": dict(task["options"])} if task["options"] else {}
-    if task["deadline"] is not None:
-        left = task["deadline"] - time.time()
+    if task["seconds"] is not None:
+        left = task["seconds"] - (time.monotonic() - start)
         if left <= 0.0:
             return Verdict.UNKNOWN.value, "time", None
         _limit(task["solver"], left, options)
@@ -159,7 +163,7 @@ def solve_in_child(task: dict[str, Any]) -> tuple[str, Reason | None, np.ndarray
     result = solver.solve(model, load_solutions=False, **options)
     verdict, reason, x = _read(pyo, model, result)
     # Not all of them report why they stopped.
-    late = task["deadline"] is not None and time.time() > task["deadline"] - 0.1
+    late = task["seconds"] is not None and time.monotonic() - start > task["seconds"] - 0.1
     return verdict, "time" if reason == "solver" and late else reason, x
 
 

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from treeform.backends.base import Backend, Session
-from treeform.backends.child import Child, cap_memory, check_memory_limit, out_of_memory
+from treeform.backends.child import Child
+from treeform.backends.memory import cap_memory, check_memory_limit, out_of_memory
 from treeform.backends.packages import load
 from treeform.backends.run import CARDINALITY, CLAUSE, Answer, Capabilities, Run, Verdict
 from treeform.backends.watch import Watch
@@ -86,6 +87,7 @@ class SAT(Backend):
         forms = {CLAUSE, CARDINALITY} if self.solver in NATIVE_CARDINALITY else {CLAUSE}
         self.capabilities = Capabilities(frozenset(forms), cores=self.solver in SLICED)
         self.memory_limit = check_memory_limit(memory_limit)
+        self.own_process = self.solver in IN_CHILD  # type: ignore[misc]
         super().__init__()
 
     @classmethod

@@ -25,12 +25,15 @@ from treeform.certify.schema import ClaimPart, LagrangianRoute, ProofRoute
 from treeform.certify.verdicts import CheckRow, Verdict, false, holds, on_trust
 from treeform.errors import SolverNotAvailable, TreeformError
 from treeform.graph import DecisionGraph
+from treeform.language.composed import TwoCountTerm
 from treeform.language.question import Question
 from treeform.solve.budget import Budget
 from treeform.solve.driver import solve
-from treeform.solve.in_parts import parts_of, witnesses
+from treeform.solve.in_parts import parts_of
 from treeform.solve.options import SolveOptions
+from treeform.solve.part_ledger import Part, witnesses
 from treeform.solve.simple_bounds import ceiling, classes_bound, floor_bound
+from treeform.solve.two_counts import parts_of_claim
 from treeform.solve.verification import verify
 
 REFERENCE = "the reference search"
@@ -192,8 +195,15 @@ class _Court:
 
     def _in_parts(self, what: str, claim: ClaimPart, value: Fraction | None) -> CheckRow:
         """The claim on an objective that is no sum: each of its parts is proved again."""
-        parts = parts_of(self.question, value)
         details = claim.metadata.details
+        term = self.question.objective.terms[0][1]
+        parts: list[Part] | None
+        if isinstance(term, TwoCountTerm):
+            parts = parts_of_claim(self.question, value, details)
+        else:
+            parts = parts_of(self.question, value)
+        if parts is None:
+            return on_trust(what, "neither its lines nor its steps show it", claim.metadata.by)
         names: list[str] = []
         for part, witness in zip(parts, witnesses(details, len(parts)), strict=True):
             part_details = {**details, "witness": witness} if witness else details
@@ -204,7 +214,7 @@ class _Court:
                 return replace(row, detail=f"{part.question.objective}: {row.detail}")
             names.append(row.proved_by)
         by = ", ".join(dict.fromkeys(names))
-        several = f" in {len(parts)} parts" if len(parts) > 1 else f": {parts[0].question.objective}"
+        several = f": {parts[0].question.objective}" if len(parts) == 1 else f" in {len(parts)} parts"
         shown = "there is no admissible model" if value is None else f"at least {value}"
         return holds(what, f"proved again by {by}{several}: {shown}", by)
 
@@ -274,17 +284,17 @@ class _Court:
         strongest: Bound | None = None
         try:
             if isinstance(route, LagrangianRoute):
-                found = by_multipliers(self.question, route.multipliers, maker, budget)
-                row = self._settled(what, value, found, notes)
+                proved = by_multipliers(self.question, route.multipliers, maker, budget)
+                row = self._settled(what, value, proved, notes)
                 if row is not None:
                     return row
-                if found.finished:
-                    return false(what, f"its multipliers prove only {found.lower}")
-            for found in by_engines(self.question, value, maker, budget, self.graph):
-                row = self._settled(what, value, found, notes)
+                if proved.finished:
+                    return false(what, f"its multipliers prove only {proved.lower}")
+            for proved in by_engines(self.question, value, maker, budget, self.graph):
+                row = self._settled(what, value, proved, notes)
                 if row is not None:
                     return row
-                strongest = found
+                strongest = proved
         except OutOfReach as error:
             notes.append(error.what)
             return None

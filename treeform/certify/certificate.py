@@ -92,7 +92,7 @@ def _answer(result: SolveResult) -> dict[str, Any]:
     }
     if result.graph is not None and result.question is not None:
         data = result.question.data
-        own = (
+        matrix = (
             {}
             if result.graph.is_regression
             else {
@@ -102,7 +102,7 @@ def _answer(result: SolveResult) -> dict[str, Any]:
             }
         )
         answer |= {
-            **own,
+            **matrix,
             "leaf_of_sample": [int(leaf) for leaf in result.graph.apply(data.X)],
             "violations": {label: exact_text(value) for label, value in result.violations.items()},
         }

@@ -30,10 +30,12 @@ from treeform.cli.stored import load_model, with_policy
 from treeform.cli.tables_out import check_kind, write_table
 from treeform.cli.tradeoff import read_problem
 from treeform.files import write_text
+from treeform.problem import Problem
 from treeform.report.facts import Facts
 from treeform.result import Result
-from treeform.solve import Limit, Status
-from treeform.steps import heard_by
+from treeform.solve import Budget, Status
+from treeform.solve.budget import interruptible
+from treeform.steps import observe_steps
 from treeform.tradeoff.prices import Prices
 
 app = typer.Typer(
@@ -86,35 +88,41 @@ def fit(
     """Learn the best model, print its rules, and write model, certificate and report.
 
     Exit codes: 0 done, 2 bad input or usage, 3 infeasible, 4 stopped at a limit without any model,
-    130 interrupted (the best model found is still written).
+    130 interrupted by Ctrl-C, 143 by SIGTERM (the best model found is still written; a second one ends at once).
     """
     outputs = Settings(model=model, certificate=certificate, report=report_file, proofs=proofs)
     settings = merge(settings, outputs)
     written = [path for path in (settings.model, settings.certificate, settings.report) if path is not None]
     check_writable(written, inputs=[*settings.inputs, *([about] if about else [])])
-    said = report.NOTHING if about is None else report.read_about(about)
+    about_model = report.NOTHING if about is None else report.read_about(about)
     with ProgressDisplay(err_console(), enabled=not quiet, log=verbose) as display:
-        result, how = _solve(settings, display, verbose=verbose, quiet=quiet)
-        costs = None
-        if prices and result.limit is not Limit.INTERRUPTED:
-            costs = result.prices(
-                how.solver, formulation=how.formulation, time_limit=settings.time_limit, on_progress=display
-            )
-        display.begin("writing")
-        with heard_by(display.hear):
-            facts = _write(result, settings, costs, said)
+        problem, how = read_problem(settings, display, verbose=verbose)
+        # From the first search to the last file: what was found when Ctrl-C comes is written.
+        with interruptible(whole := Budget()):
+            result = _solve(problem, how, settings, display, verbose=verbose, quiet=quiet)
+            costs = None
+            if prices and not whole.interrupted:
+                costs = result.prices(
+                    how.solver,
+                    formulation=how.formulation,
+                    time_limit=settings.time_limit,
+                    on_progress=display,
+                )
+            display.begin("writing")
+            with observe_steps(display.on_step):
+                facts = _write(result, settings, costs, about_model)
     if result.graph is not None:
         for rule in result.graph.rules():
             print(rule)
     if not quiet or result.graph is None:
         _summary(facts, verbose)
-    if result.status is Status.INFEASIBLE:
+    if result.status is Status.INFEASIBLE and not whole.interrupted:
         with ProgressDisplay(err_console(), enabled=not quiet) as display:
             conflict = result.conflict(
                 how.solver, formulation=how.formulation, time_limit=_rest(settings), on_progress=display
             )
         print(f"\n{conflict}")
-    return exit_code(result)
+    return Exit.INTERRUPTED if whole.interrupted else exit_code(result)
 
 
 CONFLICT_SECONDS = 30.0
@@ -125,14 +133,15 @@ def _rest(settings: Settings) -> float:
     return CONFLICT_SECONDS if settings.time_limit is None else settings.time_limit
 
 
-def _solve(settings: Settings, display: ProgressDisplay, *, verbose: bool, quiet: bool) -> tuple[Result, How]:
-    problem, how = read_problem(settings, display, verbose=verbose)
+def _solve(
+    problem: Problem, how: How, settings: Settings, display: ProgressDisplay, *, verbose: bool, quiet: bool
+) -> Result:
     console = err_console()
     if not quiet:
         console.print(Text(repr(problem)), soft_wrap=True)
     if verbose:
         console.print(Text(str(problem.explain(how.solver, formulation=how.formulation))), soft_wrap=True)
-    result = problem.solve(
+    return problem.solve(
         how.solver,
         formulation=how.formulation,
         warm_start=how.warm_start,
@@ -140,7 +149,6 @@ def _solve(settings: Settings, display: ProgressDisplay, *, verbose: bool, quiet
         on_progress=display,
         proofs=settings.proofs,
     )
-    return result, how
 
 
 def _write(result: Result, settings: Settings, prices: Prices | None, about: report.About) -> Facts:

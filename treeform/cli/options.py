@@ -120,6 +120,14 @@ SpecFile = Annotated[
     typer.Option("--spec", help="Problem file (TOML); options given here override it.", metavar="FILE"),
 ]
 Threads = Annotated[int | None, typer.Option(help="Threads of the solver.", min=1)]
+Isolate = Annotated[
+    bool | None,
+    typer.Option(
+        "--isolate",
+        help="Run the solver in a process of its own, which may hang or crash.",
+        show_default=False,
+    ),
+]
 Groups = Annotated[
     list[str] | None,
     typer.Option(

@@ -21,7 +21,7 @@ from treeform.problem import Problem
 from treeform.solve import Budget
 from treeform.solve.choice import choose
 from treeform.solve.options import SolveOptions
-from treeform.solve.threads import on_threads
+from treeform.solve.threads import alone, on_threads
 
 DEFAULT_SHAPE = "tree:3"
 
@@ -110,7 +110,8 @@ def choose_how(problem: Problem, settings: Settings) -> How:
     warm = _warm_start(settings.warm_start)
     options = SolveOptions(solver, settings.formulation, warm)
     choose(problem.question, options)
-    solver = on_threads(problem.question, options, settings.threads).solver
+    options = on_threads(problem.question, options, settings.threads)
+    solver = alone(problem.question, options) if settings.isolate else options.solver
     return How(solver, settings.formulation, warm)
 
 

@@ -67,6 +67,7 @@ class Spec(BaseModel):
     warm_start: StrictStr | None = Field(None, description="engine for bound and first models, or none")
     time_limit: float | None = Field(None, gt=0, allow_inf_nan=False, description="seconds")
     threads: int | None = Field(None, ge=1, strict=True, description="threads of the solver")
+    isolate: bool | None = Field(None, strict=True, description="true: the solver in a process of its own")
     model: StrictStr | None = Field(None, description="where to write the model")
     certificate: StrictStr | None = Field(None, description="where to write the certificate")
     report: StrictStr | None = Field(None, description="where to write the HTML report")
@@ -98,6 +99,7 @@ class Settings:
     warm_start: str | None = None
     time_limit: float | None = None
     threads: int | None = None
+    isolate: bool | None = None
     model: Path | None = None
     certificate: Path | None = None
     proofs: Path | None = None

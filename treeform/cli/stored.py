@@ -15,11 +15,11 @@ from treeform.certify.check import question_from
 from treeform.certify.groups import parameters_of
 from treeform.certify.statements import data_of as read_as_stated
 from treeform.cli.groups import take_groups
-from treeform.cli.table import listing, split
+from treeform.cli.table import split
 from treeform.cli.table_files import read_table
 from treeform.data import Dataset
 from treeform.data.quantity import AUTO
-from treeform.errors import CertificateError, DataError, SpecError
+from treeform.errors import CertificateError, DataError, SpecError, listing
 from treeform.graph import DecisionGraph
 from treeform.graph.gaps import checked_policy
 from treeform.language.objective import Error, Objective

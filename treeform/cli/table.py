@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
 from treeform.data.rows import BY_LINE
-from treeform.errors import DataError, SpecError, did_you_mean
+from treeform.errors import DataError, SpecError, did_you_mean, listing
 
 WHERE = BY_LINE.word
 
@@ -30,13 +29,6 @@ def take_column(frame: pd.DataFrame, column: str, role: str, source: Path) -> pd
         fix=did_you_mean(column, frame.columns, others=2)
         or f"name the {role} column as the header spells it",
     )
-
-
-def listing(names: Iterable[Any], limit: int = 12) -> str:
-    """Names for a message: the first few, and how many more."""
-    shown = [str(name) for name in names]
-    more = f", … ({len(shown) - limit} more)" if len(shown) > limit else ""
-    return ", ".join(shown[:limit]) + more
 
 
 def split(

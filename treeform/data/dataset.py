@@ -31,7 +31,7 @@ from treeform.data.views import (
     unit_interval,
 )
 from treeform.data.weights import read_weights
-from treeform.errors import DataError
+from treeform.errors import DataError, no_column
 
 
 @dataclass(frozen=True, eq=False)
@@ -301,11 +301,8 @@ class Dataset:
             If there is no such column.
         """
         if str(name) not in self.table.names:
-            raise DataError(
-                f"there is no column {name!r}",
-                cause="the table has " + ", ".join(map(repr, self.table.names[:20])),
-                fix="name one of these columns, or pass an array with one entry for each row",
-            )
+            fix = "name one of these columns, or pass an array with one entry for each row"
+            raise no_column(f"there is no column {name!r}", name, self.table.names, fix=fix)
         return np.asarray(self.table.column(str(name)))[self.kept_rows]
 
     @cached_property
@@ -409,12 +406,11 @@ def _separate_target(X: Any, y: Any) -> tuple[Any, Any, str | None]:
     if isinstance(y, str):
         if not isinstance(X, pd.DataFrame):
             raise DataError(f"y={y!r} names a column, but X has no column names", fix="pass X as a DataFrame")
-        if list(X.columns).count(y) != 1:
-            raise DataError(
-                f"there is no column {y!r} for the target" if y not in X.columns else f"column {y!r} repeats",
-                cause="the table has " + ", ".join(repr(str(name)) for name in X.columns[:20]),
-                fix="name one of these columns",
-            )
+        if y not in X.columns:
+            what = f"there is no column {y!r} for the target"
+            raise no_column(what, y, X.columns, fix="name one of these columns")
+        if list(X.columns).count(y) > 1:
+            raise DataError(f"column {y!r} repeats", fix="give the target's column a name of its own")
         return X.drop(columns=y), X[y], y
     if y is None:
         raise DataError(
@@ -437,11 +433,8 @@ def _excluded(table: Table, exclude: Any) -> tuple[str, ...]:
     names = tuple(str(name) for name in exclude)
     unknown = [name for name in names if name not in table.names]
     if unknown:
-        raise DataError(
-            f"exclude names {unknown[0]!r}, which is no column",
-            cause="the table has " + ", ".join(map(repr, table.names[:20])),
-            fix="name columns of the table",
-        )
+        what = f"exclude names {unknown[0]!r}, which is no column"
+        raise no_column(what, unknown[0], table.names, fix="name columns of the table")
     if set(table.names) <= set(names):
         raise DataError("all columns are excluded", fix="leave at least one column to learn from")
     return names

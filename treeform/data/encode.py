@@ -23,8 +23,8 @@ from treeform.data.sources import GAP_CAUSE, Source
 from treeform.data.sources_json import damaged, source_from_json, source_to_json
 from treeform.data.table import Table, read_table, refuse_gaps, refuse_infinite
 from treeform.data.unseen import Unseen
-from treeform.errors import DataError
-from treeform.steps import tell
+from treeform.errors import DataError, listing
+from treeform.steps import report_step
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ class Encoder:
                 raise DataError(
                     f"X has {len(table.names)} features, but the model is expecting {len(self.sources)} "
                     "features as input",
-                    fix=f"pass the columns {_listing([s.name for s in self.sources])} in this order",
+                    fix=f"pass the columns {listing((repr(s.name) for s in self.sources), limit=6)} in this order",
                 )
             table = Table(tuple(source.name for source in self.sources), table.frame, table.matrix)
         return self.encode(table, unseen=unseen)
@@ -125,7 +125,7 @@ class Encoder:
         unseen_levels: dict[str, Counter[str]] = {}
         at = 0
         for read, source in enumerate(self.sources):
-            tell(read, "columns read", len(self.sources))
+            report_step(read, "columns read", len(self.sources))
             width = len(source.columns)
             encoded[:, at : at + width], unseen_levels[source.name] = source.encode(
                 table.column(source.name), rows
@@ -149,7 +149,7 @@ class Encoder:
         missing = [source.name for source in self.sources if source.name not in table.names]
         if missing:
             raise DataError(
-                f"the table lacks {_listing(missing)}",
+                f"the table lacks {listing(map(repr, missing), limit=6)}",
                 cause="the model was fitted with these columns",
                 fix="pass a table with the same column names as in fit",
             )
@@ -178,8 +178,3 @@ class Encoder:
         if len(set(names)) < len(names):
             raise damaged("source names repeat")
         return cls(sources, tuple(value["ignored"]))
-
-
-def _listing(names: list[str], limit: int = 6) -> str:
-    shown = ", ".join(repr(name) for name in names[:limit])
-    return shown + (f" and {len(names) - limit} more" if len(names) > limit else "")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from treeform.data.rows import setting_text
-from treeform.errors import DataError, did_you_mean
+from treeform.errors import DataError, no_column
 
 MISSING = ("value", "error")
 DATES = (None, "days")
@@ -63,22 +63,19 @@ class TableOptions:
 
     def to_json(self) -> dict[str, Any]:
         """Plain values for JSON."""
-        told: dict[str, Any] = {
+        entry: dict[str, Any] = {
             "categorical": list(self.categorical),
             "missing": self.missing,
             "dates": self.dates,
         }
-        return told if self.abstain is None else {**told, "abstain": self.abstain}
+        return entry if self.abstain is None else {**entry, "abstain": self.abstain}
 
     def check(self, names: tuple[str, ...]) -> None:
         """Refuse names of columns that are not in the table."""
         unknown = [name for name in self.categorical if name not in names]
         if unknown:
-            raise DataError(
-                f"categorical names {unknown[0]!r}, which is no column",
-                cause="the table has " + ", ".join(map(repr, names[:20])),
-                fix=did_you_mean(unknown[0], names) or "name columns of the table",
-            )
+            what = f"categorical names {unknown[0]!r}, which is no column"
+            raise no_column(what, unknown[0], names, fix="name columns of the table")
 
 
 USUAL = TableOptions()

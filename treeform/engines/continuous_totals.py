@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from treeform.engines.checks import SCAN_PATHS, check_memory, check_simd, some_of
+from treeform.engines.checks import SCAN_PATHS, check_memory, check_simd, positive, some_of
 from treeform.engines.column_sets import Found, search_column_sets
-from treeform.engines.contributions import Contributions
+from treeform.engines.contributions import Clashes, Contributions
 from treeform.engines.conversion import cost_of_admissible_tree, tree_between_values
 from treeform.engines.session import Session, counters_of, time_limit_of
 from treeform.engines.task import Engine, EngineOutcome, EngineRun, TreeTask, binding_features, check_task
@@ -53,6 +53,8 @@ class ContinuousTotals(Engine):
     memory_limit : int or None
         Bytes that one list of solutions may take; the search stops with its best tree and bound beyond that. None for
         1 GiB.
+    threads : int
+        Threads that share the splits of the root; tree, bound and status do not depend on it.
     simd : str
         ``auto``, ``avx512``, ``avx2``, ``portable`` or ``plain``: the same answer at different speeds.
     parts : tuple of str
@@ -74,6 +76,7 @@ class ContinuousTotals(Engine):
     """
 
     memory_limit: int | None = None
+    threads: int = 1
     simd: str = "auto"
     parts: tuple[str, ...] = PARTS
 
@@ -89,11 +92,13 @@ class ContinuousTotals(Engine):
             "max_nodes",
             "sample_cost",
             "totals_of_samples",
+            "meetings",
             "weights",
         }
     )
 
     def __post_init__(self) -> None:
+        positive("ContinuousTotals", "threads", self.threads, "use for example threads=2")
         check_simd("ContinuousTotals", self.simd, SCAN_PATHS)
         check_memory("ContinuousTotals", self.memory_limit)
         object.__setattr__(self, "parts", some_of("ContinuousTotals", "parts", self.parts, PARTS))
@@ -149,23 +154,28 @@ class _Session(Session):
     def search(self, engine: ContinuousTotals, most: int | None) -> dict[str, Any]:
         """Run the core on all columns."""
         limit = time_limit_of(self.given.time_limit)
-        return self.native(engine, self.data.X, self.upper, self.start_arrays(), limit, self.poll)
+        columns = list(range(self.data.n_features))
+        return self.native(engine, columns, self.upper, self.start_arrays(), limit, self.poll)
 
     def native(
         self,
         engine: ContinuousTotals,
-        X: NDArray[np.float64],
+        columns: list[int],
         upper: int | None,
         start: Start,
         seconds: float,
         poll: Callable[[Any, Any, int], tuple[bool, int | None]],
     ) -> dict[str, Any]:
-        """One run of the core."""
+        """One run of the core on these encoded features."""
         from treeform import _core
 
         data, task, adds = self.data, self.task, self.adds
+        everything = columns == list(range(data.n_features))
+        X = data.X if everything else np.ascontiguousarray(data.X[:, columns])
+        tested = np.array(columns or [-1], dtype=np.int32)
+        clashes = Clashes(task.meetings, adds.samples, data.n_classes, tested)
         answer: dict[str, Any] = _core.continuous_totals(
-            X if X.shape[1] else np.zeros((data.n_samples, 1)),
+            X if columns else np.zeros((data.n_samples, 1)),
             adds.kind.astype(np.int32),
             None if (data.weights == 1).all() else data.weights,
             adds.cost,
@@ -173,6 +183,10 @@ class _Session(Session):
             np.ascontiguousarray(adds.test_row[0]),
             adds.lo,
             adds.hi,
+            clashes.mark,
+            clashes.begin,
+            clashes.low,
+            clashes.high,
             test_cost=task.node_penalty,
             depth=task.depth,
             min_support=task.min_support,
@@ -181,6 +195,7 @@ class _Session(Session):
             use=list(engine.parts),
             memory=engine.memory_limit or _USUAL_MEMORY,
             simd=engine.simd,
+            threads=engine.threads,
             start=start[0],
             start_key=start[1],
             time_limit=seconds,
@@ -255,13 +270,13 @@ class _WithinBudget(_Session):
         self.columns = [
             [f for f, column in enumerate(self.data.columns) if column.source == source] for source in sources
         ]
-        found = search_column_sets(range(len(sources)), most, self._ask, self._least, self._keep, NO_TREE)
-        self.counters["column_sets"] = found.sets
-        nothing = found.complete and self.best is None and self.start is None and self.upper is None
+        outcome = search_column_sets(range(len(sources)), most, self._ask, self._least, self._keep, NO_TREE)
+        self.counters["column_sets"] = outcome.sets
+        nothing = outcome.complete and self.best is None and self.start is None and self.upper is None
         return self.last | {
             "tree": self.best,
-            "lower": found.lower,
-            "complete": found.complete,
+            "lower": outcome.lower,
+            "complete": outcome.complete,
             "infeasible": nothing,
             "counters": self.counters,
             "seconds": time.monotonic() - self.began,
@@ -279,7 +294,10 @@ class _WithinBudget(_Session):
         tested = {data.columns[f].source for f in graph.feature[tests]}
         flows = data.weights @ graph.route(data.X)[:, tests]
         fits = len(tested) <= most and (flows >= max(task.min_flow, 1)).all()
-        if fits and (task.totals is None or task.totals.excess(graph, data) == 0):
+        honoured = [
+            rows.excess(graph, data) == 0 for rows in (task.totals, task.meetings) if rows is not None
+        ]
+        if fits and all(honoured):
             self.begin_with(graph, cost)
 
     def _least(self) -> int | None:
@@ -290,8 +308,7 @@ class _WithinBudget(_Session):
         columns = [f for source in sources for f in self.columns[source]]
         limit = time_limit_of(self.given.time_limit)
         left = max(0.0, limit - (time.monotonic() - self.began))
-        X = np.ascontiguousarray(self.data.X[:, columns])
-        self.last = self.native(self.engine, X, upper, (None, []), left, self._poll)
+        self.last = self.native(self.engine, columns, upper, (None, []), left, self._poll)
         for name, count in counters_of(self.last).items():
             most = name == "largest_front"
             self.counters[name] = max(self.counters[name], count) if most else self.counters[name] + count

@@ -12,9 +12,42 @@ from treeform.errors import SpecError
 if TYPE_CHECKING:
     from treeform.data import Dataset
     from treeform.engines.task import TreeTask
+    from treeform.language.meetings import Meetings
 
 NO_BOUND = (2**63 - 1) // 4
 LARGEST_SUM = 2**61
+
+
+class Clashes:
+    """The clashes of meetings, for tests that each read one encoded feature.
+
+    Attributes
+    ----------
+    mark : (M, classes) int64
+        Marks of each kind, as sums of powers of two.
+    begin : (T + 1,) int32
+        The clashes of test t are those from ``begin[t]`` to ``begin[t + 1]``.
+    low, high : (number of clashes,) int64
+        Marks that must not meet there.
+    """
+
+    def __init__(
+        self,
+        meetings: Meetings | None,
+        samples: NDArray[np.int64],
+        classes: int,
+        features: NDArray[np.int32],
+    ) -> None:
+        self.mark = np.zeros((len(samples), classes), dtype=np.int64)
+        by_test: list[list[tuple[int, int]]] = [[] for _ in features]
+        if meetings is not None:
+            self.mark = np.ascontiguousarray(meetings.masks[samples])
+            for clash in meetings.clashes:
+                for test in np.flatnonzero(features == clash.feature):
+                    by_test[test].append(clash.masks)
+        self.begin = np.cumsum([0, *map(len, by_test)]).astype(np.int32)
+        masks = np.array([pair for pairs in by_test for pair in pairs], dtype=np.int64).reshape(-1, 2)
+        self.low, self.high = (np.ascontiguousarray(side) for side in masks.T)
 
 
 class Contributions:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeform.engines.binary.binarize import groups_of_bits
-from treeform.engines.contributions import Contributions
+from treeform.engines.contributions import Clashes, Contributions
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -44,12 +44,7 @@ class TableOfTotals:
     test_row : (T, R) int64
     lo, hi : (R,) int64
         Sides of the rows, `contributions.NO_BOUND` where there is none.
-    mark : (M, classes) int64
-        Marks of each kind, as sums of powers of two.
-    clash_begin : (T + 1,) int32
-        The clashes of test t are those from ``clash_begin[t]`` to ``clash_begin[t + 1]``.
-    clash_low, clash_high : (number of clashes,) int64
-        Marks that must not meet there.
+    clashes : Clashes
 
     Raises
     ------
@@ -71,20 +66,8 @@ class TableOfTotals:
         self.cost, self.row, self.test_row = adds.cost, adds.row, adds.test_row
         self.lo, self.hi = adds.lo, adds.hi
         self.test_cost = np.full(len(self.feature), task.node_penalty, dtype=np.int64)
-        self._set_clashes(data, task, adds.samples)
+        self.clashes = Clashes(task.meetings, adds.samples, data.n_classes, self.feature)
         self._split_weights()
-
-    def _set_clashes(self, data: Dataset, task: TreeTask, samples: NDArray[np.int64]) -> None:
-        self.mark = np.zeros((len(samples), data.n_classes), dtype=np.int64)
-        by_test: list[list[tuple[int, int]]] = [[] for _ in self.feature]
-        if task.meetings is not None:
-            self.mark = np.ascontiguousarray(task.meetings.masks[samples])
-            for clash in task.meetings.clashes:
-                for test in np.flatnonzero(self.feature == clash.feature):
-                    by_test[test].append(clash.masks)
-        self.clash_begin = np.cumsum([0, *map(len, by_test)]).astype(np.int32)
-        masks = np.array([pair for pairs in by_test for pair in pairs], dtype=np.int64).reshape(-1, 2)
-        self.clash_low, self.clash_high = (np.ascontiguousarray(side) for side in masks.T)
 
     def _split_weights(self) -> None:
         """Write weights too heavy to be counted in digits: each digit of a kind is a kind, whose units weigh more."""
@@ -101,7 +84,7 @@ class TableOfTotals:
         self.count = np.ascontiguousarray(np.stack([count for _, _, count in digits], axis=1))
         self.cost = self.cost[kinds] * self.unit[:, None]
         self.row = self.row[kinds] * self.unit[:, None, None]
-        self.mark = self.mark[kinds]
+        self.clashes.mark = self.clashes.mark[kinds]
 
     def column_of(self, feature: int, threshold: float) -> int | None:
         """The test that sends every sample the way of ``feature <= threshold``; None when there is none."""

@@ -18,8 +18,9 @@ from treeform.data import Dataset
 from treeform.data.options import TableOptions
 from treeform.data.table import as_pandas
 from treeform.errors import SpecError
-from treeform.estimators.parameters import PREFIX, nested_parameters, with_parameters
+from treeform.estimators.parameters import PREFIX, nested_parameters
 from treeform.graph import DecisionGraph
+from treeform.language.named import with_parameters
 from treeform.problem import Problem
 from treeform.result import Result
 from treeform.shape import Shape

@@ -14,8 +14,9 @@ from treeform.data import Dataset
 from treeform.errors import SpecError, TreeformWarning
 from treeform.estimators.base import OptimalEstimator
 from treeform.estimators.importances import impurity_importances
-from treeform.estimators.parameters import listed, monotone_of, weights_of
+from treeform.estimators.parameters import monotone_of, weights_of
 from treeform.graph import DecisionGraph
+from treeform.language.named import listed
 from treeform.language.objective import Error
 from treeform.problem import Problem
 from treeform.requirements import MinSupport

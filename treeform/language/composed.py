@@ -1,4 +1,4 @@
-"""Terms of an objective that are no sums: a ratio of two sums, and the largest of several.
+"""Terms of an objective that are no sums: a ratio of two sums, a loss of two counts, the largest of several, steps.
 
 Each is minimised in parts that are sums (`treeform.solve.in_parts`), so that engines and solvers for sums serve it.
 """
@@ -48,6 +48,13 @@ class Count:
         return self.constant + int((cells * confusion.astype(object)).sum())
 
 
+def confusion(graph: DecisionGraph, data: Dataset) -> np.ndarray:
+    """(K, K) int64: the weight of each true class that is predicted each class."""
+    counted = np.zeros((data.n_classes, data.n_classes), dtype=np.int64)
+    np.add.at(counted, (np.asarray(data.y), graph.predict_codes(data.X)), data.weights)
+    return counted
+
+
 class RatioTerm(Term):
     """A ratio of two sums, ``numerator / denominator``, at least 0; the denominator is positive for every model."""
 
@@ -67,9 +74,8 @@ class RatioTerm(Term):
         """The denominator of every model is at least this, which is positive."""
 
     def evaluate(self, graph: DecisionGraph, data: Dataset) -> Fraction:
-        confusion = np.zeros((data.n_classes, data.n_classes), dtype=np.int64)
-        np.add.at(confusion, (np.asarray(data.y), graph.predict_codes(data.X)), data.weights)
-        return Fraction(self.numerator(data).value(confusion), self.denominator(data).value(confusion))
+        counted = confusion(graph, data)
+        return Fraction(self.numerator(data).value(counted), self.denominator(data).value(counted))
 
     def unit(self, data: Dataset) -> Fraction:
         return Fraction(1)
@@ -98,6 +104,59 @@ class RatioTerm(Term):
         weight = [int(w) for w in data.class_weights]
         constant += sum(min(row) * w for row, w in zip(cells, weight, strict=True))
         return Cost([[cell - min(row) for cell in row] for row in cells]), -constant * data.weight_unit
+
+
+class TwoCountTerm(Term):
+    """A loss that depends on two counts x and y, such as false positives and false negatives, and grows with both.
+
+    Attributes
+    ----------
+    turning : Fraction
+        For every v up to here, the points of the rectangle with a loss of at least v form a convex set. So do their
+        corners (X, 0) and (0, Y), which have at least this loss.
+    """
+
+    is_sum: ClassVar[bool] = False
+    is_whole: ClassVar[bool] = False
+    turning: ClassVar[Fraction]
+
+    @abstractmethod
+    def counts(self, data: Dataset) -> tuple[Count, Count]:
+        """x and y: entries that are not negative, and no constant."""
+
+    @abstractmethod
+    def most(self, data: Dataset) -> tuple[int, int]:
+        """The rectangle: x is at most X and y is at most Y."""
+
+    @abstractmethod
+    def loss(self, data: Dataset, x: Fraction, y: Fraction) -> Fraction:
+        """The value at any point of the rectangle, a model's or not."""
+
+    def point(self, graph: DecisionGraph, data: Dataset) -> tuple[int, int]:
+        """(x, y) of a model, in units of weight."""
+        counted = confusion(graph, data)
+        x, y = self.counts(data)
+        return x.value(counted), y.value(counted)
+
+    def evaluate(self, graph: DecisionGraph, data: Dataset) -> Fraction:
+        x, y = self.point(graph, data)
+        return self.loss(data, Fraction(x), Fraction(y))
+
+    def unit(self, data: Dataset) -> Fraction:
+        return Fraction(1)
+
+    def build(self, model: Model, ports: Ports) -> Expr:
+        raise SpecError(
+            f"{self} is no part of a compiled objective",
+            cause="it is minimised by solving for costs, again and again",
+            fix="use problem.minimize(...) and problem.solve()",
+        )
+
+    def cost(self, data: Dataset, a: int, b: int) -> Cost:
+        """``a x + b y`` as costs of predictions."""
+        x, y = self.counts(data)
+        rows = zip(x.per_cell, y.per_cell, strict=True)
+        return Cost([[a * one + b * other for one, other in zip(*row, strict=True)] for row in rows])
 
 
 class LargestTerm(Term):
@@ -134,3 +193,16 @@ class LargestTerm(Term):
 
     def largest(self, data: Dataset, shape: Shape) -> Fraction:
         return max((Fraction(0), *(term.largest(data, shape) for term in self._sums(data))))
+
+
+class SteppedTerm(Term):
+    """What a model lacks of one of several nested requirements: the least amount among those that it satisfies."""
+
+    is_sum: ClassVar[bool] = False
+
+    @abstractmethod
+    def steps(self, data: Dataset, shape: Shape) -> Sequence[tuple[Requirement | None, Fraction]]:
+        """The requirements from the loosest to the tightest, each with the amount paid; None: any model of the shape.
+
+        A model that satisfies one of them satisfies all before it, and the amounts fall to 0.
+        """

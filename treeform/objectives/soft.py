@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from treeform.errors import Infeasible, SpecError, TreeformError
-from treeform.language.composed import LargestTerm
+from treeform.language.composed import LargestTerm, SteppedTerm
 from treeform.language.costs import LARGEST_COST, SampleCost, too_large
 from treeform.language.objective import Term
 from treeform.language.requirement import Requirement, asks_for_tests
@@ -19,6 +19,7 @@ from treeform.language.requirement_text import parse
 from treeform.language.shortfall import Excess
 from treeform.language.totals import TotalRow, Totals
 from treeform.objectives.group_error import AT
+from treeform.requirements.counted import PayableAtMost
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -32,7 +33,7 @@ class Soft(Term):
     """What a model lacks of a requirement: `Requirement.lacking`, 0 where it is satisfied.
 
     Made by `Requirement.soft`, which gives it a price. What is the largest excess of rows over totals is minimised by
-    the native engines, row by row; everything else that can be stated over ports by solvers.
+    the native engines, row by row, and a count bound by bound; what else can be stated over ports by solvers.
 
     Parameters
     ----------
@@ -69,7 +70,7 @@ class Soft(Term):
         if asks_for_tests([bound]):
             reason = "a test that decides nothing could satisfy it, and objectives leave such tests out"
         elif bound.slack_unit(data) is not None:
-            return SoftPorts(bound)
+            return SoftCount(bound) if isinstance(bound, PayableAtMost) else SoftPorts(bound)
         raise SpecError(
             f"{bound} cannot be soft",
             cause=reason,
@@ -171,6 +172,16 @@ class SoftPorts(Soft):
         return self.requirement.slack(model, ports)
 
 
+class SoftCount(SoftPorts, SteppedTerm):
+    """What a count has beyond its bound: for native engines, the least over all bounds of what is paid under it."""
+
+    is_sum: ClassVar[bool] = False
+
+    def steps(self, data: Dataset, shape: Shape) -> Sequence[tuple[Requirement | None, Fraction]]:
+        assert isinstance(self.requirement, PayableAtMost)
+        return self.requirement.steps(data, shape)
+
+
 class SoftRows(Soft, LargestTerm):
     """What is lacking as the largest excess of rows over totals of samples, or 0."""
 
@@ -261,15 +272,18 @@ class LargestExcess(Requirement, listed=False):
 
     def _rows(self) -> list[tuple[np.ndarray, int]]:
         """(coef, side): the sum is at most the side; whole numbers, in multiples of the least unit of two rows."""
-        own = self.sides[self.chosen].excess
-        rows = [(-own.coef, -own.side)]  # c_r t - h_r >= 0
+        chosen_excess = self.sides[self.chosen].excess
+        rows = [(-chosen_excess.coef, -chosen_excess.side)]  # c_r t - h_r >= 0
         for number, other in enumerate(self.sides):
             if number == self.chosen:
                 continue
             # u_s (c_s t - h_s) <= u_r (c_r t - h_r)
-            ratio = other.excess.unit / own.unit
+            ratio = other.excess.unit / chosen_excess.unit
             a, b = ratio.numerator, ratio.denominator
-            coef, side = a * other.excess.coef - b * own.coef, a * other.excess.side - b * own.side
+            coef, side = (
+                a * other.excess.coef - b * chosen_excess.coef,
+                a * other.excess.side - b * chosen_excess.side,
+            )
             step = max(1, int(np.gcd.reduce(np.abs(coef), axis=None)))
             rows.append((coef // step, side // step))
         return rows

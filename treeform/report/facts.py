@@ -358,8 +358,8 @@ def _of_values(
     """What a report says of a regression model: its rules tell mean and spread of the targets at each leaf."""
     later: tuple[tuple[str, str], ...] = ()
     if held_out is not None:
-        own = question.with_(data=held_out.data)
-        later = (("held-out table", held_out.source), *_accuracy(graph, own, "held-out"))
+        later_question = question.with_(data=held_out.data)
+        later = (("held-out table", held_out.source), *_accuracy(graph, later_question, "held-out"))
     return {
         "model_size": size_text(graph),
         "svg": picture.text(),

@@ -80,6 +80,15 @@ class PayableAtMost(AtMost):
     def most(self, data: Dataset, shape: Shape) -> int:
         """No model of ``shape`` has more."""
 
+    def steps(self, data: Dataset, shape: Shape) -> list[tuple[Requirement | None, Fraction]]:
+        """From any model of the shape down to ``k``, each bound with what lies between; see `SteppedTerm`."""
+        most = self.most(data, shape)
+        bounds = range(most - 1, self.k - 1, -1)
+        return [
+            (None, Fraction(max(0, most - self.k))),
+            *((self.with_bound(bound), Fraction(bound - self.k)) for bound in bounds),
+        ]
+
     def slack_unit(self, data: Dataset) -> Fraction:
         return Fraction(1)
 

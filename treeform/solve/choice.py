@@ -7,6 +7,7 @@ from typing import Any
 
 from treeform import backends
 from treeform.backends import Backend
+from treeform.backends.isolated import isolated
 from treeform.backends.run import LINEAR
 from treeform.catalogue.formulations import find_formulation
 from treeform.catalogue.solvers import find_solver
@@ -17,7 +18,7 @@ from treeform.language.abilities import Variants
 from treeform.language.formulation import Formulation
 from treeform.language.question import Question
 from treeform.shape import UNIVARIATE, Tree
-from treeform.solve.in_parts import first_part, is_largest, too_many_parts
+from treeform.solve.in_parts import first_part, is_largest, stated_whole, too_many_parts
 from treeform.solve.options import SolveOptions
 from treeform.solve.regression import regression_engine
 from treeform.solve.relaxation import relax
@@ -47,11 +48,22 @@ class Plan:
 
 def choose(question: Question, options: SolveOptions) -> Plan:
     """Choose what the user left open, and note it in the plan."""
+    plan = _chosen(question, options)
+    if not options.isolate:
+        return plan
+    if plan.backend is None:
+        assert plan.engine is not None
+        said = f"isolate has no effect: {plan.engine.name} is part of treeform and runs in this process"
+        return replace(plan, notes=(*plan.notes, said))
+    return replace(plan, backend=isolated(plan.backend))
+
+
+def _chosen(question: Question, options: SolveOptions) -> Plan:
     if question.objective.is_regression:
         question.objective.check(question.data, question.shape)
         native = regression_engine(question, options)
-        said = f"solver: {native.name}, the native search for regression trees"
-        notes = (said,) if options.solver is None else ()
+        choice_note = f"solver: {native.name}, the native search for regression trees"
+        notes = (choice_note,) if options.solver is None else ()
         return Plan(native, None, None, None, _start(options.warm_start), notes)
     if question.objective.is_sum:
         return _choose(question, options)
@@ -59,9 +71,9 @@ def choose(question: Question, options: SolveOptions) -> Plan:
     if options.solver is not None and isinstance(engine := find_solver(options.solver), Engine):
         require_exact(first_part(question), engine, question)
     plan = _choose(first_part(question), options)
-    if is_largest(question) and options.solver is None and too_many_parts(question):
+    if stated_whole(question) and options.solver is None and too_many_parts(question):
         return _choose(question, options)
-    if plan.engine is None and is_largest(question):
+    if plan.engine is None and stated_whole(question):
         return _stated_whole(question, options, plan)
     note = f"the objective {question.objective} is minimised in parts, each a sum over samples"
     return replace(plan, notes=(*plan.notes, note), in_parts=True)
@@ -70,7 +82,7 @@ def choose(question: Question, options: SolveOptions) -> Plan:
 def _stated_whole(question: Question, options: SolveOptions, in_parts: Plan) -> Plan:
     """The plan for the whole objective, where formulation and solver can state the largest of several sums."""
     assert in_parts.backend is not None
-    if LINEAR not in in_parts.backend.capabilities.forms:
+    if is_largest(question) and LINEAR not in in_parts.backend.capabilities.forms:
         return replace(in_parts, in_parts=True)
     return _choose(question, options)
 

@@ -30,8 +30,9 @@ from treeform.solve.result import Limit, SolveResult, Status, as_number, why_sto
 from treeform.solve.search import CompiledSearch
 from treeform.solve.simple_bounds import PROVER, PROVER_OF_CLASSES, classes_bound, floor_bound, out_of_reach
 from treeform.solve.totals_engine import totals_engine
+from treeform.solve.unrolled_trees import bound_by_trees
 from treeform.solve.verification import verify
-from treeform.steps import heard_by, tell
+from treeform.steps import observe_steps, report_step
 
 
 def solve(question: Question, options: SolveOptions = USUAL) -> SolveResult:
@@ -39,7 +40,7 @@ def solve(question: Question, options: SolveOptions = USUAL) -> SolveResult:
     plan = choose(question, options)
     budget = Budget(options.time_limit)
     ledger = Ledger(question, budget, options.on_progress)
-    with interruptible(budget), heard_by(ledger.hear):
+    with interruptible(budget), observe_steps(ledger.on_step):
         limit = _work(question, plan, ledger, budget, options.proofs)
     if options.proofs is not None:
         _tidy(options.proofs, plan, ledger)
@@ -88,10 +89,17 @@ def _in_parts(question: Question, plan: Plan, ledger: Ledger, budget: Budget) ->
         if claims.closed:
             return None
         if plan.engine is not None:
-            return _by_engine(part, plan.engine, claims, claims.budget)
+            return _by_engine(part, _able(plan.engine, part), claims, claims.budget)
         return _search(part, plan, claims, claims.budget, None)
 
     return budget.reason or search_in_parts(question, ledger, search)
+
+
+def _able(engine: Engine, part: Question) -> Engine:
+    """The engine, or one that honours rows over totals where only that one honours all of the part."""
+    relaxation = relax(part, engine)
+    other = None if relaxation is None or relaxation.exact else totals_engine(part)
+    return engine if other is None else other
 
 
 def _by_engine(question: Question, engine: Engine, ledger: Ledger, budget: Budget) -> Limit | None:
@@ -99,6 +107,9 @@ def _by_engine(question: Question, engine: Engine, ledger: Ledger, budget: Budge
         return run_regression(question, engine, ledger, budget)
     relaxation = relax(question, engine)
     assert relaxation is not None
+    bound_by_trees(question, engine, ledger, budget)
+    if ledger.stop():
+        return budget.reason
     ledger.set_phase(engine.name)
     outcome = run_engine(engine, relaxation, ledger, budget)
     return budget.reason or (Limit.MEMORY if outcome.reason == "memory" else None)
@@ -137,7 +148,7 @@ def _first_models(question: Question, plan: Plan, ledger: Ledger, budget: Budget
     ledger.set_phase(f"{plan.formulation.name}, first models")
     for made, graph in enumerate(plan.formulation.starts(question.data, question.shape), start=1):
         ledger.submit(graph, f"{plan.formulation.name}, first models")
-        tell(made, "models")
+        report_step(made, "models")
         if part.stop() or ledger.closed:
             return
 
@@ -286,7 +297,7 @@ def _result(question: Question, plan: Plan, ledger: Ledger, limit: Limit | None)
     for claim in ledger.claims:
         counters.update({f"{claim.by}: {name}": value for name, value in claim.counters.items()})
     solver, formulation = _who_answered(plan, ledger)
-    told = [] if graph is None else remarks(question, graph)
+    model_remarks = [] if graph is None else remarks(question, graph)
     return SolveResult(
         graph=graph,
         status=status,
@@ -298,7 +309,7 @@ def _result(question: Question, plan: Plan, ledger: Ledger, limit: Limit | None)
         claims=tuple(ledger.claims),
         trace=tuple(ledger.trace),
         seconds=ledger.budget.seconds,
-        notes=(*plan.notes, *ledger.notes, *_refuted(question, ledger), *told, *question.data.notes),
+        notes=(*plan.notes, *ledger.notes, *_refuted(question, ledger), *model_remarks, *question.data.notes),
         solver=solver,
         formulation=formulation,
         counters=counters,

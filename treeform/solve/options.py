@@ -26,6 +26,8 @@ class SolveOptions:
         Called with a `Progress` at each improvement.
     proofs : ProofWriter or None
         Where proofs of what is refuted go.
+    isolate : bool
+        Whether a solver runs in a process of its own; see `treeform.Isolated`.
 
     Raises
     ------
@@ -39,6 +41,7 @@ class SolveOptions:
     time_limit: float | None = None
     on_progress: Callable[[Progress], None] | None = None
     proofs: ProofWriter | None = None
+    isolate: bool = False
 
     def __post_init__(self) -> None:
         if self.on_progress is not None and not callable(self.on_progress):

@@ -16,7 +16,12 @@ from treeform.requirements.groups import Groups
 
 def remarks(question: Question, graph: DecisionGraph) -> list[str]:
     """Notes about a model that satisfies the question."""
-    return [*_abstentions(question, graph), *_sensitive_tests(question, graph)]
+    told = (term.remark(graph, question.data) for _, term in question.objective.terms)
+    return [
+        *(text for text in told if text is not None),
+        *_abstentions(question, graph),
+        *_sensitive_tests(question, graph),
+    ]
 
 
 def _abstentions(question: Question, graph: DecisionGraph) -> Iterator[str]:

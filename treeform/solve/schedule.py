@@ -58,6 +58,12 @@ NEIGHBOURHOODS = Share(0.1, most=10.0, unlimited=10.0)
 WITHIN_GAP = Share(0.45, unlimited=60.0)
 """The search with totals through the diagrams within the Lagrangian gap: it proves more than the solver after it."""
 
+BEFORE_TREES = Share(0.1, most=1.0, unlimited=1.0)
+"""The search for diagrams, before trees bound them: most small tables are proved by then."""
+
+UNROLLED_TREES = Share(0.15, most=5.0, unlimited=5.0)
+"""The best tree of the depth of a diagram, as its bound: where it is found, mostly within a second."""
+
 SMALLER_SHAPE = Share(0.3)
 """The same question on a shape of fewer layers, requirements and all, for each number of layers in turn: its best model
 is a model of the larger shapes, which are never worse than what a smaller one answers in this time."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from treeform.backends import Backend, Outcome, Run, Session, Verdict
-from treeform.errors import ContradictionError
+from treeform.errors import ContradictionError, SolverFailed
 from treeform.language.abilities import FirstModels, ObjectiveLiterals, RowsOnDemand
 from treeform.language.formulation import Compiled, Formulation
 from treeform.language.question import Question
@@ -18,6 +18,7 @@ from treeform.solve import schedule
 from treeform.solve.budget import Budget
 from treeform.solve.building import build_beside
 from treeform.solve.cores import raise_bound, terms_of
+from treeform.solve.faults import broke_down, faults
 from treeform.solve.ledger import Ledger
 from treeform.solve.result import Limit, why_stopped
 
@@ -73,7 +74,29 @@ class CompiledSearch:
         self._refuted: tuple[int | None] | None = None
 
     def run(self) -> None:
-        """Compile, solve to the end or to the budget, and enter what follows."""
+        """Compile, solve to the end or to the budget, and enter what follows.
+
+        A solver that breaks down ends this search only, where there is a model already.
+
+        Raises
+        ------
+        SolverFailed
+            If it breaks down and nothing was found before.
+        """
+        try:
+            self._run()
+        except SolverFailed as error:
+            if self.ledger.graph is None:
+                raise
+            self._note(broke_down(error))
+            self.limit = self.budget.reason or Limit.SOLVER
+
+    def _note(self, text: str) -> None:
+        note = f"{self.by}: {text}"
+        if note not in self.ledger.notes:
+            self.ledger.notes.append(note)
+
+    def _run(self) -> None:
         self.ledger.set_phase(f"building {self.formulation.name}")
         session = build_beside(self._open, self.budget.stop)
         if session is None:
@@ -263,8 +286,10 @@ class CompiledSearch:
 
     def _limit(self, outcome: Outcome) -> Limit | None:
         self.info = dict(outcome.info)
+        for fault in faults(self.info):
+            self._note(fault)
         if "settled by" in self.info:
-            self.ledger.notes.append(f"{self.by}: settled by {self.info['settled by']}")
+            self._note(f"settled by {self.info['settled by']}")
         if outcome.verdict in (Verdict.OPTIMAL, Verdict.INFEASIBLE) or outcome.reason is None:
             return None
         # A stopped solver returns "interrupted"; the budget holds whether that was Ctrl-C or the time limit.

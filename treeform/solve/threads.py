@@ -1,4 +1,4 @@
-"""The same solver on more threads."""
+"""The same solver on more threads, or in a process of its own."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import inspect
 from dataclasses import replace
 from typing import Any
 
+from treeform.backends.isolated import Isolated
 from treeform.data.rows import setting_text
 from treeform.errors import SpecError
 from treeform.language.question import Question
@@ -35,6 +36,8 @@ def with_threads(solver: Any, threads: int) -> Any:
     SpecError
         If it has no such setting.
     """
+    if isinstance(solver, Isolated):
+        return Isolated(with_threads(solver.solver, threads), solver.memory_limit)
     known = inspect.signature(type(solver)).parameters
     for name in ("threads", "workers"):
         if name in known:
@@ -47,3 +50,9 @@ def with_threads(solver: Any, threads: int) -> Any:
         cause="it has no setting for threads",
         fix=f"leave out {setting_text('threads', str(threads))}",
     )
+
+
+def alone(question: Question, options: SolveOptions) -> Any:
+    """The solver that the options lead to, in a process of its own; None where an engine of treeform is chosen."""
+    plan = choose(question, replace(options, isolate=True))
+    return options.solver if plan.backend is None else plan.backend

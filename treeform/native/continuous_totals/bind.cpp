@@ -13,8 +13,9 @@ using Amounts = Array<Amount, Dimensions>;
 
 Samples samples_of(const Array<double, 2>& x, const Array<std::int32_t, 1>& kind, const Amounts<1>& weight,
                    const Amounts<2>& cost, const Amounts<3>& row, const Amounts<1>& test_row, const Amounts<1>& lo,
-                   const Amounts<1>& hi) {
-    require_aligned(x, kind, weight, cost, row, test_row, lo, hi);
+                   const Amounts<1>& hi, const Amounts<2>& mark, const Array<std::int32_t, 1>& clash_begin,
+                   const Amounts<1>& clash_low, const Amounts<1>& clash_high) {
+    require_aligned(x, kind, weight, cost, row, test_row, lo, hi, mark, clash_begin, clash_low, clash_high);
     Samples s;
     s.x = x.data(), s.n = x.shape(0), s.features = x.shape(1), s.kind = kind.data();
     s.weight = weight.is_valid() ? weight.data() : nullptr;
@@ -34,6 +35,14 @@ Samples samples_of(const Array<double, 2>& x, const Array<std::int32_t, 1>& kind
     const auto is_negative = [](Amount value) { return value < 0; };
     require(std::none_of(s.cost, s.cost + cost.size(), is_negative), "a cost is negative");
     require(std::none_of(s.test_row, s.test_row + rows, is_negative), "a test's amount is negative");
+    s.mark = mark.data(), s.clash_begin = clash_begin.data();
+    s.clash_low = clash_low.data(), s.clash_high = clash_high.data();
+    require(mark.shape(0) == cost.shape(0) && mark.shape(1) == cost.shape(1), "there is one mark per kind and label");
+    require(clash_begin.shape(0) == s.features + 1 && s.clash_begin[0] == 0, "clashes begin once per feature");
+    require(std::is_sorted(s.clash_begin, s.clash_begin + s.features + 1)
+                && clash_low.shape(0) == std::size_t(s.clash_begin[s.features])
+                && clash_high.shape(0) == clash_low.shape(0),
+            "the clashes' arrays do not fit");
     return s;
 }
 
@@ -41,6 +50,8 @@ Settings settings_of(Keywords& keywords, const Samples& samples) {
     Settings s;
     s.depth = keywords.integer_as<int>("depth"), s.min_support = keywords.integer("min_support");
     s.min_flow = keywords.integer("min_flow"), s.upper = keywords.integer_or("upper", kNone);
+    s.threads = keywords.integer_as<int>("threads");
+    require(s.threads >= 1, "there is less than one thread");
     s.memory = keywords.integer_as<std::size_t>("memory"), s.simd = keywords.text("simd");
     const Names use = keywords.names("use");
     s.multipliers = use("multipliers"), s.lazy = use("lazy"), s.steps = use("steps"), s.shallow = use("shallow");
@@ -80,9 +91,12 @@ nb::dict to_dict(const Outcome& out) {
 
 nb::dict continuous_totals(const Array<double, 2>& x, const Array<std::int32_t, 1>& kind, const Amounts<1>& weight,
                            const Amounts<2>& cost, const Amounts<3>& row, const Amounts<1>& test_row,
-                           const Amounts<1>& lo, const Amounts<1>& hi, const nb::kwargs& given) {
+                           const Amounts<1>& lo, const Amounts<1>& hi, const Amounts<2>& mark,
+                           const Array<std::int32_t, 1>& clash_begin, const Amounts<1>& clash_low,
+                           const Amounts<1>& clash_high, const nb::kwargs& given) {
     Keywords keywords(given);
-    Samples samples = samples_of(x, kind, weight, cost, row, test_row, lo, hi);
+    Samples samples =
+        samples_of(x, kind, weight, cost, row, test_row, lo, hi, mark, clash_begin, clash_low, clash_high);
     samples.test_cost = keywords.integer("test_cost");
     require(samples.test_cost >= 0, "a test's cost is negative");
     const Settings settings = settings_of(keywords, samples);
@@ -100,11 +114,12 @@ nb::dict continuous_totals(const Array<double, 2>& x, const Array<std::int32_t, 
 
 void bind(nb::module_& m) {
     m.def("continuous_totals", &continuous_totals, nb::arg("x"), nb::arg("kind"), nb::arg("weight").none(),
-          nb::arg("cost"), nb::arg("row"), nb::arg("test_row"), nb::arg("lo"), nb::arg("hi"), nb::arg("keywords"),
+          nb::arg("cost"), nb::arg("row"), nb::arg("test_row"), nb::arg("lo"), nb::arg("hi"), nb::arg("mark"),
+          nb::arg("clash_begin"), nb::arg("clash_low"), nb::arg("clash_high"), nb::arg("keywords"),
           "Solve for the cheapest decision tree over all thresholds under rows on totals; see "
           "treeform.engines.ContinuousTotals. Keywords: depth, min_support, min_flow, upper, start, start_key, "
           "test_cost, "
-          "memory, simd, use, time_limit, poll.");
+          "memory, simd, threads, use, time_limit, poll.");
 }
 
 }  // namespace treeform::continuous_totals

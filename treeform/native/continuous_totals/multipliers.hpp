@@ -13,7 +13,7 @@ struct Line {
     Amount cost;
     std::vector<Amount> row;
     Tree tree;
-    bool admissible = true;  // supports; its line counts in any case
+    bool admissible = true;  // supports and marks; its line counts in any case
 };
 
 class Multipliers {

@@ -1,5 +1,6 @@
 #pragma once
 // What is asked of the engine, in whole numbers, and what it answers. No algorithm here.
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -29,7 +30,21 @@ struct Samples {
     const Amount* test_row = nullptr;
     const Amount* lo = nullptr;  // per row; -kNone: no bound
     const Amount* hi = nullptr;  // per row; kNone: no bound
+    /// Marks of a sample of kind k under label c, bit by bit at [k * labels + c]. No test of column f has one of
+    /// clash_low[j] on its lower side and one of clash_high[j] on its upper side, clash_begin[f] <= j < clash_begin[f +
+    /// 1].
+    const Amount* mark = nullptr;
+    const std::int32_t* clash_begin = nullptr;
+    const Amount *clash_low = nullptr, *clash_high = nullptr;
 
+    bool has_clashes() const { return clash_begin[features] > 0; }
+    bool has_clashes(int f) const { return clash_begin[f] < clash_begin[f + 1]; }
+    /// Whether subtrees with these marks may stand on the two sides of a test of column f.
+    bool may_meet(int f, std::uint64_t lower, std::uint64_t upper) const {
+        for (int j = clash_begin[f]; j < clash_begin[f + 1]; ++j)
+            if ((lower & std::uint64_t(clash_low[j])) != 0 && (upper & std::uint64_t(clash_high[j])) != 0) return false;
+        return true;
+    }
     Amount weight_of(std::size_t i) const { return weight ? weight[i] : 1; }
 };
 
@@ -51,6 +66,7 @@ struct Settings {
     Amount upper = kNone;  // only trees that cost less are wanted
     bool multipliers = true, lazy = true, steps = true, shallow = true, rough = true, roots = true, dominance = true;
     bool neighbourhood = true, shrinking = true, subinterval = true, features = true;
+    int threads = 1;
     std::size_t memory = std::size_t(1) << 30;
     std::string simd = "auto";
     Tree start;  // may be empty
@@ -68,6 +84,12 @@ struct Counters {
     std::uint64_t pairs = 0;  // pairs of solutions joined
     std::uint64_t guesses = 0;  // passes with a guessed upper bound
     std::uint64_t activated = 0;  // sides of rows that had to become active
+
+    /// What a worker lists and joins.
+    void add(const Counters& o) {
+        alive += o.alive, walks += o.walks, fronts += o.fronts, kept += o.kept, pairs += o.pairs;
+        largest = std::max(largest, o.largest);
+    }
 };
 
 struct Outcome {

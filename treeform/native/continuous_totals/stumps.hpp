@@ -105,8 +105,9 @@ private:
     }
     /// A test before `place` of feature g: label a below it, b above.
     void found(const Node& node, const Sums& sums, int g, std::size_t place, int a, int b, const Visit& visit) const {
-        visit(plus(amounts_.moved(sums.constant[b], walk_.below, b, a), amounts_.test),
-              Stump{{g, node.key(g)[place]}, {a, b}});
+        Solution<K> both = plus(amounts_.moved(sums.constant[b], walk_.below, b, a), amounts_.test);
+        if (amounts_.marks && !amounts_.join_marks(g, sums.weight, walk_.below, a, b, both)) return;
+        visit(both, Stump{{g, node.key(g)[place]}, {a, b}});
     }
 
     /// With d = what the rows below pay more for label 0 than for label 1, the two ways to label a test cost (all 1) +

@@ -10,7 +10,7 @@ namespace treeform::continuous_totals {
 struct Valued {
     Amount cost = 0;
     std::vector<Amount> row;
-    bool admissible = true;  // supports
+    bool admissible = true;  // supports, and no marks that clash
     bool satisfied = true;   // and rows
 };
 
@@ -19,6 +19,7 @@ Valued value_of(const Tree& tree, const Priced<W>& data, const Settings& setting
     const Samples& s = data.samples;
     const std::size_t size = tree.feature.size();
     std::vector<Amount> load(size, 0);
+    std::vector<std::uint64_t> marks(size, 0);
     Valued out;
     out.row.assign(s.rows, 0);
     for (std::size_t i = 0; i < s.n; ++i) {
@@ -31,6 +32,7 @@ Valued value_of(const Tree& tree, const Priced<W>& data, const Settings& setting
         }
         const std::size_t k = static_cast<std::size_t>(s.kind[i]) * s.labels + tree.label[at];
         out.cost += w * s.cost[k];
+        marks[at] |= std::uint64_t(s.mark[k]);
         for (int r = 0; r < s.rows; ++r) out.row[r] += w * s.row[k * s.rows + r];
     }
     for (std::size_t v = 0; v < size; ++v) {
@@ -41,6 +43,12 @@ Valued value_of(const Tree& tree, const Priced<W>& data, const Settings& setting
         } else {
             out.admissible &= load[v] >= settings.min_support && (size == 1 || load[v] > 0);
         }
+    }
+    for (std::size_t v = size; v-- > 0;) {
+        if (tree.feature[v] < 0) continue;
+        const std::uint64_t left = marks[tree.left[v]], right = marks[tree.right[v]];
+        out.admissible &= s.may_meet(tree.feature[v], left, right);
+        marks[v] = left | right;
     }
     out.satisfied = out.admissible;
     for (int r = 0; r < s.rows; ++r) out.satisfied &= out.row[r] >= s.lo[r] && out.row[r] <= s.hi[r];

@@ -1,0 +1,67 @@
+"""The bound of a diagram by the best tree of its depth."""
+
+import numpy as np
+
+import treeform as tf
+from treeform.engines import DiagramSearch
+from treeform.solve import unrolled_trees
+from treeform.solve.budget import Budget
+from treeform.solve.ledger import Ledger
+
+
+def _table(seed: int) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 6, (rng.integers(8, 40), 3)).astype(float)
+    return X, rng.integers(0, 2 + seed % 2, len(X))
+
+
+def _drawn(seed: int) -> tf.Problem:
+    X, y = _table(seed)
+    widths = [(1, 1), (1, 2), (1, 2, 1), (1, 1, 2)][seed % 4]
+    return tf.Problem(X, y, shape=tf.Diagram(*widths)).minimize(tf.Error() + seed % 3 * tf.Nodes())
+
+
+def _without_the_first_turn(monkeypatch) -> None:
+    run = unrolled_trees.run_engine
+
+    def only_trees(engine, *rest):
+        return None if isinstance(engine, DiagramSearch) else run(engine, *rest)
+
+    monkeypatch.setattr(unrolled_trees, "run_engine", only_trees)
+    monkeypatch.setattr(unrolled_trees, "LARGE", 0)
+
+
+def test_no_diagram_is_below_the_bound_of_the_trees(monkeypatch):
+    optima = [_drawn(seed).solve(tf.DiagramSearch()).objective for seed in range(24)]
+    _without_the_first_turn(monkeypatch)
+    tight = 0
+    for seed, optimum in enumerate(optima):
+        question = _drawn(seed).question
+        ledger = Ledger(question, Budget(None))
+        unrolled_trees.bound_by_trees(question, tf.DiagramSearch(), ledger, Budget(None))
+        lower = question.to_units(ledger.lower)
+        assert lower <= optimum
+        tight += lower == optimum
+        if ledger.graph is not None:
+            assert question.to_units(ledger.upper) >= optimum
+        assert _drawn(seed).solve().objective == optimum
+    assert tight > 0
+
+
+def test_the_bound_of_the_trees_is_checked_with_the_certificate(monkeypatch):
+    _without_the_first_turn(monkeypatch)
+    result = _drawn(5).solve()
+    assert any(claim.by == "contree" and "widths" in " ".join(claim.relaxation) for claim in result.claims)
+    assert tf.check(result.certificate(), *_table(5)).ok
+
+
+def test_small_tables_and_deep_diagrams_go_without(monkeypatch):
+    called = []
+    monkeypatch.setattr(unrolled_trees, "run_engine", lambda engine, *rest: called.append(engine))
+    for shape in (tf.Diagram(1, 2), tf.Diagram(1, 2, 2, 2, 2), tf.Tree(2)):
+        problem = tf.Problem(np.arange(12.0)[:, None], np.arange(12) % 2, shape=shape).minimize(tf.Error())
+        question = problem.question
+        unrolled_trees.bound_by_trees(
+            question, tf.DiagramSearch(), Ledger(question, Budget(None)), Budget(None)
+        )
+    assert not called

@@ -1,0 +1,51 @@
+"""Limits on the memory of a child process, and how the lack of memory shows."""
+
+from __future__ import annotations
+
+import os
+
+from treeform.errors import SolverFailed, SpecError
+
+try:
+    import resource
+except ImportError:  # Windows has no such limits
+    resource = None  # type: ignore[assignment]
+
+LEAST_MEMORY = 256
+"""Megabytes that a child needs before any solver."""
+SIGNS = ("memory", "bad_alloc", "out of mem", "cannot allocate", "can't start new thread")
+"""Words with which Python, C++ and solvers say that there was no memory left."""
+
+
+def check_memory_limit(megabytes: int | None) -> int | None:
+    """Refuse a limit that is too small.
+
+    Raises
+    ------
+    SpecError
+        If it is no whole number of at least `LEAST_MEMORY`.
+    """
+    whole = isinstance(megabytes, int) and not isinstance(megabytes, bool)
+    if megabytes is not None and (not whole or megabytes < LEAST_MEMORY):
+        raise SpecError(
+            f"memory_limit={megabytes!r} is not possible",
+            cause=f"it is a whole number of megabytes, at least {LEAST_MEMORY}, which Python itself needs",
+        )
+    return megabytes
+
+
+def cap_memory(megabytes: int | None) -> None:
+    """Let this process have no more memory than that; None is half of the machine's. Not on Windows."""
+    if resource is None:
+        return
+    if megabytes is None:
+        megabytes = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2**21
+    limit = max(megabytes, LEAST_MEMORY) * 2**20
+    hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+    resource.setrlimit(resource.RLIMIT_AS, (limit if hard < 0 else min(limit, hard), hard))
+
+
+def out_of_memory(error: SolverFailed) -> bool:
+    """Whether a child failed for lack of memory, by the end of its output."""
+    words = f"{error.what} {error.cause}".lower()
+    return any(sign in words for sign in SIGNS)

@@ -1,0 +1,116 @@
+"""The Matthews correlation, as a loss."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from treeform.errors import SpecError
+from treeform.language.composed import Count, TwoCountTerm
+from treeform.language.costs import LARGEST_COST, too_large
+from treeform.language.objective_text import quoted, settings_in
+from treeform.objectives.settings import only
+from treeform.requirements.groups import favourable_code
+
+if TYPE_CHECKING:
+    from treeform.data import Dataset
+    from treeform.graph import DecisionGraph
+    from treeform.shape import Shape
+
+
+@dataclass(frozen=True)
+class MatthewsLoss(TwoCountTerm):
+    """1 less the square of Matthews' correlation coefficient; a negative correlation adds its square.
+
+    The coefficient of two classes, phi, is a square root; its square is a fraction, and orders models alike. The least
+    loss is therefore the greatest coefficient. `correlation` turns a value into the coefficient.
+
+    Parameters
+    ----------
+    positive : label, optional
+        The class that is told from all others. With two classes it may be left out, and makes no difference.
+
+    Raises
+    ------
+    SpecError
+        When bound to data: there is no such class, or there are more than two and none is named.
+
+    Notes
+    -----
+    Matthews, Comparison of the predicted and observed secondary structure of T4 phage lysozyme, Biochimica et
+    Biophysica Acta 405, 1975. With P and N the weights of the positive class and of the others, x false positives and y
+    false negatives,
+
+        phi = (TP TN - FP FN) / sqrt(P N (TP + FP) (TN + FN)),    TP TN - FP FN = P N - P x - N y,
+
+    and 0 where the predicted class is always the same. The root is concave in x - y, and the numerator linear. So the
+    points with a coefficient of at most t >= 0 form a convex set: where the convex hull of all models lies in it, no
+    model has a greater one. The hull is bounded by minimising costs ``a x + b y`` (`treeform.solve.two_counts`).
+
+    Examples
+    --------
+    >>> MatthewsLoss.correlation(Fraction(3, 4))
+    0.5
+    """
+
+    positive: Any = None
+    name: ClassVar[str] = "matthews_loss"
+    turning: ClassVar[Fraction] = Fraction(1)
+
+    @staticmethod
+    def correlation(value: Fraction | int | float) -> float:
+        """Matthews' coefficient of a model with this loss, between -1 and 1; rounded to a float."""
+        square = 1 - value
+        return math.copysign(math.sqrt(abs(square)), square)
+
+    def bind(self, data: Dataset, **context: Any) -> MatthewsLoss:
+        label = data.classes[favourable_code(self.positive, data, self, "positive")]
+        return replace(self, positive=label.item() if isinstance(label, np.generic) else label)
+
+    def counts(self, data: Dataset) -> tuple[Count, Count]:
+        """False positives and false negatives."""
+        code, classes = self._code(data), range(data.n_classes)
+        return (
+            Count(tuple(tuple(int(t != code and g == code) for g in classes) for t in classes)),
+            Count(tuple(tuple(int(t == code and g != code) for g in classes) for t in classes)),
+        )
+
+    def most(self, data: Dataset) -> tuple[int, int]:
+        """All others, and all of the positive class."""
+        positives = int(data.class_weights[self._code(data)])
+        return data.total_weight - positives, positives
+
+    def loss(self, data: Dataset, x: Fraction, y: Fraction) -> Fraction:
+        others, positives = self.most(data)
+        above = positives * others - positives * x - others * y
+        below = positives * others * (positives + x - y) * (others - x + y)
+        return Fraction(1) if not above or not below else 1 - Fraction(above * abs(above)) / below
+
+    def largest(self, data: Dataset, shape: Shape) -> Fraction:
+        return Fraction(2)
+
+    def refusal(self, data: Dataset, shape: Shape) -> SpecError | None:
+        dearest = Fraction(max(self.most(data)))
+        return too_large(dearest, data) if dearest * data.total_weight >= LARGEST_COST else None
+
+    def remark(self, graph: DecisionGraph, data: Dataset) -> str:
+        value = self.evaluate(graph, data)
+        sign = "-" if value > 1 else ""
+        return (
+            f"Matthews' correlation is {self.correlation(value):.6g}, which is {sign}sqrt({abs(1 - value)})"
+        )
+
+    def _code(self, data: Dataset) -> int:
+        return favourable_code(self.positive, data, self, "positive")
+
+    @classmethod
+    def from_text(cls, inside: str | None) -> MatthewsLoss:
+        settings = only(settings_in(inside, cls.name), ("positive",), cls.name)
+        return cls(settings.get("positive"))
+
+    def __str__(self) -> str:
+        return self.name if self.positive is None else f"{self.name}[positive={quoted(str(self.positive))}]"

@@ -1,0 +1,35 @@
+"""What a solver did wrong in a run, as notes of the result."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from treeform.errors import SolverFailed
+
+
+def faults(info: Mapping[str, Any]) -> Iterator[str]:
+    """The faults that a run's information names, each as the end of a sentence about the solver."""
+    for failure in info.get("failed", ()):
+        yield f"failed: {one_line(failure)}"
+    if "killed" in info:
+        yield f"was killed: {info['killed']}"
+    if info.get("abandoned"):
+        yield "did not stop when asked to, and was left alone"
+    if "disbelieved" in info:
+        yield f"was not believed: {info['disbelieved']}"
+    if info.get("rejected"):
+        rows = ", ".join(info.get("violated", {}))
+        yield f"gave {info['rejected']} points that violate rows" + (f" ({rows})" if rows else "")
+
+
+def broke_down(error: SolverFailed) -> str:
+    """The end of a sentence about a solver that raised this."""
+    return f"broke down: {one_line(error)}"
+
+
+def one_line(error: object) -> str:
+    """The text of an error in one line."""
+    if isinstance(error, SolverFailed):
+        return error.what + (f" ({error.cause})" if error.cause else "")
+    return " ".join(str(error).split())

@@ -1,0 +1,174 @@
+"""The parts of a question whose objective is no sum: their ledgers, and what is entered for the whole."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from treeform.graph import DecisionGraph
+from treeform.language.question import Question
+from treeform.solve.engines import NOTHING_FITS
+from treeform.solve.ledger import Ledger
+from treeform.solve.result import Limit
+from treeform.solve.verification import Verified
+
+Search = Callable[[Question, Ledger], Limit | None]
+"""Searches one part within a ledger; returns why it stopped early."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """A question whose objective is a sum, and the value below which a model of it can improve the whole.
+
+    Attributes
+    ----------
+    question : Question
+    target : Fraction or None
+        In units of the part's objective: no model is below the value claimed of the whole exactly if no model of any
+        part is below its target. None: the claim is that there is no model at all.
+    plus : Fraction
+        What the whole is worth more than the part's objective, in the user's units.
+    """
+
+    question: Question
+    target: Fraction | None
+    plus: Fraction = Fraction(0)
+
+
+class PartLedger(Ledger):
+    """The claims on one part; models go on to the whole, and what is not below ``target`` is not wanted."""
+
+    def __init__(self, part: Part, whole: Ledger, title: str) -> None:
+        super().__init__(part.question, whole.budget)
+        self.whole = whole
+        self.title = title
+        self.runners = whole.runners
+        self._most = None
+        if part.target is not None:
+            self._most = math.ceil(part.target * part.question.scale) - 1
+
+    @property
+    def cutoff(self) -> int | None:
+        known = [value for value in (self.upper, self._most) if value is not None]
+        return math.floor(min(known)) if known else None
+
+    @property
+    def closed(self) -> bool:
+        beyond = self._most is not None and self.lower is not None and self.lower > self._most
+        return super().closed or beyond
+
+    def submit(self, graph: DecisionGraph, by: str) -> Verified:
+        self.whole.submit(graph, by)
+        return super().submit(graph, by)
+
+    def set_phase(self, phase: str) -> None:
+        self.whole.set_phase(f"{self.title}: {phase}")
+
+    @property
+    def bound(self) -> Fraction | None:
+        """No model of the part is below; None: there is none."""
+        if self.impossible:
+            return None
+        return Fraction(0) if self.lower is None else self.question.to_units(self.lower)
+
+
+class Whole:
+    """One question, its ledger, and how its parts are searched."""
+
+    def __init__(self, question: Question, ledger: Ledger, search: Search) -> None:
+        self.question = question
+        self.ledger = ledger
+        self.search = search
+
+    def searched(self, inner: PartLedger, known: Sequence[DecisionGraph] = ()) -> Limit | None:
+        """Search a part, from the best model of the whole and the models ``known``; why it stopped early."""
+        for graph in known if self.ledger.graph is None else (self.ledger.graph, *known):
+            inner.submit(graph, "the best model so far")
+        limit = self.search(inner.question, inner)
+        # That nothing fits in one part says nothing of the whole.
+        own = [note for note in inner.notes if not note.startswith(NOTHING_FITS)]
+        self.ledger.notes += [note for note in own if note not in self.ledger.notes]
+        return limit
+
+    def value(self) -> Fraction | None:
+        """Of the best model known, in the user's units."""
+        best = self.ledger.upper
+        return None if best is None else self.question.to_units(best)
+
+    def better(self, before: int | Fraction | None) -> bool:
+        """Whether a better model is known than ``before``, scaled."""
+        now = self.ledger.upper
+        return now is not None and (before is None or now < before)
+
+    def at_least(
+        self, value: Fraction, parts: Sequence[PartLedger | None], shown_by: dict[str, Any] | None = None
+    ) -> None:
+        """Enter what the parts prove together; a bound above the best model's value is that value.
+
+        Parameters
+        ----------
+        value : Fraction
+            In the user's units.
+        parts : sequence of PartLedger or None
+            None for a part that needed no search.
+        shown_by : dict, optional
+            What a check needs to know beside the witness of each part.
+        """
+        scaled: int | Fraction = value * self.question.scale
+        if self.question.objective.is_whole:
+            scaled = math.ceil(scaled)
+        if self.ledger.upper is not None:
+            scaled = min(scaled, self.ledger.upper)
+        last_claims = [_last(inner) for inner in parts]
+        self.ledger.prove_lower(
+            scaled,
+            ", ".join(dict.fromkeys(claim.by for claim in last_claims if claim is not None)) or "counting",
+            tuple(
+                dict.fromkeys(name for claim in last_claims if claim is not None for name in claim.relaxation)
+            ),
+            _witnesses(last_claims) | (shown_by or {}),
+            _counters(last_claims),
+        )
+
+    def none_at_all(self, parts: Sequence[PartLedger | None]) -> None:
+        """Enter that there is no model in any part."""
+        last_claims = [_last(inner) for inner in parts]
+        by = ", ".join(dict.fromkeys(claim.by for claim in last_claims if claim is not None)) or "counting"
+        self.ledger.prove_infeasible(by, (), _witnesses(last_claims))
+
+
+def _last(inner: PartLedger | None) -> Any:
+    """The claim that the part's bound rests on."""
+    if inner is None:
+        return None
+    return next((claim for claim in reversed(inner.claims) if claim.kind != "upper"), None)
+
+
+def _witnesses(claims: list[Any]) -> dict[str, Any]:
+    """How a check can prove the bound again: by the same engine, with a witness for each part."""
+    rechecks = [{} if claim is None or claim.recheck is None else claim.recheck for claim in claims]
+    engines = [one["engine"] for one in rechecks if "engine" in one]
+    witness: dict[str, Any] = {"kind": "engine"}
+    if engines:
+        witness["engine"] = engines[0]
+    return witness | {"parts": [one.get("witness") for one in rechecks]}
+
+
+def _counters(claims: list[Any]) -> dict[str, int]:
+    """The counters of all parts, added up."""
+    total: dict[str, int] = {}
+    for claim in claims:
+        for name, number in ({} if claim is None else claim.counters).items():
+            total[name] = total.get(name, 0) + number
+    return total
+
+
+def witnesses(details: Any, parts: int) -> Iterator[Any]:
+    """The witness of each part, from the entry of a claim in a certificate; None where it has none."""
+    stored = details.get("parts") if isinstance(details, dict) else None
+    fits = isinstance(stored, list) and len(stored) == parts
+    for index in range(parts):
+        yield stored[index] if fits and isinstance(stored, list) else None
