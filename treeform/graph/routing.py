@@ -62,9 +62,11 @@ class Routed:
     @classmethod
     def leaf_known(cls, graph: Nodes, X: object) -> Indices | None:
         """The leaf that each row of `X` reaches, if `X` is the matrix of the data set last asked about."""
-        known = vars(graph).get(ROUTED)
-        data = None if known is None else known._data()
-        return None if data is None or X is not data.X else known.leaf
+        known: Routed | None = vars(graph).get(ROUTED)
+        if known is None:
+            return None
+        data = known._data()
+        return known.leaf if data is not None and X is data.X else None
 
 
 ROUTED = "_routed"

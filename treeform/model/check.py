@@ -86,7 +86,8 @@ def _marked_per_row(indptr: Ints, flags: Bools) -> Ints:
 
 def _all_per_row(indptr: Ints, flags: Bools) -> Bools:
     """Rows of which every term is marked."""
-    return _marked_per_row(indptr, ~flags) == 0
+    out: Bools = _marked_per_row(indptr, ~flags) == 0
+    return out
 
 
 def _violated_exactly(block: Linear, row: int, x: Floats) -> bool:
