@@ -127,14 +127,14 @@ def check_against_enumeration(seed, engine):
 
 
 @pytest.mark.parametrize("block", range(4))
-def test_the_search_finds_what_enumeration_finds(block):
+def test_the_search_finds_what_enumeration_finds(block, draw):
     settled = set()
-    for seed in range(block * 100, block * 100 + 100):
+    for seed in draw(range(block * 100, block * 100 + 100), 60):
         rng = np.random.default_rng(seed)
         parts = tuple(part for part in PARTS if rng.random() < 0.8)
         settled.add(
             check_against_enumeration(
-                seed, tf.ContinuousTotals(parts=parts, simd=("auto", "plain")[seed % 2])
+                seed, tf.ContinuousTotals(parts=parts, simd=("auto", "plain")[seed % 2], threads=1 + seed % 2)
             )
         )
     assert settled == {True, False}
@@ -164,6 +164,28 @@ def test_it_agrees_with_the_search_over_tests(depth):
         free = run(tf.Problem(problem.data.X, problem.data.y, shape=tf.Tree(depth)), tf.ConTree())
         own, other = run(problem, tf.ContinuousTotals()), run(problem, tf.TotalsSearch())
         assert own.proved and other.proved and own.upper == other.upper >= free.upper
+
+
+def test_the_answer_does_not_depend_on_the_number_of_threads():
+    for seed, depth in ((0, 2), (1, 3), (2, 3), (3, 4)):
+        problem = continuous(seed, 150, ties=None if seed < 2 else 12, depth=depth, difference="0.02")
+        if seed == 2:
+            problem += tf.Monotone(problem.data.columns[1].source, "decreasing", 1)
+        one = run(problem, tf.ContinuousTotals())
+        for threads in (2, 5):
+            other = run(problem, tf.ContinuousTotals(threads=threads))
+            assert (other.upper, other.lower, other.proved) == (one.upper, one.lower, one.proved)
+            assert other.graph == one.graph and other.witness == one.witness
+            own = ("nodes", "scans")  # every worker scans the whole table once a pass
+            assert all(other.counters[name] == one.counters[name] for name in one.counters if name not in own)
+
+
+def test_several_threads_stop_with_a_true_bound():
+    problem = continuous(11, 1500, depth=4)
+    free = run(tf.Problem(problem.data.X, problem.data.y, shape=tf.Tree(2)), tf.ConTree())
+    answer = run(problem, tf.ContinuousTotals(threads=3), time_limit=0.3)
+    assert not answer.proved and answer.reason == "time"
+    assert answer.lower <= answer.upper and free.proved
 
 
 @pytest.mark.parametrize("direction", ["increasing", "decreasing"])
@@ -351,7 +373,7 @@ def test_what_it_does_not_take_is_refused_with_the_reason():
         tf.ContinuousTotals().run(problem.data, TreeTask(depth=10), EngineRun())
     with pytest.raises(SpecError, match="diagrams"):
         tf.ContinuousTotals().run(problem.data, TreeTask(depth=2, widths=(1, 2)), EngineRun())
-    for setting in ({"parts": "cuts"}, {"memory_limit": 0}, {"simd": "fast"}):
+    for setting in ({"parts": "cuts"}, {"memory_limit": 0}, {"threads": 0}, {"simd": "fast"}):
         with pytest.raises(SpecError):
             tf.ContinuousTotals(**setting)
 

@@ -49,8 +49,8 @@ def least_loss(question: Question, stop: Callable[[], bool] = lambda: False) -> 
             cause=f"{search.n_cuts} thresholds at depth {depth} take about {work:.1g} additions, more than {WORK:.1g}",
         )
     every = np.ones(question.data.n_samples, dtype=bool)
-    found = [value for one in searches if (value := one.least(every, depth, tests)) is not None]
-    return min(found) * search.worth + search.constant if found else None
+    least_values = [value for one in searches if (value := one.least(every, depth, tests)) is not None]
+    return min(least_values) * search.worth + search.constant if least_values else None
 
 
 def _column_sets(question: Question) -> list[NDArray[np.int64]]:

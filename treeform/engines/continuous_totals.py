@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from treeform.engines.checks import SCAN_PATHS, check_memory, check_simd, some_of
+from treeform.engines.checks import SCAN_PATHS, check_memory, check_simd, positive, some_of
 from treeform.engines.column_sets import Found, search_column_sets
 from treeform.engines.contributions import Clashes, Contributions
 from treeform.engines.conversion import cost_of_admissible_tree, tree_between_values
@@ -53,6 +53,8 @@ class ContinuousTotals(Engine):
     memory_limit : int or None
         Bytes that one list of solutions may take; the search stops with its best tree and bound beyond that. None for
         1 GiB.
+    threads : int
+        Threads that share the splits of the root; tree, bound and status do not depend on it.
     simd : str
         ``auto``, ``avx512``, ``avx2``, ``portable`` or ``plain``: the same answer at different speeds.
     parts : tuple of str
@@ -74,6 +76,7 @@ class ContinuousTotals(Engine):
     """
 
     memory_limit: int | None = None
+    threads: int = 1
     simd: str = "auto"
     parts: tuple[str, ...] = PARTS
 
@@ -95,6 +98,7 @@ class ContinuousTotals(Engine):
     )
 
     def __post_init__(self) -> None:
+        positive("ContinuousTotals", "threads", self.threads, "use for example threads=2")
         check_simd("ContinuousTotals", self.simd, SCAN_PATHS)
         check_memory("ContinuousTotals", self.memory_limit)
         object.__setattr__(self, "parts", some_of("ContinuousTotals", "parts", self.parts, PARTS))
@@ -191,6 +195,7 @@ class _Session(Session):
             use=list(engine.parts),
             memory=engine.memory_limit or _USUAL_MEMORY,
             simd=engine.simd,
+            threads=engine.threads,
             start=start[0],
             start_key=start[1],
             time_limit=seconds,
@@ -265,13 +270,13 @@ class _WithinBudget(_Session):
         self.columns = [
             [f for f, column in enumerate(self.data.columns) if column.source == source] for source in sources
         ]
-        found = search_column_sets(range(len(sources)), most, self._ask, self._least, self._keep, NO_TREE)
-        self.counters["column_sets"] = found.sets
-        nothing = found.complete and self.best is None and self.start is None and self.upper is None
+        outcome = search_column_sets(range(len(sources)), most, self._ask, self._least, self._keep, NO_TREE)
+        self.counters["column_sets"] = outcome.sets
+        nothing = outcome.complete and self.best is None and self.start is None and self.upper is None
         return self.last | {
             "tree": self.best,
-            "lower": found.lower,
-            "complete": found.complete,
+            "lower": outcome.lower,
+            "complete": outcome.complete,
             "infeasible": nothing,
             "counters": self.counters,
             "seconds": time.monotonic() - self.began,

@@ -23,7 +23,7 @@ from treeform.engines.session import counters_of, reason_for_end, time_limit_of
 from treeform.engines.task import Engine, EngineOutcome, EngineRun, TreeTask
 from treeform.errors import SpecError
 from treeform.graph import DecisionGraph
-from treeform.steps import tell
+from treeform.steps import report_step
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -180,7 +180,7 @@ class _Session:
 
     def poll(self, news: Any, tree: Any, nodes: int) -> bool:
         """Called by the core about twenty times a second; whether to stop."""
-        tell(nodes, "nodes")
+        report_step(nodes, "nodes")
         try:
             if self.given.on_incumbent is not None:
                 graph = None if tree is None else self.graph_of(tree)

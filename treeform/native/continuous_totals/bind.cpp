@@ -50,6 +50,8 @@ Settings settings_of(Keywords& keywords, const Samples& samples) {
     Settings s;
     s.depth = keywords.integer_as<int>("depth"), s.min_support = keywords.integer("min_support");
     s.min_flow = keywords.integer("min_flow"), s.upper = keywords.integer_or("upper", kNone);
+    s.threads = keywords.integer_as<int>("threads");
+    require(s.threads >= 1, "there is less than one thread");
     s.memory = keywords.integer_as<std::size_t>("memory"), s.simd = keywords.text("simd");
     const Names use = keywords.names("use");
     s.multipliers = use("multipliers"), s.lazy = use("lazy"), s.steps = use("steps"), s.shallow = use("shallow");
@@ -117,7 +119,7 @@ void bind(nb::module_& m) {
           "Solve for the cheapest decision tree over all thresholds under rows on totals; see "
           "treeform.engines.ContinuousTotals. Keywords: depth, min_support, min_flow, upper, start, start_key, "
           "test_cost, "
-          "memory, simd, use, time_limit, poll.");
+          "memory, simd, threads, use, time_limit, poll.");
 }
 
 }  // namespace treeform::continuous_totals

@@ -15,7 +15,7 @@
 #include <stdexcept>
 
 #include "../contree/width.hpp"
-#include "listing.hpp"
+#include "root_pass.hpp"
 #include "tree.hpp"
 
 namespace treeform::continuous_totals {
@@ -41,25 +41,24 @@ public:
     using Alive = typename Listing<W, K>::Alive;
     using Frame = typename Listing<W, K>::Frame;
 
-    Fronts(Workshop<W> shop, const std::vector<Active>& active) : all_(shop, active) {}
+    /// One worker for each shop.
+    Fronts(const std::vector<Workshop<W>>& shops, const std::vector<Active>& active)
+        : all_(workers_.emplace_back(shops[0], active)) {
+        for (std::size_t w = 1; w < shops.size(); ++w) workers_.emplace_back(shops[w], active);
+    }
 
     bool below(int depth, Amount upper, Test hint, const std::function<void(Amount)>& progress) override {
-        all_.progress = &progress;
         begin(depth, upper);
         const Node& root = all_.shop.data.root;
         Sums& sums = all_.frame(0).sums;
         all_.weigh(root, sums);
-        const typename Stumps<W, K>::Visit consider = [&](const Solution<K>& s, const Stump&) {
-            offer({}, s, {}, {}, 0, 0);
-        };
-        all_.stumps.leaves(sums, limit_, consider);
+        const typename Stumps<W, K>::Visit consider = [&](const Solution<K>& s, const Stump&) { best_.offer(all_, s); };
+        all_.stumps.leaves(sums, best_.limit, consider);
         if (depth == 1)
             for (int g = 0; g < all_.shop.data.table.features; ++g)
-                all_.stumps.tests(root, {}, sums, g, limit_, consider);
-        if (depth >= 2)
-            all_.splits(0, root, depth, limit_, nullptr, hint,
-                        [&](const Alive& at, Front<K>& a, Front<K>& b) { return query(at, a, b); });
-        return found_;
+                all_.stumps.tests(root, {}, sums, g, best_.limit, consider);
+        if (depth >= 2) RootPass<W, K>(workers_, best_, depth, hint, progress).run();
+        return best_.found;
     }
 
     bool below_at(int depth, Amount upper, Test root) override {
@@ -68,49 +67,43 @@ public:
         divide(root, left, right);
         if (left.n == 0 || right.n == 0) return false;
         const Cost least_left = least(left, depth - 1), least_right = least(right, depth - 1),
-                   room = limit_ - all_.penalty;
+                   room = best_.limit - all_.penalty;
         if (least_left + least_right > room) return false;
         Frame& here = all_.frame(0);
         all_.list(1, left, depth - 1, room - least_right, nullptr, {}, here.a);
         all_.list(1, right, depth - 1, room - least_left, nullptr, {}, here.b);
-        query({root, nullptr, nullptr, room - least_right, room - least_left}, here.a.list, here.b.list);
-        return found_;
+        best_.query(all_, {root, nullptr, nullptr, room - least_right, room - least_left}, here.a.list, here.b.list);
+        return best_.found;
     }
 
-    Amount cost() const override { return best_.cost; }
+    Amount cost() const override { return best_.best.cost; }
 
     /// The tree found. The fronts that led to it are listed once more.
     Tree tree() override {
         Tree out;
-        if (root_.feature < 0) {
-            trace(0, all_.shop.data.root, std::min(depth_, 1), best_limit_, best_, out);
+        if (best_.root.feature < 0) {
+            trace(0, all_.shop.data.root, std::min(depth_, 1), best_.best_limit, best_.best, out);
             return out;
         }
         Node left, right;
-        divide(root_, left, right);
+        divide(best_.root, left, right);
         const int here = out.add();
-        out.feature[here] = root_.feature, out.key[here] = root_.key;
-        const Solution<K> a = left_, b = right_;
-        const int l = trace(1, left, depth_ - 1, limit_left_, a, out);
-        const int r = trace(1, right, depth_ - 1, limit_right_, b, out);
+        out.feature[here] = best_.root.feature, out.key[here] = best_.root.key;
+        const int l = trace(1, left, depth_ - 1, best_.limit_left, best_.left, out);
+        const int r = trace(1, right, depth_ - 1, best_.limit_right, best_.right, out);
         out.left[here] = l, out.right[here] = r;
         return out;
     }
 
 private:
-    Listing<W, K> all_;
-
+    std::deque<Listing<W, K>> workers_;
+    Listing<W, K>& all_;  // the first of them
     int depth_ = 0;
-    Amount upper_ = kNone;
-    Cost limit_ = 0;
-    bool found_ = false;
-    Test root_;
-    Solution<K> best_{}, left_{}, right_{};
-    Cost limit_left_ = 0, limit_right_ = 0, best_limit_ = 0;
+    Finding<W, K> best_;
 
     void begin(int depth, Amount upper) {
-        depth_ = depth, upper_ = upper, found_ = false;
-        limit_ = static_cast<Cost>(all_.shop.data.prices.limit(upper - 1));
+        depth_ = depth;
+        best_.begin(all_, upper);
         all_.shop.search.turn_to_another(0);
     }
 
@@ -127,55 +120,6 @@ private:
         return all_.shop.search
             .solve(1, {node, depth, contree::full_tree(depth), all_.leaf(sums) + 1, 0, 0, 0, nullptr, {}}, by.data())
             .value;
-    }
-
-    /// A tree of the whole table: kept if it is the cheapest so far that satisfies the active rows.
-    void offer(Test root, const Solution<K>& s, const Solution<K>& left, const Solution<K>& right, Cost limit_left,
-               Cost limit_right) {
-        if (s.cost >= upper_ || !all_.amounts.satisfied(s)) return;
-        found_ = true, best_ = s, root_ = root, left_ = left, right_ = right, best_limit_ = limit_;
-        limit_left_ = limit_left, limit_right_ = limit_right;
-        upper_ = s.cost;
-        limit_ = std::min(limit_, static_cast<Cost>(all_.shop.data.prices.limit(upper_ - 1)));
-    }
-
-    /// The best pair for a split of the root.
-    Cost query(const Alive& at, Front<K>& a, Front<K>& b) {
-        if (all_.amounts.stairs())
-            query_stairs(at, a, b);
-        else
-            query_all(at, a, b);
-        return limit_;
-    }
-    void query_all(const Alive& at, const Front<K>& a, const Front<K>& b) {
-        for (const auto& u : a) {
-            if (b.empty() || u.excess + b[0].excess + all_.penalty > limit_) break;
-            for (const auto& v : b) {
-                if (u.excess + v.excess + all_.penalty > limit_) break;
-                ++all_.shop.counters.pairs;
-                if (u.cost + v.cost + all_.amounts.test.cost < upper_ && all_.amounts.may_meet(at.test.feature, u, v))
-                    offer_pair(at, u, v);
-            }
-        }
-    }
-    /// With one row, on one side, a front is a staircase: the row falls where the cost rises. For each solution of one
-    /// side the cheapest partner is the one whose row is as high as may be.
-    void query_stairs(const Alive& at, Front<K>& a, Front<K>& b) {
-        const auto by_row = [](const Solution<K>& x, const Solution<K>& y) {
-            return x.row[0] != y.row[0] ? x.row[0] < y.row[0] : x.cost > y.cost;
-        };
-        std::sort(a.begin(), a.end(), by_row), std::sort(b.begin(), b.end(), by_row);
-        std::size_t to = b.size();
-        for (const auto& u : a) {
-            const Amount room = all_.amounts.hi[0] - all_.amounts.test.row[0] - u.row[0];
-            while (to > 0 && b[to - 1].row[0] > room) --to;
-            if (to == 0) break;
-            ++all_.shop.counters.pairs;
-            if (u.cost + b[to - 1].cost + all_.amounts.test.cost < upper_) offer_pair(at, u, b[to - 1]);
-        }
-    }
-    void offer_pair(const Alive& at, const Solution<K>& u, const Solution<K>& v) {
-        offer(at.test, plus(plus(u, all_.amounts.test), v), u, v, at.limit_left, at.limit_right);
     }
 
     /// Find a tree on the node that is as good as `target`, and append it; returns its place.
@@ -246,10 +190,11 @@ private:
 /// Null when more rows are active than solutions can carry. Each size takes a second to compile, and solutions with
 /// room for more rows are a little slower only; where costs are large, so are the numbers anyway.
 template <class W>
-std::unique_ptr<AnyFronts> make_fronts(const Workshop<W>& shop, const std::vector<Active>& active) {
+std::unique_ptr<AnyFronts> make_fronts(const std::vector<Workshop<W>>& shops, const std::vector<Active>& active) {
     if constexpr (!std::is_same_v<W, contree::Huge>)
-        if (active.size() <= 2 && !shop.data.samples.has_clashes()) return std::make_unique<Fronts<W, 2>>(shop, active);
-    if (active.size() <= kMostActive) return std::make_unique<Fronts<W, kMostActive>>(shop, active);
+        if (active.size() <= 2 && !shops[0].data.samples.has_clashes())
+            return std::make_unique<Fronts<W, 2>>(shops, active);
+    if (active.size() <= kMostActive) return std::make_unique<Fronts<W, kMostActive>>(shops, active);
     return nullptr;
 }
 

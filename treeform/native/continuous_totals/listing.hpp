@@ -57,7 +57,6 @@ public:
     Amounts<K> amounts;
     Stumps<W, K> stumps;
     Cost penalty;  // of a test
-    const std::function<void(Amount)>* progress = nullptr;
 
     Frame& frame(int level) {
         while (frames_.size() <= static_cast<std::size_t>(level)) frames_.emplace_back(shop.data.table.features);
@@ -116,6 +115,47 @@ public:
                           : splits_above(level, here, node, depth, limit, inherited, hint, join);
     }
 
+    /// Join the fronts of a split of a tree of depth two; returns the limit from there on, or kStop.
+    Cost at_split_of_two(Frame& here, const Node& node, const Split& split, Cost limit, const Join& join) {
+        const Cost room = limit - penalty;
+        const Alive at{split.test, nullptr, nullptr, room - split.right, room - split.left};
+        if (!both_sides(here, node, split, at)) return limit;
+        ++shop.counters.alive;
+        return join(at, here.a.list, here.b.list);
+    }
+
+    /// Bounds of the node at one level less, and the order of its features; returns the least bound.
+    Cost prepare(int level, Frame& here, const Node& node, int depth, const Cost* inherited, Test& hint) {
+        const Cost constant = leaf(here.sums);
+        const auto whole = shop.search.solve(
+            level + 1, {node, depth - 1, contree::full_tree(depth - 1), constant + 1, 0, 0, 0, nullptr, hint},
+            here.whole_by.data());
+        for (auto& bound : here.whole_by) bound = std::min(bound, constant);
+        if (hint.feature < 0) hint = whole.as_test();
+        contree::order_features(here.turn, inherited, here.whole_by, hint);
+        shop.search.turn_to_another(level);
+        for (auto& one : here.searches) one.open = false;
+        return std::min(whole.lower, constant);
+    }
+    /// Start on feature f unless that has been done; returns a cut to begin with, or 0.
+    std::uint32_t open(contree::IntervalSearch<W>& one, const Node& node, int f, Cost whole,
+                       const std::vector<Cost>& whole_by, Test hint) const {
+        if (one.open) return 0;
+        one.cuts.take(shop.data.table, node, f, 0);
+        one.begin(shop.rules, shop.data.table.features, node.total_mass, whole, whole, whole_by.data());
+        return hint.feature == f ? hint.key : 0;
+    }
+    /// Evaluate the split that `work` was picked for, and join its fronts if it is alive. Returns the limit from there
+    /// on, or kStop.
+    Cost at_split(int level, Frame& here, const Node& node, int depth, Test test, Cost limit,
+                  contree::SplitWork<W>& work, const Join& join) {
+        const Cost room = limit + 1 - penalty;
+        shop.control.check();
+        shop.search.evaluate(level, {node, depth, contree::full_tree(depth), limit + 1, 0, 0, 0, nullptr, {}}, test,
+                             room, room, work);
+        return work.found ? fronts_at(level, here, depth, test, limit, work, join) : limit;
+    }
+
 private:
     std::deque<Frame> frames_;
 
@@ -124,11 +164,7 @@ private:
         bool stopped = false;
         shop.two.for_each(task, limit + 1, [&](const Split& split) -> Cost {
             if (stopped) return 0;
-            const Cost room = limit - penalty;
-            const Alive at{split.test, nullptr, nullptr, room - split.right, room - split.left};
-            if (!both_sides(here, node, split, at)) return limit + 1;
-            ++shop.counters.alive;
-            const Cost next = join(at, here.a.list, here.b.list);
+            const Cost next = at_split_of_two(here, node, split, limit, join);
             stopped = next == kStop;
             limit = stopped ? limit : next;
             return stopped ? 0 : limit + 1;
@@ -165,65 +201,35 @@ private:
 
     bool splits_above(int level, Frame& here, const Node& node, int depth, Cost limit, const Cost* inherited, Test hint,
                       const Join& join) {
-        const Cost constant = leaf(here.sums);
-        auto whole = shop.search.solve(
-            level + 1, {node, depth - 1, contree::full_tree(depth - 1), constant + 1, 0, 0, 0, nullptr, hint},
-            here.whole_by.data());
-        whole.lower = std::min(whole.lower, constant);
-        for (auto& bound : here.whole_by) bound = std::min(bound, constant);
-        if (hint.feature < 0) hint = whole.as_test();
-        contree::order_features(here.turn, inherited, here.whole_by, hint);
-        shop.search.turn_to_another(level);
-        for (auto& one : here.searches) one.open = false;
-        // At the root the features are taken in turn, so that the least bound of what is left rises.
-        const int rounds = level == 0 ? 8 : 1;
-        for (int round = 1; round <= rounds; ++round) {
-            for (const int f : here.turn) {
-                if (inherited && inherited[f] > limit) continue;
-                const Cost goal = round < rounds ? limit / rounds * round : contree::IntervalSearch<W>::kInf;
-                if (!run_feature(level, here, node, depth, f, whole.lower, goal, hint, limit, join)) return false;
-            }
-            if (level == 0 && progress) report(here, limit);
+        const Cost whole = prepare(level, here, node, depth, inherited, hint);
+        for (const int f : here.turn) {
+            if (inherited && inherited[f] > limit) continue;
+            auto& one = here.searches[f];
+            if (!run_feature(level, here, node, depth, f, open(one, node, f, whole, here.whole_by, hint), limit, join))
+                return false;
         }
         return true;
-    }
-    void report(const Frame& here, Cost limit) const {
-        Cost low = limit + 1;
-        for (const auto& one : here.searches) low = std::min(low, penalty + one.front());
-        (*progress)(low);
     }
 
-    bool run_feature(int level, Frame& here, const Node& node, int depth, int f, Cost whole, Cost goal, Test hint,
-                     Cost& limit, const Join& join) {
+    bool run_feature(int level, Frame& here, const Node& node, int depth, int f, std::uint32_t wish, Cost& limit,
+                     const Join& join) {
         auto& one = here.searches[f];
-        std::uint32_t wish = 0;
-        if (!one.open) {
-            one.cuts.take(shop.data.table, node, f, 0);
-            one.begin(shop.rules, shop.data.table.features, node.total_mass, whole, whole, here.whole_by.data());
-            if (hint.feature == f) wish = hint.key;
-        }
         auto& work = here.work;
-        while (one.front() < goal) {
+        for (;; wish = 0) {
             const Cost room = limit + 1 - penalty;
             if (!one.next(room, work.pick, work.left.by.data(), work.right.by.data(), shop.search.counters(), wish))
-                break;
-            wish = 0;
-            shop.control.check();
-            const Test test{f, one.cuts.key(work.pick.cut)};
-            shop.search.evaluate(level, {node, depth, contree::full_tree(depth), limit + 1, 0, 0, 0, nullptr, {}}, test,
-                                 room, room, work);
-            contree::Search<W>::settle(one, room, work, shop.search.counters());
-            if (!work.found) continue;
-            const Cost next = fronts_at(level, here, depth, test, limit, join);
+                return true;
+            const Cost next = at_split(level, here, node, depth, {f, one.cuts.key(work.pick.cut)}, limit, work, join);
             if (next == kStop) return false;
+            contree::Search<W>::settle(one, room, work, shop.search.counters());
             limit = next;
         }
-        return true;
     }
 
     /// The fronts of both sides of a split that is alive, the smaller one first.
-    Cost fronts_at(int level, Frame& here, int depth, Test test, Cost limit, const Join& join) {
-        auto &left = here.work.left, &right = here.work.right;
+    Cost fronts_at(int level, Frame& here, int depth, Test test, Cost limit, contree::SplitWork<W>& work,
+                   const Join& join) {
+        auto &left = work.left, &right = work.right;
         const Cost room = limit - penalty;
         Alive at{test, left.node, right.node, room - right.reply.value, room - left.reply.value};
         if (shop.data.samples.has_clashes(test.feature)) {

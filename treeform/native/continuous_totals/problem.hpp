@@ -1,5 +1,6 @@
 #pragma once
 // What is asked of the engine, in whole numbers, and what it answers. No algorithm here.
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -65,6 +66,7 @@ struct Settings {
     Amount upper = kNone;  // only trees that cost less are wanted
     bool multipliers = true, lazy = true, steps = true, shallow = true, rough = true, roots = true, dominance = true;
     bool neighbourhood = true, shrinking = true, subinterval = true, features = true;
+    int threads = 1;
     std::size_t memory = std::size_t(1) << 30;
     std::string simd = "auto";
     Tree start;  // may be empty
@@ -82,6 +84,12 @@ struct Counters {
     std::uint64_t pairs = 0;  // pairs of solutions joined
     std::uint64_t guesses = 0;  // passes with a guessed upper bound
     std::uint64_t activated = 0;  // sides of rows that had to become active
+
+    /// What a worker lists and joins.
+    void add(const Counters& o) {
+        alive += o.alive, walks += o.walks, fronts += o.fronts, kept += o.kept, pairs += o.pairs;
+        largest = std::max(largest, o.largest);
+    }
 };
 
 struct Outcome {

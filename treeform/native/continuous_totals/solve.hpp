@@ -11,6 +11,7 @@
 //  4. At first only rows with a multiplier are active. What is found is then the optimum of a relaxation: a bound, and
 //  the
 //     answer when it satisfies the other rows. Otherwise those become active and the search goes on.
+#include <deque>
 #include <memory>
 #include <optional>
 #include <set>
@@ -56,12 +57,15 @@ public:
     }
 
     void count() {
-        if (!search_) return;
-        const contree::Counters& c = search_->counters();
-        auto& own = out_.counters;
-        own.nodes += c.nodes, own.splits += c.splits, own.scans += c.scans;
-        own.pruned_neighbourhood += c.pruned_neighbourhood, own.pruned_shrinking += c.pruned_shrinking;
-        own.pruned_subinterval += c.pruned_subinterval, own.pruned_features += c.pruned_features;
+        auto& sum = out_.counters;
+        for (auto& worker : workers_) {
+            const contree::Counters& c = worker.search.counters();
+            sum.nodes += c.nodes, sum.splits += c.splits, sum.scans += c.scans;
+            sum.pruned_neighbourhood += c.pruned_neighbourhood, sum.pruned_shrinking += c.pruned_shrinking;
+            sum.pruned_subinterval += c.pruned_subinterval, sum.pruned_features += c.pruned_features;
+            sum.add(worker.counters);
+        }
+        workers_.clear();
     }
 
 private:
@@ -78,8 +82,15 @@ private:
     Pricing pricing_;
     Priced<W> data_;
     Multipliers multipliers_;
-    std::optional<contree::Search<W>> search_;
-    std::optional<contree::AllSplits<W>> two_;
+    struct Worker {  // all that one thread needs of its own
+        contree::Search<W> search;
+        contree::AllSplits<W> two;
+        Counters counters;
+        Worker(const Solve& of, Control& control)
+            : search(of.data_.table, of.rules_, control, of.scans_),
+              two(of.data_.table, of.rules_, control, search.counters(), of.scans_) {}
+    };
+    std::deque<Worker> workers_;
     Roots roots_;
     Test hint_;
     bool final_ = false;
@@ -117,11 +128,16 @@ private:
 
     void use(const Prices& prices) {
         data_.set(prices);
-        if (search_ && rules_.node_penalty == prices.test) return;
+        if (!workers_.empty() && rules_.node_penalty == prices.test) return;
         count();
         rules_.node_penalty = prices.test;
-        search_.emplace(data_.table, rules_, control_, scans_);
-        two_.emplace(data_.table, rules_, control_, search_->counters(), scans_);
+        for (int w = 0; w < settings_.threads; ++w) workers_.emplace_back(*this, control_);
+    }
+    std::vector<Workshop<W>> shops() {
+        std::vector<Workshop<W>> out;
+        for (auto& one : workers_)
+            out.push_back({data_, settings_, rules_, control_, one.counters, one.search, one.two});
+        return out;
     }
 
     /// The cheapest tree at the present multipliers, by the exact search or the rough one; true when it is a new one.
@@ -148,8 +164,8 @@ private:
     }
     contree::Answer<Cost> cheapest(int depth, Cost upper) {
         std::vector<Cost> by(data_.table.features);
-        return search_->solve(0, {data_.root, depth, contree::full_tree(depth), upper, 0, 0, 0, nullptr, hint_},
-                              by.data());
+        return workers_[0].search.solve(
+            0, {data_.root, depth, contree::full_tree(depth), upper, 0, 0, 0, nullptr, hint_}, by.data());
     }
 
     void place_multipliers() {
@@ -219,8 +235,7 @@ private:
         if (final_) witness(prices);
         std::vector<Active> active = first_active(prices);
         while (lower_ < goal()) {
-            const auto fronts =
-                make_fronts<W>({data_, settings_, rules_, control_, out_.counters, *search_, *two_}, active);
+            const auto fronts = make_fronts<W>(shops(), active);
             if (!fronts) throw TooManyActive{};
             const std::optional<Tree> found = relaxation(*fronts, active);
             if (!found) break;

@@ -31,24 +31,29 @@ public:
     /// Visit every split whose sides' best trees cost less than `upper` with it. Requirements on leaves are left
     /// aside.
     void for_each(const Task& task, Cost upper, const Visit& visit) {
+        begin(task);
+        for (const int f : turn()) visit_feature(task, f, upper, visit);
+    }
+
+    /// The same feature by feature: `begin` first, then `visit_feature` for the features in `turn`, with nothing else
+    /// in between.
+    void begin(const Task& task) {
         this->control_.count(this->counters_.nodes);
         this->support_ = 0;
         this->left_.weight = task.node.weight;
         this->left_.prepare(this->table_);
         this->lanes_.lay_out(task.node, this->control_);
         Answer<Cost> ignored;
-        const Cost whole = this->whole_node(this->left_.leaf, ignored);
+        whole_node_ = this->whole_node(this->left_.leaf, ignored);
         this->order_features(task.inherited, task.hint);
-        for (const int f : this->turn_) {
-            if (task.inherited && task.inherited[f] >= upper)
-                ++this->counters_.pruned_features;
-            else
-                visit_feature(task, f, whole, upper, visit);
-        }
     }
-
-private:
-    void visit_feature(const Task& task, int f, Cost whole, Cost& upper, const Visit& visit) {
+    const std::vector<int>& turn() const { return this->turn_; }
+    void visit_feature(const Task& task, int f, Cost& upper, const Visit& visit) {
+        if (task.inherited && task.inherited[f] >= upper) {
+            ++this->counters_.pruned_features;
+            return;
+        }
+        const Cost whole = whole_node_;
         auto& search = this->search_;
         auto &by_left = this->by_left_, &by_right = this->by_right_;
         search.cuts.take(this->table_, task.node, f, 0);
@@ -75,6 +80,9 @@ private:
                                 by_right.data()});
         }
     }
+
+private:
+    Cost whole_node_ = 0;
 
     /// Bounds per second feature below `left` and `right` become exact.
     void sharpen(int f, Key key, Cost left, Cost right) {

@@ -19,6 +19,7 @@ from treeform.testing.differential.reference import Reference, TooLarge
 from treeform.testing.differential.roads import Road, draw_road
 from treeform.testing.differential.shapes import Shape
 from treeform.testing.differential.table import Table
+from treeform.testing.differential.terms import RateTerm
 
 BUNDLE = 50
 """Cases that share a table."""
@@ -73,7 +74,8 @@ def case_from_json(value: Mapping[str, Any]) -> Case:
     )
     shape = Shape(s["depth"], None if s["widths"] is None else tuple(s["widths"]), s["hyperplanes"])
     matrix = None if g["matrix"] is None else tuple(map(tuple, g["matrix"]))
-    goal = Goal(**{**g, "matrix": matrix})
+    term = None if g["term"] is None else RateTerm(**g["term"])
+    goal = Goal(**{**g, "matrix": matrix, "term": term})
     return Case(table, shape, goal, tuple(value["requirements"]), Road(**value["road"]), value["number"])
 
 
@@ -142,7 +144,8 @@ def draw_case(seed: int, number: int, bundle: Bundle | None = None) -> Case:
     goal = rng.choice(shared.goals)
     how_many = rng.choices((0, 1, 2, 3), (42, 38, 15, 5))[0]
     chosen = list(rng.sample(shared.requirements, min(how_many, len(shared.requirements))))
-    if not goal.text.count("error") and "cost" not in goal.text and rng.random() < 0.85:
+    counts = goal.term is not None or "error" in goal.text or "cost" in goal.text
+    if not counts and rng.random() < 0.85:
         # Fewest tests, leaves or levels are of interest under a bound on the errors only.
         chosen = [spec for spec in chosen if spec["kind"] != "max_errors"]
         chosen.append({"kind": "max_errors", "amount": rng.choice((0, 0, 1, 2))})
@@ -275,8 +278,7 @@ def _draw_requirement(rng: random.Random, kind: str, table: Table, shape: Shape)
 
 
 def _draw_of_groups(rng: random.Random, kind: str, table: Table, label: Any) -> Spec | None:
-    by = ["array"] if table.groups and len({table.groups[i] for i in table.kept}) > 1 else []
-    by += [name for c, name in enumerate(table.columns) if 1 < len({p[c] for p in table.points}) <= 2]
+    by = _groups_of(table)
     if not by:
         return None
     spec: dict[str, Any] = {
@@ -294,6 +296,12 @@ def _draw_of_groups(rng: random.Random, kind: str, table: Table, label: Any) -> 
     else:
         spec["difference"] = rng.choice(("0", "1/10", "1/4", "0.5"))
     return spec
+
+
+def _groups_of(table: Table) -> list[str]:
+    """What makes at least two groups: the array beside the table, and columns."""
+    by = ["array"] if table.groups and len({table.groups[i] for i in table.kept}) > 1 else []
+    return by + [name for c, name in enumerate(table.columns) if 1 < len({p[c] for p in table.points}) <= 2]
 
 
 def _draw_goals(rng: random.Random, table: Table, shape: Shape) -> tuple[Goal, ...]:
@@ -317,4 +325,21 @@ def _draw_goals(rng: random.Random, table: Table, shape: Shape) -> tuple[Goal, .
     ]
     if shape.widths is None:
         choices += [Goal(leaves=price), Goal(error="0", leaves="1"), Goal(error="0", depth="1")]
-    return (Goal(), *rng.sample(choices, 2))
+    drawn = rng.sample(choices, 2)
+    if rng.random() < 0.5:
+        drawn[-1] = _draw_rate(rng, table, price)
+    return (Goal(), *drawn)
+
+
+def _draw_rate(rng: random.Random, table: Table, price: str) -> Goal:
+    name = rng.choice(
+        ("f1_loss", "f1_loss", "max_group_error", "max_group_error", "group_error", "balanced_error")
+    )
+    if name == "f1_loss":  # minimised alone
+        return Goal(error="0", term=RateTerm(name, rng.choice(table.classes)))
+    by = _groups_of(table)
+    nodes = rng.choice(("0", "0", price, "1/20"))
+    if name == "balanced_error" or not by:
+        return Goal(error="0", nodes=nodes, term=RateTerm("balanced_error"))
+    group = rng.choice(by)
+    return Goal(error="0", nodes=nodes, term=RateTerm(name, None if group == "array" else group))

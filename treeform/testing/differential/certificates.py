@@ -15,6 +15,7 @@ from treeform.errors import TreeformError
 from treeform.testing.differential.cases import Case
 from treeform.testing.differential.judge import judge
 from treeform.testing.differential.questions import holds
+from treeform.testing.differential.terms import OF_GROUPS
 from treeform.testing.differential.world import World
 from treeform.testing.mutate import mutations
 
@@ -84,7 +85,9 @@ def _examine_mutated(rng: random.Random, case: Case, world: World, body: Body) -
 
 def _checked(body: Body, world: World, case: Case) -> tuple[str, str]:
     """The verdict, and the rows as text."""
-    arrays = any(spec.get("groups") == "array" for spec in case.requirements)
+    term = case.goal.term
+    arrays = term is not None and term.name in OF_GROUPS and term.of is None
+    arrays = arrays or any(spec.get("groups") == "array" for spec in case.requirements)
     try:
         report = tf.check(
             body,

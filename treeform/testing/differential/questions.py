@@ -13,6 +13,7 @@ import treeform as tf
 from treeform.testing.differential import own, rates
 from treeform.testing.differential.reference import Outcome, Reference, Tracked, Watch
 from treeform.testing.differential.table import Table
+from treeform.testing.differential.terms import RateTerm
 
 Spec = Mapping[str, Any]
 
@@ -198,6 +199,8 @@ class Goal:
         Price of an error per unit of weight; "0" for none.
     nodes, leaves, depth : str
         Prices of a test, of a leaf and of a level; "0" for none.
+    term : RateTerm or None
+        A rate that is added to these.
     """
 
     error: str = "1"
@@ -205,6 +208,7 @@ class Goal:
     nodes: str = "0"
     leaves: str = "0"
     depth: str = "0"
+    term: RateTerm | None = None
 
     @property
     def text(self) -> str:
@@ -220,6 +224,8 @@ class Goal:
                 parts.append(name if price == "1" else f"{price}*{name}")
         if self.matrix is not None:
             parts.insert(0, "cost[" + "; ".join(" ".join(row) for row in self.matrix) + "]")
+        if self.term is not None:
+            parts.insert(0, self.term.text)
         return " + ".join(parts)
 
     def value(self, outcome: Outcome, reference: Reference) -> Fraction:
@@ -247,7 +253,10 @@ class Goal:
             whole = by_cost * _cost(outcome, tables, table) + by_test * outcome.tests
             return Fraction(whole + by_level * outcome.depth + base, scale)
 
-        return value
+        if self.term is None:
+            return value
+        rate = self.term.valuer(table)
+        return lambda outcome: value(outcome) + rate(outcome)
 
 
 def _unit_matrix(table: Table) -> tuple[tuple[str, ...], ...]:

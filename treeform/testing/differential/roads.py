@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from treeform.testing.differential import rates
+from treeform.testing.differential.terms import OF_GROUPS
 
 if TYPE_CHECKING:
     from treeform.testing.differential.questions import Goal, Spec
@@ -53,7 +54,7 @@ HONOURED = {
     "cadl85": {"max_nodes", "min_support"},
     "blossom": {"min_support"},
     "totals-search": {*OVER_TOTALS, "monotone"},
-    "continuous-totals": OVER_TOTALS,
+    "continuous-totals": {*OVER_TOTALS, "monotone"},
     "diagram-search": {"max_nodes", "min_support", "stability"},
     "diagram-heuristic": {"max_nodes", "min_support", "stability"},
 }
@@ -165,6 +166,8 @@ def draw_road(
     """A road that fits the question, most of the time."""
     kinds = {spec["kind"] for spec in requirements}
     verb = rng.choices(("solve", "sizes", "pareto"), (96, 3, 1 if shape.widths is None else 0))[0]
+    if goal.term is not None:
+        verb = "solve"
     if verb == "sizes":
         return _sizes(rng, shape, draw_model, table)
     if verb == "pareto":
@@ -206,6 +209,8 @@ def _who(rng: random.Random, shape: Shape, goal: Goal, kinds: set[str]) -> tuple
     """Solver and formulation."""
     # A bound on the errors is honoured where they are the objective.
     left = kinds - ({"max_errors"} if goal.text == "error" else set())
+    if goal.term is not None and goal.term.name in OF_GROUPS:  # costs of samples, and rows over totals
+        left = {*left, "parity"}
     plain = not shape.hyperplanes and goal.depth == "0"
     if plain and rng.random() < 0.94 and (engine := _engine(rng, shape, left)) is not None:
         return (None if rng.random() < 0.15 else engine), None
@@ -221,7 +226,7 @@ def _who(rng: random.Random, shape: Shape, goal: Goal, kinds: set[str]) -> tuple
         ways = [("odd", HYPERPLANE_SOLVERS, 10), ("odd-paper", PAPER_SOLVERS, 2)]
     elif shape.widths is None:
         ways.append(("sat-depth", DEPTH_SOLVERS, 14))
-        if goal.error == "0" and goal.matrix is None:
+        if goal.error == "0" and goal.matrix is None and goal.term is None:
             ways.append(("sat-size", DEPTH_SOLVERS, 14))
         if goal.depth != "0":
             ways = ways[2:]
