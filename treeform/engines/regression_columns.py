@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from treeform.engines.column_sets import Found, search_column_sets
+from treeform.engines.regression_task import RegressionTask
 from treeform.engines.task import EngineOutcome, EngineRun
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
-    from treeform.engines.regression import RegressionTask
     from treeform.graph import DecisionGraph
 
-Solve = Callable[["RegressionTask", EngineRun], EngineOutcome]
+Solve = Callable[[RegressionTask, EngineRun], EngineOutcome]
 NOTHING = 2**200
 """Larger than every loss: the bound that says that there is no tree."""
 
