@@ -1,6 +1,6 @@
-"""How far a long step has come: told where the work is done, heard where it is shown.
+"""Progress of a long step: reported where the work is done, observed where it is shown.
 
-A loop that may take more than a second tells so, wherever it stands; nobody has to pass a callback down to it.
+A loop that may take more than a second reports its progress, wherever it stands; no callback is passed down to it.
 """
 
 from __future__ import annotations
@@ -33,21 +33,21 @@ class Step:
         return f"{self.done:,} {'' if self.total is None else f'of {self.total:,} '}{self.unit}"
 
 
-_hear: ContextVar[Callable[[Step], None] | None] = ContextVar("treeform_steps", default=None)
+_observer: ContextVar[Callable[[Step], None] | None] = ContextVar("treeform_steps", default=None)
 
 
 @contextmanager
-def heard_by(hear: Callable[[Step], None]) -> Iterator[None]:
-    """Within this context, and this thread, ``hear`` is called with what is told; of nested ones, the innermost."""
-    token = _hear.set(hear)
+def observe_steps(on_step: Callable[[Step], None]) -> Iterator[None]:
+    """Within this context, and this thread, steps are reported to ``on_step``; of nested ones, to the innermost."""
+    token = _observer.set(on_step)
     try:
         yield
     finally:
-        _hear.reset(token)
+        _observer.reset(token)
 
 
-def tell(done: int, unit: str, total: int | None = None) -> None:
-    """Tell how far the current step has come; see `Step`."""
-    hear = _hear.get()
-    if hear is not None:
-        hear(Step(done, unit, total))
+def report_step(done: int, unit: str, total: int | None = None) -> None:
+    """Report how far the current step has come; see `Step`."""
+    on_step = _observer.get()
+    if on_step is not None:
+        on_step(Step(done, unit, total))

@@ -25,7 +25,7 @@ from treeform.cli.progress import ProgressDisplay, clock, line, shown_as
 from treeform.model import Model
 from treeform.solve import Limit, Progress
 from treeform.solve.building import build_beside
-from treeform.steps import Step, heard_by, tell
+from treeform.steps import Step, observe_steps, report_step
 
 CREDIT = Path(__file__).parents[2] / "examples/data/german-credit.csv"
 
@@ -72,7 +72,7 @@ def test_the_block_shows_the_state_of_the_search() -> None:
 def test_work_without_an_incumbent_is_shown_too() -> None:
     out = io.StringIO()
     with shown_as("checking c.json", Console(file=out, force_terminal=True, width=80)):
-        tell(1234, "nodes")
+        report_step(1234, "nodes")
         time.sleep(0.3)
     shown = plain(out.getvalue())
     assert "checking c.json" in shown and "1,234 nodes" in shown
@@ -146,13 +146,13 @@ def test_fit_in_a_terminal(
     table = pd.DataFrame(X, columns=list("abcdefgh")).assign(label=y)
     table.to_csv(tmp_path / "table.csv", index=False)
     monkeypatch.setattr("treeform.cli.progress.REFRESH", 50)
-    command = ["fit", str(tmp_path / "table.csv"), "--target", "label", "--shape=tree:5", "--time-limit=3"]
+    command = ["fit", str(tmp_path / "table.csv"), "--target", "label", "--shape=tree:5", "--time-limit=1.5"]
     with terminal(monkeypatch) as pieces, pytest.raises(SystemExit) as ended:
         app(command)
     written = "".join(pieces)
     shown = plain(written)
     assert ended.value.code == 0
-    assert "contree" in shown and "nodes per second" in shown and "of 3.0 s" in shown
+    assert "contree" in shown and "nodes per second" in shown and "of 1.5 s" in shown
     assert "\x1b[?25l" in written and "\x1b[?25h" in written  # the cursor comes back
     assert "if " in capsys.readouterr().out  # rules go to standard output, not into the block
 
@@ -166,24 +166,24 @@ def test_fit_in_a_pipe_is_quiet(capsys: pytest.CaptureFixture[str]) -> None:
         assert "\x1b" not in told and ("incumbent" in told) == ("-v" in more)
 
 
-# -- what is told ------------------------------------------------------------------------------------
+# -- steps of long work ------------------------------------------------------------------------------
 
 
-def test_steps_are_heard_by_the_innermost() -> None:
+def test_steps_go_to_the_innermost_observer() -> None:
     outer: list[Step] = []
     inner: list[Step] = []
-    tell(1, "nobody listens")
-    with heard_by(outer.append):
-        with heard_by(inner.append):
-            tell(2, "rows", 5)
-        tell(3, "rows")
+    report_step(1, "without an observer")
+    with observe_steps(outer.append):
+        with observe_steps(inner.append):
+            report_step(2, "rows", 5)
+        report_step(3, "rows")
     assert (outer, inner) == ([Step(3, "rows")], [Step(2, "rows", 5)])
 
 
-def test_tables_tell_how_far_they_are_read_and_compared() -> None:
+def test_tables_report_how_far_they_are_read_and_compared() -> None:
     seen: list[Step] = []
     table = pd.DataFrame({"a": list("xyz") * 5, "b": range(15)})
-    with heard_by(seen.append):
+    with observe_steps(seen.append):
         data = tf.Problem(table, [0, 1, 1] * 5, shape="tree:1").data
         data.splits("feature")
     assert [str(step) for step in seen[:2]] == ["0 of 2 columns read", "1 of 2 columns read"]
@@ -220,7 +220,7 @@ def test_nodes_of_every_search(solver: Any, shape: Any, requirement: Any) -> Non
     elif requirement:
         problem += tf.StatisticalParity(groups=(X[:, 2] > 5).astype(int), difference="0.1", favourable=1)
     more = {} if solver != "highs" else {"formulation": "odd", "warm_start": None}
-    seen = steps_of(lambda tell: problem.solve(solver, on_progress=tell, time_limit=30, **more))
+    seen = steps_of(lambda report: problem.solve(solver, on_progress=report, time_limit=30, **more))
     counts = [p.step.done for p in seen if p.step is not None and p.step.unit == "nodes"]
     assert counts == sorted(counts) and (counts[-1] > 0 or solver == "highs")  # which needs one node at most
 
@@ -235,7 +235,7 @@ def test_a_model_tells_how_far_it_is_built() -> None:
         time.sleep(0.1)
         return model
 
-    with heard_by(seen.append):
+    with observe_steps(seen.append):
         model = build_beside(build, lambda: False)
         tf.HiGHS().open(model)
     assert seen == [Step(5, "rows built"), Step(1, "blocks of rows for the solver", 1)]
@@ -246,16 +246,16 @@ def test_every_long_piece_of_work_tells_how_far_it_is() -> None:
     X, y = noisy(200)
     problem = tf.Problem(X, y, shape=tf.Tree(2))
     parity = tf.StatisticalParity(groups=(X[:, 2] > 5).astype(int), difference="0.05", favourable=1)
-    pareto = steps_of(lambda tell: problem.pareto(on_progress=tell, time_limit=30))
+    pareto = steps_of(lambda report: problem.pareto(on_progress=report, time_limit=30))
     assert {p.parts for p in pareto} >= {(0, 2), (1, 2)}
-    table = steps_of(lambda tell: problem.size_table(on_progress=tell, time_limit=30))
+    table = steps_of(lambda report: problem.size_table(on_progress=report, time_limit=30))
     assert table[-1].parts == (4, 4)
-    frontier = steps_of(lambda tell: problem.frontier(over=parity, on_progress=tell, time_limit=30))
+    frontier = steps_of(lambda report: problem.frontier(over=parity, on_progress=report, time_limit=30))
     assert any(p.phase.startswith("1 bounds answered, difference") for p in frontier)
-    near = steps_of(lambda tell: problem.near_optimal(within=0.02, on_progress=tell, time_limit=30))
+    near = steps_of(lambda report: problem.near_optimal(within=0.02, on_progress=report, time_limit=30))
     assert {"counting models"} & {p.phase for p in near}
     problem += [tf.MaxErrors(0), tf.MinSupport(0.2)]
-    conflict = steps_of(lambda tell: problem.conflict(on_progress=tell, time_limit=30))
+    conflict = steps_of(lambda report: problem.conflict(on_progress=report, time_limit=30))
     assert any(p.phase.startswith("without min_support") for p in conflict)
 
 

@@ -18,13 +18,35 @@ def test_agrees_with_the_brute_force(block: int) -> None:
     for seed in range(15 * block, 15 * block + 15):
         case = drawn_case(np.random.default_rng(seed))
         simd = paths[seed % 3]
+        pairs = ("auto", "never")[seed // 3 % 2]
         try:
-            engine = tf.RegressionSearch(threads=1 + seed % 2, simd=simd)
+            engine = tf.RegressionSearch(threads=1 + seed % 2, simd=simd, pairs=pairs)
         except SpecError:  # this processor lacks it
-            engine = tf.RegressionSearch()
+            engine = tf.RegressionSearch(pairs=pairs)
         result, expected = case.problem().solve(engine), least(case)
         assert result.objective == expected, seed
         assert result.status is (tf.Status.INFEASIBLE if expected is None else tf.Status.OPTIMAL), seed
+
+
+def test_pairs_of_thresholds_give_the_same_answers() -> None:
+    rng = np.random.default_rng(5)
+    values = rng.normal(size=(150, 3))
+    cuts = np.quantile(values, [0.2, 0.4, 0.6, 0.8], axis=0)
+    X = (
+        np.concatenate([values <= cuts[0], values > cuts[1], values <= cuts[2], values <= cuts[3]], axis=1)
+        * 1.0
+    )
+    X = np.column_stack([X, rng.integers(0, 5, 150)])
+    y = (1000 * (values[:, 0] * values[:, 1] + rng.normal(size=150))).round()
+    for depth, extra in ((2, []), (3, [tf.MinSupport(10)]), (4, [tf.MaxNodes(6)])):
+        problem = tf.Problem(X, y, shape=tf.Tree(depth)).minimize(tf.SquaredError() + 500 * tf.Nodes())
+        for requirement in extra:
+            problem += requirement
+        pairs, scans = (problem.solve(tf.RegressionSearch(pairs=way)) for way in ("auto", "never"))
+        assert pairs.counters["regression-search: pairs"] > 0 == scans.counters["regression-search: pairs"]
+        assert pairs.objective == scans.objective and pairs.status is scans.status is tf.Status.OPTIMAL
+    with pytest.raises(SpecError, match="auto, always, never"):
+        tf.RegressionSearch(pairs="yes")
 
 
 @pytest.mark.parametrize("order", [[0, 1], [1, 0]])

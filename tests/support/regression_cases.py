@@ -40,6 +40,12 @@ def drawn_case(rng: np.random.Generator) -> Case:
     """Ties, duplicates, offsets and scales, weights, prices, supports and budgets."""
     n, features = int(rng.integers(3, 11)), int(rng.integers(1, 4))
     X = rng.integers(0, int(rng.integers(2, 7)), (n, features)) * rng.choice([1.0, 1e-9, 1e7])
+    if rng.random() < 0.4:  # columns of zeros and ones, some of them thresholds of one column, some opposite
+        cuts = rng.integers(0, 4, int(rng.integers(1, 6)))
+        X = (
+            np.array([(X[:, k % features] <= cut * X.max() / 5) ^ (k == 1) for k, cut in enumerate(cuts)]).T
+            * 1.0
+        )
     if rng.random() < 0.2 and n > 3:
         X[n // 2 :] = X[: n - n // 2]
     whole = rng.integers(0, int(rng.integers(2, 30)), n)

@@ -33,6 +33,14 @@ PIPE = 1 << 20
 KEPT = 4096
 """Bytes of a child's output that are kept for messages."""
 
+_alive: weakref.WeakSet[Child] = weakref.WeakSet()
+
+
+def close_all() -> None:
+    """Kill all children of this process."""
+    for child in list(_alive):
+        child.close()
+
 
 class Child:
     """A process that carries out tasks, one at a time; it is started when needed and killed to stop a task."""
@@ -138,6 +146,7 @@ class Child:
         self._output = _Output(self._process.stderr)
         self._output.start()
         self._end = weakref.finalize(self, _kill, self._process)
+        _alive.add(self)
         return self._process
 
     def _died(self, process: subprocess.Popen[bytes], talk: _Talk) -> SolverFailed:

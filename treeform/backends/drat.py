@@ -51,9 +51,9 @@ class Trace:
         """Bytes of the proof."""
         if self.proof is None:
             return 0
-        here = self.proof.tell()
+        position = self.proof.tell()
         size = self.proof.seek(0, 2)
-        self.proof.seek(here)
+        self.proof.seek(position)
         return size
 
     def close(self) -> None:

@@ -217,7 +217,7 @@ class _Search:
         improved, looked = kinds.kCallbackMipImprovingSolution, kinds.kCallbackMipInterrupt
         reported_bound = -np.inf
 
-        def hear(kind: Any, message: str, out: Any, back: Any, data: Any) -> None:
+        def callback(kind: Any, message: str, out: Any, back: Any, data: Any) -> None:
             nonlocal reported_bound
             if kind == improved:
                 watch.solution(np.array(out.mip_solution))
@@ -229,7 +229,7 @@ class _Search:
                     reported_bound = out.mip_dual_bound
                     watch.bound(reported_bound)
 
-        highs.setCallback(hear, None)
+        highs.setCallback(callback, None)
         for kind in (improved, looked, kinds.kCallbackSimplexInterrupt, kinds.kCallbackIpmInterrupt):
             highs.startCallback(kind)
 

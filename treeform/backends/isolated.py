@@ -26,7 +26,7 @@ from treeform.backends.run import Answer, Outcome, Run, Verdict
 from treeform.backends.watch import Watch
 from treeform.errors import SolverFailed, SpecError
 from treeform.model import Block, Model, Objective, VariableKind
-from treeform.steps import Step, heard_by
+from treeform.steps import Step, observe_steps
 
 
 class Isolated(Backend):
@@ -273,11 +273,11 @@ def solve_in_child(task: dict[str, Any]) -> Answer:
         on_solution=lambda x: report(("solution", x)),
         on_bound=lambda bound: report(("bound", bound)),
     )
-    with heard_by(_tell_nodes):
+    with observe_steps(_report_nodes):
         return _answer(session.solve(run))
 
 
-def _tell_nodes(step: Step) -> None:
+def _report_nodes(step: Step) -> None:
     if step.unit == "nodes":
         report(("nodes", step.done))
 

@@ -7,6 +7,7 @@ meet here, so that a proof may have two authors: one solver's best point, and an
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -136,7 +137,11 @@ class PortfolioSession(Session):
         self._require_one()
 
     def close(self) -> None:
-        self._settle()
+        self._over.set()
+        deadline = time.monotonic() + self.patience
+        for thread in self._busy:
+            # One that hangs is left to its thread: the end of the others does not wait for it.
+            thread.join(max(0.0, deadline - time.monotonic()))
         for session in self.sessions:
             session.close()
 

@@ -20,7 +20,7 @@ import numpy as np
 from treeform.backends.checker import SolutionChecker, source_point
 from treeform.backends.run import Answer, Run
 from treeform.bridges import Lowered
-from treeform.steps import tell
+from treeform.steps import report_step
 
 #: Seconds between two calls of the stop function.
 POLL = 0.05
@@ -36,6 +36,11 @@ def _join_detached() -> None:
     deadline = time.monotonic() + LAST_WAIT
     for thread in list(_detached):
         thread.join(max(0.0, deadline - time.monotonic()))
+
+
+def any_detached() -> bool:
+    """Whether a search goes on that nobody waits for."""
+    return any(thread.is_alive() for thread in list(_detached))
 
 
 def detach(thread: threading.Thread) -> None:
@@ -133,10 +138,11 @@ class Watch:
                 if kind in ("done", "unresponsive"):
                     answer: Answer | None = value
                     return answer
-        except BaseException:
+        except BaseException as error:
             self._end("interrupted")
             cancel()
-            thread.join(self.patience)
+            # After a second Ctrl-C nobody wants to wait for a solver.
+            thread.join(POLL if isinstance(error, KeyboardInterrupt) else self.patience)
             raise
 
     def _work(self, search: Callable[[], Answer]) -> None:
@@ -149,7 +155,7 @@ class Watch:
         """Wait for the next event, at most one polling interval, and handle it."""
         events = self._gather()
         if self._nodes is not None:
-            tell(self._nodes, "nodes")
+            report_step(self._nodes, "nodes")
         last = events[-1] if events and events[-1][0] in ("done", "failed") else None
         for kind, value in reversed(events):
             # Later points are better; earlier ones matter only if the later fail the check.

@@ -39,9 +39,9 @@ class EnforcedLinearToBigM(Bridge):
         turned = replace(turned, vals=-turned.vals, lo=-turned.hi, hi=-turned.lo)
         other, low = _at_most(turned, model)
         other = other._replace(vals=-other.vals)
-        both = csr.concatenate_rows([rows, other])
+        stacked = csr.concatenate_rows([rows, other])
         lo = np.concatenate([np.full(len(hi), -np.inf), 0.0 - low])
-        return [Linear(block.name, *both, lo, np.concatenate([hi, np.full(len(low), np.inf)]))]
+        return [Linear(block.name, *stacked, lo, np.concatenate([hi, np.full(len(low), np.inf)]))]
 
     def size(self, block: Linear) -> int:
         return int((block.lo > -np.inf).sum() + (block.hi < np.inf).sum())

@@ -44,8 +44,8 @@ class LinearToClauses(Bridge):
 
     def __init__(self, enforced: bool) -> None:
         self.source = ENFORCED_LINEAR if enforced else LINEAR
-        both = {CLAUSE, ENFORCED_CLAUSE, ENFORCED_CARDINALITY}
-        self.target = frozenset(both if enforced else {CLAUSE, CARDINALITY})
+        kinds = {CLAUSE, ENFORCED_CLAUSE, ENFORCED_CARDINALITY}
+        self.target = frozenset(kinds if enforced else {CLAUSE, CARDINALITY})
 
     def apply(self, block: Linear, model: Model) -> list[Block]:
         _refuse_other_columns(block, model)

@@ -10,7 +10,7 @@ import numpy as np
 from treeform.errors import RouteError
 from treeform.model import Block, Linear, Model, Objective, VariableBlock, VariableKind
 from treeform.model.csr import Floats, Ints
-from treeform.steps import tell
+from treeform.steps import report_step
 
 
 class Rewrite(Protocol):
@@ -65,7 +65,7 @@ class Lowered(Model):
         while self._n_blocks < len(self.source.blocks):
             self.state(self.source.blocks[self._n_blocks])
             self._n_blocks += 1
-            tell(self._n_blocks, "blocks of rows for the solver", len(self.source.blocks))
+            report_step(self._n_blocks, "blocks of rows for the solver", len(self.source.blocks))
         goal = self.source.objective
         if goal is not self._objective_seen:
             self.objective = replace(goal, cols=self.columns[goal.cols])

@@ -284,17 +284,17 @@ class _Court:
         strongest: Bound | None = None
         try:
             if isinstance(route, LagrangianRoute):
-                found = by_multipliers(self.question, route.multipliers, maker, budget)
-                row = self._settled(what, value, found, notes)
+                proved = by_multipliers(self.question, route.multipliers, maker, budget)
+                row = self._settled(what, value, proved, notes)
                 if row is not None:
                     return row
-                if found.finished:
-                    return false(what, f"its multipliers prove only {found.lower}")
-            for found in by_engines(self.question, value, maker, budget, self.graph):
-                row = self._settled(what, value, found, notes)
+                if proved.finished:
+                    return false(what, f"its multipliers prove only {proved.lower}")
+            for proved in by_engines(self.question, value, maker, budget, self.graph):
+                row = self._settled(what, value, proved, notes)
                 if row is not None:
                     return row
-                strongest = found
+                strongest = proved
         except OutOfReach as error:
             notes.append(error.what)
             return None

@@ -137,8 +137,8 @@ class Table:
             assert task.totals is not None
             coef = np.array(row.coef, dtype=object)
             per_sample.append(_small(task.totals.per_sample @ coef))
-            own = task.totals.per_test
-            test.append(np.zeros(len(features)) if own is None else _small(own @ coef)[features])
+            of_tests = task.totals.per_test
+            test.append(np.zeros(len(features)) if of_tests is None else _small(of_tests @ coef)[features])
         sides = [(row.lo, row.hi) for row in rows]
         if task.max_nodes is not None:
             per_sample.append(np.zeros_like(cost))
@@ -234,15 +234,15 @@ class Prices:
         allowed &= weight.sum() >= self.test_weight
         if depth == 1:
             on_right = price.T @ side
-            both = on_right.min(axis=0) + (price.sum(axis=0)[:, None] - on_right).min(axis=0)
+            sum_of_sides = on_right.min(axis=0) + (price.sum(axis=0)[:, None] - on_right).min(axis=0)
         elif depth == 2:
-            both = self._pairs(side, weight, price)
+            sum_of_sides = self._pairs(side, weight, price)
         else:
-            both = np.full(len(allowed), np.inf)
+            sum_of_sides = np.full(len(allowed), np.inf)
             for f in np.flatnonzero(allowed):
                 low, high = points[side[:, f] == 0], points[side[:, f] == 1]
-                both[f] = self.least(low, depth - 1) + self.least(high, depth - 1)
-        return np.asarray(np.where(allowed, both + self.test_price, np.inf))
+                sum_of_sides[f] = self.least(low, depth - 1) + self.least(high, depth - 1)
+        return np.asarray(np.where(allowed, sum_of_sides + self.test_price, np.inf))
 
     def _pairs(self, side: Floats, weight: Floats, price: Floats) -> Floats:
         """Depth two: each side of a first test takes its best class, or its best second test and two classes."""

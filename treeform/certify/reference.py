@@ -147,12 +147,13 @@ class _Search:
         """(2**depth,): entry m is the least cost of a tree on ``rows`` of at most this depth and m tests."""
         if self.stop():
             raise Stopped("the reference search was stopped")
-        here = self.weights[rows].sum(axis=0)
-        best = np.full(2**depth, (here @ self.plain.cost).min())  # a leaf: the cheapest class for all rows
-        if depth == 0 or here.sum() < self.plain.min_flow:
+        class_weights = self.weights[rows].sum(axis=0)
+        leaf = (class_weights @ self.plain.cost).min()  # the cheapest class for all rows
+        best = np.full(2**depth, leaf)
+        if depth == 0 or class_weights.sum() < self.plain.min_flow:
             return best
         if depth == 1:
-            best[1] = min(best[0], self._one_test(rows, here))
+            best[1] = min(best[0], self._one_test(rows, class_weights))
             return best
         for goes_right in self.right:
             low, high = rows & ~goes_right, rows & goes_right
@@ -263,11 +264,11 @@ def _one_layer(
             yield (layer + 1, len(opened)), (*opened, moved)
 
     choices: list[tuple[dict[str, Any], tuple[np.ndarray, ...]]] = []
-    here = rows[index]
-    for head, after in heads(here, below):
+    arrived = rows[index]
+    for head, after in heads(arrived, below):
         choices.append(({"pass": head}, after))
     for f, threshold, goes_right in tests:
-        low, high = here & ~goes_right, here & goes_right
+        low, high = arrived & ~goes_right, arrived & goes_right
         if low.any() and high.any():
             for left, after_left in heads(low, below):
                 for right, after in heads(high, after_left):

@@ -43,8 +43,8 @@ def least_loss(question: Question, stop: Callable[[], bool] = lambda: False) -> 
             "the problem is out of reach of the reference search",
             cause=f"{search.n_cuts} thresholds at depth {depth} take about {work:.1g} additions, more than {WORK:.1g}",
         )
-    found = search.least(np.ones(question.data.n_samples, dtype=bool), depth, tests)
-    return None if found is None else found * search.worth + search.constant
+    least_value = search.least(np.ones(question.data.n_samples, dtype=bool), depth, tests)
+    return None if least_value is None else least_value * search.worth + search.constant
 
 
 class _Search:

@@ -19,7 +19,8 @@ from treeform.cli import conflict, export, frontier, near_optimal, pareto, size_
 from treeform.cli import options as opt
 from treeform.cli.check import check_certificate
 from treeform.cli.files import check_writable
-from treeform.cli.messages import Exit, command, err_console, exit_code, warn
+from treeform.cli.judge import judge_model
+from treeform.cli.messages import Exit, command, err_console, exit_code, show_error, warn
 from treeform.cli.predictions import predictions
 from treeform.cli.problems import How, choose_how, load_problem
 from treeform.cli.progress import ProgressDisplay, shown_as
@@ -29,11 +30,14 @@ from treeform.cli.stating import states_problem
 from treeform.cli.stored import load_model, with_policy
 from treeform.cli.tables_out import check_kind, write_table
 from treeform.cli.tradeoff import read_problem
+from treeform.errors import SpecError
 from treeform.files import write_text
+from treeform.problem import Problem
 from treeform.report.facts import Facts
 from treeform.result import Result
-from treeform.solve import Limit, Status
-from treeform.steps import heard_by
+from treeform.solve import Budget, Status
+from treeform.solve.budget import interruptible
+from treeform.steps import observe_steps
 from treeform.tradeoff.prices import Prices
 
 app = typer.Typer(
@@ -86,35 +90,45 @@ def fit(
     """Learn the best model, print its rules, and write model, certificate and report.
 
     Exit codes: 0 done, 2 bad input or usage, 3 infeasible, 4 stopped at a limit without any model,
-    130 interrupted (the best model found is still written).
+    130 interrupted by Ctrl-C, 143 by SIGTERM (the best model found is still written; a second one ends at once).
     """
     outputs = Settings(model=model, certificate=certificate, report=report_file, proofs=proofs)
     settings = merge(settings, outputs)
     written = [path for path in (settings.model, settings.certificate, settings.report) if path is not None]
     check_writable(written, inputs=[*settings.inputs, *([about] if about else [])])
-    said = report.NOTHING if about is None else report.read_about(about)
+    about_model = report.NOTHING if about is None else report.read_about(about)
     with ProgressDisplay(err_console(), enabled=not quiet, log=verbose) as display:
-        result, how = _solve(settings, display, verbose=verbose, quiet=quiet)
-        costs = None
-        if prices and result.limit is not Limit.INTERRUPTED:
-            costs = result.prices(
-                how.solver, formulation=how.formulation, time_limit=settings.time_limit, on_progress=display
-            )
-        display.begin("writing")
-        with heard_by(display.hear):
-            facts = _write(result, settings, costs, said)
+        problem, how = read_problem(settings, display, verbose=verbose)
+        # From the first search to the last file: what was found when Ctrl-C comes is written.
+        with interruptible(whole := Budget()):
+            result = _solve(problem, how, settings, display, verbose=verbose, quiet=quiet)
+            costs = None
+            if prices and not whole.interrupted:
+                costs = result.prices(
+                    how.solver,
+                    formulation=how.formulation,
+                    time_limit=settings.time_limit,
+                    on_progress=display,
+                )
+            display.begin("writing")
+            with observe_steps(display.on_step):
+                facts, unwritten = _write(result, settings, costs, about_model)
     if result.graph is not None:
         for rule in result.graph.rules():
             print(rule)
     if not quiet or result.graph is None:
         _summary(facts, verbose)
-    if result.status is Status.INFEASIBLE:
+    if result.status is Status.INFEASIBLE and not whole.interrupted:
         with ProgressDisplay(err_console(), enabled=not quiet) as display:
             conflict = result.conflict(
                 how.solver, formulation=how.formulation, time_limit=_rest(settings), on_progress=display
             )
         print(f"\n{conflict}")
-    return exit_code(result)
+    for error in unwritten:
+        show_error(error)
+    if unwritten:
+        return Exit.BAD_INPUT
+    return Exit.INTERRUPTED if whole.interrupted else exit_code(result)
 
 
 CONFLICT_SECONDS = 30.0
@@ -125,14 +139,15 @@ def _rest(settings: Settings) -> float:
     return CONFLICT_SECONDS if settings.time_limit is None else settings.time_limit
 
 
-def _solve(settings: Settings, display: ProgressDisplay, *, verbose: bool, quiet: bool) -> tuple[Result, How]:
-    problem, how = read_problem(settings, display, verbose=verbose)
+def _solve(
+    problem: Problem, how: How, settings: Settings, display: ProgressDisplay, *, verbose: bool, quiet: bool
+) -> Result:
     console = err_console()
     if not quiet:
         console.print(Text(repr(problem)), soft_wrap=True)
     if verbose:
         console.print(Text(str(problem.explain(how.solver, formulation=how.formulation))), soft_wrap=True)
-    result = problem.solve(
+    return problem.solve(
         how.solver,
         formulation=how.formulation,
         warm_start=how.warm_start,
@@ -140,11 +155,20 @@ def _solve(settings: Settings, display: ProgressDisplay, *, verbose: bool, quiet
         on_progress=display,
         proofs=settings.proofs,
     )
-    return result, how
 
 
-def _write(result: Result, settings: Settings, prices: Prices | None, about: report.About) -> Facts:
-    """Write what was asked for, as far as there is something to write."""
+def _write(
+    result: Result, settings: Settings, prices: Prices | None, about: report.About
+) -> tuple[Facts, list[SpecError]]:
+    """Write what was asked for, as far as there is something to write; what could not be written after all."""
+    failed: list[SpecError] = []
+
+    def write(path: Path, text: str) -> None:
+        try:
+            write_text(path, text)
+        except SpecError as error:  # the others, and the answer itself, come first
+            failed.append(error)
+
     certificate = result.certificate() if result.graph is not None or result.claims else None
     if certificate is not None and settings.weight is not None:
         certificate = _with_weight(certificate, settings.weight)
@@ -155,17 +179,17 @@ def _write(result: Result, settings: Settings, prices: Prices | None, about: rep
     )
     if settings.model is not None:
         if result.graph is not None:
-            write_text(settings.model, json.dumps(result.graph.to_json(), indent=1) + "\n")
+            write(settings.model, json.dumps(result.graph.to_json(), indent=1) + "\n")
         else:
             warn(f"{settings.model} is not written: there is no model")
     if settings.certificate is not None:
         if certificate is not None:
-            write_text(settings.certificate, json.dumps(certificate, indent=1) + "\n")
+            write(settings.certificate, json.dumps(certificate, indent=1) + "\n")
         else:
             warn(f"{settings.certificate} is not written: nothing was found or proved")
     if settings.report is not None:
-        write_text(settings.report, FORMATS[format_of(settings.report)](facts))
-    return facts
+        write(settings.report, FORMATS[format_of(settings.report)](facts))
+    return facts, failed
 
 
 def _with_weight(certificate: dict[str, Any], column: str) -> dict[str, Any]:
@@ -230,6 +254,7 @@ def predict(
 app.command(name="check")(command(check_certificate))
 
 
+app.command(name="judge")(command(judge_model))
 app.command(name="report")(command(report_model))
 app.command(name="export")(command(export.export))
 app.command(name="size-table")(command(size_table.size_table))

@@ -38,6 +38,7 @@ class Exit(IntEnum):
     ON_TRUST = 5  #: ``check``: nothing is false, and something is taken on trust
     FALSE = 6  #: ``check``: something does not hold
     INTERRUPTED = 130
+    TERMINATED = 143  #: as interrupted, by SIGTERM; see `treeform.cli.signals`
 
 
 def exit_code(result: SolveResult) -> Exit:
@@ -91,13 +92,15 @@ def command(function: Callable[..., Exit | None]) -> Callable[..., None]:
     Every command gets ``--import``, for modules that are imported before it begins, and ``--debug``; every command that
     reads a table gets ``--sep``, ``--decimal`` and ``--encoding``.
     """
-    own = inspect.signature(function, eval_str=True).parameters
+    declared = inspect.signature(function, eval_str=True).parameters
 
     @functools.wraps(function)
     def run(*args: Any, debug: bool = False, import_: Sequence[str] | None = None, **kwargs: Any) -> None:
         try:
             import_modules(import_ or (), Path.cwd())
-            form = CsvForm.of(*(None if name in own else kwargs.pop(name, None) for name in opt.CSV_FORM))
+            form = CsvForm.of(
+                *(None if name in declared else kwargs.pop(name, None) for name in opt.CSV_FORM)
+            )
             with rows_named(BY_LINE), _own_warnings(), csv_form(form):
                 code = function(*args, **kwargs) or Exit.DONE
             sys.stdout.flush()
@@ -118,13 +121,15 @@ def command(function: Callable[..., Exit | None]) -> Callable[..., None]:
             text = f"{type(error).__name__}: {error}"
             show_error(
                 TreeformError(
-                    "treeform broke down", cause=text, fix="run again with --debug and report what it prints"
+                    "treeform broke down",
+                    cause=text,
+                    fix="run again with --debug and report what it prints",
                 )
             )
             code = Exit.FAILED
         raise typer.Exit(int(code))
 
-    opt.accept(run, _shared_options(own.values()))
+    opt.accept(run, _shared_options(declared.values()))
     return run
 
 

@@ -17,7 +17,7 @@ from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
-from treeform.steps import Step, heard_by
+from treeform.steps import Step, observe_steps
 
 if TYPE_CHECKING:
     from treeform.solve import Progress
@@ -85,7 +85,7 @@ class ProgressDisplay:
         with self._lock:
             self._work, self._step, self._last, self._start = work, None, None, time.monotonic()
 
-    def hear(self, step: Step) -> None:
+    def on_step(self, step: Step) -> None:
         """Show how far such work has come."""
         self._step = step
 
@@ -145,7 +145,7 @@ class ProgressDisplay:
 @contextmanager
 def shown_as(work: str, console: Console | None = None) -> Iterator[None]:
     """Show work that has no incumbent and no bound, such as a check, and how far it has come."""
-    with ProgressDisplay(console or stderr_console()) as display, heard_by(display.hear):
+    with ProgressDisplay(console or stderr_console()) as display, observe_steps(display.on_step):
         display.begin(work)
         yield
 
@@ -154,12 +154,12 @@ def facts(progress: Progress, seconds: float) -> list[str]:
     """The lines of the block below its head: the answer so far, then speed and time."""
     known = f"incumbent {number(progress.upper)}   bound {number(progress.lower)}   gap {gap_text(progress)}"
     limit = ", no time limit" if progress.limit is None else f" of {clock(progress.limit)}"
-    told = [clock(seconds) + limit]
+    parts = [clock(seconds) + limit]
     if progress.step is not None:
-        told.append(str(progress.step))
+        parts.append(str(progress.step))
         if progress.rate is not None:
-            told.append(f"{progress.rate:,.0f} {progress.step.unit.split()[0]} per second")
-    return [known, "   ".join(told)]
+            parts.append(f"{progress.rate:,.0f} {progress.step.unit.split()[0]} per second")
+    return [known, "   ".join(parts)]
 
 
 def line(progress: Progress) -> str:

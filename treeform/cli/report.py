@@ -69,7 +69,7 @@ def report_model(
     output = output or Path(f"report.{form or 'html'}")
     inputs = [path for path in (model, data, certificate, held_out, about) if path is not None]
     check_writable([output], inputs=inputs)
-    said = report.NOTHING if about is None else report.read_about(about)
+    about_model = report.NOTHING if about is None else report.read_about(about)
     graph, body = read_model_or_certificate(model)
     if certificate is not None:
         body = read_certificate(certificate)
@@ -89,7 +89,7 @@ def report_model(
         question,
         certificate=body,
         source=data.name,
-        about=said,
+        about=about_model,
         held_out=later,
         rows_of=rows_of,
     )

@@ -38,14 +38,14 @@ def _stated(
     spec: opt.SpecFile = None,
 ) -> Settings:
     """The options, and the settings that they make."""
-    given = Settings(
+    settings = Settings(
         data=data, target=target, weight=weight, exclude=_several(exclude), categorical=_several(categorical),
         missing=missing, dates=dates, abstain=abstain, shape=shape,
         minimize=minimize, formulation=formulation, solver=solver,
         warm_start=warm_start, time_limit=time_limit, threads=threads, isolate=isolate or None,
         sep=sep, decimal=decimal, encoding=encoding,
     )  # fmt: skip
-    return gather(spec, given, require or [])
+    return gather(spec, settings, require or [])
 
 
 def _several(values: list[str] | None) -> tuple[str, ...] | None:

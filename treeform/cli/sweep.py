@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from pydantic import BaseModel, ConfigDict, Field, StrictStr, ValidationError
@@ -15,8 +15,9 @@ from treeform.cli.messages import Exit, err_console
 from treeform.cli.problems import load_problem
 from treeform.cli.spec import explain, read_toml, settings_of
 from treeform.errors import SpecError
-from treeform.study import Study, StudyProgress
-from treeform.study import sweep as run_study
+
+if TYPE_CHECKING:
+    from treeform.study import Study, StudyProgress
 
 
 class StudyPart(BaseModel):
@@ -55,6 +56,9 @@ def sweep(
 
     Example: treeform sweep study.toml --executor loky --folder study -o runs.csv
     """
+    # The other commands need none of the estimators that a study may fit.
+    from treeform.study import sweep as run_study
+
     table = read_toml(study)
     part = _part(study, {key: table.pop(key) for key in StudyPart.model_fields if key in table})
     settings = settings_of(table, study)

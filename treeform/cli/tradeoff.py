@@ -17,13 +17,13 @@ from treeform.cli.spec import Settings
 from treeform.errors import SpecError
 from treeform.files import write_text
 from treeform.problem import Problem
-from treeform.steps import heard_by
+from treeform.steps import observe_steps
 
 
 def read_problem(settings: Settings, display: ProgressDisplay, *, verbose: bool) -> tuple[Problem, How]:
     """State the problem, and show how its table was read if ``verbose``."""
     display.begin(f"reading {settings.data}")
-    with heard_by(display.hear):
+    with observe_steps(display.on_step):
         problem = load_problem(settings)
         how = choose_how(problem, settings)
     if verbose:
@@ -48,7 +48,7 @@ def run_tradeoff(
         check_writable([output], inputs=settings.inputs)
     with ProgressDisplay(err_console(), enabled=not quiet, log=verbose) as display:
         problem, how = read_problem(settings, display, verbose=verbose)
-        found = method(
+        answer = method(
             problem,
             how.solver,
             formulation=how.formulation,
@@ -57,9 +57,9 @@ def run_tradeoff(
             on_progress=display,
             **more,
         )
-    if output is not None and found is not None:
-        write_text(output, json.dumps(found.to_json(), indent=1) + "\n")
-    return found
+    if output is not None and answer is not None:
+        write_text(output, json.dumps(answer.to_json(), indent=1) + "\n")
+    return answer
 
 
 def refuse_threads_alone(settings: Settings) -> None:

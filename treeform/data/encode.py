@@ -24,7 +24,7 @@ from treeform.data.sources_json import damaged, source_from_json, source_to_json
 from treeform.data.table import Table, read_table, refuse_gaps, refuse_infinite
 from treeform.data.unseen import Unseen
 from treeform.errors import DataError, listing
-from treeform.steps import tell
+from treeform.steps import report_step
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ class Encoder:
         unseen_levels: dict[str, Counter[str]] = {}
         at = 0
         for read, source in enumerate(self.sources):
-            tell(read, "columns read", len(self.sources))
+            report_step(read, "columns read", len(self.sources))
             width = len(source.columns)
             encoded[:, at : at + width], unseen_levels[source.name] = source.encode(
                 table.column(source.name), rows

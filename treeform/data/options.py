@@ -63,12 +63,12 @@ class TableOptions:
 
     def to_json(self) -> dict[str, Any]:
         """Plain values for JSON."""
-        told: dict[str, Any] = {
+        entry: dict[str, Any] = {
             "categorical": list(self.categorical),
             "missing": self.missing,
             "dates": self.dates,
         }
-        return told if self.abstain is None else {**told, "abstain": self.abstain}
+        return entry if self.abstain is None else {**entry, "abstain": self.abstain}
 
     def check(self, names: tuple[str, ...]) -> None:
         """Refuse names of columns that are not in the table."""

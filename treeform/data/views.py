@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from treeform.data.columns import Column
 from treeform.data.midpoints import midpoints
 from treeform.errors import DataError
-from treeform.steps import tell
+from treeform.steps import report_step
 
 Floats = NDArray[np.float64]
 Frozen = TypeVar("Frozen", bound="NDArray[Any]")
@@ -159,7 +159,7 @@ def _first_of_each(left: NDArray[np.bool_], group: list[str]) -> list[int]:
     seen: set[tuple[str, bytes]] = set()
     kept = []
     for start in range(0, len(left), _CHUNK):  # in chunks, because the whole table may be large
-        tell(start, "tests compared", len(left))
+        report_step(start, "tests compared", len(left))
         part = left[start : start + _CHUNK]
         packed = np.packbits(part ^ part[:, :1], axis=1)
         for position, row in enumerate(packed, start=start):

@@ -83,19 +83,19 @@ def search_column_sets(
         if known is not None and bound >= known:
             break  # the least of all bounds
         asked += 1
-        found = ask(within, known)
-        if not found.complete:
-            return Outcome(least(max(bound, found.lower)), False, asked)
-        if found.cost is None:
+        answer = ask(within, known)
+        if not answer.complete:
+            return Outcome(least(max(bound, answer.lower)), False, asked)
+        if answer.cost is None:
             continue
-        if len(found.weights) <= most:
+        if len(answer.weights) <= most:
             keep(within)
             continue
-        tested = sorted(set(found.weights) - kept, key=lambda c: -found.weights[c])
+        tested = sorted(set(answer.weights) - kept, key=lambda c: -answer.weights[c])
         for i, column in enumerate(tested):
             forced = kept | set(tested[:i])
             if len(forced) > most:
                 break
             rest = tuple(sorted(forced)) if len(forced) == most else tuple(c for c in within if c != column)
-            heapq.heappush(open_sets, (found.cost, asked * len(every) + i, rest, forced))
+            heapq.heappush(open_sets, (answer.cost, asked * len(every) + i, rest, forced))
     return Outcome(least(nothing), True, asked)

@@ -272,13 +272,13 @@ class _WithinBudget(_Session):
         self.columns = [
             [f for f, column in enumerate(self.data.columns) if column.source == source] for source in sources
         ]
-        found = search_column_sets(range(len(sources)), most, self._ask, self._least, self._keep, NO_TREE)
-        self.counters["column_sets"] = found.sets
-        nothing = found.complete and self.best is None and self.start is None and self.upper is None
+        outcome = search_column_sets(range(len(sources)), most, self._ask, self._least, self._keep, NO_TREE)
+        self.counters["column_sets"] = outcome.sets
+        nothing = outcome.complete and self.best is None and self.start is None and self.upper is None
         return self.last | {
             "tree": self.best,
-            "lower": found.lower,
-            "complete": found.complete,
+            "lower": outcome.lower,
+            "complete": outcome.complete,
             "infeasible": nothing,
             "counters": self.counters,
             "seconds": time.monotonic() - self.began,

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from treeform.engines.contributions import LARGEST_SUM, NO_BOUND
 from treeform.engines.table_of_totals import TableOfTotals
 from treeform.engines.tree_lists import Block, Leaf, Stumps, TreeList
-from treeform.steps import tell
+from treeform.steps import report_step
 
 Ints = NDArray[np.int64]
 FAR = 2**61
@@ -129,7 +129,7 @@ class Enumeration:
         """Every subtree of these rows whose priced sum is at most ``budget``."""
         if self.stop():
             raise Stopped
-        tell(self._formed, "trees formed")
+        report_step(self._formed, "trees formed")
         counts = self.weight[rows].sum(axis=0)
         blocks = [self._leaves(counts, budget)]
         if depth >= 1 and counts.sum() >= self.limits.min_flow:
@@ -189,9 +189,9 @@ class Enumeration:
             room = budget - int(self.test_price[t])
             if low + high > room:
                 continue
-            one = self._list(left, depth - 1, room - high)
-            other = self._list(right, depth - 1, room - low)
-            lists.append(self._join(t, one, other, budget))
+            on_left = self._list(left, depth - 1, room - high)
+            on_right = self._list(right, depth - 1, room - low)
+            lists.append(self._join(t, on_left, on_right, budget))
         return lists
 
     def _parted(self, rows: Ints) -> list[tuple[int, Ints, Ints]]:
@@ -252,19 +252,19 @@ class Enumeration:
 
     def _pairs(self, rows: Ints) -> _Pairs:
         bits, weight = self.bits[rows], self.weight[rows]
-        one = (bits.T @ weight).astype(np.int64)  # (T, M): kinds that go right
+        right = (bits.T @ weight).astype(np.int64)  # (T, M): kinds that go right
         shared_kinds = [(bits * weight[:, [m]]).T @ bits for m in range(weight.shape[1])]
         both: Ints = np.stack(shared_kinds, axis=2).astype(np.int64)  # (T, T, M): right at both tests
         whole = weight.sum(axis=0).astype(np.int64)
         inner = {
-            1: (one[:, None, :] - both, both),
-            0: (whole - one[:, None, :] - one[None, :, :] + both, one[None, :, :] - both),
+            1: (right[:, None, :] - both, both),
+            0: (whole - right[:, None, :] - right[None, :, :] + both, right[None, :, :] - both),
         }
         points = bits.sum(axis=0).astype(np.int64)
         shared = (bits.T @ bits).astype(np.int64)
-        counts = {1: one, 0: whole - one}
+        counts = {1: right, 0: whole - right}
         inner_valid = {
-            1: self._valid(shared, points[:, None]) & self._supported(both, one[:, None, :]),
+            1: self._valid(shared, points[:, None]) & self._supported(both, right[:, None, :]),
             0: self._valid(points[None, :] - shared, len(rows) - points[:, None])
             & self._supported(inner[0][1], counts[0][:, None, :]),
         }
@@ -276,7 +276,7 @@ class Enumeration:
             inner_valid[side] &= flows[:, None]
             leaf = (counts[side] @ self.price).min(axis=1)
             best[side] = np.where(flows, np.minimum(leaf, tested.min(axis=1, initial=FAR)), leaf)
-        valid = self._valid(points, len(rows)) & self._supported(one, whole)
+        valid = self._valid(points, len(rows)) & self._supported(right, whole)
         return _Pairs(valid, counts, inner, inner_valid, best)
 
     def _valid(self, right: Ints, all_: Any) -> NDArray[np.bool_]:

@@ -21,7 +21,7 @@ from treeform.engines.session import counters_of, reason_for_end, time_limit_of
 from treeform.engines.task import Engine, EngineOutcome, EngineRun, TreeTask
 from treeform.errors import SpecError
 from treeform.graph import DecisionGraph
-from treeform.steps import tell
+from treeform.steps import report_step
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 BestValue = Callable[[NDArray[np.int64]], Fraction]
 BOUND_UNIT = Fraction(1, 2**20)
 """Bounds of this engine are multiples of it, in units of the loss."""
+PAIRS = ("auto", "always", "never")
 _LARGEST_PRICE = 2**62
 _NO_LIMIT = 2**60
 
@@ -66,6 +67,10 @@ class RegressionSearch(Engine):
         Bytes that bounds of thresholds may take; the search stops with its best tree beyond that.
     simd : str
         ``auto``, ``avx512``, ``avx2`` or ``plain``: the same answer at different speeds.
+    pairs : {"auto", "always", "never"}
+        Whether squared errors are solved at depth two by tables of all pairs of thresholds: ``auto`` on columns of
+        zeros and ones and other tables with few thresholds, ``always`` up to 2048 thresholds of all columns. The same
+        answer at different speeds.
 
     Raises
     ------
@@ -81,6 +86,7 @@ class RegressionSearch(Engine):
     threads: int = 1
     memory_limit: int | None = None
     simd: str = "auto"
+    pairs: str = "auto"
 
     name: ClassVar[str] = "regression-search"
     understands: ClassVar[frozenset[str]] = frozenset({"min_support", "max_nodes", "weights"})
@@ -90,6 +96,12 @@ class RegressionSearch(Engine):
         positive("RegressionSearch", "threads", self.threads, "use for example threads=2")
         check_memory("RegressionSearch", self.memory_limit)
         check_simd("RegressionSearch", self.simd)
+        if self.pairs not in PAIRS:
+            raise SpecError(
+                f"RegressionSearch(pairs={self.pairs!r}) is not possible",
+                cause=f"pairs is one of {', '.join(PAIRS)}",
+                fix="leave it at 'auto'",
+            )
 
     def run(self, data: Dataset, task: TreeTask, run: EngineRun) -> EngineOutcome:
         """Solve `task` on `data`; see `Engine.run`.
@@ -122,6 +134,7 @@ class RegressionSearch(Engine):
             price_denominator=session.price.denominator,
             threads=self.threads,
             simd=self.simd,
+            pairs=self.pairs,
             memory_limit=self.memory_limit or 0,
             time_limit=time_limit_of(run.time_limit),
             poll=session.poll,
@@ -157,7 +170,7 @@ class _Session:
 
     def poll(self, news: Any, tree: Any, nodes: int) -> bool:
         """Called by the core about twenty times a second; whether to stop."""
-        tell(nodes, "nodes")
+        report_step(nodes, "nodes")
         try:
             if self.given.on_incumbent is not None:
                 graph = None if tree is None else self.graph_of(tree)

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from treeform.engines.task import EngineOutcome, EngineRun, TreeTask
-from treeform.steps import tell
+from treeform.steps import report_step
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -76,7 +76,7 @@ class Session:
     def poll(self, news: Any, model: Any, nodes: int) -> tuple[bool, int | None]:
         """Called by the core about twenty times a second; whether to stop, and the upper bound if it may have moved."""
         try:
-            tell(nodes, "nodes")
+            report_step(nodes, "nodes")
             if self.given.on_incumbent is not None:
                 self.report(news, model)
             self.interrupted = self.interrupted or bool(self.given.stop())

@@ -203,14 +203,14 @@ def _by_features(engine: Engine, data: Dataset, task: TreeTask, run: EngineRun) 
             run.on_incumbent(time.monotonic() - began, value, proved, graph)
 
         start = run.start if run.start is not None and run.start.features_used() <= features else None
-        own = replace(
+        part = replace(
             run,
             time_limit=None if left is None else left / (len(sets) - index),
             upper=upper,
             start=start,
             on_incumbent=None if run.on_incumbent is None else on_incumbent,
         )
-        found.append(engine.run(_without_others(data, features), replace(task, features=None), own))
+        found.append(engine.run(_without_others(data, features), replace(task, features=None), part))
         if found[-1].graph is not None and (best is None or found[-1].upper < best.upper):  # type: ignore[operator]
             best = found[-1]
     counters: dict[str, int] = {}

@@ -71,9 +71,9 @@ def _decreases(
     for test in graph.tests():
         if not test.columns:  # a pass-through
             continue
-        here = visits[:, test.node]
-        left = here & goes_left[:, test.node]
-        decrease = impurity(here) - impurity(left) - impurity(here & ~left)
+        reached = visits[:, test.node]
+        left = reached & goes_left[:, test.node]
+        decrease = impurity(reached) - impurity(left) - impurity(reached & ~left)
         gained[position[graph.columns[test.columns[0]].source]] += decrease
     whole = gained.sum()
     return gained / whole if whole > 0 else gained

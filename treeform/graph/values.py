@@ -41,11 +41,11 @@ def moments(graph: routing.Nodes, data: Dataset, quantity: Quantity) -> Floats:
     deviations = quantity.deviations.astype(np.float64)
     out = np.full((visits.shape[1], 2), np.nan)
     for node in range(visits.shape[1]):
-        here = visits[:, node]
-        total = weight[here].sum()
+        reached = visits[:, node]
+        total = weight[reached].sum()
         if total > 0:
-            mean = (weight[here] * deviations[here]).sum() / total
-            spread = (weight[here] * (deviations[here] - mean) ** 2).sum() / total
+            mean = (weight[reached] * deviations[reached]).sum() / total
+            spread = (weight[reached] * (deviations[reached] - mean) ** 2).sum() / total
             out[node] = origin + mean * unit, np.sqrt(spread) * unit
     return out
 

@@ -326,17 +326,17 @@ class Objective(_Arithmetic):
         DataError
             If the target cannot be read so.
         """
-        own = [term for _, term in self.terms if term.of_values]
+        value_terms = [term for _, term in self.terms if term.of_values]
         others = [
             term for _, term in self.terms if not term.of_values and not isinstance(term, Nodes | Leaves)
         ]
-        if own and (others or len(own) > 1):
+        if value_terms and (others or len(value_terms) > 1):
             raise SpecError(
-                f"the objective {self} mixes {own[0].name} with {(others or own[1:])[0].name}",
+                f"the objective {self} mixes {value_terms[0].name} with {(others or value_terms[1:])[0].name}",
                 cause="a regression problem has one loss, beside the price of tests",
-                fix=f"minimise for example {own[0].name} + 2*nodes",
+                fix=f"minimise for example {value_terms[0].name} + 2*nodes",
             )
-        return own[0].reading(data) if own else data
+        return value_terms[0].reading(data) if value_terms else data
 
     @property
     def is_whole(self) -> bool:

@@ -20,7 +20,7 @@ from treeform.model.csr import Bools, Floats, Ints, Rows
 from treeform.model.expr import Expr, Relation, as_expr, common_owner
 from treeform.model.specs import CardinalitySpec, ClauseSpec, SignedClauses
 from treeform.model.stopping import look_up
-from treeform.steps import tell
+from treeform.steps import report_step
 
 
 class Watermark(NamedTuple):
@@ -201,7 +201,7 @@ class Model:
         self._take("block", label)
         self.blocks.append(block)
         self._n_rows += block.n_rows
-        tell(self._n_rows, "rows built")
+        report_step(self._n_rows, "rows built")
         return block
 
     def minimize(self, expr: Any) -> None:

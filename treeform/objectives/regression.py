@@ -242,13 +242,13 @@ class AbsoluteError(LeafLoss):
         value: Fraction,
     ) -> Fraction:
         p, q = value.numerator, value.denominator
-        own = deviations[rows]
+        local = deviations[rows]
         if (
-            max(abs(p), q * max(abs(int(own.max())), abs(int(own.min())))) * int(weights[rows].sum())
+            max(abs(p), q * max(abs(int(local.max())), abs(int(local.min())))) * int(weights[rows].sum())
             < SAFE // 2
         ):
-            return Fraction(int((weights[rows] * np.abs(q * own - p)).sum()), q)
-        pairs = zip(own.tolist(), weights[rows].tolist(), strict=True)
+            return Fraction(int((weights[rows] * np.abs(q * local - p)).sum()), q)
+        pairs = zip(local.tolist(), weights[rows].tolist(), strict=True)
         return Fraction(sum(w * abs(q * d - p) for d, w in pairs), q)
 
 

@@ -272,15 +272,18 @@ class LargestExcess(Requirement, listed=False):
 
     def _rows(self) -> list[tuple[np.ndarray, int]]:
         """(coef, side): the sum is at most the side; whole numbers, in multiples of the least unit of two rows."""
-        own = self.sides[self.chosen].excess
-        rows = [(-own.coef, -own.side)]  # c_r t - h_r >= 0
+        chosen_excess = self.sides[self.chosen].excess
+        rows = [(-chosen_excess.coef, -chosen_excess.side)]  # c_r t - h_r >= 0
         for number, other in enumerate(self.sides):
             if number == self.chosen:
                 continue
             # u_s (c_s t - h_s) <= u_r (c_r t - h_r)
-            ratio = other.excess.unit / own.unit
+            ratio = other.excess.unit / chosen_excess.unit
             a, b = ratio.numerator, ratio.denominator
-            coef, side = a * other.excess.coef - b * own.coef, a * other.excess.side - b * own.side
+            coef, side = (
+                a * other.excess.coef - b * chosen_excess.coef,
+                a * other.excess.side - b * chosen_excess.side,
+            )
             step = max(1, int(np.gcd.reduce(np.abs(coef), axis=None)))
             rows.append((coef // step, side // step))
         return rows

@@ -104,9 +104,9 @@ def _asked(frontier: Frontier, question: Question) -> Fraction | None:
 def _sentence(frontier: Frontier, asked: Fraction | None) -> str:
     name, loosest, tightest = frontier.axis.bound_name, frontier.points[0], frontier.points[-1]
     sentences = [f"without this rule {_text(loosest.objective)}, at a {name} of {_text(loosest.value)}"]
-    here = None if asked is None else frontier.at(asked)
-    if asked is not None and here is not None:
-        sentences.append(f"at the bound asked for ({_text(asked)}) {_text(here.objective)}")
+    asked_point = None if asked is None else frontier.at(asked)
+    if asked is not None and asked_point is not None:
+        sentences.append(f"at the bound asked for ({_text(asked)}) {_text(asked_point.objective)}")
     sentences.append(f"at the tightest one reached ({_text(tightest.value)}) {_text(tightest.objective)}")
     proved = (
         "every point is proved" if all(p.proved for p in frontier.points) else "hollow points are not proved"

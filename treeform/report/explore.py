@@ -101,13 +101,13 @@ def _arcs(picture: Picture, shown: DecisionGraph, node: int) -> list[list[Any]]:
 
 
 def _groups(data: Dataset, attributes: Sequence[tuple[str, Attribute]]) -> list[tuple[str, Groups]]:
-    found = []
+    groups = []
     for name, attribute in attributes:
         try:
-            found.append((name, Groups.of(attribute, data)))
+            groups.append((name, Groups.of(attribute, data)))
         except TreeformError:
             continue
-    return found
+    return groups
 
 
 def _group_counts(

@@ -157,16 +157,16 @@ def _rows(
     positive, selected, wrong = data.y == favourable, predicted == favourable, predicted != data.y
     made = []
     for code, label in enumerate(groups.labels):
-        here = groups.codes == code
+        members = groups.codes == code
         made.append(
             GroupRow(
                 str(label),
-                int(here.sum()),
-                _share(data, here, selected),
-                _share(data, here & positive, selected),
-                _share(data, here & ~positive, selected),
-                int((here & wrong).sum()),
-                _share(data, here, wrong),
+                int(members.sum()),
+                _share(data, members, selected),
+                _share(data, members & positive, selected),
+                _share(data, members & ~positive, selected),
+                int((members & wrong).sum()),
+                _share(data, members, wrong),
             )
         )
     return tuple(made)

@@ -82,19 +82,22 @@ def guarantee_of(
 
 def _not_asked(question: Question, status: Status | None, compared: bool, held_out: bool) -> tuple[str, ...]:
     names = {requirement.name for requirement in question.requirements}
-    found = []
+    sentences = []
     if status is None:
-        found.append("Whether a better model exists: there is no certificate.")
+        sentences.append("Whether a better model exists: nothing is proved of other models.")
     if not any(part in name for name in names for part in _GROUPED):
         seen = "they are compared in this report" if compared else "no sensitive column was named"
-        found.append(f"Equal treatment of groups was no requirement ({seen}).")
+        sentences.append(f"Equal treatment of groups was no requirement ({seen}).")
     if "min_support" not in names:
-        found.append("How few rows may support a decision: a leaf may rest on a single row.")
+        sentences.append("How few rows may support a decision: a leaf may rest on a single row.")
     if "monotone" not in names:
-        found.append("Whether more of a column may only help or only harm (monotonicity).")
+        sentences.append("Whether more of a column may only help or only harm (monotonicity).")
     if not held_out:
-        found.append("How the model does on rows that it was not fitted on: no held-out table was given.")
-    found.append("Whether the labels are right, and whether the rows resemble those that will be decided on.")
+        sentences.append("How the model does on rows that it was not fitted on: no held-out table was given.")
+    sentences.append(
+        "Whether the labels are right, and whether the rows resemble those that will be decided on."
+    )
     shape = str(question.shape)
-    found.append(f"Models of another shape: the proof is about {shape} on these columns only.")
-    return tuple(found)
+    if status is not None:
+        sentences.append(f"Models of another shape: the proof is about {shape} on these columns only.")
+    return tuple(sentences)

@@ -64,17 +64,17 @@ def requirement_facts(
     graph: DecisionGraph, question: Question, held_out: Dataset | None = None
 ) -> tuple[RequirementFact, ...]:
     """Each requirement judged on the rows of the question, and on held-out ones."""
-    found = []
+    judgements = []
     for label, requirement in zip(question.labels, question.requirements, strict=True):
         later = "" if held_out is None else _judged(requirement, graph, held_out)
         try:
             violation = requirement.violation(graph, question.data)
             rates = _rates(requirement, graph, question.data)
         except TreeformError as error:
-            found.append(RequirementFact(label, None, (), error.what, later))
+            judgements.append(RequirementFact(label, None, (), error.what, later))
             continue
-        found.append(RequirementFact(label, violation, rates, _measured(rates), later))
-    return tuple(found)
+        judgements.append(RequirementFact(label, violation, rates, _measured(rates), later))
+    return tuple(judgements)
 
 
 def _judged(requirement: Requirement, graph: DecisionGraph, data: Dataset) -> str:

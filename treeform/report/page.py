@@ -118,17 +118,21 @@ def _plain(facts: Facts) -> Facts:
 
 def _sections(facts: Facts) -> list[tuple[str, str]]:
     """Anchors and titles of what the page has."""
-    found = [("guarantee", "What is guaranteed"), ("problem", "The problem"), ("dictionary", "The columns")]
+    sections = [
+        ("guarantee", "What is guaranteed"),
+        ("problem", "The problem"),
+        ("dictionary", "The columns"),
+    ]
     if facts.groups:
-        found.insert(0, ("fairness", "Groups"))
+        sections.insert(0, ("fairness", "Groups"))
     if facts.requirements:
-        found.insert(0, ("requirements", "Requirements"))
+        sections.insert(0, ("requirements", "Requirements"))
     if facts.svg:
-        found.insert(0, ("rules", "Rules"))
+        sections.insert(0, ("rules", "Rules"))
         if facts.ask and facts.explore:
-            found.insert(0, ("ask", "Ask"))
-        found.insert(0, ("model", "The model"))
-    return found
+            sections.insert(0, ("ask", "Ask"))
+        sections.insert(0, ("model", "The model"))
+    return sections
 
 
 def _difference(table: GroupTable, of: str) -> str:

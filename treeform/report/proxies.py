@@ -55,7 +55,7 @@ def proxies(
     graph: DecisionGraph, data: Dataset, attributes: Sequence[tuple[str, Attribute]]
 ) -> tuple[Proxy, ...]:
     """One entry for each pair of a tested column and an attribute, those that tell most first."""
-    found = []
+    pairs = []
     tested = dict.fromkeys(graph.columns[feature].source for feature in sorted(graph.features_used()))
     for name, attribute in attributes:
         try:
@@ -66,8 +66,8 @@ def proxies(
         for source in tested:
             table = _table(_parts(source, data), groups)
             guessed = float(table.max(axis=1).sum() / table.sum())
-            found.append(Proxy(source, name, source == name, _cramer(table), guessed, base))
-    return tuple(sorted(found, key=lambda one: (not one.itself, -one.association, one.column)))
+            pairs.append(Proxy(source, name, source == name, _cramer(table), guessed, base))
+    return tuple(sorted(pairs, key=lambda one: (not one.itself, -one.association, one.column)))
 
 
 def _parts(source: str, data: Dataset) -> NDArray[np.int64]:

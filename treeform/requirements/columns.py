@@ -90,15 +90,15 @@ def tests_on(model: Model, ports: Ports, columns: Sequence[str], owner: str) -> 
     """
     from treeform.model import concatenate
 
-    own = [features_of(ports.data, column) for column in columns]
-    if ports.shape.splits == UNIVARIATE or all(len(features) == 1 for features in own):
+    features_each = [features_of(ports.data, column) for column in columns]
+    if ports.shape.splits == UNIVARIATE or all(len(features) == 1 for features in features_each):
         # a node has one test: of several features of one column it reads at most one
         return concatenate(
-            [ports.feature[:, features].sum(axis=1).reshape(-1, 1) for features in own], axis=1
+            [ports.feature[:, features].sum(axis=1).reshape(-1, 1) for features in features_each], axis=1
         )
     n_tests = ports.feature.shape[0]
     reading = model.bool("test reads the column", (n_tests, len(columns)))
-    for index, features in enumerate(own):
+    for index, features in enumerate(features_each):
         model.add(ports.feature[:, features] <= reading[:, index][:, None], f"{owner}: columns read")
     return reading
 

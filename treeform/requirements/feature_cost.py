@@ -172,8 +172,8 @@ class FeatureCost(Requirement, Bounded):
 
     def to_json(self) -> dict[str, Any]:
         costs = {name: decimal_text(cost) for name, cost in self.costs}
-        told = {"costs": costs, "at_most": decimal_text(self.at_most_cost), "per_path": self.per_path}
-        return {"name": self.name, "parameters": told}
+        entry = {"costs": costs, "at_most": decimal_text(self.at_most_cost), "per_path": self.per_path}
+        return {"name": self.name, "parameters": entry}
 
     def __str__(self) -> str:
         costs = ",".join(f"{name}={decimal_text(cost)}" for name, cost in self.costs)

@@ -175,10 +175,10 @@ class Monotone(Requirement):
         good = model.bool("favourable on the lower side", n_tests)
         bad = model.bool("unfavourable on the upper side", n_tests)
         # Rows of the data with equal features state the same; those without a value state nothing.
-        one = np.unique(np.asarray(ports.points.index), return_index=True)[1]
-        one = one[self._has_value(ports.data, ports.data.X[one])]
-        model.add(good[None, :] >= ports.branch[one, :, low] + favoured[one] - 1, f"{self}: lower side")
-        model.add(bad[None, :] >= ports.branch[one, :, 1 - low] - favoured[one], f"{self}: upper side")
+        rows = np.unique(np.asarray(ports.points.index), return_index=True)[1]
+        rows = rows[self._has_value(ports.data, ports.data.X[rows])]
+        model.add(good[None, :] >= ports.branch[rows, :, low] + favoured[rows] - 1, f"{self}: lower side")
+        model.add(bad[None, :] >= ports.branch[rows, :, 1 - low] - favoured[rows], f"{self}: upper side")
         return good, bad
 
     def meetings(self, data: Dataset) -> Meetings:

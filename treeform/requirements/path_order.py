@@ -76,8 +76,8 @@ class MaxTestsPerPath(AtMost):
             add_counted(model, ports, tests, self.k, str(self))
 
     def measured(self, graph: DecisionGraph, data: Dataset) -> int:
-        own = reads(graph, data, self.columns).any(axis=1)
-        return int((graph.route(data.points.X).astype(int) @ own.astype(int)).max())
+        tested = reads(graph, data, self.columns).any(axis=1)
+        return int((graph.route(data.points.X).astype(int) @ tested.astype(int)).max())
 
     def __str__(self) -> str:
         columns = ",".join(self.columns)

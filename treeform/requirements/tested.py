@@ -46,8 +46,8 @@ class Uses(Requirement):
     def bind(self, data: Dataset, **context: Any) -> Uses:
         check_columns(data, self.columns, self)
         for name in self.columns:
-            own = features_of(data, name)
-            if not len(own) or all(len(np.unique(data.X[:, f])) < 2 for f in own):
+            features = features_of(data, name)
+            if not len(features) or all(len(np.unique(data.X[:, f])) < 2 for f in features):
                 raise Infeasible(
                     f"{self} is infeasible",
                     cause=f"{name!r} is excluded from the tests, or has one value only",

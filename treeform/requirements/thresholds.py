@@ -96,13 +96,13 @@ class MaxThresholds(AtMost):
         X, codes = data.X, data.ranks.codes
         visits, left = graph.route(X), graph.goes_left(X)
         gaps: dict[int, list[tuple[int, int, int]]] = {}
-        own = set(features_of(data, self.column).tolist())
+        features = set(features_of(data, self.column).tolist())
         for test in graph.tests():
             f = test.columns[0] if len(test.columns) == 1 else -1
-            if f not in own:
+            if f not in features:
                 continue
-            here = visits[:, test.node]
-            low, high = codes[here & left[:, test.node], f], codes[here & ~left[:, test.node], f]
+            reached = visits[:, test.node]
+            low, high = codes[reached & left[:, test.node], f], codes[reached & ~left[:, test.node], f]
             first = int(low.max()) if len(low) else 0
             last = int(high.min()) - 1 if len(high) else len(data.ranks.values[f]) - 2
             gaps.setdefault(f, []).append((test.node, first, last))

@@ -117,8 +117,8 @@ class StayCloseTo(Requirement, Bounded):
         return Fraction(value) - Fraction(1, data.total_weight) if value else None
 
     def to_json(self) -> dict[str, Any]:
-        told = {"graph": self.graph.to_json(), "changed": decimal_text(self.changed)}
-        return {"name": self.name, "parameters": told}
+        entry = {"graph": self.graph.to_json(), "changed": decimal_text(self.changed)}
+        return {"name": self.name, "parameters": entry}
 
     def __str__(self) -> str:
         return f"{self.name}:changed={decimal_text(self.changed)}"
@@ -192,10 +192,10 @@ class Fix(Requirement):
         #             branch[p, v, right] = 1 iff p goes right there
         data, one = ports.data, distinct_rows(ports)
         reaches, branch = ports.reaches[one], ports.branch[one]
-        own = self._tests(data)
-        at = model.bool("place of a given test", (len(own), reaches.shape[1]))
+        tests = self._tests(data)
+        at = model.bool("place of a given test", (len(tests), reaches.shape[1]))
         model.add(at.sum(axis=1) == 1, f"{self}: one place")
-        for u, (column, reached, right) in enumerate(own):
+        for u, (column, reached, right) in enumerate(tests):
             reading = ports.feature[:, features_of(data, column)].sum(axis=1)
             model.add(at[u] <= reading, f"{self}: column of test {u}")
             model.add(at[u][None, :] <= reaches[reached], f"{self}: rows that reach test {u}")
@@ -260,5 +260,5 @@ def _encoded(graph: DecisionGraph, data: Dataset) -> np.ndarray:
 def _codes(graph: DecisionGraph, data: Dataset) -> np.ndarray:
     labels = [str(label) for label in graph.classes]
     known = {str(label): code for code, label in enumerate(data.classes)}
-    own = np.array([known.get(label, -1) for label in labels], dtype=np.int64)
-    return np.asarray(own[graph.predict_codes(_encoded(graph, data))])
+    code_of = np.array([known.get(label, -1) for label in labels], dtype=np.int64)
+    return np.asarray(code_of[graph.predict_codes(_encoded(graph, data))])

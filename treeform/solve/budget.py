@@ -107,6 +107,8 @@ def interruptible(budget: Budget) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
+    if _interruptible and _interruptible[0].interrupted:
+        budget.interrupt()
     _interruptible.append(budget)
     previous = signal.getsignal(signal.SIGINT)
 

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from treeform.backends.watch import detach
 from treeform.model.stopping import BuildingStopped, stop_building_when
-from treeform.steps import Step, heard_by, tell
+from treeform.steps import Step, observe_steps, report_step
 
 T = TypeVar("T")
 POLL = 0.02
@@ -33,7 +33,7 @@ def build_beside(work: Callable[[], T], stop: Callable[[], bool]) -> T | None:
 
     def run() -> None:
         try:
-            with stop_building_when(stop), heard_by(steps.append):
+            with stop_building_when(stop), observe_steps(steps.append):
                 news.put((work(), None))
         except BaseException as error:  # raised again in the caller's thread
             news.put((None, error))
@@ -46,7 +46,7 @@ def build_beside(work: Callable[[], T], stop: Callable[[], bool]) -> T | None:
             value, error = news.get(timeout=POLL)
         except queue.Empty:
             if steps:
-                tell(*astuple(steps.pop()))
+                report_step(*astuple(steps.pop()))
             if stop():
                 return None
             continue

@@ -62,8 +62,8 @@ def _chosen(question: Question, options: SolveOptions) -> Plan:
     if question.objective.is_regression:
         question.objective.check(question.data, question.shape)
         native = regression_engine(question, options)
-        said = f"solver: {native.name}, the native search for regression trees"
-        notes = (said,) if options.solver is None else ()
+        choice_note = f"solver: {native.name}, the native search for regression trees"
+        notes = (choice_note,) if options.solver is None else ()
         return Plan(native, None, None, None, _start(options.warm_start), notes)
     if question.objective.is_sum:
         return _choose(question, options)

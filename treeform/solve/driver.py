@@ -32,7 +32,7 @@ from treeform.solve.simple_bounds import PROVER, PROVER_OF_CLASSES, classes_boun
 from treeform.solve.totals_engine import totals_engine
 from treeform.solve.unrolled_trees import bound_by_trees
 from treeform.solve.verification import verify
-from treeform.steps import heard_by, tell
+from treeform.steps import observe_steps, report_step
 
 
 def solve(question: Question, options: SolveOptions = USUAL) -> SolveResult:
@@ -40,7 +40,7 @@ def solve(question: Question, options: SolveOptions = USUAL) -> SolveResult:
     plan = choose(question, options)
     budget = Budget(options.time_limit)
     ledger = Ledger(question, budget, options.on_progress)
-    with interruptible(budget), heard_by(ledger.hear):
+    with interruptible(budget), observe_steps(ledger.on_step):
         limit = _work(question, plan, ledger, budget, options.proofs)
     if options.proofs is not None:
         _tidy(options.proofs, plan, ledger)
@@ -147,8 +147,9 @@ def _first_models(question: Question, plan: Plan, ledger: Ledger, budget: Budget
     part = schedule.FIRST_MODELS.of(budget)
     ledger.set_phase(f"{plan.formulation.name}, first models")
     for made, graph in enumerate(plan.formulation.starts(question.data, question.shape), start=1):
-        ledger.submit(graph, f"{plan.formulation.name}, first models")
-        tell(made, "models")
+        if graph is not None:
+            ledger.submit(graph, f"{plan.formulation.name}, first models")
+        report_step(made, "models")
         if part.stop() or ledger.closed:
             return
 
@@ -297,7 +298,7 @@ def _result(question: Question, plan: Plan, ledger: Ledger, limit: Limit | None)
     for claim in ledger.claims:
         counters.update({f"{claim.by}: {name}": value for name, value in claim.counters.items()})
     solver, formulation = _who_answered(plan, ledger)
-    told = [] if graph is None else remarks(question, graph)
+    model_remarks = [] if graph is None else remarks(question, graph)
     return SolveResult(
         graph=graph,
         status=status,
@@ -309,7 +310,7 @@ def _result(question: Question, plan: Plan, ledger: Ledger, limit: Limit | None)
         claims=tuple(ledger.claims),
         trace=tuple(ledger.trace),
         seconds=ledger.budget.seconds,
-        notes=(*plan.notes, *ledger.notes, *_refuted(question, ledger), *told, *question.data.notes),
+        notes=(*plan.notes, *ledger.notes, *_refuted(question, ledger), *model_remarks, *question.data.notes),
         solver=solver,
         formulation=formulation,
         counters=counters,

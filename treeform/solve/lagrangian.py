@@ -136,14 +136,14 @@ class Lagrangian:
         reduced, base, step = self._whole(tuple(multipliers))
         data = self.question.data
         weights = data.relabelled(self._kind_of, len(self._kinds)).points.weights
-        classes, own = data.n_classes, self.relaxation.task.cost
-        if own is None:
-            own = 1 - np.eye(classes, dtype=np.int64)
+        classes, cost_matrix = data.n_classes, self.relaxation.task.cost
+        if cost_matrix is None:
+            cost_matrix = 1 - np.eye(classes, dtype=np.int64)
         blocks = [self._kinds[:, 1 + r * classes : 1 + (r + 1) * classes] for r in range(len(self.rows))]
         priced = sum(int(m * step) * row.rhs for m, row in zip(multipliers, self.rows, strict=True))
         return PricedRows(
             reduced=weights @ reduced.astype(np.int64),
-            truth=weights @ own[self._kinds[:, 0]],
+            truth=weights @ cost_matrix[self._kinds[:, 0]],
             taken=np.stack([weights @ block for block in blocks]),
             rhs=tuple(row.rhs for row in self.rows),
             rate=step,

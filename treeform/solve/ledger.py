@@ -134,9 +134,9 @@ class Ledger:
         self._pace = Pace()
         self._report()
 
-    def hear(self, step: Step) -> None:
+    def on_step(self, step: Step) -> None:
         """Take note of how far the phase has come, and report it once a second."""
-        if self._pace.hear(step, self.budget.seconds):
+        if self._pace.advance(step, self.budget.seconds):
             self._report()
 
     # -- inside ---------------------------------------------------------------------------------
@@ -190,7 +190,7 @@ class Pace:
         self.rate: float | None = None
         self._from: tuple[float, Step] | None = None
 
-    def hear(self, step: Step, seconds: float) -> bool:
+    def advance(self, step: Step, seconds: float) -> bool:
         """Take note of a step; whether it is time to report it."""
         self.step = step
         if self._from is None or self._from[1].unit != step.unit or step.done < self._from[1].done:

@@ -91,9 +91,9 @@ class _Search:
         for node in _order(graph, self.task.depth):
             if self.over or self.ledger.graph is not graph:
                 return
-            found = self._below(graph, node)
-            if found is not None:
-                self.submit(found, "one subtree")
+            better = self._below(graph, node)
+            if better is not None:
+                self.submit(better, "one subtree")
 
     def columns(self, graph: DecisionGraph) -> None:
         """Trees over the columns that the model reads and one more, until one is better."""
@@ -105,23 +105,23 @@ class _Search:
             if self.over or self.ledger.graph is not graph:
                 return
             X = np.where(np.isin(source, [*used, name]), self.data.X, 0.0)  # a constant column has no test
-            found = self.solved(replace(self.data, X=X), self.task)
-            if found is not None:
-                self.submit(found.reclassified(self.data), "few columns")
+            better = self.solved(replace(self.data, X=X), self.task)
+            if better is not None:
+                self.submit(better.reclassified(self.data), "few columns")
 
     def _below(self, graph: DecisionGraph, node: int) -> DecisionGraph | None:
         """The graph with the best subtree at ``node``; None when there is none."""
-        here = graph.route(self.data.X)[:, node]
-        if int(here.sum()) < LEAST:
+        arrived = graph.route(self.data.X)[:, node]
+        if int(arrived.sum()) < LEAST:
             return None
         inside = _subtree(graph, node)
         tests = sum(int(graph.feature[v] >= 0 and v not in inside) for v in range(len(graph.feature)))
         others = None
         if self.task.totals is not None:
-            others = _others(self.task.totals, graph, self.data, here, inside)
-        task = task_of(self.task, here, self.task.depth - _levels(graph)[node], tests, others)
-        found = self.solved(rows_of(self.data, here), task)
-        return None if found is None else _spliced(graph, node, inside, found, self.data)
+            others = _others(self.task.totals, graph, self.data, arrived, inside)
+        task = task_of(self.task, arrived, self.task.depth - _levels(graph)[node], tests, others)
+        subtree = self.solved(rows_of(self.data, arrived), task)
+        return None if subtree is None else _spliced(graph, node, inside, subtree, self.data)
 
 
 def _order(graph: DecisionGraph, depth: int) -> list[int]:
@@ -144,8 +144,8 @@ def _others(
 ) -> list[int]:
     """The totals of the samples and tests outside of a subtree."""
     predicted = graph.predict_codes(data.X)
-    own = totals.per_sample[np.arange(data.n_samples), predicted].astype(object)
-    values = [int(v) for v in (own * data.weights.astype(object)[:, None])[~here].sum(axis=0)]
+    contributions = totals.per_sample[np.arange(data.n_samples), predicted].astype(object)
+    values = [int(v) for v in (contributions * data.weights.astype(object)[:, None])[~here].sum(axis=0)]
     if totals.per_test is not None:
         for test in graph.tests():
             if test.node not in inside:

@@ -118,12 +118,12 @@ def task_of(question: Question) -> RegressionTask:
     """
     limits, forbidden = Limits(), np.zeros(question.data.n_features, dtype=bool)
     for label, requirement in zip(question.labels, question.requirements, strict=True):
-        own = requirement.limits(question.data)
+        stated_limits = requirement.limits(question.data)
         sets = requirement.allowed_features(question.data)
         if sets is not None and len(sets) == 1:
             forbidden[[f for f in range(len(forbidden)) if f not in sets[0]]] = True
-        elif own is not None and own.names <= RegressionSearch.understands:
-            limits = limits.tighten(own)
+        elif stated_limits is not None and stated_limits.names <= RegressionSearch.understands:
+            limits = limits.tighten(stated_limits)
         else:
             raise SpecError(
                 f"{RegressionSearch.name} cannot honour {label}",

@@ -79,8 +79,8 @@ class _Search:
         stated = question if objective else question.with_(objective=Objective(()))
         part = schedule.CONFLICT_STEP.of(self.budget).remaining
         seconds = None if part is None else max(part, 1e-3)
-        told = self._told(what)
-        return solve_certified(stated, replace(self.options, time_limit=seconds, on_progress=told))
+        forward = self._told(what)
+        return solve_certified(stated, replace(self.options, time_limit=seconds, on_progress=forward))
 
     def _told(self, what: str) -> Callable[[Progress], None] | None:
         """What shows the work on one question, in the time of all of them."""

@@ -27,7 +27,7 @@ from treeform.solve.relaxation import Relaxation, relax
 from treeform.solve.result import Limit, Progress, as_number
 from treeform.solve.search import CompiledSearch
 from treeform.solve.simple_bounds import ceiling
-from treeform.steps import Step, heard_by, tell
+from treeform.steps import Step, observe_steps, report_step
 from treeform.tradeoff.size_table import SizeBounds, SizeTable, checked_price, price_of_alpha
 from treeform.tradeoff.skeleton import shrunk
 from treeform.tradeoff.trees_at_price import solve_trees_at_price
@@ -110,7 +110,7 @@ def _fill(
         smaller = _smaller_table(question, options, budget)
     if smaller is not None:
         search.bounds.enter_models(smaller)
-    with heard_by(search.hear):
+    with observe_steps(search.on_step):
         search.start(wanted)
         search.run(wanted)
     done = all(
@@ -191,9 +191,9 @@ class SizeTableSearch:
         bounds = self.bounds
         return sum(bounds.target(m, None) is None for m in range(bounds.most + 1)), bounds.most + 1
 
-    def hear(self, step: Step) -> None:
+    def on_step(self, step: Step) -> None:
         """Report once a second how far the current phase has come."""
-        if self._pace.hear(step, self.budget.seconds):
+        if self._pace.advance(step, self.budget.seconds):
             self._report(self._phase)
 
     def _progress_of_row(self, m: int) -> Callable[[Progress], None] | None:
@@ -229,8 +229,9 @@ class SizeTableSearch:
             return
         self._report("first models")
         for made, graph in enumerate(self.plan.formulation.starts(self.question.data, self.question.shape)):
-            self.bounds.submit(graph)
-            tell(made + 1, "models")
+            if graph is not None:
+                self.bounds.submit(graph)
+            report_step(made + 1, "models")
             if part.stop() or not self._open(wanted):
                 break
 
@@ -369,7 +370,7 @@ class SizeTableSearch:
         ledger.budget = part
         search = CompiledSearch(question, stated, self.plan.backend, ledger, part)
         try:
-            with heard_by(ledger.hear):
+            with observe_steps(ledger.on_step):
                 search.run()
         except (
             ContradictionError

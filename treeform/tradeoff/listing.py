@@ -32,7 +32,7 @@ from treeform.solve.regression import refuse_regression
 from treeform.solve.relaxation import Relaxation, relax
 from treeform.solve.result import Progress, Status, as_number
 from treeform.solve.verification import verify
-from treeform.steps import Step, heard_by, tell
+from treeform.steps import Step, observe_steps, report_step
 from treeform.tradeoff.near_optimal import Indispensable, NearModel, NearOptimal
 
 MOST_TREES = 1_000_000
@@ -76,7 +76,7 @@ def list_near_optimal(
         if budget.interrupted:
             reach = Fraction(best.objective) * (1 + share)
             return NearOptimal(question, best, reach, (), 0, None, (), budget.seconds, budget.reason)
-        with heard_by(_counting(options, budget, best)):
+        with observe_steps(_counting(options, budget, best)):
             search = _Listing(question, relaxation, budget, limit)
             threshold = Fraction(best.objective) * (1 + share)
             models, count, counted_to = search.up_to(Fraction(best.objective), threshold)
@@ -110,12 +110,12 @@ def _counting(options: SolveOptions, budget: Budget, best: CertifiedResult) -> C
             state = Progress(0.0, best.objective, best.bound, "", step=pace.step, rate=pace.rate)
             options.on_progress(budget.progress_of(state, "counting models"))
 
-    def hear(step: Step) -> None:
-        if pace.hear(step, budget.seconds):
+    def on_step(step: Step) -> None:
+        if pace.advance(step, budget.seconds):
             report()
 
     report()
-    return hear
+    return on_step
 
 
 def _checked(within: Any, limit: Any) -> Fraction:
@@ -227,7 +227,7 @@ class _Listing:
                 count = len(order)
                 break
             if index % 64 == 0:
-                tell(count, "models judged")
+                report_step(count, "models judged")
                 if self.budget.stop():
                     raise Stopped
             model = self._judged(trees.tree(index), int(trees.adds[index, 0]))
@@ -258,19 +258,19 @@ class _Listing:
         label: list[int] = []
 
         def add(node: Nested) -> int:
-            here = len(feature)
+            index = len(feature)
             left.append(-1)
             right.append(-1)
             if isinstance(node, int):
                 feature.append(-1)
                 threshold.append(math.nan)
                 label.append(node)
-                return here
+                return index
             feature.append(int(self.table.feature[node[0]]))
             threshold.append(float(self.table.threshold[node[0]]))
             label.append(-1)
-            left[here], right[here] = add(node[1]), add(node[2])
-            return here
+            left[index], right[index] = add(node[1]), add(node[2])
+            return index
 
         add(nested)
         return DecisionGraph.from_arrays(feature, threshold, left, right, label, self.question.data)

@@ -112,11 +112,11 @@ class NearOptimal(Printed):
         """
         names = list(dict.fromkeys(column.source for column in self.question.data.columns))
         used = [model.columns() for model in self.models]
-        asked = {one.column: one for one in self.indispensable}
+        asked = {demanded.column: demanded for demanded in self.indispensable}
         rows: list[dict[str, Any]] = []
         for name in names:
             tested = sum(name in columns for columns in used)
-            one = asked.get(name)
+            demanded = asked.get(name)
             missing = bool(used) and tested < len(used)
             rows.append(
                 {
@@ -124,9 +124,9 @@ class NearOptimal(Printed):
                     "models": tested,
                     "share": tested / len(used) if used else None,
                     "optimum without": None
-                    if one is None or one.without.objective is None
-                    else float(one.without.objective),
-                    "indispensable": False if missing else None if one is None else one.proved,
+                    if demanded is None or demanded.without.objective is None
+                    else float(demanded.without.objective),
+                    "indispensable": False if missing else None if demanded is None else demanded.proved,
                 }
             )
         frame = pd.DataFrame(rows, columns=["column", "models", "share", "optimum without", "indispensable"])

@@ -127,18 +127,18 @@ def curve(
         for depth in range(1, last + 1):
             # The remaining time is shared equally among the remaining depths.
             share = schedule.equal_part(budget.remaining, last - depth + 1)
-            told = _progress_of_depth(options.on_progress, depth, last, budget)
+            report = _progress_of_depth(options.on_progress, depth, last, budget)
             tables[depth] = fill_size_table(
                 question.with_(shape=Tree(depth, question.shape.splits)),
-                replace(options, time_limit=share, on_progress=told),
+                replace(options, time_limit=share, on_progress=report),
                 smaller=tables.get(depth - 1),
             )
             if budget.stop():
                 break
     asked = tables[min(tables)].question
     stopped = budget.reason or next((table.limit for table in tables.values() if table.limit), None)
-    found = Pareto(asked, _points(tables), tables, budget.seconds, last, stopped)
-    return replace(found, limit=None) if found.proved else found
+    pareto = Pareto(asked, _points(tables), tables, budget.seconds, last, stopped)
+    return replace(pareto, limit=None) if pareto.proved else pareto
 
 
 def _progress_of_depth(

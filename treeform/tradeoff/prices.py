@@ -154,8 +154,8 @@ def _answer(
     """One solve in an equal part of the time that is left."""
     seconds = schedule.equal_part(budget.remaining, turns)
     report = options.on_progress
-    told = None if report is None else lambda p: report(budget.progress_of(p, f"without {without}"))
-    return solve_certified(question, replace(options, time_limit=seconds, on_progress=told))
+    forward = None if report is None else lambda p: report(budget.progress_of(p, f"without {without}"))
+    return solve_certified(question, replace(options, time_limit=seconds, on_progress=forward))
 
 
 def _text(value: Number | None) -> str:

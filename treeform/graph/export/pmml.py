@@ -123,8 +123,8 @@ def _mining_schema(model: Element, program: Program, target: str) -> None:
 def _output(model: Element, program: Program, target: str) -> None:
     """The label, and the shares of training weight at the leaf, one field for each class."""
     output = SubElement(model, "Output")
-    told = {"name": f"predicted_{target}", "optype": "categorical", "dataType": _label_type(program)}
-    SubElement(output, "OutputField", {**told, "feature": "predictedValue"})
+    attributes = {"name": f"predicted_{target}", "optype": "categorical", "dataType": _label_type(program)}
+    SubElement(output, "OutputField", {**attributes, "feature": "predictedValue"})
     for label in program.labels:
         SubElement(
             output,

@@ -13,6 +13,7 @@ namespace treeform::regression {
 
 class Absolute {
 public:
+    static constexpr bool by_pairs = false;
     static constexpr bool both_sides() { return false; }
 
     Absolute(const Table& table, const Settings& settings, Counters& counters);

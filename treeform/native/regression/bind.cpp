@@ -44,6 +44,9 @@ Settings settings_of(Keywords& keywords) {
     require(s.price.numerator >= 0 && s.price.denominator >= 1, "the price of a test is not negative");
     require(s.loss == Loss::squared || s.price.denominator == 1, "absolute errors have whole prices");
     s.threads = keywords.integer_as<int>("threads"), s.simd = keywords.text("simd");
+    const std::string pairs = keywords.text("pairs");
+    require(pairs == "auto" || pairs == "always" || pairs == "never", "pairs are auto, always or never");
+    s.pairs = pairs == "auto" ? PairTables::automatic : pairs == "always" ? PairTables::always : PairTables::never;
     s.memory_limit = keywords.integer_as<std::size_t>("memory_limit");
     if (!contree::simd_available(s.simd.c_str())) throw std::invalid_argument("this processor has no " + s.simd);
     return s;
@@ -53,7 +56,8 @@ nb::dict to_dict(const Outcome& out) {
     nb::dict counters;
     const Counters& c = out.counters;
     counters["nodes"] = c.nodes, counters["splits"] = c.splits, counters["scans"] = c.scans;
-    counters["exact"] = c.exact, counters["bounded"] = c.bounded, counters["near_ties"] = c.near_ties;
+    counters["exact"] = c.exact, counters["bounded"] = c.bounded, counters["pairs"] = c.pairs,
+    counters["near_ties"] = c.near_ties;
     nb::dict result;
     result["tree"] = to_object(out.tree), result["lower"] = out.lower, result["complete"] = out.complete;
     result["memory"] = out.stopped_by_memory, result["seconds"] = out.seconds, result["counters"] = counters;
@@ -89,10 +93,11 @@ nb::dict regression(const Array<double, 2>& x, const Whole& target, const Whole&
 }  // namespace
 
 void bind(nb::module_& m) {
-    m.def("regression", &regression, nb::arg("x"), nb::arg("target"), nb::arg("weight").none(), nb::arg("keywords"),
-          "Solve for the best regression tree over continuous features; see treeform.engines.RegressionSearch. "
-          "Keywords: loss, depth, max_nodes, min_support, price, price_denominator, threads, simd, memory_limit, "
-          "time_limit, poll.");
+    m.def(
+        "regression", &regression, nb::arg("x"), nb::arg("target"), nb::arg("weight").none(), nb::arg("keywords"),
+        "Solve for the best regression tree over continuous features; see treeform.engines.RegressionSearch. "
+        "Keywords: loss, depth, max_nodes, min_support, price, price_denominator, threads, simd, pairs, memory_limit, "
+        "time_limit, poll.");
 }
 
 }  // namespace treeform::regression

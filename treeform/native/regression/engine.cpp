@@ -1,13 +1,23 @@
 #include "engine.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <new>
+#include <optional>
 
 #include "absolute.hpp"
+#include "chains.hpp"
+#include "pairs.hpp"
 #include "root.hpp"
 #include "squared.hpp"
 
 namespace treeform::regression {
 namespace {
+
+// Pairs of thresholds are counted where nothing else is asked for: where there are few thresholds, or few to a feature.
+// Measured: beside scans of intervals on tables of 400 to 20,000 rows, whose columns were cut at 10 to 250 quantiles.
+constexpr std::size_t kFew = 384, kMost = 1024, kFewToFeature = 16;
+constexpr std::size_t kMostAskedFor = 2048;
 
 template <class LossOf>
 void search(const Table& table, const Settings& settings, Control& control, Incumbent& incumbent, Outcome& out) {
@@ -22,17 +32,35 @@ void search(const Table& table, const Settings& settings, Control& control, Incu
     out.counters = root.counters();
 }
 
+/// The table for pairs of thresholds, where these are few enough.
+std::optional<Chains> table_for_pairs(const Table& table, const Settings& settings) {
+    if (settings.loss != Loss::squared || settings.pairs == PairTables::never) return {};
+    double total = 0;
+    for (std::size_t i = 0; i < table.n; ++i)
+        total += static_cast<double>(table.weight[i]) * std::abs(static_cast<double>(table.target[i]));
+    if (total > kLargestForPairs) return {};
+    const bool always = settings.pairs == PairTables::always;
+    std::optional<Chains> made = chains_of(table, always ? kMostAskedFor : kMost);
+    if (!made) return {};
+    const std::size_t count = made->count(), threads = static_cast<std::size_t>(std::max(1, settings.threads));
+    if (settings.memory_limit > 0 && Pairs::bytes(count) * (threads + 1) > settings.memory_limit / 2) return {};
+    return always || count <= kFew || count <= kFewToFeature * made->table.features ? std::move(made) : std::nullopt;
+}
+
 }  // namespace
 
 Outcome solve(const Rows& rows, const Settings& settings, Control& control) {
     const Table table = table_of(rows, settings.loss);
-    Incumbent incumbent(table, settings, control);
+    const std::optional<Chains> chains = table_for_pairs(table, settings);
+    Incumbent incumbent(table, chains ? &*chains : nullptr, settings, control);
     Outcome out;
-    if (settings.loss == Loss::squared)
+    if (chains)
+        search<Pairs>(chains->table, settings, control, incumbent, out);
+    else if (settings.loss == Loss::squared)
         search<Squared>(table, settings, control, incumbent, out);
     else
         search<Absolute>(table, settings, control, incumbent, out);
-    if (const PlanPtr plan = incumbent.plan()) out.tree = write_tree(table, *plan);
+    out.tree = incumbent.tree();
     out.lower = incumbent.lower();
     out.stopped_by_memory = control.out_of_memory();
     out.seconds = control.seconds();

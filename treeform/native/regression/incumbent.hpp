@@ -4,6 +4,7 @@
 #include <atomic>
 #include <mutex>
 
+#include "chains.hpp"
 #include "control.hpp"
 #include "tree_writer.hpp"
 #include "value.hpp"
@@ -12,8 +13,9 @@ namespace treeform::regression {
 
 class Incumbent {
 public:
-    Incumbent(const Table& table, const Settings& settings, Control& control)
-        : table_(table), control_(control), judge_(settings) {}
+    /// Trees are over the chains where there are any, and are told over the table.
+    Incumbent(const Table& table, const Chains* chains, const Settings& settings, Control& control)
+        : table_(table), chains_(chains), control_(control), judge_(settings) {}
 
     void set_tolerance(double tolerance) { tolerance_ = tolerance; }
     double tolerance() const { return tolerance_; }
@@ -27,7 +29,7 @@ public:
         if (plan_ && !judge_.better(value, value_, tolerance_, near_ties)) return;
         value_ = value, plan_ = plan;
         limit_.store(Judge::limit(value_, tolerance_), std::memory_order_relaxed);
-        control_.publish(lower_, write_tree(table_, *plan));
+        control_.publish(lower_, written());
     }
     /// No tree costs less, but for rounding.
     void raise(double lower) {
@@ -46,6 +48,11 @@ public:
         const std::lock_guard lock(mutex_);
         return plan_;
     }
+    /// The best tree as arrays; empty while there is none.
+    FlatTree tree() const {
+        const std::lock_guard lock(mutex_);
+        return plan_ ? written() : FlatTree{};
+    }
     double lower() const {
         const std::lock_guard lock(mutex_);
         return lower_;
@@ -53,6 +60,7 @@ public:
 
 private:
     const Table& table_;
+    const Chains* chains_;
     Control& control_;
     Judge judge_;
     double tolerance_ = 0, lower_ = 0;
@@ -60,6 +68,8 @@ private:
     Value value_;
     PlanPtr plan_;
     mutable std::mutex mutex_;
+
+    FlatTree written() const { return write_tree(table_, chains_ ? *chains_->over_columns(plan_) : *plan_); }
 };
 
 }  // namespace treeform::regression

@@ -16,6 +16,9 @@ constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max() / 4;
 
 enum class Loss { squared, absolute };
 
+/// Whether depth two is solved by tables of all pairs of thresholds.
+enum class PairTables { automatic, always, never };
+
 /// The training table as it arrives: row-major float64, and targets as whole multiples of one unit, less a whole
 /// centre. The sum of weight * |target| is at most 2^53.
 struct Rows {
@@ -39,6 +42,7 @@ struct Settings {
     int threads = 1;
     std::size_t memory_limit = 0;  // bytes, about; 0: none
     std::string simd = "auto";
+    PairTables pairs = PairTables::automatic;
 };
 
 /// What the search did; the names are those that Python shows.
@@ -48,11 +52,12 @@ struct Counters {
     std::uint64_t scans = 0;     // depth-one scans that give bounds
     std::uint64_t exact = 0;     // depth-one scans in whole numbers
     std::uint64_t bounded = 0;   // thresholds settled by bounds alone
+    std::uint64_t pairs = 0;     // tables of all pairs of thresholds that were counted
     std::uint64_t near_ties = 0; // pairs of trees that were compared as fractions
 
     void add(const Counters& other) {
         nodes += other.nodes, splits += other.splits, scans += other.scans, exact += other.exact;
-        bounded += other.bounded, near_ties += other.near_ties;
+        bounded += other.bounded, pairs += other.pairs, near_ties += other.near_ties;
     }
 };
 

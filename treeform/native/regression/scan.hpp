@@ -11,6 +11,8 @@
 // is compiled for a newer processor can be picked by the linker for an older one.
 #include <cstdint>
 
+#include "pair_scan.hpp"
+
 namespace treeform::regression {
 
 constexpr int kMostLanes = 16;
@@ -32,9 +34,10 @@ using Scan = void (*)(const ScanInput& in, bool want_left, bool want_right, doub
 struct ScanChoice {
     Scan scan;
     int lanes;
+    PairScan pairs;
 };
 
-/// The scan for this processor and the setting `simd`.
+/// The scans for this processor and the setting `simd`.
 ScanChoice choose_scan(const char* simd);
 
 ScanChoice plain_scan();

@@ -1,6 +1,7 @@
 #define TREEFORM_LANES 8
+#include "pair_lanes.hpp"
 #include "scan_lanes.hpp"
 
 namespace treeform::regression {
-ScanChoice avx2_scan() { return {&scan_here, kLanes}; }
+ScanChoice avx2_scan() { return {&scan_here, kLanes, &scan_pairs_here}; }
 }  // namespace treeform::regression

@@ -12,28 +12,13 @@
 #include <utility>
 #include <vector>
 
+#include "answer.hpp"
 #include "control.hpp"
 #include "intervals.hpp"
 #include "stump.hpp"
 #include "subset.hpp"
-#include "value.hpp"
 
 namespace treeform::regression {
-
-/// Where the best tree of a similar subset begins.
-struct Hint {
-    int feature = -1;
-    std::int64_t key = -1;
-};
-
-struct Answer {
-    Value best;  // of trees whose leaves weigh enough
-    PlanPtr plan;  // null where there is none
-    double lower = 0;  // of trees whatever their leaves weigh; prices included
-    std::vector<double> by_feature;  // the same with that feature at the root, or a leaf alone
-
-    Hint hint() const { return plan && plan->feature >= 0 ? Hint{plan->feature, plan->key} : Hint{}; }
-};
 
 /// Hints for both children of a threshold, by the number of rows below it.
 using Hints = std::map<std::uint32_t, std::pair<Hint, Hint>>;
@@ -45,17 +30,6 @@ inline std::pair<Hint, Hint> nearest_hints(const Hints& hints, std::uint32_t bel
     if (at == hints.end()) return std::prev(at)->second;
     if (at != hints.begin() && below - std::prev(at)->first < at->first - below) --at;
     return at->second;
-}
-
-/// Tests of a full tree.
-inline std::int64_t full_tree(int depth) { return depth >= 40 ? kNoLimit : (std::int64_t{1} << depth) - 1; }
-
-inline const PlanPtr& leaf_plan() {
-    static const PlanPtr leaf = std::make_shared<const Plan>();
-    return leaf;
-}
-inline PlanPtr test_plan(std::size_t feature, std::uint32_t key, const PlanPtr& left, const PlanPtr& right) {
-    return std::make_shared<const Plan>(Plan{static_cast<int>(feature), key, left, right});
 }
 
 /// Two parts of the rows, and what is evaluated of the threshold between them.
@@ -109,12 +83,15 @@ private:
     double price_;
     LossOf loss_;
     std::vector<std::uint8_t> side_of_;
+    std::uint64_t made_ = 0;  // subsets
     std::vector<char> examined_[2];  // by feature, of both sides of a threshold
     std::vector<std::unique_ptr<Level>> levels_;  // by depth
 
     Level& level(int depth);
     static double limit_of_leaf(double cost, double tolerance) { return cost <= 0 ? 0 : cost + tolerance; }
     Answer depth_one(const Subset& rows);
+    Answer depth_one_by_scans(const Subset& rows, Answer&& leaf);
+    Answer depth_two_by_scans(const Subset& rows, std::int64_t budget, Hint hint, const std::vector<double>* known);
     Answer depth_two(const Subset& rows, std::int64_t budget, Hint hint, const std::vector<double>* known);
     Answer deeper(const Subset& rows, int depth, std::int64_t budget, Hint hint, const std::vector<double>* known);
     void within_budget(const Parts& parts, const Cut& cut, std::size_t feature, int depth, std::int64_t budget,
@@ -184,6 +161,14 @@ Answer Search<LossOf>::solve(const Subset& rows, int depth, std::int64_t budget,
 template <class LossOf>
 Answer Search<LossOf>::depth_one(const Subset& rows) {
     Answer out = leaf(rows);
+    if constexpr (LossOf::by_pairs)
+        return loss_.one(rows, std::move(out));
+    else
+        return depth_one_by_scans(rows, std::move(out));
+}
+
+template <class LossOf>
+Answer Search<LossOf>::depth_one_by_scans(const Subset& rows, Answer&& out) {
     const double alone = out.lower, tolerance = judge_.tolerance(alone, rows.weight);
     loss_.enter(rows);
     for (std::size_t f = 0; f < table_.features; ++f) {
@@ -281,6 +266,15 @@ void Search<LossOf>::offer_children(const Subset& rows, const Cut& cut, std::siz
 template <class LossOf>
 Answer Search<LossOf>::depth_two(const Subset& rows, std::int64_t budget, Hint hint, const std::vector<double>* known) {
     control_.count(counters.nodes);
+    if constexpr (LossOf::by_pairs)
+        return loss_.two(rows, budget, leaf(rows));
+    else
+        return depth_two_by_scans(rows, budget, hint, known);
+}
+
+template <class LossOf>
+Answer Search<LossOf>::depth_two_by_scans(const Subset& rows, std::int64_t budget, Hint hint,
+                                          const std::vector<double>* known) {
     Answer out = depth_one(rows);
     const double alone = loss_.leaf(rows).cost, tolerance = judge_.tolerance(alone, rows.weight), least = out.lower;
     if (price_ >= limit_of_leaf(alone, tolerance)) return out;  // no test is worth its price
@@ -332,8 +326,11 @@ Answer Search<LossOf>::evaluate(const Subset& rows, std::size_t feature, const C
     Answer out;
     ++counters.splits;
     part(table_, rows, feature, cut.key, parts.left, parts.right, side_of_);
+    parts.left.id = ++made_, parts.right.id = ++made_;
     const auto light = [&](const Subset& side) { return side.weight < settings_.min_support; };
     if (light(parts.left) || light(parts.right)) return out;
+    if constexpr (LossOf::by_pairs)
+        if (depth == 3) loss_.divide(rows, parts.left, parts.right);
     Bounds& bounds = parts.job.bounds;
     const std::int64_t most = std::min(budget - 1, full_tree(depth - 1));
     const auto child = [&](const Subset& side, Hint& hint, std::vector<double>& lower, double& least) {
@@ -429,6 +426,7 @@ Answer Search<LossOf>::grown(const Subset& rows, int depth, std::int64_t& budget
     const auto feature = static_cast<std::size_t>(out.plan->feature);
     Subset left, right;
     part(table_, rows, feature, out.plan->key, left, right, side_of_);
+    left.id = ++made_, right.id = ++made_;
     const Answer a = grown(left, depth - 1, budget), b = grown(right, depth - 1, budget);
     offer(out, feature, out.plan->key, a.best, a.plan, b.best, b.plan, tolerance(rows));
     return out;

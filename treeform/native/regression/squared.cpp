@@ -18,17 +18,19 @@ Squared::Squared(const Table& table, const Settings& settings, Counters& counter
       choice_(choose_scan(settings.simd.c_str())), layout_(table.features), scaled_(table.n + 1, 0) {}
 
 Value Squared::leaf(const Subset& rows) const {
-    return {leaf_of(rows.squares, rows.sum, rows.weight), 0, {{rows.sum + rows.centre * rows.weight, rows.weight}}};
+    return {squared_error_of(rows.squares, rows.sum, rows.weight),
+            0,
+            {{rows.sum + rows.centre * rows.weight, rows.weight}}};
 }
 
 Value Squared::left_leaf(std::size_t below) const {
     const std::int64_t weight = weights_[below];
-    return {leaf_of(squares_[below], sums_[below], weight), 0, {{sums_[below] + centre_ * weight, weight}}};
+    return {squared_error_of(squares_[below], sums_[below], weight), 0, {{sums_[below] + centre_ * weight, weight}}};
 }
 
 Value Squared::right_leaf(std::size_t below) const {
     const std::int64_t sum = sum_ - sums_[below], weight = weight_ - weights_[below];
-    return {leaf_of(all_squares_ - squares_[below], sum, weight), 0, {{sum + centre_ * weight, weight}}};
+    return {squared_error_of(all_squares_ - squares_[below], sum, weight), 0, {{sum + centre_ * weight, weight}}};
 }
 
 void Squared::enter(const Subset& rows) {
@@ -187,12 +189,12 @@ Stump Squared::stump(const Subset& rows, const Side& side, std::size_t feature) 
         const std::int64_t y = table_.target[chosen_[k]] - rows.centre;
         (k < best_at ? left : right) += Wide(table_.weight[chosen_[k]]) * y * y;
     }
-    out.least = std::max(0.0, leaf_of(static_cast<double>(left + right), all, n) - free);
+    out.least = std::max(0.0, squared_error_of(static_cast<double>(left + right), all, n) - free);
     if (best < 0) return out;
     LeafSum &a = out.value.leaves[0], &b = out.value.leaves[1];
     out.value.tests = 1;
-    out.value.cost =
-        leaf_of(static_cast<double>(left), a.sum, a.weight) + leaf_of(static_cast<double>(right), b.sum, b.weight);
+    out.value.cost = squared_error_of(static_cast<double>(left), a.sum, a.weight)
+                     + squared_error_of(static_cast<double>(right), b.sum, b.weight);
     a.sum += rows.centre * a.weight, b.sum += rows.centre * b.weight;
     if (best == free) out.least = std::min(out.least, out.value.cost);
     return out;

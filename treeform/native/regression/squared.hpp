@@ -9,48 +9,22 @@
 #include <cstdint>
 #include <vector>
 
+#include "aligned.hpp"
 #include "scan.hpp"
 #include "stump.hpp"
 #include "subset.hpp"
 
 namespace treeform::regression {
 
-/// An array aligned for the scans that only grows.
-template <class T>
-class Aligned {
-public:
-    T* need(std::size_t n) {
-        if (n > size_) {
-            size_ = n + n / 4 + 64;
-            memory_.resize(size_ * sizeof(T) + 64);
-            const auto at = reinterpret_cast<std::uintptr_t>(memory_.data());
-            start_ = reinterpret_cast<T*>(memory_.data() + (64 - at % 64) % 64);
-        }
-        return start_;
-    }
-    T* data() const { return start_; }
-    std::size_t bytes() const { return memory_.size(); }
-
-private:
-    std::vector<unsigned char> memory_;
-    T* start_ = nullptr;
-    std::size_t size_ = 0;
-};
-
 class Squared {
 public:
+    static constexpr bool by_pairs = false;
+
     /// Whether `bound` is as fast for both sides as for one.
     bool both_sides() const { return !table_.weighted; }
 
     Squared(const Table& table, const Settings& settings, Counters& counters);
 
-    static double leaf_of(double squares, std::int64_t sum, std::int64_t weight) {
-        if (weight <= 0) return 0;
-        const double s = static_cast<double>(sum), n = static_cast<double>(weight);
-        const double cost = squares - s * s / n;
-        // n times the cost is whole: what is less than half of 1 / n, and known that well, is 0.
-        return cost <= 0 || (cost * n < 0.5 && squares * n < 0x1p47) ? 0 : cost;
-    }
     Value leaf(const Subset& rows) const;
 
     /// From here on `outer` and `bound` are about these rows.

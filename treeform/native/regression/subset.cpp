@@ -73,7 +73,11 @@ Table table_of(const Rows& rows, Loss loss) {
 
 Subset all_rows(const Table& table) {
     Subset all;
-    for (std::size_t f = 0; f < table.features; ++f) {
+    if (!table.ordered) {
+        all.order.emplace_back(table.n);
+        std::iota(all.order[0].begin(), all.order[0].end(), Row{0});
+    }
+    for (std::size_t f = 0; table.ordered && f < table.features; ++f) {
         // A counting sort by rank; equal values keep the order of the rows.
         std::vector<std::uint32_t> start(table.values[f].size() + 1, 0);
         for (const auto rank : table.rank[f]) ++start[rank + 1];
@@ -90,11 +94,12 @@ Subset all_rows(const Table& table) {
 void part(const Table& table, const Subset& from, std::size_t feature, std::uint32_t key, Subset& left, Subset& right,
           std::vector<std::uint8_t>& scratch) {
     const auto& rank = table.rank[feature];
-    const auto& order = from.order[feature];
-    const auto first = std::partition_point(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(from.n),
-                                            [&](Row i) { return rank[i] < key; });
-    const auto below = static_cast<std::size_t>(first - order.begin());
-    for (std::size_t k = 0; k < from.n; ++k) scratch[order[k]] = k < below;
+    std::size_t below = 0;
+    for (std::size_t k = 0; k < from.n; ++k) {
+        const Row i = from.order[0][k];
+        scratch[i] = rank[i] < key;
+        below += scratch[i];
+    }
     left.order.resize(from.order.size()), right.order.resize(from.order.size());
     for (std::size_t f = 0; f < from.order.size(); ++f) {
         auto &a = left.order[f], &b = right.order[f];
@@ -115,8 +120,18 @@ void part(const Table& table, const Subset& from, std::size_t feature, std::uint
 
 void cuts_of(const Table& table, const Subset& rows, std::size_t feature, std::vector<Cut>& cuts) {
     const auto& rank = table.rank[feature];
-    const auto& order = rows.order[feature];
     cuts.clear();
+    if (!table.ordered) {
+        std::vector<std::uint32_t> count(table.values[feature].size(), 0);
+        for (std::size_t k = 0; k < rows.n; ++k) ++count[rank[rows.order[0][k]]];
+        std::uint32_t below = 0;
+        for (std::uint32_t key = 0; key < count.size(); ++key) {
+            if (count[key] && below) cuts.push_back({below, key});
+            below += count[key];
+        }
+        return;
+    }
+    const auto& order = rows.order[feature];
     for (std::size_t k = 1; k < rows.n; ++k)
         if (rank[order[k]] != rank[order[k - 1]]) cuts.push_back({static_cast<std::uint32_t>(k), rank[order[k]]});
 }

@@ -17,16 +17,19 @@ struct Table {
     std::vector<std::int64_t> target, weight;
     std::vector<std::uint32_t> place;              // by row, in the order of the targets; absolute errors only
     bool weighted = false;
+    bool ordered = true;  // whether subsets hold an order for each feature, or only one of any kind
     Loss loss = Loss::squared;
 };
 
-/// Rows in the order of each feature, and for absolute errors in the order of the targets after these.
+/// Rows in the order of each feature, and for absolute errors in the order of the targets after these. One list of rows
+/// where the table is not ordered.
 struct Subset {
+    std::uint64_t id = 0;  // differs from that of all subsets that one search has made; 0: all rows
     std::size_t n = 0;
     std::int64_t weight = 0;
     std::int64_t centre = 0;  // a whole number next to the mean
-    std::int64_t sum = 0;     // of weight * (target - centre)
-    double squares = 0;       // of weight * (target - centre)^2, rounded once
+    std::int64_t sum = 0;  // of weight * (target - centre)
+    double squares = 0;  // of weight * (target - centre)^2, rounded once
     std::vector<std::vector<Row>> order;
 };
 

@@ -23,6 +23,15 @@ struct Value {
     bool exists() const { return cost < kInfinite; }
 };
 
+/// Q - S^2 / n, with Q, S and n the sums of w y^2, w y and w.
+inline double squared_error_of(double squares, std::int64_t sum, std::int64_t weight) {
+    if (weight <= 0) return 0;
+    const double s = static_cast<double>(sum), n = static_cast<double>(weight);
+    const double cost = squares - s * s / n;
+    // n times the cost is whole: what is less than half of 1 / n, and known that well, is 0.
+    return cost <= 0 || (cost * n < 0.5 && squares * n < 0x1p47) ? 0 : cost;
+}
+
 /// The sign of cost(a) - cost(b) under squared errors, in whole numbers of any length. Both are of the same samples,
 /// so that the cost of a tree is a constant less the sum over its leaves of sum^2 / weight, plus its tests.
 int compare_exactly(const Value& a, const Value& b, const Price& price);

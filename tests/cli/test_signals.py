@@ -1,0 +1,44 @@
+"""SIGINT and SIGTERM at drawn moments: what was found is written, and nothing else is left."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import interrupted
+import numpy as np
+import pandas as pd
+import pytest
+
+pytestmark = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="looks at /proc")
+OUTPUTS = {"model.json", "certificate.json"}
+
+
+def rows_of(folder: Path, seed: int, count: int) -> list[dict[str, object]]:
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(300, 8)).round(2)
+    y = np.where((X[:, 0] * X[:, 1] > 0) ^ (rng.random(300) < 0.1), "a", "b")
+    table = folder / "table.csv"
+    pd.DataFrame(X, columns=list("abcdefgh")).assign(y=y).to_csv(table, index=False)
+    env = {**os.environ, interrupted.MARK: f"{folder}", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    words = [sys.executable, interrupted.__file__, str(folder), str(table), str(seed), str(count)]
+    done = subprocess.run(words, env=env, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def test_signals_at_drawn_moments(tmp_path: Path, nightly: bool, request: pytest.FixtureRequest) -> None:
+    rows = rows_of(tmp_path, request.config.getoption("draw"), 200 if nightly else 2)
+    for row in rows:
+        code = {"SIGINT": 130, "SIGTERM": 143}[str(row["signal"])]
+        said = str(row["said"])
+        assert row["code"] in (code, 0), row
+        assert "Traceback" not in said and "broke down" not in said, row
+        assert row["left"] == [], row
+        files = set(row["files"])  # type: ignore[call-overload]
+        assert files in (OUTPUTS, set()), row
+        # Without files it was before the first search, or there was a second signal.
+        assert files == OUTPUTS or row["twice"] or "interrupted" in said, row

@@ -1,0 +1,59 @@
+"""Ctrl-C and SIGTERM on the command line: the first one keeps what was found, the second one ends at once."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from types import FrameType
+
+INTERRUPTED, TERMINATED = 130, 143
+"""Exit codes, as shells give them for SIGINT and SIGTERM."""
+
+
+def run(program: Callable[[], None]) -> int:
+    """The exit code of a program during which SIGTERM does what Ctrl-C does; both are ignored after its end."""
+    came: list[int] = []
+
+    def interrupt(signum: int, frame: FrameType | None) -> None:
+        came.append(signum)
+        raise KeyboardInterrupt
+
+    def terminate(signum: int, frame: FrameType | None) -> None:
+        came.append(signum)
+        # Whoever waits for Ctrl-C at the moment handles it.
+        signal.raise_signal(signal.SIGINT)
+
+    for sent, handler in ((signal.SIGINT, interrupt), (signal.SIGTERM, terminate)):
+        if signal.getsignal(sent) in (signal.SIG_DFL, signal.default_int_handler):
+            signal.signal(sent, handler)
+    code = 0
+    try:
+        program()
+    except SystemExit as ended:
+        code = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
+    except KeyboardInterrupt:
+        code = INTERRUPTED
+    finally:
+        # The process is about to end; another signal cannot hurry it, and would change its exit code.
+        for sent in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(sent, signal.SIG_IGN)
+    if came and code == 1:  # the parser of the command line ends so on Ctrl-C
+        code = INTERRUPTED
+    return TERMINATED if code == INTERRUPTED and signal.SIGTERM in came else code
+
+
+def leave(code: int) -> None:
+    """End the process; searches that did not stop, and children, end with it."""
+    from treeform.backends.child import close_all
+    from treeform.backends.watch import any_detached
+
+    if any_detached():
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError, ValueError):
+                stream.flush()
+        close_all()
+        os._exit(code)
+    sys.exit(code)
