@@ -26,6 +26,7 @@ from treeform.report.guarantee import Guarantee, guarantee_of
 from treeform.report.judged import RequirementFact, requirement_facts
 from treeform.report.plot import trace_svg
 from treeform.report.proxies import Proxy, proxies
+from treeform.report.residuals import ResidualTable, residual_tables
 from treeform.report.wording import worded, yes_no_columns
 from treeform.solve import Limit, SolveResult, Status
 from treeform.solve.result import relative_gap
@@ -94,6 +95,8 @@ class Facts:
     """Each requirement, the objective without it, and its price."""
     curves: tuple[Curve, ...] = ()
     """The best objective against the bound of a requirement."""
+    residuals: tuple[ResidualTable, ...] = ()
+    """Of a regression model, by leaf and by group."""
     columns: tuple[tuple[str, ...], ...] = ()
     """How every column of the table was taken: the head and a row for each; see `Dataset.summary`."""
     version: str = __version__
@@ -331,7 +334,7 @@ def _of_graph(
     shown = worded(graph, yes_no)
     picture = Picture(shown)
     if graph.is_regression:
-        return _of_values(graph, shown, picture, question, held_out)
+        return _of_values(graph, shown, picture, question, rows_of, attributes, held_out)
     favourable = favourable_of(question)
     groups = group_tables(graph, data, attributes, favourable, rows_of)
     later: tuple[tuple[str, str], ...] = ()
@@ -361,11 +364,19 @@ def _of_graph(
 
 
 def _of_values(
-    graph: DecisionGraph, shown: DecisionGraph, picture: Picture, question: Question, held_out: HeldOut | None
+    graph: DecisionGraph,
+    shown: DecisionGraph,
+    picture: Picture,
+    question: Question,
+    rows_of: str,
+    attributes: Sequence[tuple[str, Any]],
+    held_out: HeldOut | None,
 ) -> dict[str, Any]:
     """What a report says of a regression model: its rules tell mean and spread of the targets at each leaf."""
     later: tuple[tuple[str, str], ...] = ()
+    residuals = residual_tables(graph, question.data, attributes, rows_of)
     if held_out is not None:
+        residuals += residual_tables(graph, held_out.data, attributes, "held-out")
         later_question = question.with_(data=held_out.data)
         later = (("held-out table", held_out.source), *_accuracy(graph, later_question, "held-out"))
     return {
@@ -380,6 +391,7 @@ def _of_values(
         "requirements": requirement_facts(graph, question, None if held_out is None else held_out.data),
         "groups": (),
         "proxies": (),
+        "residuals": residuals,
     }
 
 
