@@ -21,7 +21,7 @@ from treeform.report.claims import ClaimFact, claims_of_certificate, claims_of_r
 from treeform.report.curves import Curve, curves
 from treeform.report.explore import explore_values
 from treeform.report.fairness import GroupTable, attributes_of, favourable_of, group_tables
-from treeform.report.figures import gap_text, number_of, size_text, value_text
+from treeform.report.figures import gap_text, number_of, size_text, target_text, value_text
 from treeform.report.guarantee import Guarantee, guarantee_of
 from treeform.report.judged import RequirementFact, requirement_facts
 from treeform.report.plot import trace_svg
@@ -374,9 +374,9 @@ def _of_values(
 ) -> dict[str, Any]:
     """What a report says of a regression model: its rules tell mean and spread of the targets at each leaf."""
     later: tuple[tuple[str, str], ...] = ()
-    residuals = residual_tables(graph, question.data, attributes, rows_of)
+    rows = [(rows_of, question.data)] + ([] if held_out is None else [("held-out", held_out.data)])
+    residuals = tuple(t for name, data in rows for t in residual_tables(graph, data, attributes, name))
     if held_out is not None:
-        residuals += residual_tables(graph, held_out.data, attributes, "held-out")
         later_question = question.with_(data=held_out.data)
         later = (("held-out table", held_out.source), *_accuracy(graph, later_question, "held-out"))
     return {
@@ -410,7 +410,7 @@ def _problem(question: Question, source: str | None) -> tuple[tuple[str, str], .
     rows += [
         ("samples", f"{data.n_samples} ({data.points.n_points} distinct)"),
         ("features", f"{data.n_features} after encoding"),
-        _target(data),
+        target_text(data),
     ]
     if (data.weights != 1).any():
         rows.append(("total weight", value_text(data.total_weight * data.weight_unit)))
@@ -419,17 +419,6 @@ def _problem(question: Question, source: str | None) -> tuple[tuple[str, str], .
     rows += [("shape", str(question.shape)), ("minimise", str(question.objective) or "nothing")]
     rows += [("subject to", label) for label in question.labels]
     return tuple(rows)
-
-
-def _target(data: Dataset) -> tuple[str, str]:
-    if data.quantity is None:
-        counts = (f"{label} ({int((data.y == k).sum())})" for k, label in enumerate(data.classes))
-        return "classes", ", ".join(counts)
-    values = data.quantity.values
-    return (
-        "target",
-        f"from {values.min():g} to {values.max():g}, in multiples of {float(data.quantity.unit):g}",
-    )
 
 
 def _columns(data: Dataset, about: About) -> tuple[tuple[str, ...], ...]:
