@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Sequence, Set
+from itertools import chain
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from treeform.errors import SpecError
 from treeform.formulations.odd import coding
+from treeform.formulations.odd.class_trees import class_trees
 from treeform.formulations.odd.flow import Flow
 from treeform.formulations.odd.hyperplanes import MultivariateSplits, OneFeature
 from treeform.formulations.odd.normal import NormalForm
@@ -188,8 +190,10 @@ class ODD(Formulation, Variants, FirstModels):
     def encode(self, compiled: Compiled, graph: DecisionGraph) -> np.ndarray | None:
         return coding.encode(compiled, graph)
 
-    def starts(self, data: Dataset, shape: Shape) -> Iterator[DecisionGraph]:
-        return iter(()) if shape.splits == UNIVARIATE else grown(data, shape)
+    def starts(self, data: Dataset, shape: Shape) -> Iterator[DecisionGraph | None]:
+        if shape.splits == UNIVARIATE:
+            return iter(())
+        return chain(class_trees(data, shape), grown(data, shape))
 
     def for_size(
         self, shape: Shape, objective: Objective, requirements: Sequence[Requirement]

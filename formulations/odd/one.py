@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linprog
 
+from treeform.formulations.odd.conflicts import binding, disjoint, separable
+from treeform.formulations.odd.hulls import Hulls
 from treeform.formulations.odd.separate import ENOUGH, STATED, Cube, widest
 from treeform.graph import DecisionGraph
 from treeform.language.abilities import RowsOnDemand
@@ -31,6 +33,9 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
+
+LIMIT = STATED * float(MARGIN)
+"""Hulls nearer than this are inseparable."""
 
 
 @dataclass(frozen=True)
@@ -77,8 +82,8 @@ class TwoSides(Component):
     Notes
     -----
     ``lost[i] = 1`` gives a member up. Members of classes without a side are lost. Sets of members that no hyperplane
-    parts lose at least one each; they are found by linear programs when a solution needs them (Codato and Fischetti,
-    Operations Research 2006). Publishes ``correct``.
+    parts lose at least one each; those that bind the linear relaxation are stated at once, others when a solution needs
+    them (Codato and Fischetti, Operations Research 2006). Publishes ``correct``.
     """
 
     offers = frozenset({"correct"})
@@ -91,7 +96,10 @@ class TwoSides(Component):
         model.add(lost >= 1 - side[members.code], "classes without a side are lost")
         number = np.full((ports.points.n_points, ports.n_classes), -1)
         number[members.point, members.code] = np.arange(len(members.point))
-        ports.shared.publish(Lost(members, lost, Cube.of(ports.data)))
+        cube = Cube.of(ports.data)
+        for found in inseparable_pairs(cube.unit, members, ports.data.points.weights):
+            model.add(any_of(lost[found], axis=0), "an inseparable set loses a member")
+        ports.shared.publish(Lost(members, lost, cube))
         ports.shared.publish(LastPoint())
         ports.publish("correct", 1 - lost[number[ports.points.index, np.asarray(ports.data.y)]])
 
@@ -123,7 +131,12 @@ class OneHyperplane(Formulation, RowsOnDemand):
             return DecisionGraph.leaf(int(codes[0]) if len(codes) else 0, compiled.data)
         stated = compiled.shared.get(Lost)
         left = stated.members.code[kept] == codes[0]
-        graph = part(compiled.data, stated.cube, stated.members.point[kept], left, codes)
+        points = stated.members.point[kept]
+        weight = compiled.data.points.weights[points, stated.members.code[kept]].astype(float)
+        rest = separable(Hulls(stated.cube.unit[points], left), np.ones(len(left), bool), weight, LIMIT)
+        if rest is None or left[rest].all() or not left[rest].any():
+            return DecisionGraph.leaf(int(codes[0]), compiled.data)
+        graph = part(compiled.data, stated.cube, points[rest], left[rest], codes)
         return graph or DecisionGraph.leaf(int(codes[0]), compiled.data)
 
     def refine(self, compiled: Compiled, graph: DecisionGraph) -> bool:
@@ -165,32 +178,37 @@ def part(data: Dataset, cube: Cube, points: Ints, left: Bools, codes: Ints) -> D
 
 
 def inseparable(unit: Floats, points: Ints, left: Bools) -> Iterator[Ints]:
-    """Disjoint sets of positions that no hyperplane parts by the margin, small ones, until the rest can be parted.
-
-    The dual of "max s" (see `widest`) puts weight on members whose convex hulls meet, or nearly: at most one more
-    than there are features, at a vertex. Members without weight are not needed for the contradiction.
-    """
-    alive = np.arange(len(points))
+    """Disjoint sets of positions that no hyperplane parts by the margin, small ones, until the rest can be parted."""
+    alive = np.ones(len(points), dtype=bool)
+    hulls = Hulls(unit[points], left)
+    for found in disjoint(hulls, alive, np.ones(len(points)), LIMIT):
+        alive[found] = False
+        yield found
     while left[alive].any() and not left[alive].all():
-        weight, margin = _conflict(unit[points[alive]], left[alive])
-        if margin >= STATED * float(MARGIN):
+        near = hulls.nearest(alive, LIMIT)  # hulls that do not meet may still be nearer than the margin
+        if near is None:
             return
-        chosen = alive[weight > 1e-9]
-        if not len(chosen):
-            return
-        yield chosen
-        alive = np.setdiff1d(alive, chosen)
+        alive[near] = False
+        yield near
 
 
-def _conflict(unit: Floats, left: Bools) -> tuple[Floats, float]:
-    """Dual weights of the rows of `widest`, and its margin."""
-    n, d = unit.shape
-    sign = np.where(left, 1.0, -1.0)
-    rows = np.column_stack([sign[:, None] * unit, -sign, left.astype(float)])
-    bounds = [(-1.0, 1.0)] * d + [(None, None), (None, float(d))]
-    cost = np.zeros(d + 2)
-    cost[-1] = -1.0
-    answer = linprog(cost, A_ub=rows, b_ub=np.zeros(n), bounds=bounds, method="highs-ds")
-    if answer.x is None:
-        return np.zeros(n), np.inf
-    return np.abs(answer.ineqlin.marginals), float(answer.x[-1])
+def inseparable_pairs(unit: Floats, members: Members, weights: Ints) -> Iterator[Ints]:
+    """Sets of members that bind, for the pairs of classes that may be the two with a side.
+
+    Pairs come by the weight of what has no side, as long as that is less than what a known pair loses altogether.
+    """
+    totals = weights.sum(axis=0)
+    least = float(totals.sum())
+    pairs = sorted(combinations(range(len(totals)), 2), key=lambda pair: -int(totals[list(pair)].sum()))
+    for pair in pairs:
+        missing = float(totals.sum() - totals[list(pair)].sum())
+        own = np.flatnonzero(np.isin(members.code, pair))
+        left = members.code[own] == pair[0]
+        if missing >= least or left.all() or not left.any():
+            continue
+        weight = weights[members.point[own], members.code[own]].astype(float)
+        hulls = Hulls(unit[members.point[own]], left)
+        yield from (own[found] for found in binding(hulls, weight, LIMIT))
+        kept = separable(hulls, np.ones(len(own), dtype=bool), weight, LIMIT)
+        if kept is not None:
+            least = min(least, missing + float(weight[~kept].sum()))

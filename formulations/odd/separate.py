@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog
 
 from treeform.data import midpoint
+from treeform.formulations.odd.hulls import Hulls
 from treeform.shape import MARGIN
 
 if TYPE_CHECKING:
@@ -156,12 +157,12 @@ def widest(unit: Floats, left: Bools, signs: tuple[Bools, Bools] | None = None) 
 
     max s  subject to  a x + s <= b (left),  a x >= b (right),  -1 <= a <= 1, and 0 where ``signs`` rule it out.
     """
+    if signs is None:
+        return Hulls(unit, left).widest()
     n, d = unit.shape
     sign = np.where(left, 1.0, -1.0)
     rows = np.column_stack([sign[:, None] * unit, -sign, left.astype(float)])
-    ranges = [(-1.0, 1.0)] * d
-    if signs is not None:
-        ranges = [(-float(low), float(high)) for low, high in zip(*signs, strict=True)]
+    ranges = [(-float(low), float(high)) for low, high in zip(*signs, strict=True)]
     bounds = [*ranges, (None, None), (None, float(d))]
     cost = np.zeros(d + 2)
     cost[-1] = -1.0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ from treeform.cli.table_files import read_table
 from treeform.data import Dataset
 from treeform.data.quantity import AUTO
 from treeform.errors import CertificateError, DataError, SpecError, listing
+from treeform.files import parse_json, read_text
 from treeform.graph import DecisionGraph
 from treeform.graph.gaps import checked_policy
 from treeform.language.objective import Error, Objective
@@ -93,7 +93,7 @@ def read_certificate(path: Path) -> dict[str, Any]:
 
 def read_json(path: Path, what: str) -> Any:
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        return parse_json(read_text(path))
     except FileNotFoundError as error:
         raise SpecError(
             f"there is no {what} file {path}", fix=f"write one with treeform fit --{what}"

@@ -95,18 +95,20 @@ class DecisionGraph(FlatGraph):
         return rewrite.canonical(self)
 
     def _content(self) -> tuple[Any, ...]:
-        plain = self._canonical
-        tests = plain.feature >= 0
-        arrays = (plain.feature, plain.left, plain.right, plain.label, plain.threshold[tests])
-        meaning = (plain.forms, self.columns, tuple(self.classes.tolist()), plain.values)
+        arrays = (self.feature, self.left, self.right, self.label, self.threshold[self.feature >= 0])
+        meaning = (self.forms, self.columns, tuple(self.classes.tolist()), self.values)
         return (*(array.tobytes() for array in arrays), *meaning)
 
     def __eq__(self, other: object) -> bool:
         """Same tests, thresholds, labels, columns and classes; counts do not matter."""
-        return self._content() == other._content() if isinstance(other, DecisionGraph) else NotImplemented
+        if not isinstance(other, DecisionGraph):
+            return NotImplemented
+        return (
+            self._content() == other._content() or self._canonical._content() == other._canonical._content()
+        )
 
     def __hash__(self) -> int:
-        return hash(self._content())
+        return hash(self._canonical._content())
 
     # ---------------------------------------------------------------- showing and storing
 

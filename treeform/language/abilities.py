@@ -44,8 +44,11 @@ class FirstModels:
         """A model to try first, right or wrong, where there is no better one."""
         return None
 
-    def starts(self, data: Dataset, shape: Shape) -> Iterator[DecisionGraph]:
-        """Models to start from where no native engine has any, one after the other; the caller ends it in time."""
+    def starts(self, data: Dataset, shape: Shape) -> Iterator[DecisionGraph | None]:
+        """Models to start from where no native engine has any, one after the other; the caller ends it in time.
+
+        None where time was spent without a model.
+        """
         return iter(())
 
 

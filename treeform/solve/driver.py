@@ -147,7 +147,8 @@ def _first_models(question: Question, plan: Plan, ledger: Ledger, budget: Budget
     part = schedule.FIRST_MODELS.of(budget)
     ledger.set_phase(f"{plan.formulation.name}, first models")
     for made, graph in enumerate(plan.formulation.starts(question.data, question.shape), start=1):
-        ledger.submit(graph, f"{plan.formulation.name}, first models")
+        if graph is not None:
+            ledger.submit(graph, f"{plan.formulation.name}, first models")
         report_step(made, "models")
         if part.stop() or ledger.closed:
             return

@@ -229,7 +229,8 @@ class SizeTableSearch:
             return
         self._report("first models")
         for made, graph in enumerate(self.plan.formulation.starts(self.question.data, self.question.shape)):
-            self.bounds.submit(graph)
+            if graph is not None:
+                self.bounds.submit(graph)
             report_step(made + 1, "models")
             if part.stop() or not self._open(wanted):
                 break

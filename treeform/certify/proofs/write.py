@@ -158,8 +158,10 @@ class Proofs:
                 return "", f"{self.solver}'s proof was not verified: {checked.detail}"
             os.chmod(temporary, 0o644)
             os.replace(temporary, self.folder / name)
+        except OSError as error:  # the answer stands without its proof
+            return "", f"{self.folder / name} cannot be written: {error.strerror or error}"
         finally:
-            with suppress(FileNotFoundError):
+            with suppress(OSError):
                 os.unlink(temporary)
         self._mine.add(name)
         sizes |= {key: checked.counters[key] for key in ("lemmas", "core_lemmas", "core_clauses")}

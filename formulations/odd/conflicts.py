@@ -1,0 +1,74 @@
+"""Sets of points that no hyperplane separates: each loses a point, and a linear program finds which sets bind.
+
+The least weight of points to give up is a covering problem over all inseparable sets (Parker and Ryan, Annals of
+Mathematics and Artificial Intelligence 1996). Its linear relaxation is solved by adding sets that its solution
+violates, which takes far less time than an integer master that is solved again for each set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from treeform.formulations.odd.hulls import Bools, Floats, Hulls, Ints, silent
+
+WORK = 10**7
+"""Entries of the tables of points, over all linear programs of a covering: one to five seconds."""
+DROPS = 60
+"""Points that are given up one by one for a model; a candidate that needs more is far from any."""
+SPREAD = 1e-4
+"""Cost of a share of a point that the master keeps: small sets are cheaper than large ones."""
+NEW = 1e-4
+"""By how much a set has to be violated."""
+
+
+def disjoint(hulls: Hulls, alive: Bools, cost: Floats, margin: float) -> Iterator[Ints]:
+    """Disjoint sets of living points whose hulls meet, cheap ones first, until the rest's do not."""
+    alive = alive.copy()
+    while (found := hulls.meet(alive, cost, margin)) is not None:
+        yield found
+        alive[found] = False
+
+
+def binding(hulls: Hulls, weight: Floats, margin: float) -> list[Ints]:
+    """Inseparable sets that the linear relaxation of the covering problem needs, as far as `WORK` goes."""
+    import highspy
+
+    master = silent(highspy)
+    nothing = np.array([], dtype=np.int32), np.array([], dtype=float)
+    for one in weight.tolist():
+        master.addCol(one, 0.0, 1.0, 0, *nothing)
+    sets: list[Ints] = []
+    given_up = np.zeros(hulls.n)
+    work = 0
+    while work < WORK:
+        before = len(sets)
+        for found in disjoint(hulls, np.ones(hulls.n, dtype=bool), given_up + SPREAD, margin):
+            work += hulls.unit.size
+            if given_up[found].sum() >= 1 - NEW:
+                break
+            sets.append(found)
+            master.addRow(1.0, np.inf, len(found), found.astype(np.int32), np.ones(len(found)))
+        work += hulls.unit.size
+        if len(sets) == before:
+            return sets
+        master.run()
+        given_up = np.clip(np.asarray(master.getSolution().col_value), 0.0, 1.0)
+    return sets
+
+
+def separable(hulls: Hulls, alive: Bools, weight: Floats, margin: float) -> Bools | None:
+    """The living points without some that make them separable, one of each set in the way; None after `DROPS`."""
+    alive = alive.copy()
+    cost = np.full(hulls.n, SPREAD)
+    for _ in range(DROPS):
+        share = hulls.mixture(alive, cost)
+        found = None if share is None else np.flatnonzero(share > 0)
+        if share is None or found is None or not hulls.distance(share) < margin:
+            found = hulls.nearest(alive, margin)
+            if found is None:
+                return alive
+            share = np.ones(hulls.n)
+        alive[found[np.argmax(share[found] / weight[found])]] = False
+    return None
