@@ -13,9 +13,9 @@ import numpy as np
 
 from treeform.formulations.odd.hulls import Bools, Floats, Hulls, Ints, silent
 
-WORK = 10**7
-"""Entries of the tables of points, over all linear programs of a covering: one to five seconds."""
-DROPS = 60
+WORK = 8 * 10**6
+"""Entries of the tables of points, over all linear programs of a covering: one to four seconds."""
+DROPS = 150
 """Points that are given up one by one for a model; a candidate that needs more is far from any."""
 SPREAD = 1e-4
 """Cost of a share of a point that the master keeps: small sets are cheaper than large ones."""
@@ -31,8 +31,8 @@ def disjoint(hulls: Hulls, alive: Bools, cost: Floats, margin: float) -> Iterato
         alive[found] = False
 
 
-def binding(hulls: Hulls, weight: Floats, margin: float) -> list[Ints]:
-    """Inseparable sets that the linear relaxation of the covering problem needs, as far as `WORK` goes."""
+def binding(hulls: Hulls, weight: Floats, margin: float, most: int = WORK) -> list[Ints]:
+    """Inseparable sets that the linear relaxation of the covering problem needs, as far as the work goes."""
     import highspy
 
     master = silent(highspy)
@@ -42,7 +42,7 @@ def binding(hulls: Hulls, weight: Floats, margin: float) -> list[Ints]:
     sets: list[Ints] = []
     given_up = np.zeros(hulls.n)
     work = 0
-    while work < WORK:
+    while work < most:
         before = len(sets)
         for found in disjoint(hulls, np.ones(hulls.n, dtype=bool), given_up + SPREAD, margin):
             work += hulls.unit.size
