@@ -1,14 +1,24 @@
-"""Files that are written whole or not at all."""
+"""Files that are written whole or not at all, and read within limits of size and depth."""
 
 from __future__ import annotations
 
 import contextlib
+import errno
+import json
 import os
 import shutil
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 from treeform.errors import SpecError
+
+LARGEST = 1 << 28
+"""Bytes of a model, a certificate or a specification that is read."""
+DEEPEST = 100
+"""Lists and objects within each other in a JSON file that is read; treeform's own have six."""
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def is_special(path: Path) -> bool:
@@ -40,7 +50,9 @@ def write_bytes(path: str | Path, content: bytes) -> None:
         raise SpecError(
             f"{path} cannot be written",
             cause=error.strerror or str(error),
-            fix="name a file in a folder that exists and may be written to",
+            fix="make room, or name a file on another disk"
+            if error.errno in FULL
+            else "name a file in a folder that exists and may be written to",
         ) from error
 
 
@@ -66,3 +78,54 @@ def _umask() -> int:
     mask = os.umask(0)
     os.umask(mask)
     return mask
+
+
+def read_text(path: str | Path) -> str:
+    """The text of a file in UTF-8.
+
+    Raises
+    ------
+    OSError
+        If it cannot be read.
+    ValueError
+        If it is no UTF-8, or larger than `LARGEST`.
+    """
+    with Path(path).open("rb") as stream:
+        # The size first, and what a pipe or device gives after it.
+        size = os.fstat(stream.fileno()).st_size
+        content = b"" if size > LARGEST else stream.read(LARGEST + 1)
+    if max(size, len(content)) > LARGEST:
+        raise ValueError(f"it is larger than {LARGEST >> 20} megabytes")
+    return content.decode("utf-8")
+
+
+def parse_json(text: str) -> Any:
+    """The value of a JSON text.
+
+    Raises
+    ------
+    ValueError
+        If it is no JSON, holds NaN or Infinity, or is nested deeper than `DEEPEST`.
+    """
+    try:
+        value = json.loads(text, parse_constant=_refuse_constant)
+    except RecursionError:
+        raise ValueError("it is nested too deep") from None
+    level = [value]
+    for _ in range(DEEPEST):
+        level = [entry for one in level for entry in _entries(one)]
+        if not level:
+            return value
+    raise ValueError(f"it is nested deeper than {DEEPEST} levels")
+
+
+def _entries(value: Any) -> Iterable[Any]:
+    """The lists and objects in a list or object."""
+    inner = value.values() if isinstance(value, dict) else value
+    return (
+        (entry for entry in inner if isinstance(entry, list | dict)) if isinstance(value, list | dict) else ()
+    )
+
+
+def _refuse_constant(name: str) -> float:
+    raise ValueError(f"{name} is not a JSON number")

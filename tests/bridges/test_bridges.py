@@ -128,7 +128,7 @@ sides = st.sampled_from([-6, -2.5, -1, -0.3, 0, 0.3, 0.6, 1, 2, 2.2, 4, 6, 11])
     whens,
     st.sampled_from([MIP, SAT, CP]),
 )
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_linear(coefs, side, sense, when, capabilities):
     m = Model()
     x = m.bool("x", N)

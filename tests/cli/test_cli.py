@@ -369,12 +369,10 @@ def test_no_model_in_time_is_code_4(tmp_path: Path) -> None:
 
 
 def test_debug_shows_the_traceback(small: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "treeform", "fit", small, "--target", "why", "--debug"],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 2
+    done = run("fit", small, "--target", "why", "--debug")
+    assert done.exit_code == 2
     assert "Traceback" in done.stderr
+    assert "Traceback" not in run("fit", small, "--target", "why").stderr
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")

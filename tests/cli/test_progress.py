@@ -146,13 +146,13 @@ def test_fit_in_a_terminal(
     table = pd.DataFrame(X, columns=list("abcdefgh")).assign(label=y)
     table.to_csv(tmp_path / "table.csv", index=False)
     monkeypatch.setattr("treeform.cli.progress.REFRESH", 50)
-    command = ["fit", str(tmp_path / "table.csv"), "--target", "label", "--shape=tree:5", "--time-limit=3"]
+    command = ["fit", str(tmp_path / "table.csv"), "--target", "label", "--shape=tree:5", "--time-limit=1.5"]
     with terminal(monkeypatch) as pieces, pytest.raises(SystemExit) as ended:
         app(command)
     written = "".join(pieces)
     shown = plain(written)
     assert ended.value.code == 0
-    assert "contree" in shown and "nodes per second" in shown and "of 3.0 s" in shown
+    assert "contree" in shown and "nodes per second" in shown and "of 1.5 s" in shown
     assert "\x1b[?25l" in written and "\x1b[?25h" in written  # the cursor comes back
     assert "if " in capsys.readouterr().out  # rules go to standard output, not into the block
 

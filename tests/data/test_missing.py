@@ -228,7 +228,7 @@ def test_huge_values_beside_gaps_are_refused():
 
 
 def test_feature_budget_counts_a_column_with_gaps_once():
-    table, y = with_gaps(np.random.default_rng(5), 16)
+    table, y = with_gaps(np.random.default_rng(5), 12, 1)
     problem = tf.Problem(table, y, shape=tf.Tree(2))
     problem += tf.FeatureBudget(1)
     result = problem.solve()

@@ -28,10 +28,10 @@ def hard(n: int = 3000, features: int = 40) -> Dataset:
 @pytest.mark.parametrize("engine", [DL85(), CADL85(), Blossom()])
 def test_time_limit_and_trace(engine: Any) -> None:
     data, trace = hard(), []
-    run = EngineRun(time_limit=0.6, on_incumbent=lambda *event: trace.append(event))
-    began = time.perf_counter()
+    run = EngineRun(time_limit=0.3, on_incumbent=lambda *event: trace.append(event))
+    began = time.process_time()
     outcome = engine.run(data, TreeTask(depth=7), run)
-    assert time.perf_counter() - began < 3
+    assert time.process_time() - began < 2  # of the processor: the machine may be busy
     assert (outcome.proved, outcome.reason) == (False, "time")
     assert outcome.graph is not None
     assert outcome.lower <= outcome.upper == (outcome.graph.predict_codes(data.X) != data.y).sum()
@@ -92,17 +92,17 @@ def test_stop_keeps_the_best_within_a_tenth_of_a_second(engine: Any) -> None:
     """Wide data, where one step of the search is long. The calling thread looks up every 0.05 s."""
     rng = np.random.default_rng(8)
     data = Dataset.from_user(rng.integers(0, 2, (2000, 200)).astype(float), rng.integers(0, 3, 2000))
-    late, asked = [], []
+    asked: list[float] = []
 
     def stop() -> bool:
-        asked.append((time.perf_counter(), time.thread_time()))
+        asked.append(time.process_time())
         return len(asked) > 6
 
     outcome = engine.run(data, TreeTask(depth=6), EngineRun(stop=stop))
-    late.append(time.perf_counter() - asked[6][0])
+    late = time.process_time() - asked[6]
     assert (outcome.proved, outcome.reason) == (False, "interrupted")
     assert outcome.upper == (outcome.graph.predict_codes(data.X) != data.y).sum()
-    assert late[0] < 0.6  # 0.1 on an idle machine; tests run on busy ones
+    assert late < 0.6  # of the processor, of up to two threads
 
 
 def test_start_tree_is_used_and_improved() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import warnings
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -164,3 +165,42 @@ def test_verbose_prints(table, capsys):
     assert capsys.readouterr().out
     with pytest.raises(SpecError, match="threads=2"):
         tf.OptimalDiagramClassifier((1, 2), solver="diagram-search", threads=2).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    "made", [(tf.OptimalTreeClassifier, {"max_depth": 2}), (tf.OptimalDiagramClassifier, {"widths": (1, 2)})]
+)
+def test_a_classifier_abstains(table, made):
+    X, y = table
+    kind, shape = made
+    clf = kind(
+        **shape,
+        exclude="sex",
+        objective=tf.AbstainCost("0.1"),
+        abstain="ask",
+        requirements=[tf.MinCoverage(0.5)],
+        monotonic_cst={"income": 1},
+    )
+    clf.fit(X, y)
+    predicted = clf.predict(X)
+    decided = predicted != "ask"
+    assert 40 <= decided.sum() < 80
+    assert clf.classes_.tolist() == [0, 1] and clf.classes_.dtype.kind == "i"
+    assert np.allclose(clf.predict_proba(X).sum(axis=1), 1) and clf.predict_proba(X).shape == (80, 2)
+    assert clf.score(X, y) == pytest.approx((predicted[decided].astype(int) == y[decided]).sum() / 80)
+    assert clf.score(X, y, sample_weight=decided) == pytest.approx((predicted == y)[decided].mean())
+    assert clf.result_.objective == (predicted != y)[decided].sum() + Fraction(int((~decided).sum()), 10)
+    assert tf.check(clf.certificate_, X, y).ok
+    clone(clf).set_params(abstain=None, objective=None, requirements=None).fit(X, y)
+
+
+def test_what_abstaining_goes_with(table):
+    X, y = table
+    with pytest.raises(SpecError, match="never abstains"):
+        tf.OptimalTreeClassifier(1, abstain="ask", decision="argmax").fit(X, y)
+    with pytest.raises(SpecError, match="abstain='ask'"):
+        tf.OptimalTreeClassifier(1, objective=tf.AbstainCost("0.1")).fit(X, y)
+    with pytest.raises(DataError, match="no label"):
+        tf.OptimalTreeClassifier(1, abstain=0).fit(X, y)
+    alone = tf.OptimalTreeClassifier(1, abstain="ask").fit(X, np.ones(80))
+    assert alone.classes_.tolist() == [1] and alone.score(X, np.ones(80)) == 1

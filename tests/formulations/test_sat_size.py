@@ -33,7 +33,7 @@ def consistent_trees(number):
 
 @pytest.mark.parametrize("solver", ["glucose42", "cp-sat"])
 def test_fewest_tests_are_those_of_brute_force(solver):
-    for number, case in enumerate(consistent_cases(6)):
+    for number, case in enumerate(consistent_cases(4)):
         expected = min((graph.n_nodes for graph in consistent_trees(number)), default=None)
         problem = tf.Problem(case.data, None, shape=case.shape).minimize(tf.Nodes()).add(tf.MaxErrors(0))
         result = problem.solve(solver, formulation=SatSize(counterexamples=2), warm_start=None)
@@ -44,7 +44,7 @@ def test_fewest_tests_are_those_of_brute_force(solver):
 
 
 def test_depth_first_then_size():
-    for number, case in enumerate(consistent_cases(6)):
+    for number, case in enumerate(consistent_cases(4)):
         trees = sorted((graph.depth, graph.n_nodes) for graph in consistent_trees(number))
         problem = tf.Problem(case.data, None, shape=case.shape).minimize(tf.Depth()).add(tf.MaxErrors(0))
         result = problem.solve("glucose42", formulation=SatSize(), warm_start=None)

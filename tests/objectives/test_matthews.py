@@ -104,4 +104,3 @@ def test_the_corners_of_the_region_bound_the_loss():
     assert least_loss(term, problem.data, [Line(1, 1, 5)]) is None
     # x + y >= 1: one mistake of two and two
     assert least_loss(term, problem.data, [Line(1, 1, 1)]) == 1 - Fraction(2 * 2, 4 * 3)
-

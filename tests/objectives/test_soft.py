@@ -65,6 +65,56 @@ def test_solvers_pay_too(requirement, solver, formulation, nightly):
         assert (str(result.status), result.objective) == ("optimal", optimum(problem)), case.code(requirement)
 
 
+COUNTS = [
+    tf.MaxNodes(0),
+    tf.MaxNodes(1),
+    tf.MaxLeaves(2),
+    tf.MaxDepth(1),
+    tf.FeatureBudget(0),
+    tf.MaxNodes(9),
+]
+
+
+@pytest.mark.drawn(4)
+@pytest.mark.parametrize("requirement", COUNTS, ids=str)
+@pytest.mark.parametrize("price", ["1/7", 1, 4])
+def test_counts_are_paid_natively(requirement, price):
+    of_trees = isinstance(requirement, tf.MaxLeaves | tf.FeatureBudget)
+    shapes = (tf.Tree(2),) if of_trees else (tf.Tree(2), tf.Diagram(1, 2))
+    for case in draw_cases(2, seed=8, shapes=shapes):
+        problem = problem_of(case, requirement, price)
+        problem += tf.MinSupport(2)
+        result = problem.solve()
+        assert (str(result.status), result.objective) == ("optimal", optimum(problem)), case.code(requirement)
+        assert result.solver in ("contree", "dl85", "totals-search", "diagram-search", "none")
+
+
+def test_two_counts_at_once_and_certificates():
+    rng = np.random.default_rng(4)
+    X, y = rng.integers(0, 3, (16, 2)), rng.integers(0, 2, 16)
+    problem = tf.Problem(X, y, shape=tf.Tree(2))
+    problem += [tf.MaxNodes(1).soft("5/4"), tf.FeatureBudget(1).soft("1/2"), tf.MaxDepth(1).soft("1/4")]
+    result = problem.solve()
+    assert result.objective == optimum(problem)
+    report = tf.check(result.certificate(), X, y)
+    assert str(report.verdict) == "verified", str(report)
+    claimed = problem.solve("cp-sat", formulation="odd", warm_start=None)
+    assert (claimed.objective, claimed.solver) == (result.objective, "cp-sat")
+
+
+def test_the_steps_of_a_soft_count_are_searched_only_where_there_is_room():
+    rng = np.random.default_rng(2)
+    X, y = rng.integers(0, 2, (200, 8)), rng.integers(0, 2, 200)
+    problem = tf.Problem(X, y, shape=tf.Tree(4)).minimize(tf.Error() + tf.MaxNodes(2).soft(30))
+    result = problem.solve()
+    parts = next(c for c in reversed(result.claims) if c.kind == "lower").recheck["parts"]
+    assert len(parts) == 14
+    assert sum(part is not None for part in parts) <= 4
+    hard = tf.Problem(X, y, shape=tf.Tree(4))
+    hard += tf.MaxNodes(2)
+    assert result.objective == hard.solve().objective  # no test is worth 30 errors
+
+
 def test_what_is_lacking_is_the_violation():
     """Of all but the precision, whose rate is no sum."""
     rng = np.random.default_rng(0)

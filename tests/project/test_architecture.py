@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
+import json
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
-import pytest
 from repository import ROOT
 
 PACKAGE = ROOT / "treeform"
@@ -65,23 +66,34 @@ def formulation_files() -> list[Path]:
     return sorted((ROOT / "formulations").rglob("*.py"))
 
 
-def imports(path: Path, dotted: str) -> list[tuple[str, int, bool]]:
-    """``(module, line, at run time)`` of every import; ``if TYPE_CHECKING`` blocks are not at run time."""
+@cache
+def import_statements(path: Path) -> list[tuple[ast.Import | ast.ImportFrom, bool, bool]]:
+    """Every import of a file; whether it counts at run time (not under ``if TYPE_CHECKING``), and is in no block."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
+    nodes = list(ast.walk(tree))
     typing_only = {
         id(node)
-        for block in ast.walk(tree)
+        for block in nodes
         if isinstance(block, ast.If) and "TYPE_CHECKING" in ast.unparse(block.test)
         for statement in block.body
         for node in ast.walk(statement)
     }
+    top = set(map(id, tree.body))
+    return [
+        (node, id(node) not in typing_only, id(node) in top)
+        for node in nodes
+        if isinstance(node, ast.Import | ast.ImportFrom)
+    ]
+
+
+def imports(path: Path, dotted: str) -> list[tuple[str, int, bool]]:
+    """``(module, line, at run time)`` of every import."""
     package = dotted if path.name == "__init__.py" else dotted.rpartition(".")[0]
     found = []
-    for node in ast.walk(tree):
-        run_time = id(node) not in typing_only
+    for node, run_time, _ in import_statements(path):
         if isinstance(node, ast.Import):
             found += [(alias.name, node.lineno, run_time) for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
+        else:
             base = node.module or ""
             if node.level:
                 kept = package.split(".")[: len(package.split(".")) - node.level + 1]
@@ -175,14 +187,8 @@ def every_module() -> dict[str, Path]:
 
 
 def _all_targets(path: Path, dotted: str, known: dict[str, Path]) -> set[str]:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    nodes = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
-    found = {target for node in nodes for target in _targets(node, dotted, path, known)}
+    found = {target for node, *_ in import_statements(path) for target in _targets(node, dotted, path, known)}
     return {target for target in found if target in known and target != dotted}
-
-
-def _module_level(tree: ast.Module) -> list[ast.Import | ast.ImportFrom]:
-    return [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
 
 
 def _targets(node: ast.Import | ast.ImportFrom, dotted: str, path: Path, known: dict[str, Path]) -> list[str]:
@@ -206,24 +212,26 @@ def test_files_are_short() -> None:
     assert not long, long
 
 
-@pytest.mark.parametrize("statement", ["import treeform", "import treeform; treeform.Problem"])
-def test_import_loads_no_solver(statement: str) -> None:
-    code = f"{statement}; import sys; print([m for m in {SOLVERS!r} if m in sys.modules])"
+def test_what_an_import_loads() -> None:
+    """The bare package nothing of size, a problem and the command line neither a solver nor scikit-learn."""
+    code = f"""
+import json, sys
+heavy = {[*SOLVERS, "sklearn"]!r}
+import treeform
+bare = [name for name in ("numpy", "pandas", *heavy) if name in sys.modules]
+treeform.Problem
+problem = [name for name in heavy if name in sys.modules]
+import treeform.cli.app
+print(json.dumps([bare, problem, [name for name in heavy if name in sys.modules]]))
+"""
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
-
-
-def test_bare_import_is_light() -> None:
-    code = "import treeform, sys; print([m for m in ('numpy', 'pandas', 'sklearn') if m in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+    assert json.loads(done.stdout) == [[], [], []]
 
 
 def test_solvers_are_imported_inside_functions_of_backends() -> None:
     wrong = []
     for dotted, path in modules().items():
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        for node in _module_level(tree):
+        for node in (node for node, _, top in import_statements(path) if top):
             names = [a.name for a in node.names] if isinstance(node, ast.Import) else [node.module or ""]
             if any(name.split(".")[0] in SOLVERS for name in names):
                 wrong.append(f"{path.relative_to(ROOT)}:{node.lineno}")

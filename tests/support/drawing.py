@@ -5,11 +5,13 @@
 * The fixture ``draw`` takes a sample of what a test loops over.
 * A test with the marker ``slow`` runs with ``--nightly`` only.
 
-``--draw N`` draws another part. A test that is named on the command line (``FILE::TEST``) runs with all its cells.
+``--draw N`` draws another part, ``--share S`` smaller samples. A test that is named on the command line
+(``FILE::TEST``) runs with all its cells.
 """
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Callable, Sequence
 from itertools import combinations
@@ -27,6 +29,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("drawing")
     group.addoption("--nightly", action="store_true", help="run all cases and the tests marked slow")
     group.addoption("--draw", type=int, default=0, metavar="N", help="draw another part of the cases (0)")
+    group.addoption("--share", type=float, default=1.0, metavar="S", help="this share of each sample (1)")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -110,10 +113,11 @@ def nightly(request: pytest.FixtureRequest) -> bool:
 def draw(request: pytest.FixtureRequest) -> Callable[[Sequence[T], int], list[T]]:
     """``draw(population, count)``: so many of them in their order, or all of them with ``--nightly``."""
     rng = _random(request.config, request.node.nodeid)
+    share = request.config.getoption("share")
 
     def some(population: Sequence[T], count: int) -> list[T]:
         if request.config.getoption("nightly"):
             return list(population)
-        return [population[i] for i in sorted(rng.sample(range(len(population)), count))]
+        return [population[i] for i in sorted(rng.sample(range(len(population)), math.ceil(count * share)))]
 
     return some

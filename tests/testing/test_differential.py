@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from dataclasses import replace
 from fractions import Fraction
 
@@ -33,8 +32,7 @@ from treeform.testing.differential.terms import RateTerm
 
 XOR = Table({"a": (0, 0, 1, 1), "b": (0, 1, 0, 1)}, (0, 1, 1, 0))
 AND = Table({"a": (0, 0, 1, 1), "b": (0, 1, 0, 1)}, (0, 0, 0, 1))
-SLICE, SECONDS = 240, 100.0
-NIGHTLY_SLICE, NIGHTLY_SECONDS = 5000, 280.0
+SLICE, NIGHTLY_SLICE = 240, 5000
 
 # Disagreements that are known and not mended yet, by shape, requirement, road and text: none may be left at a release.
 OPEN: list[tuple[str, str, str, str]] = [
@@ -201,18 +199,18 @@ def test_a_requirement_that_is_not_kept_is_found(monkeypatch):
 
 def test_runs_are_resumed(tmp_path):
     out, said = tmp_path / "cases.jsonl", []
-    first = attack(range(0, 12), out, seed=1, announce=said.append)
-    assert sorted(first) == list(range(12))
+    first = attack(range(0, 4), out, seed=1, announce=said.append)
+    assert sorted(first) == list(range(4))
     with out.open("a") as file:
-        file.write('{"case": 12, "se')  # cut off by an interruption
+        file.write('{"case": 4, "se')  # cut off by an interruption
     out.write_text(out.read_text() + "\n")
     before = out.read_text()
-    both = attack(range(0, 20), out, seed=1, processes=2, announce=said.append)
-    assert sorted(both) == list(range(20))
+    both = attack(range(0, 10), out, seed=1, processes=2, announce=said.append)
+    assert sorted(both) == list(range(10))
     assert out.read_text().startswith(before)
-    assert "8 of 20 cases to run" in said
-    assert sorted(read_records(out)) == list(range(20))
-    assert "20 cases" in summary(both.values())
+    assert "6 of 10 cases to run" in said
+    assert sorted(read_records(out)) == list(range(10))
+    assert "10 cases" in summary(both.values())
     with pytest.raises(SystemExit, match="seed"):
         attack(range(3), out, seed=2)
 
@@ -232,17 +230,14 @@ def test_shrinking_keeps_the_kind_of_disagreement():
 # -- a slice of the standing attack -----------------------------------------------------------------------------
 
 
-def disagreements(seed, cases, seconds):
-    """What of these cases disagrees, open findings left out; and how many were run in so many seconds."""
-    began, found, done = time.monotonic(), [], 0
+def disagreements(seed, cases):
+    """What of these cases disagrees, open findings left out."""
+    found = []
     for first in range(0, cases, BUNDLE):
         bundle = draw_bundle(seed, first // BUNDLE)
         world = World(bundle)
         for number in range(first, min(first + BUNDLE, cases)):
-            if time.monotonic() - began > seconds:
-                return found, done
             record = run_case(seed, number, bundle, world)
-            done += 1
             if "wrong" in record and not any(
                 shape in record["shape"]
                 and what in record["requirements"]
@@ -251,16 +246,14 @@ def disagreements(seed, cases, seconds):
                 for shape, what, road, text in OPEN
             ):
                 found.append((seed, number, record["road"], record["wrong"]))
-    return found, done
+    return found
 
 
-@pytest.mark.timeout(400)
+@pytest.mark.timeout(1800)
 def test_a_drawn_slice_agrees(request, nightly):
     """Of seed 0, or of ``--draw``."""
-    size = (NIGHTLY_SLICE, NIGHTLY_SECONDS) if nightly else (SLICE, SECONDS)
-    found, done = disagreements(request.config.getoption("draw"), *size)
+    found = disagreements(request.config.getoption("draw"), NIGHTLY_SLICE if nightly else SLICE)
     assert not found, found[:5]
-    assert done > SLICE // 6, "far slower than it should be"
 
 
 def test_rates_are_what_they_are_by_hand():

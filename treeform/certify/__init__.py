@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from treeform.certify.certificate import make_certificate
 from treeform.certify.check import check
+from treeform.certify.judgement import Judgement
 from treeform.certify.schema import json_schema
 from treeform.certify.verdicts import CheckReport, CheckRow, Verdict
 
-__all__ = ["CheckReport", "CheckRow", "Verdict", "check", "json_schema", "make_certificate"]
+__all__ = ["CheckReport", "CheckRow", "Judgement", "Verdict", "check", "json_schema", "make_certificate"]

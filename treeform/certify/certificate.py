@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Any
@@ -15,8 +16,10 @@ from treeform.certify.groups import ArrayTable, digest_with
 from treeform.certify.schema import FORMAT, CertificatePart
 from treeform.data import Dataset
 from treeform.errors import CertificateError, TreeformError
-from treeform.graph.evaluate import confusion, weighted_errors
+from treeform.graph import DecisionGraph
+from treeform.graph.evaluate import confusion, errors, weighted_errors
 from treeform.graph.jsonio import digest as model_digest
+from treeform.language.question import Question
 from treeform.solve.result import Claim, Number, SolveResult
 
 
@@ -35,6 +38,39 @@ def make_certificate(result: SolveResult) -> dict[str, Any]:
             cause=f"the solve ended {result.status} without a model and without a claim",
             fix="give it more time, or loosen the requirements",
         )
+    answer: dict[str, Any] = {
+        "status": str(result.status),
+        "objective": exact_text(result.objective),
+        "bound": exact_text(result.bound),
+    }
+    if result.graph is not None:
+        answer |= _figures(question.data, result.graph, result.violations)
+    run = {
+        "solver": result.solver,
+        "formulation": result.formulation,
+        "seconds": round(result.seconds, 3),
+        "limit": None if result.limit is None else str(result.limit),
+    }
+    return _written(question, result.graph, answer, [_claim(claim) for claim in result.claims], run)
+
+
+def certify_model(
+    question: Question, graph: DecisionGraph, objective: Number, violations: Mapping[str, Number]
+) -> dict[str, Any]:
+    """The certificate of a model that was given and judged: its worth and what it violates, without any claim."""
+    answer = {"status": "judged", "objective": exact_text(objective), "bound": None}
+    answer |= _figures(question.data, graph, violations)
+    run = {"solver": "none", "formulation": None, "seconds": 0, "limit": None}
+    return _written(question, graph, answer, [], run)
+
+
+def _written(
+    question: Question,
+    graph: DecisionGraph | None,
+    answer: dict[str, Any],
+    claims: list[dict[str, Any]],
+    run: dict[str, Any],
+) -> dict[str, Any]:
     data = question.data
     arrays = ArrayTable()
     requirements = [
@@ -60,16 +96,13 @@ def make_certificate(result: SolveResult) -> dict[str, Any]:
             "objective": objective,
             "requirements": requirements,
         },
-        "answer": _answer(result),
-        "model": None if result.graph is None else result.graph.to_json(),
-        "claims": [_claim(claim) for claim in result.claims],
+        "answer": answer,
+        "model": None if graph is None else graph.to_json(),
+        "claims": claims,
         "metadata": {
             "treeform": __version__,
             "created": datetime.now(UTC).isoformat(timespec="seconds"),
-            "solver": result.solver,
-            "formulation": result.formulation,
-            "seconds": round(result.seconds, 3),
-            "limit": None if result.limit is None else str(result.limit),
+            **run,
             "target": data.target,
         },
     }
@@ -84,29 +117,20 @@ def quantity_part(data: Dataset) -> dict[str, Any]:
     return {"quantity": {"unit": exact_text(quantity.unit), "rounded": quantity.note}}
 
 
-def _answer(result: SolveResult) -> dict[str, Any]:
-    answer: dict[str, Any] = {
-        "status": str(result.status),
-        "objective": exact_text(result.objective),
-        "bound": exact_text(result.bound),
-    }
-    if result.graph is not None and result.question is not None:
-        data = result.question.data
-        matrix = (
-            {}
-            if result.graph.is_regression
-            else {
-                "errors": result.errors,
-                "weighted_errors": int(weighted_errors(result.graph, data)),
-                "confusion": [[int(v) for v in row] for row in confusion(result.graph, data)],
-            }
-        )
-        answer |= {
-            **matrix,
-            "leaf_of_sample": [int(leaf) for leaf in result.graph.apply(data.X)],
-            "violations": {label: exact_text(value) for label, value in result.violations.items()},
+def _figures(data: Dataset, graph: DecisionGraph, violations: Mapping[str, Number]) -> dict[str, Any]:
+    """What is counted of a model."""
+    matrix = {}
+    if not graph.is_regression:
+        matrix = {
+            "errors": errors(graph, data),
+            "weighted_errors": int(weighted_errors(graph, data)),
+            "confusion": [[int(v) for v in row] for row in confusion(graph, data)],
         }
-    return answer
+    return {
+        **matrix,
+        "leaf_of_sample": [int(leaf) for leaf in graph.apply(data.X)],
+        "violations": {label: exact_text(value) for label, value in violations.items()},
+    }
 
 
 def _claim(claim: Claim) -> dict[str, Any]:

@@ -102,7 +102,9 @@ class ProblemPart(_Part):
 class AnswerPart(_Part):
     """Status and figures. The figures of a model are there exactly when there is a model."""
 
-    status: Literal["optimal", "feasible", "infeasible", "unknown"]
+    status: Literal["optimal", "feasible", "infeasible", "unknown", "judged"] = Field(
+        description="judged: of a model that was given; nothing is claimed of others, and it may violate requirements"
+    )
     objective: Exact | None
     bound: Exact | None
     errors: Count | None = None

@@ -160,13 +160,15 @@ def _of_model(answer: AnswerPart, question: Question, graph: DecisionGraph) -> l
             else _of_classes(answer, leaves, data, graph)
         ),
     ]
-    rows.append(judged("shape", verdict.misfit is None, verdict.misfit or f"fits {question.shape}"))
+    given = answer.status == "judged"  # what was given may violate anything, if it is stated
+    fits = verdict.misfit or f"fits {question.shape}"
+    rows.append(judged("shape", given or verdict.misfit is None, fits))
     value = question.to_units(verdict.value)
     same = answer.objective is not None and value == Fraction(answer.objective)
     rows.append(judged("objective", same, f"{value} evaluated, {answer.objective} stated"))
     for label, violation in verdict.violations.items():
         met = "satisfied" if violation == 0 else f"violated by {violation}"
-        rows.append(judged(label, violation == 0, met))
+        rows.append(judged(label, given or violation == 0, met))
     if {k: Fraction(text) for k, text in (answer.violations or {}).items()} != verdict.violations:
         rows.append(false("violations", "not those that are evaluated"))
     return rows
@@ -243,6 +245,10 @@ def status_row(body: CertificatePart, rows: Sequence[CheckRow], claims: Sequence
         return false("status", f"the bound {answer.bound} is not what the claims say")
     objective = None if answer.objective is None else Fraction(answer.objective)
     met = objective is not None and bound is not None and bound >= objective
+    if answer.status == "judged":
+        if body.claims or objective is None:
+            return false("status", "judged: there are claims about other models, or there is no model")
+        return holds("status", "judged: the model was given, and nothing is claimed of others")
     follows = {
         "optimal": met and not refuted,
         "feasible": objective is not None and not met and not refuted,

@@ -19,7 +19,8 @@ from treeform.cli import conflict, export, frontier, near_optimal, pareto, size_
 from treeform.cli import options as opt
 from treeform.cli.check import check_certificate
 from treeform.cli.files import check_writable
-from treeform.cli.messages import Exit, command, err_console, exit_code, warn
+from treeform.cli.judge import judge_model
+from treeform.cli.messages import Exit, command, err_console, exit_code, show_error, warn
 from treeform.cli.predictions import predictions
 from treeform.cli.problems import How, choose_how, load_problem
 from treeform.cli.progress import ProgressDisplay, shown_as
@@ -29,6 +30,7 @@ from treeform.cli.stating import states_problem
 from treeform.cli.stored import load_model, with_policy
 from treeform.cli.tables_out import check_kind, write_table
 from treeform.cli.tradeoff import read_problem
+from treeform.errors import SpecError
 from treeform.files import write_text
 from treeform.problem import Problem
 from treeform.report.facts import Facts
@@ -110,7 +112,7 @@ def fit(
                 )
             display.begin("writing")
             with observe_steps(display.on_step):
-                facts = _write(result, settings, costs, about_model)
+                facts, unwritten = _write(result, settings, costs, about_model)
     if result.graph is not None:
         for rule in result.graph.rules():
             print(rule)
@@ -122,6 +124,10 @@ def fit(
                 how.solver, formulation=how.formulation, time_limit=_rest(settings), on_progress=display
             )
         print(f"\n{conflict}")
+    for error in unwritten:
+        show_error(error)
+    if unwritten:
+        return Exit.BAD_INPUT
     return Exit.INTERRUPTED if whole.interrupted else exit_code(result)
 
 
@@ -151,8 +157,18 @@ def _solve(
     )
 
 
-def _write(result: Result, settings: Settings, prices: Prices | None, about: report.About) -> Facts:
-    """Write what was asked for, as far as there is something to write."""
+def _write(
+    result: Result, settings: Settings, prices: Prices | None, about: report.About
+) -> tuple[Facts, list[SpecError]]:
+    """Write what was asked for, as far as there is something to write; what could not be written after all."""
+    failed: list[SpecError] = []
+
+    def write(path: Path, text: str) -> None:
+        try:
+            write_text(path, text)
+        except SpecError as error:  # the others, and the answer itself, come first
+            failed.append(error)
+
     certificate = result.certificate() if result.graph is not None or result.claims else None
     if certificate is not None and settings.weight is not None:
         certificate = _with_weight(certificate, settings.weight)
@@ -163,17 +179,17 @@ def _write(result: Result, settings: Settings, prices: Prices | None, about: rep
     )
     if settings.model is not None:
         if result.graph is not None:
-            write_text(settings.model, json.dumps(result.graph.to_json(), indent=1) + "\n")
+            write(settings.model, json.dumps(result.graph.to_json(), indent=1) + "\n")
         else:
             warn(f"{settings.model} is not written: there is no model")
     if settings.certificate is not None:
         if certificate is not None:
-            write_text(settings.certificate, json.dumps(certificate, indent=1) + "\n")
+            write(settings.certificate, json.dumps(certificate, indent=1) + "\n")
         else:
             warn(f"{settings.certificate} is not written: nothing was found or proved")
     if settings.report is not None:
-        write_text(settings.report, FORMATS[format_of(settings.report)](facts))
-    return facts
+        write(settings.report, FORMATS[format_of(settings.report)](facts))
+    return facts, failed
 
 
 def _with_weight(certificate: dict[str, Any], column: str) -> dict[str, Any]:
@@ -238,6 +254,7 @@ def predict(
 app.command(name="check")(command(check_certificate))
 
 
+app.command(name="judge")(command(judge_model))
 app.command(name="report")(command(report_model))
 app.command(name="export")(command(export.export))
 app.command(name="size-table")(command(size_table.size_table))

@@ -95,7 +95,8 @@ SolverName = Annotated[
 WarmStart = Annotated[
     str | None,
     typer.Option(
-        help="Native engine for bound and first models, a model.json to start from, or none.", metavar="NAME"
+        help="Native engine for bound and first models, a model.json (as `judge` takes it) to start from, or none.",
+        metavar="NAME",
     ),
 ]
 TimeLimit = Annotated[float | None, typer.Option(help="Seconds for everything together.", metavar="SECONDS")]

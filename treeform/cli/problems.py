@@ -9,7 +9,7 @@ from typing import Any
 
 from treeform.catalogue.solvers import find_solver
 from treeform.cli.spec import Settings, merge, read_spec, relocate
-from treeform.cli.stored import load_model
+from treeform.cli.stored import model_of, read_json
 from treeform.cli.table import split
 from treeform.cli.table_files import CsvForm, csv_form, read_table
 from treeform.data import Dataset
@@ -18,6 +18,7 @@ from treeform.errors import SpecError, TreeformError
 from treeform.language.objective import Objective
 from treeform.language.requirement_text import read
 from treeform.problem import Problem
+from treeform.shape import Shape
 from treeform.solve import Budget
 from treeform.solve.choice import choose
 from treeform.solve.options import SolveOptions
@@ -50,14 +51,8 @@ def csv_form_of(settings: Settings) -> CsvForm:
     return CsvForm.of(settings.sep, settings.decimal, settings.encoding)
 
 
-def load_problem(settings: Settings) -> Problem:
-    """Read the data and state the problem.
-
-    Raises
-    ------
-    TreeformError
-        With the place where a requirement was written, when it does not fit the data.
-    """
+def load_rows(settings: Settings) -> Dataset:
+    """Read the table, with the target, weights and choices about columns that the settings name."""
     assert settings.data is not None
     assert settings.target is not None
     with csv_form(csv_form_of(settings)):
@@ -75,8 +70,23 @@ def load_problem(settings: Settings) -> Problem:
     options = TableOptions.of(
         settings.categorical, settings.missing or "value", settings.dates, settings.abstain
     )
-    rows = Dataset.from_user(X, y, weight, exclude=exclude, options=options, allow_quantities=True)
-    problem = Problem(rows, None, shape=settings.shape or DEFAULT_SHAPE)
+    return Dataset.from_user(X, y, weight, exclude=exclude, options=options, allow_quantities=True)
+
+
+def load_problem(settings: Settings) -> Problem:
+    """Read the data and state the problem; see `state`."""
+    return state(load_rows(settings), settings)
+
+
+def state(rows: Dataset, settings: Settings, shape: Shape | str | None = None) -> Problem:
+    """The problem of the settings on these rows, with the shape that they name, or else with this one.
+
+    Raises
+    ------
+    TreeformError
+        With the place where a requirement was written, when it does not fit the data.
+    """
+    problem = Problem(rows, None, shape=settings.shape or shape or DEFAULT_SHAPE)
     if settings.minimize is not None:
         problem.minimize(settings.minimize)
     for place, requirement in settings.requirements:
@@ -107,7 +117,7 @@ def choose_how(problem: Problem, settings: Settings) -> How:
         If a name is unknown, the solver is not installed, or the parts do not fit together.
     """
     solver = None if settings.solver is None else find_solver(settings.solver)
-    warm = _warm_start(settings.warm_start)
+    warm = _warm_start(settings.warm_start, problem.data)
     options = SolveOptions(solver, settings.formulation, warm)
     choose(problem.question, options)
     options = on_threads(problem.question, options, settings.threads)
@@ -115,9 +125,9 @@ def choose_how(problem: Problem, settings: Settings) -> How:
     return How(solver, settings.formulation, warm)
 
 
-def _warm_start(text: str | None) -> Any:
+def _warm_start(text: str | None, rows: Dataset) -> Any:
     if text is None:
         return "auto"
     if text.lower().endswith(".json"):
-        return load_model(Path(text))
+        return model_of(read_json(Path(text), "model"), rows)
     return None if text == "none" else find_solver(text)

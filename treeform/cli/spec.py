@@ -12,6 +12,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictStr, V
 
 from treeform.cli.modules import import_modules
 from treeform.errors import SpecError, TreeformError, did_you_mean
+from treeform.files import read_text
 from treeform.language.objective import Objective
 from treeform.language.requirement import Requirement
 from treeform.language.requirement_text import held_or_paid, read
@@ -140,7 +141,7 @@ def read_toml(path: Path) -> dict[str, Any]:
         If it cannot be read, or is not TOML.
     """
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(read_text(path))
     except FileNotFoundError as error:
         raise SpecError(f"there is no file {path}", fix="check the path given with --spec") from error
     except OSError as error:
@@ -149,10 +150,16 @@ def read_toml(path: Path) -> dict[str, Any]:
         ) from error
     except UnicodeDecodeError as error:
         raise SpecError(f"{path} is not UTF-8", cause="TOML files are", fix="save it as UTF-8") from error
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # TOMLDecodeError, or larger or deeper than is read
         raise SpecError(
-            f"{path}: this is not TOML", cause=str(error), fix="correct that line; see toml.io for the format"
+            f"{path}: this is not TOML",
+            cause=_one_line(error),
+            fix="correct that line; see toml.io for the format",
         ) from error
+
+
+def _one_line(error: BaseException) -> str:
+    return "it is nested too deep" if isinstance(error, RecursionError) else str(error).splitlines()[0]
 
 
 def settings_of(table: dict[str, Any], path: Path) -> Settings:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ from treeform.cli.table_files import read_table
 from treeform.data import Dataset
 from treeform.data.quantity import AUTO
 from treeform.errors import CertificateError, DataError, SpecError, listing
+from treeform.files import parse_json, read_text
 from treeform.graph import DecisionGraph
 from treeform.graph.gaps import checked_policy
 from treeform.language.objective import Error, Objective
@@ -39,7 +39,30 @@ def load_model(path: Path) -> DecisionGraph:
     CertificateError
         If it is damaged or was edited.
     """
-    return DecisionGraph.from_json(_read_json(path, "model"))
+    return DecisionGraph.from_json(read_json(path, "model"))
+
+
+def model_of(value: Any, rows: Dataset) -> DecisionGraph:
+    """The model of a model file, a certificate, or a description, on these rows.
+
+    Raises
+    ------
+    SpecError
+        If it is a model of other columns, or no model.
+    CertificateError
+        If it is damaged or was edited.
+    """
+    if isinstance(value, dict) and str(value.get("format")).startswith("treeform."):
+        graph = _stored_model(value)
+        if graph.columns != rows.columns or graph.classes.tolist() != rows.classes.tolist():
+            raise SpecError(
+                "the model was fitted on another table",
+                cause="its columns, levels or labels are not those of this one",
+                fix="give the table that it was fitted on, with the same --exclude, or describe the model "
+                "(DecisionGraph.to_dict)",
+            )
+        return graph
+    return DecisionGraph.from_dict(value, rows)
 
 
 def with_policy(graph: DecisionGraph, missing: str) -> DecisionGraph:
@@ -63,14 +86,14 @@ def read_certificate(path: Path) -> dict[str, Any]:
     CertificateError
         If it is damaged or was edited.
     """
-    body: dict[str, Any] = _read_json(path, "certificate")
+    body: dict[str, Any] = read_json(path, "certificate")
     read(body)
     return body
 
 
-def _read_json(path: Path, what: str) -> Any:
+def read_json(path: Path, what: str) -> Any:
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        return parse_json(read_text(path))
     except FileNotFoundError as error:
         raise SpecError(
             f"there is no {what} file {path}", fix=f"write one with treeform fit --{what}"
@@ -162,17 +185,22 @@ def read_model_or_certificate(path: Path) -> tuple[DecisionGraph, dict[str, Any]
     CertificateError
         If it is damaged or was edited.
     """
-    value = _read_json(path, "model")
+    value = read_json(path, "model")
+    certificate = isinstance(value, dict) and str(value.get("format")).startswith("treeform.certificate/")
+    return _stored_model(value), value if certificate else None
+
+
+def _stored_model(value: Any) -> DecisionGraph:
     if not (isinstance(value, dict) and str(value.get("format")).startswith("treeform.certificate/")):
-        return DecisionGraph.from_json(value), None
+        return DecisionGraph.from_json(value)
     read(value)
     if value["model"] is None:
         raise SpecError(
-            f"{path} holds no model",
+            "the certificate holds no model",
             cause="the search that it certifies found none",
             fix="give a certificate with a model",
         )
-    return DecisionGraph.from_json(value["model"]), value
+    return DecisionGraph.from_json(value["model"])
 
 
 def question_for(
@@ -198,7 +226,7 @@ def question_for(
     """
     if body is None:
         counted = Objective.of(SquaredError() if graph.is_regression else Error())
-        return Question(_model_rows(graph, path, target, weight), _own_shape(graph), counted), "given"
+        return Question(_model_rows(graph, path, target, weight), own_shape(graph), counted), "given"
     if body["model"] is None or DecisionGraph.from_json(body["model"]) != graph:
         raise CertificateError("the certificate belongs to another model", fix="give the two of one fit")
     stated = read(body)
@@ -264,7 +292,7 @@ def _model_rows(graph: DecisionGraph, path: Path, target: str | None, weight: st
     return Dataset.for_model(graph.encoder, classes, X, y, weights)
 
 
-def _own_shape(graph: DecisionGraph) -> Shape:
+def own_shape(graph: DecisionGraph) -> Shape:
     """The smallest shape that the model has."""
     splits = "univariate" if graph.is_univariate else "multivariate"
     if graph.is_tree or graph.depth == 0:

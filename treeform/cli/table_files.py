@@ -21,6 +21,7 @@ from typing import IO, Any
 
 import pandas as pd
 
+from treeform.cli.table_size import check_columns, check_size
 from treeform.data.rows import BY_LINE
 from treeform.data.text_numbers import NO_VALUE
 from treeform.errors import DataError, SpecError
@@ -164,6 +165,8 @@ def _read_arrow(path: Path) -> pd.DataFrame:
 def _read_csv(path: Path, text: Iterable[str], form: CsvForm) -> pd.DataFrame:
     sep = form.separator(path)
     try:
+        with _open_bytes(path) as raw:
+            check_size(path, raw)
         with _open(path, form) as stream:
             rows = csv.reader(stream, strict=True, delimiter=sep)
             header = next(rows, None)
@@ -226,6 +229,7 @@ def _stdin() -> bytes:
 
 
 def _check_header(path: Path, header: Sequence[str], sep: str | None) -> None:
+    check_columns(path, len(header))
     repeated = [name for name, count in Counter(header).items() if count > 1]
     if repeated:
         places = [index + 1 for index, name in enumerate(header) if name == repeated[0]]

@@ -72,7 +72,8 @@ def counting_notes(X: NDArray[np.float64], columns: tuple[Column, ...]) -> list[
     """Columns that number the rows."""
     if len(X) < FEW_ROWS:
         return []
-    counting = np.flatnonzero((X[1:] - X[:-1] == 1).all(axis=0))
+    counting = np.flatnonzero((np.diff(X[:FEW_ROWS], axis=0) == 1).all(axis=0))
+    counting = counting[(np.diff(X[:, counting], axis=0) == 1).all(axis=0)]
     return [
         f"column {columns[f].source!r} numbers the rows; an identifier is left out with "
         f"{setting_text('exclude', columns[f].source, True)}"

@@ -18,8 +18,9 @@ from treeform.data import Dataset
 from treeform.data.options import TableOptions
 from treeform.data.table import as_pandas
 from treeform.errors import SpecError
-from treeform.estimators.parameters import PREFIX, nested_parameters, with_parameters
+from treeform.estimators.parameters import PREFIX, nested_parameters
 from treeform.graph import DecisionGraph
+from treeform.language.named import with_parameters
 from treeform.problem import Problem
 from treeform.result import Result
 from treeform.shape import Shape
@@ -45,6 +46,8 @@ class OptimalEstimator(BaseEstimator):  # type: ignore[misc]
     missing: str
     dates: str | None
     unseen: str
+    abstain: str | None = None
+    """A parameter of the classifiers alone."""
     keep_data: bool
     verbose: int
     on_progress: Callable[..., Any] | None
@@ -92,7 +95,7 @@ class OptimalEstimator(BaseEstimator):  # type: ignore[misc]
             chosen = [name for name, is_one in zip(names, chosen, strict=True) if is_one]
         categorical = [names[entry] if isinstance(entry, int) else entry for entry in chosen]
         options = TableOptions.of(
-            categorical, "value" if self.missing == "majority" else self.missing, self.dates
+            categorical, "value" if self.missing == "majority" else self.missing, self.dates, self.abstain
         )
         return Dataset.from_user(
             X,

@@ -14,8 +14,9 @@ from treeform.data import Dataset
 from treeform.errors import SpecError, TreeformWarning
 from treeform.estimators.base import OptimalEstimator
 from treeform.estimators.importances import impurity_importances
-from treeform.estimators.parameters import listed, monotone_of, weights_of
+from treeform.estimators.parameters import monotone_of, weights_of
 from treeform.graph import DecisionGraph
+from treeform.language.named import listed
 from treeform.language.objective import Error
 from treeform.problem import Problem
 from treeform.requirements import MinSupport
@@ -64,9 +65,18 @@ class OptimalClassifier(ClassifierMixin, OptimalEstimator):  # type: ignore[misc
         """
         if self.decision not in DECISIONS:
             raise SpecError(f"decision={self.decision!r} is not known", fix="use 'label' or 'argmax'")
+        if self.abstain is not None and self.decision == "argmax":
+            raise SpecError(
+                f"decision='argmax' never abstains, and abstain={self.abstain!r} is given",
+                cause="no row of the training data has that label, so that it is in no leaf the most frequent one",
+                fix="use decision='label'",
+            )
         data = self._prepared(X, y, sample_weight)
-        self.classes_ = np.asarray(data.classes)
-        if data.n_classes == 1:
+        # Labels of the target, in their own type: the one that stands for no decision comes last.
+        self.classes_ = np.asarray(
+            data.classes if self.abstain is None else np.array(data.classes[:-1].tolist())
+        )
+        if len(self.classes_) == 1:
             self.result_, self.certificate_ = None, None
             self._keep(DecisionGraph.leaf(0, data), data)
             return self
@@ -116,16 +126,27 @@ class OptimalClassifier(ClassifierMixin, OptimalEstimator):  # type: ignore[misc
         """Class labels, shape (m,).
 
         The label of the leaf. Where requirements or costs bind, it may differ from the class of the greatest share,
-        which ``decision="argmax"`` predicts.
+        which ``decision="argmax"`` predicts. Where the leaf decides nothing, it is the label given as ``abstain``;
+        beside labels that are no text, the array is one of objects.
         """
         leaf = self._leaf(X)
         code = self.graph_.shares.argmax(axis=1) if self.decision == "argmax" else self.graph_.label
         return np.asarray(self.graph_.classes[code[leaf]])
 
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The share of the weight that is predicted right; where the model abstains, it is not."""
+        if self.abstain is None:
+            return float(super().score(X, y, sample_weight))
+        right = np.asarray(self.predict(X), dtype=object) == np.asarray(y, dtype=object)
+        return float(np.average(right, weights=sample_weight))
+
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Shares of the training weight per class at the leaf reached, shape (m, K); columns as ``classes_``."""
+        """Shares of the training weight per class at the leaf reached, shape (m, K); columns as ``classes_``.
+
+        Where the model abstains, too: they are what a person who is asked may want to see.
+        """
         leaf = self._leaf(X)
-        return np.asarray(self.graph_.shares[leaf])
+        return np.asarray(self.graph_.shares[leaf][:, : len(self.classes_)])
 
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
         """Logarithms of `predict_proba`; minus infinity for shares of 0."""

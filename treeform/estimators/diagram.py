@@ -45,6 +45,9 @@ class OptimalDiagramClassifier(OptimalClassifier):
     decision : {"label", "argmax"}, default "label"
         Predict the label of the leaf, or its most frequent class. Where they differ, ``fit`` refuses ``"argmax"``
         under requirements, and warns under costs.
+    abstain : str, optional
+        What ``predict`` gives where a leaf decides nothing, such as ``"ask"``: no class, and not in ``classes_``.
+        `AbstainCost` as objective prices it.
     keep_data : bool, default False
         Keep the training rows in ``result_``; a pickled model holds none otherwise.
     verbose : int, default 0
@@ -61,7 +64,7 @@ class OptimalDiagramClassifier(OptimalClassifier):
     certificate_ : dict or None
         What `treeform.check` verifies.
     classes_ : ndarray of shape (K,)
-        The labels.
+        The labels in the target.
     feature_importances_ : ndarray of shape (F,)
         Decrease of the Gini impurity by the tests of each column, as shares; NaN for hyperplanes.
     n_features_in_ : int
@@ -88,6 +91,7 @@ class OptimalDiagramClassifier(OptimalClassifier):
         dates: str | None = None,
         unseen: str = "warn",
         decision: str = "label",
+        abstain: str | None = None,
         keep_data: bool = False,
         verbose: int = 0,
         on_progress: Callable[..., Any] | None = None,
@@ -109,6 +113,7 @@ class OptimalDiagramClassifier(OptimalClassifier):
         self.dates = dates
         self.unseen = unseen
         self.decision = decision
+        self.abstain = abstain
         self.keep_data = keep_data
         self.verbose = verbose
         self.on_progress = on_progress

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 
 from treeform.errors import SpecError, did_you_mean
 from treeform.language.component import parameters_of
+from treeform.language.named import named
 from treeform.language.requirement import Requirement
 from treeform.requirements import Monotone
 
@@ -81,30 +82,6 @@ def monotone_of(monotonic_cst: Any, names: Sequence[str], favourable: Any) -> li
     return [Monotone(str(name), words[sign], favourable) for name, sign in signs_by_column.items() if sign]
 
 
-def listed(requirements: Any) -> list[Requirement]:
-    """The requirements as a list, whatever collection they came in."""
-    if requirements is None:
-        return []
-    if isinstance(requirements, Mapping):
-        return list(requirements.values())
-    return list(requirements) if isinstance(requirements, Iterable) else [requirements]
-
-
-def named(requirements: Any) -> dict[str, Requirement]:
-    """Requirements by the names that parameters use: the user's, or those of their classes, numbered on repeats."""
-    if isinstance(requirements, Mapping):
-        return {str(name): requirement for name, requirement in requirements.items()}
-    by_name: dict[str, Requirement] = {}
-    for requirement in listed(requirements):
-        base = name = getattr(requirement, "name", type(requirement).__name__)
-        count = 1
-        while name in by_name:
-            count += 1
-            name = f"{base}_{count}"
-        by_name[name] = requirement
-    return by_name
-
-
 def nested_parameters(requirements: Any) -> dict[str, Any]:
     """``requirements__NAME__PARAMETER`` for each parameter of each requirement."""
     return {
@@ -113,32 +90,3 @@ def nested_parameters(requirements: Any) -> dict[str, Any]:
         if isinstance(requirement, Requirement)
         for parameter, value in parameters_of(requirement).items()
     }
-
-
-def with_parameters(requirements: Any, changes: Mapping[str, Any]) -> Any:
-    """The same requirements, with new values for ``NAME__PARAMETER``.
-
-    Raises
-    ------
-    ValueError
-        If there is no such requirement or parameter; scikit-learn expects this type.
-    """
-    current = named(requirements)
-    by_name: dict[str, dict[str, Any]] = {}
-    for key, value in changes.items():
-        name, _, parameter = key.partition("__")
-        if name not in current:
-            raise ValueError(
-                f"there is no requirement {name!r} to set {parameter!r} of; there are {', '.join(current) or 'none'}"
-            )
-        known = parameters_of(current[name])
-        if parameter not in known:
-            raise ValueError(f"{name} has no parameter {parameter!r}; it has {', '.join(known)}")
-        by_name.setdefault(name, {})[parameter] = value
-    made = {
-        name: type(requirement)(**{**parameters_of(requirement), **by_name[name]})
-        if name in by_name
-        else requirement
-        for name, requirement in current.items()
-    }
-    return made if isinstance(requirements, Mapping) else list(made.values())

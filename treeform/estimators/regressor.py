@@ -13,8 +13,8 @@ from treeform.data import Dataset
 from treeform.errors import SpecError
 from treeform.estimators.base import OptimalEstimator
 from treeform.estimators.importances import variance_importances
-from treeform.estimators.parameters import listed
 from treeform.graph import DecisionGraph
+from treeform.language.named import listed
 from treeform.language.objective import Objective
 from treeform.objectives import AbsoluteError, SquaredError
 from treeform.problem import Problem

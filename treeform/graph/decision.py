@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeform.data.unseen import Unseen
-from treeform.graph import axes, dot, jsonio, rewrite, rules, svg
+from treeform.graph import axes, description, dot, jsonio, rewrite, rules, svg
 from treeform.graph.export import (
     c_code,
     javascript,
@@ -95,18 +95,20 @@ class DecisionGraph(FlatGraph):
         return rewrite.canonical(self)
 
     def _content(self) -> tuple[Any, ...]:
-        plain = self._canonical
-        tests = plain.feature >= 0
-        arrays = (plain.feature, plain.left, plain.right, plain.label, plain.threshold[tests])
-        meaning = (plain.forms, self.columns, tuple(self.classes.tolist()), plain.values)
+        arrays = (self.feature, self.left, self.right, self.label, self.threshold[self.feature >= 0])
+        meaning = (self.forms, self.columns, tuple(self.classes.tolist()), self.values)
         return (*(array.tobytes() for array in arrays), *meaning)
 
     def __eq__(self, other: object) -> bool:
         """Same tests, thresholds, labels, columns and classes; counts do not matter."""
-        return self._content() == other._content() if isinstance(other, DecisionGraph) else NotImplemented
+        if not isinstance(other, DecisionGraph):
+            return NotImplemented
+        return (
+            self._content() == other._content() or self._canonical._content() == other._canonical._content()
+        )
 
     def __hash__(self) -> int:
-        return hash(self._content())
+        return hash(self._canonical._content())
 
     # ---------------------------------------------------------------- showing and storing
 
@@ -139,6 +141,47 @@ class DecisionGraph(FlatGraph):
             If the value is malformed, or was changed after it was written.
         """
         return jsonio.from_json(cls, value, validate)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The model as `from_dict` reads it: questions about the user's columns, and labels.
+
+        Raises
+        ------
+        SpecError
+            If the model has hyperplanes or pass-throughs.
+        """
+        return description.describe(self)
+
+    @classmethod
+    def from_dict(cls, model: Any, data: Dataset) -> DecisionGraph:
+        """Make a model from a description in the terms of the user's table, to be judged or to start from.
+
+        Parameters
+        ----------
+        model : dict
+            A leaf is ``{"predict": label}``, in regression ``{"value": number}``. A test is
+            ``{"column": name, QUESTION, "yes": node, "no": node}`` with one of the questions ``"at_most": value``
+            (numbers, dates, ordered levels), ``"below": value``, ``"is": level`` (or true and false),
+            ``"among": [level, ...]`` and ``"is_missing": True``. Missing values go to ``no``, or to ``yes`` with
+            ``"or_missing": True``. Nodes may be named, and shared:
+            ``{"root": "a", "nodes": {"a": {..., "yes": "b"}, "b": {...}}}``.
+        data : Dataset
+            The rows to which the model belongs, such as ``problem.data``.
+
+        Raises
+        ------
+        SpecError
+            If it is no model, or has columns, levels or labels that the data do not have; the message names the place.
+
+        Examples
+        --------
+        >>> import treeform as tf
+        >>> problem = tf.Problem([[1.0], [2.0], [3.0]], ["a", "b", "b"], shape="tree:1")
+        >>> tree = {"column": "x0", "at_most": 1.5, "yes": {"predict": "a"}, "no": {"predict": "b"}}
+        >>> print(tf.DecisionGraph.from_dict(tree, problem.data).rules()[0])
+        if x0 <= 1.5 then a  (support 1, errors 0)
+        """
+        return cls._with_meaning(description.arrays_of(model, data), data)
 
     def save(self, path: str | Path) -> None:
         """Write the model as a JSON file."""

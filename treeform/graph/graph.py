@@ -319,7 +319,8 @@ class FlatGraph:
         DataError
             If columns are missing, or a value is missing where training had none, or no number.
         """
-        return routing.leaf_of_row(self, self._matrix(X))
+        known = routing.Routed.leaf_known(self, X)
+        return routing.leaf_of_row(self, self._matrix(X)) if known is None else known.copy()
 
     def route(self, X: Any) -> NDArray[np.bool_]:
         """Nodes that each row of a table or of the encoded matrix visits: (m, N) bool."""

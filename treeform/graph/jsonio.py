@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from treeform.data.columns import CATEGORY, KINDS, ORDERED, Column
 from treeform.data.encode import Encoder
 from treeform.errors import CertificateError, SpecError
-from treeform.files import write_text
+from treeform.files import parse_json, read_text, write_text
 from treeform.graph.forms import LinearForm
 from treeform.graph.graph import FlatGraph
 from treeform.graph.labeljson import label_from_json, label_to_json
@@ -105,23 +105,18 @@ def save(graph: FlatGraph, path: str | Path) -> None:
 def load(kind: type[G], path: str | Path, validate: str = "digest") -> G:
     """Read a model file; see `DecisionGraph.load`."""
     try:
-        text = Path(path).read_text(encoding="utf-8")
-        value = json.loads(text, parse_constant=_refuse_constant)
+        value = parse_json(read_text(path))
     except OSError as error:
         raise CertificateError(
             f"the model file {path} cannot be read", cause=str(error), fix="check the path"
         ) from None
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise CertificateError(
             f"the model file {path} is not JSON in UTF-8",
             cause=str(error),
             fix="write it again with graph.save",
         ) from None
     return from_json(kind, value, validate)
-
-
-def _refuse_constant(name: str) -> float:
-    raise ValueError(f"{name} is not a JSON number")
 
 
 def _check_digest(value: dict[str, Any]) -> None:

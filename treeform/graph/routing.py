@@ -39,6 +39,8 @@ class Routed:
     ----------
     counted : bool
         The counts of the graph are those of these rows.
+    leaf : (m,) int64 or None
+        The leaf that each row reaches.
     taken : (N, 2) bool or None
         The answer of `sides_taken`.
     """
@@ -46,6 +48,7 @@ class Routed:
     def __init__(self, data: Dataset) -> None:
         self._data = weakref.ref(data)
         self.counted = False
+        self.leaf: Indices | None = None
         self.taken: NDArray[np.bool_] | None = None
 
     @classmethod
@@ -55,6 +58,15 @@ class Routed:
         if known is None or known._data() is not data:
             known = vars(graph)[ROUTED] = cls(data)
         return known
+
+    @classmethod
+    def leaf_known(cls, graph: Nodes, X: object) -> Indices | None:
+        """The leaf that each row of `X` reaches, if `X` is the matrix of the data set last asked about."""
+        known: Routed | None = vars(graph).get(ROUTED)
+        if known is None:
+            return None
+        data = known._data()
+        return known.leaf if data is not None and X is data.X else None
 
 
 ROUTED = "_routed"
@@ -101,6 +113,7 @@ def counts(graph: Nodes, data: Dataset) -> NDArray[np.int64]:
         out += np.bincount(node[rows] * classes + data.y[rows], of_row, minlength=len(out)).astype(np.int64)
         rows = rows[graph.feature[node[rows]] >= 0]
         node[rows] = _next(graph, matrix, rows, node[rows])
+    Routed.of(graph, data).leaf = node
     return out.reshape(size, classes)
 
 

@@ -82,44 +82,38 @@ def tidy_order(root: Any, children: Any) -> list[Any]:
     ValueError
         If the nodes form a cycle; its argument is a node on it.
     """
-    parents_first = _parents_first(root, children)
-    level = dict.fromkeys(parents_first, 0)
-    for node in parents_first:
-        for child in children(node):
+    below = _parents_first(root, children)
+    level = dict.fromkeys(below, 0)
+    for node, heads in below.items():
+        for child in heads:
             level[child] = max(level[child], level[node] + 1)
     layers: list[list[Any]] = [[] for _ in range(max(level.values()) + 1)]
-    placed = {root}
     layers[0].append(root)
-    for depth, layer in enumerate(layers):
-        if depth:  # by first parent in the order so far, left before right
-            waiting = [child for above in layers[:depth] for node in above for child in children(node)]
-            for child in waiting:
-                if level[child] == depth and child not in placed:
+    placed = {root}
+    for layer in layers:
+        for node in layer:
+            for child in below[node]:
+                if child not in placed:  # its first parent in the order so far, left before right
                     placed.add(child)
-                    layer.append(child)
+                    layers[level[child]].append(child)
     return [node for layer in layers for node in layer]
 
 
-def _parents_first(root: Any, children: Any) -> list[Any]:
-    """Depth-first topological order, without recursion."""
-    state: dict[Any, int] = {}
-    finished: list[Any] = []
-    stack = [(root, False)]
+def _parents_first(root: Any, children: Any) -> dict[Any, Any]:
+    """The children of every node that the root leads to, in depth-first topological order; without recursion."""
+    below: dict[Any, Any] = {}
+    finished: dict[Any, None] = {}
+    stack = [root]
     while stack:
-        node, done = stack.pop()
-        if done:
-            state[node] = 2
-            finished.append(node)
+        node = stack[-1]
+        if node in below:
+            stack.pop()
+            finished.setdefault(node)
             continue
-        if state.get(node) == 2:
-            continue
-        if state.get(node) == 1:
-            raise ValueError(node)
-        state[node] = 1
-        stack.append((node, True))
-        for child in reversed(children(node)):
-            if state.get(child) == 1:
+        below[node] = children(node)
+        for child in reversed(below[node]):
+            if child not in below:
+                stack.append(child)
+            elif child not in finished:
                 raise ValueError(child)
-            if state.get(child) is None:
-                stack.append((child, False))
-    return finished[::-1]
+    return {node: below[node] for node in reversed(finished)}

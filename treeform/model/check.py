@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 
 from treeform.model import csr
-from treeform.model.blocks import Block, Cardinality, Clause, Linear, negated_per_row
+from treeform.model.blocks import Block, Clause, Linear
 from treeform.model.columns import VariableBlock
 from treeform.model.constants import exact
 from treeform.model.csr import Bools, Floats, Ints
@@ -59,16 +59,9 @@ def violated_rows(block: Block, x: Floats, is_integer: Bools) -> Bools:
     if isinstance(block, Linear):
         bad = _violated_linear(block, x, is_integer)
     else:
-        count = csr.as_matrix(block.rows, len(x)) @ x + negated_per_row(block.indptr, block.lits)
-        if isinstance(block, Clause):
-            bad = count < 0.5
-        else:
-            bad = _outside(block, count)
+        count = _marked_per_row(block.indptr, literal_values(block.lits, x))
+        bad = count == 0 if isinstance(block, Clause) else (count < block.lo) | (count > block.hi)
     return bad if block.when is None else bad & literal_values(block.when, x)
-
-
-def _outside(block: Cardinality, count: Floats) -> Bools:
-    return (count < block.lo - 0.5) | (count > block.hi + 0.5)
 
 
 def _violated_linear(block: Linear, x: Floats, is_integer: Bools) -> Bools:
@@ -85,9 +78,15 @@ def _violated_linear(block: Linear, x: Floats, is_integer: Bools) -> Bools:
     return bad
 
 
+def _marked_per_row(indptr: Ints, flags: Bools) -> Ints:
+    """How many terms of each row are marked."""
+    out: Ints = np.diff(csr.indptr_of(flags)[indptr])
+    return out
+
+
 def _all_per_row(indptr: Ints, flags: Bools) -> Bools:
     """Rows of which every term is marked."""
-    out: Bools = np.diff(csr.indptr_of(~flags)[indptr]) == 0
+    out: Bools = _marked_per_row(indptr, ~flags) == 0
     return out
 
 

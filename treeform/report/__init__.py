@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from treeform.files import write_text
 from treeform.report.about import NOTHING, About, read_about
 from treeform.report.curves import trace_curves
 from treeform.report.facts import Facts, HeldOut, of_model, of_result
@@ -98,5 +99,5 @@ def html(
     )
     page = render_html(facts)
     if path is not None:
-        Path(path).write_text(page, encoding="utf-8")
+        write_text(path, page)
     return page

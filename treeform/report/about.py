@@ -9,6 +9,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field, StrictStr, ValidationError
 
 from treeform.errors import SpecError, did_you_mean
+from treeform.files import read_text
 
 
 class _Part(BaseModel):
@@ -79,13 +80,7 @@ def read_about(path: Path) -> About:
         If it cannot be read, is no TOML, or has unknown keys.
     """
     try:
-        return About.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
-    except OSError as error:
-        raise SpecError(f"{path} cannot be read", cause=error.strerror, fix="check the path") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise SpecError(
-            f"{path} is no TOML", cause=str(error), fix='write for example owner = "Credit risk"'
-        ) from None
+        return About.model_validate(tomllib.loads(read_text(path)))
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(map(str, first["loc"]))
@@ -94,4 +89,13 @@ def read_about(path: Path) -> About:
             f"{path}: {key} cannot be used",
             cause="it is not known" if first["type"] == "extra_forbidden" else first["msg"],
             fix=did_you_mean(key.split(".")[-1], known) or f"known are {', '.join(known)}",
+        ) from None
+    except OSError as error:
+        raise SpecError(f"{path} cannot be read", cause=error.strerror, fix="check the path") from None
+    except (
+        ValueError,
+        RecursionError,
+    ) as error:  # TOMLDecodeError, not UTF-8, or larger or deeper than is read
+        raise SpecError(
+            f"{path} is no TOML", cause=str(error), fix='write for example owner = "Credit risk"'
         ) from None

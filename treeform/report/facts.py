@@ -190,7 +190,8 @@ def of_model(
     if certificate is not None:
         answer = certificate["answer"]
         run = certificate["metadata"]
-        status, limit = Status(answer["status"]), run["limit"]
+        given = answer["status"] == "judged"
+        status, limit = None if given else Status(answer["status"]), run["limit"]
         if limit is not None:
             limit = _stopped(limit, str(run.get("solver")))
         objective, bound = (number_of(answer[key]) for key in ("objective", "bound"))
@@ -202,6 +203,8 @@ def of_model(
             ("solver", ", ".join(filter(None, [run["solver"], run["formulation"]]))),
             ("time", f"{run['seconds']:.2f} s"),
         ]
+        if given:
+            outcome = [("status", "judged: the model was given"), ("objective", value_text(objective))]
         # What rows that agree on every feature cost anyway is counted on the rows of training only.
         floor = question.to_units(floor_bound(question)) if rows_of == "training" else None
         claims = claims_of_certificate(certificate, floor)
@@ -233,6 +236,11 @@ def _recorded_errors(graph: DecisionGraph) -> tuple[Any, Any]:
     right = sum(graph.counts[node, graph.label[node]] for node in leaves)
     total = sum(graph.counts[node].sum() for node in leaves)
     return (total - right).item(), total.item()
+
+
+def _rows_counted(count: int, rows_of: str) -> str:
+    """ "1000 training rows", "these 1000 rows"."""
+    return f"these {count} rows" if rows_of == "given" else f"{count} {_ROWS[rows_of].removeprefix('the ')}"
 
 
 _ROWS = {"training": "the training rows", "held-out": "the held-out rows", "given": "these rows"}
@@ -272,7 +280,7 @@ def _facts(
         counted = (
             ""
             if graph.is_regression
-            else f"{errors(graph, data)} of {data.n_samples} {_ROWS[rows_of].removeprefix('the ')}"
+            else f"{errors(graph, data)} of {_rows_counted(data.n_samples, rows_of)}"
         )
     guarantee = guarantee_of(
         question,

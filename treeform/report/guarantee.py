@@ -84,7 +84,7 @@ def _not_asked(question: Question, status: Status | None, compared: bool, held_o
     names = {requirement.name for requirement in question.requirements}
     sentences = []
     if status is None:
-        sentences.append("Whether a better model exists: there is no certificate.")
+        sentences.append("Whether a better model exists: nothing is proved of other models.")
     if not any(part in name for name in names for part in _GROUPED):
         seen = "they are compared in this report" if compared else "no sensitive column was named"
         sentences.append(f"Equal treatment of groups was no requirement ({seen}).")
@@ -98,5 +98,6 @@ def _not_asked(question: Question, status: Status | None, compared: bool, held_o
         "Whether the labels are right, and whether the rows resemble those that will be decided on."
     )
     shape = str(question.shape)
-    sentences.append(f"Models of another shape: the proof is about {shape} on these columns only.")
+    if status is not None:
+        sentences.append(f"Models of another shape: the proof is about {shape} on these columns only.")
     return tuple(sentences)

@@ -24,17 +24,16 @@ def run_engine(engine: Engine, relaxation: Relaxation, ledger: Ledger, budget: B
     last: DecisionGraph | None = None
 
     def submit(graph: DecisionGraph) -> None:
-        nonlocal last
         if relaxation.exact:
-            if graph != last:  # the answer at the end is mostly the last improvement
-                ledger.submit(graph, engine.name)
-            last = graph
+            ledger.submit(graph, engine.name)
         else:
             submit_repaired(ledger, graph, engine.name, budget)
 
     def on_incumbent(seconds: float, upper: int, lower: int, graph: DecisionGraph | None) -> None:
+        nonlocal last
         if graph is not None:
             submit(graph)
+            last = graph
         value = relaxation.lower(lower)
         if value <= most:  # beyond, there is no model: that is said at the end, with the rows that show it
             ledger.prove_lower(value, engine.name, relaxation.dropped)
@@ -54,7 +53,9 @@ def run_engine(engine: Engine, relaxation: Relaxation, ledger: Ledger, budget: B
     ledger.runners.append(engine.name)
     outcome = engine.answer(ledger.question.data, relaxation.task, run)
     ledger.notes += outcome.notes
-    if outcome.graph is not None:
+    if outcome.graph is not None and not (
+        relaxation.exact and outcome.graph == last
+    ):  # it is mostly the last one
         submit(outcome.graph)
     lower, without = relaxation.lower(outcome.lower), relaxation.dropped
     active = (outcome.witness or {}).get("active", ())

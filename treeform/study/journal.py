@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from treeform.errors import SpecError
-from treeform.files import write_text
+from treeform.files import parse_json, read_text, write_text
 
 
 class Journal:
@@ -40,7 +40,7 @@ class Journal:
         if self.folder is None:
             return None
         with contextlib.suppress(OSError, ValueError):
-            row = json.loads(self._path(key).read_text(encoding="utf-8"))
+            row = parse_json(read_text(self._path(key)))
             if isinstance(row, dict) and row.get("status") not in (None, "error"):
                 return row
         return None

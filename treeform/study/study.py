@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from treeform.errors import SpecError
+from treeform.files import write_bytes
 from treeform.notebook import Printed
 
 MEASURES = ("train_error", "test_error", "tests", "gap", "seconds")
@@ -106,16 +108,14 @@ class Study(Printed):
         SpecError
             If the name says neither, or the file cannot be written.
         """
-        target = Path(path)
-        try:
-            if target.suffix == ".csv":
-                self.table.to_csv(target, index=False)
-            elif target.suffix == ".parquet":
-                self.table.astype(dict.fromkeys(self.settings, "string")).to_parquet(target, index=False)
-            else:
-                raise SpecError(f"{target} is no table that can be written", fix="name it .csv or .parquet")
-        except OSError as error:
-            raise SpecError(f"{target} cannot be written", cause=error.strerror or str(error)) from error
+        target, content = Path(path), io.BytesIO()
+        if target.suffix == ".csv":
+            self.table.to_csv(content, index=False)
+        elif target.suffix == ".parquet":
+            self.table.astype(dict.fromkeys(self.settings, "string")).to_parquet(content, index=False)
+        else:
+            raise SpecError(f"{target} is no table that can be written", fix="name it .csv or .parquet")
+        write_bytes(target, content.getvalue())
 
     def __str__(self) -> str:
         errors = int((self.table["status"] == "error").sum())

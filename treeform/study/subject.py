@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from treeform.data import Dataset
 from treeform.errors import SpecError, TreeformError, did_you_mean
-from treeform.estimators.parameters import named, with_parameters
 from treeform.graph import DecisionGraph
 from treeform.language.component import parameters_of
+from treeform.language.named import named, with_parameters
 from treeform.language.objective import Nodes, Objective
 from treeform.language.requirement import Requirement
 from treeform.problem import Problem

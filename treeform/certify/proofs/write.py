@@ -63,6 +63,25 @@ class Proofs:
                 fix="name a folder that can be written to, or one that does not exist yet",
             ) from error
 
+    @classmethod
+    def of(cls, proofs: str | os.PathLike[str] | Proofs | None) -> Proofs | None:
+        """What ``proofs=`` of a solve names; None for none.
+
+        Raises
+        ------
+        SpecError
+            If it is no folder.
+        """
+        if proofs is None or isinstance(proofs, Proofs):
+            return proofs
+        if isinstance(proofs, str | os.PathLike):
+            return cls(proofs)
+        raise SpecError(
+            f"proofs={proofs!r} names no folder",
+            cause="proofs are files in a folder",
+            fix='use for example proofs="proofs", or leave it out',
+        )
+
     def __repr__(self) -> str:
         return f"Proofs({str(self.folder)!r}, solver={self.solver!r})"
 
@@ -139,8 +158,10 @@ class Proofs:
                 return "", f"{self.solver}'s proof was not verified: {checked.detail}"
             os.chmod(temporary, 0o644)
             os.replace(temporary, self.folder / name)
+        except OSError as error:  # the answer stands without its proof
+            return "", f"{self.folder / name} cannot be written: {error.strerror or error}"
         finally:
-            with suppress(FileNotFoundError):
+            with suppress(OSError):
                 os.unlink(temporary)
         self._mine.add(name)
         sizes |= {key: checked.counters[key] for key in ("lemmas", "core_lemmas", "core_clauses")}

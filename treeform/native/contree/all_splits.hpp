@@ -45,7 +45,7 @@ public:
         this->lanes_.lay_out(task.node, this->control_);
         Answer<Cost> ignored;
         whole_node_ = this->whole_node(this->left_.leaf, ignored);
-        this->order_features(task.inherited, task.hint);
+        order_features(this->turn_, task.inherited, this->whole_, task.hint);
     }
     const std::vector<int>& turn() const { return this->turn_; }
     void visit_feature(const Task& task, int f, Cost& upper, const Visit& visit) {

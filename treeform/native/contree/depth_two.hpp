@@ -8,13 +8,12 @@
 // what the side already reached is not scanned, and the split is dropped as soon as the bounds of both sides prove
 // that not even its neighbours within the interval can improve.
 #include <algorithm>
-#include <memory>
-#include <numeric>
 #include <vector>
 
 #include "control.hpp"
 #include "intervals.hpp"
 #include "lanes.hpp"
+#include "ordering.hpp"
 #include "prefixes.hpp"
 #include "sides.hpp"
 #include "subproblem.hpp"
@@ -116,7 +115,7 @@ protected:
             best.lower = whole, best.proven = best.value;
             return best;
         }
-        order_features(task.inherited, task.hint);
+        order_features(turn_, task.inherited, whole_, task.hint);
         Cost low = whole, proven = kInf;
         for (const int f : turn_) {
             const Cost inherited = task.inherited ? task.inherited[f] : Cost{0};
@@ -167,17 +166,6 @@ protected:
             improve(best, penalty_ + value, Plan::best_stump);
         }
         return low;
-    }
-
-    void order_features(const Cost* inherited, Test hint) {
-        std::iota(turn_.begin(), turn_.end(), 0);
-        std::stable_sort(turn_.begin(), turn_.end(), [&](int a, int b) {
-            if (inherited && inherited[a] != inherited[b]) return inherited[a] < inherited[b];
-            return whole_[a] < whole_[b];
-        });
-        if (hint.feature < 0) return;
-        const auto it = std::find(turn_.begin(), turn_.end(), hint.feature);
-        std::rotate(turn_.begin(), it, it + 1);
     }
 
     void search_feature(const Task& task, int f, Cost whole, Cost gap, Answer<Cost>& best) {

@@ -14,6 +14,7 @@
 // goal, a growing part of the best cost. The splits that a proof needs are the same in any order, but in this one the
 // bound of the whole search rises steadily, and a search that is stopped has one to show.
 #include <condition_variable>
+#include <deque>
 #include <exception>
 #include <mutex>
 #include <thread>
@@ -37,7 +38,8 @@ public:
         : table_(table), node_(node), rules_(rules), control_(control), penalty_(static_cast<Cost>(rules.node_penalty)),
           support_(static_cast<Cost>(rules.min_support)), features_(table.features), searches_(table.features),
           turn_(table.features), seen_(table.features) {
-        for (int t = 0; t < std::max(1, rules.threads); ++t) workers_.emplace_back(table, rules, control, scans);
+        for (int t = 0; t < std::max(1, rules.threads); ++t)
+            workers_.push_back(std::make_unique<Search<W>>(table, rules, control, scans));
     }
 
     /// The best tree on all rows that costs less than `upper`. Improvements are published as they come.
@@ -55,7 +57,7 @@ public:
 
     Counters counters() {
         Counters sum = counters_;
-        for (auto& worker : workers_) sum.add(worker.counters());
+        for (auto& worker : workers_) sum.add(worker->counters());
         return sum;
     }
 
@@ -75,7 +77,7 @@ private:
     Control& control_;
     Cost penalty_, support_;
     int features_, final_depth_ = 0;
-    std::deque<Search<W>> workers_;
+    std::vector<std::unique_ptr<Search<W>>> workers_;
     Counters counters_;
 
     // of the depth in work
@@ -105,8 +107,8 @@ private:
         const std::int64_t budget = std::min(rules_.max_nodes, full_tree(depth));
         const Cost gap = depth == final_depth_ ? static_cast<Cost>(rules_.gap) : Cost{0};
         if (depth <= 2) {
-            Reply reply = workers_[0].solve(0, {node_, depth, budget, upper, support_, 0, 0, nullptr, {}},
-                                            by_feature.data(), gap);
+            Reply reply = workers_[0]->solve(0, {node_, depth, budget, upper, support_, 0, 0, nullptr, {}},
+                                             by_feature.data(), gap);
             publish(reply, 0);
             return reply;
         }
@@ -202,7 +204,7 @@ private:
     }
 
     void put_in_order() {
-        std::stable_sort(turn_.begin(), turn_.end(), [&](int a, int b) { return seen_[a] < seen_[b]; });
+        sort_features<Cost>(turn_, nullptr, seen_.data());
         goal_ = 1;
     }
     void reach(std::size_t goal) {
@@ -298,13 +300,13 @@ private:
     /// Run on all workers; the first failure stops the others and is thrown here.
     template <class Part>
     void in_parallel(const Part& part) {
-        if (workers_.size() == 1) return part(workers_[0]);
+        if (workers_.size() == 1) return part(*workers_[0]);
         std::exception_ptr failure;
         std::vector<std::thread> threads;
         for (auto& worker : workers_)
             threads.emplace_back([&] {
                 try {
-                    part(worker);
+                    part(*worker);
                 } catch (...) {
                     const std::lock_guard guard(lock_);
                     if (!failure) failure = std::current_exception();

@@ -177,15 +177,15 @@ struct Bytes : Bytes256 {
     };
 };
 
-template <class V>
-ScanTable<typename V::Key, typename V::Sum> table() {
-    return {delta_scan_in_bytes<Bytes, V>, pair_scan_in_bytes<Bytes, V>, mark_cuts<V>, "avx512", true};
-}
-
 }  // namespace
 
-ScanTable<std::uint16_t, std::int16_t> avx512_scans_16() { return table<V16>(); }
-ScanTable<std::uint32_t, std::int32_t> avx512_scans_32() { return table<V32>(); }
+/// One register holds all lanes in 16 bits: without bytes, whose blocks cost more than their shorter loads save.
+ScanTable<std::uint16_t, std::int16_t> avx512_scans_16() {
+    return {delta_scan<V16>, pair_scan<V16>, mark_cuts<V16>, "avx512"};
+}
+ScanTable<std::uint32_t, std::int32_t> avx512_scans_32() {
+    return {delta_scan_in_bytes<Bytes, V32>, pair_scan_in_bytes<Bytes, V32>, mark_cuts<V32>, "avx512", true};
+}
 /// Prices are no small steps: without bytes.
 ScanTable<std::uint16_t, std::int32_t> avx512_scans_16_32() {
     return {delta_scan<V16By32>, pair_scan<V16By32>, mark_cuts<V16By32>, "avx512"};

@@ -12,25 +12,14 @@
 // neighbours, and it is the neighbours that cost the time. (The paper uses the same idea for the right side only.)
 //
 // This file is the recursion of one worker. The root of the tree, with its threads, is in root.hpp.
-#include <deque>
+#include <memory>
+#include <vector>
 
 #include "depth_two.hpp"
+#include "ordering.hpp"
 #include "stump.hpp"
 
 namespace treeform::contree {
-
-/// The order in which features are taken: by inherited bound, then by the bound one level less, the hinted one first.
-template <class Cost>
-void order_features(std::vector<int>& turn, const Cost* inherited, const std::vector<Cost>& whole_by, Test hint) {
-    std::iota(turn.begin(), turn.end(), 0);
-    std::stable_sort(turn.begin(), turn.end(), [&](int a, int b) {
-        if (inherited && inherited[a] != inherited[b]) return inherited[a] < inherited[b];
-        return whole_by[a] < whole_by[b];
-    });
-    if (hint.feature < 0) return;
-    const auto it = std::find(turn.begin(), turn.end(), hint.feature);
-    std::rotate(turn.begin(), it, it + 1);
-}
 
 /// One split in work: what was known, and what came out.
 template <class W>
@@ -81,8 +70,8 @@ public:
     std::size_t bytes() const {
         std::size_t sum = two_.bytes();
         for (const auto& here : frames_) {
-            sum += here.left.bytes() + here.right.bytes() + here.outer.bytes();
-            for (const auto& one : here.searches) sum += one.bytes();
+            sum += here->left.bytes() + here->right.bytes() + here->outer.bytes();
+            for (const auto& one : here->searches) sum += one.bytes();
         }
         return sum;
     }
@@ -162,11 +151,12 @@ private:
     DepthTwo<W> two_;
     StumpScan<W> stump_;
     Divider divider_;
-    std::deque<Frame> frames_;
+    std::vector<std::unique_ptr<Frame>> frames_;
 
     Frame& frame(int level) {
-        while (frames_.size() <= static_cast<std::size_t>(level)) frames_.emplace_back(table_.features);
-        return frames_[level];
+        while (frames_.size() <= static_cast<std::size_t>(level))
+            frames_.push_back(std::make_unique<Frame>(table_.features));
+        return *frames_[level];
     }
 
     Reply solve_one(int level, Task task, Cost* by_feature) {
@@ -210,13 +200,12 @@ private:
         const auto known = [&](int f) { return std::max(task.lower, task.inherited ? task.inherited[f] : Cost{0}); };
         const int first_steps = rules_.steps > 0 ? rules_.steps : kWarmUp;
         for (int phase = 0; phase < (rules_.steps > 0 ? 1 : 2); ++phase) {
-            if (phase == 1)
-                std::stable_sort(here.turn.begin(), here.turn.end(),
-                                 [&](int a, int b) { return here.seen[a] < here.seen[b]; });
+            if (phase == 1) sort_features<Cost>(here.turn, nullptr, here.seen.data());
             for (const int f : here.turn) {
                 if (best.value <= std::max(task.lower, task.supported)) break;
                 if (known(f) >= best.value) continue;
-                run_feature(level, here, task, f, whole, phase == 0 ? first_steps : std::numeric_limits<int>::max(), best);
+                run_feature(level, here, task, f, whole, phase == 0 ? first_steps : std::numeric_limits<int>::max(),
+                            best);
             }
         }
         Cost low = whole.lower, proven = kInf;

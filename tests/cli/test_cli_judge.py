@@ -1,0 +1,71 @@
+"""``treeform judge``: somebody's tree, judged, certified, reported, and a start for a fit."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from treeform.cli.app import app
+
+TABLE = "amount,job,sex,good\n" + "".join(
+    f"{row},{'cook' if row % 3 else 'clerk'},{'fm'[row % 2]},{'yes' if row > 5 else 'no'}\n"
+    for row in range(12)
+)
+TREE = {
+    "column": "job",
+    "is": "cook",
+    "yes": {"column": "amount", "at_most": 4, "yes": {"predict": "no"}, "no": {"predict": "yes"}},
+    "no": {"predict": "yes"},
+}
+STATED = ["--target", "good", "--exclude", "sex"]
+
+
+def run(words: list[str]) -> tuple[int, str]:
+    """Exit code and everything that was printed."""
+    done = CliRunner().invoke(app, words, env={"COLUMNS": "200", "NO_COLOR": "1"})
+    return done.exit_code, done.output
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    Path("rows.csv").write_text(TABLE, encoding="utf-8")
+    Path("tree.json").write_text(json.dumps(TREE), encoding="utf-8")
+    return tmp_path
+
+
+def test_a_violation_is_said_certified_checked_and_reported(folder: Path) -> None:
+    rules = ["--require", "max_errors:1", "--require", "max_nodes:2"]
+    written = ["--certificate", "judged.json", "--report", "judged.md"]
+    code, said = run(["judge", "rows.csv", "--model", "tree.json", *STATED, *rules, *written])
+    assert code == 6
+    assert "VIOLATED   max_errors:1  by 2" in said and "satisfied  max_nodes:2" in said
+    assert "fits tree:2" in said
+    code, said = run(["check", "judged.json", "rows.csv"])
+    assert code == 0 and "max_errors:1: violated by 2" in said
+    report = Path("judged.md").read_text(encoding="utf-8")
+    assert "judged: the model was given" in report and "violated by 2" in report
+    assert run(["judge", "rows.csv", "--model", "judged.json", *STATED, "--require", "max_nodes:2"])[0] == 0
+
+
+def test_another_shape_is_said(folder: Path) -> None:
+    code, said = run(["judge", "rows.csv", "--model", "tree.json", *STATED, "--shape", "tree:1"])
+    assert code == 6 and "DOES NOT FIT tree:1" in said
+
+
+def test_a_description_is_a_start_for_a_fit(folder: Path) -> None:
+    assert run(["fit", "rows.csv", *STATED, "--shape", "tree:2", "--warm-start", "tree.json", "-q"])[0] == 0
+    assert run(["fit", "rows.csv", *STATED, "--shape", "tree:2", "--model", "model.json", "-q"])[0] == 0
+    assert run(["judge", "rows.csv", "--model", "model.json", *STATED, "--require", "max_errors:0"])[0] == 0
+
+
+def test_what_is_no_model_of_the_table_is_refused(folder: Path) -> None:
+    Path("tree.json").write_text(json.dumps({**TREE, "column": "jobs"}), encoding="utf-8")
+    code, said = run(["judge", "rows.csv", "--model", "tree.json", *STATED])
+    assert code == 2 and "did you mean 'job'?" in said
+    assert run(["fit", "rows.csv", *STATED, "--shape", "tree:1", "--model", "model.json", "-q"])[0] == 0
+    code, said = run(["judge", "rows.csv", "--model", "model.json", "--target", "good"])
+    assert code == 2 and "another table" in said

@@ -1,0 +1,123 @@
+"""Solves side by side, in threads, forks, spawned and joblib's processes, and one after the other by the hundred."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import multiprocessing
+import os
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import treeform as tf
+
+SOLVERS = ("contree", "dl85", "diagram-search", "totals-search", "continuous-totals", "highs", "cp-sat")
+
+
+def problem(seed: int, solver: str = "contree", rows: int = 14) -> tf.Problem:
+    rng = np.random.default_rng(seed)
+    binary = solver in ("dl85", "totals-search")
+    X = rng.integers(0, 2 if binary else 4, (rows, 4)).astype(float)
+    shape = "diagram:1,2" if solver == "diagram-search" else "tree:2"
+    return tf.Problem(X, rng.integers(0, 2, rows), shape=shape)
+
+
+def answer(seed: int, solver: str = "contree") -> tuple[str, str, str]:
+    """What must not depend on where it is solved."""
+    warm = {} if solver not in ("highs", "cp-sat") else {"warm_start": None, "formulation": "odd"}
+    result = problem(seed, solver).solve(solver, **warm)
+    assert result.graph is not None
+    same = result.graph.rules() if not warm else ""
+    return str(result.status), str(result.objective), str(same)
+
+
+def answer_of(task: tuple[int, str]) -> tuple[str, str, str]:
+    return answer(*task)
+
+
+TASKS = [(seed, solver) for seed in range(2) for solver in SOLVERS]
+
+
+@pytest.fixture(scope="module")
+def expected() -> list[tuple[str, str, str]]:
+    return [answer_of(task) for task in TASKS]
+
+
+def test_two_solves_at_once_in_threads(expected: list[Any]) -> None:
+    with ThreadPoolExecutor(2) as pool:
+        assert list(pool.map(answer_of, TASKS)) == expected
+
+
+@pytest.mark.parametrize("method", ["spawn", "fork"])
+def test_start_methods(method: str, expected: list[Any]) -> None:
+    if method not in multiprocessing.get_all_start_methods():
+        pytest.skip(f"there is no {method} here")
+    native = [i for i, (_, solver) in enumerate(TASKS) if solver not in ("highs", "cp-sat")][:5]
+    with multiprocessing.get_context(method).Pool(1) as pool:
+        found = pool.map_async(answer_of, [TASKS[i] for i in native]).get(60)
+    assert found == [expected[i] for i in native]
+
+
+def test_nested_in_joblib(expected: list[Any]) -> None:
+    joblib = pytest.importorskip("joblib")
+
+    def study(folder: str) -> list[str]:
+        found = tf.sweep(problem(0), {"shape": ["tree:1", "tree:2"]}, executor="loky", workers=2)
+        return [str(row) for row in found.table["objective"]]
+
+    inner = joblib.Parallel(n_jobs=2, backend="threading")(joblib.delayed(study)(name) for name in "ab")
+    assert inner[0] == inner[1] == [str(problem(0).solve().objective) if shape == "tree:2" else inner[0][0]
+                                    for shape in ("tree:1", "tree:2")]  # fmt: skip
+
+
+def test_within_an_event_loop_as_jupyter_has_one(expected: list[Any]) -> None:
+    async def cell() -> tuple[str, str, str]:
+        return answer_of(TASKS[0])
+
+    assert asyncio.run(cell()) == expected[0]
+
+
+def test_a_clock_that_jumps_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = iter(range(10**6))
+    monkeypatch.setattr(time, "time", lambda: 1e9 - 1e5 * next(now))
+    result = problem(3).solve("highs", formulation="odd", warm_start=None, time_limit=60.0)
+    assert result.status is tf.Status.OPTIMAL
+    assert 0 <= result.seconds < 60
+
+
+def test_no_deadline_reads_the_clock_of_the_day() -> None:
+    root = Path(tf.__file__).parent
+    sources = {path: path.read_text() for path in root.rglob("*.py")}
+    assert not [str(path) for path, text in sources.items() if "time.time()" in text]
+
+
+def usage() -> tuple[int, int, int]:
+    """Kilobytes of memory in use, threads, open files."""
+    gc.collect()
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    size = os.sysconf("SC_PAGE_SIZE") // 1024
+    return pages * size, threading.active_count(), len(os.listdir("/proc/self/fd"))
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="reads /proc")
+def test_many_small_solves_leave_nothing(nightly: bool, record_property: Any) -> None:
+    solves = 24_000 if nightly else 240
+    native = SOLVERS[:5]
+    for number in range(60):  # what is loaded once
+        answer(number % 3, native[number % 5])
+    before = usage()
+    for number in range(solves):
+        answer(number % 40, native[number % 5])
+    after = usage()
+    record_property("usage", f"{solves} solves: {before} -> {after}")
+    print(
+        f"{solves} solves: memory {before[0]} -> {after[0]} kB, threads and files {before[1:]} -> {after[1:]}"
+    )
+    assert after[1:] == before[1:]
+    assert after[0] - before[0] < 20_000

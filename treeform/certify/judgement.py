@@ -1,0 +1,92 @@
+"""Judging a model that somebody gives: objective, errors, every requirement, and a certificate of what it violates."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from treeform.certify.certificate import certify_model
+from treeform.graph import DecisionGraph
+from treeform.graph.evaluate import errors
+from treeform.language.question import Question
+from treeform.solve.verification import judge_candidate, verify
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What a given model is worth on the data of a problem. Nothing is searched or claimed of other models.
+
+    Attributes
+    ----------
+    question : Question
+        The problem.
+    graph : DecisionGraph
+        The model as it was given; in its normal form if only that one satisfies the problem ("Admissible models" in the
+        design documents). It decides the rows of the problem alike.
+    objective : Fraction
+        The value of the problem's objective.
+    violations : dict of str to Fraction
+        What each requirement lacks, by its label; 0 where it is satisfied.
+    misfit : str or None
+        Why the model does not have the shape of the problem.
+
+    Examples
+    --------
+    >>> import treeform as tf
+    >>> problem = tf.Problem([[1.0], [2.0], [3.0]], ["a", "b", "a"], shape="tree:1").add(tf.MaxErrors(0))
+    >>> print(problem.judge({"predict": "a"}))
+    0 tests, depth 0, objective 1, 1 errors on 3 rows
+    fits tree:1
+    VIOLATED   max_errors:0  by 1
+    """
+
+    question: Question
+    graph: DecisionGraph
+    objective: Fraction
+    violations: dict[str, Fraction]
+    misfit: str | None
+
+    @property
+    def ok(self) -> bool:
+        """Whether the model has the shape and satisfies every requirement exactly."""
+        return self.misfit is None and not any(self.violations.values())
+
+    @property
+    def errors(self) -> int:
+        """Rows that are classified wrong."""
+        return errors(self.graph, self.question.data)
+
+    def certificate(self) -> dict[str, Any]:
+        """The judgement with all that is needed to count it again, as plain JSON values.
+
+        `treeform.check` verifies it against the data: a violation that is stated is verified when it is evaluated to be
+        exactly that.
+        """
+        return certify_model(self.question, self.graph, self.objective, self.violations)
+
+    def __str__(self) -> str:
+        lines = [f"{self.graph.n_nodes} tests, depth {self.graph.depth}, objective {self.objective}"]
+        if not self.graph.is_regression:
+            lines[0] += f", {self.errors} errors on {self.question.data.n_samples} rows"
+        fits = "fits" if self.misfit is None else "DOES NOT FIT"
+        lines.append(f"{fits} {self.question.shape}{'' if self.misfit is None else f': {self.misfit}'}")
+        for label, violation in self.violations.items():
+            lines.append(f"satisfied  {label}" if violation == 0 else f"VIOLATED   {label}  by {violation}")
+        return "\n".join(lines)
+
+
+def judge(question: Question, model: Any) -> Judgement:
+    """Judge a model; see `treeform.Problem.judge`."""
+    graph = model
+    if not isinstance(model, DecisionGraph):
+        read = DecisionGraph.from_dict if isinstance(model, Mapping) else DecisionGraph.from_sklearn
+        graph = read(model, question.data)
+    graph = graph.with_counts(question.data)
+    found = verify(question, graph)
+    if not found.ok:
+        normal, again = judge_candidate(question, graph)
+        if again.ok:
+            graph, found = normal, again
+    return Judgement(question, graph, question.to_units(found.value), found.violations, found.misfit)

@@ -1,0 +1,90 @@
+"""``treeform judge``: what a model that somebody gives is worth, and which requirements it violates."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from treeform import report
+from treeform.certify.certificate import sign
+from treeform.certify.judgement import Judgement
+from treeform.cli import options as opt
+from treeform.cli.files import check_writable
+from treeform.cli.messages import Exit
+from treeform.cli.problems import load_rows, state
+from treeform.cli.progress import shown_as
+from treeform.cli.report import FORMATS, format_of
+from treeform.cli.spec import Settings
+from treeform.cli.stating import states_problem
+from treeform.cli.stored import model_of, own_shape, read_json
+from treeform.files import write_text
+from treeform.report.facts import of_model
+
+
+@states_problem("formulation", "solver", "warm_start", "time_limit", "threads")
+def judge_model(
+    settings: Settings,
+    model: Annotated[
+        Path,
+        typer.Option(
+            help="Model file, certificate, or a description of a tree (JSON; see the how-to).",
+            show_default=False,
+        ),
+    ],
+    certificate: Annotated[
+        Path | None, typer.Option(help="Write what was found here (JSON), for `treeform check`.")
+    ] = None,
+    report_file: Annotated[
+        Path | None, typer.Option("--report", help="Write the report here: .html, .md or .json.")
+    ] = None,
+    about: opt.About = None,
+) -> Exit:
+    """Judge a model that somebody gives: errors, objective, and what it violates of each requirement.
+
+    Without --shape any shape will do. Exit codes: 0 every requirement is satisfied, 6 one is violated or the shape is
+    another one, 2 bad input.
+    """
+    written = [path for path in (certificate, report_file) if path is not None]
+    check_writable(written, inputs=[*settings.inputs, model, *([about] if about else [])])
+    said = report.NOTHING if about is None else report.read_about(about)
+    with shown_as(f"judging {model}"):
+        rows = load_rows(settings)
+        graph = model_of(read_json(model, "model"), rows)
+        judgement = state(rows, settings, own_shape(graph)).judge(graph)
+        _write(judgement, settings, certificate, report_file, said)
+    _show(judgement)
+    return Exit.DONE if judgement.ok else Exit.FALSE
+
+
+def _write(
+    judgement: Judgement,
+    settings: Settings,
+    certificate: Path | None,
+    report_file: Path | None,
+    about: report.About,
+) -> None:
+    body = judgement.certificate()
+    if settings.weight is not None:
+        body = sign({**body, "metadata": {**body["metadata"], "weight": settings.weight}})
+    if certificate is not None:
+        write_text(certificate, json.dumps(body, indent=1) + "\n")
+    if report_file is not None:
+        source = None if settings.data is None else settings.data.name
+        facts = of_model(
+            judgement.graph, judgement.question, certificate=body, source=source, about=about, rows_of="given"
+        )
+        write_text(report_file, FORMATS[format_of(report_file)](facts))
+
+
+def _show(judgement: Judgement) -> None:
+    for rule in judgement.graph.rules():
+        print(rule)
+    text = Text(f"\n{judgement}")
+    text.highlight_regex(r"(?m)^(VIOLATED|DOES NOT FIT)", "bold red")
+    text.highlight_regex(r"(?m)^satisfied", "green")
+    Console(highlight=False).print(text, soft_wrap=True)

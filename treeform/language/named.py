@@ -1,0 +1,62 @@
+"""Collections of requirements: their names, and the same requirements with other parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from treeform.language.component import parameters_of
+from treeform.language.requirement import Requirement
+
+
+def listed(requirements: Any) -> list[Requirement]:
+    """The requirements as a list, whatever collection they came in."""
+    if requirements is None:
+        return []
+    if isinstance(requirements, Mapping):
+        return list(requirements.values())
+    return list(requirements) if isinstance(requirements, Iterable) else [requirements]
+
+
+def named(requirements: Any) -> dict[str, Requirement]:
+    """Requirements by the names that parameters use: the user's, or those of their classes, numbered on repeats."""
+    if isinstance(requirements, Mapping):
+        return {str(name): requirement for name, requirement in requirements.items()}
+    by_name: dict[str, Requirement] = {}
+    for requirement in listed(requirements):
+        base = name = getattr(requirement, "name", type(requirement).__name__)
+        count = 1
+        while name in by_name:
+            count += 1
+            name = f"{base}_{count}"
+        by_name[name] = requirement
+    return by_name
+
+
+def with_parameters(requirements: Any, changes: Mapping[str, Any]) -> Any:
+    """The same requirements, with new values for ``NAME__PARAMETER``.
+
+    Raises
+    ------
+    ValueError
+        If there is no such requirement or parameter; scikit-learn expects this type.
+    """
+    current = named(requirements)
+    by_name: dict[str, dict[str, Any]] = {}
+    for key, value in changes.items():
+        name, _, parameter = key.partition("__")
+        if name not in current:
+            raise ValueError(
+                f"there is no requirement {name!r} to set {parameter!r} of; there are {', '.join(current) or 'none'}"
+            )
+        known = parameters_of(current[name])
+        if parameter not in known:
+            raise ValueError(f"{name} has no parameter {parameter!r}; it has {', '.join(known)}")
+        by_name.setdefault(name, {})[parameter] = value
+    made = {
+        name: type(requirement)(**{**parameters_of(requirement), **by_name[name]})
+        if name in by_name
+        else requirement
+        for name, requirement in current.items()
+    }
+    return made if isinstance(requirements, Mapping) else list(made.values())
