@@ -30,13 +30,13 @@ WORK = 2 * 10**6
 
 
 def errors_of_one(data: Dataset) -> Iterator[int | None]:
-    """Weight that every model of at most one hyperplane gets wrong; None where time was spent before."""
+    """Weight that every model of at most one hyperplane gets wrong; None before time is spent."""
     bounds = _Bounds(data)
     least = bounds.missing(bounds.present[:1])
     for pair in combinations(bounds.present, 2):
         if bounds.missing(pair) < least:
-            sets = bounds.sets(pair[:1], pair[1:])
             yield None
+            sets = bounds.sets(pair[:1], pair[1:])
             least = min(least, bounds.missing(pair) + covered(sets, bounds.weight))
     yield least
 
@@ -52,10 +52,10 @@ def errors_of_two(data: Dataset) -> Iterator[int | None]:
             if bounds.missing(three) >= least:
                 break
             others = tuple(k for k in three if k != first)
+            yield None
             sets = bounds.sets((first,), others)
             yield None
             sets += bounds.sets(others[:1], others[1:])
-            yield None
             least = min(least, bounds.missing(three) + covered(sets, bounds.weight))
     yield least
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 import numpy as np
 import pytest
 from layered_reference import random_data
@@ -83,6 +81,3 @@ def test_intersections_of_a_triangle() -> None:
     shape = tf.Diagram(1, 2, 2, splits="multivariate")
     found = [graph for graph in intersections(data, shape) if graph is not None]
     assert min((errors(graph, data), graph.n_nodes) for graph in found) == (0, 3)
-    table = tf.Problem(data, None, shape=shape).size_table(alphas=[Fraction(1, 100)], time_limit=10)
-    assert table.at_alpha(Fraction(1, 100)).graph is not None
-    assert table.rows[3].upper == 0

@@ -57,7 +57,7 @@ class FirstBounds(ABC):
 
     @abstractmethod
     def least_errors(self, data: Dataset, shape: Shape) -> Iterator[tuple[int, int] | None]:
-        """``(m, errors)``: every model of at most m tests gets so much weight wrong; None where time was spent."""
+        """``(m, errors)``: every model of at most m tests gets so much weight wrong; None before time is spent."""
 
 
 class DepthHints:
