@@ -6,6 +6,7 @@ import os
 import signal
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -33,3 +34,16 @@ def benchmark_data() -> Callable[[str], tuple[pd.DataFrame, pd.Series]]:
         return frame.drop(columns="target"), frame["target"]
 
     return load
+
+
+@pytest.hookimpl(optionalhook=True)  # of pytest-xdist
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Give each worker a run of neighbouring tests, and part of another's when it is done.
+
+    By turns, as is usual, every worker imports what a file needs, sets its fixtures up and enumerates its cases.
+    """
+    if config.getoption("dist") != "load":
+        return None
+    from xdist.scheduler import WorkStealingScheduling
+
+    return WorkStealingScheduling(config, log)

@@ -43,6 +43,7 @@ _HOMES = {
         "Stability",
         "MaxNodes",
         "MaxErrors",
+        "MaxCost",
         "FeatureBudget",
         "Monotone",
         "NoTestOn",

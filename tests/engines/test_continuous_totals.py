@@ -271,6 +271,20 @@ def test_rows_that_no_tree_satisfies_are_named():
     assert problem.solve().status is tf.Status.INFEASIBLE
 
 
+@pytest.mark.parametrize("more", [None, tf.FeatureBudget(1), tf.MaxNodes(1), tf.MinSupport(60)], ids=str)
+def test_multipliers_on_the_rows_alone_certify_that_no_tree_satisfies_them(more):
+    rng = np.random.default_rng(1)
+    X = rng.random((150, 3))
+    y = ((X[:, 0] > 0.5) ^ (rng.random(150) < 0.3)).astype(int)
+    problem = tf.Problem(X, y, shape=tf.Tree(2))
+    problem += [tf.MinRecall("0.95", 1), tf.MinSpecificity("0.95", 1), *([] if more is None else [more])]
+    result = problem.solve(tf.ContinuousTotals())
+    witness = next(claim.recheck["witness"] for claim in result.claims if claim.kind == "infeasible")
+    assert result.status is tf.Status.INFEASIBLE and witness["unit"] == 0 and any(witness["multipliers"])
+    report = tf.check(result.certificate(), X, y)
+    assert report.ok and "proved again by the search by prices: there is no admissible model" in str(report)
+
+
 def test_a_budget_of_columns_is_kept_with_a_start_a_bound_and_a_limit():
     problem = continuous(3, 200, columns=5)
     problem += tf.FeatureBudget(1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,8 @@ class Case:
     price: Fraction
     support: int
     tests: int | None
+    flow: int = 0
+    columns: int | None = None
 
     def problem(self) -> tf.Problem:
         problem = tf.Problem(self.X, self.y, shape=tf.Tree(self.depth), sample_weight=self.weights)
@@ -33,6 +36,10 @@ class Case:
             problem += tf.MinSupport(self.support)
         if self.tests is not None:
             problem += tf.MaxNodes(self.tests)
+        if self.flow:
+            problem += tf.Stability(self.flow)
+        if self.columns is not None:
+            problem += tf.FeatureBudget(self.columns)
         return problem
 
 
@@ -63,7 +70,9 @@ def drawn_case(rng: np.random.Generator) -> Case:
     depth = int(rng.integers(1, 5 if n < 8 else 4))
     support = int(rng.integers(1, 4)) if rng.random() < 0.3 else 0
     tests = int(rng.integers(0, 6)) if rng.random() < 0.3 else None
-    return Case(X, list(y), weights, depth, loss, price, support, tests)
+    flow = int(rng.integers(2, 7)) if rng.random() < 0.2 else 0
+    columns = int(rng.integers(0, 3)) if rng.random() < 0.2 else None
+    return Case(X, list(y), weights, depth, loss, price, support, tests, min(flow, n), columns)
 
 
 def least(case: Case) -> Fraction | None:
@@ -71,7 +80,6 @@ def least(case: Case) -> Fraction | None:
     n = len(case.y)
     y = [Fraction(str(v)) if isinstance(v, float) else Fraction(v) for v in case.y]
     w = case.weights or [1] * n
-    columns = [tuple(column) for column in case.X.T.tolist()]
 
     def leaf(rows: frozenset[int]) -> Fraction | None:
         weight = sum(w[i] for i in rows)
@@ -83,9 +91,11 @@ def least(case: Case) -> Fraction | None:
         return min(sum((w[i] * abs(y[i] - y[j]) for i in rows), Fraction(0)) for j in rows)
 
     @cache
-    def best(rows: frozenset[int], depth: int, tests: int) -> Fraction | None:
+    def best(
+        rows: frozenset[int], depth: int, tests: int, columns: tuple[tuple[float, ...], ...]
+    ) -> Fraction | None:
         out = leaf(rows)
-        if depth == 0 or tests == 0:
+        if depth == 0 or tests == 0 or sum(w[i] for i in rows) < case.flow:
             return out
         for column in columns:
             for cut in sorted({column[i] for i in rows})[1:]:
@@ -93,11 +103,15 @@ def least(case: Case) -> Fraction | None:
                 most = 2 ** (depth - 1) - 1
                 for own in {min(k, most) for k in range(tests)}:
                     other = min(tests - 1 - own, most)
-                    a = best(left, depth - 1, own)
-                    b = None if a is None else best(rows - left, depth - 1, other)
+                    a = best(left, depth - 1, own, columns)
+                    b = None if a is None else best(rows - left, depth - 1, other, columns)
                     if a is not None and b is not None and (out is None or a + b + case.price < out):
                         out = a + b + case.price
         return out
 
     every = 2**case.depth - 1
-    return best(frozenset(range(n)), case.depth, every if case.tests is None else min(case.tests, every))
+    tests = every if case.tests is None else min(case.tests, every)
+    given = [tuple(column) for column in case.X.T.tolist()]
+    most = len(given) if case.columns is None else min(case.columns, len(given))
+    found = [best(frozenset(range(n)), case.depth, tests, chosen) for chosen in combinations(given, most)]
+    return min((value for value in found if value is not None), default=None)

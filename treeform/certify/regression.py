@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from itertools import combinations
+from math import comb
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +21,8 @@ from treeform.solve.regression import loss_of, task_of
 
 WORK = 3 * 10**9
 """Most additions of one search; a call of NumPy counts as 20 000."""
+MOST_SETS = 1000
+"""Most sets of columns that are tried one after the other."""
 NEAR = 1e-7
 """Costs of trees that differ by less than this share of the cost of the leaf are compared as fractions."""
 Mask = NDArray[np.bool_]
@@ -35,31 +39,52 @@ def least_loss(question: Question, stop: Callable[[], bool] = lambda: False) -> 
     Stopped
         When ``stop`` answers true.
     """
-    search = _Search(question, stop)
-    depth, tests = question.shape.depth, search.most_tests
-    work = search.work(depth)
+    searches = [_Search(question, stop, columns) for columns in _column_sets(question)]
+    search = searches[0]
+    depth, tests = search.depth, search.most_tests
+    work = sum(one.work(depth) for one in searches)
     if work > WORK:
         raise OutOfReach(
             "the problem is out of reach of the reference search",
             cause=f"{search.n_cuts} thresholds at depth {depth} take about {work:.1g} additions, more than {WORK:.1g}",
         )
-    least_value = search.least(np.ones(question.data.n_samples, dtype=bool), depth, tests)
-    return None if least_value is None else least_value * search.worth + search.constant
+    every = np.ones(question.data.n_samples, dtype=bool)
+    least_values = [value for one in searches if (value := one.least(every, depth, tests)) is not None]
+    return min(least_values) * search.worth + search.constant if least_values else None
+
+
+def _column_sets(question: Question) -> list[NDArray[np.int64]]:
+    """The features that may be tested together: all, or those of so many columns."""
+    task, data = task_of(question), question.data
+    assert task.columns is not None
+    sources = dict.fromkeys(data.columns[f].source for f in task.columns.tolist())
+    if task.max_features is None or task.max_features >= len(sources):
+        return [task.columns]
+    if comb(len(sources), task.max_features) > MOST_SETS:
+        raise OutOfReach(
+            "the problem is out of reach of the reference search",
+            cause=f"{task.max_features} of {len(sources)} columns are more than {MOST_SETS} sets",
+        )
+    return [
+        np.array([f for f in task.columns.tolist() if data.columns[f].source in chosen], dtype=np.int64)
+        for chosen in combinations(sources, task.max_features)
+    ]
 
 
 class _Search:
-    def __init__(self, question: Question, stop: Callable[[], bool]) -> None:
+    def __init__(self, question: Question, stop: Callable[[], bool], columns: NDArray[np.int64]) -> None:
         data, task = question.data, task_of(question)
-        assert data.quantity is not None and task.columns is not None
+        assert data.quantity is not None
         weight, self.loss = loss_of(question.objective)
         self.worth = weight * self.loss.per_unit(data)
         self.constant = sum((w for w, term in question.objective.terms if term.name == "leaves"), Fraction(0))
-        self.price, self.support = task.price, max(1, task.min_support)
-        full = 2**question.shape.depth - 1
+        self.price, self.support, self.flow = task.price, max(1, task.min_support), task.min_flow
+        self.depth = task.depth
+        full = 2**task.depth - 1
         self.most_tests = full if task.max_nodes is None else min(full, task.max_nodes)
         self.stop = stop
         self.targets, self.weights = data.quantity.deviations, data.weights
-        self.X = data.X[:, task.columns].T
+        self.X = data.X[:, columns].T
         self.order = np.argsort(self.X, axis=1, kind="stable")
         self.n_cuts = sum(len(np.unique(row)) - 1 for row in self.X)
 
@@ -73,7 +98,7 @@ class _Search:
     def least(self, rows: Mask, depth: int, tests: int) -> Fraction | None:
         """The least cost of a tree on these rows, in units of the loss."""
         alone = self._leaf(rows)
-        if depth == 0 or tests == 0 or not rows.any():
+        if depth == 0 or tests == 0 or not self._bears_test(rows):
             return alone
         near, cuts = self._costs(rows, depth, tests)
         leaf = self._leaf_cost(rows)
@@ -94,6 +119,9 @@ class _Search:
                 best = self._smaller(best, a + b + self.price)
         return best
 
+    def _bears_test(self, rows: Mask) -> bool:
+        return len(self.X) > 0 and int(self.weights[rows].sum()) >= max(1, self.flow)
+
     @staticmethod
     def _smaller(a: Fraction | None, b: Fraction | None) -> Fraction | None:
         return b if a is None else a if b is None else min(a, b)
@@ -110,7 +138,7 @@ class _Search:
     def _least_cost(self, rows: Mask, depth: int, tests: int) -> float:
         enough = int(self.weights[rows].sum()) >= self.support
         alone = self._leaf_cost(rows) if enough else np.inf
-        if depth == 0 or tests == 0 or not enough:
+        if depth == 0 or tests == 0 or not enough or not self._bears_test(rows):
             return alone
         return min([alone, *self._costs(rows, depth, tests)[0]])
 

@@ -6,7 +6,8 @@ from treeform.engines.binary import CADL85, DL85, Blossom
 from treeform.engines.continuous_totals import ContinuousTotals
 from treeform.engines.contree import ConTree
 from treeform.engines.diagram import DiagramHeuristic, DiagramSearch
-from treeform.engines.regression import RegressionSearch, RegressionTask
+from treeform.engines.regression import RegressionSearch
+from treeform.engines.regression_task import RegressionTask
 from treeform.engines.size_outcome import SizeOutcome
 from treeform.engines.task import Engine, EngineOutcome, EngineRun, TreeTask
 from treeform.engines.totals import TotalsSearch

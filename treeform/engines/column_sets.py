@@ -11,6 +11,10 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+Cost = int | Fraction
 
 
 @dataclass(frozen=True)
@@ -19,9 +23,9 @@ class Found:
 
     Attributes
     ----------
-    cost : int or None
+    cost : int, Fraction or None
         Of the best tree below the upper bound; None when there is none.
-    lower : int
+    lower : int or Fraction
         No tree over these columns costs less, or less than the upper bound that was given.
     weights : dict of int to int
         For each column that the tree tests, the weight of the samples that these tests see.
@@ -29,8 +33,8 @@ class Found:
         Whether the search came to its end.
     """
 
-    cost: int | None
-    lower: int
+    cost: Cost | None
+    lower: Cost
     weights: dict[int, int] = field(default_factory=dict)
     complete: bool = True
 
@@ -39,12 +43,12 @@ class Found:
 class Outcome:
     """What is known at the end: nothing costs less than ``lower``; whether that is settled; sets that were asked."""
 
-    lower: int
+    lower: Cost
     complete: bool
     sets: int
 
 
-Ask = Callable[[Sequence[int], "int | None"], Found]
+Ask = Callable[[Sequence[int], Any], Found]
 """``ask(columns, upper)``: the best tree over these columns that costs less than ``upper``."""
 
 
@@ -52,7 +56,7 @@ def search_column_sets(
     columns: Iterable[int],
     most: int,
     ask: Ask,
-    upper: Callable[[], int | None],
+    upper: Callable[[], Cost | None],
     keep: Callable[[Sequence[int]], None],
     nothing: int,
 ) -> Outcome:
@@ -68,10 +72,10 @@ def search_column_sets(
         The bound that says that there is no tree.
     """
     every = tuple(columns)
-    open_sets: list[tuple[int, int, tuple[int, ...], frozenset[int]]] = [(0, 0, every, frozenset())]
+    open_sets: list[tuple[Cost, int, tuple[int, ...], frozenset[int]]] = [(0, 0, every, frozenset())]
     asked = 0
 
-    def least(bound: int) -> int:
+    def least(bound: Cost) -> Cost:
         """What is proved when all open sets cost at least their bounds, and one `bound`."""
         known = upper()
         rest = min((entry[0] for entry in open_sets), default=nothing)

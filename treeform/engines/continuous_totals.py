@@ -232,7 +232,8 @@ class _Session(Session):
         Any multipliers prove something, so they are given with no more digits than other searches can use.
         """
         unit = int(native["multiplier_unit"])
-        spare = max(0, unit.bit_length() - WITNESS_BITS)
+        largest = unit or int(np.abs(native["multipliers"]).max())  # 0: they price the rows alone
+        spare = max(0, largest.bit_length() - WITNESS_BITS)
         return {
             "multipliers": [int(m) >> spare for m in native["multipliers"]],
             "unit": unit >> spare,
@@ -264,6 +265,7 @@ class _WithinBudget(_Session):
             "memory": False, "too_many_active": False, "multiplier_unit": 1, "active": [], "simd": engine.simd
         }  # fmt: skip
         self.best: dict[str, Any] | None = None
+        self.hint: dict[str, Any] = {"multipliers": np.zeros(0, dtype=np.int64)}
         self.counters: Counter[str] = Counter()
         self._offer_start(most)
         sources = list(dict.fromkeys(column.source for column in self.data.columns))
@@ -280,7 +282,7 @@ class _WithinBudget(_Session):
             "infeasible": nothing,
             "counters": self.counters,
             "seconds": time.monotonic() - self.began,
-            "multipliers": np.zeros(0, dtype=np.int64),
+            **self.hint,
         }
 
     def _offer_start(self, most: int) -> None:
@@ -309,6 +311,8 @@ class _WithinBudget(_Session):
         limit = time_limit_of(self.given.time_limit)
         left = max(0.0, limit - (time.monotonic() - self.began))
         self.last = self.native(self.engine, columns, upper, (None, []), left, self._poll)
+        if not len(self.hint["multipliers"]):  # of the run over all columns
+            self.hint = {name: self.last[name] for name in ("multipliers", "multiplier_unit", "active")}
         for name, count in counters_of(self.last).items():
             most = name == "largest_front"
             self.counters[name] = max(self.counters[name], count) if most else self.counters[name] + count

@@ -7,16 +7,17 @@ that hold for any leaf cost; see ``treeform/native/regression``.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from treeform.data import midpoints
 from treeform.engines.checks import check_memory, check_simd, positive
+from treeform.engines.regression_columns import ColumnBudget
+from treeform.engines.regression_task import RegressionTask
 from treeform.engines.session import counters_of, reason_for_end, time_limit_of
 from treeform.engines.task import Engine, EngineOutcome, EngineRun, TreeTask
 from treeform.errors import SpecError
@@ -26,33 +27,11 @@ from treeform.steps import report_step
 if TYPE_CHECKING:
     from treeform.data import Dataset
 
-BestValue = Callable[[NDArray[np.int64]], Fraction]
 BOUND_UNIT = Fraction(1, 2**20)
 """Bounds of this engine are multiples of it, in units of the loss."""
 PAIRS = ("auto", "always", "never")
 _LARGEST_PRICE = 2**62
 _NO_LIMIT = 2**60
-
-
-@dataclass(frozen=True, kw_only=True)
-class RegressionTask(TreeTask):
-    """The part of a regression problem that the engine solves: the tree of least loss within limits.
-
-    Attributes
-    ----------
-    loss : {"squared", "absolute"}
-    price : Fraction
-        Price of a test, in units of the loss: of the target's unit (squared) times the unit of weight.
-    best_value : callable
-        The exact value that costs a set of rows least.
-    columns : (C,) int64 array or None
-        Encoded features that tests may read; None for all.
-    """
-
-    loss: Literal["squared", "absolute"] = "squared"
-    price: Fraction = Fraction(0)
-    best_value: BestValue = field(default=lambda rows: Fraction(0))
-    columns: NDArray[np.int64] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,7 +68,9 @@ class RegressionSearch(Engine):
     pairs: str = "auto"
 
     name: ClassVar[str] = "regression-search"
-    understands: ClassVar[frozenset[str]] = frozenset({"min_support", "max_nodes", "weights"})
+    understands: ClassVar[frozenset[str]] = frozenset(
+        {"min_support", "min_flow", "max_nodes", "max_features", "max_depth", "weights"}
+    )
     of_values: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -119,6 +100,8 @@ class RegressionSearch(Engine):
                 cause="the target is a class, or the objective counts errors",
                 fix="minimise tf.SquaredError() or tf.AbsoluteError(), or use tf.ConTree()",
             )
+        if task.max_features is not None:
+            return ColumnBudget(data, task, run, partial(self.run, data), BOUND_UNIT).run()
         from treeform import _core
 
         session = _Session(data, task, run)
@@ -130,6 +113,7 @@ class RegressionSearch(Engine):
             depth=task.depth,
             max_nodes=_NO_LIMIT if task.max_nodes is None else task.max_nodes,
             min_support=task.min_support,
+            min_flow=task.min_flow,
             price=session.price.numerator,
             price_denominator=session.price.denominator,
             threads=self.threads,

@@ -18,6 +18,7 @@ from treeform.requirements.features import FeatureBudget, Monotone
 from treeform.requirements.group_error import GroupErrorAtMost
 from treeform.requirements.groups import Groups
 from treeform.requirements.interaction import Interaction
+from treeform.requirements.max_cost import MaxCost
 from treeform.requirements.parsimony import MaxDepth, MaxLeaves, MaxNodes
 from treeform.requirements.path_order import Below, MaxTestsPerPath, OncePerPath
 from treeform.requirements.performance import MaxErrors, MustClassifyRight
@@ -39,6 +40,7 @@ __all__ = [
     "GroupErrorAtMost",
     "Groups",
     "Interaction",
+    "MaxCost",
     "MaxDepth",
     "MaxErrors",
     "MaxFalsePositiveRate",

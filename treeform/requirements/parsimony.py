@@ -78,6 +78,7 @@ class MaxLeaves(_OfModel):
     """
 
     name: ClassVar[str] = "max_leaves"
+    of_values: ClassVar[bool] = True
     counts = of = "leaves"
     least: ClassVar[int] = 1
     needs = frozenset({"active"})
@@ -120,6 +121,7 @@ class MaxDepth(_OfModel):
     """
 
     name: ClassVar[str] = "max_depth"
+    of_values: ClassVar[bool] = True
     counts: ClassVar[str] = "depth"
     of: ClassVar[str] = "tests on a path"
     least: ClassVar[int] = 1

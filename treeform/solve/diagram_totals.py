@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import Any
 
+from treeform.engines import DiagramSearch
 from treeform.engines.diagram_rows import cheapest_within
 from treeform.language.question import Question
 from treeform.shape import Diagram
@@ -61,7 +63,15 @@ def search_within_gap(
             ledger.submit(graph, BY)
         if not complete:
             return
-        ledger.prove_lower(relaxation.lower(guess if cost is None else cost), BY)
+        proved = relaxation.lower(guess if cost is None else cost)
+        ledger.prove_lower(proved, BY, recheck=_recheck(point))
         if cost is not None:
             return
         step *= 2
+
+
+def _recheck(point: list[Fraction]) -> dict[str, Any]:
+    """The witness of the bound: the multipliers of the rows, and the price of a unit of cost beside them."""
+    unit = math.lcm(*(m.denominator for m in point))
+    witness = {"multipliers": [int(m * unit) for m in point], "unit": unit}
+    return {"kind": "engine", "engine": DiagramSearch.name, "witness": witness}

@@ -56,7 +56,7 @@ def check_regression(objective: Objective, requirements: Iterable[Requirement]) 
             raise SpecError(
                 f"{requirement} cannot be required under {objective}",
                 cause="it speaks of predicted classes, and the leaves of a regression model hold values",
-                fix="leave it out; MinSupport, MaxNodes and NoTestOn bound regression models",
+                fix="leave it out; MinSupport, Stability, MaxNodes, FeatureBudget and NoTestOn bound regression models",
             )
 
 
@@ -127,19 +127,24 @@ def task_of(question: Question) -> RegressionTask:
         else:
             raise SpecError(
                 f"{RegressionSearch.name} cannot honour {label}",
-                cause="it bounds the weight of leaves and the number of tests, and leaves out columns",
-                fix="use MinSupport, MaxNodes or NoTestOn",
+                cause="it bounds weights of leaves and tests, numbers of tests and columns, and leaves out columns",
+                fix="use MinSupport, Stability, MaxNodes, FeatureBudget or NoTestOn",
             )
     weight, loss = loss_of(question.objective)
     price = sum((w for w, term in question.objective.terms if not term.of_values), Fraction(0))
     data = question.data
     return RegressionTask(
-        depth=question.shape.depth,
+        depth=question.shape.depth
+        if limits.max_depth is None
+        else min(question.shape.depth, limits.max_depth),
+        min_flow=limits.min_flow,
+        max_features=limits.max_features,
         min_support=limits.min_support,
         max_nodes=limits.max_nodes,
         loss=loss.kind,
         price=price / (weight * loss.per_unit(data)),
         best_value=lambda rows: loss.best_value(data, rows),
+        best_loss=lambda rows: loss.of_best(data, rows),
         columns=np.flatnonzero(~forbidden),
     )
 

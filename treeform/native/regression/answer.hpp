@@ -1,7 +1,9 @@
 #pragma once
 // What the search answers about a subset, and the plans it is made of.
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "value.hpp"
@@ -22,6 +24,18 @@ struct Answer {
 
     Hint hint() const { return plan && plan->feature >= 0 ? Hint{plan->feature, plan->key} : Hint{}; }
 };
+
+/// Hints for both children of a threshold, by the number of rows below it.
+using Hints = std::map<std::uint32_t, std::pair<Hint, Hint>>;
+
+/// Those of the nearest threshold.
+inline std::pair<Hint, Hint> nearest_hints(const Hints& hints, std::uint32_t below) {
+    if (hints.empty()) return {};
+    auto at = hints.lower_bound(below);
+    if (at == hints.end()) return std::prev(at)->second;
+    if (at != hints.begin() && below - std::prev(at)->first < at->first - below) --at;
+    return at->second;
+}
 
 /// Tests of a full tree.
 inline std::int64_t full_tree(int depth) { return depth >= 40 ? kNoLimit : (std::int64_t{1} << depth) - 1; }

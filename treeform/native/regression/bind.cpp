@@ -39,7 +39,7 @@ Settings settings_of(Keywords& keywords) {
     s.loss = loss == "squared" ? Loss::squared : Loss::absolute;
     s.depth = keywords.integer_as<int>("depth"), s.max_nodes = keywords.integer("max_nodes");
     require(s.depth >= 1 && s.max_nodes >= 0, "the depth is at least 1, and the number of tests not negative");
-    s.min_support = keywords.integer("min_support");
+    s.min_support = keywords.integer("min_support"), s.min_flow = keywords.integer("min_flow");
     s.price = {keywords.integer("price"), keywords.integer("price_denominator")};
     require(s.price.numerator >= 0 && s.price.denominator >= 1, "the price of a test is not negative");
     require(s.loss == Loss::squared || s.price.denominator == 1, "absolute errors have whole prices");
@@ -93,11 +93,11 @@ nb::dict regression(const Array<double, 2>& x, const Whole& target, const Whole&
 }  // namespace
 
 void bind(nb::module_& m) {
-    m.def(
-        "regression", &regression, nb::arg("x"), nb::arg("target"), nb::arg("weight").none(), nb::arg("keywords"),
-        "Solve for the best regression tree over continuous features; see treeform.engines.RegressionSearch. "
-        "Keywords: loss, depth, max_nodes, min_support, price, price_denominator, threads, simd, pairs, memory_limit, "
-        "time_limit, poll.");
+    m.def("regression", &regression, nb::arg("x"), nb::arg("target"), nb::arg("weight").none(), nb::arg("keywords"),
+          "Solve for the best regression tree over continuous features; see treeform.engines.RegressionSearch. "
+          "Keywords: loss, depth, max_nodes, min_support, min_flow, price, price_denominator, threads, simd, pairs, "
+          "memory_limit, "
+          "time_limit, poll.");
 }
 
 }  // namespace treeform::regression

@@ -11,6 +11,7 @@ constexpr double kTiny = 0x1p-20;  // of all squares: costs below it are added u
 
 Pairs::Pairs(const Table& table, const Settings& settings, Counters& counters)
     : table_(table), counters_(counters), judge_(settings), min_support_(settings.min_support),
+      min_flow_(settings.min_flow),
       price_(static_cast<double>(settings.price.numerator) / static_cast<double>(settings.price.denominator)),
       scan_(choose_scan(settings.simd.c_str()).pairs) {
     for (std::size_t f = 0; f < table.features; ++f) {
@@ -232,7 +233,8 @@ Answer Pairs::two(const Subset& rows, std::int64_t budget, Answer&& leaf) {
     const auto allowed = [&](std::size_t t) {
         const Sample far = own(t), near = sums.all - far;
         if (!allows(far) || !allows(near)) return -kInfinite;
-        return most(explained(far), explained(near), kept.far_allowed[t] - price_, kept.near_allowed[t] - price_);
+        return most(explained(far), explained(near), bears_test(far) ? kept.far_allowed[t] - price_ : 0,
+                    bears_test(near) ? kept.near_allowed[t] - price_ : 0);
     };
     return concluded(rows, std::move(leaf), budget, free, allowed);
 }
@@ -288,6 +290,7 @@ Pairs::Tree Pairs::joined(std::size_t test, const Tree& near, const Tree& far) c
 Pairs::Tree Pairs::best_part(const Side& of) {
     const Sample whole = side(of);
     Tree best = leaf_of(whole);
+    if (!bears_test(whole)) return best;
     const auto far_of = [&](std::size_t u) {
         const Sample beyond = both(of.test, u);
         return of.far ? beyond : own(u) - beyond;

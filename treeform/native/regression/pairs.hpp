@@ -63,7 +63,7 @@ private:
     const Table& table_;
     Counters& counters_;
     Judge judge_;
-    std::int64_t min_support_;
+    std::int64_t min_support_, min_flow_;
     double price_;
     PairScan scan_;
     std::size_t tests_ = 0, stride_ = 0;
@@ -95,6 +95,7 @@ private:
     Sample side(const Side& of) const { return of.far ? own(of.test) : now_->all - own(of.test); }
     bool divides(std::size_t test) const;
     bool allows(const Sample& leaf) const { return leaf.weight >= static_cast<double>(min_support_); }
+    bool bears_test(const Sample& of) const { return of.weight >= static_cast<double>(min_flow_); }
     Tree leaf_of(const Sample& of) const;
     Tree best_part(const Side& of);
     Tree joined(std::size_t test, const Tree& near, const Tree& far) const;

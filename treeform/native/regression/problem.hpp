@@ -38,6 +38,7 @@ struct Settings {
     int depth = 1;
     std::int64_t max_nodes = kNoLimit;
     std::int64_t min_support = 0;  // weight of a leaf
+    std::int64_t min_flow = 0;     // weight that reaches a test
     Price price;
     int threads = 1;
     std::size_t memory_limit = 0;  // bytes, about; 0: none

@@ -36,7 +36,9 @@ public:
         }
         Answer last = search_.solve(all_, std::min(depth, 2), budget, {}, nullptr);
         offer(last);
-        if (is_pure(table_, all_) || budget <= 1 || search_.price() >= alone + incumbent_.tolerance()) return;
+        if (!search_.bears_test(all_.weight) || is_pure(table_, all_) || budget <= 1
+            || search_.price() >= alone + incumbent_.tolerance())
+            return;
         for (int d = 3; d <= depth; ++d) last = parallel(d, budget, last);
     }
     Counters counters() const {
@@ -117,7 +119,8 @@ private:
         out.best = incumbent_.value(), out.plan = incumbent_.plan();
         for (std::size_t f = 0; f < features_.size(); ++f) {
             double lower = out.best.cost;
-            if (settings_.min_support > 0) lower = std::min({lower, features_[f].lowest, before.by_feature[f]});
+            if (settings_.min_support > 0 || settings_.min_flow > 0)
+                lower = std::min({lower, features_[f].lowest, before.by_feature[f]});
             out.by_feature.push_back(lower);
         }
         out.lower = *std::min_element(out.by_feature.begin(), out.by_feature.end());

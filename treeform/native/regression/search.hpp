@@ -2,14 +2,12 @@
 // The search of one worker: the best tree of a subset, of any depth, with at most so many tests.
 //
 // Everything prunes by doubles with room for their rounding, so that no tree that is better than the best one known is
-// lost; what may be better is evaluated exactly. A least weight of leaves breaks the order opt(A) <= opt(B) on subsets,
-// so bounds are those of trees without it, and only candidates obey it.
+// lost; what may be better is evaluated exactly. A least weight of leaves or tests breaks the order opt(A) <= opt(B) on
+// subsets, so bounds are those of trees without it, and only candidates obey it.
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <numeric>
-#include <utility>
 #include <vector>
 
 #include "answer.hpp"
@@ -19,18 +17,6 @@
 #include "subset.hpp"
 
 namespace treeform::regression {
-
-/// Hints for both children of a threshold, by the number of rows below it.
-using Hints = std::map<std::uint32_t, std::pair<Hint, Hint>>;
-
-/// Those of the nearest threshold.
-inline std::pair<Hint, Hint> nearest_hints(const Hints& hints, std::uint32_t below) {
-    if (hints.empty()) return {};
-    auto at = hints.lower_bound(below);
-    if (at == hints.end()) return std::prev(at)->second;
-    if (at != hints.begin() && below - std::prev(at)->first < at->first - below) --at;
-    return at->second;
-}
 
 /// Two parts of the rows, and what is evaluated of the threshold between them.
 struct Parts {
@@ -59,6 +45,7 @@ public:
     /// A tree grown from the top by best thresholds, as CART grows it; takes its tests out of the budget.
     Answer grown(const Subset& rows, int depth, std::int64_t& budget);
     Answer leaf(const Subset& rows);
+    bool bears_test(std::int64_t weight) const { return weight >= settings_.min_flow; }
     double price() const { return price_; }
     double tolerance(const Subset& rows) { return judge_.tolerance(loss_.leaf(rows).cost, rows.weight); }
     bool better(const Value& a, const Value& b, double tolerance) {
@@ -88,6 +75,8 @@ private:
     std::vector<std::unique_ptr<Level>> levels_;  // by depth
 
     Level& level(int depth);
+    bool is_restricted() const { return settings_.min_support > 0 || settings_.min_flow > 0; }
+    Answer untested(const Subset& rows);
     static double limit_of_leaf(double cost, double tolerance) { return cost <= 0 ? 0 : cost + tolerance; }
     Answer depth_one(const Subset& rows);
     Answer depth_one_by_scans(const Subset& rows, Answer&& leaf);
@@ -137,6 +126,15 @@ Answer Search<LossOf>::leaf(const Subset& rows) {
     return out;
 }
 
+/// The leaf, where no test may stand for want of weight. Nothing is known of trees that may have one.
+template <class LossOf>
+Answer Search<LossOf>::untested(const Subset& rows) {
+    Answer out = leaf(rows);
+    out.lower = 0;
+    std::fill(out.by_feature.begin(), out.by_feature.end(), 0.0);
+    return out;
+}
+
 /// Keeps a test with these children if it is better than the best tree known.
 template <class LossOf>
 void Search<LossOf>::offer(Answer& best, std::size_t feature, std::uint32_t key, const Value& left,
@@ -153,6 +151,7 @@ template <class LossOf>
 Answer Search<LossOf>::solve(const Subset& rows, int depth, std::int64_t budget, Hint hint,
                              const std::vector<double>* known) {
     control_.check();
+    if (depth > 0 && budget > 0 && !bears_test(rows.weight)) return untested(rows);
     if (depth == 0 || budget == 0 || rows.n <= 1 || is_pure(table_, rows)) return leaf(rows);
     if (depth == 1 || budget == 1) return depth_one(rows);
     return depth == 2 ? depth_two(rows, budget, hint, known) : deeper(rows, depth, budget, hint, known);
@@ -253,8 +252,12 @@ void Search<LossOf>::offer_children(const Subset& rows, const Cut& cut, std::siz
     const Child left_leaf = leaf_child(loss_.left_leaf(cut.below), weight);
     const Child right_leaf = leaf_child(loss_.right_leaf(cut.below), rows.weight - weight);
     const double left_cost = loss_.left_leaf(cut.below).cost, right_cost = loss_.right_leaf(cut.below).cost;
-    const Child a = best_child(rows, left, Child(left_leaf), left_cost, bounds.left, tolerance);
-    const Child b = best_child(rows, right, Child(right_leaf), right_cost, bounds.right, tolerance);
+    const auto part = [&](const Side& side, const Child& alone, double cost, std::int64_t own,
+                          std::vector<double>& lower) {
+        return bears_test(own) ? best_child(rows, side, Child(alone), cost, lower, tolerance) : alone;
+    };
+    const Child a = part(left, left_leaf, left_cost, weight, bounds.left);
+    const Child b = part(right, right_leaf, right_cost, rows.weight - weight, bounds.right);
     const auto pair = [&](const Child& one, const Child& other) {
         offer(best, feature, cut.key, one.value, one.plan, other.value, other.plan, tolerance);
     };
@@ -313,7 +316,7 @@ Answer Search<LossOf>::depth_two_by_scans(const Subset& rows, std::int64_t budge
             lowest = std::min(lowest, job.bounds.sum() + price_);
             own.intervals.done(job, Judge::limit(out.best, tolerance));
         }
-        out.by_feature[f] = settings_.min_support > 0 ? std::min({alone, lowest, out.best.cost}) : out.best.cost;
+        out.by_feature[f] = is_restricted() ? std::min({alone, lowest, out.best.cost}) : out.best.cost;
         if (known) out.by_feature[f] = std::max(out.by_feature[f], (*known)[f]);
     }
     out.lower = *std::min_element(out.by_feature.begin(), out.by_feature.end());
@@ -410,7 +413,7 @@ Answer Search<LossOf>::deeper(const Subset& rows, int depth, std::int64_t budget
             lowest = std::min(lowest, job.bounds.sum() + price_);
             own.intervals.done(job, Judge::limit(out.best, tolerance));
         }
-        out.by_feature[f] = settings_.min_support > 0 ? std::min({alone, lowest, out.best.cost}) : out.best.cost;
+        out.by_feature[f] = is_restricted() ? std::min({alone, lowest, out.best.cost}) : out.best.cost;
         if (known) out.by_feature[f] = std::max(out.by_feature[f], (*known)[f]);
     }
     out.lower = *std::min_element(out.by_feature.begin(), out.by_feature.end());
@@ -419,7 +422,7 @@ Answer Search<LossOf>::deeper(const Subset& rows, int depth, std::int64_t budget
 
 template <class LossOf>
 Answer Search<LossOf>::grown(const Subset& rows, int depth, std::int64_t& budget) {
-    if (depth == 0 || budget == 0 || is_pure(table_, rows)) return leaf(rows);
+    if (depth == 0 || budget == 0 || !bears_test(rows.weight) || is_pure(table_, rows)) return leaf(rows);
     Answer out = depth_one(rows);
     if (!out.plan || out.plan->feature < 0) return out;
     --budget;

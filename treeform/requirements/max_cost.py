@@ -1,0 +1,147 @@
+"""A budget for what predictions cost."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from treeform.errors import SpecError
+from treeform.language.bounded import Bounded, Value
+from treeform.language.costs import LARGEST_COST, ClassCost, Cost, too_large
+from treeform.language.numbers import as_fraction
+from treeform.language.objective import Error, Objective
+from treeform.language.requirement import Requirement
+from treeform.language.shortfall import Shortfall
+from treeform.requirements.amount import decimal_text
+
+if TYPE_CHECKING:
+    from treeform.data import Dataset
+    from treeform.graph import DecisionGraph
+    from treeform.language.ports import Ports
+    from treeform.model import Model
+    from treeform.shape import Shape
+
+EXAMPLE = "write for example MaxCost([[0, 5], [1, 0]], at_most=200) or MaxCost('balanced_error', at_most=0.3)"
+
+
+class MaxCost(Requirement, Bounded):
+    """The predictions cost at most so much together, whatever the objective is.
+
+    Parameters
+    ----------
+    cost : (K, K) array, objective or str
+        Costs by true and predicted class, as of `Cost`; or a sum of terms by class: ``"cost[0 5; 1 0]"``,
+        ``"balanced_error"``, ``"abstain_cost[price=0.2]"``, ``"error"``.
+    at_most : number
+        The budget, in the units of the costs; for `Error` and `Cost`, a unit of sample weight costs its entry.
+
+    Raises
+    ------
+    SpecError
+        If the costs are not by class or the budget is negative; when bound to data, if the matrix has another size.
+
+    Notes
+    -----
+    Elkan, The foundations of cost-sensitive learning, IJCAI 2001.
+    """
+
+    name: ClassVar[str] = "max_cost"
+    demands_tests: ClassVar[bool] = False
+    needs = frozenset({"predicted"})
+
+    def __init__(self, cost: Any, at_most: Fraction | float | str) -> None:
+        known = isinstance(cost, str) or hasattr(cost, "terms")
+        self.cost = Objective.of(cost if known else Cost(cost))
+        self.budget = as_fraction(at_most, "the budget of max_cost")
+        other = [term for _, term in self.cost.terms if not isinstance(term, ClassCost | Error)]
+        if other or not self.cost.terms:
+            raise SpecError(
+                f"MaxCost cannot bound {self.cost}" if other else "MaxCost bounds nothing",
+                cause="costs are by true and predicted class here",
+                fix=EXAMPLE + "; error rates of groups are bounded by GroupErrorAtMost",
+            )
+        if self.budget < 0:
+            raise SpecError(
+                f"a budget of {self.budget} is not possible", cause="costs are not negative", fix=EXAMPLE
+            )
+
+    def bind(self, data: Dataset, **context: Any) -> MaxCost:
+        return self._copy(cost=self.cost.bind(data, **context))
+
+    def refusal(self, data: Dataset, shape: Shape) -> SpecError | None:
+        for _, term in self.cost.terms:
+            if (refusal := term.refusal(data, shape)) is not None:
+                return refusal
+        dearest = Fraction(int(self._entries(data)[0].max()))
+        return too_large(dearest, data) if dearest * data.total_weight >= LARGEST_COST else None
+
+    def _entries(self, data: Dataset) -> tuple[np.ndarray, Fraction]:
+        """(K, K) whole costs of a unit of weight, as Python integers, and what 1 of them is in the user's units."""
+        classes = range(data.n_classes)
+        exact = [[Fraction(0)] * data.n_classes for _ in classes]
+        for weight, term in self.cost.terms:
+            for truth in classes:
+                for guess in classes:
+                    entry = term.entry(data, truth, guess) if isinstance(term, ClassCost) else truth != guess
+                    exact[truth][guess] += weight * data.weight_unit * entry
+        unit = Fraction(1, math.lcm(*(v.denominator for row in exact for v in row)))
+        return np.array([[int(v / unit) for v in row] for row in exact], dtype=object), unit
+
+    def _row(self, data: Dataset) -> tuple[np.ndarray, int]:
+        entries, unit = self._entries(data)
+        return entries.astype(np.int64)[np.asarray(data.y)], math.floor(self.budget / unit)
+
+    def build(self, model: Model, ports: Ports) -> None:
+        # sum_i weight_i sum_k cost[y_i, k] predicted_ik <= budget
+        coef, most = self._row(ports.data)
+        model.add((ports.predicted * (coef * ports.weights[:, None])).sum() <= most, str(self))
+
+    def prediction_rows(self, data: Dataset) -> list[tuple[np.ndarray, int]]:
+        return [self._row(data)]
+
+    def shortfall(self, data: Dataset) -> Shortfall | None:
+        """`violation`, to the next sum that costs can have."""
+        totals = self.totals(data)
+        return None if totals is None else Shortfall(totals, (self._entries(data)[1],))
+
+    def violation(self, graph: DecisionGraph, data: Dataset) -> Fraction:
+        unit = self._entries(data)[1]
+        beyond = self.measured(graph, data) / unit - math.floor(self.budget / unit)
+        return max(Fraction(0), beyond * unit)
+
+    # -- the bound ----------------------------------------------------------------------------------
+
+    @property
+    def bound(self) -> Fraction:
+        return self.budget
+
+    @property
+    def bound_name(self) -> str:
+        return "cost"
+
+    def with_bound(self, bound: Value) -> MaxCost:
+        return MaxCost(self.cost, Fraction(bound))
+
+    def measured(self, graph: DecisionGraph, data: Dataset) -> Fraction:
+        return Fraction(self.cost.evaluate(graph, data))
+
+    def beyond(self, value: Value, data: Dataset) -> Fraction | None:
+        return Fraction(value) - self._entries(data)[1] if value else None
+
+    # -- text and files -----------------------------------------------------------------------------
+
+    def to_json(self) -> dict[str, Any]:
+        entry = {"cost": str(self.cost), "at_most": decimal_text(self.budget)}
+        return {"name": self.name, "parameters": entry}
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, MaxCost) and (self.cost, self.budget) == (other.cost, other.budget)
+
+    def __hash__(self) -> int:
+        return hash((self.cost, self.budget))
+
+    def __str__(self) -> str:
+        return f'{self.name}:"{self.cost}",at_most={decimal_text(self.budget)}'
