@@ -82,7 +82,7 @@ def test_thresholds_are_taken_to_the_last_bit(threshold: float, below: bool) -> 
 @pytest.mark.parametrize("seed", range(2))
 def test_a_described_model_decides_every_row_alike(seed: int) -> None:
     table, _ = mixed_table(seed)
-    for case in export_cases(seed):
+    for case in export_cases(seed)[:3]:  # of this table
         labels = np.resize(case.graph.classes, len(table))
         data = tf.Problem(table, labels, shape=tf.Tree(3), dates="days").data
         described = json.loads(json.dumps(case.graph.to_dict()))

@@ -132,6 +132,12 @@ def test_a_deep_tree_begins_legible_and_on_its_first_levels(shown):
     assert page.locator("#canvas .node").count() == 15
     text = page.locator('#canvas [data-node="0"] text').first.bounding_box()
     assert text["height"] >= 9
+    figure = page.locator("#node-facts figure")
+    column = graph.columns[graph.feature[0]].source
+    assert figure.locator("figcaption").inner_text() == f"Rows that come here, by {column}"
+    drawn = figure.locator("svg").bounding_box()
+    for box in [one.bounding_box() for one in figure.locator("svg text").all()]:  # long thresholds too
+        assert drawn["x"] - 1 <= box["x"] and box["x"] + box["width"] <= drawn["x"] + drawn["width"] + 1
     page.locator("#expand").click()
     assert page.locator("#canvas .node").count() == len(graph.feature)
     boxes = page.evaluate(

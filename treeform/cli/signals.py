@@ -34,8 +34,10 @@ def run(program: Callable[[], None]) -> int:
         program()
     except SystemExit as ended:
         code = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
-    except KeyboardInterrupt:
+    except KeyboardInterrupt:  # before or after the command itself
         code = INTERRUPTED
+        with suppress(OSError):
+            print("interrupted", file=sys.stderr)
     finally:
         # The process is about to end; another signal cannot hurry it, and would change its exit code.
         for sent in (signal.SIGINT, signal.SIGTERM):

@@ -81,6 +81,7 @@ def explore_values(
         elif not graph.passes[node]:
             column = shown.tested_columns[int(graph.feature[node])]
             values = tested[rows, graph.feature[node]]
+            entry["column"] = column.source
             entry["spread"] = _spread(column, values, float(graph.threshold[node]))
         nodes.append(entry)
     return {

@@ -296,7 +296,7 @@
 
   function spread(node) {
     const figure = element("figure", panel);
-    element("figcaption", figure, `Rows that come here, by ${node.text.replace(/\?$/, "")}`);
+    element("figcaption", figure, `Rows that come here, by ${node.column}`);
     const WIDTH = 280, HEIGHT = 110, values = node.spread;
     const svg = make("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT + 34}`, role: "img", class: "spread" }, figure);
     const told = [];
@@ -312,8 +312,9 @@
       });
       if (values.cut !== null) {
         make("line", { x1: values.cut * WIDTH, x2: values.cut * WIDTH, y1: 0, y2: HEIGHT + 6, class: "cut" }, svg);
-        const side = values.cut > 0.5 ? "end" : "start";
-        make("text", { x: values.cut * WIDTH, y: HEIGHT + 30, "text-anchor": side }, svg, `threshold ${values.threshold}`);
+        const said = make("text", { y: HEIGHT + 30 }, svg, `threshold ${values.threshold}`);
+        const length = said.getComputedTextLength();
+        said.setAttribute("x", Math.max(0, Math.min(values.cut * WIDTH - length / 2, WIDTH - length)));
       }
       make("text", { x: 0, y: HEIGHT + 17 }, svg, values.low);
       make("text", { x: WIDTH, y: HEIGHT + 17, "text-anchor": "end" }, svg, values.high);
