@@ -16,8 +16,10 @@ import numpy as np
 from treeform.errors import SpecError
 from treeform.formulations.odd import coding
 from treeform.formulations.odd.class_trees import class_trees
+from treeform.formulations.odd.few_tests import errors_of_one, errors_of_two
 from treeform.formulations.odd.flow import Flow
 from treeform.formulations.odd.hyperplanes import MultivariateSplits, OneFeature
+from treeform.formulations.odd.intersections import intersections
 from treeform.formulations.odd.normal import NormalForm
 from treeform.formulations.odd.objective import Accuracy, paper_objective
 from treeform.formulations.odd.one import OneHyperplane
@@ -26,7 +28,7 @@ from treeform.formulations.odd.splits import UnivariateSplits
 from treeform.formulations.odd.starts import grown
 from treeform.formulations.odd.symmetry import SideOrder, SymmetryBreaking
 from treeform.formulations.odd.topology import Topology
-from treeform.language.abilities import FirstModels, Variants
+from treeform.language.abilities import FirstBounds, FirstModels, Variants
 from treeform.language.formulation import Compiled, Formulation
 from treeform.language.requirement import Requirement, asks_for_tests
 from treeform.model import Form, Kind
@@ -57,7 +59,7 @@ __all__ = [
 MAX_COLUMNS = 50_000_000
 
 
-class ODD(Formulation, Variants, FirstModels):
+class ODD(Formulation, Variants, FirstModels, FirstBounds):
     """Decision diagrams and trees by flows of points, equations (1)-(18) of the paper.
 
     Shapes with ``splits="multivariate"`` are stated with hyperplanes, (13)-(14); see `MultivariateSplits`.
@@ -193,7 +195,14 @@ class ODD(Formulation, Variants, FirstModels):
     def starts(self, data: Dataset, shape: Shape) -> Iterator[DecisionGraph | None]:
         if shape.splits == UNIVARIATE:
             return iter(())
-        return chain(class_trees(data, shape), grown(data, shape))
+        return chain(class_trees(data, shape), intersections(data, shape), grown(data, shape))
+
+    def least_errors(self, data: Dataset, shape: Shape) -> Iterator[tuple[int, int] | None]:
+        if shape.splits == UNIVARIATE:
+            return
+        for tests, bound in enumerate((errors_of_one, errors_of_two)[: sum(shape.widths)], start=1):
+            for errors in bound(data):
+                yield None if errors is None else (tests, errors)
 
     def for_size(
         self, shape: Shape, objective: Objective, requirements: Sequence[Requirement]

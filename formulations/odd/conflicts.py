@@ -13,9 +13,9 @@ import numpy as np
 
 from treeform.formulations.odd.hulls import Bools, Floats, Hulls, Ints, silent
 
-WORK = 10**7
-"""Entries of the tables of points, over all linear programs of a covering: one to five seconds."""
-DROPS = 60
+WORK = 8 * 10**6
+"""Entries of the tables of points, over all linear programs of a covering: one to four seconds."""
+DROPS = 150
 """Points that are given up one by one for a model; a candidate that needs more is far from any."""
 SPREAD = 1e-4
 """Cost of a share of a point that the master keeps: small sets are cheaper than large ones."""
@@ -31,31 +31,33 @@ def disjoint(hulls: Hulls, alive: Bools, cost: Floats, margin: float) -> Iterato
         alive[found] = False
 
 
-def binding(hulls: Hulls, weight: Floats, margin: float) -> list[Ints]:
-    """Inseparable sets that the linear relaxation of the covering problem needs, as far as `WORK` goes."""
+def binding(hulls: Hulls, weight: Floats, margin: float, most: int = WORK) -> Iterator[Ints]:
+    """Inseparable sets that the linear relaxation of the covering problem needs, as far as the work goes.
+
+    Each is given as soon as it is found, so that the caller can end the search.
+    """
     import highspy
 
     master = silent(highspy)
     nothing = np.array([], dtype=np.int32), np.array([], dtype=float)
     for one in weight.tolist():
         master.addCol(one, 0.0, 1.0, 0, *nothing)
-    sets: list[Ints] = []
     given_up = np.zeros(hulls.n)
     work = 0
-    while work < WORK:
-        before = len(sets)
+    while work < most:
+        violated = False
         for found in disjoint(hulls, np.ones(hulls.n, dtype=bool), given_up + SPREAD, margin):
             work += hulls.unit.size
             if given_up[found].sum() >= 1 - NEW:
                 break
-            sets.append(found)
+            yield found
+            violated = True
             master.addRow(1.0, np.inf, len(found), found.astype(np.int32), np.ones(len(found)))
         work += hulls.unit.size
-        if len(sets) == before:
-            return sets
+        if not violated:
+            return
         master.run()
         given_up = np.clip(np.asarray(master.getSolution().col_value), 0.0, 1.0)
-    return sets
 
 
 def separable(hulls: Hulls, alive: Bools, weight: Floats, margin: float) -> Bools | None:

@@ -86,6 +86,7 @@ def _nothing_is_left(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> object:
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_isolation_changes_no_answer(nightly: bool) -> None:
     report = check_backend(Isolated(Enumeration()), models=12 if nightly else 1)
     assert report.runs > 5
@@ -120,6 +121,7 @@ def test_points_bounds_hints_cutoffs_and_new_rows_pass() -> None:
     session.close()
 
 
+@pytest.mark.drawn(1)
 @posix
 @pytest.mark.drawn(1)
 @pytest.mark.parametrize("fault", CRASHES)
@@ -128,6 +130,7 @@ def test_a_crash_is_an_error_of_ours(fault: str) -> None:
         ask(fault, Run())
 
 
+@pytest.mark.drawn(1)
 @posix
 @pytest.mark.drawn(1)
 @pytest.mark.parametrize("fault", ["hang", "hang with the interpreter's lock"])
@@ -145,6 +148,7 @@ def test_eating_memory_ends_the_run_only() -> None:
     assert (outcome.verdict, outcome.reason) == (Verdict.UNKNOWN, "memory")
 
 
+@pytest.mark.slow
 def test_megabytes_of_output_change_nothing(capfd: pytest.CaptureFixture[str]) -> None:
     outcome = ask("output", Run())
     assert outcome.verdict is Verdict.OPTIMAL
@@ -160,6 +164,7 @@ def test_processes_that_a_solver_started_end_with_it() -> None:
     assert all(ended(pid) for pid in pids)
 
 
+@pytest.mark.slow
 @posix
 def test_the_child_ends_with_its_parent() -> None:
     code = (
@@ -179,6 +184,7 @@ def test_the_child_ends_with_its_parent() -> None:
     assert ended(pid)
 
 
+@pytest.mark.slow
 def test_bytes_in_the_pipe_are_no_answer() -> None:
     with pytest.raises(SolverFailed):
         ask("writes into the pipe", Run())
@@ -192,6 +198,7 @@ def test_points_that_violate_rows_are_refused() -> None:
     assert other.info["rejected"]
 
 
+@pytest.mark.drawn(1)
 @pytest.mark.parametrize("fault", ["wrong bound", "wrong infeasibility"])
 def test_what_a_point_refutes_is_not_believed(fault: str) -> None:
     bounds: list[float] = []
@@ -201,6 +208,7 @@ def test_what_a_point_refutes_is_not_believed(fault: str) -> None:
     assert not bounds
 
 
+@pytest.mark.drawn(1)
 @posix
 @pytest.mark.parametrize(
     "fault", [*CRASHES, "hang", "violating points", "wrong bound", "wrong infeasibility"]

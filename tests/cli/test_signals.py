@@ -31,7 +31,7 @@ def rows_of(folder: Path, seed: int, count: int) -> list[dict[str, object]]:
 
 
 def test_signals_at_drawn_moments(tmp_path: Path, nightly: bool, request: pytest.FixtureRequest) -> None:
-    rows = rows_of(tmp_path, request.config.getoption("draw"), 200 if nightly else 2)
+    rows = rows_of(tmp_path, request.config.getoption("draw"), 200 if nightly else 1)
     for row in rows:
         code = {"SIGINT": 130, "SIGTERM": 143}[str(row["signal"])]
         said = str(row["said"])
@@ -39,6 +39,6 @@ def test_signals_at_drawn_moments(tmp_path: Path, nightly: bool, request: pytest
         assert "Traceback" not in said and "broke down" not in said, row
         assert row["left"] == [], row
         files = set(row["files"])  # type: ignore[call-overload]
-        assert files in (OUTPUTS, set()), row
-        # Without files it was before the first search, or there was a second signal.
-        assert files == OUTPUTS or row["twice"] or "interrupted" in said, row
+        assert files <= OUTPUTS if row["twice"] else files in (OUTPUTS, set()), row
+        # The problem is shown when the search begins; from then on there is a model.
+        assert files == OUTPUTS or row["twice"] or "300 samples" not in said, row

@@ -7,7 +7,7 @@ from itertools import islice
 import numpy as np
 import pandas as pd
 import pytest
-from totals_samples import RATES, AtLeastTests, AtMostApproved, TestPrice, fair, problem_of
+from totals_samples import RATES, AtLeastTests, AtMostApproved, Scaled, TestPrice, fair, problem_of
 
 import treeform as tf
 from treeform.engines import EngineRun, TreeTask
@@ -17,6 +17,8 @@ from treeform.errors import SpecError
 from treeform.language.totals import joined, of_prediction_rows
 from treeform.solve.relaxation import relax
 from treeform.testing import all_models, brute_force
+
+BOTH = [tf.TotalsSearch(), tf.ContinuousTotals()]
 
 
 def check_against_enumeration(seed):
@@ -130,25 +132,10 @@ def test_a_row_is_divided_and_its_sides_are_rounded_inwards():
 # -- limits of exactness ------------------------------------------------------------------------------
 
 
-class Scaled(AtMostApproved):
-    """The same with every number multiplied, to reach the ends of 64 bits."""
-
-    def __init__(self, most, factor, noise=0):
-        super().__init__(most)
-        self.factor, self.noise = factor, noise
-
-    def totals(self, data):
-        per_sample = np.zeros((data.n_samples, data.n_classes, 1), dtype=np.int64)
-        per_sample[:, 1, 0] = self.factor + np.arange(data.n_samples) * self.noise
-        return tf.Totals(("approved",), per_sample, (tf.TotalRow((1,), hi=self.most * self.factor),))
-
-    def violation(self, graph, data):
-        return self.totals(data).excess(graph, data)
-
-
 @pytest.mark.parametrize("factor", [1, 2**31, 2**53 - 1, 2**53 + 1, 2**55, 2**62 - 20])
 @pytest.mark.parametrize("noise", [0, 1])
-def test_large_numbers_are_exact_or_refused(factor, noise):
+@pytest.mark.parametrize("engine", BOTH, ids=lambda e: e.name)
+def test_large_numbers_are_exact_or_refused(factor, noise, engine):
     rng = np.random.default_rng(5)
     X = rng.integers(0, 2, (20, 4))
     y = (X[:, 0] ^ (rng.random(20) < 0.2)).astype(int)
@@ -157,9 +144,9 @@ def test_large_numbers_are_exact_or_refused(factor, noise):
     question = problem.question
     if factor > 2**61:
         with pytest.raises(SpecError, match=r"2\*\*61"):
-            problem.solve(tf.TotalsSearch())
+            problem.solve(engine)
         return
-    result = problem.solve(tf.TotalsSearch())
+    result = problem.solve(engine)
     wanted = brute_force(problem.data, question.shape, question.objective, question.requirements)
     assert result.status is tf.Status.OPTIMAL and result.objective == wanted[0]
 
@@ -190,20 +177,21 @@ def test_weights_that_are_too_heavy_are_refused_with_the_reason():
 # -- rates that do not exist ----------------------------------------------------------------------------
 
 
-def test_a_group_without_samples_that_count_is_compared_with_no_other():
+@pytest.mark.parametrize("engine", BOTH, ids=lambda e: e.name)
+def test_a_group_without_samples_that_count_is_compared_with_no_other(engine):
     X, y, group = [[0], [0], [1], [1]], [0, 0, 1, 1], [0, 0, 1, 1]  # the group is the label
     problem = tf.Problem(X, y, shape=tf.Tree(1))
     problem += tf.EqualOpportunity(groups=group, difference=0)
-    result = problem.solve()
+    result = problem.solve(engine)
     assert (result.errors, result.status) == (0, tf.Status.OPTIMAL)
     rows = problem.question.requirements[0].report(result.graph, problem.data)
     assert [row.rate for row in rows] == [None, 1]
     parity = tf.Problem(X, y, shape=tf.Tree(1))
     parity += tf.StatisticalParity(groups=group, ratio=1)
-    assert parity.solve().errors == 2  # only constant models are fair
+    assert parity.solve(engine).errors == 2  # only constant models are fair
 
 
-@pytest.mark.parametrize("engine", [tf.TotalsSearch(), tf.ContinuousTotals()], ids=lambda e: e.name)
+@pytest.mark.parametrize("engine", BOTH, ids=lambda e: e.name)
 def test_what_no_tree_satisfies_is_certified(engine):
     rng = np.random.default_rng(1)
     X = rng.integers(0, 6, (60, 3)).astype(float)
@@ -232,7 +220,8 @@ def test_odd_groups(groups):
         problem += tf.StatisticalParity(groups=group.copy(), ratio="0.9", favourable=1)
     question = problem.question
     wanted = brute_force(problem.data, question.shape, question.objective, question.requirements)
-    assert problem.solve(tf.TotalsSearch()).objective == wanted[0]
+    for engine in BOTH:
+        assert problem.solve(engine).objective == wanted[0]
 
 
 def test_conditional_parity_compares_within_strata():

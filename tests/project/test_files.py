@@ -30,10 +30,10 @@ from treeform.files import parse_json, read_text, write_text
 from treeform.study.journal import Journal
 
 SPEC = 'data = "t.csv"\ntarget = "y"\nshape = "tree:2"\n[[requirements]]\nname = "min_support"\namount = 1\n'
-AMOUNT = int(os.environ.get("TREEFORM_FUZZ_EXAMPLES", "25"))
+AMOUNT = int(os.environ.get("TREEFORM_FUZZ_EXAMPLES", "12"))
 """Examples of each fuzz test; 200000 take an hour or so."""
 FUZZ = settings(
-    max_examples=AMOUNT, deadline=None, derandomize=AMOUNT == 25, suppress_health_check=list(HealthCheck)
+    max_examples=AMOUNT, deadline=None, derandomize=AMOUNT == 12, suppress_health_check=list(HealthCheck)
 )
 
 
@@ -133,10 +133,10 @@ def test_the_answer_is_shown_when_a_file_cannot_be_written(
 
 
 @pytest.mark.parametrize("name", ["model.json", "certificate.json", "spec.toml"])
-def test_files_cut_anywhere(name: str, solved: Path, tmp_path: Path) -> None:
+def test_files_cut_anywhere(name: str, solved: Path, tmp_path: Path, nightly: bool) -> None:
     whole = (solved / name).read_bytes()
     path = tmp_path / name
-    for place in np.linspace(0, len(whole) - 2, 50).astype(int):
+    for place in np.linspace(0, len(whole) - 2, 50 if nightly else 8).astype(int):
         path.write_bytes(whole[:place])
         if name == "spec.toml":  # whole lines are a specification, too
             with suppress(SpecError):
@@ -147,12 +147,12 @@ def test_files_cut_anywhere(name: str, solved: Path, tmp_path: Path) -> None:
     READERS[name](solved / name)
 
 
-def test_a_run_that_was_cut_is_solved_again(tmp_path: Path) -> None:
+def test_a_run_that_was_cut_is_solved_again(tmp_path: Path, nightly: bool) -> None:
     journal = Journal(tmp_path)
     journal.write("run", {"status": "optimal", "objective": 3}, None)
     whole = (tmp_path / "runs" / "run.json").read_bytes()
     assert journal.read("run") is not None
-    for place in range(len(whole)):
+    for place in range(0, len(whole), 1 if nightly else 9):
         (tmp_path / "runs" / "run.json").write_bytes(whole[:place])
         assert journal.read("run") is None
 
@@ -227,6 +227,7 @@ SPECS = [
 ]
 
 
+@pytest.mark.drawn(3)
 @pytest.mark.parametrize("text", SPECS, ids=range(len(SPECS)))
 def test_hostile_specifications(text: str, solved: Path, tmp_path: Path) -> None:
     path = tmp_path / "spec.toml"
@@ -239,6 +240,7 @@ def test_hostile_specifications(text: str, solved: Path, tmp_path: Path) -> None
 # -- tables -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_tables_of_too_many_columns(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text(",".join(map(str, range(10**6))) + "\n1\n")

@@ -9,6 +9,7 @@ import pytest
 
 import treeform as tf
 from treeform.backends import packages
+from treeform.backends.isolated import apart
 from treeform.errors import SolverNotAvailable, SpecError
 from treeform.solve.choice import choose
 from treeform.solve.options import SolveOptions
@@ -68,25 +69,39 @@ def test_columns_that_are_not_whole_are_declared_and_named() -> None:
 
 
 @pytest.mark.parametrize(
-    ("loaded", "shape", "expected"),
+    ("loaded", "solver", "alone"),
     [
-        ("highspy", "tree:2", "highs"),
-        ("ortools", "tree:2", "cp-sat"),
-        ("ortools", "tree:2:multivariate", "mathopt:scip"),
-        ("highspy", "tree:2:multivariate", "highs"),
+        ("highspy", "highs", False),
+        ("ortools", "highs", True),
+        ("highspy", "cp-sat", True),
+        ("ortools", "cp-sat", False),
+        ("highspy", None, True),
+        ("ortools", None, False),
     ],
 )
-def test_a_default_can_be_loaded_beside_what_is_loaded_already(
-    monkeypatch: pytest.MonkeyPatch, loaded: str, shape: str, expected: str
+def test_what_cannot_be_loaded_beside_what_is_loaded_runs_in_its_own_process(
+    monkeypatch: pytest.MonkeyPatch, loaded: str, solver: str | None, alone: bool
 ) -> None:
     versions = {"highspy": "1.15.1", "ortools": "9.15.6755"}
     monkeypatch.setattr(packages, "installed_version", versions.get)
     other = {"highspy": "ortools", "ortools": "highspy"}[loaded]
     monkeypatch.setitem(sys.modules, loaded, sys)
     monkeypatch.delitem(sys.modules, other, raising=False)
-    asked = tf.Problem([[0.0], [1.0]], [0, 1], shape=shape)
+    asked = tf.Problem([[0.0], [1.0]], [0, 1], shape="tree:2")
     asked += [Own()]
-    assert choose(asked.question, SolveOptions(warm_start=None)).backend.name == expected
+    chosen = choose(asked.question, SolveOptions(solver, warm_start=None)).backend
+    assert chosen.name == (solver or "cp-sat")
+    assert isinstance(chosen, tf.Isolated) is alone
+
+
+def test_in_a_portfolio_highs_goes_where_it_clashes(monkeypatch: pytest.MonkeyPatch) -> None:
+    members = {m.name: isinstance(m, tf.Isolated) for m in apart(tf.Portfolio(["cp-sat", "highs"])).members}
+    assert members == {"cp-sat": False, "highs": False}
+    monkeypatch.setattr(packages, "installed_version", {"highspy": "1.15.1", "ortools": "9.15.6755"}.get)
+    monkeypatch.delitem(sys.modules, "ortools", raising=False)
+    monkeypatch.delitem(sys.modules, "highspy", raising=False)
+    members = {m.name: isinstance(m, tf.Isolated) for m in apart(tf.Portfolio(["cp-sat", "highs"])).members}
+    assert members == {"cp-sat": False, "highs": True}
 
 
 def test_with_no_solver_at_all_the_message_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

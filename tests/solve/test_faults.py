@@ -27,6 +27,7 @@ def problem(*requirements: tf.Requirement) -> tf.Problem:
     return stated
 
 
+@pytest.mark.drawn(1)
 @posix
 @pytest.mark.parametrize("fault", SAID)
 def test_models_and_bounds_found_before_are_kept(fault: str) -> None:
@@ -40,6 +41,7 @@ def test_models_and_bounds_found_before_are_kept(fault: str) -> None:
     assert any(SAID[fault] in note for note in result.notes)
 
 
+@pytest.mark.slow
 @posix
 def test_without_any_model_the_failure_is_the_error() -> None:
     with pytest.raises(SolverFailed, match="SIGKILL"):

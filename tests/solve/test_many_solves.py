@@ -41,7 +41,7 @@ def answer_of(task: tuple[int, str]) -> tuple[str, str, str]:
     return answer(*task)
 
 
-TASKS = [(seed, solver) for seed in range(2) for solver in SOLVERS]
+TASKS = [(seed, solver) for seed in range(1) for solver in SOLVERS]
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +54,7 @@ def test_two_solves_at_once_in_threads(expected: list[Any]) -> None:
         assert list(pool.map(answer_of, TASKS)) == expected
 
 
-@pytest.mark.parametrize("method", ["spawn", "fork"])
+@pytest.mark.parametrize("method", ["fork", pytest.param("spawn", marks=pytest.mark.slow)])
 def test_start_methods(method: str, expected: list[Any]) -> None:
     if method not in multiprocessing.get_all_start_methods():
         pytest.skip(f"there is no {method} here")
@@ -107,9 +107,9 @@ def usage() -> tuple[int, int, int]:
 
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="reads /proc")
 def test_many_small_solves_leave_nothing(nightly: bool, record_property: Any) -> None:
-    solves = 24_000 if nightly else 240
+    solves = 24_000 if nightly else 60
     native = SOLVERS[:5]
-    for number in range(60):  # what is loaded once
+    for number in range(20):  # what is loaded once
         answer(number % 3, native[number % 5])
     before = usage()
     for number in range(solves):

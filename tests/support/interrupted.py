@@ -66,7 +66,7 @@ def main() -> None:
 def left() -> list[str]:
     """Processes with the mark beside this one, after a moment to end."""
     found: list[str] = []
-    for _ in range(20):
+    for _ in range(200):
         found = []
         for one in Path("/proc").glob("[0-9]*"):
             try:

@@ -68,6 +68,22 @@ class TestPrice(tf.Requirement):
         return max(0, self.totals(data).values(graph, data)[0] - self.most)
 
 
+class Scaled(AtMostApproved):
+    """The same with every number multiplied, to reach the ends of 64 bits."""
+
+    def __init__(self, most, factor, noise=0):
+        super().__init__(most)
+        self.factor, self.noise = factor, noise
+
+    def totals(self, data):
+        per_sample = np.zeros((data.n_samples, data.n_classes, 1), dtype=np.int64)
+        per_sample[:, 1, 0] = self.factor + np.arange(data.n_samples) * self.noise
+        return tf.Totals(("approved",), per_sample, (tf.TotalRow((1,), hi=self.most * self.factor),))
+
+    def violation(self, graph, data):
+        return self.totals(data).excess(graph, data)
+
+
 class NoMeeting(tf.Requirement):
     """Marked samples of class 0 below a test of a column never meet approved ones above it: marks of samples."""
 

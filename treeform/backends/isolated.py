@@ -19,7 +19,7 @@ from treeform.backends.child import Child
 from treeform.backends.child_main import report, stopping
 from treeform.backends.highs import HiGHS
 from treeform.backends.memory import cap_memory, check_memory_limit, out_of_memory
-from treeform.backends.packages import Availability
+from treeform.backends.packages import Availability, blocked, shared_library_clash
 from treeform.backends.portfolio import Portfolio
 from treeform.backends.registry import by_name
 from treeform.backends.run import Answer, Outcome, Run, Verdict
@@ -95,6 +95,20 @@ def isolated(backend: Backend) -> Backend:
     if isinstance(backend, Isolated) or backend.own_process:
         return backend
     return Isolated(backend)
+
+
+def apart(backend: Backend) -> Backend:
+    """The same solver, in a process of its own where it cannot be loaded into this one.
+
+    Of a portfolio, HiGHS goes where it clashes with another member.
+    """
+    if isinstance(backend, Portfolio):
+        modules = {member.module for member in backend.members}
+        both = {"highspy", "ortools"} <= modules and not blocked("highspy") and not blocked("ortools")
+        apart_here = {"highspy"} if both and shared_library_clash("highspy") else set()
+        members = [isolated(m) if m.module in apart_here else apart(m) for m in backend.members]
+        return Portfolio(members) if members != list(backend.members) else backend
+    return isolated(backend) if blocked(backend.module) else backend
 
 
 @dataclass(frozen=True)

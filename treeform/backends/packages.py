@@ -60,10 +60,12 @@ def probe(package: str, module: str) -> Availability:
     number = installed_version(package)
     if not installed:
         return Availability(False, number, f"the package {package} is not installed")
-    clash = shared_library_clash(module)
-    if clash and _other(module) in sys.modules:
-        return Availability(False, number, clash)
-    return Availability(True, number, clash)
+    return Availability(True, number, shared_library_clash(module))
+
+
+def blocked(module: str) -> bool:
+    """Whether a module cannot be loaded into this process any more, because the one that it clashes with is there."""
+    return shared_library_clash(module) is not None and _other(module) in sys.modules
 
 
 def shared_library_clash(module: str) -> str | None:
@@ -74,8 +76,8 @@ def shared_library_clash(module: str) -> str | None:
     if highs is None or ortools is None or release(highs) < CLASH:
         return None
     return (
-        f"highspy {highs} and ortools {ortools} each bring their own libhighs and cannot be loaded into one process; "
-        "pip install 'highspy>=1.11,<1.14' lets them live together"
+        f"highspy {highs} and ortools {ortools} each bring their own libhighs and cannot be loaded into one process: "
+        "the one that comes second runs in a process of its own"
     )
 
 
@@ -94,9 +96,7 @@ def load(module: str, backend: str, install: str) -> Any:
         raise SolverNotAvailable(
             f"the solver {backend!r} cannot be loaded",
             cause=clash or f"{type(error).__name__}: {error}",
-            fix="pip install 'highspy>=1.11,<1.14', or use the two in separate processes"
-            if clash
-            else install,
+            fix=f"use tf.Isolated({backend!r}), or pip install 'highspy>=1.11,<1.14'" if clash else install,
         ) from error
 
 

@@ -52,6 +52,14 @@ class FirstModels:
         return iter(())
 
 
+class FirstBounds(ABC):
+    """Lower bounds on the errors that need no solver."""
+
+    @abstractmethod
+    def least_errors(self, data: Dataset, shape: Shape) -> Iterator[tuple[int, int] | None]:
+        """``(m, errors)``: every model of at most m tests gets so much weight wrong; None before time is spent."""
+
+
 class DepthHints:
     """What it knows about the least depth without a search, and what it minimises next."""
 

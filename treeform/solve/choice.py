@@ -7,7 +7,7 @@ from typing import Any
 
 from treeform import backends
 from treeform.backends import Backend
-from treeform.backends.isolated import isolated
+from treeform.backends.isolated import apart, isolated
 from treeform.backends.run import LINEAR
 from treeform.catalogue.formulations import find_formulation
 from treeform.catalogue.solvers import find_solver
@@ -50,7 +50,7 @@ def choose(question: Question, options: SolveOptions) -> Plan:
     """Choose what the user left open, and note it in the plan."""
     plan = _chosen(question, options)
     if not options.isolate:
-        return plan
+        return plan if plan.backend is None else replace(plan, backend=apart(plan.backend))
     if plan.backend is None:
         assert plan.engine is not None
         said = f"isolate has no effect: {plan.engine.name} is part of treeform and runs in this process"

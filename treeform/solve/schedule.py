@@ -91,6 +91,9 @@ ONE_FEATURE = Share(0.05, most=2.0, least=0.1, unlimited=2.0)
 TABLE_MODELS = Share(0.2, most=10.0, least=0.1, unlimited=10.0)
 """The formulation's own starting models for a whole table."""
 
+FIRST_BOUNDS = Share(0.2, most=10.0, least=0.1, unlimited=10.0)
+"""The formulation's own bounds for a whole table: what they prove saves a solver, and they end soon or not at all."""
+
 EACH_ROW = Share(0.4, least=0.1)
 """The solver on one number of tests, before the next has its turn."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -11,7 +12,7 @@ from treeform.catalogue.solvers import find_solver
 from treeform.engines import DiagramSearch, Engine
 from treeform.errors import ContradictionError, SpecError
 from treeform.graph import DecisionGraph
-from treeform.language.abilities import FirstModels, Variants
+from treeform.language.abilities import FirstBounds, FirstModels, Variants
 from treeform.language.costs import ClassCost
 from treeform.language.objective import Error, Nodes
 from treeform.language.question import Question
@@ -234,6 +235,23 @@ class SizeTableSearch:
             report_step(made + 1, "models")
             if part.stop() or not self._open(wanted):
                 break
+        self._by_first_bounds(wanted)
+
+    def _by_first_bounds(self, wanted: Sequence[Price]) -> None:
+        """Lower bounds on errors that the formulation has without a solver; they hold under requirements too."""
+        formulation = None if self.plan is None else self.plan.formulation
+        terms = self.question.objective.terms
+        if not isinstance(formulation, FirstBounds) or not all(isinstance(term, Error) for _, term in terms):
+            return
+        part = schedule.FIRST_BOUNDS.of(self.budget)
+        each = sum(weight * term.unit(self.question.data) for weight, term in terms) * self.question.scale
+        for found in formulation.least_errors(self.question.data, self.question.shape):
+            if found is not None:
+                tests, errors = found
+                lower = min(math.ceil(each * errors), ceiling(self.question))
+                self.bounds.raise_lower(tests, int(lower), f"{formulation.name}, inseparable sets")
+            if part.stop() or not self._open(wanted):
+                return
 
     def _by_one_feature(self) -> None:
         """Models with tests of one feature are models with hyperplanes, where the margin allows them."""

@@ -96,6 +96,8 @@ SIZES_SOLVERS = (
     ("highs", "odd-paper", 0.5),
     ("cp-sat", "odd", 2),
 )
+SEVERAL_SOLVES = 20.0
+"""Seconds for an objective that takes several solves of a formulation: paper-odd on SCIP may take minutes for each."""
 LIMITS = (0.002, 0.01, 0.02, 0.05, 0.1, 0.5)
 
 
@@ -182,6 +184,8 @@ def draw_road(
     limit = _limit(rng, 0.15)
     if shape.hyperplanes and limit is None and rng.random() < 0.9:
         limit = 2.0  # first models take a tenth of it, and five seconds without a limit
+    if goal.term is not None and formulation is not None and limit is None:
+        limit = SEVERAL_SOLVES
     slow = solver is not None and ("pyomo" in solver or solver in ("rc2", "lingeling", "kissat404"))
     interrupt = not slow and rng.random() < 0.02
     after = None
