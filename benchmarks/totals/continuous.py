@@ -95,7 +95,7 @@ def main(sets: str = "", depths: str = "2,3,4", seconds: float = 200) -> None:
     for depth in map(int, depths.split(",")):
         for name in chosen:
             for rule in RULES:
-                if depth < 4 or (name in DEEP and rule == "parity .05"):
+                if depth < 4 or name in DEEP:
                     figures.measure(
                         lambda n=name, r=rule, d=depth: one(n, r, d, seconds),
                         set=name,

@@ -155,6 +155,7 @@ def test_megabytes_of_output_change_nothing(capfd: pytest.CaptureFixture[str]) -
     assert capfd.readouterr() == ("", "")
 
 
+@pytest.mark.slow
 @posix
 def test_processes_that_a_solver_started_end_with_it() -> None:
     pids: list[int] = []

@@ -16,10 +16,12 @@ INTERRUPTED, TERMINATED = 130, 143
 def run(program: Callable[[], None]) -> int:
     """The exit code of a program during which SIGTERM does what Ctrl-C does; both are ignored after its end."""
     came: list[int] = []
+    over: list[bool] = []
 
     def interrupt(signum: int, frame: FrameType | None) -> None:
         came.append(signum)
-        raise KeyboardInterrupt
+        if not over:
+            raise KeyboardInterrupt
 
     def terminate(signum: int, frame: FrameType | None) -> None:
         came.append(signum)
@@ -31,17 +33,20 @@ def run(program: Callable[[], None]) -> int:
             signal.signal(sent, handler)
     code = 0
     try:
-        program()
-    except SystemExit as ended:
-        code = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
+        try:
+            program()
+        except SystemExit as ended:
+            code = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
+        finally:
+            over.append(True)
     except KeyboardInterrupt:  # before or after the command itself
+        over.append(True)
         code = INTERRUPTED
         with suppress(OSError):
             print("interrupted", file=sys.stderr)
-    finally:
-        # The process is about to end; another signal cannot hurry it, and would change its exit code.
-        for sent in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(sent, signal.SIG_IGN)
+    # The process is about to end; another signal cannot hurry it, and would change its exit code.
+    for sent in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(sent, signal.SIG_IGN)
     if came and code == 1:  # the parser of the command line ends so on Ctrl-C
         code = INTERRUPTED
     return TERMINATED if code == INTERRUPTED and signal.SIGTERM in came else code

@@ -136,6 +136,7 @@ class _Session:
         assert data.quantity is not None
         self.data, self.task, self.given = data, task, run
         self.interrupted = False
+        self.last: tuple[dict[str, Any], DecisionGraph] | None = None
         self.columns = np.arange(data.n_features) if task.columns is None else task.columns
         chosen = data.X[:, self.columns]
         self.X = np.ascontiguousarray(chosen) if len(self.columns) else np.zeros((data.n_samples, 1))
@@ -171,7 +172,12 @@ class _Session:
         return math.floor(Fraction(lower) / self.scale / BOUND_UNIT)
 
     def graph_of(self, tree: dict[str, Any]) -> DecisionGraph:
-        """The core's tree with the exact best value at each leaf."""
+        """The core's tree with the exact best value at each leaf; the last one is remembered."""
+        if self.last is None or any(not np.array_equal(tree[key], self.last[0][key]) for key in tree):
+            self.last = tree, self._graph_of(tree)
+        return self.last[1]
+
+    def _graph_of(self, tree: dict[str, Any]) -> DecisionGraph:
         feature = np.array(tree["feature"])
         tests = np.flatnonzero(feature >= 0)
         threshold = np.full(len(feature), np.nan)

@@ -21,11 +21,12 @@ from treeform.report.claims import ClaimFact, claims_of_certificate, claims_of_r
 from treeform.report.curves import Curve, curves
 from treeform.report.explore import explore_values
 from treeform.report.fairness import GroupTable, attributes_of, favourable_of, group_tables
-from treeform.report.figures import gap_text, number_of, size_text, value_text
+from treeform.report.figures import gap_text, number_of, size_text, target_text, value_text
 from treeform.report.guarantee import Guarantee, guarantee_of
 from treeform.report.judged import RequirementFact, requirement_facts
 from treeform.report.plot import trace_svg
 from treeform.report.proxies import Proxy, proxies
+from treeform.report.residuals import ResidualTable, residual_tables
 from treeform.report.wording import worded, yes_no_columns
 from treeform.solve import Limit, SolveResult, Status
 from treeform.solve.result import relative_gap
@@ -94,6 +95,8 @@ class Facts:
     """Each requirement, the objective without it, and its price."""
     curves: tuple[Curve, ...] = ()
     """The best objective against the bound of a requirement."""
+    residuals: tuple[ResidualTable, ...] = ()
+    """Of a regression model, by leaf and by group."""
     columns: tuple[tuple[str, ...], ...] = ()
     """How every column of the table was taken: the head and a row for each; see `Dataset.summary`."""
     version: str = __version__
@@ -331,7 +334,7 @@ def _of_graph(
     shown = worded(graph, yes_no)
     picture = Picture(shown)
     if graph.is_regression:
-        return _of_values(graph, shown, picture, question, held_out)
+        return _of_values(graph, shown, picture, question, rows_of, attributes, held_out)
     favourable = favourable_of(question)
     groups = group_tables(graph, data, attributes, favourable, rows_of)
     later: tuple[tuple[str, str], ...] = ()
@@ -361,10 +364,18 @@ def _of_graph(
 
 
 def _of_values(
-    graph: DecisionGraph, shown: DecisionGraph, picture: Picture, question: Question, held_out: HeldOut | None
+    graph: DecisionGraph,
+    shown: DecisionGraph,
+    picture: Picture,
+    question: Question,
+    rows_of: str,
+    attributes: Sequence[tuple[str, Any]],
+    held_out: HeldOut | None,
 ) -> dict[str, Any]:
     """What a report says of a regression model: its rules tell mean and spread of the targets at each leaf."""
     later: tuple[tuple[str, str], ...] = ()
+    rows = [(rows_of, question.data)] + ([] if held_out is None else [("held-out", held_out.data)])
+    residuals = tuple(t for name, data in rows for t in residual_tables(graph, data, attributes, name))
     if held_out is not None:
         later_question = question.with_(data=held_out.data)
         later = (("held-out table", held_out.source), *_accuracy(graph, later_question, "held-out"))
@@ -380,6 +391,7 @@ def _of_values(
         "requirements": requirement_facts(graph, question, None if held_out is None else held_out.data),
         "groups": (),
         "proxies": (),
+        "residuals": residuals,
     }
 
 
@@ -398,7 +410,7 @@ def _problem(question: Question, source: str | None) -> tuple[tuple[str, str], .
     rows += [
         ("samples", f"{data.n_samples} ({data.points.n_points} distinct)"),
         ("features", f"{data.n_features} after encoding"),
-        _target(data),
+        target_text(data),
     ]
     if (data.weights != 1).any():
         rows.append(("total weight", value_text(data.total_weight * data.weight_unit)))
@@ -407,17 +419,6 @@ def _problem(question: Question, source: str | None) -> tuple[tuple[str, str], .
     rows += [("shape", str(question.shape)), ("minimise", str(question.objective) or "nothing")]
     rows += [("subject to", label) for label in question.labels]
     return tuple(rows)
-
-
-def _target(data: Dataset) -> tuple[str, str]:
-    if data.quantity is None:
-        counts = (f"{label} ({int((data.y == k).sum())})" for k, label in enumerate(data.classes))
-        return "classes", ", ".join(counts)
-    values = data.quantity.values
-    return (
-        "target",
-        f"from {values.min():g} to {values.max():g}, in multiples of {float(data.quantity.unit):g}",
-    )
 
 
 def _columns(data: Dataset, about: About) -> tuple[tuple[str, ...], ...]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from treeform.solve.result import Number
 
 if TYPE_CHECKING:
+    from treeform.data import Dataset
     from treeform.graph import DecisionGraph
 
 
@@ -41,3 +42,15 @@ def percent(value: Fraction | float | None) -> str:
 def number_of(text: str | None) -> Number | None:
     """A number as a certificate writes it."""
     return None if text is None else Fraction(text)
+
+
+def target_text(data: Dataset) -> tuple[str, str]:
+    """What the target is, and its classes or its range."""
+    if data.quantity is None:
+        counts = (f"{label} ({int((data.y == k).sum())})" for k, label in enumerate(data.classes))
+        return "classes", ", ".join(counts)
+    values = data.quantity.values
+    return (
+        "target",
+        f"from {values.min():g} to {values.max():g}, in multiples of {float(data.quantity.unit):g}",
+    )

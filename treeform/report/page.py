@@ -125,6 +125,8 @@ def _sections(facts: Facts) -> list[tuple[str, str]]:
     ]
     if facts.groups:
         sections.insert(0, ("fairness", "Groups"))
+    if facts.residuals:
+        sections.insert(0, ("residuals", "Residuals"))
     if facts.requirements:
         sections.insert(0, ("requirements", "Requirements"))
     if facts.svg:

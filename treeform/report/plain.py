@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from treeform.report.facts import Facts
+from treeform.report.residuals import ResidualTable
 
 SHORT_NOTES = 5
 
@@ -20,6 +23,8 @@ def render_text(facts: Facts, verbose: bool = True) -> str:
         parts.append(f"{curve.requirement}\n  {curve.sentence}")
     if facts.confusion and verbose:
         parts.append("confusion (rows: true class, columns: predicted)\n" + _matrix(facts))
+    if verbose:
+        parts += [_residuals(one) for one in facts.residuals]
     if facts.claims and verbose:
         parts.append("claims\n" + "\n".join(_claim_lines(facts)))
     if facts.notes:
@@ -53,9 +58,18 @@ def _price_lines(facts: Facts) -> list[str]:
     return [f"  {name.ljust(width)}  {without} without it: {price}" for name, without, price in facts.prices]
 
 
+def _residuals(table: ResidualTable) -> str:
+    title = f"residuals by {table.parts}, {table.rows_of} rows"
+    return f"{title}\n" + (f"  {table.note}" if table.note else _aligned([("", *table.head), *table.rows]))
+
+
 def _matrix(facts: Facts) -> str:
     cells = [["", *facts.classes]]
     cells += [[label, *map(str, row)] for label, row in zip(facts.classes, facts.confusion, strict=True)]
+    return _aligned(cells)
+
+
+def _aligned(cells: Sequence[Sequence[str]]) -> str:
     widths = [max(len(row[i]) for row in cells) for i in range(len(cells[0]))]
     return "\n".join("  " + "  ".join(c.rjust(w) for c, w in zip(row, widths, strict=True)) for row in cells)
 

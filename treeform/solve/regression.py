@@ -29,6 +29,7 @@ from treeform.solve.engines import recheck_of
 from treeform.solve.ledger import Ledger
 from treeform.solve.options import SolveOptions
 from treeform.solve.result import Limit
+from treeform.solve.verification import Verified
 
 if TYPE_CHECKING:
     from treeform.shape import Shape
@@ -169,10 +170,11 @@ def run_regression(
 ) -> Limit | None:
     """Run the engine, and enter its trees and bounds in the ledger."""
     ledger.set_phase(engine.name)
+    judged: dict[int, tuple[DecisionGraph, Verified]] = {}  # with the graph, so that no other has its id
 
     def on_incumbent(seconds: float, upper: int, lower: int, graph: DecisionGraph | None) -> None:
         if graph is not None:
-            ledger.submit(graph, engine.name)
+            judged[id(graph)] = graph, ledger.submit(graph, engine.name)
         ledger.prove_lower(_scaled(question, lower), engine.name)
 
     run = EngineRun(
@@ -186,9 +188,9 @@ def run_regression(
     lower: int | Fraction = _scaled(question, outcome.lower)
     if outcome.graph is not None:
         # Judged alone: a better model from elsewhere would contradict the claim, and must not be taken for it.
-        judged = ledger.submit(outcome.graph, engine.name)
+        _, verified = judged.get(id(outcome.graph)) or (None, ledger.submit(outcome.graph, engine.name))
         if outcome.proved:
-            lower = judged.value
+            lower = verified.value
     elif outcome.proved:
         ledger.prove_infeasible(engine.name, (), recheck)
         return None

@@ -52,7 +52,7 @@ std::unique_ptr<Fronts> make_fronts(const FrontInput& in, const std::vector<Acti
     if (features_counted > kMostFeatures) throw std::invalid_argument("too many features for a budget");
     constexpr int kAllWords = 1 + kMostFeatures / 64;
     if (active.size() > kFewActive || features_counted > 64)
-        return of<kAllWords>(in, active, Sizes<4, kFewActive, kMostActive>());
+        return of<kAllWords>(in, active, Sizes<kFewActive, kMostActive>());
     if (in.settings.max_features > 0 || in.table.clash_begin) return of<2>(in, active, Sizes<4, kFewActive>());
     return of<0>(in, active, Sizes<1, 4, kFewActive>());
 }

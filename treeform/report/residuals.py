@@ -1,0 +1,111 @@
+"""Residuals of a regression model: by leaf, and by group of the columns that somebody asked about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treeform.data import Dataset
+from treeform.errors import TreeformError
+from treeform.graph.values import value_text
+from treeform.report.fairness import Attribute
+from treeform.requirements.groups import Groups
+
+if TYPE_CHECKING:
+    from treeform.graph import DecisionGraph
+
+HEAD = (
+    "rows",
+    "mean target",
+    "mean prediction",
+    "mean residual",
+    "mean absolute",
+    "root mean square",
+    "largest",
+)
+"""Columns of a table; a residual is the target less the prediction, and means are by weight."""
+
+
+@dataclass(frozen=True)
+class ResidualTable:
+    """Residuals of several parts of the rows.
+
+    Attributes
+    ----------
+    parts : str
+        What tells the parts apart: "leaf", or the name of a column.
+    rows_of : str
+        Which rows: "training" or "held-out".
+    rows : tuple of tuple of str
+        A part's name, and figures as in `HEAD`.
+    note : str
+        Why there are no rows, where there are none.
+    head : tuple of str
+        Names of the figures.
+    """
+
+    parts: str
+    rows_of: str
+    rows: tuple[tuple[str, ...], ...]
+    note: str = ""
+    head: tuple[str, ...] = HEAD
+
+
+def residual_tables(
+    graph: DecisionGraph, data: Dataset, attributes: Sequence[tuple[str, Attribute]], rows_of: str
+) -> tuple[ResidualTable, ...]:
+    """A table of the leaves and one for each attribute."""
+    if data.quantity is None:
+        return ()
+    leaf = graph.apply(data.X)
+    parts = (
+        (f"{k}: {value_text(graph.values[graph.label[node]])}", leaf == node)
+        for k, node in enumerate(np.flatnonzero(graph.feature < 0).tolist(), 1)
+    )
+    tables = [ResidualTable("leaf", rows_of, tuple(_rows(graph, data, leaf, parts)))]
+    for name, attribute in attributes:
+        try:
+            groups = attribute if isinstance(attribute, Groups) else Groups.of(attribute, data)
+        except TreeformError as error:
+            tables.append(ResidualTable(name, rows_of, (), str(error).splitlines()[0]))
+            continue
+        if len(groups.codes) != data.n_samples:
+            tables.append(ResidualTable(name, rows_of, (), "the groups were given for other rows"))
+            continue
+        of = ((str(label), groups.codes == k) for k, label in enumerate(groups.labels))
+        tables.append(ResidualTable(name, rows_of, tuple(_rows(graph, data, leaf, of))))
+    return tuple(tables)
+
+
+def _rows(
+    graph: DecisionGraph,
+    data: Dataset,
+    leaf: NDArray[np.int64],
+    parts: Iterator[tuple[str, NDArray[np.bool_]]],
+) -> Iterator[tuple[str, ...]]:
+    assert data.quantity is not None
+    target = np.asarray(data.quantity.values, dtype=np.float64)
+    predicted = np.array([float(graph.values[graph.label[node]]) for node in leaf.tolist()])
+    for name, of in [*parts, ("all", np.ones(data.n_samples, dtype=bool))]:
+        if not of.any():
+            yield (name, "0", *["–"] * (len(HEAD) - 1))
+            continue
+        weight, residual = data.weights[of], target[of] - predicted[of]
+        figures = (
+            np.average(target[of], weights=weight),
+            np.average(predicted[of], weights=weight),
+            np.average(residual, weights=weight),
+            np.average(abs(residual), weights=weight),
+            np.sqrt(np.average(residual**2, weights=weight)),
+            abs(residual).max(),
+        )
+        yield (name, str(int(of.sum())), *(f"{_near_zero(float(value), target):.6g}" for value in figures))
+
+
+def _near_zero(value: float, target: NDArray[np.float64]) -> float:
+    """0 in place of what is only rounding."""
+    return 0.0 if abs(value) < 1e-12 * (1 + abs(target).max()) else value
