@@ -384,7 +384,7 @@ class SizeTableSearch:
         if isinstance(stated, Variants):
             sized = stated.for_size(question.shape, question.objective, question.requirements)
             stated = sized or stated.tuned_for(self.plan.backend.capabilities.forms)
-        part = schedule.EACH_ROW.of(self.budget)
+        part = (schedule.ROW_OF_ONE if m == 1 else schedule.EACH_ROW).of(self.budget)
         ledger.budget = part
         search = CompiledSearch(question, stated, self.plan.backend, ledger, part)
         try:
