@@ -81,7 +81,7 @@ class UnivariateSplits(Component):
     ``g[u, k]`` = "u tests this feature, at its k-th threshold or a later one": a point goes left iff g holds at
     its own place in the order, one term per feature, and branching on g halves a range of thresholds.
 
-    Nodes of the last layer lead to terminals only. Their literals also say where the left side leads,
+    Nodes of the last layer lead to terminals only. Their literals also state where the left side leads,
     ``leads[u, k, c]``: the product of the choice of a test and the choice of a class, which the relaxation of
     (9)-(10) and (13)-(14) takes apart. With it the relaxation is exact once the nodes above are fixed, and
     branching on the last layer is not needed.
@@ -142,8 +142,8 @@ class UnivariateSplits(Component):
         for points, side in tests.read(g, g * 0, d - passes, d * 0):
             model.add(left[points] == side + passes, "side of every point at every node")
         # (13) w-_iu = 1 only if x_i goes left at u     (14) w+_iu = 1 only if it goes right
-        model.add(w[:, :, 0] <= left, "(13) left only where the test says so")
-        model.add(w[:, :, 1] <= d - left, "(14) right only where the test says so")
+        model.add(w[:, :, 0] <= left, "(13) left only where the test sends the sample")
+        model.add(w[:, :, 1] <= d - left, "(14) right only where the test sends the sample")
         return Sides(nodes, left)
 
 

@@ -131,7 +131,7 @@ class Topology(Component):
             model.add(z_last <= y_terminal[skeleton.last], "(9)-(10) flow from the last layer")
         if skeleton.n_arcs and not skeleton.is_tree:
             model.add(ports.z <= y, "(9)-(10) flow between nodes along chosen arcs")
-        # In a tree, (9)-(10) on inner arcs read w-_iv + w+_iv <= d_v: the split component says so, as it says
+        # In a tree, (9)-(10) on inner arcs read w-_iv + w+_iv <= d_v: the split component states it, as it states
         # for the last layer which terminals points may arrive at, unless it reads the flows of that layer.
 
 

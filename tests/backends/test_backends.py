@@ -390,7 +390,7 @@ def test_a_child_that_dies_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_pyomo_names_what_pyomo_cannot_use() -> None:
-    with pytest.raises(SolverFailed, match="no_such_solver"):
+    with pytest.raises(SolverNotAvailable, match="no_such_solver"):
         Pyomo("no_such_solver").open(knapsack(5, 2)).solve(Run(time_limit=20.0))
 
 

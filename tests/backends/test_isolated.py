@@ -201,11 +201,11 @@ def test_points_that_violate_rows_are_refused() -> None:
 
 @pytest.mark.drawn(1)
 @pytest.mark.parametrize("fault", ["wrong bound", "wrong infeasibility"])
-def test_what_a_point_refutes_is_not_believed(fault: str) -> None:
+def test_claims_that_a_point_refutes_are_refused(fault: str) -> None:
     bounds: list[float] = []
     outcome = ask(fault, Run(hint=np.zeros(5), on_bound=bounds.append))
     assert (outcome.verdict, outcome.bound, outcome.reason) == (Verdict.FEASIBLE, None, "solver")
-    assert "disbelieved" in outcome.info
+    assert "refuted" in outcome.info
     assert not bounds
 
 

@@ -233,8 +233,8 @@ class Session(ABC):
         reason = answer.reason or watch.reason
         if checker.contradicts(answer.bound):
             bound, reason = None, reason or "solver"
-            info["disbelieved"] = (
-                f"its bound {answer.bound:g}, since a point of {checker.best_value:g} satisfies all rows"
+            info["refuted"] = (
+                f"a bound of {answer.bound:g}, where a point of {checker.best_value:g} satisfies all rows"
             )
         verdict = answer.verdict
         if x is None and checker.excluded(answer.bound):
@@ -243,7 +243,7 @@ class Session(ABC):
             if x is None:
                 return Outcome(verdict, None, None, None, seconds, info)
             # It refuted a point that treeform has checked: its verdict is not used.
-            info["disbelieved"] = "its proof of infeasibility, since a point satisfies all rows"
+            info["refuted"] = "infeasibility, where a point satisfies all rows"
             return Outcome(Verdict.FEASIBLE, x, None, "solver", seconds, info)
         if x is None:
             verdict = Verdict.UNKNOWN

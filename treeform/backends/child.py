@@ -1,6 +1,6 @@
 """Solvers that may abort or cannot be stopped, in a child process.
 
-The child carries out one task at a time: it calls the function of treeform that the task names, may tell news
+The child carries out one task at a time: it calls the function of treeform that the task names, may report progress
 meanwhile, and returns what the function returned or raised (:mod:`treeform.backends.child_main`). It may be asked to
 stop, and it is killed when it does not.
 """
@@ -26,7 +26,7 @@ from treeform.errors import SolverFailed, TreeformError
 
 INSIDE = "TREEFORM_CHILD"
 """Set in the environment of a child, whose own children belong to its group and are killed with it."""
-LAST_WORDS = 1.0
+LAST_MESSAGES = 1.0
 """Seconds to wait for what is still in the pipe of a process that has ended."""
 PIPE = 1 << 20
 """Bytes of the pipe to the child."""
@@ -61,7 +61,7 @@ class Child:
         function: str,
         task: dict[str, Any],
         watch: Watch,
-        hear: Callable[[Any], None] | None = None,
+        on_message: Callable[[Any], None] | None = None,
         patience: float = 0.0,
     ) -> Any:
         """The result of ``module.function(task)``, or None if it was stopped.
@@ -74,8 +74,8 @@ class Child:
             Travels as a pickle; arrays are not copied on this side.
         watch : Watch
             Says when to stop.
-        hear : callable, optional
-            Called in another thread with what the function tells meanwhile.
+        on_message : callable, optional
+            Called in another thread with what the function reports meanwhile.
         patience : float
             Seconds that the task has to return after it was asked to stop; then the child is killed.
 
@@ -87,26 +87,26 @@ class Child:
             If the process died, or sent what is no answer.
         """
         process = self._running()
-        talk = _Talk(process, ("task", (module, function, task)), hear)
-        talk.start()
+        exchange = _Exchange(process, ("task", (module, function, task)), on_message)
+        exchange.start()
         asked: float | None = None
-        while talk.is_alive():
-            talk.join(POLL)
-            if talk.is_alive() and _gone(process):
+        while exchange.is_alive():
+            exchange.join(POLL)
+            if exchange.is_alive() and _gone(process):
                 # A process that the solver started may hold the other end of the pipe.
-                talk.join(LAST_WORDS)
+                exchange.join(LAST_MESSAGES)
                 break
-            if not talk.is_alive() or not watch.ending:
+            if not exchange.is_alive() or not watch.ending:
                 continue
             if asked is None:
                 asked = time.monotonic()
-                talk.ask_to_stop()
+                exchange.ask_to_stop()
             if time.monotonic() - asked >= patience:
                 self.close()
                 return None
-        if talk.reply is None:
-            raise self._died(process, talk)
-        kind, value = talk.reply
+        if exchange.reply is None:
+            raise self._died(process, exchange)
+        kind, value = exchange.reply
         if kind == "error":
             raise _rebuilt(*value)
         return value
@@ -149,9 +149,9 @@ class Child:
         _alive.add(self)
         return self._process
 
-    def _died(self, process: subprocess.Popen[bytes], talk: _Talk) -> SolverFailed:
+    def _died(self, process: subprocess.Popen[bytes], exchange: _Exchange) -> SolverFailed:
         """The error for a process that gave no answer; it is gone after this."""
-        deadline = time.monotonic() + LAST_WORDS
+        deadline = time.monotonic() + LAST_MESSAGES
         while not (gone := _gone(process)) and time.monotonic() < deadline:
             time.sleep(POLL / 5)
         output = self._output
@@ -160,7 +160,7 @@ class Child:
         if not gone:
             return SolverFailed(
                 "the process of the solver sent what is no answer",
-                cause=f"{type(talk.broken).__name__}: {talk.broken}",
+                cause=f"{type(exchange.broken).__name__}: {exchange.broken}",
                 fix="try another solver",
             )
         return SolverFailed(
@@ -170,14 +170,14 @@ class Child:
         )
 
 
-class _Talk(threading.Thread):
+class _Exchange(threading.Thread):
     """Sends one task, hears the news, and keeps the reply."""
 
-    def __init__(self, process: subprocess.Popen[bytes], task: Any, hear: Callable[[Any], None] | None):
+    def __init__(self, process: subprocess.Popen[bytes], task: Any, on_message: Callable[[Any], None] | None):
         super().__init__(name="treeform child", daemon=True)
         assert process.stdin is not None and process.stdout is not None
         self._to, self._from = process.stdin, process.stdout
-        self._task, self._hear = task, hear
+        self._task, self._on_message = task, on_message
         self._sent = threading.Event()
         self.reply: tuple[str, Any] | None = None
         self.broken: Exception | None = None
@@ -191,8 +191,8 @@ class _Talk(threading.Thread):
                 kind, value = receive(self._from)
                 if kind != "news":
                     self.reply = (kind, value)
-                elif self._hear is not None:
-                    self._hear(value)
+                elif self._on_message is not None:
+                    self._on_message(value)
         except Exception as error:
             self.broken = error
 

@@ -123,7 +123,7 @@ class Growth:
 class IsolatedSession(Session):
     """A model in the parent, and the same model in a child that is started anew whenever it was lost."""
 
-    # The child keeps to its limits itself, and has a moment to tell what it found.
+    # The child keeps to its limits itself, and has a moment to send its results.
     grace = 0.8
     patience = 1.6
     kill_after = 0.8
@@ -156,7 +156,7 @@ class IsolatedSession(Session):
         }
         try:
             result = self._child.call(
-                __name__, "solve_in_child", task, watch, _Hearing(watch), self.kill_after
+                __name__, "solve_in_child", task, watch, _Forward(watch), self.kill_after
             )
         except BaseException as error:
             self._sent = None
@@ -172,7 +172,7 @@ class IsolatedSession(Session):
             # Its solver is still busy in a thread.
             self._sent = None
             self._child.close()
-        return _heard(result, watch)
+        return _completed(result, watch)
 
     def _growth(self) -> Growth:
         """What the child does not have yet; it has it after this."""
@@ -190,7 +190,7 @@ class IsolatedSession(Session):
         return growth
 
 
-def _heard(answer: Answer, watch: Watch) -> Answer:
+def _completed(answer: Answer, watch: Watch) -> Answer:
     """The child's answer with its refused points counted here; who asked the child to stop is known here only."""
     info = dict(answer.info)
     watch.checker.count_refused(info.pop("rejected", 0), info.pop("violated", {}))
@@ -198,8 +198,8 @@ def _heard(answer: Answer, watch: Watch) -> Answer:
     return replace(answer, reason=reason, info=info)
 
 
-class _Hearing:
-    """Passes on what a child tells."""
+class _Forward:
+    """Passes what a child reports to the watch."""
 
     def __init__(self, watch: Watch) -> None:
         self.watch = watch
@@ -246,7 +246,7 @@ class Copy(Model):
             self.objective = growth.objective
 
 
-class Guest:
+class ChildSolver:
     """The solver of this process, its model and its session."""
 
     def __init__(self, solver: Backend) -> None:
@@ -264,17 +264,17 @@ class Guest:
         return self.session
 
 
-_guest: Guest | None = None
+_child_solver: ChildSolver | None = None
 
 
 def solve_in_child(task: dict[str, Any]) -> Answer:
     """What a child process does: take over what is new of the model, and answer one question."""
-    global _guest
+    global _child_solver
     cap_memory(task["memory"])
     if task["solver"] is not None:
-        _guest = Guest(pickle.loads(task["solver"]))
-    assert _guest is not None
-    session = _guest.take(task["growth"])
+        _child_solver = ChildSolver(pickle.loads(task["solver"]))
+    assert _child_solver is not None
+    session = _child_solver.take(task["growth"])
     hint, cutoff, assumptions = task["question"]
     deadline = task["deadline"]
     run = Run(

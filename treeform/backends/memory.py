@@ -14,7 +14,7 @@ except ImportError:  # Windows has no such limits
 LEAST_MEMORY = 256
 """Megabytes that a child needs before any solver."""
 SIGNS = ("memory", "bad_alloc", "out of mem", "cannot allocate", "can't start new thread")
-"""Words with which Python, C++ and solvers say that there was no memory left."""
+"""Phrases of Python, C++ and solvers for "no memory left"."""
 
 
 def check_memory_limit(megabytes: int | None) -> int | None:

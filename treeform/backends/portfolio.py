@@ -25,7 +25,7 @@ from treeform.errors import RouteError, SolverFailed, SpecError
 from treeform.model import Model
 
 #: Seconds in which members may report their last bound after the time limit.
-LAST_WORDS = 0.3
+LAST_MESSAGES = 0.3
 #: The members when none are named.
 USUAL = ("cp-sat", "highs")
 
@@ -185,7 +185,7 @@ class PortfolioSession(Session):
         if not self._over.is_set():
             self._over.set()
             for thread in self._busy:
-                thread.join(LAST_WORDS / len(self._busy))
+                thread.join(LAST_MESSAGES / len(self._busy))
         answer = race.answer()
         if self._refusals:
             answer.info["left out"] = list(self._refusals)
@@ -245,7 +245,7 @@ class Race:
             self._outcomes[name] = outcome
             if outcome.x is not None:
                 self._checker.take(outcome.x)
-            faults = [outcome.info[key] for key in ("disbelieved", "killed") if key in outcome.info]
+            faults = [outcome.info[key] for key in ("refuted", "killed") if key in outcome.info]
             self._failures += [SolverFailed(f"{name}: {fault}") for fault in faults]
             if outcome.verdict in (Verdict.OPTIMAL, Verdict.INFEASIBLE) and self._believed(name, outcome):
                 self._settled, self._authors = outcome, name

@@ -21,7 +21,7 @@ from treeform.backends.programs import find_program
 from treeform.backends.rows import narrowed, with_cutoff
 from treeform.backends.run import LINEAR, Answer, Capabilities, Reason, Run, Verdict
 from treeform.backends.watch import Watch
-from treeform.errors import SolverFailed, SpecError
+from treeform.errors import SolverNotAvailable, SpecError
 from treeform.model import Model
 
 #: Solver names of Pyomo, and the program that each one starts.
@@ -146,7 +146,7 @@ def solve_in_child(task: dict[str, Any]) -> tuple[str, Reason | None, np.ndarray
     pyo = load("pyomo.environ", "pyomo", Pyomo.install)
     solver = pyo.SolverFactory(task["solver"], **_program(task["solver"]))
     if not solver.available(exception_flag=False):
-        raise SolverFailed(
+        raise SolverNotAvailable(
             f"Pyomo cannot use the solver {task['solver']!r}",
             cause="Pyomo does not know it, or it is not installed",
             fix=HOW.get(task["solver"], "see 'pyomo help --solvers' for the names that it knows"),

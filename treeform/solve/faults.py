@@ -16,8 +16,8 @@ def faults(info: Mapping[str, Any]) -> Iterator[str]:
         yield f"was killed: {info['killed']}"
     if info.get("abandoned"):
         yield "did not stop when asked to, and was left alone"
-    if "disbelieved" in info:
-        yield f"was not believed: {info['disbelieved']}"
+    if "refuted" in info:
+        yield f"made a claim that a checked point refutes: {info['refuted']}"
     if info.get("rejected"):
         rows = ", ".join(info.get("violated", {}))
         yield f"gave {info['rejected']} points that violate rows" + (f" ({rows})" if rows else "")

@@ -97,7 +97,7 @@ FIRST_BOUNDS = Share(0.2, most=10.0, least=0.1, unlimited=10.0)
 EACH_ROW = Share(0.4, least=0.1)
 """The solver on one number of tests, before the next has its turn."""
 
-ROW_OF_ONE = Share(0.7, least=0.1)
+ROW_OF_ONE = Share(0.49, least=0.1)
 """The solver on a single test: every price needs it, and of all rows it is the one that is most often proved."""
 
 FRONTIER_STEP = Share(0.25, least=0.1)
