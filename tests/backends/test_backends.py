@@ -27,7 +27,7 @@ from treeform.backends import (
 )
 from treeform.backends.packages import load
 from treeform.backends.stderr import without_lines
-from treeform.errors import ModelError, RouteError, SolverFailed
+from treeform.errors import ModelError, RouteError, SolverFailed, SolverNotAvailable
 from treeform.model import Model, any_of, at_most
 
 OPTIMISERS = [HiGHS(), CPSAT(), MathOpt("scip")]
