@@ -15,8 +15,8 @@ from treeform.model import Kind, Model
 
 
 def test_the_template_is_a_solver() -> None:
-    report = check_backend(Enumeration(), models=8)
-    assert report.models == 8
+    report = check_backend(Enumeration(), models=12)
+    assert report.models == 12
     assert report.runs >= 10 * report.models
     assert len(report.forms) == 2 * len(Kind)
     assert "no disagreement" in str(report)
