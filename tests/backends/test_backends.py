@@ -66,7 +66,7 @@ def hard(backend: Backend) -> Model:
 def test_the_time_limit_is_kept(backend: Backend) -> None:
     session = backend.open(hard(backend))
     start = time.process_time()
-    outcome = session.solve(Run(time_limit=0.5))
+    outcome = session.solve(Run(time_limit=0.2))
     assert time.process_time() - start < 2.5  # of the processor: the machine may be busy
     assert outcome.reason == "time"
     assert outcome.verdict in (Verdict.FEASIBLE, Verdict.UNKNOWN)
@@ -81,7 +81,7 @@ def test_stop_ends_the_run_and_keeps_the_best(backend: Backend) -> None:
     silent = backend.name == "mathopt:scip"
     session = backend.open(knapsack(120, 60) if silent else hard(backend))
     clock = time.process_time if silent else time.monotonic
-    stop_at = clock() + (15.0 if backend.capabilities.objective and not silent else 1.5)
+    stop_at = clock() + (1.5 if silent else 15.0 if backend.capabilities.objective else 0.3)
     spent: list[float] = []
 
     def stop() -> bool:
@@ -176,7 +176,10 @@ def test_cutoffs(backend: Backend) -> None:
 def test_a_hint_survives_a_run_without_time(backend: Backend) -> None:
     model = knapsack()
     session = backend.open(model)
-    first = session.solve(Run(time_limit=0.7))
+    found: list[np.ndarray] = []
+    # SCIP reports its models at the end only.
+    limit = 0.7 if backend.name == "mathopt:scip" else 60.0
+    first = session.solve(Run(stop=lambda: bool(found), on_solution=found.append, time_limit=limit))
     assert first.x is not None
     hinted = session.solve(Run(hint=first.x, time_limit=0.05))
     assert hinted.x is not None

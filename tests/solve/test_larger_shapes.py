@@ -57,7 +57,7 @@ def test_an_engine_that_is_stopped_has_the_best_tree_of_the_depth_before(engine)
         stated, parity = problem(tf.Tree(depth), 2 if binary else 0)
         stated += parity
         task = relax(stated.question, engine).task
-        answer = engine.run(stated.data, task, EngineRun(time_limit=None if depth == 2 else 1))
+        answer = engine.run(stated.data, task, EngineRun(time_limit=None if depth == 2 else 0.4))
         costs[depth] = answer.upper
         assert answer.proved or depth == 7
     assert costs[7] <= costs[2]
@@ -68,7 +68,7 @@ def test_a_size_table_has_the_models_of_the_shape_with_a_layer_less():
     for depth in (1, 4):
         stated, parity = problem(tf.Tree(depth), rows=200)
         stated += [parity, FewApproved(80)]
-        tables[depth] = stated.size_table(time_limit=None if depth == 1 else 3)
+        tables[depth] = stated.size_table(time_limit=None if depth == 1 else 1.5)
     assert tables[1].proved
     assert all(row.upper <= tables[1].rows[1].upper for row in tables[4].rows[1:])
 
@@ -76,7 +76,7 @@ def test_a_size_table_has_the_models_of_the_shape_with_a_layer_less():
 def test_a_curve_passes_models_on_to_greater_depths():
     stated, parity = problem(tf.Tree(4), rows=200)
     stated += [parity, FewApproved(80)]
-    tables = stated.pareto(time_limit=2).tables
+    tables = stated.pareto(time_limit=1).tables
     for depth in sorted(tables)[1:]:
         for below, row in zip(tables[depth - 1].rows, tables[depth].rows, strict=False):
             assert row.upper <= below.upper
