@@ -193,9 +193,7 @@ def main(before: str = "7c02411", runs: int = 5, cases: str = USUAL) -> None:
     """Measure; `before` is a commit, `cases` are beginnings of names with semicolons between them."""
     folder = SESSION.raw / before
     if not (folder / "treeform").exists():
-        raise SystemExit(
-            f"first: pip install --no-deps --target {folder} 'treeform @ git+file://{ROOT}@{before}'"
-        )
+        raise SystemExit(f"first: pip install --no-deps --target {folder} git+file://{ROOT}@{before}")
     figures = Figures("versions", ("case", "run", "version"), before=before)
     chosen = [case for case in CASES if case.startswith(tuple(cases.split(";")))]
     for run in range(runs):

@@ -11,6 +11,8 @@ import treeform as tf
 from treeform.errors import SpecError
 from treeform.language.objective import Objective
 from treeform.language.requirement_text import held_or_paid, read
+from treeform.solve import in_parts
+from treeform.solve.result import Limit
 from treeform.testing import brute_force, draw_cases
 
 OF_TOTALS = [
@@ -113,6 +115,23 @@ def test_the_steps_of_a_soft_count_are_searched_only_where_there_is_room():
     hard = tf.Problem(X, y, shape=tf.Tree(4))
     hard += tf.MaxNodes(2)
     assert result.objective == hard.solve().objective  # no test is worth 30 errors
+
+
+def test_a_step_that_stays_open_has_the_bound_of_looser_ones(monkeypatch):
+    rng = np.random.default_rng(3)
+    X, y = rng.integers(0, 2, (60, 5)), rng.integers(0, 2, 60)
+    problem = tf.Problem(X, y, shape=tf.Tree(2)).minimize(tf.Error() + tf.MaxNodes(1).soft("1/10"))
+    without = tf.Problem(X, y, shape=tf.Tree(2)).solve().objective
+    searched = in_parts._Several.searched
+
+    def open_but_for_the_loosest(self, inner):
+        return searched(self, inner) if inner.title.startswith("part 1 ") else Limit.TIME
+
+    monkeypatch.setattr(in_parts._Several, "searched", open_but_for_the_loosest)
+    result = problem.solve()
+    assert without > 0
+    assert result.bound == without
+    assert result.bound < result.objective
 
 
 def test_what_is_lacking_is_the_violation():

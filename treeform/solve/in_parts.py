@@ -184,9 +184,10 @@ class _Several(Whole):
                 return limits[0] if limits else None
             part = _part(self.question, chosen, self.value())
             looser = [b for b, other in zip(bounds, combinations, strict=False) if _includes(other, chosen)]
+            at_least = max((bound for bound in looser if bound is not None), default=Fraction(0))
             if looser and self._no_room(looser, part):
                 done.append(None)
-                bounds.append(None if None in looser else max(b for b in looser if b is not None))
+                bounds.append(None if None in looser else at_least)
                 continue
             inner = PartLedger(part, self.ledger, f"part {index + 1} of {len(combinations)}")
             seconds = schedule.equal_part(self.ledger.budget.remaining, len(combinations) - index)
@@ -194,7 +195,7 @@ class _Several(Whole):
             limit = self.searched(inner)
             limits += [] if limit is None else [limit]
             done.append(inner)
-            bounds.append(inner.bound)
+            bounds.append(None if inner.bound is None else max(inner.bound, at_least))
         amounts = [sum((one.plus for one in chosen), Fraction(0)) for chosen in combinations]
         values = [bound + plus for bound, plus in zip(bounds, amounts, strict=True) if bound is not None]
         if values:
