@@ -199,18 +199,18 @@ def test_a_requirement_that_is_not_kept_is_found(monkeypatch):
 
 def test_runs_are_resumed(tmp_path):
     out, said = tmp_path / "cases.jsonl", []
-    first = attack(range(0, 4), out, seed=1, announce=said.append)
-    assert sorted(first) == list(range(4))
+    first = attack(range(0, 2), out, seed=1, announce=said.append)
+    assert sorted(first) == list(range(2))
     with out.open("a") as file:
-        file.write('{"case": 4, "se')  # cut off by an interruption
+        file.write('{"case": 2, "se')  # cut off by an interruption
     out.write_text(out.read_text() + "\n")
     before = out.read_text()
-    both = attack(range(0, 10), out, seed=1, processes=2, announce=said.append)
-    assert sorted(both) == list(range(10))
+    both = attack(range(0, 6), out, seed=1, processes=2, announce=said.append)
+    assert sorted(both) == list(range(6))
     assert out.read_text().startswith(before)
-    assert "6 of 10 cases to run" in said
-    assert sorted(read_records(out)) == list(range(10))
-    assert "10 cases" in summary(both.values())
+    assert "4 of 6 cases to run" in said
+    assert sorted(read_records(out)) == list(range(6))
+    assert "6 cases" in summary(both.values())
     with pytest.raises(SystemExit, match="seed"):
         attack(range(3), out, seed=2)
 
