@@ -7,6 +7,7 @@ from treeform.engines import DiagramSearch
 from treeform.solve import unrolled_trees
 from treeform.solve.budget import Budget
 from treeform.solve.ledger import Ledger
+from treeform.solve.relaxation import relax
 
 
 def _table(seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -38,7 +39,9 @@ def test_no_diagram_is_below_the_bound_of_the_trees(monkeypatch):
     for seed, optimum in enumerate(optima):
         question = _drawn(seed).question
         ledger = Ledger(question, Budget(None))
-        unrolled_trees.bound_by_trees(question, tf.DiagramSearch(), ledger, Budget(None))
+        unrolled_trees.bound_by_trees(
+            tf.DiagramSearch(), relax(question, tf.DiagramSearch()), ledger, Budget(None)
+        )
         lower = question.to_units(ledger.lower)
         assert lower <= optimum
         tight += lower == optimum

@@ -55,11 +55,25 @@ def confusion(graph: DecisionGraph, data: Dataset) -> np.ndarray:
     return counted
 
 
-class RatioTerm(Term):
-    """A ratio of two sums, ``numerator / denominator``, at least 0; the denominator is positive for every model."""
+class UnstatedTerm(Term):
+    """A term that no model for a solver states: it is minimised by solving for costs, again and again."""
 
     is_sum: ClassVar[bool] = False
     is_whole: ClassVar[bool] = False
+
+    def unit(self, data: Dataset) -> Fraction:
+        return Fraction(1)
+
+    def build(self, model: Model, ports: Ports) -> Expr:
+        raise SpecError(
+            f"{self} is no part of a compiled objective",
+            cause="it is minimised by solving for costs, again and again",
+            fix="use problem.minimize(...) and problem.solve()",
+        )
+
+
+class RatioTerm(UnstatedTerm):
+    """A ratio of two sums, ``numerator / denominator``, at least 0; the denominator is positive for every model."""
 
     @abstractmethod
     def numerator(self, data: Dataset) -> Count:
@@ -76,16 +90,6 @@ class RatioTerm(Term):
     def evaluate(self, graph: DecisionGraph, data: Dataset) -> Fraction:
         counted = confusion(graph, data)
         return Fraction(self.numerator(data).value(counted), self.denominator(data).value(counted))
-
-    def unit(self, data: Dataset) -> Fraction:
-        return Fraction(1)
-
-    def build(self, model: Model, ports: Ports) -> Expr:
-        raise SpecError(
-            f"the ratio {self} is no part of a compiled objective",
-            cause="it is minimised by solving for costs, again and again",
-            fix="use problem.minimize(...) and problem.solve()",
-        )
 
     def at(self, data: Dataset, ratio: Fraction) -> tuple[Cost, Fraction]:
         """Costs, and the least value c of theirs at which no model has a ratio below ``ratio``.
@@ -106,7 +110,7 @@ class RatioTerm(Term):
         return Cost([[cell - min(row) for cell in row] for row in cells]), -constant * data.weight_unit
 
 
-class TwoCountTerm(Term):
+class TwoCountTerm(UnstatedTerm):
     """A loss that depends on two counts x and y, such as false positives and false negatives, and grows with both.
 
     Attributes
@@ -116,8 +120,6 @@ class TwoCountTerm(Term):
         corners (X, 0) and (0, Y), which have at least this loss.
     """
 
-    is_sum: ClassVar[bool] = False
-    is_whole: ClassVar[bool] = False
     turning: ClassVar[Fraction]
 
     @abstractmethod
@@ -141,16 +143,6 @@ class TwoCountTerm(Term):
     def evaluate(self, graph: DecisionGraph, data: Dataset) -> Fraction:
         x, y = self.point(graph, data)
         return self.loss(data, Fraction(x), Fraction(y))
-
-    def unit(self, data: Dataset) -> Fraction:
-        return Fraction(1)
-
-    def build(self, model: Model, ports: Ports) -> Expr:
-        raise SpecError(
-            f"{self} is no part of a compiled objective",
-            cause="it is minimised by solving for costs, again and again",
-            fix="use problem.minimize(...) and problem.solve()",
-        )
 
     def cost(self, data: Dataset, a: int, b: int) -> Cost:
         """``a x + b y`` as costs of predictions."""

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar
-
-import numpy as np
+from typing import TYPE_CHECKING, ClassVar
 
 from treeform.language.composed import Count, RatioTerm
-from treeform.language.objective_text import quoted, settings_in
-from treeform.objectives.settings import only
-from treeform.requirements.groups import favourable_code
+from treeform.objectives.of_class import OfClass
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -19,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class F1Loss(RatioTerm):
+class F1Loss(OfClass, RatioTerm):
     """1 less the F1 score of one class: ``(FP + FN) / (2 TP + FP + FN)``.
 
     Minimised exactly by Dinkelbach's iterations: each solves for costs of false positives and false negatives, with all
@@ -42,48 +38,18 @@ class F1Loss(RatioTerm):
     class, 2 TP + FP + FN = 2 P + FP - FN, which is at least P.
     """
 
-    positive: Any = None
     name: ClassVar[str] = "f1_loss"
-
-    def bind(self, data: Dataset, **context: Any) -> F1Loss:
-        label = data.classes[favourable_code(self.positive, data, self, "positive")]
-        return replace(self, positive=label.item() if isinstance(label, np.generic) else label)
 
     def numerator(self, data: Dataset) -> Count:
         """FP + FN."""
-        return Count(self._cells(data, false_positive=1, false_negative=1))
+        return self._mistakes(data, false_positive=1, false_negative=1)
 
     def denominator(self, data: Dataset) -> Count:
         """2 P + FP - FN."""
-        return Count(self._cells(data, false_positive=1, false_negative=-1), 2 * self._positives(data))
+        return self._mistakes(data, false_positive=1, false_negative=-1, constant=2 * self._positives(data))
 
     def least_denominator(self, data: Dataset) -> int:
         return self._positives(data)
 
     def largest(self, data: Dataset, shape: Shape) -> Fraction:
         return Fraction(1)
-
-    def _code(self, data: Dataset) -> int:
-        return favourable_code(self.positive, data, self, "positive")
-
-    def _positives(self, data: Dataset) -> int:
-        return int(data.class_weights[self._code(data)])
-
-    def _cells(self, data: Dataset, false_positive: int, false_negative: int) -> tuple[tuple[int, ...], ...]:
-        code, classes = self._code(data), range(data.n_classes)
-        return tuple(
-            tuple(
-                false_positive * (truth != code and guess == code)
-                + false_negative * (truth == code and guess != code)
-                for guess in classes
-            )
-            for truth in classes
-        )
-
-    @classmethod
-    def from_text(cls, inside: str | None) -> F1Loss:
-        settings = only(settings_in(inside, cls.name), ("positive",), cls.name)
-        return cls(settings.get("positive"))
-
-    def __str__(self) -> str:
-        return self.name if self.positive is None else f"{self.name}[positive={quoted(str(self.positive))}]"

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar
-
-import numpy as np
+from typing import TYPE_CHECKING, ClassVar
 
 from treeform.errors import SpecError
 from treeform.language.composed import Count, TwoCountTerm
 from treeform.language.costs import LARGEST_COST, too_large
-from treeform.language.objective_text import quoted, settings_in
-from treeform.objectives.settings import only
-from treeform.requirements.groups import favourable_code
+from treeform.objectives.of_class import OfClass
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -23,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class MatthewsLoss(TwoCountTerm):
+class MatthewsLoss(OfClass, TwoCountTerm):
     """1 less the square of Matthews' correlation coefficient; a negative correlation adds its square.
 
     The coefficient of two classes, phi, is a square root; its square is a fraction, and orders models alike. The least
@@ -57,7 +53,6 @@ class MatthewsLoss(TwoCountTerm):
     0.5
     """
 
-    positive: Any = None
     name: ClassVar[str] = "matthews_loss"
     turning: ClassVar[Fraction] = Fraction(1)
 
@@ -67,21 +62,13 @@ class MatthewsLoss(TwoCountTerm):
         square = 1 - value
         return math.copysign(math.sqrt(abs(square)), square)
 
-    def bind(self, data: Dataset, **context: Any) -> MatthewsLoss:
-        label = data.classes[favourable_code(self.positive, data, self, "positive")]
-        return replace(self, positive=label.item() if isinstance(label, np.generic) else label)
-
     def counts(self, data: Dataset) -> tuple[Count, Count]:
         """False positives and false negatives."""
-        code, classes = self._code(data), range(data.n_classes)
-        return (
-            Count(tuple(tuple(int(t != code and g == code) for g in classes) for t in classes)),
-            Count(tuple(tuple(int(t == code and g != code) for g in classes) for t in classes)),
-        )
+        return self._mistakes(data, false_positive=1), self._mistakes(data, false_negative=1)
 
     def most(self, data: Dataset) -> tuple[int, int]:
         """All others, and all of the positive class."""
-        positives = int(data.class_weights[self._code(data)])
+        positives = self._positives(data)
         return data.total_weight - positives, positives
 
     def loss(self, data: Dataset, x: Fraction, y: Fraction) -> Fraction:
@@ -103,14 +90,3 @@ class MatthewsLoss(TwoCountTerm):
         return (
             f"Matthews' correlation is {self.correlation(value):.6g}, which is {sign}sqrt({abs(1 - value)})"
         )
-
-    def _code(self, data: Dataset) -> int:
-        return favourable_code(self.positive, data, self, "positive")
-
-    @classmethod
-    def from_text(cls, inside: str | None) -> MatthewsLoss:
-        settings = only(settings_in(inside, cls.name), ("positive",), cls.name)
-        return cls(settings.get("positive"))
-
-    def __str__(self) -> str:
-        return self.name if self.positive is None else f"{self.name}[positive={quoted(str(self.positive))}]"

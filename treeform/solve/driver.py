@@ -107,7 +107,7 @@ def _by_engine(question: Question, engine: Engine, ledger: Ledger, budget: Budge
         return run_regression(question, engine, ledger, budget)
     relaxation = relax(question, engine)
     assert relaxation is not None
-    bound_by_trees(question, engine, ledger, budget)
+    bound_by_trees(engine, relaxation, ledger, budget)
     if ledger.stop():
         return budget.reason
     ledger.set_phase(engine.name)
