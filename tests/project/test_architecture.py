@@ -18,7 +18,7 @@ SOLVERS = ["highspy", "ortools", "pysat", "pyomo"]
 # Lowest first; a module may import its own layer's package and everything on a lower line, nothing else.
 LAYERS: list[list[str]] = [
     ["errors", "_core"],
-    ["settings", "shape", "extensions", "notebook", "files", "steps"],
+    ["settings", "shape", "extensions", "notebook", "files", "machine", "steps"],
     ["data", "model"],
     ["graph", "bridges"],
     ["language"],

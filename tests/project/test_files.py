@@ -263,7 +263,7 @@ def test_tables_that_cannot_fit_are_refused_with_an_estimate(
 ) -> None:
     path = tmp_path / "t.csv"
     path.write_text("a,b\n" + "1,2\n" * (1 << 19))
-    monkeypatch.setattr(table_size, "memory_here", lambda: 1 << 21)
+    monkeypatch.setattr(table_size, "physical_memory", lambda: 1 << 21)
     with pytest.raises(DataError, match="too large for this machine"):
         read_table(path)
 

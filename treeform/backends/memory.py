@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
-
 from treeform.errors import SolverFailed, SpecError
+from treeform.machine import physical_memory
 
 try:
     import resource
@@ -39,7 +38,7 @@ def cap_memory(megabytes: int | None) -> None:
     if resource is None:
         return
     if megabytes is None:
-        megabytes = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2**21
+        megabytes = physical_memory() // 2**21
     limit = max(megabytes, LEAST_MEMORY) * 2**20
     hard = resource.getrlimit(resource.RLIMIT_AS)[1]
     resource.setrlimit(resource.RLIMIT_AS, (limit if hard < 0 else min(limit, hard), hard))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import IO
 
 from treeform.errors import DataError
+from treeform.machine import physical_memory
 
 LONGEST_LINE = 1 << 26
 """Bytes of a line."""
@@ -44,7 +44,7 @@ def check_size(path: Path, stream: IO[bytes]) -> None:
     ------
     DataError
     """
-    total = line = 0
+    total, line, here = 0, 0, physical_memory()
     while chunk := stream.read(1 << 20):
         total += len(chunk)
         first, last = chunk.find(b"\n"), chunk.rfind(b"\n")
@@ -56,18 +56,10 @@ def check_size(path: Path, stream: IO[bytes]) -> None:
                 cause=f"it has a line of more than {LONGEST_LINE >> 20} megabytes",
                 fix="write one line for each row",
             )
-        if total * MEMORY_PER_BYTE > memory_here():
+        if total * MEMORY_PER_BYTE > here:
             raise DataError(
                 f"{path} is too large for this machine",
                 cause=f"it holds more than {total >> 20} megabytes of text, which take at least "
-                f"{MEMORY_PER_BYTE} times as much to read, and the machine has {memory_here() >> 20} megabytes",
+                f"{MEMORY_PER_BYTE} times as much to read, and the machine has {here >> 20} megabytes",
                 fix="leave out columns, draw some of its rows, or use a machine with more memory",
             )
-
-
-def memory_here() -> int:
-    """Bytes of memory of this machine; a large number where the system does not say."""
-    try:
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, ValueError, OSError):
-        return 1 << 62

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from treeform.errors import SpecError
+from treeform.graph.evaluate import confusion
 from treeform.language.costs import Cost, SampleCost
 from treeform.language.objective import Term
 
@@ -46,13 +47,6 @@ class Count:
         """The sum for a confusion matrix (K, K) of whole weights."""
         cells = np.array(self.per_cell, dtype=object)
         return self.constant + int((cells * confusion.astype(object)).sum())
-
-
-def confusion(graph: DecisionGraph, data: Dataset) -> np.ndarray:
-    """(K, K) int64: the weight of each true class that is predicted each class."""
-    counted = np.zeros((data.n_classes, data.n_classes), dtype=np.int64)
-    np.add.at(counted, (np.asarray(data.y), graph.predict_codes(data.X)), data.weights)
-    return counted
 
 
 class UnstatedTerm(Term):
@@ -88,7 +82,7 @@ class RatioTerm(UnstatedTerm):
         """The denominator of every model is at least this, which is positive."""
 
     def evaluate(self, graph: DecisionGraph, data: Dataset) -> Fraction:
-        counted = confusion(graph, data)
+        counted = confusion(graph, data, weighted=True)
         return Fraction(self.numerator(data).value(counted), self.denominator(data).value(counted))
 
     def at(self, data: Dataset, ratio: Fraction) -> tuple[Cost, Fraction]:
@@ -136,7 +130,7 @@ class TwoCountTerm(UnstatedTerm):
 
     def point(self, graph: DecisionGraph, data: Dataset) -> tuple[int, int]:
         """(x, y) of a model, in units of weight."""
-        counted = confusion(graph, data)
+        counted = confusion(graph, data, weighted=True)
         x, y = self.counts(data)
         return x.value(counted), y.value(counted)
 

@@ -53,8 +53,8 @@ def choose(question: Question, options: SolveOptions) -> Plan:
         return plan if plan.backend is None else replace(plan, backend=apart(plan.backend))
     if plan.backend is None:
         assert plan.engine is not None
-        said = f"isolate has no effect: {plan.engine.name} is part of treeform and runs in this process"
-        return replace(plan, notes=(*plan.notes, said))
+        no_effect = f"isolate has no effect: {plan.engine.name} is part of treeform and runs in this process"
+        return replace(plan, notes=(*plan.notes, no_effect))
     return replace(plan, backend=isolated(plan.backend))
 
 
