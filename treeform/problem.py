@@ -11,6 +11,7 @@ from treeform.certify.proofs import Proofs
 from treeform.data import Dataset
 from treeform.data.labels import refuse_quantities
 from treeform.data.options import TableOptions
+from treeform.distribute import Distribution
 from treeform.errors import SpecError
 from treeform.language.bounded import closed
 from treeform.language.objective import Error, Objective
@@ -195,6 +196,9 @@ class Problem:
         on_progress: Callable[[Progress], None] | None = None,
         proofs: str | os.PathLike[str] | Proofs | None = None,
         isolate: bool = False,
+        executor: Any = None,
+        workers: int | None = None,
+        journal: str | os.PathLike[str] | None = None,
     ) -> Result:
         """Solve the problem.
 
@@ -221,6 +225,14 @@ class Problem:
             Run the solver in a process of its own, which is killed when it hangs and may crash or run out of memory:
             models and bounds found before are kept. `treeform.Isolated` sets its memory limit, and is how other
             methods isolate a solver. Native engines always run in this process.
+        executor : None, "loky", "threading", "dask", "dask:tcp://HOST:PORT", or a client of Dask distributed
+            Who searches the parts of one long proof: processes of this machine, or a cluster; None is this process. The
+            answer is the same. For `ConTree` from depth 3 on.
+        workers : int, optional
+            Processes of ``"loky"`` and of a local ``"dask"``; as many as processors when left out.
+        journal : path, optional
+            A folder that keeps each part of the search as it ends. The same call goes on where an earlier one was
+            killed, whoever did the work.
 
         Returns
         -------
@@ -230,7 +242,8 @@ class Problem:
         Raises
         ------
         SpecError
-            If solver, formulation and problem do not fit together.
+            If solver, formulation and problem do not fit together, the executor is unknown or cannot be reached, the
+            engine cannot be shared out, or the journal is that of another problem or cannot be written.
         SolverNotAvailable
             If the solver is not installed.
         ContradictionError
@@ -239,7 +252,14 @@ class Problem:
         answer = solve_question(
             self.question,
             SolveOptions(
-                solver, formulation, warm_start, time_limit, on_progress, Proofs.of(proofs), isolate=isolate
+                solver,
+                formulation,
+                warm_start,
+                time_limit,
+                on_progress,
+                Proofs.of(proofs),
+                isolate=isolate,
+                distribution=Distribution(executor, workers, journal),
             ),
         )
         return Result.of(answer)

@@ -129,6 +129,8 @@ class EngineOutcome:
         What the reader of the answer has to know about it.
     witness : dict or None
         What a check may use, with the task, to prove the bound again.
+    details : dict
+        What else a certificate says of the proof.
     """
 
     graph: DecisionGraph | None
@@ -140,6 +142,7 @@ class EngineOutcome:
     counters: dict[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     witness: dict[str, Any] | None = None
+    details: dict[str, Any] = field(default_factory=dict)
 
 
 class Engine(ABC):
