@@ -31,7 +31,7 @@ def _value(place: Element, column: Column, name: str) -> str:
 
 
 def _indicator(column: Column) -> Element:
-    """1 where the column is true, or has the level. Functions of a missing value are missing, so that is asked first."""
+    """1 where the column is true, or has the level; functions of missing values are missing, so that is asked first."""
     absent = _apply("isMissing", _field(column.source))
     if column.category is None and column.kind == CATEGORY:
         return _choice(absent, _number(1.0), _number(0.0))

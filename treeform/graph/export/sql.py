@@ -69,9 +69,7 @@ def _check_decided(graph: FlatGraph, encoded: NDArray[np.float64]) -> None:
             continue
         asked = Sum.of(0, test.form, graph.columns, test.threshold)
         rows = np.flatnonzero(reached[:, test.node])
-        open_rows |= set(
-            rows[sql_sums.undecided(asked, encoded[rows][:, list(test.form.features)])].tolist()
-        )
+        open_rows |= set(rows[sql_sums.undecided(asked, encoded[rows][:, list(test.form.features)])].tolist())
     if open_rows:
         raise SpecError(
             f"SQL has no answer for {len(open_rows)} of the rows",
