@@ -28,6 +28,7 @@ from treeform.distribute.journal import Journal
 from treeform.distribute.worker import Work, answer, compact
 from treeform.engines import ConTree, EngineRun, TreeTask
 from treeform.errors import SolverFailed, SpecError
+from treeform.solve.result import Limit
 
 
 def table(n: int = 150, seed: int = 0, features: int = 4) -> pd.DataFrame:
@@ -216,13 +217,13 @@ def test_time_limit_and_ctrl_c_keep_model_and_bound() -> None:
     began = time.monotonic()
     stopped = hard.solve("contree", executor="threading", workers=2, time_limit=0.5)
     assert time.monotonic() - began < 5
-    assert stopped.limit == "time"
+    assert stopped.limit is Limit.TIME
     assert stopped.graph is not None
     assert 0 <= stopped.bound < stopped.objective
     timer = threading.Timer(0.5, signal.raise_signal, [signal.SIGINT])
     timer.start()
     pressed = hard.solve("contree", executor="threading", workers=2)
-    assert pressed.limit == "interrupted"
+    assert pressed.limit is Limit.INTERRUPTED
     assert pressed.graph is not None
 
 
