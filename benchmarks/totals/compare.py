@@ -130,7 +130,9 @@ def compared(rows: Rows) -> Shown:
         f"{proved} of {len(lines)} questions proved. pystreed proves {len(ratios)} of its questions within "
         f"{rows.facts['peer seconds']} s; {different} of its proved optima differ; geometric mean of the ratio of "
         f"times over these: {geometric_mean(ratios) if ratios else 0:.1f}"
-        + "".join(f", {geometric_mean(some):.1f} at depth {depth}" for depth, some in sorted(by_depth.items()))
+        + "".join(
+            f", {geometric_mean(some):.1f} at depth {depth}" for depth, some in sorted(by_depth.items())
+        )
         + "."
     )
     return Shown.of("Trees under requirements on totals", columns, lines, note)
