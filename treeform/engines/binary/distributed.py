@@ -114,9 +114,9 @@ class SideSearch:
             counters += [found["counters"][name] for name in COUNTERS]
             if found["memory"] or not found["complete"]:
                 return None
-            trees[side] = found["tree"]
-            low[side] = max(low[side], cap if trees[side] is None else int(trees[side]["cost"]))
-            if trees[side] is None:
+            tree = trees[side] = found["tree"]
+            low[side] = max(low[side], cap if tree is None else int(tree["cost"]))
+            if tree is None:
                 break
         cost = sum(low) + p.task.node_penalty if None not in trees else NEVER
         out = [*low, cost, *counters.tolist()]
