@@ -9,7 +9,15 @@ import numpy as np
 
 from treeform.errors import SpecError
 from treeform.language.requirement import Requirement
-from treeform.requirements.columns import check_columns, column_list, on_paths, reads, sources, tests_on
+from treeform.requirements.columns import (
+    check_columns,
+    column_list,
+    features_of,
+    on_paths,
+    reads,
+    sources,
+    tests_on,
+)
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -90,6 +98,14 @@ class Interaction(Requirement):
         on = (paths.astype(int) @ reads(graph, data, names).astype(int)) > 0
         fits = ~(on[:, None, :] & ~held[None, :, :]).any(axis=2)
         return int((~fits.any(axis=1)).sum())
+
+    def allowed_features(self, data: Dataset) -> list[frozenset[int]] | None:
+        """Where no column is in two sets: each path has the first test, whose set is that of all paths."""
+        names, held = self._membership(data)
+        if (held.sum(axis=0) > 1).any():
+            return None
+        inside = [[name for name, one in zip(names, row, strict=True) if one] for row in held]
+        return [frozenset(int(f) for name in each for f in features_of(data, name)) for each in inside]
 
     def __str__(self) -> str:
         return f'{self.name}:"' + ";".join(",".join(one) for one in self.sets) + '"'
