@@ -255,7 +255,7 @@ def _ask_peers(figures: Figures, name: str, rule: str, seconds: float, mip: bool
     for program, solve in work.items():
         for depth in DEPTHS:
             key = {"set": name, "rule": rule, "depth": depth, "program": program}
-            if not figures.measure(partial(solve, name, rule, depth, seconds), **key)["errors"]:
+            if not figures.measure(partial(solve, name, rule, depth, seconds), **key).get("errors"):
                 break
 
 

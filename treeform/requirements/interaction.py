@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from treeform.errors import SpecError
+from treeform.language.paths import ColumnRule, PathRule
 from treeform.language.requirement import Requirement
 from treeform.requirements.columns import (
     check_columns,
+    column_groups,
     column_list,
     features_of,
     on_paths,
@@ -107,5 +109,19 @@ class Interaction(Requirement):
         inside = [[name for name, one in zip(names, row, strict=True) if one] for row in held]
         return [frozenset(int(f) for name in each for f in features_of(data, name)) for each in inside]
 
+    def path_rule(self, data: Dataset) -> PathRule:
+        return _OneSet(self, data)
+
     def __str__(self) -> str:
         return f'{self.name}:"' + ";".join(",".join(one) for one in self.sets) + '"'
+
+
+class _OneSet(ColumnRule):
+    """The columns of a path are in one of the sets together."""
+
+    def __init__(self, of: Interaction, data: Dataset) -> None:
+        names, self.held = of._membership(data)
+        super().__init__(column_groups(data, ([name] for name in names)))
+
+    def may_follow(self, tested: frozenset[int], group: int) -> bool:
+        return bool(self.held[:, [*tested, group]].all(axis=1).any())
