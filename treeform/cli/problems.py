@@ -14,6 +14,7 @@ from treeform.cli.table import split
 from treeform.cli.table_files import CsvForm, csv_form, read_table
 from treeform.data import Dataset
 from treeform.data.options import TableOptions
+from treeform.distribute import Distribution
 from treeform.errors import SpecError, TreeformError
 from treeform.language.objective import Objective
 from treeform.language.requirement_text import read
@@ -118,7 +119,8 @@ def choose_how(problem: Problem, settings: Settings) -> How:
     """
     solver = None if settings.solver is None else find_solver(settings.solver)
     warm = _warm_start(settings.warm_start, problem.data)
-    options = SolveOptions(solver, settings.formulation, warm)
+    distribution = Distribution(settings.executor, settings.workers, settings.journal)
+    options = SolveOptions(solver, settings.formulation, warm, distribution=distribution)
     choose(problem.question, options)
     options = on_threads(problem.question, options, settings.threads)
     solver = alone(problem.question, options) if settings.isolate else options.solver

@@ -115,6 +115,10 @@ class Interaction(Requirement):
     def __str__(self) -> str:
         return f'{self.name}:"' + ";".join(",".join(one) for one in self.sets) + '"'
 
+    def in_words(self) -> str:
+        sets = "; or ".join(" and ".join(one) for one in self.sets)
+        return f"the columns tested on one path are among {sets}; or among the columns not named here"
+
 
 class _OneSet(ColumnRule):
     """The columns of a path are in one of the sets together."""
