@@ -30,11 +30,10 @@ class Table:
 
     def __init__(self, data: Dataset, task: TreeTask) -> None:
         bits, self.feature, self.threshold = tests_of(data)
-        index = np.asarray(data.points.index)
-        self.bits = bits[np.unique(index, return_index=True)[1]].astype(np.float64)
+        self.bits = bits.astype(np.float64)
         each = task.cost_of_samples(data) * data.weights[:, None]
         cost = np.zeros((len(self.bits), each.shape[1]), dtype=np.int64)
-        np.add.at(cost, index, each)
+        np.add.at(cost, np.asarray(data.points.index), each)
         self.cost = cost.astype(np.float64)
         self.weight = data.points.weights.sum(axis=1).astype(np.float64)
         self.counted = 0
