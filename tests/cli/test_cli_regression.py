@@ -96,12 +96,21 @@ def test_requirements_on_values(folder: Path) -> None:
     fitted = run("fit", "--spec", folder / "values" / "spec.toml", "--model", folder / "values" / "m.json")
     assert fitted.exit_code == 0 and "Proved" in fitted.output, fitted.output
     table = folder / "values" / "homes.csv"
-    words = ["--target", "price", "--shape", "tree:1", "--minimize", "absolute_error[grid=1]"]
+    words = [
+        "--target",
+        "price",
+        "--shape",
+        "tree:1",
+        "--minimize",
+        "absolute_error[grid=1]",
+        "--exclude",
+        "age",
+    ]
     words += [
-        "--model",
-        str(folder / "values" / "m.json"),
         "--require",
         "mean_parity:groups=old,difference=0",
+        "--model",
+        str(folder / "values" / "m.json"),
     ]
     judged = run("judge", table, *words)
     assert "mean_parity:groups=old,difference=0" in judged.output, judged.output

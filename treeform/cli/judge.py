@@ -23,6 +23,7 @@ from treeform.cli.spec import Settings
 from treeform.cli.stating import states_problem
 from treeform.cli.stored import model_of, own_shape, read_json
 from treeform.files import write_text
+from treeform.language.objective import Objective
 from treeform.report.facts import of_model
 
 
@@ -54,7 +55,8 @@ def judge_model(
     said = report.NOTHING if about is None else report.read_about(about)
     with shown_as(f"judging {model}"):
         rows = load_rows(settings)
-        graph = model_of(read_json(model, "model"), rows)
+        read = rows if settings.minimize is None else Objective.parse(settings.minimize).reading(rows)
+        graph = model_of(read_json(model, "model"), read)
         judgement = state(rows, settings, own_shape(graph)).judge(graph)
         _write(judgement, settings, certificate, report_file, said)
     _show(judgement)

@@ -99,12 +99,11 @@ class FlatGraph:
         nodes : sequence or mapping of dicts
             Each node is ``{"feature", "threshold", "left", "right"}`` (encoded feature, children), the same
             with ``"weights": {feature: weight}`` in place of the feature for a multivariate test,
-            ``{"pass"}`` (the one child of a pass-through), or ``{"label"}`` (class code, or position in ``values``). In
-            a sequence, children are positions and node 0 is the root; in a mapping, they are keys and the first one is
-            the root. Any order; a node may be shared.
+            ``{"pass"}`` (the one child of a pass-through), or ``{"label"}`` (class code, or position in ``values``, the
+            predictions in place of classes). In a sequence, children are positions and node 0 is the root; in a
+            mapping, they are keys and the first one is the root. Any order; a node may be shared.
         data : Dataset
         values : tuple of Fraction
-            What leaves predict in place of classes.
 
         Raises
         ------
