@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -51,6 +51,9 @@ class Question:
     def to_units(self, scaled: int | Fraction) -> Fraction:
         """A scaled value in the user's units."""
         return Fraction(scaled, self.scale)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {each.name: getattr(self, each.name) for each in fields(self)}  # the rest is computed again
 
     def with_(self, **changes: Any) -> Question:
         """A copy with other data, shape, objective or requirements."""

@@ -31,7 +31,6 @@ from treeform.solve.search import CompiledSearch
 from treeform.solve.simple_bounds import PROVER, PROVER_OF_CLASSES, classes_bound, floor_bound, out_of_reach
 from treeform.solve.totals_engine import totals_engine
 from treeform.solve.unrolled_trees import bound_by_trees
-from treeform.solve.verification import verify
 from treeform.steps import observe_steps, report_step
 
 
@@ -293,7 +292,7 @@ def _result(question: Question, plan: Plan, ledger: Ledger, limit: Limit | None)
     graph, status = ledger.graph, ledger.status
     units = question.to_units
     done = status in (Status.OPTIMAL, Status.INFEASIBLE)
-    final = verify(question, graph) if graph is not None else None
+    final = ledger.judged
     counters: dict[str, int] = {}
     for claim in ledger.claims:
         counters.update({f"{claim.by}: {name}": value for name, value in claim.counters.items()})
