@@ -11,6 +11,7 @@ from treeform.certify.proofs import Proofs
 from treeform.data import Dataset
 from treeform.data.labels import refuse_quantities
 from treeform.data.options import TableOptions
+from treeform.distribute import Distribution
 from treeform.language.bounded import closed
 from treeform.language.named import held_or_paid
 from treeform.language.objective import Error, Objective
@@ -191,6 +192,9 @@ class Problem:
         on_progress: Callable[[Progress], None] | None = None,
         proofs: str | os.PathLike[str] | Proofs | None = None,
         isolate: bool = False,
+        executor: Any = None,
+        workers: int | None = None,
+        journal: str | os.PathLike[str] | None = None,
     ) -> Result:
         """Solve the problem.
 
@@ -217,6 +221,12 @@ class Problem:
             Run the solver in a process of its own, which is killed when it hangs and may crash or run out of memory:
             models and bounds found before are kept. `treeform.Isolated` sets its memory limit, and is how other
             methods isolate a solver. Native engines always run in this process.
+        executor : None, "loky", "threading", "dask", "dask:tcp://HOST:PORT", or a client of Dask distributed
+            Who searches the parts of one long proof of a native engine; None: this process. The answer is the same.
+        workers : int, optional
+            Processes of ``"loky"`` and of a local ``"dask"``; as many as processors when left out.
+        journal : path, optional
+            A folder that keeps each part as it ends; the same call goes on where an earlier one was killed.
 
         Returns
         -------
@@ -226,19 +236,17 @@ class Problem:
         Raises
         ------
         SpecError
-            If solver, formulation and problem do not fit together.
+            If solver, formulation, executor, journal and problem do not fit together.
         SolverNotAvailable
             If the solver is not installed.
         ContradictionError
             If claims contradict each other: a bug in a solver, a requirement or treeform.
         """
-        answer = solve_question(
-            self.question,
-            SolveOptions(
-                solver, formulation, warm_start, time_limit, on_progress, Proofs.of(proofs), isolate=isolate
-            ),
-        )
-        return Result.of(answer)
+        options = SolveOptions(
+            solver, formulation, warm_start, time_limit, on_progress, Proofs.of(proofs), isolate,
+            Distribution(executor, workers, journal),
+        )  # fmt: skip
+        return Result.of(solve_question(self.question, options))
 
     def judge(self, model: Any) -> Judgement:
         """Judge anybody's model: objective, errors, shape, and what it violates of each requirement.
@@ -435,12 +443,4 @@ class Problem:
         return text_html(repr(self))
 
     def __repr__(self) -> str:
-        d = self.data
-        target = f"{d.n_classes} classes" if d.quantity is None else "a quantity as target"
-        labels = Question(d, self.shape, self.objective, self.requirements).labels
-        lines = [
-            f"Problem: {d.n_samples} samples, {d.n_features} features, {target}, shape {self.shape}",
-            f"  minimize {self.objective}",
-            *(f"  subject to {label}" for label in labels),
-        ]
-        return "\n".join(lines)
+        return f"Problem: {Question(self.data, self.shape, self.objective, self.requirements).summary}"

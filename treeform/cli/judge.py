@@ -21,7 +21,7 @@ from treeform.cli.progress import shown_as
 from treeform.cli.report import FORMATS, format_of
 from treeform.cli.spec import Settings
 from treeform.cli.stating import states_problem
-from treeform.cli.stored import model_of, own_shape, read_json
+from treeform.cli.stored import own_shape, read_model
 from treeform.files import write_text
 from treeform.language.objective import Objective
 from treeform.report.facts import of_model
@@ -33,7 +33,8 @@ def judge_model(
     model: Annotated[
         Path,
         typer.Option(
-            help="Model file, certificate, or a description of a tree (JSON; see the how-to).",
+            help="Model file, certificate, a description of a tree (JSON; see the how-to), or a tree of "
+            "scikit-learn (.skops).",
             show_default=False,
         ),
     ],
@@ -56,7 +57,7 @@ def judge_model(
     with shown_as(f"judging {model}"):
         rows = load_rows(settings)
         read = rows if settings.minimize is None else Objective.parse(settings.minimize).reading(rows)
-        graph = model_of(read_json(model, "model"), read)
+        graph = read_model(model, read)
         judgement = state(rows, settings, own_shape(graph)).judge(graph)
         _write(judgement, settings, certificate, report_file, said)
     _show(judgement)

@@ -71,12 +71,12 @@ class TreeTask:
     sample_cost: NDArray[np.int64] | None = None
     features: tuple[frozenset[int], ...] | None = None
 
-    def cost_of_samples(self, data: Dataset) -> NDArray[np.int64]:
-        """(n, K) cost of a unit of weight of each sample, by the class predicted."""
+    def cost_of_samples(self, data: Dataset, rows: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
+        """(n, K) cost of a unit of weight of each sample, or of some `rows`, by the class predicted."""
         if self.sample_cost is not None:
-            return self.sample_cost
+            return self.sample_cost if rows is None else self.sample_cost[rows]
         cost = 1 - np.eye(data.n_classes, dtype=np.int64) if self.cost is None else self.cost
-        return np.asarray(cost[data.y])
+        return np.asarray(cost[data.y if rows is None else data.y[rows]])
 
 
 @dataclass
@@ -129,6 +129,8 @@ class EngineOutcome:
         What the reader of the answer has to know about it.
     witness : dict or None
         What a check may use, with the task, to prove the bound again.
+    details : dict
+        What else a certificate says of the proof.
     """
 
     graph: DecisionGraph | None
@@ -140,6 +142,7 @@ class EngineOutcome:
     counters: dict[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     witness: dict[str, Any] | None = None
+    details: dict[str, Any] = field(default_factory=dict)
 
 
 class Engine(ABC):
@@ -278,7 +281,7 @@ def check_task(data: Dataset, task: TreeTask) -> None:
     dearest = 1 if cost is None else max(1, int(cost.max()))
     if each is not None:
         dearest = max(1, int(each.max()))
-    largest = int(data.weights.astype(object).sum()) * dearest
+    largest = data.total_weight * dearest
     if largest + task.node_penalty >= _LARGEST_COST:
         raise SpecError(
             "the costs are too large for exact 64-bit arithmetic",

@@ -321,7 +321,7 @@ class FlatGraph:
             If columns are missing, or a value is missing where training had none, or no number.
         """
         known = routing.Routed.leaf_known(self, X)
-        return routing.leaf_of_row(self, self._matrix(X)) if known is None else known.copy()
+        return routing.leaf_of_row(self, self._matrix(X)) if known is None else known
 
     def route(self, X: Any) -> NDArray[np.bool_]:
         """Nodes that each row of a table or of the encoded matrix visits: (m, N) bool."""

@@ -11,6 +11,7 @@ from treeform.backends.isolated import apart, isolated
 from treeform.backends.run import LINEAR
 from treeform.catalogue.formulations import find_formulation
 from treeform.catalogue.solvers import find_solver
+from treeform.distribute.search import HERE, Distribution, require_distributable
 from treeform.engines import DL85, DiagramSearch, Engine, RegressionSearch
 from treeform.errors import SolverNotAvailable, SpecError
 from treeform.graph import DecisionGraph
@@ -44,11 +45,13 @@ class Plan:
     notes: tuple[str, ...]
     in_parts: bool = False
     """Whether the objective is minimised through questions whose objectives are sums."""
+    distribution: Distribution = HERE
+    """Who does the work of the engine."""
 
 
 def choose(question: Question, options: SolveOptions) -> Plan:
     """Choose what the user left open, and note it in the plan."""
-    plan = _chosen(question, options)
+    plan = _distributed(_chosen(question, options), options.distribution)
     if not options.isolate:
         return plan if plan.backend is None else replace(plan, backend=apart(plan.backend))
     if plan.backend is None:
@@ -56,6 +59,27 @@ def choose(question: Question, options: SolveOptions) -> Plan:
         no_effect = f"isolate has no effect: {plan.engine.name} is part of treeform and runs in this process"
         return replace(plan, notes=(*plan.notes, no_effect))
     return replace(plan, backend=isolated(plan.backend))
+
+
+def _distributed(plan: Plan, distribution: Distribution) -> Plan:
+    """The plan with its work shared out.
+
+    Raises
+    ------
+    SpecError
+        If a solver, or an engine whose search cannot be shared out, answers the question.
+    """
+    if not distribution:
+        return plan
+    if plan.engine is None:
+        assert plan.backend is not None
+        raise SpecError(
+            f"the search of {plan.backend.name} cannot be shared by several workers, or kept in a journal",
+            cause="it is a solver of its own, and no native engine honours all of this problem",
+            fix="leave out executor and journal; tf.sweep shares many solves by any solver",
+        )
+    require_distributable(plan.engine)
+    return replace(plan, distribution=distribution)
 
 
 def _chosen(question: Question, options: SolveOptions) -> Plan:

@@ -10,6 +10,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -91,8 +92,17 @@ def relax(question: Question, engine: Engine, depth: int | None = None) -> Relax
     """What of ``question`` the engine can solve; None when even a relaxation has no use.
 
     A layered diagram unrolls to a tree of the same depth, so the tree's optimum bounds the diagram's where the
-    engine knows trees only.
+    engine knows trees only. The choice of an engine, its run and what follows ask for the same, so it is kept with
+    the question.
     """
+    known: dict[Any, Relaxation | None] = vars(question).setdefault("_relaxations", {})
+    key = (engine.of_values, engine.understands, depth)
+    if key not in known:
+        known[key] = _relaxed(question, engine, depth)
+    return known[key]
+
+
+def _relaxed(question: Question, engine: Engine, depth: int | None) -> Relaxation | None:
     if engine.of_values or question.objective.is_regression:
         return None  # classes and values have nothing in common
     if question.shape.splits != UNIVARIATE:
