@@ -34,6 +34,7 @@ _HOMES = {
         "ConditionalParity",
         "AccuracyParity",
         "GroupErrorAtMost",
+        "MeanParity",
         "MinPrecision",
         "MinRecall",
         "MinSpecificity",

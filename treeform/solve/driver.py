@@ -206,6 +206,9 @@ def constants(question: Question, ledger: Ledger) -> None:
 
 def _warm_up(question: Question, plan: Plan, ledger: Ledger, budget: Budget) -> None:
     assert plan.warm_engine is not None
+    if isinstance(plan.warm_engine, RegressionSearch):
+        run_regression(question, plan.warm_engine, ledger, schedule.WARM_START.of(budget))
+        return
     if not question.objective.is_sum:
         _warm_up_parts(question, plan.warm_engine, ledger, budget)
         return
