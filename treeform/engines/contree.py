@@ -16,6 +16,7 @@ import numpy as np
 from treeform.engines.checks import SCAN_PATHS, check_memory, check_simd, positive, some_of
 from treeform.engines.conversion import cost_of_admissible_tree, tree_between_values
 from treeform.engines.fewest import with_fewest_tests
+from treeform.engines.memory import Room
 from treeform.engines.session import Session, time_limit_of
 from treeform.engines.task import Engine, EngineOutcome, EngineRun, TreeTask, check_task
 from treeform.errors import SpecError
@@ -103,6 +104,7 @@ class ConTree(Engine):
         from treeform import _core
 
         check_task(data, task)
+        room = Room(self.memory_limit)
         session = _Session(data, task, run)
         native = _core.contree(
             data.X,
@@ -119,7 +121,7 @@ class ConTree(Engine):
             prune=list(self.prune),
             threads=self.threads,
             simd=self.simd,
-            memory_limit=self.memory_limit or 0,
+            memory_limit=room.left(),
             time_limit=time_limit_of(run.time_limit),
             poll=session.poll,
         )

@@ -16,6 +16,7 @@ from treeform.engines.conversion import (
     tree_of_tests,
     tree_over_tests,
 )
+from treeform.engines.memory import Room, bytes_of_tests, refused
 from treeform.engines.session import Session, time_limit_of
 from treeform.engines.task import Engine, EngineOutcome, EngineRun, TreeTask, check_task
 
@@ -99,6 +100,9 @@ class BinaryEngine(Engine):
         from treeform import _core
 
         check_task(data, task)
+        room, listed = Room(self.memory_limit), bytes_of_tests(data)
+        if self.binarize == "all" and not room.has(listed):
+            return refused(listed)
         table = binarise(data, _as_binarisation(self.binarize))
         session = _Session(data, task, run, table)
         native = _core.binary(
@@ -113,7 +117,8 @@ class BinaryEngine(Engine):
             strategy=self.strategy,
             order=self.order,
             exact_depth=self.exact_depth,
-            memory=self.memory_limit or _USUAL_MEMORY,
+            memory=room.left() or _USUAL_MEMORY,
+            memory_limit=room.left(),
             simd=self.simd,
             threads=self.threads,
             start=session.start_tests(),

@@ -248,7 +248,10 @@ void load(const Rows& rows, const Losses& losses, std::vector<RankedColumn>& col
     }
     add_totals(table, root);
     table.rank.resize(rows.features), table.values.resize(rows.features);
-    control.check_memory(rows.n * rows.features * (2 * sizeof(Key) + sizeof(typename W::Id) + 2));
+    const std::size_t cells = rows.n * rows.features;
+    control.check_memory(cells * (2 * sizeof(Key) + sizeof(typename W::Id) + 2));
+    // The tree is written with both sides of its tests in hand, which are as large as the node.
+    control.keep_free(cells * (sizeof(Key) + (sizeof(Key) + sizeof(typename W::Id) + 2) * 3 / 2));
     for (std::size_t f = 0; f < rows.features; ++f) {
         control.check();
         auto& column = columns[f];

@@ -123,7 +123,11 @@ void Instance::make_splits(const Points& points, Cost min_support, std::size_t m
             below += weight[order[i]];
             if (value(order[i]) == value(order[i + 1])) continue;
             if (std::min(below, weight_all - below) < min_support || !is_new(left)) continue;
-            if ((split_.size() + words) * sizeof(Word) > memory) throw std::bad_alloc();
+            if ((split_.size() + words) * sizeof(Word) > memory) {
+                // About: the other columns have as many thresholds as those so far.
+                control.note_refused(split_.size() * sizeof(Word) / (f + 1) * points.features);
+                throw std::bad_alloc();
+            }
             cuts.push_back({int(f), value(order[i]), value(order[i + 1])});
             split_.insert(split_.end(), left.begin(), left.end());
         }
