@@ -228,6 +228,10 @@ class Requirement(Component, ABC):
         """Rebuild from the ``parameters`` of :meth:`to_json`."""
         return cls(**parameters)
 
+    def in_words(self) -> str:
+        """What it asks, as a clause for readers of a report: "each side of every test gets at least 20 rows"."""
+        return str(self)
+
     def __str__(self) -> str:
         parameters = {k: v for k, v in parameters_of(self).items() if v is not None}
         return self.name + (":" + ",".join(f"{k}={v}" for k, v in parameters.items()) if parameters else "")

@@ -34,15 +34,18 @@ def ask_values(graph: DecisionGraph, data: Dataset, yes_no: frozenset[str]) -> d
     Returns
     -------
     dict or None
-        None for models with hyperplanes, whose sums a browser does not compute exactly.
+        None for models with hyperplanes, and in regression, for which the page has no form.
     """
     try:
         program = Program.of(graph, "the form")
     except SpecError:
         return None
+    if program.sums:
+        return None
     nodes: dict[str, Any] = {}
     for node, entry in program.nodes.items():
         if isinstance(entry, Branch):
+            assert isinstance(entry.condition, Condition)
             nodes[str(node)] = {"if": _written(entry.condition), "yes": entry.yes, "no": entry.no}
         else:
             nodes[str(node)] = {"label": int(entry)}

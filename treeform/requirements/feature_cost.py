@@ -180,6 +180,13 @@ class FeatureCost(Requirement, Bounded):
         path = ",per_path=true" if self.per_path else ""
         return f'{self.name}:"{costs}",at_most={decimal_text(self.at_most_cost)}{path}'
 
+    def in_words(self) -> str:
+        prices = ", ".join(f"{name} {decimal_text(price)}" for name, price in self.costs)
+        where = "on each path" if self.per_path else "in the model"
+        return (
+            f"the columns tested {where} cost at most {decimal_text(self.at_most_cost)} together ({prices})"
+        )
+
 
 def _prices(given: Any) -> tuple[tuple[str, Fraction], ...]:
     pairs = given

@@ -62,6 +62,9 @@ class FeatureBudget(PayableAtMost):
     def limits(self, data: Dataset) -> Limits:
         return Limits(max_features=self.k)
 
+    def in_words(self) -> str:
+        return f"at most {self.k} {'columns are' if self.k != 1 else 'column is'} tested"
+
 
 def tested_columns(model: Model, ports: Ports, owner: str) -> Expr:
     """(columns of the table,) whether some test reads the column, in the order of their first features."""
@@ -211,3 +214,8 @@ class Monotone(Requirement):
     def __str__(self) -> str:
         more = "" if self.favourable is None else f",favourable={self.favourable}"
         return f"{self.name}:{self.column},{self.direction}{more}"
+
+    def in_words(self) -> str:
+        more = "less" if self.direction == "increasing" else "more"
+        favourable = "the favourable class" if self.favourable is None else self.favourable
+        return f"a greater {self.column} never makes {favourable} {more} likely"

@@ -93,3 +93,7 @@ class Interaction(Requirement):
 
     def __str__(self) -> str:
         return f'{self.name}:"' + ";".join(",".join(one) for one in self.sets) + '"'
+
+    def in_words(self) -> str:
+        sets = "; or ".join(" and ".join(one) for one in self.sets)
+        return f"the columns tested on one path are among {sets}; or among the columns not named here"

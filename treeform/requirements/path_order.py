@@ -83,6 +83,9 @@ class MaxTestsPerPath(AtMost):
         columns = ",".join(self.columns)
         return f'{self.name}:"{columns}",k={self.k}'
 
+    def in_words(self) -> str:
+        return f"a path has at most {self.k} test{'' if self.k == 1 else 's'} of {' and '.join(self.columns)} together"
+
 
 class OncePerPath(Requirement):
     """Each of these columns is tested at most once on a path, so that a rule has one condition on it.
@@ -127,6 +130,10 @@ class OncePerPath(Requirement):
 
     def __str__(self) -> str:
         return self.name if self.columns is None else f'{self.name}:"{",".join(self.columns)}"'
+
+    def in_words(self) -> str:
+        columns = "every column" if self.columns is None else f"each of {', '.join(self.columns)}"
+        return f"{columns} is tested at most once on a path"
 
 
 def add_counted(model: Model, ports: Ports, tests: Any, most: int, owner: str) -> None:
@@ -207,3 +214,6 @@ class Below(Requirement):
 
     def __str__(self) -> str:
         return f"{self.name}:{self.column},above={self.above}"
+
+    def in_words(self) -> str:
+        return f"{self.column} is tested only below a test of {self.above}"

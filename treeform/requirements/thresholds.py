@@ -135,3 +135,6 @@ class MaxThresholds(AtMost):
 
     def __str__(self) -> str:
         return f"{self.name}:{self.column},k={self.k}"
+
+    def in_words(self) -> str:
+        return f"tests compare {self.column} with at most {self.k} threshold{'' if self.k == 1 else 's'}"

@@ -16,7 +16,7 @@ from treeform.language.numbers import as_fraction
 from treeform.language.requirement import Requirement
 from treeform.language.shortfall import Shortfall
 from treeform.language.totals import TotalRow, Totals
-from treeform.requirements.amount import decimal_text
+from treeform.requirements.amount import decimal_text, percent_text
 from treeform.requirements.columns import check_columns, distinct_rows, features_of
 
 if TYPE_CHECKING:
@@ -123,6 +123,11 @@ class StayCloseTo(Requirement, Bounded):
     def __str__(self) -> str:
         return f"{self.name}:changed={decimal_text(self.changed)}"
 
+    def in_words(self) -> str:
+        return (
+            f"at most {percent_text(self.changed)} of the rows are decided otherwise than by the model in use"
+        )
+
 
 class Fix(Requirement):
     """The upper part of the model is given: each of its tests stands in the model, at the same rows.
@@ -226,6 +231,9 @@ class Fix(Requirement):
 
     def __str__(self) -> str:
         return f"{self.name}:{self.graph.n_nodes} tests"
+
+    def in_words(self) -> str:
+        return "the upper part of the model is the one given"
 
 
 def model_in_use(given: Any, owner: str) -> DecisionGraph:
