@@ -148,7 +148,9 @@ def separating_splits(
     rank = np.concatenate([np.arange(size, dtype=np.int32) for size in sizes] or [np.zeros(0, np.int32)])
     threshold = np.concatenate([ranks.thresholds(f) for f in range(len(sizes))] or [np.zeros(0)])
     left = np.empty((len(feature), points.n_points), dtype=bool)
-    for f, end in enumerate(np.cumsum(sizes).tolist()):  # by column, since all codes side by side take four times as much
+    for f, end in enumerate(
+        np.cumsum(sizes).tolist()
+    ):  # by column, since all codes side by side take four times as much
         rows = slice(end - int(sizes[f]), end)
         np.less_equal(ranks.codes[:, f], rank[rows, None], out=left[rows])
     if dedupe is not None:

@@ -52,8 +52,8 @@ class ContinuousTotals(Engine):
     Parameters
     ----------
     memory_limit : int or None
-        Bytes that one list of solutions may take; the search stops with its best tree and bound beyond that. None for
-        1 GiB.
+        Bytes by which the process may grow; the search stops with its best tree and bound beyond that. None for 1 GiB
+        for one list of solutions.
     threads : int
         Threads that share the splits of the root; tree, bound and status do not depend on it.
     simd : str

@@ -41,8 +41,8 @@ class ConTree(Engine):
         Stop improving once the tree is provably this close to the optimum: an int in units of cost (of the
         data set's integer weights), a float in (0, 1) as a fraction of the total weight; 0 for the optimum.
     memory_limit : int or None
-        Bytes that the engine may use. Beyond that it continues with fewer threads and less scratch, and stops with
-        its best tree if that does not suffice.
+        Bytes by which the process may grow. Near that it continues with fewer threads and less scratch, and stops with
+        its best tree if that does not suffice; a table that cannot fit is refused before it is built.
     prune : tuple of str
         The pruning rules in use: the paper's ``neighbourhood``, ``shrinking`` and ``subinterval``, and
         ``features`` (bounds per second feature). All are exact; leave some out only to study their effect.

@@ -6,6 +6,7 @@ the native core holds. The core looks at the process every few milliseconds (``n
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from treeform.engines.task import EngineOutcome
@@ -31,7 +32,7 @@ class Room:
         from treeform import _core
 
         self.limit = limit
-        self._resident = _core.resident_bytes
+        self._resident: Callable[[], int] = _core.resident_bytes
         self._before = self._resident() if limit is not None else 0
 
     def left(self) -> int:

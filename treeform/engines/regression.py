@@ -44,7 +44,7 @@ class RegressionSearch(Engine):
     threads : int
         Worker threads, from depth three on. The loss of the tree does not depend on their number.
     memory_limit : int or None
-        Bytes that bounds of thresholds may take; the search stops with its best tree beyond that.
+        Bytes by which the process may grow; the search stops with its best tree beyond that.
     simd : str
         ``auto``, ``avx512``, ``avx2`` or ``plain``: the same answer at different speeds.
     pairs : {"auto", "always", "never"}

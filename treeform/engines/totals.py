@@ -44,7 +44,8 @@ class TotalsSearch(Engine):
     Parameters
     ----------
     memory_limit : int or None
-        Bytes for solutions and bounds; the search stops with its best tree and bound beyond that. None for 1 GiB.
+        Bytes by which the process may grow; the search stops with its best tree and bound beyond that, and a table that
+        cannot fit is refused before it is built. None for 1 GiB of solutions and bounds.
     threads : int
         Worker threads; the tests at the root are shared out. Cost, bound and status do not depend on their number;
         among several trees of least cost another one may be found.

@@ -50,8 +50,9 @@ class BinaryEngine(Engine):
         Workers; they share the root tests and the best tree. Each has its own cache. The cost of the answer
         does not depend on them, which of several best trees it is may.
     memory_limit : int or None
-        Bytes for rows, pair tables and cache together; the cache forgets beyond that, and the answer stays
-        exact. None for 1 GiB. Rows and the tables along one path are needed in any case.
+        Bytes by which the process may grow. The cache forgets to stay within it, and the answer remains exact; the
+        search stops where rows and the tables along one path do not fit, and begins only if they may. None for 1 GiB
+        of rows, tables and cache.
     simd : str
         ``auto``, ``avx512``, ``avx2`` or ``plain``: the same tree at different speeds.
     """

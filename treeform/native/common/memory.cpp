@@ -36,8 +36,7 @@ std::size_t physical_bytes() {
 std::size_t resident_bytes() {
     mach_task_basic_info info{};
     mach_msg_type_number_t count = MACH_TASK_BASIC_INFO_COUNT;
-    const auto state =
-        task_info(mach_task_self(), MACH_TASK_BASIC_INFO, reinterpret_cast<task_info_t>(&info), &count);
+    const auto state = task_info(mach_task_self(), MACH_TASK_BASIC_INFO, reinterpret_cast<task_info_t>(&info), &count);
     return state == KERN_SUCCESS ? info.resident_size : 0;
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 // What a search that runs on a thread of its own shares with the thread that started it: a stop flag that is read
-// often, a clock, a limit on memory, a lock for what is handed over, and a condition variable that is signalled when the
-// search ends.
+// often, a clock, a limit on memory, a lock for what is handed over, and a condition variable that is signalled when
+// the search ends.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -49,7 +49,6 @@ public:
         std::unique_lock lock(mutex_);
         return changed_.wait_for(lock, std::chrono::duration<double>(at_most), [this] { return finished_; });
     }
-
 
     /// From here on the process may grow by that many bytes; 0: no limit. Less than `kLeastMemory` counts as that:
     /// smaller amounts are lost among what the allocator keeps.
