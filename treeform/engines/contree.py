@@ -7,7 +7,7 @@ Dynamic Programming with Branch-and-Bound, AAAI 2025. The algorithm itself is in
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -23,6 +23,7 @@ from treeform.errors import SpecError
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
+    from treeform.engines.distributed import Ask, Evaluator
     from treeform.graph import DecisionGraph
 
 RULES = ("neighbourhood", "shrinking", "subinterval", "features")
@@ -106,31 +107,83 @@ class ConTree(Engine):
         check_task(data, task)
         room = Room(self.memory_limit)
         session = _Session(data, task, run)
-        native = _core.contree(
-            data.X,
-            data.y.astype(np.int32),
-            None if (data.weights == 1).all() else data.weights,
-            task.cost if task.cost is None else np.ascontiguousarray(task.cost, dtype=np.int64),
-            classes=data.n_classes,
-            depth=task.depth,
-            max_nodes=_NO_LIMIT if task.max_nodes is None else task.max_nodes,
-            min_support=task.min_support,
-            node_penalty=task.node_penalty,
-            upper=session.upper,
-            gap=self._gap(data),
-            prune=list(self.prune),
-            threads=self.threads,
-            simd=self.simd,
-            memory_limit=room.left(),
-            time_limit=time_limit_of(run.time_limit),
-            poll=session.poll,
+        asked = self._keywords(data, task) | {"memory_limit": room.left()}
+        return session.outcome(_core.contree(*_arrays(data, task), **asked, **_watched(session, run)))
+
+    def run_distributed(
+        self, data: Dataset, task: TreeTask, run: EngineRun, ask: Ask, callers: int
+    ) -> EngineOutcome:
+        """As `run`: the thresholds at the root are evaluated by ``ask``; tree, bound and counters are the same.
+
+        Raises
+        ------
+        SpecError
+            If the task is not possible, or a setting needs a second search.
+        """
+        from treeform import _core
+
+        if self.fewest_tests:
+            raise SpecError(
+                "ConTree(fewest_tests=True) cannot be shared by several workers",
+                cause="it searches a second time, in other units",
+                fix="leave it out; tf.Error() + tf.Nodes() asks for few tests too",
+            )
+        check_task(data, task)
+        session = _Session(data, task, run)
+        return session.outcome(
+            _core.contree_distributed(
+                *_arrays(data, task),
+                ask,
+                callers=callers,
+                **self._keywords(data, task),
+                **_watched(session, run),
+            )
         )
-        return session.outcome(native)
+
+    def evaluator(self, data: Dataset, task: TreeTask) -> Evaluator:
+        """What evaluates thresholds at the root for `run_distributed`."""
+        from treeform import _core
+
+        asked = replace(self, threads=1)._keywords(data, task)
+        evaluator: Evaluator = _core.ContreeEvaluator(*_arrays(data, task), **asked)
+        return evaluator
+
+    def distributed_settings(self) -> dict[str, object]:
+        """Those that the sequence of thresholds depends on."""
+        return {"max_gap": self.max_gap, "prune": self.prune}
+
+    def _keywords(self, data: Dataset, task: TreeTask) -> dict[str, Any]:
+        return {
+            "classes": data.n_classes,
+            "depth": task.depth,
+            "max_nodes": _NO_LIMIT if task.max_nodes is None else task.max_nodes,
+            "min_support": task.min_support,
+            "node_penalty": task.node_penalty,
+            "gap": self._gap(data),
+            "prune": list(self.prune),
+            "threads": self.threads,
+            "simd": self.simd,
+            "memory_limit": self.memory_limit or 0,
+        }
 
     def _gap(self, data: Dataset) -> int:
         if isinstance(self.max_gap, int):
             return self.max_gap
         return math.floor(Fraction(str(self.max_gap)) * int(data.weights.sum()))
+
+
+def _arrays(data: Dataset, task: TreeTask) -> tuple[Any, ...]:
+    """Rows, classes, weights and costs, as the core takes them."""
+    return (
+        data.X,
+        data.y.astype(np.int32),
+        None if (data.weights == 1).all() else data.weights,
+        task.cost if task.cost is None else np.ascontiguousarray(task.cost, dtype=np.int64),
+    )
+
+
+def _watched(session: Session, run: EngineRun) -> dict[str, Any]:
+    return {"upper": session.upper, "time_limit": time_limit_of(run.time_limit), "poll": session.poll}
 
 
 class _Session(Session):

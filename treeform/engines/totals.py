@@ -168,7 +168,7 @@ def reason_against(data: Dataset, task: TreeTask) -> str | None:
         return f"it searches to depth {DEEPEST}, not {task.depth}"
     if data.n_classes > MOST_CLASSES:
         return f"it takes {MOST_CLASSES} classes, not {data.n_classes}"
-    if int(data.weights.astype(object).sum()) >= LARGEST_WEIGHT:
+    if data.total_weight >= LARGEST_WEIGHT:
         return "the samples weigh 2**50 units or more together"
     sources = len({column.source for column in data.columns})
     if binding_features(data, task) and sources > MOST_FEATURES:

@@ -104,7 +104,9 @@ class DecisionGraph(FlatGraph):
         if not isinstance(other, DecisionGraph):
             return NotImplemented
         return (
-            self._content() == other._content() or self._canonical._content() == other._canonical._content()
+            self is other
+            or self._content() == other._content()
+            or self._canonical._content() == other._canonical._content()
         )
 
     def __hash__(self) -> int:
