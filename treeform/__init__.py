@@ -68,6 +68,7 @@ _HOMES = {
     "treeform.language.requirement": ["Requirement"],
     "treeform.language.totals": ["Totals", "TotalRow"],
     "treeform.language.meetings": ["Meetings", "Clash"],
+    "treeform.language.paths": ["PathRule", "PathTests"],
     "treeform.backends": ["HiGHS", "CPSAT", "SAT", "MaxSAT", "MathOpt", "Pyomo", "Portfolio", "Isolated"],
     "treeform.engines": [
         "ConTree",
@@ -78,6 +79,7 @@ _HOMES = {
         "DiagramHeuristic",
         "TotalsSearch",
         "ContinuousTotals",
+        "PathSearch",
         "RegressionSearch",
     ],
     "treeform.data": ["Dataset"],

@@ -21,6 +21,7 @@ from treeform.language.question import Question
 from treeform.shape import UNIVARIATE, Tree
 from treeform.solve.in_parts import first_part, is_largest, stated_whole, too_many_parts
 from treeform.solve.options import SolveOptions
+from treeform.solve.path_engine import path_engine
 from treeform.solve.regression_choice import regression_engine
 from treeform.solve.relaxation import relax
 from treeform.solve.totals_engine import plain_engine, totals_engine, why_chosen, why_not
@@ -149,7 +150,8 @@ def _usual_engine(question: Question) -> Engine:
     if not isinstance(question.shape, Tree):
         return DiagramSearch()
     totals = totals_engine(question)
-    return plain_engine(question) if totals is None else totals
+    usual = plain_engine(question) if totals is None else totals
+    return path_engine(question, usual) or usual
 
 
 def _engine_for(question: Question) -> Engine | None:
