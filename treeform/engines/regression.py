@@ -190,13 +190,13 @@ class _Session:
         feature[tests] = self.columns[feature[tests]]
         label = np.full(len(feature), -1)
         label[leaves] = 0
-        arrays = {
+        arrays: dict[str, Any] = {
             "feature": feature,
             "threshold": threshold,
             **{side: place[tree[side][order]] for side in ("left", "right")},
         }
         data = self.data
-        meaning = {"columns": data.columns, "classes": data.classes, "encoder": data.encoder}
+        meaning: dict[str, Any] = {"columns": data.columns, "classes": data.classes, "encoder": data.encoder}
         reached = DecisionGraph(**arrays, label=label, **meaning, values=(Fraction(0),)).apply(data.X)
         values = [self.task.best_value(np.flatnonzero(reached == leaf)) for leaf in leaves.tolist()]
         label[leaves] = np.arange(len(leaves))

@@ -41,7 +41,7 @@ def moments(graph: routing.Nodes, data: Dataset, quantity: Quantity) -> Floats:
     deviations = quantity.deviations[rows].astype(np.float64)
 
     def summed(amounts: Floats) -> Floats:
-        return np.bincount(nodes, amounts, minlength=len(graph.feature))
+        return np.bincount(nodes, amounts, minlength=len(graph.feature)).astype(np.float64)
 
     with np.errstate(invalid="ignore"):  # nodes that nothing reaches: 0 / 0
         total = summed(weight)
