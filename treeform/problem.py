@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal
 
 from treeform.certify.judgement import Judgement, judge
@@ -12,8 +12,8 @@ from treeform.data import Dataset
 from treeform.data.labels import refuse_quantities
 from treeform.data.options import TableOptions
 from treeform.distribute import Distribution
-from treeform.errors import SpecError
 from treeform.language.bounded import closed
+from treeform.language.named import held_or_paid
 from treeform.language.objective import Error, Objective
 from treeform.language.question import Question
 from treeform.language.requirement import Requirement
@@ -112,6 +112,7 @@ class Problem:
         self.data = self._labelled
         self.objective: Objective = Objective.of(Error())
         self.requirements: tuple[Requirement, ...] = ()
+        self._stated: tuple[Requirement, ...] = ()
         self._sensitive = sensitive_features
 
     # -- composing --------------------------------------------------------------------------------
@@ -129,8 +130,12 @@ class Problem:
         chosen = stated.bind(data, sensitive_features=self._sensitive)
         chosen.check(data, self.shape)
         check_regression(chosen, self.requirements)
-        self.objective, self.data = chosen, data
+        held = self.requirements if data is self.data else self._bound(self._stated, data)
+        self.objective, self.data, self.requirements = chosen, data, held
         return self
+
+    def _bound(self, requirements: Iterable[Requirement], data: Dataset) -> tuple[Requirement, ...]:
+        return tuple(closed(r.bind(data, sensitive_features=self._sensitive)) for r in requirements)
 
     def add(self, requirements: Requirement | Objective | Iterable[Requirement | Objective]) -> Problem:
         """Add one requirement or several; each is checked against the data at once.
@@ -145,19 +150,10 @@ class Problem:
         SpecError, DataError
             If a requirement's parameters do not fit the data, or it has no meaning for models of this shape.
         """
-        listed: Any = requirements
-        several = isinstance(listed, Iterable) and not isinstance(listed, str | type | Mapping)
-        many: list[Any] = list(listed) if several else [listed]
-        for one in many:
-            if not isinstance(one, Requirement | Objective):
-                raise SpecError(
-                    f"{one!r} is no requirement",
-                    cause="requirements are instances of tf.Requirement",
-                    fix="use for example tf.MinSupport(0.05), or derive a class from tf.Requirement",
-                )
+        many = held_or_paid(requirements)
         held = [one for one in many if isinstance(one, Requirement)]
         check_regression(self.objective, many)
-        bound = [closed(r.bind(self.data, sensitive_features=self._sensitive)) for r in held]
+        bound = self._bound(held, self.data)
         for requirement in bound:
             refusal = requirement.refusal(self.data, self.shape)
             if refusal is not None:
@@ -165,7 +161,7 @@ class Problem:
         paid = sum((one for one in many if isinstance(one, Objective)), Objective())
         if paid.terms:
             self.minimize(self.objective + paid)
-        self.requirements = (*self.requirements, *bound)
+        self.requirements, self._stated = (*self.requirements, *bound), (*self._stated, *held)
         return self
 
     def __iadd__(self, requirements: Requirement | Objective | Iterable[Requirement | Objective]) -> Problem:

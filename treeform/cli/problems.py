@@ -9,7 +9,7 @@ from typing import Any
 
 from treeform.catalogue.solvers import find_solver
 from treeform.cli.spec import Settings, merge, read_spec, relocate
-from treeform.cli.stored import model_of, read_json
+from treeform.cli.stored import read_model
 from treeform.cli.table import split
 from treeform.cli.table_files import CsvForm, csv_form, read_table
 from treeform.data import Dataset
@@ -130,6 +130,6 @@ def choose_how(problem: Problem, settings: Settings) -> How:
 def _warm_start(text: str | None, rows: Dataset) -> Any:
     if text is None:
         return "auto"
-    if text.lower().endswith(".json"):
-        return model_of(read_json(Path(text), "model"), rows)
+    if text.lower().endswith((".json", ".skops")):
+        return read_model(Path(text), rows)
     return None if text == "none" else find_solver(text)

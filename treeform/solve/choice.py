@@ -12,7 +12,7 @@ from treeform.backends.run import LINEAR
 from treeform.catalogue.formulations import find_formulation
 from treeform.catalogue.solvers import find_solver
 from treeform.distribute.search import HERE, Distribution, require_distributable
-from treeform.engines import DL85, DiagramSearch, Engine
+from treeform.engines import DL85, DiagramSearch, Engine, RegressionSearch
 from treeform.errors import SolverNotAvailable, SpecError
 from treeform.graph import DecisionGraph
 from treeform.language.abilities import Variants
@@ -21,7 +21,8 @@ from treeform.language.question import Question
 from treeform.shape import UNIVARIATE, Tree
 from treeform.solve.in_parts import first_part, is_largest, stated_whole, too_many_parts
 from treeform.solve.options import SolveOptions
-from treeform.solve.regression import regression_engine
+from treeform.solve.path_engine import path_engine
+from treeform.solve.regression_choice import regression_engine
 from treeform.solve.relaxation import relax
 from treeform.solve.totals_engine import plain_engine, totals_engine, why_chosen, why_not
 
@@ -86,6 +87,8 @@ def _chosen(question: Question, options: SolveOptions) -> Plan:
     if question.objective.is_regression:
         question.objective.check(question.data, question.shape)
         native = regression_engine(question, options)
+        if native is None:
+            return _choose(question, options)
         choice_note = f"solver: {native.name}, the native search for regression trees"
         notes = (choice_note,) if options.solver is None else ()
         return Plan(native, None, None, None, _start(options.warm_start), notes)
@@ -130,7 +133,7 @@ def _choose(question: Question, options: SolveOptions) -> Plan:
         sat = chosen is not None and LINEAR not in chosen.capabilities.forms
         model = find_formulation("sat-depth" if depth or sat else "odd")
         notes.append(f"formulation: {model.name}")
-        notes += [] if depth else why_not(question)
+        notes += [] if depth or question.objective.is_regression else why_not(question)
     if chosen is None:
         chosen = _usual_solver(question, model, depth, notes)
     model.check(question.data, question.shape, question.objective, question.requirements)
@@ -142,10 +145,13 @@ def _choose(question: Question, options: SolveOptions) -> Plan:
 
 def _usual_engine(question: Question) -> Engine:
     """The engine for the shape and the data; on columns of zeros and ones DL85 is the faster one."""
+    if question.objective.is_regression:
+        return RegressionSearch()
     if not isinstance(question.shape, Tree):
         return DiagramSearch()
     totals = totals_engine(question)
-    return plain_engine(question) if totals is None else totals
+    usual = plain_engine(question) if totals is None else totals
+    return path_engine(question, usual) or usual
 
 
 def _engine_for(question: Question) -> Engine | None:

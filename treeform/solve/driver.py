@@ -62,7 +62,8 @@ def _work(
     question: Question, plan: Plan, ledger: Ledger, budget: Budget, files: ProofWriter | None
 ) -> Limit | None:
     ledger.set_phase("quick bounds")
-    constants(question, ledger)
+    if not isinstance(plan.engine, RegressionSearch):  # which begins with a model within milliseconds
+        constants(question, ledger)
     ledger.prove_lower(floor_bound(question), PROVER)
     ledger.prove_lower(classes_bound(question), PROVER_OF_CLASSES)
     if (note := out_of_reach(question)) is not None:
@@ -107,7 +108,10 @@ def _by_engine(
     question: Question, engine: Engine, ledger: Ledger, budget: Budget, distribution: Distribution
 ) -> Limit | None:
     if isinstance(engine, RegressionSearch):
-        return run_regression(question, engine, ledger, budget)
+        limit = run_regression(question, engine, ledger, budget)
+        if ledger.graph is None and not ledger.impossible:
+            constants(question, ledger)
+        return limit
     relaxation = relax(question, engine)
     assert relaxation is not None
     bound_by_trees(engine, relaxation, ledger, budget)
@@ -206,6 +210,9 @@ def constants(question: Question, ledger: Ledger) -> None:
 
 def _warm_up(question: Question, plan: Plan, ledger: Ledger, budget: Budget) -> None:
     assert plan.warm_engine is not None
+    if isinstance(plan.warm_engine, RegressionSearch):
+        run_regression(question, plan.warm_engine, ledger, schedule.WARM_START.of(budget))
+        return
     if not question.objective.is_sum:
         _warm_up_parts(question, plan.warm_engine, ledger, budget)
         return

@@ -22,6 +22,7 @@ import numpy as np
 
 from treeform.engines.binary.engine import BinaryEngine, BinarySession
 from treeform.engines.distributed import Ask, Message
+from treeform.engines.memory import Room
 from treeform.errors import SpecError
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ class Points:
     def __init__(
         self, engine: BinaryEngine, table: Binarised, cost: NDArray[np.int64], task: TreeTask
     ) -> None:
-        self.engine, self.task = engine, task
+        self.engine, self.task, self._room = engine, task, Room(engine.memory_limit)
         value = table.weights @ cost
         least = value.min(axis=1)
         self.bits, self.weight = table.bits, table.weights.sum(axis=1)
@@ -81,7 +82,7 @@ class Points:
             depth=depth,
             upper=upper,
             poll=lambda *_: (stop(), None),
-            **(self.engine.keywords(self.task, threads=1) | more),
+            **(self.engine.keywords(self.task, 1, self._room.left()) | more),
         )
         return found
 
@@ -109,7 +110,7 @@ class SideSearch:
             if low[side] >= cap:
                 break
             # The whole tree's warm-up has given a good bound: the sides need none of their own.
-            use = [part for part in p.engine.keywords(p.task, 1)["use"] if part != "warm-up"]
+            use = [part for part in p.engine.keywords(p.task, 1, 0)["use"] if part != "warm-up"]
             found = p.solve(sides[side], p.task.depth - 1, cap, poll, use=use)
             counters += [found["counters"][name] for name in COUNTERS]
             if found["memory"] or not found["complete"]:
