@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from treeform.data import Dataset
     from treeform.graph import DecisionGraph
     from treeform.language.meetings import Meetings
+    from treeform.language.paths import PathRule
     from treeform.language.totals import Totals
 
 _LARGEST_COST = 2**60
@@ -56,6 +57,8 @@ class TreeTask:
         Costs that depend on the sample, not negative, in place of ``cost``.
     features : tuple of frozenset of int, or None
         Sets of encoded features, at least one: all tests of the tree read features of one of these sets.
+    paths : tuple of PathRule
+        Rules on the paths of the tree.
     """
 
     depth: int
@@ -70,6 +73,7 @@ class TreeTask:
     meetings: Meetings | None = None
     sample_cost: NDArray[np.int64] | None = None
     features: tuple[frozenset[int], ...] | None = None
+    paths: tuple[PathRule, ...] = ()
 
     def cost_of_samples(self, data: Dataset, rows: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
         """(n, K) cost of a unit of weight of each sample, or of some `rows`, by the class predicted."""
@@ -129,6 +133,8 @@ class EngineOutcome:
         What the reader of the answer has to know about it.
     witness : dict or None
         What a check may use, with the task, to prove the bound again.
+    details : dict
+        What else a certificate says of the proof.
     """
 
     graph: DecisionGraph | None
@@ -140,6 +146,7 @@ class EngineOutcome:
     counters: dict[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     witness: dict[str, Any] | None = None
+    details: dict[str, Any] = field(default_factory=dict)
 
 
 class Engine(ABC):
@@ -153,7 +160,7 @@ class Engine(ABC):
         The parts of a `TreeTask` beyond depth that it honours: ``cost``, ``node_penalty``, ``min_support``,
         ``max_nodes``, ``weights``, ``widths`` (layered diagrams), ``min_flow``, ``max_features``, ``totals``,
         ``totals_of_samples`` (totals to which tests add nothing),
-        ``meetings``, ``sample_cost``, ``features`` (by `answer`, so that `run` need not know them).
+        ``meetings``, ``paths``, ``sample_cost``, ``features`` (by `answer`, so that `run` need not know them).
     of_values : bool
         Whether it solves regression problems, and no others.
     """

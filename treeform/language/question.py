@@ -43,6 +43,18 @@ class Question:
             names.append(text if seen[text] == 1 else f"{text} #{seen[text]}")
         return tuple(names)
 
+    @property
+    def summary(self) -> str:
+        """Data, shape, objective and requirements, a line for each of the latter."""
+        d = self.data
+        target = f"{d.n_classes} classes" if d.quantity is None else "a quantity as target"
+        lines = [
+            f"{d.n_samples} samples, {d.n_features} features, {target}, shape {self.shape}",
+            f"  minimize {self.objective}",
+            *(f"  subject to {label}" for label in self.labels),
+        ]
+        return "\n".join(lines)
+
     @cached_property
     def limits(self) -> Limits:
         """The plain bounds among the requirements, tightened to one."""

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from treeform.language.limits import Limits
     from treeform.language.meetings import Meetings
     from treeform.language.objective import Objective
+    from treeform.language.paths import PathRule
     from treeform.language.ports import Ports
     from treeform.model import Expr, Model
     from treeform.shape import Shape
@@ -133,6 +134,13 @@ class Requirement(Component, ABC):
         """This requirement as marks that must not meet at a test, when it is nothing else; else None.
 
         `treeform.engines.TotalsSearch` honours a requirement that declares them.
+        """
+        return None
+
+    def path_rule(self, data: Dataset) -> PathRule | None:
+        """This requirement as a rule on the paths of a tree, when it is nothing else; else None.
+
+        `treeform.engines.PathSearch` honours a requirement that declares one.
         """
         return None
 
@@ -270,7 +278,7 @@ def class_of(name: str) -> type[Requirement]:
         return _REGISTRY[name]
     extension = find(REQUIREMENTS, name)
     if extension is None:
-        known = {*_REGISTRY, *(one.name for one in extensions(REQUIREMENTS))}
+        known = {*registered(), *(one.name for one in extensions(REQUIREMENTS))}
         raise unknown_name(name, sorted(known), "requirement", fix=NOT_KNOWN)
     loaded = extension.load()
     if isinstance(loaded, type) and issubclass(loaded, Requirement):
