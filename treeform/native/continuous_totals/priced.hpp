@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "../common/cold.hpp"
 #include "../contree/table.hpp"
 #include "prices.hpp"
 
@@ -25,7 +26,7 @@ struct Priced {
     Prices prices;
     std::vector<Cost> row_price;  // [row * labels + label], with the weight
 
-    Priced(const Samples& s, std::vector<contree::RankedColumn>& columns, Control& control) : samples(s) {
+    TREEFORM_COLD Priced(const Samples& s, std::vector<contree::RankedColumn>& columns, Control& control) : samples(s) {
         const std::vector<std::int32_t> none(s.n, 0);
         contree::Rows rows;
         rows.x = s.x, rows.n = s.n, rows.features = s.features, rows.label = none.data();

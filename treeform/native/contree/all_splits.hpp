@@ -41,7 +41,7 @@ public:
         this->control_.count(this->counters_.nodes);
         this->support_ = 0;
         this->left_.weight = task.node.weight;
-        this->left_.prepare(this->table_);
+        this->left_.prepare(this->table_.losses, this->table_.cost);
         this->lanes_.lay_out(task.node, this->control_);
         Answer<Cost> ignored;
         whole_node_ = this->whole_node(this->left_.leaf, ignored);
