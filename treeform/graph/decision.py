@@ -104,7 +104,9 @@ class DecisionGraph(FlatGraph):
         if not isinstance(other, DecisionGraph):
             return NotImplemented
         return (
-            self._content() == other._content() or self._canonical._content() == other._canonical._content()
+            self is other
+            or self._content() == other._content()
+            or self._canonical._content() == other._canonical._content()
         )
 
     def __hash__(self) -> int:
@@ -251,8 +253,8 @@ class DecisionGraph(FlatGraph):
         Raises
         ------
         SpecError
-            If the dialect is unknown, shared nodes make the expression too large, a hyperplane reads dates, or a row of
-            ``X`` would have no answer (they are named).
+            If sqlglot is not installed, the dialect is unknown, shared nodes make the expression too large, a
+            hyperplane reads dates, or a row of ``X`` would have no answer (they are named).
         """
         encoded = None if X is None else self._matrix(X)
         return sql.to_sql(self, table, dialect, tuple(keep), column, encoded)

@@ -11,6 +11,7 @@ from treeform.data.columns import BOOLEAN, CATEGORY, ORDERED, level_text
 from treeform.errors import SpecError
 from treeform.graph.export.program import Branch, Condition, Program
 from treeform.graph.labeljson import label_to_json
+from treeform.graph.rules import answers
 
 if TYPE_CHECKING:
     from treeform.graph import DecisionGraph
@@ -53,6 +54,7 @@ def ask_values(graph: DecisionGraph, data: Dataset, yes_no: frozenset[str]) -> d
         "fields": [_field(name, program, data, yes_no) for name in program.columns],
         "nodes": nodes,
         "root": program.root,
+        "answers": answers(graph),
         "most_paths": MOST_PATHS,
     }
 

@@ -68,6 +68,9 @@ class AtMost(Requirement, Bounded):
     def __str__(self) -> str:
         return f"{self.name}:{self.k}"
 
+    def in_words(self) -> str:
+        return f"at most {self.k} {self.counts}"
+
 
 class PayableAtMost(AtMost):
     """One whose excess can be paid: `number` states the count as an expression."""

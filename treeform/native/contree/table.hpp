@@ -232,7 +232,6 @@ TREEFORM_COLD void load(const Rows& rows, const Losses& losses, std::vector<Rank
     table.label.assign(rows.label, rows.label + rows.n);
     table.label.push_back(kNoLabel);
     root.n = rows.n;
-    root.reserve(rows.n, table.features);
     root.weight.assign(rows.classes, 0);
     if (!table.plain) table.weight.assign(rows.n + 1, 0), table.mass.assign(rows.n + 1, 0);
     if (rows.classes == 2) table.delta.assign(rows.n + 1, 0);
@@ -249,7 +248,13 @@ TREEFORM_COLD void load(const Rows& rows, const Losses& losses, std::vector<Rank
     }
     add_totals(table, root);
     table.rank.resize(rows.features), table.values.resize(rows.features);
-    control.check_memory(rows.n * rows.features * (2 * sizeof(Key) + sizeof(typename W::Id) + 2));
+    const std::size_t cells = rows.n * rows.features;
+    control.check_memory(cells * (2 * sizeof(Key) + sizeof(typename W::Id) + 2));
+    // Beside it are the sorted columns: 16 bytes a cell, which are given back column by column.
+    control.check_table(cells * (16 + sizeof(Key) + sizeof(typename W::Id) + 2));
+    // The tree is written with both sides of its tests in hand, which are as large as the node.
+    control.keep_free(cells * (sizeof(Key) + (sizeof(Key) + sizeof(typename W::Id) + 2) * 3 / 2));
+    root.reserve(rows.n, table.features);
     for (std::size_t f = 0; f < rows.features; ++f) {
         control.check();
         auto& column = columns[f];

@@ -56,8 +56,7 @@ public:
         Subset child[2];
         ListPtr list[2];
         for (int s = 0; s < 2; ++s) {
-            rows_.child(in_.root, column, s, child[s]);
-            list[s] = front(child[s], in_.depth - 1, slack - loss);
+            list[s] = front_of_side(in_.root, column, s, in_.depth - 1, slack - loss, child[s]);
             if (list[s]->empty()) return false;
         }
         std::vector<Window<K, Words>> windows;
@@ -83,7 +82,7 @@ public:
         tree.feature[at] = rows_.original[column], tree.left[at] = left, tree.right[at] = right;
         for (int s = 0; s < 2; ++s) {
             Subset child;
-            rows_.child(in_.root, column, s, child);
+            rows_.child(in_.root, column, s, in_.depth - 1, child);
             rebuild(child, in_.depth - 1, pair[s], tree, s ? right : left);
         }
         return tree;
@@ -166,6 +165,13 @@ private:
         }
     }
 
+    /// The front of a side of a test; `child` is made where no front is there that will do.
+    ListPtr front_of_side(const Subset& node, int column, int side, int depth, Amount slack, Subset& child) {
+        const auto known = held_.fronts.find(node.key.with(column, side));
+        if (known && known->slack >= slack) return known->list;
+        rows_.child(node, column, side, depth, child);
+        return front(child, depth, slack);
+    }
     ListPtr front(Subset& node, int depth, Amount slack) {
         const auto known = held_.fronts.find(node.key);
         if (known && known->slack >= slack) return known->list;
@@ -183,10 +189,9 @@ private:
             } else {
                 for (const auto& [loss, column] : choices_.of(node, depth, minimum, slack)) {
                     Subset child[2];
-                    for (int s = 0; s < 2; ++s) rows_.child(node, column, s, child[s]);
-                    const ListPtr a = front(child[0], depth - 1, slack - loss);
+                    const ListPtr a = front_of_side(node, column, 0, depth - 1, slack - loss, child[0]);
                     if (a->empty()) continue;
-                    const ListPtr b = front(child[1], depth - 1, slack - loss);
+                    const ListPtr b = front_of_side(node, column, 1, depth - 1, slack - loss, child[1]);
                     merge(*a, *b, column, loss, slack, *out, mark);
                 }
             }
@@ -218,14 +223,13 @@ private:
                 tree.label[at] = c;
                 return;
             }
+        if (depth == 0) throw std::logic_error("a solution of a front has no leaf");
+        if (depth == 1) return rebuild_one(node, wanted, tree, at);
         const Amount minimum = minima_.minimum(node, depth, kNone), slack = wanted.excess;
         Subset child[2];
-        for (const auto& [loss, column] : depth_choices(node, depth, minimum, slack)) {
+        for (const auto& [loss, column] : choices_.of(node, depth, minimum, slack)) {
             ListPtr list[2];
-            for (int s = 0; s < 2; ++s) {
-                rows_.child(node, column, s, child[s]);
-                list[s] = front(child[s], depth - 1, slack - loss);
-            }
+            for (int s = 0; s < 2; ++s) list[s] = front_of_side(node, column, s, depth - 1, slack - loss, child[s]);
             for (const One& u : *list[0]) {
                 if (u.excess + loss > slack) break;
                 for (const One& v : *list[1]) {
@@ -237,17 +241,37 @@ private:
                     const int left = add_node(tree), right = add_node(tree);
                     tree.left[at] = left, tree.right[at] = right;
                     const One keep_u = u, keep_v = v;
-                    Subset zero = std::move(child[0]), with = std::move(child[1]);
-                    rebuild(zero, depth - 1, keep_u, tree, left);
-                    rebuild(with, depth - 1, keep_v, tree, right);
+                    for (int s = 0; s < 2; ++s) rows_.child(node, column, s, depth - 1, child[s]);
+                    rebuild(child[0], depth - 1, keep_u, tree, left);
+                    rebuild(child[1], depth - 1, keep_v, tree, right);
                     return;
                 }
             }
         }
         throw std::logic_error("a solution of a front has no tree");
     }
-    std::vector<std::pair<Amount, int>> depth_choices(Subset& node, int depth, Amount minimum, Amount slack) {
-        return depth >= 1 ? choices_.of(node, depth, minimum, slack) : std::vector<std::pair<Amount, int>>{};
+    /// Writes a test over two leaves that is as good as `wanted`.
+    void rebuild_one(const Subset& node, const One& wanted, FlatTree& tree, int at) {
+        std::vector<Amount> cell[2] = {node.total, node.total};
+        One low, high, one;
+        for (int j = 0; j < rows_.columns; ++j) {
+            const Amount held = node.with_weight(j, rows_.pad);
+            if (!minima_.parts(held, node.weight - held)) continue;
+            pieces_.cells(node, j, cell);
+            for (int c = 0; c < in_.table.labels; ++c)
+                for (int d = 0; d < in_.table.labels; ++d) {
+                    pieces_.leaf(low, cell[0], c, 0), pieces_.leaf(high, cell[1], d, 0);
+                    if (!pieces_.meets(low.carried.marks(), high.carried.marks(), j)) continue;
+                    pieces_.join(one, low, high, j, 0);
+                    if (!as_good(one, wanted)) continue;
+                    tree.feature[at] = rows_.original[j];
+                    const int left = add_node(tree), right = add_node(tree);
+                    tree.left[at] = left, tree.right[at] = right;
+                    tree.label[left] = c, tree.label[right] = d;
+                    return;
+                }
+        }
+        throw std::logic_error("a solution of a front has no tree");
     }
 
     const FrontInput& in_;
@@ -301,6 +325,7 @@ private:
     /// Tests of the root by what they lose at least, up to the slack.
     TREEFORM_COLD std::vector<std::pair<Amount, int>> choices(Amount slack) {
         Rows& rows = in_.team.first().rows;
+        if (in_.depth == 2) return of_worker_[0]->choices().of(in_.root, 2, in_.root_minimum, slack);
         std::vector<std::pair<Amount, int>> out;
         std::vector<Amount> loss(rows.columns, kNone);
         in_.team.each(loss.size(), [&](int w, std::size_t j) {
