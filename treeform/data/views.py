@@ -165,10 +165,16 @@ def separating_splits(
     feature = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
     rank = np.concatenate([np.arange(size, dtype=np.int32) for size in sizes] or [np.zeros(0, np.int32)])
     threshold = np.concatenate([ranks.thresholds(f) for f in range(len(sizes))] or [np.zeros(0)])
-    left = ranks.codes.T[feature] <= rank[:, None]
+    left = np.empty((len(feature), points.n_points), dtype=bool)
+    for f, end in enumerate(
+        np.cumsum(sizes).tolist()
+    ):  # by column, since all codes side by side take four times as much
+        rows = slice(end - int(sizes[f]), end)
+        np.less_equal(ranks.codes[:, f], rank[rows, None], out=left[rows])
     if dedupe is not None:
         kept = _first_of_each(left, [columns[f].source if dedupe == "feature" else "" for f in feature])
-        feature, threshold, left = feature[kept], threshold[kept], left[kept]
+        if len(kept) < len(feature):
+            feature, threshold, left = feature[kept], threshold[kept], left[kept]
     return Splits(_frozen(feature), _frozen(threshold), _frozen(left))
 
 

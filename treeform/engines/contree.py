@@ -16,6 +16,7 @@ import numpy as np
 from treeform.engines.checks import SCAN_PATHS, check_memory, check_simd, positive, some_of
 from treeform.engines.conversion import cost_of_admissible_tree, tree_between_values
 from treeform.engines.fewest import with_fewest_tests
+from treeform.engines.memory import Room
 from treeform.engines.session import Session, time_limit_of
 from treeform.engines.task import Engine, EngineOutcome, EngineRun, TreeTask, check_task
 from treeform.errors import SpecError
@@ -41,8 +42,8 @@ class ConTree(Engine):
         Stop improving once the tree is provably this close to the optimum: an int in units of cost (of the
         data set's integer weights), a float in (0, 1) as a fraction of the total weight; 0 for the optimum.
     memory_limit : int or None
-        Bytes that the engine may use. Beyond that it continues with fewer threads and less scratch, and stops with
-        its best tree if that does not suffice.
+        Bytes by which the process may grow. Near that it continues with fewer threads and less scratch, and stops with
+        its best tree if that does not suffice; a table that cannot fit is refused before it is built.
     prune : tuple of str
         The pruning rules in use: the paper's ``neighbourhood``, ``shrinking`` and ``subinterval``, and
         ``features`` (bounds per second feature). All are exact; leave some out only to study their effect.
@@ -104,10 +105,10 @@ class ConTree(Engine):
         from treeform import _core
 
         check_task(data, task)
+        room = Room(self.memory_limit)
         session = _Session(data, task, run)
-        return session.outcome(
-            _core.contree(*_arrays(data, task), **self._keywords(data, task), **_watched(session, run))
-        )
+        asked = self._keywords(data, task) | {"memory_limit": room.left()}
+        return session.outcome(_core.contree(*_arrays(data, task), **asked, **_watched(session, run)))
 
     def run_distributed(
         self, data: Dataset, task: TreeTask, run: EngineRun, ask: Ask, callers: int

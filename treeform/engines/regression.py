@@ -16,6 +16,7 @@ import numpy as np
 
 from treeform.data import midpoints
 from treeform.engines.checks import check_memory, check_simd, positive
+from treeform.engines.memory import Room, notes_of
 from treeform.engines.regression_columns import ColumnBudget
 from treeform.engines.regression_task import RegressionTask
 from treeform.engines.session import counters_of, reason_for_end, time_limit_of
@@ -43,7 +44,7 @@ class RegressionSearch(Engine):
     threads : int
         Worker threads, from depth three on. The loss of the tree does not depend on their number.
     memory_limit : int or None
-        Bytes that bounds of thresholds may take; the search stops with its best tree beyond that.
+        Bytes by which the process may grow; the search stops with its best tree beyond that.
     simd : str
         ``auto``, ``avx512``, ``avx2`` or ``plain``: the same answer at different speeds.
     pairs : {"auto", "always", "never"}
@@ -104,6 +105,7 @@ class RegressionSearch(Engine):
             return ColumnBudget(data, task, run, partial(self.run, data), BOUND_UNIT).run()
         from treeform import _core
 
+        room = Room(self.memory_limit)
         session = _Session(data, task, run)
         native = _core.regression(
             session.X,
@@ -119,7 +121,7 @@ class RegressionSearch(Engine):
             threads=self.threads,
             simd=self.simd,
             pairs=self.pairs,
-            memory_limit=self.memory_limit or 0,
+            memory_limit=room.left(),
             time_limit=time_limit_of(run.time_limit),
             poll=session.poll,
         )
@@ -213,6 +215,7 @@ class _Session:
             reason=reason_for_end(native, self.interrupted),
             seconds=float(native["seconds"]),
             counters=counters_of(native),
+            notes=notes_of(native),
         )
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from treeform.engines.memory import notes_of
 from treeform.engines.task import EngineOutcome, EngineRun, TreeTask
 from treeform.steps import report_step
 
@@ -140,5 +141,5 @@ class Session:
             proved=self.proved(bool(native["complete"]), cost, lower),
             reason=reason_for_end(native, self.interrupted),
             seconds=float(native["seconds"]),
-            **({"counters": counters_of(native)} | more),
+            **({"counters": counters_of(native), "notes": notes_of(native)} | more),
         )

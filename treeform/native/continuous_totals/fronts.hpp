@@ -9,7 +9,8 @@
 // no tree costs less than U, whatever the multipliers are; if one is, the limit falls. So one pass is bound, proof and
 // closing of the gap at once.
 //
-// A minimum support takes effect where leaves are listed; the bounds that prune are those without it, and stay true.
+// With a minimum support the least prices are those of trees that keep it, and ConTree's rules for a support apply.
+// A least weight of the rows at a test takes effect where trees are listed only; the bounds that prune stay true.
 #include <functional>
 #include <memory>
 #include <stdexcept>
@@ -118,7 +119,17 @@ private:
         all_.weigh(node, sums);
         std::vector<Cost> by(all_.shop.data.table.features);
         return all_.shop.search
-            .solve(1, {node, depth, contree::full_tree(depth), all_.leaf(sums) + 1, 0, 0, 0, nullptr, {}}, by.data())
+            .solve(1,
+                   {node,
+                    depth,
+                    contree::full_tree(depth),
+                    all_.leaf(sums) + 1,
+                    all_.shop.data.support,
+                    0,
+                    0,
+                    nullptr,
+                    {}},
+                   by.data())
             .value;
     }
 

@@ -58,7 +58,8 @@ private:
         Finding<W, K> finding;
     };
     void by_feature() {
-        const typename All::Task task{root_, 2, contree::full_tree(2), best_.limit + 1, 0, 0, 0, nullptr, hint_};
+        const typename All::Task task{
+            root_, 2, contree::full_tree(2), best_.limit + 1, workers_[0].shop.data.support, 0, 0, nullptr, hint_};
         std::vector<char> ready(workers_.size(), 0);
         workers_[0].shop.two.begin(task), ready[0] = 1;
         const std::vector<int> turn = workers_[0].shop.two.turn();
@@ -94,7 +95,7 @@ private:
     /// rises.
     void by_split() {
         All& first = workers_[0];
-        const Cost whole = first.prepare(0, shared_, root_, depth_, nullptr, hint_);
+        const typename All::Whole whole = first.prepare(0, shared_, root_, depth_, nullptr, hint_);
         int round = 1;
         Sequence<Split>([&] { return std::make_unique<Split>(first.shop.data.table.features); },
                         [&](Split& split, bool idle) {
@@ -121,7 +122,7 @@ private:
             .run(size(), first.shop.control);
         first.shop.search.counters().add(counters_);
     }
-    bool pick(Split& split, int f, Cost whole, Cost goal) {
+    bool pick(Split& split, int f, const typename All::Whole& whole, Cost goal) {
         auto& one = shared_.searches[f];
         auto& work = split.work;
         const std::uint32_t wish = workers_[0].open(one, root_, f, whole, shared_.whole_by, hint_);

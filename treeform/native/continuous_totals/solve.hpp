@@ -2,9 +2,9 @@
 // Optimal trees under requirements on totals, over all thresholds of continuous columns. For depth 1, 2, .. up to the
 // one asked for, each from the best tree and the multipliers of the one before:
 //
-//  1. Multipliers by the lines of known trees (multipliers.hpp). From depth three on the cheapest tree at each is
-//  sought
-//     roughly, with a few thresholds of every feature: nothing has to be proved here, and a bound comes from step 3.
+//  1. Multipliers by the lines of known trees (multipliers.hpp). To depth two the cheapest tree at each is sought
+//     exactly, and its price is a bound. From depth three on it is sought roughly, with a few thresholds of every
+//     feature: nothing has to be proved here, and a bound comes from step 3.
 //  2. Trees that satisfy the rows, from the fronts at the roots that were met: often the optimum.
 //  3. Guess an upper bound U. Either a tree below U is found, or U is a lower bound (fronts.hpp). The guess grows until
 //     something is found or the best known tree is proved.
@@ -34,8 +34,9 @@ public:
           Amount most_price, Control& control, Outcome& out)
         : samples_(samples), settings_(settings), control_(control), out_(out),
           scans_(contree::choose_scans<typename W::Key, typename W::Sum>(settings.simd.c_str())),
-          pricing_(samples, settings, most_price), data_(samples, columns, control), multipliers_(samples, pricing_) {
-        rules_.simd = settings.simd;
+          pricing_(samples, settings, most_price), data_(samples, columns, settings.min_support, control),
+          multipliers_(samples, pricing_) {
+        rules_.simd = settings.simd, rules_.min_support = data_.support;
         rules_.neighbourhood = settings.neighbourhood, rules_.shrinking = settings.shrinking;
         rules_.subinterval = settings.subinterval, rules_.features = settings.features;
         out_.simd = scans_.name;
@@ -154,6 +155,7 @@ private:
         rules_.steps = 0;
         value_asked_ = static_cast<double>((Wide(reply.value) << kFraction) + prices.base - prices.constant)
                        / (static_cast<double>(prices.unit) * (1 << kFraction));
+        if (!rough) note(prices.bound(reply.value));
         if (!reply.found) return false;
         const Test root = reply.as_test();
         if (root.feature >= 0) hint_ = root;
@@ -165,7 +167,7 @@ private:
     contree::Answer<Cost> cheapest(int depth, Cost upper) {
         std::vector<Cost> by(data_.table.features);
         return workers_[0].search.solve(
-            0, {data_.root, depth, contree::full_tree(depth), upper, 0, 0, 0, nullptr, hint_}, by.data());
+            0, {data_.root, depth, contree::full_tree(depth), upper, data_.support, 0, 0, nullptr, hint_}, by.data());
     }
 
     void place_multipliers() {

@@ -59,7 +59,7 @@ nb::dict to_dict(const Counters& c) {
 nb::dict to_dict(const Outcome& out) {
     nb::dict result;
     result["tree"] = to_object(out.tree), result["lower"] = out.lower, result["complete"] = out.complete;
-    result["memory"] = out.stopped_by_memory, result["seconds"] = out.seconds, result["simd"] = out.simd.c_str();
+    result["seconds"] = out.seconds, result["simd"] = out.simd.c_str();
     result["width"] = out.width.c_str(), result["counters"] = to_dict(out.counters);
     return result;
 }
@@ -69,7 +69,9 @@ nb::dict solve(const Rows& rows, const Settings& settings, double time_limit, co
     Control control(settings.upper, settings.memory_limit);
     Engine engine(rows, settings, control, away);
     run_tree_search(control, time_limit, poll, [&] { engine.solve(); }, [&] { return engine.improvements(); });
-    return to_dict(engine.outcome());
+    nb::dict answer = to_dict(engine.outcome());
+    add_memory(answer, control, false);
+    return answer;
 }
 
 nb::dict contree(const Array<double, 2>& x, const Array<std::int32_t, 1>& y, const Weights& weight, const Costs& cost,

@@ -104,9 +104,10 @@ protected:
         Answer<Cost> best;
         best.value = task.upper;
         improve(best, leaf, Plan::leaf);
-        if (best.value <= known || node.n <= 1 || task.budget < 1 || leaf == 0 || node.total_weight < 2 * support_) {
+        const bool only_leaf = task.budget < 1 || (support_ > 0 && support_of(table_, node) < 2 * support_);
+        if (best.value <= known || node.n <= 1 || leaf == 0 || only_leaf) {
             std::fill_n(by_feature, table_.features, task.lower);
-            return settled(best, task.budget < 1 || node.total_weight < 2 * support_ ? leaf : known);
+            return settled(best, only_leaf ? leaf : known);
         }
         if (!laid_out_) lanes_.lay_out(node, control_), laid_out_ = true;
         const Cost whole = whole_node(leaf, best);

@@ -132,7 +132,7 @@ private:
         for (Cost sum = 0; sum < support;) {
             if (place == (Step > 0 ? n_ : 0)) return false;
             const std::size_t at = row * kLanes + column;
-            const Cost weight = table_.weight.empty() ? Cost{1} : table_.weight[lane.order[at]];
+            const Cost weight = table_.support_of(lane.order[at]);
             sum += (lane.key[at] < key) == left ? weight : Cost{0};
             place += Step, row += Step;
             if (row >= rows_) row = Step > 0 ? 0 : rows_ - 1, column += Step;

@@ -97,7 +97,6 @@ struct Outcome {
     FlatTree tree;                 // with the cheapest leaf when stopped early; empty: none costs less than `upper`
     std::int64_t lower = 0;        // no tree costs less
     bool complete = false;         // the search ran to its end
-    bool stopped_by_memory = false;
     double seconds = 0;
     Counters counters;
     std::string simd, width;

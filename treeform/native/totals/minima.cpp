@@ -167,11 +167,13 @@ Amount Minima::two(const double* with, const double* all, Amount base, Amount we
 
 /// Pair counts of a node and the best test below each of its tests; `keep`: also all pairs' differences.
 void Minima::prepare(Subset& node, Level& l, bool keep) {
+    const std::size_t pairs = std::size_t(rows_.columns) * rows_.pad;
+    control_.check_table(pairs * (table_.kinds * sizeof(std::int32_t) + (keep ? arrays() * sizeof(double) : 0)));
     rows_.pairs(node);
     control_.count(counters_.depth_two);
     weigh(node.with.data(), node.total, l.with, l.all);
     for (auto& list : l.best[0]) list.assign(rows_.pad, kDear);
-    if (keep) l.parent.resize(std::size_t(arrays()) * rows_.columns * rows_.pad + 16);
+    if (keep) l.parent.resize(std::size_t(arrays()) * pairs + 16);
     PairPrices p;
     p.table = node.table.get<std::int32_t>();
     p.kinds = table_.kinds, p.columns = rows_.columns, p.pad = rows_.pad, p.differences = differences();
