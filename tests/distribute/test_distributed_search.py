@@ -6,9 +6,12 @@ import json
 import os
 import pickle
 import signal
+import subprocess
+import sys
 import threading
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -73,6 +76,18 @@ def test_the_search_is_the_same_whoever_does_it(seed: int) -> None:
     assert (shared.upper, shared.lower, shared.proved) == (alone.upper, alone.lower, True)
     assert shared.graph == alone.graph
     assert crew.seconds
+
+
+def test_tables_that_come_out_of_alignment() -> None:
+    data = Dataset.from_user(table().drop(columns="y"), table()["y"])
+    shifted = np.frombuffer(b"x" + np.ascontiguousarray(data.X).tobytes(), np.uint8)[1:].view(np.float64)
+    assert not shifted.flags.aligned
+    moved = replace(data, X=shifted.reshape(data.X.shape))
+    with crew_of("threading", 1, Work(ConTree(), moved, TreeTask(3), "moved")) as crew:
+        found = ConTree().run_distributed(
+            data, TreeTask(3), EngineRun(), lambda q: crew.ask(q, lambda: False), 1
+        )
+    assert found.graph == ConTree().run(data, TreeTask(3), EngineRun()).graph
 
 
 def test_a_client_of_dask_searches_too() -> None:
@@ -183,7 +198,7 @@ class Hands:
 
 
 def crew_with(hand: Any, size: int = 2) -> Crew:
-    return Crew(lambda: None, "k", None, [hand] * size, lambda one: one)
+    return Crew(lambda _: None, "k", None, [hand] * size, lambda one: one)
 
 
 def test_a_slow_worker_is_overtaken(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -267,3 +282,43 @@ def test_the_command_line_and_specification_files(tmp_path: Path) -> None:
     wrong = CliRunner().invoke(app, ["fit", "--spec", str(tmp_path / "s.toml"), "--executor", "ray"])
     assert wrong.exit_code == 2
     assert "takes many solves" in wrong.output
+
+
+@pytest.mark.slow
+def test_workers_end_with_the_process_that_was_killed(tmp_path: Path) -> None:
+    table(1500, features=8).to_csv(tmp_path / "t.csv", index=False)
+    command = [
+        sys.executable,
+        "-m",
+        "treeform",
+        "fit",
+        str(tmp_path / "t.csv"),
+        "--target",
+        "y",
+        "--shape",
+        "tree:4",
+    ]
+    command += [
+        "--solver",
+        "contree",
+        "--executor",
+        "loky",
+        "--workers",
+        "2",
+        "--journal",
+        str(tmp_path / "j"),
+    ]
+    ran = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    until = time.monotonic() + 60
+    while time.monotonic() < until and not any(
+        one.stat().st_size for one in (tmp_path / "j").glob("*.jsonl")
+    ):
+        time.sleep(0.05)
+    workers = [one for one in psutil.Process(ran.pid).children(recursive=True) if _is_worker(one)]
+    ran.kill()
+    ran.wait()
+    assert len(workers) == 2
+    _, alive = psutil.wait_procs(workers, timeout=10)
+    assert not alive
+    kept = next(path for path in (tmp_path / "j").glob("*.jsonl"))
+    assert kept.read_bytes().endswith(b"\n")

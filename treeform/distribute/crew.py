@@ -12,6 +12,7 @@ queue and speaks no protocol of its own.
 from __future__ import annotations
 
 import contextlib
+import os
 import queue
 import shutil
 import statistics
@@ -27,7 +28,7 @@ from typing import Any
 import numpy as np
 
 from treeform.distribute.executor import NAMES, client_of, is_client
-from treeform.distribute.worker import Work, answer, compact
+from treeform.distribute.worker import Work, answer, compact, end_with
 from treeform.engines.distributed import Message
 from treeform.errors import SolverFailed, SpecError, did_you_mean
 
@@ -38,6 +39,8 @@ LATE = 4.0
 LATE_SECONDS = 1.0
 """No question is late before."""
 LOOK_EVERY = 0.05
+LOST_SECONDS = 0.5
+"""After a worker was lost, before its question is asked again: a cluster takes note of it by then."""
 ONE_SEARCH = ("loky", "threading", "dask")
 """The executors for one search, of those in `NAMES`."""
 
@@ -48,7 +51,8 @@ class Crew:
     Parameters
     ----------
     source : callable
-        ``source()`` is what each question is about, for `answer`.
+        ``source(again)`` is what each question is about, for `answer`; `again` where the question cost a worker, which
+        may have taken the data with it.
     key : str
         Its digest.
     stop_file : Path or None
@@ -67,7 +71,7 @@ class Crew:
 
     def __init__(
         self,
-        source: Callable[[], Any],
+        source: Callable[[bool], Any],
         key: str,
         stop_file: Path | None,
         hands: list[Executor],
@@ -97,7 +101,7 @@ class Crew:
         while not stop():
             if not running or (len(running) == 1 and self._is_late(began)):
                 with contextlib.suppress(queue.Empty):
-                    running.append(self._submit(question))
+                    running.append(self._submit(question, lost > 0))
             done, _ = wait(running, LOOK_EVERY, FIRST_COMPLETED)
             for future in done:
                 second = running.index(future) > 0
@@ -111,6 +115,7 @@ class Crew:
                     self.lost += 1
                     if lost >= MOST_LOST:
                         raise _costs_too_many(error) from error
+                    time.sleep(LOST_SECONDS)
                     continue
                 if found is None:
                     continue
@@ -131,9 +136,9 @@ class Crew:
             and not self._idle.empty()
         )
 
-    def _submit(self, question: Message) -> Future[Any]:
+    def _submit(self, question: Message, again: bool) -> Future[Any]:
         hand = self._idle.get(timeout=LOOK_EVERY)
-        given = (self._source(), self._key, self._stop_file, compact(question))
+        given = (self._source(again), self._key, self._stop_file, compact(question))
         try:
             future = hand.submit(answer, *given)
         except (BrokenExecutor, RuntimeError):  # it broke while it had nothing to do
@@ -243,7 +248,9 @@ def _processes(workers: int | None, work: Work, folder: Path, stop_file: Path) -
     made: list[Executor] = []
 
     def start() -> Executor:
-        one: Executor = ProcessPoolExecutor(max_workers=1)
+        one: Executor = ProcessPoolExecutor(
+            max_workers=1, initializer=end_with, initargs=(os.getpid(), str(folder))
+        )
         made.append(one)
         return one
 
@@ -252,7 +259,7 @@ def _processes(workers: int | None, work: Work, folder: Path, stop_file: Path) -
         return start()
 
     try:
-        yield Crew(lambda: str(source), work.key, stop_file, [start() for _ in range(count)], renew)
+        yield Crew(lambda _: str(source), work.key, stop_file, [start() for _ in range(count)], renew)
     finally:
         stop_file.unlink(missing_ok=True)
         for one in made:
@@ -269,7 +276,7 @@ def _threads(workers: int | None, work: Work, stop_file: Path) -> Iterator[Crew]
     count = joblib.effective_n_jobs(-1) if workers is None else workers
     with ThreadPoolExecutor(count) as pool:
         try:
-            yield Crew(lambda: work, work.key, stop_file, [pool] * count, lambda hand: hand)
+            yield Crew(lambda _: work, work.key, stop_file, [pool] * count, lambda hand: hand)
         finally:
             stop_file.unlink(missing_ok=True)
 
@@ -279,13 +286,25 @@ def _cluster(client: Any, work: Work) -> Crew:
     threads = sum(client.nthreads().values())
     if threads == 0:
         raise SpecError("the cluster has no workers", fix="start some with: dask worker tcp://HOST:PORT")
-    scattered = client.scatter(work, broadcast=True, hash=False)
+    scattered = _scatter(client, work)
 
-    def source() -> Any:
+    def source(again: bool) -> Any:
         nonlocal scattered
-        if scattered.status in ("cancelled", "lost", "error"):  # the last worker that had it is gone
-            scattered = client.scatter(work, broadcast=True, hash=False)
+        if again:
+            scattered = _scatter(client, work)
         return scattered
 
     # Dask starts a task again elsewhere when its worker is lost.
     return Crew(source, work.key, None, [client.get_executor(pure=False)] * threads, lambda hand: hand)
+
+
+def _scatter(client: Any, work: Work) -> Any:
+    """The work as data of the cluster: each worker has it once."""
+    for attempt in range(1, MOST_LOST + 1):
+        try:
+            return client.scatter(work, broadcast=True, hash=False)
+        except OSError as error:  # a worker died while it was given the data
+            if attempt == MOST_LOST:
+                raise _costs_too_many(error) from error
+            time.sleep(1.0)
+    raise AssertionError

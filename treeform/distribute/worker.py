@@ -5,6 +5,8 @@ Everything here runs in the worker's process, and is called by name from the one
 
 from __future__ import annotations
 
+import os
+import shutil
 import threading
 import time
 from dataclasses import dataclass
@@ -65,6 +67,8 @@ class _Idle:
 _IDLE = _Idle()
 STOP_EVERY = 0.5
 """Seconds between two looks at the file that tells workers to stop."""
+LOOK_EVERY = 1.0
+"""Seconds between two looks at the process that started this one."""
 
 
 def answer(source: Any, key: str, stop_file: str | None, question: Message) -> tuple[Message, float] | None:
@@ -90,6 +94,18 @@ def answer(source: Any, key: str, stop_file: str | None, question: Message) -> t
     if reply is None and not watch.ended:
         raise MemoryError("a worker reached the memory_limit of its engine")
     return None if reply is None else (compact(reply), seconds)
+
+
+def end_with(parent: int, folder: str) -> None:
+    """Let this process end once the one that started it was killed, and remove the folder that it left."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(LOOK_EVERY)
+        shutil.rmtree(folder, ignore_errors=True)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def compact(message: Message) -> Any:

@@ -184,12 +184,12 @@ class ConTree(Engine):
 
 
 def _arrays(data: Dataset, task: TreeTask) -> tuple[Any, ...]:
-    """Rows, classes, weights and costs, as the core takes them."""
+    """Rows, classes, weights and costs, as the core takes them; what came in a message may be out of alignment."""
     return (
-        data.X,
+        np.require(data.X, requirements="CA"),
         data.y.astype(np.int32),
-        None if (data.weights == 1).all() else data.weights,
-        task.cost if task.cost is None else np.ascontiguousarray(task.cost, dtype=np.int64),
+        None if (data.weights == 1).all() else np.require(data.weights, requirements="CA"),
+        task.cost if task.cost is None else np.require(task.cost, np.int64, "CA"),
     )
 
 
