@@ -159,11 +159,11 @@ class _Session:
         """Called by the core about twenty times a second; whether to stop."""
         report_step(nodes, "nodes")
         try:
-            if self.given.on_incumbent is not None:
+            if self.given.on_incumbent is not None and len(news):
+                # Bounds only rise, and trees only get better: the last of each is all that counts by now.
                 graph = None if tree is None else self.graph_of(tree)
-                for k, (seconds, lower) in enumerate(news):
-                    last = graph if k + 1 == len(news) else None
-                    self.given.on_incumbent(seconds, 0, self.lower_of(lower), last)
+                seconds, lower = news[-1]
+                self.given.on_incumbent(seconds, 0, self.lower_of(lower), graph)
             self.interrupted = self.interrupted or bool(self.given.stop())
         except KeyboardInterrupt:
             self.interrupted = True
@@ -180,20 +180,29 @@ class _Session:
         return self.last[1]
 
     def _graph_of(self, tree: dict[str, Any]) -> DecisionGraph:
-        feature = np.array(tree["feature"])
-        tests = np.flatnonzero(feature >= 0)
+        order = _by_level(
+            tree["left"], tree["right"]
+        )  # that of all graphs, so that none has to be put in order
+        place = np.empty(len(order) + 1, dtype=np.int64)
+        place[order], place[-1] = np.arange(len(order)), -1
+        feature = np.array(tree["feature"])[order]
+        tests, leaves = np.flatnonzero(feature >= 0), np.flatnonzero(feature < 0)
         threshold = np.full(len(feature), np.nan)
-        threshold[tests] = midpoints(tree["low"][tests], tree["high"][tests])
+        threshold[tests] = midpoints(*(tree[side][order][tests] for side in ("low", "high")))
         feature[tests] = self.columns[feature[tests]]
-        leaves = np.flatnonzero(feature < 0)
         label = np.full(len(feature), -1)
         label[leaves] = 0
-        arrays = {"feature": feature, "threshold": threshold, "left": tree["left"], "right": tree["right"]}
-        bare = DecisionGraph.from_arrays(**arrays, label=label, data=self.data, values=(Fraction(0),))
-        reached = bare.apply(self.data.X)
+        arrays: dict[str, Any] = {
+            "feature": feature,
+            "threshold": threshold,
+            **{side: place[tree[side][order]] for side in ("left", "right")},
+        }
+        data = self.data
+        meaning: dict[str, Any] = {"columns": data.columns, "classes": data.classes, "encoder": data.encoder}
+        reached = DecisionGraph(**arrays, label=label, **meaning, values=(Fraction(0),)).apply(data.X)
         values = [self.task.best_value(np.flatnonzero(reached == leaf)) for leaf in leaves.tolist()]
         label[leaves] = np.arange(len(leaves))
-        return DecisionGraph.from_arrays(**arrays, label=label, data=self.data, values=tuple(values))
+        return DecisionGraph.from_arrays(**arrays, label=label, data=data, values=tuple(values))
 
     def outcome(self, native: dict[str, Any]) -> EngineOutcome:
         """The answer; its bound is that of the core, rounded downwards, where the search was not complete."""
@@ -208,3 +217,12 @@ class _Session:
             counters=counters_of(native),
             notes=notes_of(native),
         )
+
+
+def _by_level(left: Any, right: Any) -> list[int]:
+    """The nodes of a tree level by level, from left to right; children of leaves are -1."""
+    order = [0]
+    for node in order:
+        if left[node] >= 0:
+            order += [int(left[node]), int(right[node])]
+    return order

@@ -253,8 +253,8 @@ class DecisionGraph(FlatGraph):
         Raises
         ------
         SpecError
-            If the dialect is unknown, shared nodes make the expression too large, a hyperplane reads dates, or a row of
-            ``X`` would have no answer (they are named).
+            If sqlglot is not installed, the dialect is unknown, shared nodes make the expression too large, a
+            hyperplane reads dates, or a row of ``X`` would have no answer (they are named).
         """
         encoded = None if X is None else self._matrix(X)
         return sql.to_sql(self, table, dialect, tuple(keep), column, encoded)

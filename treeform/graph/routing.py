@@ -99,6 +99,19 @@ def visits(graph: Nodes, X: Floats) -> NDArray[np.bool_]:
     return seen
 
 
+def visiting(graph: Nodes, X: Floats) -> tuple[Indices, Indices]:
+    """The same as pairs of a row and a node that it visits, level by level."""
+    matrix = graph.tested(X)
+    rows, node = np.arange(len(matrix)), np.zeros(len(matrix), dtype=np.int64)
+    pairs = [(rows, node)]
+    while rows.size:
+        going = graph.feature[node] >= 0
+        rows, node = rows[going], node[going]
+        node = _next(graph, matrix, rows, node)
+        pairs.append((rows, node))
+    return np.concatenate([r for r, _ in pairs]), np.concatenate([v for _, v in pairs])
+
+
 def counts(graph: Nodes, data: Dataset) -> NDArray[np.int64]:
     """Weight of each class of `data` that reaches each node, in weight units: (N, K) int64."""
     size, classes = len(graph.feature), data.n_classes

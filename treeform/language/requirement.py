@@ -278,7 +278,7 @@ def class_of(name: str) -> type[Requirement]:
         return _REGISTRY[name]
     extension = find(REQUIREMENTS, name)
     if extension is None:
-        known = {*_REGISTRY, *(one.name for one in extensions(REQUIREMENTS))}
+        known = {*registered(), *(one.name for one in extensions(REQUIREMENTS))}
         raise unknown_name(name, sorted(known), "requirement", fix=NOT_KNOWN)
     loaded = extension.load()
     if isinstance(loaded, type) and issubclass(loaded, Requirement):

@@ -187,8 +187,8 @@ class SquaredError(LeafLoss):
     def best(
         self, deviations: NDArray[np.int64], weights: NDArray[np.int64], rows: NDArray[np.int64]
     ) -> Fraction:
-        weight, total, _ = _sums(deviations[rows], weights[rows])
-        return Fraction(total, weight)
+        local = weights[rows]
+        return Fraction(int(local @ deviations[rows]), int(local.sum()))
 
     def of_rows(
         self,
@@ -197,9 +197,10 @@ class SquaredError(LeafLoss):
         rows: NDArray[np.int64],
         value: Fraction,
     ) -> Fraction:
-        # sum w (d - v)^2 = sum w d^2 - 2 v sum w d + v^2 sum w
+        # sum w (d - p/q)^2 = (q^2 sum w d^2 - 2 p q sum w d + p^2 sum w) / q^2
         weight, total, squares = _sums(deviations[rows], weights[rows])
-        return squares - 2 * value * total + value * value * weight
+        p, q = value.numerator, value.denominator
+        return Fraction(q * q * squares - 2 * p * q * total + p * p * weight, q * q)
 
 
 @dataclass(frozen=True)
@@ -273,9 +274,10 @@ class AbsoluteError(LeafLoss):
 
 def _sums(deviations: NDArray[np.int64], weights: NDArray[np.int64]) -> tuple[int, int, int]:
     """Sums of w, w d and w d^2, exactly."""
-    largest = max(abs(int(deviations.max())), abs(int(deviations.min())))
-    weight, total = int(weights.sum()), int((weights * deviations).sum())
+    largest = int(np.abs(deviations).max())
+    weighted = weights * deviations
+    weight, total = int(weights.sum()), int(weighted.sum())
     if largest * largest * weight < SAFE:
-        return weight, total, int((weights * deviations * deviations).sum())
+        return weight, total, int(weighted @ deviations)
     pairs = zip(deviations.tolist(), weights.tolist(), strict=True)
     return weight, total, sum(w * d * d for d, w in pairs)

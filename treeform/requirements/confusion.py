@@ -28,7 +28,7 @@ Cells = tuple[tuple[int, int], tuple[int, int]]
 """``cells[true class is the positive one][predicted class is]``: 1 where the weight counts."""
 
 
-class RateBound(Requirement, Bounded):
+class RateBound(Requirement, Bounded, listed=False):
     """A bound on one rate of the confusion matrix: the weight of some cells, of the weight of these and others.
 
     A rate of nothing is no rate, and satisfies every bound.

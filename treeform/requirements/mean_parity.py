@@ -16,7 +16,7 @@ from treeform.language.numbers import as_fraction
 from treeform.language.objective import LARGEST
 from treeform.language.requirement import Requirement
 from treeform.requirements.amount import decimal_text
-from treeform.requirements.groups import Groups
+from treeform.requirements.groups import Groups, of_groups
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -73,6 +73,10 @@ class MeanParity(Requirement, Bounded):
                 cause="a difference is at least 0",
                 fix="use difference=0 for equal means",
             )
+
+    def in_words(self) -> str:
+        bound = decimal_text(self.difference)
+        return f"the mean predictions differ by at most {bound} between the groups{of_groups(self.groups)}"
 
     def bind(self, data: Dataset, **context: Any) -> MeanParity:
         if data.quantity is None:

@@ -62,7 +62,8 @@ def _work(
     question: Question, plan: Plan, ledger: Ledger, budget: Budget, files: ProofWriter | None
 ) -> Limit | None:
     ledger.set_phase("quick bounds")
-    constants(question, ledger)
+    if not isinstance(plan.engine, RegressionSearch):  # which begins with a model within milliseconds
+        constants(question, ledger)
     ledger.prove_lower(floor_bound(question), PROVER)
     ledger.prove_lower(classes_bound(question), PROVER_OF_CLASSES)
     if (note := out_of_reach(question)) is not None:
@@ -107,7 +108,10 @@ def _by_engine(
     question: Question, engine: Engine, ledger: Ledger, budget: Budget, distribution: Distribution
 ) -> Limit | None:
     if isinstance(engine, RegressionSearch):
-        return run_regression(question, engine, ledger, budget)
+        limit = run_regression(question, engine, ledger, budget)
+        if ledger.graph is None and not ledger.impossible:
+            constants(question, ledger)
+        return limit
     relaxation = relax(question, engine)
     assert relaxation is not None
     bound_by_trees(engine, relaxation, ledger, budget)

@@ -29,7 +29,14 @@ def to_sql(
     encoded: NDArray[np.float64] | None,
 ) -> str:
     """See `DecisionGraph.to_sql`; the rows are encoded."""
-    from sqlglot import exp
+    try:
+        from sqlglot import exp
+    except ImportError as error:
+        raise SpecError(
+            "the model cannot be written as SQL",
+            cause=f"the package sqlglot cannot be loaded: {error}",
+            fix="pip install 'treeform[export]'",
+        ) from None
 
     program = Program.of(graph, "SQL")
     if encoded is not None:
