@@ -6,9 +6,11 @@ process, Python and libraries included. Each run has a process of its own, on Li
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import threading
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -64,7 +66,11 @@ def problem(kind: str, name: str, rows: int, columns: int, depth: int) -> Any:
     import treeform as tf
 
     pick = np.random.default_rng(0)
-    X = pick.integers(0, 2, (rows, columns)).astype(float) if kind == "bits" else pick.normal(size=(rows, columns))
+    X = (
+        pick.integers(0, 2, (rows, columns)).astype(float)
+        if kind == "bits"
+        else pick.normal(size=(rows, columns))
+    )
     noise = pick.normal(size=rows)
     value = X[:, 0] * X[:, 1] + X[:, 2] / 2 + noise
     shape = tf.Diagram(1, 2, 3) if name == "DiagramSearch" else tf.Tree(depth)
@@ -78,7 +84,9 @@ def problem(kind: str, name: str, rows: int, columns: int, depth: int) -> Any:
     return made
 
 
-def engine_run(name: str, kind: str, rows: int, columns: int, depth: int, limit: int, seconds: float) -> dict[str, Any]:
+def engine_run(
+    name: str, kind: str, rows: int, columns: int, depth: int, limit: int, seconds: float
+) -> dict[str, Any]:
     """In a process of its own: the engine alone, on the task that a solve gives it."""
     import treeform as tf
     from treeform.engines.task import EngineRun
@@ -93,10 +101,8 @@ def engine_run(name: str, kind: str, rows: int, columns: int, depth: int, limit:
             asked[:] = data, task
             raise Taken
 
-    try:
+    with contextlib.suppress(Taken):
         problem(kind, name, rows, columns, depth).solve(Taking(), warm_start=None, time_limit=600)
-    except Taken:
-        pass
     engine = getattr(tf, name)(memory_limit=limit * MEGA)
     gc.collect()
     Path("/proc/self/clear_refs").write_text("5")  # the peak begins anew
@@ -185,18 +191,21 @@ def _words(rows: Rows) -> str:
     return f"At most {most:.2f} times the limit. Each run was given {rows.facts['seconds']} s."
 
 
+def in_own_process(run: Any, *given: Any) -> dict[str, Any]:
+    """What `run` measures in a process of its own."""
+    return in_child(run, *given).answer or {"end": "failed"}
+
+
 def main(engines: float = 8, solvers: float = 30) -> None:
     """Measure; a run is given that many seconds."""
     figures = Figures("memory-engines", ("engine", "data", "limit MB"), seconds=f"{engines:g}")
     for name, kind, rows, columns, depth, limit in ENGINES:
         key = {"engine": name, "data": f"{kind}, {rows} rows, {columns} columns", "limit MB": limit}
-        figures.measure(
-            lambda: in_child(engine_run, name, kind, rows, columns, depth, limit, engines).answer or {"end": "failed"},  # noqa: B023
-            **key,
-        )
+        work = partial(in_own_process, engine_run, name, kind, rows, columns, depth, limit, engines)
+        figures.measure(work, **key)
     figures = Figures("memory-solvers", ("solver", "limit MB"), seconds=f"{solvers:g}")
     for name, columns, rows, limit in SOLVERS:
+        model = {"model": f"{rows} rows, {columns} columns", "limit MB": limit}
         figures.measure(
-            lambda: in_child(solver_run, name, columns, rows, limit, solvers).answer or {"end": "failed"},  # noqa: B023
-            solver=name, **{"model": f"{rows} rows, {columns} columns"}, **{"limit MB": limit},
-        )  # fmt: skip
+            partial(in_own_process, solver_run, name, columns, rows, limit, solvers), solver=name, **model
+        )

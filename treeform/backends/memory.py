@@ -12,7 +12,14 @@ except ImportError:  # Windows has no such limits
 
 LEAST_MEMORY = 256
 """Megabytes that a child needs before any solver."""
-SIGNS = ("memory", "scip error code -1 ", "bad_alloc", "out of mem", "cannot allocate", "can't start new thread")
+SIGNS = (
+    "memory",
+    "scip error code -1 ",
+    "bad_alloc",
+    "out of mem",
+    "cannot allocate",
+    "can't start new thread",
+)
 """Phrases of Python, C++ and solvers for "no memory left"."""
 
 
@@ -36,9 +43,9 @@ def check_memory_limit(megabytes: int | None) -> int | None:
 def cap_memory(megabytes: int | None) -> None:
     """Let this process have no more memory than that; None is half of the machine's. Not on Windows.
 
-    What counts is memory in use. Address space would not do: Python and the solvers' libraries map hundreds of megabytes
-    that they never touch. The system limits writable mappings, which grow as memory is asked for; so what may still
-    be added to the memory in use is added to the mappings that are there.
+    What counts is memory in use. Address space would not do: Python and the solvers' libraries map hundreds of
+    megabytes that they never touch. The system limits writable mappings, which grow as memory is asked for; so
+    what may still be added to the memory in use is added to the mappings that are there.
     """
     if resource is None:
         return

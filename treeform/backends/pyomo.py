@@ -50,8 +50,8 @@ class Pyomo(Backend):
     options : dict
         Options of the solver, by the names that the solver gives them.
     memory_limit : int, optional
-        Megabytes for the process that builds the model, and again for the program that it starts; by default half of the
-        machine's memory. Not on Windows.
+        Megabytes for the process that builds the model, and again for the program that it starts; by default half
+        of the machine's memory. Not on Windows.
     """
 
     name = "pyomo"
