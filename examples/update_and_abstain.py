@@ -33,4 +33,4 @@ print(result.notes[-1])
 # %%
 # What is left of each requirement, and the check of the proof.
 print(result.violations)
-print(tf.check(result.certificate(), table.drop(columns="creditworthy"), table["creditworthy"]).verdict)
+print(tf.check(result.certificate(), table).verdict)

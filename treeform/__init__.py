@@ -34,6 +34,7 @@ _HOMES = {
         "ConditionalParity",
         "AccuracyParity",
         "GroupErrorAtMost",
+        "MeanParity",
         "MinPrecision",
         "MinRecall",
         "MinSpecificity",
@@ -67,6 +68,7 @@ _HOMES = {
     "treeform.language.requirement": ["Requirement"],
     "treeform.language.totals": ["Totals", "TotalRow"],
     "treeform.language.meetings": ["Meetings", "Clash"],
+    "treeform.language.paths": ["PathRule", "PathTests"],
     "treeform.backends": ["HiGHS", "CPSAT", "SAT", "MaxSAT", "MathOpt", "Pyomo", "Portfolio", "Isolated"],
     "treeform.engines": [
         "ConTree",
@@ -77,6 +79,7 @@ _HOMES = {
         "DiagramHeuristic",
         "TotalsSearch",
         "ContinuousTotals",
+        "PathSearch",
         "RegressionSearch",
     ],
     "treeform.data": ["Dataset"],
@@ -112,7 +115,21 @@ def __getattr__(name: str) -> Any:
         return getattr(import_module(_HOME_OF[name]), name)
     if name in _SUBMODULES:
         return import_module(f"treeform.{name}")
+    if name == "_core":
+        return _compiled_core()
     raise AttributeError(f"module 'treeform' has no attribute {name!r}")
+
+
+def _compiled_core() -> Any:
+    """The C++ core; Python in a clone finds the folder of sources before an installed package, and there it is not."""
+    try:
+        return import_module("treeform._core")
+    except ModuleNotFoundError:
+        folder = str(__path__[0])
+        raise ImportError(
+            f"treeform was imported from {folder}, where its compiled core is not. Install it so that it can be used "
+            "in this folder, with pip install -e . in the clone, or run Python in another folder."
+        ) from None
 
 
 def __dir__() -> list[str]:

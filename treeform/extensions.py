@@ -47,6 +47,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "totals-search": "treeform.engines.totals:TotalsSearch",
         "regression-search": "treeform.engines.regression:RegressionSearch",
         "continuous-totals": "treeform.engines.continuous_totals:ContinuousTotals",
+        "path-search": "treeform.engines.paths:PathSearch",
     },
     FORMULATIONS: {},
     REQUIREMENTS: {},  # importing treeform.requirements enters them

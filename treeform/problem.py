@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal
 
 from treeform.certify.judgement import Judgement, judge
@@ -11,8 +11,9 @@ from treeform.certify.proofs import Proofs
 from treeform.data import Dataset
 from treeform.data.labels import refuse_quantities
 from treeform.data.options import TableOptions
-from treeform.errors import SpecError
+from treeform.distribute import Distribution
 from treeform.language.bounded import closed
+from treeform.language.named import held_or_paid
 from treeform.language.objective import Error, Objective
 from treeform.language.question import Question
 from treeform.language.requirement import Requirement
@@ -111,6 +112,7 @@ class Problem:
         self.data = self._labelled
         self.objective: Objective = Objective.of(Error())
         self.requirements: tuple[Requirement, ...] = ()
+        self._stated: tuple[Requirement, ...] = ()
         self._sensitive = sensitive_features
 
     # -- composing --------------------------------------------------------------------------------
@@ -128,8 +130,12 @@ class Problem:
         chosen = stated.bind(data, sensitive_features=self._sensitive)
         chosen.check(data, self.shape)
         check_regression(chosen, self.requirements)
-        self.objective, self.data = chosen, data
+        held = self.requirements if data is self.data else self._bound(self._stated, data)
+        self.objective, self.data, self.requirements = chosen, data, held
         return self
+
+    def _bound(self, requirements: Iterable[Requirement], data: Dataset) -> tuple[Requirement, ...]:
+        return tuple(closed(r.bind(data, sensitive_features=self._sensitive)) for r in requirements)
 
     def add(self, requirements: Requirement | Objective | Iterable[Requirement | Objective]) -> Problem:
         """Add one requirement or several; each is checked against the data at once.
@@ -144,19 +150,10 @@ class Problem:
         SpecError, DataError
             If a requirement's parameters do not fit the data, or it has no meaning for models of this shape.
         """
-        listed: Any = requirements
-        several = isinstance(listed, Iterable) and not isinstance(listed, str | type | Mapping)
-        many: list[Any] = list(listed) if several else [listed]
-        for one in many:
-            if not isinstance(one, Requirement | Objective):
-                raise SpecError(
-                    f"{one!r} is no requirement",
-                    cause="requirements are instances of tf.Requirement",
-                    fix="use for example tf.MinSupport(0.05), or derive a class from tf.Requirement",
-                )
+        many = held_or_paid(requirements)
         held = [one for one in many if isinstance(one, Requirement)]
         check_regression(self.objective, many)
-        bound = [closed(r.bind(self.data, sensitive_features=self._sensitive)) for r in held]
+        bound = self._bound(held, self.data)
         for requirement in bound:
             refusal = requirement.refusal(self.data, self.shape)
             if refusal is not None:
@@ -164,7 +161,7 @@ class Problem:
         paid = sum((one for one in many if isinstance(one, Objective)), Objective())
         if paid.terms:
             self.minimize(self.objective + paid)
-        self.requirements = (*self.requirements, *bound)
+        self.requirements, self._stated = (*self.requirements, *bound), (*self._stated, *held)
         return self
 
     def __iadd__(self, requirements: Requirement | Objective | Iterable[Requirement | Objective]) -> Problem:
@@ -195,6 +192,9 @@ class Problem:
         on_progress: Callable[[Progress], None] | None = None,
         proofs: str | os.PathLike[str] | Proofs | None = None,
         isolate: bool = False,
+        executor: Any = None,
+        workers: int | None = None,
+        journal: str | os.PathLike[str] | None = None,
     ) -> Result:
         """Solve the problem.
 
@@ -221,6 +221,12 @@ class Problem:
             Run the solver in a process of its own, which is killed when it hangs and may crash or run out of memory:
             models and bounds found before are kept. `treeform.Isolated` sets its memory limit, and is how other
             methods isolate a solver. Native engines always run in this process.
+        executor : None, "loky", "threading", "dask", "dask:tcp://HOST:PORT", or a client of Dask distributed
+            Who searches the parts of one long proof of a native engine; None: this process. The answer is the same.
+        workers : int, optional
+            Processes of ``"loky"`` and of a local ``"dask"``; as many as processors when left out.
+        journal : path, optional
+            A folder that keeps each part as it ends; the same call goes on where an earlier one was killed.
 
         Returns
         -------
@@ -230,19 +236,17 @@ class Problem:
         Raises
         ------
         SpecError
-            If solver, formulation and problem do not fit together.
+            If solver, formulation, executor, journal and problem do not fit together.
         SolverNotAvailable
             If the solver is not installed.
         ContradictionError
             If claims contradict each other: a bug in a solver, a requirement or treeform.
         """
-        answer = solve_question(
-            self.question,
-            SolveOptions(
-                solver, formulation, warm_start, time_limit, on_progress, Proofs.of(proofs), isolate=isolate
-            ),
-        )
-        return Result.of(answer)
+        options = SolveOptions(
+            solver, formulation, warm_start, time_limit, on_progress, Proofs.of(proofs), isolate,
+            Distribution(executor, workers, journal),
+        )  # fmt: skip
+        return Result.of(solve_question(self.question, options))
 
     def judge(self, model: Any) -> Judgement:
         """Judge anybody's model: objective, errors, shape, and what it violates of each requirement.
@@ -439,12 +443,4 @@ class Problem:
         return text_html(repr(self))
 
     def __repr__(self) -> str:
-        d = self.data
-        target = f"{d.n_classes} classes" if d.quantity is None else "a quantity as target"
-        labels = Question(d, self.shape, self.objective, self.requirements).labels
-        lines = [
-            f"Problem: {d.n_samples} samples, {d.n_features} features, {target}, shape {self.shape}",
-            f"  minimize {self.objective}",
-            *(f"  subject to {label}" for label in labels),
-        ]
-        return "\n".join(lines)
+        return f"Problem: {Question(self.data, self.shape, self.objective, self.requirements).summary}"

@@ -12,10 +12,19 @@ def user_seconds() -> float:
     return sum(resource.getrusage(who).ru_utime for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
 
 
-def repeated(work: Callable[[], Any], enough: float = 0.3, most: int = 15) -> tuple[Any, list[float]]:
-    """The last answer and the user seconds of each call: one, or as many as fill `enough` seconds."""
+def repeated(
+    work: Callable[[], Any],
+    enough: float = 0.3,
+    most: int = 15,
+    before_each: Callable[[], Any] = lambda: None,
+) -> tuple[Any, list[float]]:
+    """The last answer and the user seconds of each call: one, or as many as fill `enough` seconds.
+
+    `before_each` prepares a call and is not counted.
+    """
     seconds: list[float] = []
     while not seconds or (sum(seconds) < enough and len(seconds) < most):
+        before_each()
         before = user_seconds()
         answer = work()
         seconds.append(user_seconds() - before)

@@ -28,6 +28,7 @@ from treeform.formulations.odd.splits import UnivariateSplits
 from treeform.formulations.odd.starts import grown
 from treeform.formulations.odd.symmetry import SideOrder, SymmetryBreaking
 from treeform.formulations.odd.topology import Topology
+from treeform.formulations.odd.values import Values, refusal
 from treeform.language.abilities import FirstBounds, FirstModels, Variants
 from treeform.language.formulation import Compiled, Formulation
 from treeform.language.requirement import Requirement, asks_for_tests
@@ -53,6 +54,7 @@ __all__ = [
     "SymmetryBreaking",
     "Topology",
     "UnivariateSplits",
+    "Values",
     "paper_objective",
 ]
 
@@ -96,6 +98,8 @@ class ODD(Formulation, Variants, FirstModels, FirstBounds):
         reason = self._too_close(shape, data)
         if reason is not None:
             return reason
+        if "value" in objective.needs and (reason := self._no_values(shape, data)) is not None:
+            return reason
         nodes = sum(shape.widths)
         columns = data.points.n_points * nodes * (3 + 2 * data.n_classes)
         if columns > MAX_COLUMNS:
@@ -104,6 +108,17 @@ class ODD(Formulation, Variants, FirstModels, FirstBounds):
                 f"and more than {MAX_COLUMNS:.0e} do not fit in memory"
             )
         return super().supports(shape, data, objective)
+
+    @property
+    def offers(self) -> frozenset[str]:
+        """The ports that some component publishes, or `Values` in its place where leaves hold values."""
+        return super().offers | Values.offers
+
+    def _no_values(self, shape: Shape, data: Dataset) -> str | None:
+        """Why leaves cannot hold values here, or None."""
+        if shape.splits != UNIVARIATE or any(isinstance(c, MultivariateSplits) for c in self.components):
+            return "values of leaves are stated over tests of one column"
+        return refusal(data)
 
     def _too_close(self, shape: Shape, data: Dataset) -> str | None:
         """Why hyperplanes with a margin cannot state the tests of ``shape`` on these data, or None."""
@@ -159,6 +174,8 @@ class ODD(Formulation, Variants, FirstModels, FirstBounds):
         readers = (*self.components, *requirements)
         reads = frozenset(objective.needs).union(*(reader.needs for reader in readers))
         asked = asks_for_tests(requirements)
+        if "value" in reads:
+            return self._with_values(shape, asked)
         out = self.for_splits(shape, reads, asked)
         if not asked:
             return out
@@ -166,6 +183,16 @@ class ODD(Formulation, Variants, FirstModels, FirstBounds):
         if Topology in kinds:
             out = out.replace(Topology, Topology(everywhere=True))
         return out if NormalForm in kinds else out + NormalForm()
+
+    def _with_values(self, shape: Shape, asked: bool) -> ODD:
+        """Leaves with values in place of classes; what ends in the last layer is then stated by side."""
+        kinds = {type(component) for component in self.components}
+        out = self.for_splits(shape, frozenset({"branch"}), asked)
+        if Accuracy in kinds:
+            out = out.replace(Accuracy, Values())
+        if Topology in kinds:
+            out = out.replace(Topology, Topology(everywhere=asked, own_leaves=True))
+        return out + NormalForm() if asked and NormalForm not in kinds else out
 
     def for_splits(self, shape: Shape, reads: Set[str], asked: bool) -> ODD:
         """The components that state the splits of ``shape``, where the ports ``reads`` are read.

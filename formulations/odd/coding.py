@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from treeform.formulations.odd import hyper
+from treeform.formulations.odd import hyper, values
 from treeform.formulations.odd.flow import Flows
 from treeform.formulations.odd.hyperplanes import Hyperplanes
 from treeform.formulations.odd.objective import Arrivals
@@ -17,6 +18,7 @@ from treeform.formulations.odd.splits import TestLiterals
 from treeform.formulations.odd.symmetry import Numbering, OrderedSides
 from treeform.formulations.odd.thresholds import Tests
 from treeform.formulations.odd.topology import Design
+from treeform.formulations.odd.values import LeafValues
 from treeform.graph import DecisionGraph, normalised
 
 if TYPE_CHECKING:
@@ -30,8 +32,10 @@ Ints = NDArray[np.int64]
 def decode(compiled: Compiled, x: Floats) -> DecisionGraph:
     """The decision graph of a point: every used node is a test, as it stands."""
     plan = read(compiled, x)
+    if compiled.shared.find(LeafValues) is not None:
+        values.read(compiled, x, plan)
     if plan.constant >= 0:
-        return DecisionGraph.leaf(plan.constant, compiled.data)
+        return _constant(compiled, plan)
     tests = compiled.shared.find(Tests)
     if tests is None:
         hyper.pass_on(compiled, x, plan)
@@ -48,6 +52,7 @@ def graph_of(compiled: Compiled, plan: Plan, tests: dict[int, dict[str, Any]]) -
     """The graph of a plan with its tests, of which those with ``"turned"`` have their sides swapped."""
     skeleton = compiled.shared.get(Skeleton)
     nodes: dict[Any, dict[str, Any]] = {}
+    held: list[Fraction] = []
     for u in np.flatnonzero(plan.used).tolist():
         keys: list[Any] = []
         for side in (0, 1):
@@ -57,9 +62,13 @@ def graph_of(compiled: Compiled, plan: Plan, tests: dict[int, dict[str, Any]]) -
             if target < skeleton.n_nodes:
                 keys.append(target)
                 continue
-            # A tree has leaves of its own at every arc, a diagram one terminal per class.
+            # A tree has leaves of its own at every arc, and so has what predicts values; a diagram one per class.
             code = target - skeleton.n_nodes
-            key = ("leaf", u, side) if skeleton.is_tree else ("leaf", code)
+            own = skeleton.is_tree or plan.value is not None
+            key = ("leaf", u, side) if own else ("leaf", code)
+            if plan.value is not None:
+                code = len(held)
+                held.append(_value(compiled, int(plan.value[u, side])))
             nodes[key] = {"label": code}
             keys.append(key)
         if plan.passes[u]:
@@ -68,7 +77,21 @@ def graph_of(compiled: Compiled, plan: Plan, tests: dict[int, dict[str, Any]]) -
         test = dict(tests[u])
         left, right = keys[::-1] if test.pop("turned", False) else keys
         nodes[u] = {**test, "left": left, "right": right}
-    return DecisionGraph.build({0: nodes[0], **nodes}, compiled.data)
+    graph = DecisionGraph.build({0: nodes[0], **nodes}, compiled.data, tuple(held))
+    return values.with_best_values(compiled, graph) if held else graph
+
+
+def _constant(compiled: Compiled, plan: Plan) -> DecisionGraph:
+    if plan.value is None:
+        return DecisionGraph.leaf(plan.constant, compiled.data)
+    graph = DecisionGraph.constant(_value(compiled, int(plan.value[0, 0])), compiled.data)
+    return values.with_best_values(compiled, graph)
+
+
+def _value(compiled: Compiled, deviation: int) -> Fraction:
+    quantity = compiled.data.quantity
+    assert quantity is not None
+    return quantity.to_value(deviation)
 
 
 def read(compiled: Compiled, x: Floats) -> Plan:
@@ -112,6 +135,8 @@ def encode(compiled: Compiled, graph: DecisionGraph) -> Floats | None:
         return None
     x = np.full(compiled.model.n_cols, np.nan)
     _put_design(compiled, plan, x)
+    if plan.value is not None:
+        values.put(compiled, graph, plan, x)
     univariate = compiled.shared.find(Tests) is not None
     if univariate:
         left = _put_tests(compiled, plan, x)
@@ -222,6 +247,12 @@ def embed(compiled: Compiled, graph: DecisionGraph) -> Plan | None:
     passing = set(compiled.shared.get(Design).passing.tolist())
     numbering = compiled.shared.find(Numbering)
     ordered = compiled.shared.find(OrderedSides) is not None
+    held = None
+    if compiled.shared.find(LeafValues) is not None:
+        held = values.embed(compiled, graph)
+        if held is None:
+            return None
+        plan.value = np.zeros((n_nodes, 2), dtype=np.int64)
     if graph.feature[0] < 0:
         plan.constant = int(graph.label[0])
         return plan
@@ -255,7 +286,10 @@ def embed(compiled: Compiled, graph: DecisionGraph) -> Plan | None:
             return None
         place.update(placed)
         for (u, side), v in targets.items():
-            plan.child[u, side] = place[v] if v in place else n_nodes + int(graph.label[v])
+            code = 0 if v in place else int(graph.label[v])
+            plan.child[u, side] = place[v] if v in place else n_nodes + (code if held is None else 0)
+            if plan.value is not None and held is not None and v not in place:
+                plan.value[u, side] = held[code]
         for (u, side), code in idle.items():
             plan.child[u, side] = n_nodes + code
         if ordered:  # places by in-degree may have exchanged the heads again

@@ -50,6 +50,9 @@ class Topology(Component):
     everywhere : bool, default False
         Whether any node may be a pass-through; otherwise those of `Skeleton.gaining`. Needed where a requirement
         asks for tests.
+    own_leaves : bool, default False
+        Whether each arc that ends has a leaf of its own, as where leaves hold values; otherwise there is one terminal
+        per class.
 
     Notes
     -----
@@ -66,8 +69,9 @@ class Topology(Component):
     needs = frozenset({"z", "z_terminal", "constant"})
     offers = frozenset({"active", "arc", "d", "passes", "y", "y_terminal"})
 
-    def __init__(self, everywhere: bool = False) -> None:
+    def __init__(self, everywhere: bool = False, own_leaves: bool = False) -> None:
         self.everywhere = everywhere
+        self.own_leaves = own_leaves
 
     def build(self, model: Model, ports: Ports) -> None:
         skeleton = ports.shared.get(Skeleton)
@@ -110,7 +114,7 @@ class Topology(Component):
         model.add(leading[:, 1] == d - passes, "(6) one arc on the right, unless it is a pass-through")
         # (8) y+_uv + y-_uv <= d_v, where d_v = 1 at terminals; with (6) d_u bounds it as well. A tree has leaves of
         # its own at each arc, so its sides may lead to leaves of one class; a test there decides nothing.
-        if not (skeleton.is_tree and self.everywhere):
+        if not (self.own_leaves or (skeleton.is_tree and self.everywhere)):
             model.add(y_terminal.sum(axis=1) <= d[:, None], "(8) sides lead to different terminals")
         if skeleton.is_tree or skeleton.n_arcs == 0:
             return

@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+
+import treeform as tf
+from treeform.errors import SpecError
+from treeform.language.requirement import class_of
+
+PACKAGE = Path(tf.__file__).parent
 
 HIDDEN = {
     "pyomo": ("pyomo", "pyomo"),
@@ -95,3 +103,45 @@ def test_nothing_that_windows_lacks_is_needed():
     done = subprocess.run([sys.executable, "-c", WITHOUT_POSIX], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == ["optimal", "0"]
+
+
+WITHOUT_EXPORTS = """
+import sys
+for name in ("sqlglot", "onnx", "treelite"):
+    sys.modules[name] = None
+import treeform as tf
+graph = tf.Problem([[0.0], [1.0]], [0, 1], shape=tf.Tree(1)).solve().graph
+for export in (graph.to_sql, graph.to_onnx, graph.to_treelite):
+    try:
+        export()
+    except tf.TreeformError as error:
+        print(error.fix)
+assert graph.to_python() and graph.to_pmml() and graph.to_c()
+"""
+
+
+def test_exports_without_their_packages_say_what_to_install():
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_EXPORTS], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == ["pip install 'treeform[export]'"] * 3
+
+
+def test_sources_without_the_core_say_how_to_install_it(tmp_path):
+    """A clone whose core was not built in place, as a script in it finds it before the installed package."""
+    shutil.copytree(
+        PACKAGE, tmp_path / "treeform", ignore=shutil.ignore_patterns("_core*", "native", "formulations")
+    )
+    code = f"import sys; sys.path[:0] = {[str(tmp_path), *sys.path]!r}; from treeform import _core"
+    done = subprocess.run([sys.executable, "-S", "-c", code], capture_output=True, text=True, check=False)
+    assert "pip install -e ." in done.stderr and str(tmp_path / "treeform") in done.stderr
+
+
+def test_names_of_classes_that_are_no_requirements_are_not_offered():
+    with pytest.raises(SpecError) as caught:
+        class_of("min_suport")
+    assert "min_support" in caught.value.fix
+    assert not {"_of_model", "at_most", "rate_bound", "rate_parity"} & set(
+        caught.value.cause.replace(",", "").split()
+    )

@@ -50,6 +50,15 @@ def test_certificate_holds_for_its_data(solved):
     assert any(row.proved_by and "claim" in row.what for row in report.rows)
 
 
+def test_one_table_is_enough_where_the_target_is_one_of_its_columns():
+    table = pd.DataFrame({"a": [1.0, 2, 3], "good": ["no", "no", "yes"]})
+    certificate = tf.Problem(table, "good", shape="tree:1").solve().certificate()
+    assert tf.check(certificate, table).ok
+    assert tf.check(certificate, table, "good").ok
+    with pytest.raises(tf.TreeformError, match="no column 'good'"):
+        tf.check(certificate, table[["a"]])
+
+
 def test_other_data_is_refused(solved):
     frame, y, _, certificate = solved
     other = frame.copy()

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import json
+import pickle
 from pathlib import Path
 
+import joblib
+import pandas as pd
 import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.tree import DecisionTreeClassifier
 from typer.testing import CliRunner
 
 from treeform.cli.app import app
@@ -69,3 +74,57 @@ def test_what_is_no_model_of_the_table_is_refused(folder: Path) -> None:
     assert run(["fit", "rows.csv", *STATED, "--shape", "tree:1", "--model", "model.json", "-q"])[0] == 0
     code, said = run(["judge", "rows.csv", "--model", "model.json", "--target", "good"])
     assert code == 2 and "another table" in said
+
+
+@pytest.fixture
+def trees(folder: Path) -> Path:
+    io = pytest.importorskip("skops.io")
+    rows = pd.DataFrame({"amount": range(12), "age": [3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8]})
+    labels = ["yes" if row > 5 else "no" for row in range(12)]
+    rows.assign(good=labels).to_csv("numbers.csv", index=False)
+    io.dump(DecisionTreeClassifier(max_depth=2).fit(rows, labels), "tree.skops")
+    io.dump(DecisionTreeClassifier(max_depth=2).fit(rows[["age"]], labels), "other.skops")
+    io.dump(LogisticRegression().fit(rows, labels), "line.skops")
+    joblib.dump(DecisionTreeClassifier().fit(rows, labels), "tree.joblib")
+    Path("broken.skops").write_bytes(Path("tree.skops").read_bytes()[:400])
+    Path("pickled.json").write_bytes(pickle.dumps({}))
+    return folder
+
+
+def test_a_tree_of_scikit_learn_is_judged_and_a_start(trees: Path) -> None:
+    stated = ["--target", "good", "--require", "max_nodes:1"]
+    code, said = run(["judge", "numbers.csv", "--model", "tree.skops", *stated])
+    assert code == 0 and "if amount <= 5.5" in said
+    code, said = run(["fit", "numbers.csv", *stated, "--shape", "tree:1", "--warm-start", "tree.skops", "-q"])
+    assert code == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("tree.joblib", "reading a pickle runs whatever its writer put into it"),
+        ("pickled.json", "reading a pickle"),
+        ("broken.skops", "no model file"),
+        ("other.skops", "fitted on other columns"),
+        ("line.skops", "no fitted DecisionTreeClassifier"),
+        ("gone.skops", "gone.skops"),
+    ],
+)
+def test_what_is_no_tree_of_scikit_learn_is_refused(trees: Path, name: str, words: str) -> None:
+    code, said = run(["judge", "numbers.csv", "--model", name, "--target", "good"])
+    assert code == 2 and words in said
+    assert "Traceback" not in said
+
+
+def test_indices_of_a_hostile_tree_are_checked(trees: Path) -> None:
+    """scikit-learn would follow them out of its memory."""
+    io = pytest.importorskip("skops.io")
+    tree = io.load("tree.skops", trusted=["sklearn.tree._tree.Tree"])
+    state = tree.tree_.__getstate__()
+    for field, value in (("left_child", 10**9), ("feature", 99)):
+        nodes = state["nodes"].copy()
+        nodes[field][0] = value
+        tree.tree_.__setstate__({**state, "nodes": nodes})
+        io.dump(tree, "hostile.skops")
+        code, said = run(["judge", "numbers.csv", "--model", "hostile.skops", "--target", "good"])
+        assert code == 2 and "no decision graph" in said

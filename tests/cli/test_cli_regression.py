@@ -70,9 +70,9 @@ def test_a_classifier_is_refused_on_quantities(folder: Path) -> None:
     refused = run("fit", folder / "homes.csv", "--target", "price", "--minimize", "error")
     assert refused.exit_code == 2 and "--minimize squared_error" in refused.output
     solver = run(
-        "fit", folder / "homes.csv", "--target", "price", "--minimize", "absolute_error", "--solver", "highs"
+        "fit", folder / "homes.csv", "--target", "price", "--minimize", "squared_error", "--solver", "highs"
     )
-    assert solver.exit_code == 2 and "highs cannot minimise absolute_error" in solver.output
+    assert solver.exit_code == 2 and "highs cannot minimise squared_error" in solver.output
 
 
 def test_exported_python_predicts_the_same(folder: Path) -> None:
@@ -81,3 +81,36 @@ def test_exported_python_predicts_the_same(folder: Path) -> None:
     rows = pd.read_csv(folder / "homes.csv").to_dict("records")
     expected = run("predict", folder / "m.json", folder / "homes.csv").output.splitlines()[1:]
     assert [repr(code["predict"](row)) for row in rows] == expected
+
+
+def test_requirements_on_values(folder: Path) -> None:
+    spec = (
+        'data = "homes.csv"\ntarget = "price"\nshape = "tree:1"\nminimize = "absolute_error[grid=1]"\n'
+        'exclude = ["age"]\ntime_limit = 30\n'
+        'requirements = ["monotone:rooms", "mean_parity:groups=old,difference=20"]\n'
+    )
+    frame = pd.read_csv(folder / "homes.csv").iloc[:16]
+    (folder / "values").mkdir()
+    frame.assign(old=frame.age > 40).to_csv(folder / "values" / "homes.csv", index=False)
+    (folder / "values" / "spec.toml").write_text(spec)
+    fitted = run("fit", "--spec", folder / "values" / "spec.toml", "--model", folder / "values" / "m.json")
+    assert fitted.exit_code == 0 and "Proved" in fitted.output, fitted.output
+    table = folder / "values" / "homes.csv"
+    words = [
+        "--target",
+        "price",
+        "--shape",
+        "tree:1",
+        "--minimize",
+        "absolute_error[grid=1]",
+        "--exclude",
+        "age",
+    ]
+    words += [
+        "--require",
+        "mean_parity:groups=old,difference=0",
+        "--model",
+        str(folder / "values" / "m.json"),
+    ]
+    judged = run("judge", table, *words)
+    assert "mean_parity:groups=old,difference=0" in judged.output, judged.output

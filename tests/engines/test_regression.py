@@ -141,7 +141,7 @@ def test_refusals(change, words: str) -> None:
 def test_other_refusals() -> None:
     with pytest.raises(DataError, match="is no number"):
         tf.Problem([[0], [1]], ["a", "b"], shape=tf.Tree(1)).minimize(tf.SquaredError())
-    diagram = tf.Problem([[0], [1]], [1, 2], shape=tf.Diagram(1)).minimize(tf.SquaredError())
+    diagram = tf.Problem([[0], [1]], [1, 2], shape=tf.Diagram(1, 1, 1)).minimize(tf.SquaredError())
     with pytest.raises(SpecError, match="over diagrams"):
         diagram.solve()
     classes = tf.Problem([[0], [1]], [1, 2], shape=tf.Tree(1))

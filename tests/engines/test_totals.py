@@ -332,6 +332,15 @@ def test_diagrams_are_refused_and_bounded():
         problem.solve(tf.TotalsSearch())
 
 
+def test_the_deepest_tree():
+    """A path to a leaf has one test more than the keys of subproblems hold."""
+    alone = np.eye(11)  # every test sets one sample apart
+    problem = tf.Problem(alone, np.arange(11), shape=tf.Tree(9))
+    problem += tf.StatisticalParity(groups=np.arange(11) % 2, difference="0.1", favourable=0)
+    result = problem.solve(tf.TotalsSearch())
+    assert (result.status, result.errors, result.graph.depth) == (tf.Status.OPTIMAL, 1, 9)
+
+
 @pytest.mark.parametrize("depth", [3, 4])
 def test_threads_change_neither_cost_nor_bound(benchmark_data, depth):
     problem, _, _ = fair(benchmark_data, depth=depth)

@@ -16,6 +16,7 @@ from treeform.data import Dataset
 from treeform.errors import DataError, SpecError, UnseenLevels
 from treeform.graph import DecisionGraph, evaluate, normalised
 from treeform.graph.routing import sides_taken
+from treeform.graph.rules import branches
 
 SEEDS = st.integers(0, 10_000)
 
@@ -234,3 +235,16 @@ def test_what_is_known_of_the_rows_is_what_routing_finds(seed):
         assert (sides_taken(graph, other) == sides_taken(replace(graph), other)).all()
         assert graph.with_counts(other).counts[0].sum() == 5
         assert graph.with_counts(data).counts[0].sum() == data.total_weight * data.weight_unit
+
+
+@pytest.mark.parametrize(
+    ("labels", "words"),
+    [(["a", "b"], ("yes", "no")), (["No", "YES"], ("true", "false")), (["true", "no"], ("holds", "fails"))],
+)
+def test_arcs_never_carry_the_name_of_a_class(labels, words):
+    data = Dataset.from_user(np.array([[0.0], [1.0]]), labels, feature_names=["age"])
+    graph = DecisionGraph.from_nested((0, 0.5, 0, 1), data)
+    assert [answer for answer, _ in branches(graph, 0)] == list(words)
+    assert f"{words[1]}: " in graph.to_text()
+    assert f">{words[0]}</text>" in graph.to_svg()
+    assert f'label="{words[0]}"' in graph.to_dot()

@@ -78,6 +78,11 @@ def test_order_of_summation_decides_nothing() -> None:
     assert (form.values(X, np.array([1.0])) <= 1.0).all()
 
 
+def test_sums_beyond_all_doubles() -> None:
+    form = LinearForm.of({0: 1e200, 1: 1.0})
+    assert form.values(np.array([[-1e200, 1.0], [1e200, 1.0]]), np.array([0.0])).tolist() == [-np.inf, np.inf]
+
+
 def test_file_keeps_everything(tmp_path) -> None:
     graph = diagram()
     graph.save(tmp_path / "model.json")

@@ -47,7 +47,7 @@ def test_curves_of_ones_own():
     result = made.solve()
     frontier = made.frontier(over="statistical_parity", between=("0.2", "0.05"))
     (curve,) = curves([frontier], result.question)
-    assert curve.requirement == str(made.requirements[0])
+    assert curve.requirement == made.requirements[0].in_words()
     assert f"{len(frontier.points)} points, every point is proved." in curve.sentence
 
 

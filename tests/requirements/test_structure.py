@@ -18,6 +18,8 @@ NATIVE = [
     tf.Uses(["age", "owner"]),
     tf.Exclusive(["age", "owner"]),
     tf.NoTestOn("age"),
+    tf.Interaction([["age"], ["owner", "group"]]),
+    tf.MaxThresholds("group", 1),
 ]
 
 
@@ -50,7 +52,12 @@ def test_native_answers(requirement, with_parity, shape):
 
 def test_columns_that_may_be_tested_are_a_matter_of_any_engine(table):
     frame, y = table
-    for requirement in (tf.Exclusive(["a", "b"]), tf.FeatureCost("a=2,b=1,c=1", at_most=2), tf.NoTestOn("b")):
+    for requirement in (
+        tf.Exclusive(["a", "b"]),
+        tf.FeatureCost("a=2,b=1,c=1", at_most=2),
+        tf.NoTestOn("b"),
+        tf.Interaction("a,c;b"),
+    ):
         problem = tf.Problem(frame, y, shape=tf.Tree(3))
         problem += requirement
         values = {str(problem.solve(engine).objective) for engine in (tf.ConTree(), tf.TotalsSearch())}

@@ -24,7 +24,7 @@ from treeform.testing import (
     draw_cases,
 )
 from treeform.testing.matrix import Way, drawn, judge, ways
-from treeform.testing.samples import SAMPLES
+from treeform.testing.samples import SAMPLES, SAMPLES_OF_VALUES
 
 SOLVERS = ["highs", "cp-sat", "glucose42"]
 FORMULATIONS = ["odd", "sat-depth"]
@@ -148,7 +148,7 @@ def test_all_requirements_and_formulations_are_among_the_cells():
     ours = {kind for kind in registered().values() if kind.__name__ in tf.__all__}
     assert len(ours) > 15
     # That on coverage needs data with a label for abstaining: tests/objectives/test_abstain.py.
-    assert ours - {tf.MinCoverage} <= {type(requirement) for requirement in SAMPLES}
+    assert ours - {tf.MinCoverage} <= {type(requirement) for requirement in (*SAMPLES, *SAMPLES_OF_VALUES)}
     assert set(formulation_names()) <= {way.formulation for way in ways(QUICK)}
 
 

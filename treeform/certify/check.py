@@ -32,7 +32,7 @@ DAMAGE = (KeyError, IndexError, TypeError, AttributeError, ArithmeticError, Valu
 def check(
     certificate: dict[str, Any],
     X: Any,
-    y: Any,
+    y: Any = None,
     sample_weight: Any = None,
     *,
     sensitive_features: Any = None,
@@ -50,7 +50,7 @@ def check(
         From `treeform.Result.certificate`, or the JSON file written by ``treeform fit --certificate``.
     X, y, sample_weight
         The training data, as they were given to the problem. Columns that were excluded from the features
-        have to be there too.
+        have to be there too. ``y`` may be the name of a column; left out, it is the one that the certificate names.
     sensitive_features : array, Series, DataFrame or mapping, optional
         Groups that were given to the problem as an array; a mapping of names to arrays where there are several. They
         are needed where a certificate rests on them.
@@ -85,7 +85,7 @@ def check(
     body = read(certificate)
     folder, another = None if proofs is None else Path(proofs), None if confirm is None else _another(confirm)
     means = Means(time_limit, folder, drat_trim, independent, another)
-    data = data_of(body, X, y, sample_weight)
+    data = data_of(body, X, body.metadata.target if y is None else y, sample_weight)
     groups = groups_of(body, data, sensitive_features)
     try:
         return _check(body, data, groups, means)

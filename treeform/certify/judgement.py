@@ -67,7 +67,8 @@ class Judgement:
         return certify_model(self.question, self.graph, self.objective, self.violations)
 
     def __str__(self) -> str:
-        lines = [f"{self.graph.n_nodes} tests, depth {self.graph.depth}, objective {self.objective}"]
+        tests = f"{self.graph.n_nodes} test{'' if self.graph.n_nodes == 1 else 's'}"
+        lines = [f"{tests}, depth {self.graph.depth}, objective {self.objective}"]
         if not self.graph.is_regression:
             lines[0] += f", {self.errors} errors on {self.question.data.n_samples} rows"
         fits = "fits" if self.misfit is None else "DOES NOT FIT"

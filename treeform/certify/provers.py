@@ -21,6 +21,7 @@ from treeform.engines import (
     DiagramSearch,
     Engine,
     EngineRun,
+    PathSearch,
     RegressionSearch,
     TotalsSearch,
     continuous_totals,
@@ -38,6 +39,7 @@ from treeform.solve.depth_engine import DepthEngine
 from treeform.solve.engines import run_engine
 from treeform.solve.lagrangian import Lagrangian, rows_of, tighten
 from treeform.solve.ledger import Ledger
+from treeform.solve.path_engine import path_engine
 from treeform.solve.regression import best_constant, run_regression
 from treeform.solve.relaxation import relax
 from treeform.solve.simple_bounds import ceiling
@@ -49,6 +51,7 @@ FEW_FOR_TOTALS = 1000
 """Tests up to which the search for totals over tests is tried; the one over intervals of thresholds beyond."""
 SIMPLE_TOTALS = TotalsSearch(parts=("multipliers",))
 """Without lazy rows, guesses, similarity and dominance: the parts of the search that are hardest to get right."""
+SIMPLE_PATHS = PathSearch(pairs=False)
 SIMPLE_CONTINUOUS = ContinuousTotals(
     parts=("multipliers", "lazy", "rough", "dominance", *continuous_totals.RULES)
 )
@@ -108,8 +111,15 @@ def provers(question: Question, maker: object) -> list[Engine]:
         engines.append(DL85())
     if FAMILIES.get(str(maker)) == FAMILIES[tree.name]:
         engines.reverse()
-    # Rows over totals are more than the other engines honour.
-    return [*_for_totals(question, tree), *engines]
+    # Rows over totals and rules on paths are more than the other engines honour.
+    special = _for_totals(question, tree)
+    return [*_for_paths(question, [*special, tree][0]), *special, *engines]
+
+
+def _for_paths(question: Question, other: Engine) -> list[Engine]:
+    """The search under rules on paths, where it honours more: first test by test, then with its counts of pairs."""
+    engine = None if is_least_depth(question.objective) else path_engine(question, other)
+    return [] if engine is None else [SIMPLE_PATHS, engine]
 
 
 def _for_totals(question: Question, plain: Engine) -> list[Engine]:
@@ -133,6 +143,8 @@ def name_of(engine: Engine) -> str:
     """The engine's name, with what is left out of it."""
     if engine is SIMPLE_TOTALS:
         return f"{engine.name} with multipliers only"
+    if engine is SIMPLE_PATHS:
+        return f"{engine.name} test by test"
     return f"{engine.name} without its shortcuts" if engine is SIMPLE_CONTINUOUS else engine.name
 
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from treeform.certify.out_of_reach import OutOfReach, Stopped
 from treeform.language.question import Question
-from treeform.solve.regression import loss_of, task_of
+from treeform.solve.regression_part import RegressionPart, loss_of, part_of
 
 WORK = 3 * 10**9
 """Most additions of one search; a call of NumPy counts as 20 000."""
@@ -39,7 +39,13 @@ def least_loss(question: Question, stop: Callable[[], bool] = lambda: False) -> 
     Stopped
         When ``stop`` answers true.
     """
-    searches = [_Search(question, stop, columns) for columns in _column_sets(question)]
+    part = part_of(question)
+    if part.dropped:
+        raise OutOfReach(
+            "the problem is out of reach of the reference search",
+            cause=f"it searches trees under bounds on weights, tests and columns, and not {', '.join(part.dropped)}",
+        )
+    searches = [_Search(part, stop, columns) for columns in _column_sets(part)]
     search = searches[0]
     depth, tests = search.depth, search.most_tests
     work = sum(one.work(depth) for one in searches)
@@ -53,9 +59,9 @@ def least_loss(question: Question, stop: Callable[[], bool] = lambda: False) -> 
     return min(least_values) * search.worth + search.constant if least_values else None
 
 
-def _column_sets(question: Question) -> list[NDArray[np.int64]]:
+def _column_sets(part: RegressionPart) -> list[NDArray[np.int64]]:
     """The features that may be tested together: all, or those of so many columns."""
-    task, data = task_of(question), question.data
+    task, data = part.task, part.question.data
     assert task.columns is not None
     sources = dict.fromkeys(data.columns[f].source for f in task.columns.tolist())
     if task.max_features is None or task.max_features >= len(sources):
@@ -72,8 +78,8 @@ def _column_sets(question: Question) -> list[NDArray[np.int64]]:
 
 
 class _Search:
-    def __init__(self, question: Question, stop: Callable[[], bool], columns: NDArray[np.int64]) -> None:
-        data, task = question.data, task_of(question)
+    def __init__(self, part: RegressionPart, stop: Callable[[], bool], columns: NDArray[np.int64]) -> None:
+        question, data, task = part.question, part.question.data, part.task
         assert data.quantity is not None
         weight, self.loss = loss_of(question.objective)
         self.worth = weight * self.loss.per_unit(data)

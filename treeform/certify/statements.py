@@ -21,7 +21,7 @@ from treeform.language.question import Question
 from treeform.language.requirement import Requirement
 from treeform.requirements.groups import Groups
 from treeform.shape import shape_from_json
-from treeform.solve.regression import loss_of
+from treeform.solve.regression_part import loss_of
 from treeform.solve.verification import verify
 
 FIGURES = ("errors", "weighted_errors", "confusion", "leaf_of_sample", "violations")

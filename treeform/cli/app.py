@@ -79,6 +79,9 @@ def fit(
         Path | None,
         typer.Option(help="Write proofs of what a SAT solver refutes to this folder.", metavar="FOLDER"),
     ] = None,
+    executor: opt.Executor = None,
+    workers: opt.Workers = None,
+    journal: opt.Journal = None,
     prices: Annotated[
         bool,
         typer.Option("--prices", help="Solve without each requirement too, and show what each costs."),
@@ -92,7 +95,10 @@ def fit(
     Exit codes: 0 done, 2 bad input or usage, 3 infeasible, 4 stopped at a limit without any model,
     130 interrupted by Ctrl-C, 143 by SIGTERM (the best model found is still written; a second one ends at once).
     """
-    outputs = Settings(model=model, certificate=certificate, report=report_file, proofs=proofs)
+    outputs = Settings(
+        model=model, certificate=certificate, report=report_file, proofs=proofs,
+        executor=executor, workers=workers, journal=journal,
+    )  # fmt: skip
     settings = merge(settings, outputs)
     written = [path for path in (settings.model, settings.certificate, settings.report) if path is not None]
     check_writable(written, inputs=[*settings.inputs, *([about] if about else [])])
@@ -154,6 +160,9 @@ def _solve(
         time_limit=settings.time_limit,
         on_progress=display,
         proofs=settings.proofs,
+        executor=settings.executor,
+        workers=settings.workers,
+        journal=settings.journal,
     )
 
 

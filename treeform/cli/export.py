@@ -23,7 +23,7 @@ FORMATS: dict[str, Callable[[DecisionGraph, Options], str | bytes]] = {
     "python": lambda graph, _: graph.to_python(),
     "c": lambda graph, _: graph.to_c(),
     "javascript": lambda graph, _: graph.to_javascript(),
-    "sql": lambda graph, given: graph.to_sql(**given["sql"]),
+    "sql": lambda graph, given: graph.to_sql(**given["sql"], X=_features(graph, given["data"])),
     "json-rules": lambda graph, _: json.dumps(graph.to_json_rules(), indent=1) + "\n",
     "onnx": lambda graph, _: bytes(graph.to_onnx().SerializeToString()),
     "pmml": lambda graph, _: graph.to_pmml(),
@@ -56,7 +56,8 @@ def export(
     data: Annotated[
         Path | None,
         typer.Option(
-            help="sklearn: the table that the model was fitted on; thresholds are placed between its rows.",
+            help="sklearn: the table that the model was fitted on; thresholds are placed between its rows. "
+            "SQL: rows for which hyperplanes must have an answer.",
             show_default=False,
         ),
     ] = None,
@@ -88,6 +89,10 @@ def export(
         write_bytes(output, made)
     else:
         write_text(output, made)
+
+
+def _features(graph: DecisionGraph, data: Path | None) -> Any:
+    return None if data is None else features_of(graph, data)[1]
 
 
 def _sklearn_file(graph: DecisionGraph, data: Path | None) -> bytes:

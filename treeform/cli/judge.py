@@ -21,8 +21,9 @@ from treeform.cli.progress import shown_as
 from treeform.cli.report import FORMATS, format_of
 from treeform.cli.spec import Settings
 from treeform.cli.stating import states_problem
-from treeform.cli.stored import model_of, own_shape, read_json
+from treeform.cli.stored import own_shape, read_model
 from treeform.files import write_text
+from treeform.language.objective import Objective
 from treeform.report.facts import of_model
 
 
@@ -32,7 +33,8 @@ def judge_model(
     model: Annotated[
         Path,
         typer.Option(
-            help="Model file, certificate, or a description of a tree (JSON; see the how-to).",
+            help="Model file, certificate, a description of a tree (JSON; see the how-to), or a tree of "
+            "scikit-learn (.skops).",
             show_default=False,
         ),
     ],
@@ -54,7 +56,8 @@ def judge_model(
     said = report.NOTHING if about is None else report.read_about(about)
     with shown_as(f"judging {model}"):
         rows = load_rows(settings)
-        graph = model_of(read_json(model, "model"), rows)
+        read = rows if settings.minimize is None else Objective.parse(settings.minimize).reading(rows)
+        graph = read_model(model, read)
         judgement = state(rows, settings, own_shape(graph)).judge(graph)
         _write(judgement, settings, certificate, report_file, said)
     _show(judgement)

@@ -129,6 +129,23 @@ Isolate = Annotated[
         show_default=False,
     ),
 ]
+Executor = Annotated[
+    str | None,
+    typer.Option(
+        help="Who searches the parts of one proof: loky (processes here), dask or dask:tcp://HOST:PORT.",
+        metavar="NAME",
+        show_default=False,
+    ),
+]
+Workers = Annotated[int | None, typer.Option(help="Processes of the executor.", min=1, show_default=False)]
+Journal = Annotated[
+    Path | None,
+    typer.Option(
+        help="Keep each part of the search here; the same command goes on where it was killed.",
+        metavar="FOLDER",
+        show_default=False,
+    ),
+]
 Groups = Annotated[
     list[str] | None,
     typer.Option(

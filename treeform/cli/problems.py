@@ -9,11 +9,12 @@ from typing import Any
 
 from treeform.catalogue.solvers import find_solver
 from treeform.cli.spec import Settings, merge, read_spec, relocate
-from treeform.cli.stored import model_of, read_json
+from treeform.cli.stored import read_model
 from treeform.cli.table import split
 from treeform.cli.table_files import CsvForm, csv_form, read_table
 from treeform.data import Dataset
 from treeform.data.options import TableOptions
+from treeform.distribute import Distribution
 from treeform.errors import SpecError, TreeformError
 from treeform.language.objective import Objective
 from treeform.language.requirement_text import read
@@ -118,7 +119,8 @@ def choose_how(problem: Problem, settings: Settings) -> How:
     """
     solver = None if settings.solver is None else find_solver(settings.solver)
     warm = _warm_start(settings.warm_start, problem.data)
-    options = SolveOptions(solver, settings.formulation, warm)
+    distribution = Distribution(settings.executor, settings.workers, settings.journal)
+    options = SolveOptions(solver, settings.formulation, warm, distribution=distribution)
     choose(problem.question, options)
     options = on_threads(problem.question, options, settings.threads)
     solver = alone(problem.question, options) if settings.isolate else options.solver
@@ -128,6 +130,6 @@ def choose_how(problem: Problem, settings: Settings) -> How:
 def _warm_start(text: str | None, rows: Dataset) -> Any:
     if text is None:
         return "auto"
-    if text.lower().endswith(".json"):
-        return model_of(read_json(Path(text), "model"), rows)
+    if text.lower().endswith((".json", ".skops")):
+        return read_model(Path(text), rows)
     return None if text == "none" else find_solver(text)

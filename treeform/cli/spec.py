@@ -69,13 +69,16 @@ class Spec(BaseModel):
     time_limit: float | None = Field(None, gt=0, allow_inf_nan=False, description="seconds")
     threads: int | None = Field(None, ge=1, strict=True, description="threads of the solver")
     isolate: bool | None = Field(None, strict=True, description="true: the solver in a process of its own")
+    executor: StrictStr | None = Field(None, description="who searches: loky, dask or dask:tcp://HOST:PORT")
+    workers: int | None = Field(None, ge=1, strict=True, description="processes of the executor")
+    journal: StrictStr | None = Field(None, description="folder that keeps parts of the search")
     model: StrictStr | None = Field(None, description="where to write the model")
     certificate: StrictStr | None = Field(None, description="where to write the certificate")
     report: StrictStr | None = Field(None, description="where to write the HTML report")
     proofs: StrictStr | None = Field(None, description="folder for proofs of what a SAT solver refutes")
 
 
-PATHS = ("data", "model", "certificate", "report", "proofs")
+PATHS = ("data", "model", "certificate", "report", "proofs", "journal")
 
 
 @dataclass(frozen=True)
@@ -101,6 +104,9 @@ class Settings:
     time_limit: float | None = None
     threads: int | None = None
     isolate: bool | None = None
+    executor: str | None = None
+    workers: int | None = None
+    journal: Path | None = None
     model: Path | None = None
     certificate: Path | None = None
     proofs: Path | None = None

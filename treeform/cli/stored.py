@@ -13,6 +13,7 @@ from treeform.certify.certificate import read
 from treeform.certify.check import question_from
 from treeform.certify.groups import parameters_of
 from treeform.certify.statements import data_of as read_as_stated
+from treeform.cli.foreign import foreign_model, is_foreign
 from treeform.cli.groups import take_groups
 from treeform.cli.table import split
 from treeform.cli.table_files import read_table
@@ -63,6 +64,11 @@ def model_of(value: Any, rows: Dataset) -> DecisionGraph:
             )
         return graph
     return DecisionGraph.from_dict(value, rows)
+
+
+def read_model(path: Path, rows: Dataset) -> DecisionGraph:
+    """The model of any file that holds one, on these rows; as `model_of` and `foreign_model`."""
+    return foreign_model(path, rows) if is_foreign(path) else model_of(read_json(path, "model"), rows)
 
 
 def with_policy(graph: DecisionGraph, missing: str) -> DecisionGraph:

@@ -277,7 +277,9 @@ class Dataset:
     @cached_property
     def total_weight(self) -> int:
         """Sum of the weights, in weight units."""
-        return int(self.weights.sum())
+        if self.n_samples * int(self.weights.max(initial=0)) < 2**63:
+            return int(self.weights.sum())
+        return int(self.weights.astype(object).sum())
 
     @cached_property
     def class_weights(self) -> NDArray[np.int64]:

@@ -52,6 +52,16 @@ class Quantity:
         return np.array(exact)[code.reshape(-1)]
 
     @cached_property
+    def lowest(self) -> int:
+        """The least deviation."""
+        return int(self.deviations.min())
+
+    @cached_property
+    def highest(self) -> int:
+        """The greatest deviation."""
+        return int(self.deviations.max())
+
+    @cached_property
     def digest(self) -> str:
         """SHA-256 (hex) of all targets."""
         hashed = hashlib.sha256(f"|{self.centre}|{self.unit}|".encode())

@@ -6,6 +6,7 @@ from treeform.engines.binary import CADL85, DL85, Blossom
 from treeform.engines.continuous_totals import ContinuousTotals
 from treeform.engines.contree import ConTree
 from treeform.engines.diagram import DiagramHeuristic, DiagramSearch
+from treeform.engines.paths import PathSearch
 from treeform.engines.regression import RegressionSearch
 from treeform.engines.regression_task import RegressionTask
 from treeform.engines.size_outcome import SizeOutcome
@@ -23,6 +24,7 @@ __all__ = [
     "Engine",
     "EngineOutcome",
     "EngineRun",
+    "PathSearch",
     "RegressionSearch",
     "RegressionTask",
     "SizeOutcome",

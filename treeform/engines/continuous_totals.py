@@ -19,6 +19,7 @@ from treeform.engines.checks import SCAN_PATHS, check_memory, check_simd, positi
 from treeform.engines.column_sets import Found, search_column_sets
 from treeform.engines.contributions import Clashes, Contributions
 from treeform.engines.conversion import cost_of_admissible_tree, tree_between_values
+from treeform.engines.memory import Room
 from treeform.engines.session import Session, counters_of, time_limit_of
 from treeform.engines.task import Engine, EngineOutcome, EngineRun, TreeTask, binding_features, check_task
 from treeform.errors import SpecError
@@ -51,8 +52,8 @@ class ContinuousTotals(Engine):
     Parameters
     ----------
     memory_limit : int or None
-        Bytes that one list of solutions may take; the search stops with its best tree and bound beyond that. None for
-        1 GiB.
+        Bytes by which the process may grow; the search stops with its best tree and bound beyond that. None for 1 GiB
+        for one list of solutions.
     threads : int
         Threads that share the splits of the root; tree, bound and status do not depend on it.
     simd : str
@@ -117,7 +118,8 @@ class ContinuousTotals(Engine):
         if reason is not None:
             raise _not_exact(reason)
         most = binding_features(data, task)
-        session = _Session(data, task, run) if most is None else _WithinBudget(data, task, run)
+        room = Room(self.memory_limit)
+        session = (_Session if most is None else _WithinBudget)(data, task, run, room)
         try:
             native = session.search(self, most)
         except OverflowError:
@@ -147,8 +149,9 @@ def _not_exact(reason: str) -> SpecError:
 class _Session(Session):
     """The core itself judges the tree to begin with, so no start stands here."""
 
-    def __init__(self, data: Dataset, task: TreeTask, run: EngineRun) -> None:
+    def __init__(self, data: Dataset, task: TreeTask, run: EngineRun, room: Room) -> None:
         super().__init__(data, task, run)
+        self.room = room
         self.adds = Contributions(data, task, np.zeros(1, dtype=np.int32))
 
     def search(self, engine: ContinuousTotals, most: int | None) -> dict[str, Any]:
@@ -194,6 +197,7 @@ class _Session(Session):
             upper=upper,
             use=list(engine.parts),
             memory=engine.memory_limit or _USUAL_MEMORY,
+            memory_limit=self.room.left(),
             simd=engine.simd,
             threads=engine.threads,
             start=start[0],
@@ -224,7 +228,7 @@ class _Session(Session):
         native = native | {"memory": native["memory"] or native["too_many_active"]}
         answer = super().outcome(native | {"lower": NO_TREE} if native["infeasible"] else native)
         witness = self._witness(native) if len(native["multipliers"]) else None
-        return replace(answer, witness=witness, notes=self._notes(native))
+        return replace(answer, witness=witness, notes=answer.notes + self._notes(native))
 
     def _witness(self, native: dict[str, Any]) -> dict[str, Any]:
         """The multipliers per row, and the rows that took part, with which the bound can be proved again.

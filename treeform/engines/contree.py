@@ -7,7 +7,7 @@ Dynamic Programming with Branch-and-Bound, AAAI 2025. The algorithm itself is in
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -16,12 +16,14 @@ import numpy as np
 from treeform.engines.checks import SCAN_PATHS, check_memory, check_simd, positive, some_of
 from treeform.engines.conversion import cost_of_admissible_tree, tree_between_values
 from treeform.engines.fewest import with_fewest_tests
+from treeform.engines.memory import Room
 from treeform.engines.session import Session, time_limit_of
 from treeform.engines.task import Engine, EngineOutcome, EngineRun, TreeTask, check_task
 from treeform.errors import SpecError
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
+    from treeform.engines.distributed import Ask, Evaluator
     from treeform.graph import DecisionGraph
 
 RULES = ("neighbourhood", "shrinking", "subinterval", "features")
@@ -40,8 +42,8 @@ class ConTree(Engine):
         Stop improving once the tree is provably this close to the optimum: an int in units of cost (of the
         data set's integer weights), a float in (0, 1) as a fraction of the total weight; 0 for the optimum.
     memory_limit : int or None
-        Bytes that the engine may use. Beyond that it continues with fewer threads and less scratch, and stops with
-        its best tree if that does not suffice.
+        Bytes by which the process may grow. Near that it continues with fewer threads and less scratch, and stops with
+        its best tree if that does not suffice; a table that cannot fit is refused before it is built.
     prune : tuple of str
         The pruning rules in use: the paper's ``neighbourhood``, ``shrinking`` and ``subinterval``, and
         ``features`` (bounds per second feature). All are exact; leave some out only to study their effect.
@@ -103,32 +105,85 @@ class ConTree(Engine):
         from treeform import _core
 
         check_task(data, task)
+        room = Room(self.memory_limit)
         session = _Session(data, task, run)
-        native = _core.contree(
-            data.X,
-            data.y.astype(np.int32),
-            None if (data.weights == 1).all() else data.weights,
-            task.cost if task.cost is None else np.ascontiguousarray(task.cost, dtype=np.int64),
-            classes=data.n_classes,
-            depth=task.depth,
-            max_nodes=_NO_LIMIT if task.max_nodes is None else task.max_nodes,
-            min_support=task.min_support,
-            node_penalty=task.node_penalty,
-            upper=session.upper,
-            gap=self._gap(data),
-            prune=list(self.prune),
-            threads=self.threads,
-            simd=self.simd,
-            memory_limit=self.memory_limit or 0,
-            time_limit=time_limit_of(run.time_limit),
-            poll=session.poll,
+        asked = self._keywords(data, task) | {"memory_limit": room.left()}
+        return session.outcome(_core.contree(*_arrays(data, task), **asked, **_watched(session, run)))
+
+    def run_distributed(
+        self, data: Dataset, task: TreeTask, run: EngineRun, ask: Ask, callers: int
+    ) -> EngineOutcome:
+        """As `run`: the thresholds at the root are evaluated by ``ask``; tree, bound and counters are the same.
+
+        Raises
+        ------
+        SpecError
+            If the task is not possible, or a setting needs a second search.
+        """
+        from treeform import _core
+
+        if self.fewest_tests:
+            raise SpecError(
+                "ConTree(fewest_tests=True) cannot be shared by several workers",
+                cause="it searches a second time, in other units",
+                fix="leave it out; tf.Error() + tf.Nodes() asks for few tests too",
+            )
+        check_task(data, task)
+        session = _Session(data, task, run)
+        return session.outcome(
+            _core.contree_distributed(
+                *_arrays(data, task),
+                ask,
+                callers=callers,
+                **self._keywords(data, task),
+                **_watched(session, run),
+            )
         )
-        return session.outcome(native)
+
+    def evaluator(self, data: Dataset, task: TreeTask) -> Evaluator:
+        """What evaluates thresholds at the root for `run_distributed`."""
+        from treeform import _core
+
+        asked = replace(self, threads=1)._keywords(data, task)
+        evaluator: Evaluator = _core.ContreeEvaluator(*_arrays(data, task), **asked)
+        return evaluator
+
+    def distributed_settings(self) -> dict[str, object]:
+        """Those that the sequence of thresholds depends on."""
+        return {"max_gap": self.max_gap, "prune": self.prune}
+
+    def _keywords(self, data: Dataset, task: TreeTask) -> dict[str, Any]:
+        return {
+            "classes": data.n_classes,
+            "depth": task.depth,
+            "max_nodes": _NO_LIMIT if task.max_nodes is None else task.max_nodes,
+            "min_support": task.min_support,
+            "node_penalty": task.node_penalty,
+            "gap": self._gap(data),
+            "prune": list(self.prune),
+            "threads": self.threads,
+            "simd": self.simd,
+            "memory_limit": self.memory_limit or 0,
+        }
 
     def _gap(self, data: Dataset) -> int:
         if isinstance(self.max_gap, int):
             return self.max_gap
         return math.floor(Fraction(str(self.max_gap)) * int(data.weights.sum()))
+
+
+def _arrays(data: Dataset, task: TreeTask) -> tuple[Any, ...]:
+    """Rows, classes, weights and costs, as the core takes them."""
+    return (
+        data.X,
+        data.y.astype(np.int32),
+        None if (data.weights == 1).all() else data.weights,
+        task.cost if task.cost is None else np.ascontiguousarray(task.cost, dtype=np.int64),
+    )
+
+
+def _watched(session: Session, run: EngineRun) -> dict[str, Any]:
+    return {"upper": session.upper, "time_limit": time_limit_of(run.time_limit), "poll": session.poll}
 
 
 class _Session(Session):

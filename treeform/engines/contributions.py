@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from treeform.data.codes import dense, first_of_each, with_column
 from treeform.errors import SpecError
 
 if TYPE_CHECKING:
@@ -50,6 +51,14 @@ class Clashes:
         self.low, self.high = (np.ascontiguousarray(side) for side in masks.T)
 
 
+def weight_by_code(codes: NDArray[np.int64], data: Dataset, size: int) -> NDArray[np.int64]:
+    """Weight of the samples of each code: (size,) int64."""
+    if data.total_weight == data.n_samples:  # positive whole numbers: all are 1
+        return np.bincount(codes, minlength=size).astype(np.int64, copy=False)
+    # Sums of weights are below 2**53, so that bincount's doubles are exact.
+    return np.bincount(codes, data.weights, minlength=size).astype(np.int64)
+
+
 class Contributions:
     """The arrays of one task.
 
@@ -85,29 +94,25 @@ class Contributions:
 
     def __init__(self, data: Dataset, task: TreeTask, features: NDArray[np.int32]) -> None:
         self.kind, self.samples = self._kinds(data, task)
-        weight = np.zeros(len(self.samples), dtype=np.int64)
-        np.add.at(weight, self.kind, data.weights)
-        self.weight = [int(w) for w in weight]
-        self.cost = np.ascontiguousarray(task.cost_of_samples(data)[self.samples], dtype=np.int64)
+        self.weight = weight_by_code(self.kind, data, len(self.samples)).tolist()
+        self.cost = np.ascontiguousarray(task.cost_of_samples(data, self.samples), dtype=np.int64)
         self._set_rows(data, task, self.samples, features)
 
     @staticmethod
     def _kinds(data: Dataset, task: TreeTask) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The kind of each sample, and a sample of each kind."""
-        kind = data.y.astype(np.int64)
-        parts = [task.cost_of_samples(data)]
+        kind, kinds = dense(data.y, data.n_classes)
+        parts = []
+        if task.sample_cost is not None:  # a cost matrix says the same of all samples of a class
+            parts.append(task.sample_cost)
         if task.totals is not None:
             parts.append(task.totals.per_sample.reshape(data.n_samples, -1))
         if task.meetings is not None:
             parts.append(task.meetings.masks)
-        for column in np.hstack(parts).T:
-            if (column == column[0]).all():
-                continue
-            values, code = np.unique(column, return_inverse=True)
-            _, kind = np.unique(kind * len(values) + code.reshape(-1), return_inverse=True)
-            kind = kind.reshape(-1)
-        _, first, kind = np.unique(kind, return_index=True, return_inverse=True)
-        return kind.reshape(-1).astype(np.int64), first
+        for part in parts:
+            for column in part.T:
+                kind, kinds = with_column(kind, kinds, column)
+        return kind, first_of_each(kind, kinds)
 
     def _set_rows(
         self, data: Dataset, task: TreeTask, samples: NDArray[np.int64], features: NDArray[np.int32]

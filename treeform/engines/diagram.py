@@ -40,7 +40,8 @@ class DiagramSearch(Engine):
     threads : int
         1; the search runs on one thread.
     memory_limit : int or None
-        Bytes for the tables of what is known; the engine forgets beyond that, and stays exact. None for 1 GiB.
+        Bytes by which the process may grow. Of what is known the engine forgets enough to stay within it, and remains
+        exact; it stops where that does not suffice. None for 1 GiB of tables.
     techniques : tuple of str
         What speeds the search up: bounds by ``trees``, ``transpositions`` (partitions met before), trees of two levels
         by counts of ``pairs`` of splits, and better models by ``alternation``. All are exact; leave one out only to

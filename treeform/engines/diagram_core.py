@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from treeform.engines.conversion import Start, admissible_diagram, to_diagram
+from treeform.engines.memory import Room
 from treeform.engines.session import Session, counters_of, time_limit_of
 from treeform.engines.task import EngineOutcome, EngineRun, TreeTask
 from treeform.errors import SpecError
@@ -85,6 +86,7 @@ class CoreCall:
             start_seconds=self.start_seconds,
             starts=self.starts,
             memory=self.memory or USUAL_MEMORY,
+            memory_limit=Room(self.memory).left(),
             use=[*self.use, *(["every number"] if self.every_number else [])],
             simd=self.simd,
             time_limit=time_limit_of(time_limit),

@@ -16,6 +16,7 @@ import numpy as np
 
 from treeform.data import midpoints
 from treeform.engines.checks import check_memory, check_simd, positive
+from treeform.engines.memory import Room, notes_of
 from treeform.engines.regression_columns import ColumnBudget
 from treeform.engines.regression_task import RegressionTask
 from treeform.engines.session import counters_of, reason_for_end, time_limit_of
@@ -43,7 +44,7 @@ class RegressionSearch(Engine):
     threads : int
         Worker threads, from depth three on. The loss of the tree does not depend on their number.
     memory_limit : int or None
-        Bytes that bounds of thresholds may take; the search stops with its best tree beyond that.
+        Bytes by which the process may grow; the search stops with its best tree beyond that.
     simd : str
         ``auto``, ``avx512``, ``avx2`` or ``plain``: the same answer at different speeds.
     pairs : {"auto", "always", "never"}
@@ -104,6 +105,7 @@ class RegressionSearch(Engine):
             return ColumnBudget(data, task, run, partial(self.run, data), BOUND_UNIT).run()
         from treeform import _core
 
+        room = Room(self.memory_limit)
         session = _Session(data, task, run)
         native = _core.regression(
             session.X,
@@ -119,7 +121,7 @@ class RegressionSearch(Engine):
             threads=self.threads,
             simd=self.simd,
             pairs=self.pairs,
-            memory_limit=self.memory_limit or 0,
+            memory_limit=room.left(),
             time_limit=time_limit_of(run.time_limit),
             poll=session.poll,
         )
@@ -157,11 +159,11 @@ class _Session:
         """Called by the core about twenty times a second; whether to stop."""
         report_step(nodes, "nodes")
         try:
-            if self.given.on_incumbent is not None:
+            if self.given.on_incumbent is not None and len(news):
+                # Bounds only rise, and trees only get better: the last of each is all that counts by now.
                 graph = None if tree is None else self.graph_of(tree)
-                for k, (seconds, lower) in enumerate(news):
-                    last = graph if k + 1 == len(news) else None
-                    self.given.on_incumbent(seconds, 0, self.lower_of(lower), last)
+                seconds, lower = news[-1]
+                self.given.on_incumbent(seconds, 0, self.lower_of(lower), graph)
             self.interrupted = self.interrupted or bool(self.given.stop())
         except KeyboardInterrupt:
             self.interrupted = True
@@ -178,20 +180,29 @@ class _Session:
         return self.last[1]
 
     def _graph_of(self, tree: dict[str, Any]) -> DecisionGraph:
-        feature = np.array(tree["feature"])
-        tests = np.flatnonzero(feature >= 0)
+        order = _by_level(
+            tree["left"], tree["right"]
+        )  # that of all graphs, so that none has to be put in order
+        place = np.empty(len(order) + 1, dtype=np.int64)
+        place[order], place[-1] = np.arange(len(order)), -1
+        feature = np.array(tree["feature"])[order]
+        tests, leaves = np.flatnonzero(feature >= 0), np.flatnonzero(feature < 0)
         threshold = np.full(len(feature), np.nan)
-        threshold[tests] = midpoints(tree["low"][tests], tree["high"][tests])
+        threshold[tests] = midpoints(*(tree[side][order][tests] for side in ("low", "high")))
         feature[tests] = self.columns[feature[tests]]
-        leaves = np.flatnonzero(feature < 0)
         label = np.full(len(feature), -1)
         label[leaves] = 0
-        arrays = {"feature": feature, "threshold": threshold, "left": tree["left"], "right": tree["right"]}
-        bare = DecisionGraph.from_arrays(**arrays, label=label, data=self.data, values=(Fraction(0),))
-        reached = bare.apply(self.data.X)
+        arrays: dict[str, Any] = {
+            "feature": feature,
+            "threshold": threshold,
+            **{side: place[tree[side][order]] for side in ("left", "right")},
+        }
+        data = self.data
+        meaning: dict[str, Any] = {"columns": data.columns, "classes": data.classes, "encoder": data.encoder}
+        reached = DecisionGraph(**arrays, label=label, **meaning, values=(Fraction(0),)).apply(data.X)
         values = [self.task.best_value(np.flatnonzero(reached == leaf)) for leaf in leaves.tolist()]
         label[leaves] = np.arange(len(leaves))
-        return DecisionGraph.from_arrays(**arrays, label=label, data=self.data, values=tuple(values))
+        return DecisionGraph.from_arrays(**arrays, label=label, data=data, values=tuple(values))
 
     def outcome(self, native: dict[str, Any]) -> EngineOutcome:
         """The answer; its bound is that of the core, rounded downwards, where the search was not complete."""
@@ -204,4 +215,14 @@ class _Session:
             reason=reason_for_end(native, self.interrupted),
             seconds=float(native["seconds"]),
             counters=counters_of(native),
+            notes=notes_of(native),
         )
+
+
+def _by_level(left: Any, right: Any) -> list[int]:
+    """The nodes of a tree level by level, from left to right; children of leaves are -1."""
+    order = [0]
+    for node in order:
+        if left[node] >= 0:
+            order += [int(left[node]), int(right[node])]
+    return order

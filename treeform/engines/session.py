@@ -5,6 +5,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from treeform.engines.memory import notes_of
 from treeform.engines.task import EngineOutcome, EngineRun, TreeTask
 from treeform.steps import report_step
 
@@ -28,6 +31,13 @@ def reason_for_end(native: dict[str, Any], interrupted: bool) -> str | None:
 def counters_of(native: dict[str, Any]) -> dict[str, int]:
     """What the search counted, as plain integers."""
     return {name: int(count) for name, count in native["counters"].items()}
+
+
+def _same(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    """Whether two trees of the core are the same, node by node."""
+    return one.keys() == other.keys() and all(
+        np.array_equal(one[name], other[name], equal_nan=True) for name in one
+    )
 
 
 class Session:
@@ -58,6 +68,7 @@ class Session:
         self.start: DecisionGraph | None = None
         self.start_cost: int | None = None
         self.upper = self.asked_upper()
+        self._converted: tuple[dict[str, Any], DecisionGraph] | None = None
 
     def asked_upper(self) -> int | None:
         """The upper bound of the run as of now."""
@@ -88,10 +99,16 @@ class Session:
     def report(self, news: list[Any], tree: Any) -> None:
         """Pass improvements (seconds, upper, lower) on; the last one with its tree."""
         assert self.given.on_incumbent is not None
-        graph = None if tree is None else self.graph_of(tree)
+        graph = None if tree is None else self.converted(tree)
         for k, (seconds, upper, lower) in enumerate(news):
             last = graph if k + 1 == len(news) else None
             self.given.on_incumbent(seconds, upper, self.true_lower(lower), last)
+
+    def converted(self, tree: dict[str, Any]) -> DecisionGraph:
+        """The graph of a core's tree, made once: the answer mostly is the last tree that was reported."""
+        if self._converted is None or not _same(self._converted[0], tree):
+            self._converted = tree, self.graph_of(tree)
+        return self._converted[1]
 
     def graph_of(self, tree: dict[str, Any]) -> DecisionGraph:
         """The core's tree as a graph over the columns of the data."""
@@ -109,7 +126,7 @@ class Session:
         """The answer; a complete search that found nothing better proves the start."""
         graph, cost = self.start, self.start_cost
         if native["tree"] is not None:
-            graph, cost = self.graph_of(native["tree"]), int(native["tree"]["cost"])
+            graph, cost = self.converted(native["tree"]), int(native["tree"]["cost"])
         return self.outcome_with(native, graph, cost, self.true_lower(int(native["lower"])))
 
     def outcome_with(
@@ -124,5 +141,5 @@ class Session:
             proved=self.proved(bool(native["complete"]), cost, lower),
             reason=reason_for_end(native, self.interrupted),
             seconds=float(native["seconds"]),
-            **({"counters": counters_of(native)} | more),
+            **({"counters": counters_of(native), "notes": notes_of(native)} | more),
         )

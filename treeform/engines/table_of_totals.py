@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeform.engines.binary.binarize import groups_of_bits
-from treeform.engines.contributions import Clashes, Contributions
+from treeform.engines.contributions import Clashes, Contributions, weight_by_code
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -54,15 +54,16 @@ class TableOfTotals:
 
     def __init__(self, data: Dataset, task: TreeTask) -> None:
         bits, self.feature, self.threshold = tests_of(data)
-        first, point = groups_of_bits(bits)
+        first, group = groups_of_bits(bits)
+        point = group[data.points.index]
         self.bits = np.ascontiguousarray(bits[first])
         self._data = data
         names: dict[str, int] = {}
         sources = [names.setdefault(column.source, len(names)) for column in data.columns]
         self.source = np.array([sources[f] for f in self.feature], dtype=np.int32)
         adds = Contributions(data, task, self.feature)
-        self.count = np.zeros((len(first), len(adds.weight)), dtype=np.int64)
-        np.add.at(self.count, (point, adds.kind), data.weights)
+        self.count = weight_by_code(point * len(adds.weight) + adds.kind, data, len(first) * len(adds.weight))
+        self.count = self.count.reshape(len(first), len(adds.weight))
         self.cost, self.row, self.test_row = adds.cost, adds.row, adds.test_row
         self.lo, self.hi = adds.lo, adds.hi
         self.test_cost = np.full(len(self.feature), task.node_penalty, dtype=np.int64)
@@ -72,7 +73,7 @@ class TableOfTotals:
     def _split_weights(self) -> None:
         """Write weights too heavy to be counted in digits: each digit of a kind is a kind, whose units weigh more."""
         self.unit = np.ones(self.count.shape[1], dtype=np.int64)
-        if int(self.count.astype(object).sum()) < LARGEST_COUNT:
+        if self._data.total_weight < LARGEST_COUNT:
             return
         bits = (LARGEST_COUNT // len(self.count)).bit_length() - 1
         digits = []
@@ -101,16 +102,15 @@ class TableOfTotals:
 
 
 def tests_of(data: Dataset) -> tuple[NDArray[np.uint8], NDArray[np.int32], NDArray[np.float64]]:
-    """All tests that separate something: (n, T) bits, their features and thresholds."""
-    if ((data.X == 0) | (data.X == 1)).all():
-        bits = data.X.astype(np.uint8)
-        ones = bits.sum(axis=0, dtype=np.int64)
-        varying = np.flatnonzero((ones > 0) & (ones < data.n_samples))
+    """All tests that separate something: (P, T) bits of the merged points, their features and thresholds."""
+    X = data.points.X
+    if ((X == 0) | (X == 1)).all():
+        bits = X.astype(np.uint8)
+        varying = np.flatnonzero(bits.any(axis=0) & ~bits.all(axis=0))
         return (
             np.ascontiguousarray(bits[:, varying]),
             varying.astype(np.int32),
             np.full(len(varying), 0.5),
         )
     splits = data.splits("feature")
-    at_point = np.ascontiguousarray(~splits.left.T).view(np.uint8)
-    return np.ascontiguousarray(at_point[data.points.index]), splits.feature, splits.threshold
+    return np.ascontiguousarray(~splits.left.T).view(np.uint8), splits.feature, splits.threshold

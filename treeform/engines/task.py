@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from treeform.data import Dataset
     from treeform.graph import DecisionGraph
     from treeform.language.meetings import Meetings
+    from treeform.language.paths import PathRule
     from treeform.language.totals import Totals
 
 _LARGEST_COST = 2**60
@@ -56,6 +57,8 @@ class TreeTask:
         Costs that depend on the sample, not negative, in place of ``cost``.
     features : tuple of frozenset of int, or None
         Sets of encoded features, at least one: all tests of the tree read features of one of these sets.
+    paths : tuple of PathRule
+        Rules on the paths of the tree.
     """
 
     depth: int
@@ -70,13 +73,14 @@ class TreeTask:
     meetings: Meetings | None = None
     sample_cost: NDArray[np.int64] | None = None
     features: tuple[frozenset[int], ...] | None = None
+    paths: tuple[PathRule, ...] = ()
 
-    def cost_of_samples(self, data: Dataset) -> NDArray[np.int64]:
-        """(n, K) cost of a unit of weight of each sample, by the class predicted."""
+    def cost_of_samples(self, data: Dataset, rows: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
+        """(n, K) cost of a unit of weight of each sample, or of some `rows`, by the class predicted."""
         if self.sample_cost is not None:
-            return self.sample_cost
+            return self.sample_cost if rows is None else self.sample_cost[rows]
         cost = 1 - np.eye(data.n_classes, dtype=np.int64) if self.cost is None else self.cost
-        return np.asarray(cost[data.y])
+        return np.asarray(cost[data.y if rows is None else data.y[rows]])
 
 
 @dataclass
@@ -129,6 +133,8 @@ class EngineOutcome:
         What the reader of the answer has to know about it.
     witness : dict or None
         What a check may use, with the task, to prove the bound again.
+    details : dict
+        What else a certificate says of the proof.
     """
 
     graph: DecisionGraph | None
@@ -140,6 +146,7 @@ class EngineOutcome:
     counters: dict[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     witness: dict[str, Any] | None = None
+    details: dict[str, Any] = field(default_factory=dict)
 
 
 class Engine(ABC):
@@ -153,7 +160,7 @@ class Engine(ABC):
         The parts of a `TreeTask` beyond depth that it honours: ``cost``, ``node_penalty``, ``min_support``,
         ``max_nodes``, ``weights``, ``widths`` (layered diagrams), ``min_flow``, ``max_features``, ``totals``,
         ``totals_of_samples`` (totals to which tests add nothing),
-        ``meetings``, ``sample_cost``, ``features`` (by `answer`, so that `run` need not know them).
+        ``meetings``, ``paths``, ``sample_cost``, ``features`` (by `answer`, so that `run` need not know them).
     of_values : bool
         Whether it solves regression problems, and no others.
     """
@@ -278,7 +285,7 @@ def check_task(data: Dataset, task: TreeTask) -> None:
     dearest = 1 if cost is None else max(1, int(cost.max()))
     if each is not None:
         dearest = max(1, int(each.max()))
-    largest = int(data.weights.astype(object).sum()) * dearest
+    largest = data.total_weight * dearest
     if largest + task.node_penalty >= _LARGEST_COST:
         raise SpecError(
             "the costs are too large for exact 64-bit arithmetic",

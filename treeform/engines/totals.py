@@ -14,6 +14,7 @@ import numpy as np
 
 from treeform.engines.checks import check_memory, check_simd, positive, some_of
 from treeform.engines.conversion import tree_of_tests, tree_over_tests
+from treeform.engines.memory import Room, bytes_of_tests, refused
 from treeform.engines.session import Session, time_limit_of
 from treeform.engines.table_of_totals import LARGEST_WEIGHT, TableOfTotals
 from treeform.engines.task import Engine, EngineOutcome, EngineRun, TreeTask, binding_features, check_task
@@ -43,7 +44,8 @@ class TotalsSearch(Engine):
     Parameters
     ----------
     memory_limit : int or None
-        Bytes for solutions and bounds; the search stops with its best tree and bound beyond that. None for 1 GiB.
+        Bytes by which the process may grow; the search stops with its best tree and bound beyond that, and a table that
+        cannot fit is refused before it is built. None for 1 GiB of solutions and bounds.
     threads : int
         Worker threads; the tests at the root are shared out. Cost, bound and status do not depend on their number;
         among several trees of least cost another one may be found.
@@ -112,6 +114,9 @@ class TotalsSearch(Engine):
                 cause=reason,
                 fix="use weights or costs with fewer digits, a smaller shape, or tf.HiGHS() or tf.CPSAT()",
             )
+        room, listed = Room(self.memory_limit), bytes_of_tests(data)
+        if not room.has(listed):
+            return refused(listed)
         table = TableOfTotals(data, task)
         session = _Session(data, task, run, table)
         try:
@@ -139,6 +144,7 @@ class TotalsSearch(Engine):
                 multiplier_unit=1,
                 use=list(self.parts),
                 memory=self.memory_limit or _USUAL_MEMORY,
+                memory_limit=room.left(),
                 simd=self.simd,
                 threads=self.threads,
                 start=session.start_tests(),
@@ -162,7 +168,7 @@ def reason_against(data: Dataset, task: TreeTask) -> str | None:
         return f"it searches to depth {DEEPEST}, not {task.depth}"
     if data.n_classes > MOST_CLASSES:
         return f"it takes {MOST_CLASSES} classes, not {data.n_classes}"
-    if int(data.weights.astype(object).sum()) >= LARGEST_WEIGHT:
+    if data.total_weight >= LARGEST_WEIGHT:
         return "the samples weigh 2**50 units or more together"
     sources = len({column.source for column in data.columns})
     if binding_features(data, task) and sources > MOST_FEATURES:

@@ -20,7 +20,7 @@ from treeform.objectives import AbsoluteError, SquaredError
 from treeform.problem import Problem
 from treeform.requirements import MinSupport
 from treeform.shape import Shape, Tree
-from treeform.solve.regression import loss_of
+from treeform.solve.regression_part import loss_of
 
 LOSSES = {"squared_error": SquaredError, "absolute_error": AbsoluteError}
 
@@ -38,7 +38,7 @@ class OptimalTreeRegressor(RegressorMixin, OptimalEstimator):  # type: ignore[mi
         Targets are rounded to multiples of it; with "auto" only where they have too many digits to be added exactly,
         which ``result_.notes`` and the certificate then say. None refuses such targets.
     requirements : sequence of Requirement, or mapping from names, optional
-        `MinSupport`, `MaxNodes` and `NoTestOn`.
+        Such as `MinSupport`, `MaxNodes` and `NoTestOn`; under absolute errors also `Monotone` and `MeanParity`.
     objective : Objective or str, optional
         In place of ``loss``, for example ``"squared_error + 10*nodes"``.
     solver, formulation, warm_start, time_limit

@@ -104,7 +104,9 @@ class DecisionGraph(FlatGraph):
         if not isinstance(other, DecisionGraph):
             return NotImplemented
         return (
-            self._content() == other._content() or self._canonical._content() == other._canonical._content()
+            self is other
+            or self._content() == other._content()
+            or self._canonical._content() == other._canonical._content()
         )
 
     def __hash__(self) -> int:
@@ -206,7 +208,7 @@ class DecisionGraph(FlatGraph):
         Raises
         ------
         SpecError
-            If the model has hyperplanes, or labels without a literal.
+            If a label has no literal.
         """
         return python_code.to_python(self)
 
@@ -216,18 +218,12 @@ class DecisionGraph(FlatGraph):
         Raises
         ------
         SpecError
-            If the model has hyperplanes.
+            If a column has levels that are text and levels that are numbers.
         """
         return c_code.to_c(self)
 
     def to_javascript(self) -> str:
-        """A JavaScript module with a function ``predict(row)``.
-
-        Raises
-        ------
-        SpecError
-            If the model has hyperplanes.
-        """
+        """A JavaScript module with a function ``predict(row)``."""
         return javascript.to_javascript(self)
 
     def to_sql(
@@ -237,6 +233,7 @@ class DecisionGraph(FlatGraph):
         dialect: str = "postgres",
         keep: Sequence[str] = (),
         column: str = "prediction",
+        X: Any = None,
     ) -> str:
         """An SQL query over a table of the user's columns, or only the expression.
 
@@ -249,19 +246,24 @@ class DecisionGraph(FlatGraph):
         keep : sequence of str
             Columns to select before the prediction.
         column : str, default "prediction"
+        X : DataFrame or array (m, F), optional
+            Rows that must have an answer. A hyperplane has none, NULL, where its sum is so close to the threshold that
+            rounding could decide; sums of whole numbers are never in doubt.
 
         Raises
         ------
         SpecError
-            If the dialect is unknown, the model has hyperplanes, or shared nodes make the expression too large.
+            If sqlglot is not installed, the dialect is unknown, shared nodes make the expression too large, a
+            hyperplane reads dates, or a row of ``X`` would have no answer (they are named).
         """
-        return sql.to_sql(self, table, dialect, tuple(keep), column)
+        encoded = None if X is None else self._matrix(X)
+        return sql.to_sql(self, table, dialect, tuple(keep), column, encoded)
 
     def to_onnx(self) -> Any:
         """An ONNX model: an input of shape (m, 1) for each tested column, the outputs ``label`` and ``scores``.
 
         Numbers, booleans and dates (days since 1970-01-01) are doubles, NaN where one is missing; levels are strings,
-        empty where one is missing. Nothing is rounded.
+        empty where one is missing. Nothing is rounded; hyperplanes read values of a size between 2**-300 and 2**300.
 
         Returns
         -------
@@ -271,7 +273,7 @@ class DecisionGraph(FlatGraph):
         Raises
         ------
         SpecError
-            If onnx is not installed, the model has hyperplanes or reads no column, or shared nodes make it too large.
+            If onnx is not installed, the model reads no column, or shared nodes make it too large.
         """
         return onnx_model.to_onnx(self)
 
@@ -279,12 +281,13 @@ class DecisionGraph(FlatGraph):
         """PMML 4.4: a TreeModel over the tested columns, with the counts of the classes at its leaves.
 
         Dates are days since 1970-01-01. A row that lacks a value in a column that had none missing in training is
-        invalid; a level that training did not have is taken as it is, and is none of the known ones.
+        invalid; a level that training did not have is taken as it is, and is none of the known ones. Hyperplanes are
+        derived fields that lose nothing to rounding, for values of a size between 2**-300 and 2**300.
 
         Raises
         ------
         SpecError
-            If the model has hyperplanes, levels of different types in one column, or shared nodes make it too large.
+            If one column has levels of different types, or shared nodes make it too large.
         """
         return pmml.to_pmml(self)
 
@@ -301,7 +304,7 @@ class DecisionGraph(FlatGraph):
         Raises
         ------
         SpecError
-            If treelite is not installed, the model has hyperplanes, or shared nodes make it too large.
+            If treelite is not installed, or shared nodes make it too large.
         """
         return treelite_model.to_treelite(self)
 
@@ -310,7 +313,7 @@ class DecisionGraph(FlatGraph):
 
         Columns stand in the order in which the model tests them first. Missing values are NaN, dates days since
         1970-01-01, levels positions in the list of levels, and -1 where training did not have the level; ``X`` and
-        ``unseen`` as in `predict`.
+        ``unseen`` as in `predict`. A hyperplane has a column of its own, the double nearest to its exact sum.
         """
         return treelite_model.matrix(self, self.encode(X, unseen))
 
@@ -344,12 +347,14 @@ class DecisionGraph(FlatGraph):
         A rule has conditions ``{"column", "is", "value", "or_missing", "holds"}`` and a label. ``is`` is one of "at
         most", "before" and "until" (days since 1970-01-01), "is true", "is level", "among" and "is missing". Of a
         missing value all but the last are false, or true with ``or_missing``. ``holds`` is the answer that the rule
-        needs.
+        needs. A hyperplane has ``sum`` in place of ``column``: a list of ``{"weight", "column", "of"}``, whose exact
+        sum, rounded to the nearest double, is compared. ``of`` is "number", "days" (since 1970-01-01), "true" (1 or
+        0), "level" (1 if it is the ``level``, or 0) or "position" (in ``levels`` from 0 on, -1 for any other).
 
         Raises
         ------
         SpecError
-            If the model has hyperplanes, or too many paths.
+            If the model has too many paths.
         """
         return json_rules.to_json_rules(self)
 

@@ -86,7 +86,7 @@ class LinearForm:
         try:
             return float(value)
         except OverflowError:
-            return math.copysign(math.inf, value)
+            return math.inf if value > 0 else -math.inf
 
     def values(self, X: Floats, thresholds: Floats) -> Floats:
         """Values (m,) on encoded rows that compare with ``thresholds`` as the nearest ones do.

@@ -91,7 +91,7 @@ class FlatGraph:
     # ---------------------------------------------------------------- making
 
     @classmethod
-    def build(cls, nodes: Any, data: Dataset) -> Self:
+    def build(cls, nodes: Any, data: Dataset, values: tuple[Fraction, ...] = ()) -> Self:
         """Make a graph from described nodes, with the columns, classes and counts of `data`.
 
         Parameters
@@ -99,10 +99,11 @@ class FlatGraph:
         nodes : sequence or mapping of dicts
             Each node is ``{"feature", "threshold", "left", "right"}`` (encoded feature, children), the same
             with ``"weights": {feature: weight}`` in place of the feature for a multivariate test,
-            ``{"pass"}`` (the one child of a pass-through), or ``{"label"}`` (class code). In a sequence, children
-            are positions and node 0 is the root; in a mapping, they are keys and the first one is the root. Any
-            order; a node may be shared.
+            ``{"pass"}`` (the one child of a pass-through), or ``{"label"}`` (class code, or position in ``values``, the
+            predictions in place of classes). In a sequence, children are positions and node 0 is the root; in a
+            mapping, they are keys and the first one is the root. Any order; a node may be shared.
         data : Dataset
+        values : tuple of Fraction
 
         Raises
         ------
@@ -110,7 +111,7 @@ class FlatGraph:
             If the nodes are malformed or form a cycle.
         """
         plain, forms = taken_out(nodes, data.n_features)
-        return cls._with_meaning({**build.arrays_from_nodes(plain), "forms": forms}, data)
+        return cls._with_meaning({**build.arrays_from_nodes(plain), "forms": forms, "values": values}, data)
 
     @classmethod
     def from_nested(cls, nested: Any, data: Dataset) -> Self:
@@ -320,7 +321,7 @@ class FlatGraph:
             If columns are missing, or a value is missing where training had none, or no number.
         """
         known = routing.Routed.leaf_known(self, X)
-        return routing.leaf_of_row(self, self._matrix(X)) if known is None else known.copy()
+        return routing.leaf_of_row(self, self._matrix(X)) if known is None else known
 
     def route(self, X: Any) -> NDArray[np.bool_]:
         """Nodes that each row of a table or of the encoded matrix visits: (m, N) bool."""

@@ -39,8 +39,8 @@ class Routed:
     ----------
     counted : bool
         The counts of the graph are those of these rows.
-    leaf : (m,) int64 or None
-        The leaf that each row reaches.
+    leaf_of_point : (P,) int64 or None
+        The leaf that each of the merged points reaches.
     taken : (N, 2) bool or None
         The answer of `sides_taken`.
     """
@@ -48,7 +48,7 @@ class Routed:
     def __init__(self, data: Dataset) -> None:
         self._data = weakref.ref(data)
         self.counted = False
-        self.leaf: Indices | None = None
+        self.leaf_of_point: Indices | None = None
         self.taken: NDArray[np.bool_] | None = None
 
     @classmethod
@@ -66,7 +66,9 @@ class Routed:
         if known is None:
             return None
         data = known._data()
-        return known.leaf if data is not None and X is data.X else None
+        if data is None or X is not data.X or known.leaf_of_point is None:
+            return None
+        return np.asarray(known.leaf_of_point[data.points.index])
 
 
 ROUTED = "_routed"
@@ -97,23 +99,36 @@ def visits(graph: Nodes, X: Floats) -> NDArray[np.bool_]:
     return seen
 
 
+def visiting(graph: Nodes, X: Floats) -> tuple[Indices, Indices]:
+    """The same as pairs of a row and a node that it visits, level by level."""
+    matrix = graph.tested(X)
+    rows, node = np.arange(len(matrix)), np.zeros(len(matrix), dtype=np.int64)
+    pairs = [(rows, node)]
+    while rows.size:
+        going = graph.feature[node] >= 0
+        rows, node = rows[going], node[going]
+        node = _next(graph, matrix, rows, node)
+        pairs.append((rows, node))
+    return np.concatenate([r for r, _ in pairs]), np.concatenate([v for _, v in pairs])
+
+
 def counts(graph: Nodes, data: Dataset) -> NDArray[np.int64]:
     """Weight of each class of `data` that reaches each node, in weight units: (N, K) int64."""
     size, classes = len(graph.feature), data.n_classes
     out = np.zeros(size * classes, dtype=np.int64)
-    weights = (
-        None if data.total_weight == data.n_samples else data.weights
-    )  # positive whole numbers: all are 1
-    node = np.zeros(data.n_samples, dtype=np.int64)
-    rows = np.arange(data.n_samples)
-    matrix = graph.tested(data.X)
-    while rows.size:
+    point, label, weight = data.points.cells
+    node = np.zeros(len(point), dtype=np.int64)
+    cells = np.arange(len(point))
+    matrix = graph.tested(data.points.X)
+    while cells.size:
         # Sums of weights are below 2**53, so that bincount's doubles are exact.
-        of_row = None if weights is None else weights[rows]
-        out += np.bincount(node[rows] * classes + data.y[rows], of_row, minlength=len(out)).astype(np.int64)
-        rows = rows[graph.feature[node[rows]] >= 0]
-        node[rows] = _next(graph, matrix, rows, node[rows])
-    Routed.of(graph, data).leaf = node
+        at = node[cells] * classes + label[cells]
+        out += np.bincount(at, weight[cells], minlength=len(out)).astype(np.int64)
+        cells = cells[graph.feature[node[cells]] >= 0]
+        node[cells] = _next(graph, matrix, point[cells], node[cells])
+    leaf = np.empty(data.points.n_points, dtype=np.int64)
+    leaf[point] = node
+    Routed.of(graph, data).leaf_of_point = leaf
     return out.reshape(size, classes)
 
 

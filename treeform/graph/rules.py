@@ -41,6 +41,7 @@ def outline(graph: FlatGraph) -> str:
     """See `DecisionGraph.to_text`. A shared node is written out once and referred to afterwards."""
     shared = _shared(graph)
     known = counts_known(graph)
+    width = max(map(len, answers(graph))) + 2
     written: set[int] = set()
     lines: list[str] = []
     waiting: list[tuple[int, int, str]] = [(0, 0, "")]
@@ -57,18 +58,32 @@ def outline(graph: FlatGraph) -> str:
             lines.append(f"{lead}{mark}{class_text(graph, node)}{support}")
             continue
         lines.append(f"{lead}{mark}{question_text(graph, node)}{support}")
-        waiting += [(child, indent + 1, f"{arc}: ".ljust(5)) for arc, child in branches(graph, node)[::-1]]
+        waiting += [
+            (child, indent + 1, f"{arc}: ".ljust(width)) for arc, child in branches(graph, node)[::-1]
+        ]
     return "\n".join(lines)
 
 
+_ANSWERS = (("yes", "no"), ("true", "false"), ("holds", "fails"))
+
+
+def answers(graph: FlatGraph) -> tuple[str, str]:
+    """What arcs say where the question of a test holds, and where not; never the name of a class."""
+    if graph.is_regression:
+        return _ANSWERS[0]
+    classes = {str(label).lower() for label in graph.classes}
+    return next((pair for pair in _ANSWERS if classes.isdisjoint(pair)), _ANSWERS[-1])
+
+
 def branches(graph: FlatGraph, node: int) -> tuple[tuple[str, int], ...]:
-    """The arcs out of a test, ``(answer, child)``: yes and no to its question, or the one arc of a pass-through."""
+    """The arcs out of a test, ``(answer, child)``: both answers to its question, or the one arc of a pass-through."""
     left, right = int(graph.left[node]), int(graph.right[node])
     if graph.passes[node]:
         return (("always", left),)
     yes_is_left = _question(graph, node)[1]
     first, second = (left, right) if yes_is_left else (right, left)
-    return ("yes", first), ("no", second)
+    holds, fails = answers(graph)
+    return (holds, first), (fails, second)
 
 
 def question_text(graph: FlatGraph, node: int) -> str:

@@ -35,19 +35,19 @@ def in_order(
 
 def moments(graph: routing.Nodes, data: Dataset, quantity: Quantity) -> Floats:
     """Mean and standard deviation of the targets that reach each node, by weight: (N, 2), NaN where none does."""
-    visits = routing.visits(graph, data.X)
-    weight = data.weights.astype(np.float64)
+    rows, nodes = routing.visiting(graph, data.X)
     unit, origin = float(quantity.unit), float(quantity.to_value(0))
-    deviations = quantity.deviations.astype(np.float64)
-    out = np.full((visits.shape[1], 2), np.nan)
-    for node in range(visits.shape[1]):
-        reached = visits[:, node]
-        total = weight[reached].sum()
-        if total > 0:
-            mean = (weight[reached] * deviations[reached]).sum() / total
-            spread = (weight[reached] * (deviations[reached] - mean) ** 2).sum() / total
-            out[node] = origin + mean * unit, np.sqrt(spread) * unit
-    return out
+    weight = data.weights[rows].astype(np.float64)
+    deviations = quantity.deviations[rows].astype(np.float64)
+
+    def summed(amounts: Floats) -> Floats:
+        return np.bincount(nodes, amounts, minlength=len(graph.feature)).astype(np.float64)
+
+    with np.errstate(invalid="ignore"):  # nodes that nothing reaches: 0 / 0
+        total = summed(weight)
+        mean = summed(weight * deviations) / total
+        spread = summed(weight * (deviations - mean[nodes]) ** 2) / total
+    return np.column_stack([origin + mean * unit, np.sqrt(spread) * unit])
 
 
 def pooled(weights: Floats, parts: Floats) -> Floats:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from treeform.errors import SpecError
 from treeform.language.component import parameters_of
+from treeform.language.objective import Objective
 from treeform.language.requirement import Requirement
 
 
@@ -16,6 +18,26 @@ def listed(requirements: Any) -> list[Requirement]:
     if isinstance(requirements, Mapping):
         return list(requirements.values())
     return list(requirements) if isinstance(requirements, Iterable) else [requirements]
+
+
+def held_or_paid(given: Any) -> list[Any]:
+    """One requirement or several, and what stands in the objective in their place, as a list.
+
+    Raises
+    ------
+    SpecError
+        If something else is among them.
+    """
+    several = isinstance(given, Iterable) and not isinstance(given, str | type | Mapping)
+    many: list[Any] = list(given) if several else [given]
+    for one in many:
+        if not isinstance(one, Requirement | Objective):
+            raise SpecError(
+                f"{one!r} is no requirement",
+                cause="requirements are instances of tf.Requirement",
+                fix="use for example tf.MinSupport(0.05), or derive a class from tf.Requirement",
+            )
+    return many
 
 
 def named(requirements: Any) -> dict[str, Requirement]:

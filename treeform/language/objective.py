@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from treeform.errors import SpecError
+from treeform.errors import SpecError, did_you_mean
 from treeform.extensions import OBJECTIVES, extensions, find
 from treeform.language.numbers import as_fraction
 from treeform.language.objective_text import terms_in
@@ -444,5 +444,5 @@ def _not_a_term(part: str) -> SpecError:
     return SpecError(
         f"{part!r} in the objective is not understood",
         cause=f"an objective is a sum of NUMBER*TERM; terms: {', '.join(_names())}",
-        fix="use for example 'error + 2*nodes' or 'cost[0 5; 1 0]'",
+        fix=did_you_mean(part, _names()) or "use for example 'error + 2*nodes' or 'cost[0 5; 1 0]'",
     )

@@ -41,11 +41,13 @@ class PortSpec:
         ``"n"`` samples (rows kept), ``"K"`` classes, ``"F"`` encoded features, ``"V"`` test nodes and ``"L"``
         leaves or terminals of the skeleton (each formulation has its own count), a number for a fixed size.
     meaning : str
-        When an entry is 1.
+        When an entry is 1, or which number it is.
     """
 
     axes: tuple[str | int, ...]
     meaning: str
+    of_values: bool = False
+    """Whether it is there only where leaves predict values in place of classes."""
 
 
 PORTS: dict[str, PortSpec] = {
@@ -63,6 +65,11 @@ PORTS: dict[str, PortSpec] = {
     "leaf": PortSpec(("n", "L"), "sample i ends in leaf or terminal l"),
     "label": PortSpec(("L", "K"), "leaf or terminal l predicts class k"),
     "arc": PortSpec(("V", 2, "N"), "side s of test v leads to node w; N = V test nodes, then L terminals"),
+    "value": PortSpec(
+        ("n",),
+        "the whole number predicted for sample i: a deviation from the target's centre, in its unit",
+        of_values=True,
+    ),
 }
 """The agreed ports. A formulation may publish others under its own names, of any shape.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -43,6 +43,18 @@ class Question:
             names.append(text if seen[text] == 1 else f"{text} #{seen[text]}")
         return tuple(names)
 
+    @property
+    def summary(self) -> str:
+        """Data, shape, objective and requirements, a line for each of the latter."""
+        d = self.data
+        target = f"{d.n_classes} classes" if d.quantity is None else "a quantity as target"
+        lines = [
+            f"{d.n_samples} samples, {d.n_features} features, {target}, shape {self.shape}",
+            f"  minimize {self.objective}",
+            *(f"  subject to {label}" for label in self.labels),
+        ]
+        return "\n".join(lines)
+
     @cached_property
     def limits(self) -> Limits:
         """The plain bounds among the requirements, tightened to one."""
@@ -51,6 +63,9 @@ class Question:
     def to_units(self, scaled: int | Fraction) -> Fraction:
         """A scaled value in the user's units."""
         return Fraction(scaled, self.scale)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {each.name: getattr(self, each.name) for each in fields(self)}  # the rest is computed again
 
     def with_(self, **changes: Any) -> Question:
         """A copy with other data, shape, objective or requirements."""

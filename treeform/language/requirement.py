@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from treeform.language.limits import Limits
     from treeform.language.meetings import Meetings
     from treeform.language.objective import Objective
+    from treeform.language.paths import PathRule
     from treeform.language.ports import Ports
     from treeform.model import Expr, Model
     from treeform.shape import Shape
@@ -136,6 +137,13 @@ class Requirement(Component, ABC):
         """
         return None
 
+    def path_rule(self, data: Dataset) -> PathRule | None:
+        """This requirement as a rule on the paths of a tree, when it is nothing else; else None.
+
+        `treeform.engines.PathSearch` honours a requirement that declares one.
+        """
+        return None
+
     def allowed_features(self, data: Dataset) -> list[frozenset[int]] | None:
         """Sets of encoded features, when this is nothing else than "all tests read features of one of these sets".
 
@@ -228,6 +236,10 @@ class Requirement(Component, ABC):
         """Rebuild from the ``parameters`` of :meth:`to_json`."""
         return cls(**parameters)
 
+    def in_words(self) -> str:
+        """What it asks, as a clause for readers of a report: "each side of every test gets at least 20 rows"."""
+        return str(self)
+
     def __str__(self) -> str:
         parameters = {k: v for k, v in parameters_of(self).items() if v is not None}
         return self.name + (":" + ",".join(f"{k}={v}" for k, v in parameters.items()) if parameters else "")
@@ -266,7 +278,7 @@ def class_of(name: str) -> type[Requirement]:
         return _REGISTRY[name]
     extension = find(REQUIREMENTS, name)
     if extension is None:
-        known = {*_REGISTRY, *(one.name for one in extensions(REQUIREMENTS))}
+        known = {*registered(), *(one.name for one in extensions(REQUIREMENTS))}
         raise unknown_name(name, sorted(known), "requirement", fix=NOT_KNOWN)
     loaded = extension.load()
     if isinstance(loaded, type) and issubclass(loaded, Requirement):

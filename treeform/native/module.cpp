@@ -1,6 +1,8 @@
 // The Python module of the native core. An engine is added by its folder's `bind` in this list.
 #include <nanobind/nanobind.h>
 
+#include "common/memory.hpp"
+
 namespace treeform {
 
 namespace binary {
@@ -36,4 +38,5 @@ NB_MODULE(_core, m) {
     treeform::regression::bind(m);
     treeform::rup::bind(m);
     treeform::totals::bind(m);
+    m.def("resident_bytes", &treeform::resident_bytes, "Bytes of this process in main memory; 0 where unknown.");
 }

@@ -46,6 +46,8 @@ class LeafLoss(Term):
     is_whole: ClassVar[bool] = False
     of_values: ClassVar[bool] = True
     kind: ClassVar[Literal["squared", "absolute"]]
+    why_not_stated: ClassVar[str | None] = None
+    """Why no formulation states it; None where rows do."""
 
     def __post_init__(self) -> None:
         if self.grid is None or self.grid == AUTO:
@@ -87,6 +89,13 @@ class LeafLoss(Term):
     def unit(self, data: Dataset) -> Fraction:
         return Fraction(1)
 
+    def build(self, model: Model, ports: Ports) -> Expr:
+        raise SpecError(
+            f"{self.name} cannot be stated to a solver",
+            cause=self.why_not_stated,
+            fix="leave out solver and formulation: tf.RegressionSearch() solves it natively",
+        )
+
     def largest(self, data: Dataset, shape: Shape) -> Fraction:
         """The loss of the best constant: models with the best values have no more."""
         return self.of_best(data, np.arange(data.n_samples)) * self.per_unit(data)
@@ -101,14 +110,6 @@ class LeafLoss(Term):
         """The value with the least loss for these rows, exactly."""
         quantity = quantity_of(data, self)
         return quantity.to_value(self.best(quantity.deviations, data.weights, rows))
-
-    def build(self, model: Model, ports: Ports) -> Expr:
-        raise SpecError(
-            f"{self.name} cannot be stated to a solver", cause=self.why_not_stated,
-            fix="leave out solver and formulation: tf.RegressionSearch() solves it natively",
-        )  # fmt: skip
-
-    why_not_stated: ClassVar[str]
 
     @abstractmethod
     def per_unit(self, data: Dataset) -> Fraction:
@@ -176,8 +177,9 @@ class SquaredError(LeafLoss):
 
     name: ClassVar[str] = "squared_error"
     kind: ClassVar[Literal["squared", "absolute"]] = "squared"
-    why_not_stated: ClassVar[str] = (
-        "the value of a leaf is a mean, and squares of distances from it are no linear rows"
+    why_not_stated: ClassVar[str | None] = (
+        "the value of a leaf is a mean, and squares of distances from it are no linear rows; what solvers of quadratic "
+        "rows bound in floating point proves no fraction"
     )
 
     def per_unit(self, data: Dataset) -> Fraction:
@@ -186,8 +188,8 @@ class SquaredError(LeafLoss):
     def best(
         self, deviations: NDArray[np.int64], weights: NDArray[np.int64], rows: NDArray[np.int64]
     ) -> Fraction:
-        weight, total, _ = _sums(deviations[rows], weights[rows])
-        return Fraction(total, weight)
+        local = weights[rows]
+        return Fraction(int(local @ deviations[rows]), int(local.sum()))
 
     def of_rows(
         self,
@@ -196,9 +198,10 @@ class SquaredError(LeafLoss):
         rows: NDArray[np.int64],
         value: Fraction,
     ) -> Fraction:
-        # sum w (d - v)^2 = sum w d^2 - 2 v sum w d + v^2 sum w
+        # sum w (d - p/q)^2 = (q^2 sum w d^2 - 2 p q sum w d + p^2 sum w) / q^2
         weight, total, squares = _sums(deviations[rows], weights[rows])
-        return squares - 2 * value * total + value * value * weight
+        p, q = value.numerator, value.denominator
+        return Fraction(q * q * squares - 2 * p * q * total + p * p * weight, q * q)
 
 
 @dataclass(frozen=True)
@@ -222,7 +225,25 @@ class AbsoluteError(LeafLoss):
 
     name: ClassVar[str] = "absolute_error"
     kind: ClassVar[Literal["squared", "absolute"]] = "absolute"
-    why_not_stated: ClassVar[str] = "no formulation has leaves with values and residuals of samples yet"
+    needs: ClassVar[Set[str]] = frozenset({"value"})
+
+    def unit(self, data: Dataset) -> Fraction:
+        """Of models whose values are whole multiples of the target's unit."""
+        return self.per_unit(data)
+
+    def build(self, model: Model, ports: Ports) -> Expr:
+        # |d_i - p_i| is the least r_i with  r_i >= d_i - p_i,  r_i >= p_i - d_i;  equal rows of equal target once
+        quantity = quantity_of(ports.data, self)
+        of_sample = np.column_stack([ports.points.index, quantity.deviations])
+        _, first, group = np.unique(of_sample, axis=0, return_index=True, return_inverse=True)
+        weight = np.zeros(len(first), dtype=np.int64)
+        np.add.at(weight, group.reshape(-1), ports.weights)
+        deviations = quantity.deviations[first]
+        residual = model.integer("residual", len(first), 0, quantity.highest - quantity.lowest)
+        predicted = ports.value[first]
+        model.add(residual >= deviations - predicted, "residuals of samples above their value")
+        model.add(residual >= predicted - deviations, "residuals of samples below their value")
+        return (residual * weight).sum()
 
     def per_unit(self, data: Dataset) -> Fraction:
         return quantity_of(data, self).unit * data.weight_unit
@@ -254,9 +275,10 @@ class AbsoluteError(LeafLoss):
 
 def _sums(deviations: NDArray[np.int64], weights: NDArray[np.int64]) -> tuple[int, int, int]:
     """Sums of w, w d and w d^2, exactly."""
-    largest = max(abs(int(deviations.max())), abs(int(deviations.min())))
-    weight, total = int(weights.sum()), int((weights * deviations).sum())
+    largest = int(np.abs(deviations).max())
+    weighted = weights * deviations
+    weight, total = int(weights.sum()), int(weighted.sum())
     if largest * largest * weight < SAFE:
-        return weight, total, int((weights * deviations * deviations).sum())
+        return weight, total, int(weighted @ deviations)
     pairs = zip(deviations.tolist(), weights.tolist(), strict=True)
     return weight, total, sum(w * d * d for d, w in pairs)

@@ -11,6 +11,7 @@ from treeform.data.columns import BOOLEAN, CATEGORY, ORDERED, level_text
 from treeform.errors import SpecError
 from treeform.graph.export.program import Branch, Condition, Program
 from treeform.graph.labeljson import label_to_json
+from treeform.graph.rules import answers
 
 if TYPE_CHECKING:
     from treeform.graph import DecisionGraph
@@ -34,15 +35,18 @@ def ask_values(graph: DecisionGraph, data: Dataset, yes_no: frozenset[str]) -> d
     Returns
     -------
     dict or None
-        None for models with hyperplanes, whose sums a browser does not compute exactly.
+        None for models with hyperplanes, and in regression, for which the page has no form.
     """
     try:
         program = Program.of(graph, "the form")
     except SpecError:
         return None
+    if program.sums:
+        return None
     nodes: dict[str, Any] = {}
     for node, entry in program.nodes.items():
         if isinstance(entry, Branch):
+            assert isinstance(entry.condition, Condition)
             nodes[str(node)] = {"if": _written(entry.condition), "yes": entry.yes, "no": entry.no}
         else:
             nodes[str(node)] = {"label": int(entry)}
@@ -50,6 +54,7 @@ def ask_values(graph: DecisionGraph, data: Dataset, yes_no: frozenset[str]) -> d
         "fields": [_field(name, program, data, yes_no) for name in program.columns],
         "nodes": nodes,
         "root": program.root,
+        "answers": answers(graph),
         "most_paths": MOST_PATHS,
     }
 

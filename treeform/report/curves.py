@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 from treeform.language.bounded import Bounded
 from treeform.language.question import Question
@@ -86,9 +87,13 @@ def _curve(frontier: Frontier, question: Question) -> Curve:
     steps = [(float(p.value), float(p.objective), p.proved) for p in frontier.points]
     objective = str(question.objective) or "objective"
     mark = None if asked is None else float(asked)
-    title = str(frontier.axis) if asked is None else str(frontier.axis.with_bound(asked))
+    title = _in_words(frontier.axis if asked is None else frontier.axis.with_bound(asked))
     svg = step_plot(steps, frontier.axis.bound_name, objective, mark)
     return Curve(title, svg, _sentence(frontier, asked))
+
+
+def _in_words(requirement: Any) -> str:
+    return str(requirement.in_words())
 
 
 def _asked(frontier: Frontier, question: Question) -> Fraction | None:

@@ -166,7 +166,11 @@ def of_result(
         held_out=held_out,
     )
     rows = () if prices is None else prices.rows
-    shown = tuple((row.requirement, value_text(row.without.objective), str(row)) for row in rows)
+    words = {fact.label: fact.words for fact in facts.requirements}
+    shown = tuple(
+        (words.get(row.requirement, row.requirement), value_text(row.without.objective), str(row))
+        for row in rows
+    )
     return replace(facts, prices=shown, curves=curves(frontiers, result.question))
 
 
@@ -289,8 +293,9 @@ def _facts(
         question,
         status=status,
         counted=counted,
-        kept=all(fact.ok for fact in model["requirements"]),
-        claims=[_sentence(claim) for claim in {claim.kind: claim for claim in claims}.values()],
+        judged=model["requirements"],
+        rows_of=_ROWS[rows_of],
+        claims=claims,
         compared=bool(attributes),
         held_out=held_out is not None or rows_of == "held-out",
     )
@@ -312,12 +317,6 @@ def _facts(
         digests=tuple(digests),
         **model,
     )
-
-
-def _sentence(claim: ClaimFact) -> tuple[str, str, str]:
-    """The last claim of a kind is the best one."""
-    without = f" (even without {', '.join(claim.relaxation)})" if claim.relaxation else ""
-    return f"{claim.what} {claim.value}".rstrip() + without, claim.by, claim.rechecked
 
 
 def _of_graph(

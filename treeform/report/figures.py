@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from treeform.shape import Shape, Tree
 from treeform.solve.result import Number
 
 if TYPE_CHECKING:
@@ -17,6 +18,15 @@ def size_text(graph: DecisionGraph) -> str:
     tests = "1 test" if graph.n_nodes == 1 else f"{graph.n_nodes} tests"
     leaves = "1 leaf" if graph.n_leaves == 1 else f"{graph.n_leaves} leaves"
     return f"{tests}, {leaves}, depth {graph.depth}"
+
+
+def shape_text(shape: Shape) -> str:
+    """The models of a shape in words: "decision tree of depth 3 or less"."""
+    hyperplanes = " with weighted sums as tests" if shape.splits == "multivariate" else ""
+    if isinstance(shape, Tree):
+        return f"decision tree of depth {shape.depth} or less{hyperplanes}"
+    layers = ", ".join(map(str, shape.widths))
+    return f"decision diagram with layers of at most {layers} tests{hyperplanes}"
 
 
 def value_text(value: Number | None) -> str:

@@ -6,6 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from treeform.language.question import Question
+from treeform.report.claims import ClaimFact
+from treeform.report.figures import shape_text, value_text
+from treeform.report.judged import RequirementFact, sentence
 from treeform.solve import Status
 
 
@@ -37,8 +40,9 @@ def guarantee_of(
     *,
     status: Status | None,
     counted: str,
-    kept: bool,
-    claims: Sequence[tuple[str, str, str]],
+    judged: Sequence[RequirementFact],
+    rows_of: str,
+    claims: Sequence[ClaimFact],
     compared: bool,
     held_out: bool,
 ) -> Guarantee:
@@ -51,9 +55,11 @@ def guarantee_of(
         None for a model without a certificate.
     counted : str
         The errors, as they were counted: "155 of 1000 training rows".
-    kept : bool
-        Whether the model satisfies every requirement on the rows of the report.
-    claims : sequence of (what, by, how it is checked again)
+    judged : sequence of RequirementFact
+        What was found of each requirement on the rows of the report.
+    rows_of : str
+        These rows, such as "the training rows".
+    claims : sequence of ClaimFact
         What solvers and engines say.
     compared : bool
         Whether groups were compared in this report.
@@ -61,23 +67,48 @@ def guarantee_of(
         Whether rows that were not trained on were looked at.
     """
     proved = [f"The model is wrong on {counted}: counted here, row by row."] if counted else []
-    if question.requirements and counted:
-        names = ", ".join(question.labels)
-        proved.append(
-            f"The model {'satisfies' if kept else 'does not satisfy'} every requirement on these rows ({names}): "
-            "evaluated here in exact arithmetic."
-        )
-    on_trust = []
-    for what, by, again in claims:
-        if again.startswith(NO_WITNESS):
+    for fact in judged:
+        if fact.violation is not None:
+            verdict = "holds" if fact.ok else f"does not hold (it lacks {value_text(fact.violation)})"
+            proved.append(f"{fact.words}: {verdict} on {rows_of}, counted here in exact arithmetic.")
+    on_trust = [
+        f"{fact.words}: whether it holds was not found out. {sentence(fact.measured)}."
+        for fact in judged
+        if fact.violation is None
+    ]
+    for claim in {claim.kind: claim for claim in claims}.values():  # the last claim of a kind is the best one
+        said = _said(claim, question)
+        if claim.rechecked.startswith(NO_WITNESS):
             on_trust.append(
-                f"{what}: this rests on the word of {by}. treeform check tries to prove it again by itself."
+                f"{said}: this rests on the word of {claim.by}. treeform check tries to prove it again by itself."
             )
         else:
-            proved.append(f"{what}: found by {by}; treeform check repeats it {again}.")
+            proved.append(f"{said}: found by {claim.by}; treeform check repeats it {claim.rechecked}.")
     if status is Status.FEASIBLE:
         on_trust.append("That no better model exists is not proved: the search ended before.")
     return Guarantee(tuple(proved), tuple(on_trust), _not_asked(question, status, compared, held_out))
+
+
+def _said(claim: ClaimFact, question: Question) -> str:
+    """A claim as a sentence, in errors where these are the objective."""
+    objective = str(question.objective)
+    words = {
+        label: requirement.in_words()
+        for label, requirement in zip(question.labels, question.requirements, strict=True)
+    }
+    models = f"no {shape_text(question.shape)}"
+    if claim.relaxation:
+        models += f", even where it need not hold that {' or that '.join(words.get(r, r) for r in claim.relaxation)},"
+    elif question.requirements:
+        models += " that satisfies every requirement"
+    if claim.kind == "infeasible":
+        return sentence(f"{models} exists")
+    if claim.kind == "upper":
+        worth = f"{claim.value} errors" if objective == "error" else f"the objective {claim.value}"
+        return f"A model with {worth} exists"
+    if objective == "error":
+        return sentence(f"{models} has fewer than {claim.value} errors")
+    return sentence(f"{models} has an objective{f' ({objective})' if objective else ''} below {claim.value}")
 
 
 def _not_asked(question: Question, status: Status | None, compared: bool, held_out: bool) -> tuple[str, ...]:
@@ -97,7 +128,7 @@ def _not_asked(question: Question, status: Status | None, compared: bool, held_o
     sentences.append(
         "Whether the labels are right, and whether the rows resemble those that will be decided on."
     )
-    shape = str(question.shape)
     if status is not None:
-        sentences.append(f"Models of another shape: the proof is about {shape} on these columns only.")
+        shape = shape_text(question.shape)
+        sentences.append(f"Models of another shape: what is proved is about every {shape} on these columns.")
     return tuple(sentences)

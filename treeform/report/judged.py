@@ -33,6 +33,9 @@ class RequirementFact:
     Attributes
     ----------
     label : str
+        As the specification writes it.
+    words : str
+        The same for readers who did not write it.
     violation : int, Fraction or None
         None where it could not be judged on these rows.
     rates : tuple of Rate
@@ -42,6 +45,7 @@ class RequirementFact:
     """
 
     label: str
+    words: str
     violation: Number | None
     rates: tuple[Rate, ...] = ()
     measured: str = ""
@@ -60,20 +64,26 @@ class RequirementFact:
         return "satisfied" if self.ok else f"violated by {self.violation}"
 
 
+def sentence(clause: str) -> str:
+    """A clause with a capital letter."""
+    return clause[:1].upper() + clause[1:]
+
+
 def requirement_facts(
     graph: DecisionGraph, question: Question, held_out: Dataset | None = None
 ) -> tuple[RequirementFact, ...]:
     """Each requirement judged on the rows of the question, and on held-out ones."""
     judgements = []
     for label, requirement in zip(question.labels, question.requirements, strict=True):
+        words = sentence(requirement.in_words())
         later = "" if held_out is None else _judged(requirement, graph, held_out)
         try:
             violation = requirement.violation(graph, question.data)
             rates = _rates(requirement, graph, question.data)
         except TreeformError as error:
-            judgements.append(RequirementFact(label, None, (), error.what, later))
+            judgements.append(RequirementFact(label, words, None, (), error.what, later))
             continue
-        judgements.append(RequirementFact(label, violation, rates, _measured(rates), later))
+        judgements.append(RequirementFact(label, words, violation, rates, _measured(rates), later))
     return tuple(judgements)
 
 

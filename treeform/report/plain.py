@@ -48,6 +48,8 @@ def _requirement_lines(facts: Facts) -> list[str]:
     lines = []
     for fact in facts.requirements:
         lines.append(f"  {fact.label}: {fact.verdict.replace('violated', 'VIOLATED')}")
+        if fact.words != fact.label:
+            lines.append(f"    {fact.words}")
         if fact.measured and fact.violation is not None:
             lines.append(f"    {fact.measured}")
     return lines

@@ -19,6 +19,7 @@ from treeform.requirements.group_error import GroupErrorAtMost
 from treeform.requirements.groups import Groups
 from treeform.requirements.interaction import Interaction
 from treeform.requirements.max_cost import MaxCost
+from treeform.requirements.mean_parity import MeanParity
 from treeform.requirements.parsimony import MaxDepth, MaxLeaves, MaxNodes
 from treeform.requirements.path_order import Below, MaxTestsPerPath, OncePerPath
 from treeform.requirements.performance import MaxErrors, MustClassifyRight
@@ -48,6 +49,7 @@ __all__ = [
     "MaxNodes",
     "MaxTestsPerPath",
     "MaxThresholds",
+    "MeanParity",
     "MinCoverage",
     "MinPrecision",
     "MinRecall",

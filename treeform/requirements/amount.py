@@ -33,6 +33,12 @@ def decimal_text(value: Fraction | int) -> str:
     return text if digits == 0 else f"{text[:-digits]}.{text[-digits:]}"
 
 
+def percent_text(share: Fraction) -> str:
+    """``5 %`` for 1/20, ``1/3`` for what has no finite decimal form."""
+    percent = decimal_text(100 * share)
+    return str(share) if "/" in percent else f"{percent} %"
+
+
 class Amount:
     """A count (whole number) or a fraction of the total weight, from a positional or a named argument.
 
@@ -113,6 +119,13 @@ class Amount:
             return str(self.count)
         # A whole fraction needs its name: the bare number would be read as a count.
         return ("fraction=" if self.fraction.denominator == 1 else "") + decimal_text(self.fraction)
+
+    @property
+    def words(self) -> str:
+        """``20 rows``, ``5 % of the rows``; by weight where rows have weights."""
+        if self.fraction is not None:
+            return f"{percent_text(self.fraction)} of the rows"
+        return "1 row" if self.count == 1 else f"{self.count} rows"
 
 
 def whole_bound(bound: Value) -> int:

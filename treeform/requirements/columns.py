@@ -54,6 +54,12 @@ def features_of(data: Dataset, column: str) -> NDArray[np.int64]:
     return np.flatnonzero([one.source == column for one in data.columns])
 
 
+def column_groups(data: Dataset, groups: Iterable[Iterable[str]]) -> NDArray[np.int64]:
+    """(F,) the number of the group in which the column of each encoded feature is; -1 where it is in none."""
+    number = {name: index for index, names in enumerate(groups) for name in names}
+    return np.array([number.get(column.source, -1) for column in data.columns], dtype=np.int64)
+
+
 def check_columns(data: Dataset, names: Iterable[str], owner: object) -> None:
     """Refuse columns that are not in the table; one that is excluded from the tests is there.
 

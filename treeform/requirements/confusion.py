@@ -13,7 +13,7 @@ from treeform.language.numbers import as_fraction
 from treeform.language.requirement import Requirement
 from treeform.language.shortfall import Shortfall
 from treeform.language.totals import TotalRow, Totals
-from treeform.requirements.amount import decimal_text
+from treeform.requirements.amount import decimal_text, percent_text
 from treeform.requirements.groups import favourable_code
 from treeform.requirements.rational import least_above, least_at_least
 
@@ -28,7 +28,7 @@ Cells = tuple[tuple[int, int], tuple[int, int]]
 """``cells[true class is the positive one][predicted class is]``: 1 where the weight counts."""
 
 
-class RateBound(Requirement, Bounded):
+class RateBound(Requirement, Bounded, listed=False):
     """A bound on one rate of the confusion matrix: the weight of some cells, of the weight of these and others.
 
     A rate of nothing is no rate, and satisfies every bound.
@@ -53,6 +53,8 @@ class RateBound(Requirement, Bounded):
     """Whether the rate is at least the bound; else at most."""
     counted: ClassVar[Cells]
     among: ClassVar[Cells]
+    said: ClassVar[str] = ""
+    """Of which rows how many have to be what, with places for `positive` and `share`."""
 
     def __init__(self, rate: Fraction | float | str, positive: Any = None) -> None:
         self.rate = as_fraction(rate, f"the rate of {self.name}")
@@ -162,6 +164,10 @@ class RateBound(Requirement, Bounded):
         positive = "" if self.positive is None else f",positive={self.positive}"
         return f"{self.name}:{decimal_text(self.rate)}{positive}"
 
+    def in_words(self) -> str:
+        positive = "the positive class" if self.positive is None else self.positive
+        return self.said.format(positive=positive, share=percent_text(self.rate))
+
 
 class MinPrecision(RateBound):
     """Of the weight that is predicted positive, at least this share is: ``TP / (TP + FP) >= rate``.
@@ -176,6 +182,7 @@ class MinPrecision(RateBound):
     """
 
     name: ClassVar[str] = "min_precision"
+    said: ClassVar[str] = "of the rows predicted {positive}, at least {share} are {positive}"
     counted: ClassVar[Cells] = ((0, 0), (0, 1))
     among: ClassVar[Cells] = ((0, 1), (0, 1))
 
@@ -190,6 +197,7 @@ class MinRecall(RateBound):
     """
 
     name: ClassVar[str] = "min_recall"
+    said: ClassVar[str] = "of the rows that are {positive}, at least {share} are predicted {positive}"
     counted: ClassVar[Cells] = ((0, 0), (0, 1))
     among: ClassVar[Cells] = ((0, 0), (1, 1))
 
@@ -204,6 +212,7 @@ class MinSpecificity(RateBound):
     """
 
     name: ClassVar[str] = "min_specificity"
+    said: ClassVar[str] = "of the rows that are not {positive}, at least {share} are not predicted {positive}"
     counted: ClassVar[Cells] = ((1, 0), (0, 0))
     among: ClassVar[Cells] = ((1, 1), (0, 0))
 
@@ -218,6 +227,7 @@ class MaxFalsePositiveRate(RateBound):
     """
 
     name: ClassVar[str] = "max_false_positive_rate"
+    said: ClassVar[str] = "of the rows that are not {positive}, at most {share} are predicted {positive}"
     least: ClassVar[bool] = False
     counted: ClassVar[Cells] = ((0, 1), (0, 0))
     among: ClassVar[Cells] = ((1, 1), (0, 0))

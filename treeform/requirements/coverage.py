@@ -77,3 +77,6 @@ class MinCoverage(OfAmount, Requirement):
     @property
     def at_most(self) -> bool:
         return False
+
+    def in_words(self) -> str:
+        return f"the model decides at least {self.amount.words}, and abstains on the others"

@@ -69,3 +69,6 @@ class NoTestOn(Requirement):
 
     def __str__(self) -> str:
         return f"{self.name}:{self.column}"
+
+    def in_words(self) -> str:
+        return f"no test reads {self.column}"

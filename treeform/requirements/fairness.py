@@ -101,6 +101,7 @@ class EqualOpportunity(RateParity):
 
     name: ClassVar[str] = "equal_opportunity"
     title: ClassVar[str] = "equal opportunity"
+    of: ClassVar[str] = "of the rows that are {favourable}, "
 
     def among(self, data: Dataset, favourable: int) -> Masks:
         return [(f"samples of class {data.classes[favourable]}", np.asarray(data.y == favourable))]
@@ -130,6 +131,7 @@ class PredictiveEquality(RateParity):
 
     name: ClassVar[str] = "predictive_equality"
     title: ClassVar[str] = "predictive equality"
+    of: ClassVar[str] = "of the rows that are not {favourable}, "
 
     def among(self, data: Dataset, favourable: int) -> Masks:
         return [(f"samples not of class {data.classes[favourable]}", np.asarray(data.y != favourable))]
@@ -156,6 +158,7 @@ class EqualizedOdds(RateParity):
 
     name: ClassVar[str] = "equalized_odds"
     title: ClassVar[str] = "equalized odds"
+    of: ClassVar[str] = "of the rows that are {favourable}, and of those that are not, "
 
     def among(self, data: Dataset, favourable: int) -> Masks:
         return [
@@ -188,6 +191,7 @@ class AccuracyParity(RateParity):
 
     name: ClassVar[str] = "accuracy_parity"
     title: ClassVar[str] = "accuracy parity"
+    said: ClassVar[str] = "classified correctly"
     demands_tests: ClassVar[bool] = False
     needs = frozenset({"correct"})
 
@@ -290,3 +294,9 @@ class ConditionalParity(RateParity):
     def __str__(self) -> str:
         given = self.given if isinstance(self.given, str) else getattr(self.given, "name", None)
         return f"{super().__str__()},given={given if given is not None else '<array>'}"
+
+    def in_words(self) -> str:
+        given = (
+            self.given if isinstance(self.given, str) else getattr(self.given, "name", None) or "the strata"
+        )
+        return f"within each value of {given}, {super().in_words()}"

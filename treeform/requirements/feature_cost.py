@@ -13,10 +13,11 @@ import numpy as np
 from treeform.errors import SpecError
 from treeform.language.bounded import Bounded, Value
 from treeform.language.numbers import as_fraction
+from treeform.language.paths import ColumnRule, PathRule
 from treeform.language.requirement import Requirement
 from treeform.language.shortfall import whole_number
 from treeform.requirements.amount import decimal_text
-from treeform.requirements.columns import check_columns, features_of, on_paths, reads, tests_on
+from treeform.requirements.columns import check_columns, column_groups, features_of, on_paths, reads, tests_on
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -136,6 +137,10 @@ class FeatureCost(Requirement, Bounded):
         unpaid = [[name for name, _ in dear if name not in names] for names in sets]
         return [every - {int(f) for name in out for f in features_of(data, name)} for out in unpaid]
 
+    def path_rule(self, data: Dataset) -> PathRule | None:
+        """Where the budget is for each path."""
+        return _Paid(self, data) if self.per_path else None
+
     # -- the bound ----------------------------------------------------------------------------------
 
     @property
@@ -179,6 +184,24 @@ class FeatureCost(Requirement, Bounded):
         costs = ",".join(f"{name}={decimal_text(cost)}" for name, cost in self.costs)
         path = ",per_path=true" if self.per_path else ""
         return f'{self.name}:"{costs}",at_most={decimal_text(self.at_most_cost)}{path}'
+
+    def in_words(self) -> str:
+        prices = ", ".join(f"{name} {decimal_text(price)}" for name, price in self.costs)
+        where = "on each path" if self.per_path else "in the model"
+        return (
+            f"the columns tested {where} cost at most {decimal_text(self.at_most_cost)} together ({prices})"
+        )
+
+
+class _Paid(ColumnRule):
+    """The columns of a path are within the budget together."""
+
+    def __init__(self, of: FeatureCost, data: Dataset) -> None:
+        super().__init__(column_groups(data, ([name] for name in of._names)))
+        self.prices, self.budget = of._whole()
+
+    def may_follow(self, tested: frozenset[int], group: int) -> bool:
+        return int(self.prices[[*(tested | {group})]].sum()) <= self.budget
 
 
 def _prices(given: Any) -> tuple[tuple[str, Fraction], ...]:

@@ -62,6 +62,9 @@ class FeatureBudget(PayableAtMost):
     def limits(self, data: Dataset) -> Limits:
         return Limits(max_features=self.k)
 
+    def in_words(self) -> str:
+        return f"at most {self.k} {'columns are' if self.k != 1 else 'column is'} tested"
+
 
 def tested_columns(model: Model, ports: Ports, owner: str) -> Expr:
     """(columns of the table,) whether some test reads the column, in the order of their first features."""
@@ -74,14 +77,15 @@ def tested_columns(model: Model, ports: Ports, owner: str) -> Expr:
 
 
 class Monotone(Requirement):
-    """A greater value of a column never makes the favourable class less likely.
+    """A greater value of a column never makes the favourable class less likely, or the predicted value smaller.
 
     For every test of the column: if some sample that goes to the lower side is predicted the favourable class,
     so are all that go to the upper side. A multivariate test is one of the column if the column's weight in it is
     not 0; where the weight is negative, the side of greater sums is the lower one. In a tree whose leaves all have
     samples, raising the column's value of anything, and nothing else, then never turns a favourable prediction into
     another one: the two paths part at a test of the column. The condition is sufficient, not necessary: a tree can
-    be monotone without it.
+    be monotone without it. Under losses of regression the same is asked of values: at every test of the column, no
+    sample that goes to the lower side is predicted a greater value than one that goes to the upper side.
 
     Samples without a value in the column have no place in the order: at tests of the column they count for neither
     side, and a test whether the value is missing is free. What holds for leaves with samples then holds for leaves with
@@ -92,20 +96,21 @@ class Monotone(Requirement):
     column : str
         A numeric, boolean, ordered or date column.
     direction : {"increasing", "decreasing"}
-        Whether greater values are for or against the favourable class.
+        Whether greater values are for or against the favourable class, or a greater prediction.
     favourable : label, optional
-        With two classes it may be left out: the greater label then.
+        With two classes it may be left out: the greater label then. None under losses of regression.
 
     Raises
     ------
     SpecError
-        If the direction is unknown, or the favourable class is not given or unknown.
+        If the direction is unknown, or the favourable class is not given or unknown, or given in regression.
     DataError
         When bound to data: an unknown or categorical column.
     """
 
     name: ClassVar[str] = "monotone"
     demands_tests: ClassVar[bool] = False
+    of_values: ClassVar[bool] = True
     needs = frozenset({"falling", "feature", "branch", "predicted"})
 
     def __init__(self, column: str, direction: str = "increasing", favourable: Any = None) -> None:
@@ -121,10 +126,23 @@ class Monotone(Requirement):
 
     def bind(self, data: Dataset, **context: Any) -> Monotone:
         self._features(data)
+        if data.quantity is not None:
+            return self._of_values()
         code = self._code(data)
         label = data.classes[code]
         label = label.item() if isinstance(label, np.generic) else label
         return Monotone(self.column, self.direction, label)
+
+    def _of_values(self) -> Monotone:
+        if self.favourable is not None:
+            raise SpecError(
+                f"{self} names a favourable class",
+                cause="the leaves of a regression model hold values",
+                fix="leave out favourable: greater predictions are compared",
+            )
+        bound = Monotone(self.column, self.direction)
+        bound.needs = frozenset({"feature", "branch", "value"})
+        return bound
 
     def _features(self, data: Dataset) -> list[int]:
         """The features that the column became: two of them where values are missing."""
@@ -156,6 +174,9 @@ class Monotone(Requirement):
         # not (feature[v, f] and good[v] and bad[v]), where the lower side is the left one; and with falling[v, f] in
         # place of feature[v, f], where a weight below 0 makes it the right one
         features, low = self._features(ports.data), 0 if self.direction == "increasing" else 1
+        if ports.data.quantity is not None:
+            self._build_of_values(model, ports, features, low)
+            return
         good, bad = self._reached(model, ports, low)
         if ports.shape.splits == UNIVARIATE:
             for f in features:
@@ -166,6 +187,25 @@ class Monotone(Requirement):
         good, bad = self._reached(model, ports, 1 - low)
         model.add(ports.falling[:, f] + good + bad <= 2, f"{self}: weights below 0")
 
+    def _build_of_values(self, model: Model, ports: Ports, features: list[int], low: int) -> None:
+        """A level at each test of the column: what goes to the lower side is at most that, the rest at least."""
+        # value[i] <= level[v] + R (2 - side[i, v, low] - feature[v, f])
+        # value[i] >= level[v] - R (2 - side[i, v, high] - feature[v, f]),   R = max y - min y
+        quantity = ports.data.quantity
+        assert quantity is not None
+        reads = ports.feature[:, features].sum(axis=1)
+        level = model.integer("level of a test", reads.size, quantity.lowest, quantity.highest)
+        span, rows = quantity.highest - quantity.lowest, self._rows(ports)
+        above = ports.value[rows][:, None] - level
+        lower, upper = (ports.branch[rows, :, side] for side in (low, 1 - low))
+        model.add(above <= span * (2 - lower - reads), f"{self}: lower side")
+        model.add(above >= -span * (2 - upper - reads), f"{self}: upper side")
+
+    def _rows(self, ports: Ports) -> NDArray[np.int64]:
+        """Rows of the data with equal features state the same; those without a value in the column state nothing."""
+        rows = np.unique(np.asarray(ports.points.index), return_index=True)[1]
+        return np.asarray(rows[self._has_value(ports.data, ports.data.X[rows])])
+
     def _reached(self, model: Model, ports: Ports, low: int) -> tuple[Expr, Expr]:
         """Whether a favourable sample is on side ``low`` of each test, and an unfavourable one on the other side."""
         # side[i, v, low] and favoured[i]      =>  good[v]
@@ -174,9 +214,7 @@ class Monotone(Requirement):
         n_tests = ports.feature.shape[0]
         good = model.bool("favourable on the lower side", n_tests)
         bad = model.bool("unfavourable on the upper side", n_tests)
-        # Rows of the data with equal features state the same; those without a value state nothing.
-        rows = np.unique(np.asarray(ports.points.index), return_index=True)[1]
-        rows = rows[self._has_value(ports.data, ports.data.X[rows])]
+        rows = self._rows(ports)
         model.add(good[None, :] >= ports.branch[rows, :, low] + favoured[rows] - 1, f"{self}: lower side")
         model.add(bad[None, :] >= ports.branch[rows, :, 1 - low] - favoured[rows], f"{self}: upper side")
         return good, bad
@@ -191,10 +229,12 @@ class Monotone(Requirement):
 
     def violation(self, graph: DecisionGraph, data: Dataset) -> int:
         """The number of tests that are the wrong way round, of those that read the column."""
-        features, code = self._features(data), self._code(data)
+        features = self._features(data)
         X = data.points.X
         X = X[self._has_value(data, X)]
-        favoured = graph.predict_codes(X) == code
+        rank = graph.predict_codes(X)  # values ascend with their codes
+        if data.quantity is None:
+            rank = (rank == self._code(data)).astype(np.int64)
         visits, goes_left = graph.route(X), graph.goes_left(X)
         broken = 0
         for test in graph.tests():
@@ -205,9 +245,14 @@ class Monotone(Requirement):
             left_is_lower = (weight > 0) == (self.direction == "increasing")
             lower = visits[:, test.node] & (goes_left[:, test.node] == left_is_lower)
             upper = visits[:, test.node] & ~lower
-            broken += bool((lower & favoured).any() and (upper & ~favoured).any())
+            broken += bool(lower.any() and upper.any() and rank[lower].max() > rank[upper].min())
         return broken
 
     def __str__(self) -> str:
         more = "" if self.favourable is None else f",favourable={self.favourable}"
         return f"{self.name}:{self.column},{self.direction}{more}"
+
+    def in_words(self) -> str:
+        more = "less" if self.direction == "increasing" else "more"
+        favourable = "the favourable class" if self.favourable is None else self.favourable
+        return f"a greater {self.column} never makes {favourable} {more} likely"

@@ -16,8 +16,8 @@ from treeform.language.numbers import as_fraction
 from treeform.language.requirement import Requirement
 from treeform.language.shortfall import Shortfall
 from treeform.language.totals import TotalRow, Totals
-from treeform.requirements.amount import decimal_text
-from treeform.requirements.groups import Groups
+from treeform.requirements.amount import decimal_text, percent_text
+from treeform.requirements.groups import Groups, of_groups
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -171,3 +171,6 @@ class GroupErrorAtMost(Requirement, Bounded):
         groups = self.groups if isinstance(self.groups, str) else getattr(self.groups, "name", None)
         prefix = "" if self.groups is None else f"groups={groups if groups is not None else '<array>'},"
         return f"{self.name}:{prefix}rate={decimal_text(self.rate)}"
+
+    def in_words(self) -> str:
+        return f"in every group{of_groups(self.groups)} at most {percent_text(self.rate)} of the rows are misclassified"

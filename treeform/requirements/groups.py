@@ -178,6 +178,12 @@ def _name_of(values: Any) -> str | None:
     return None if name is None else str(name)
 
 
+def of_groups(groups: Any) -> str:
+    """ " of sex" for groups of that name, nothing for groups without one."""
+    name = groups if isinstance(groups, str) else getattr(groups, "name", None)
+    return "" if name is None else f" of {name}"
+
+
 def _called(name: str | None) -> str:
     return "" if name is None else f" {name!r}"
 

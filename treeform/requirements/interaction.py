@@ -8,8 +8,18 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from treeform.errors import SpecError
+from treeform.language.paths import ColumnRule, PathRule
 from treeform.language.requirement import Requirement
-from treeform.requirements.columns import check_columns, column_list, on_paths, reads, sources, tests_on
+from treeform.requirements.columns import (
+    check_columns,
+    column_groups,
+    column_list,
+    features_of,
+    on_paths,
+    reads,
+    sources,
+    tests_on,
+)
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -91,5 +101,31 @@ class Interaction(Requirement):
         fits = ~(on[:, None, :] & ~held[None, :, :]).any(axis=2)
         return int((~fits.any(axis=1)).sum())
 
+    def allowed_features(self, data: Dataset) -> list[frozenset[int]] | None:
+        """Where no column is in two sets: each path has the first test, whose set is that of all paths."""
+        names, held = self._membership(data)
+        if (held.sum(axis=0) > 1).any():
+            return None
+        inside = [[name for name, one in zip(names, row, strict=True) if one] for row in held]
+        return [frozenset(int(f) for name in each for f in features_of(data, name)) for each in inside]
+
+    def path_rule(self, data: Dataset) -> PathRule:
+        return _OneSet(self, data)
+
     def __str__(self) -> str:
         return f'{self.name}:"' + ";".join(",".join(one) for one in self.sets) + '"'
+
+    def in_words(self) -> str:
+        sets = "; or ".join(" and ".join(one) for one in self.sets)
+        return f"the columns tested on one path are among {sets}; or among the columns not named here"
+
+
+class _OneSet(ColumnRule):
+    """The columns of a path are in one of the sets together."""
+
+    def __init__(self, of: Interaction, data: Dataset) -> None:
+        names, self.held = of._membership(data)
+        super().__init__(column_groups(data, ([name] for name in names)))
+
+    def may_follow(self, tested: frozenset[int], group: int) -> bool:
+        return bool(self.held[:, [*tested, group]].all(axis=1).any())

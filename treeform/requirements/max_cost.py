@@ -145,3 +145,6 @@ class MaxCost(Requirement, Bounded):
 
     def __str__(self) -> str:
         return f'{self.name}:"{self.cost}",at_most={decimal_text(self.budget)}'
+
+    def in_words(self) -> str:
+        return f"the predictions cost at most {decimal_text(self.budget)} together, counted as {self.cost}"

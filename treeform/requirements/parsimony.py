@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from treeform.errors import SpecError
 from treeform.language.limits import Limits
+from treeform.language.objective import Leaves, Nodes, Term
 from treeform.requirements.columns import distinct_rows
 from treeform.requirements.counted import PayableAtMost, whole_count
 from treeform.shape import Tree
@@ -23,10 +24,15 @@ class _OfModel(PayableAtMost):
 
     of: ClassVar[str]
     """What is counted, in messages."""
+    one: ClassVar[str]
+    """The same in the singular."""
 
     def __init__(self, k: int) -> None:
         example = f"{type(self).__name__}({max(self.least, 3)})"
         self.k = whole_count(k, self.least, f"a model with at most {k!r} {self.of}", example)
+
+    def in_words(self) -> str:
+        return f"the model has at most {self.k} {self.of if self.k != 1 else self.one}"
 
 
 class MaxNodes(_OfModel):
@@ -43,7 +49,9 @@ class MaxNodes(_OfModel):
     """
 
     name: ClassVar[str] = "max_nodes"
+    size: ClassVar[Term | None] = Nodes()
     counts = of = "tests"
+    one: ClassVar[str] = "test"
     of_values: ClassVar[bool] = True
     needs = frozenset({"active"})
 
@@ -78,8 +86,10 @@ class MaxLeaves(_OfModel):
     """
 
     name: ClassVar[str] = "max_leaves"
+    size: ClassVar[Term | None] = Leaves()
     of_values: ClassVar[bool] = True
     counts = of = "leaves"
+    one: ClassVar[str] = "leaf"
     least: ClassVar[int] = 1
     needs = frozenset({"active"})
 
@@ -124,6 +134,7 @@ class MaxDepth(_OfModel):
     of_values: ClassVar[bool] = True
     counts: ClassVar[str] = "depth"
     of: ClassVar[str] = "tests on a path"
+    one: ClassVar[str] = "test on a path"
     least: ClassVar[int] = 1
     needs = frozenset({"reaches"})
 

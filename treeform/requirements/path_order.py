@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from treeform.errors import SpecError
+from treeform.language.paths import Bools, ColumnRule, PathRule, PathTests
 from treeform.language.requirement import Requirement
 from treeform.requirements.columns import (
     check_columns,
+    column_groups,
     column_list,
     distinct_rows,
     features_of,
@@ -20,6 +23,8 @@ from treeform.requirements.columns import (
 from treeform.requirements.counted import AtMost, whole_count
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from treeform.data import Dataset
     from treeform.graph import DecisionGraph
     from treeform.language.ports import Ports
@@ -75,6 +80,9 @@ class MaxTestsPerPath(AtMost):
                 tests = any_of_them.reshape(-1, 1)
             add_counted(model, ports, tests, self.k, str(self))
 
+    def path_rule(self, data: Dataset) -> PathRule:
+        return _AFewTimes(self.k, column_groups(data, [self.columns]))
+
     def measured(self, graph: DecisionGraph, data: Dataset) -> int:
         tested = reads(graph, data, self.columns).any(axis=1)
         return int((graph.route(data.points.X).astype(int) @ tested.astype(int)).max())
@@ -82,6 +90,9 @@ class MaxTestsPerPath(AtMost):
     def __str__(self) -> str:
         columns = ",".join(self.columns)
         return f'{self.name}:"{columns}",k={self.k}'
+
+    def in_words(self) -> str:
+        return f"a path has at most {self.k} test{'' if self.k == 1 else 's'} of {' and '.join(self.columns)} together"
 
 
 class OncePerPath(Requirement):
@@ -119,6 +130,9 @@ class OncePerPath(Requirement):
         if names and ports.shape.depth > 1:
             add_counted(model, ports, tests_on(model, ports, names, str(self)), 1, str(self))
 
+    def path_rule(self, data: Dataset) -> PathRule:
+        return _Once(column_groups(data, ([name] for name in self._names(data))))
+
     def violation(self, graph: DecisionGraph, data: Dataset) -> int:
         """The number of times that a column is tested again, over all different paths."""
         paths = np.unique(graph.route(data.points.X), axis=0).astype(int)
@@ -127,6 +141,10 @@ class OncePerPath(Requirement):
 
     def __str__(self) -> str:
         return self.name if self.columns is None else f'{self.name}:"{",".join(self.columns)}"'
+
+    def in_words(self) -> str:
+        columns = "every column" if self.columns is None else f"each of {', '.join(self.columns)}"
+        return f"{columns} is tested at most once on a path"
 
 
 def add_counted(model: Model, ports: Ports, tests: Any, most: int, owner: str) -> None:
@@ -196,6 +214,9 @@ class Below(Requirement):
         before = np.triu(np.ones((n_tests, n_tests), dtype=np.int64), 1)
         model.add(passed @ before >= reaches + tests[None, :] - 1, str(self))
 
+    def path_rule(self, data: Dataset) -> PathRule:
+        return _AfterTheOther(column_groups(data, [[self.above], [self.column]]))
+
     def violation(self, graph: DecisionGraph, data: Dataset) -> int:
         """The number of tests of the column that some row reaches without having passed one of the column above."""
         read = reads(graph, data, [self.column, self.above])
@@ -207,3 +228,40 @@ class Below(Requirement):
 
     def __str__(self) -> str:
         return f"{self.name}:{self.column},above={self.above}"
+
+    def in_words(self) -> str:
+        return f"{self.column} is tested only below a test of {self.above}"
+
+
+class _AFewTimes(PathRule):
+    """At most ``most`` tests of the features of group 0; the state is how many there were."""
+
+    def __init__(self, most: int, group: NDArray[np.int64]) -> None:
+        self.most = most
+        self.counted = group == 0
+
+    @property
+    def start(self) -> Hashable:
+        return 0
+
+    def allowed(self, state: Hashable, tests: PathTests) -> Bools:
+        assert isinstance(state, int)
+        return np.asarray(~self.counted[tests.feature] | (state < self.most))
+
+    def after(self, state: Hashable, feature: int, right: bool) -> Hashable:
+        assert isinstance(state, int)
+        return state + int(self.counted[feature])
+
+
+class _Once(ColumnRule):
+    """Each column at most once."""
+
+    def may_follow(self, tested: frozenset[int], group: int) -> bool:
+        return group not in tested
+
+
+class _AfterTheOther(ColumnRule):
+    """A test of group 1 only below one of group 0."""
+
+    def may_follow(self, tested: frozenset[int], group: int) -> bool:
+        return group == 0 or 0 in tested

@@ -73,6 +73,9 @@ class MaxErrors(OfAmount, Requirement):
         """`violation`: the weight misclassified beyond the bound."""
         return in_weight(self.totals(data), data)
 
+    def in_words(self) -> str:
+        return f"the model misclassifies at most {self.amount.words}"
+
 
 class MustClassifyRight(Requirement):
     """These rows of the table are classified correctly.
@@ -138,3 +141,7 @@ class MustClassifyRight(Requirement):
     def __str__(self) -> str:
         shown = " ".join(map(str, self.rows[:5]))
         return f"{self.name}:rows={shown}" + (f" and {len(self.rows) - 5} more" if len(self.rows) > 5 else "")
+
+    def in_words(self) -> str:
+        rows = ", ".join(map(str, self.rows))
+        return f"the rows {rows} (counted from 0) are classified correctly"

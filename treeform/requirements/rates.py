@@ -21,7 +21,7 @@ from treeform.language.requirement import Requirement
 from treeform.language.shortfall import Shortfall
 from treeform.language.totals import TotalRow, Totals
 from treeform.requirements.amount import decimal_text
-from treeform.requirements.groups import Groups, favourable_code
+from treeform.requirements.groups import Groups, favourable_code, of_groups
 from treeform.requirements.rational import least_above, least_at_least
 
 if TYPE_CHECKING:
@@ -59,6 +59,9 @@ class RateParity(Requirement, Bounded):
     name: ClassVar[str] = "rate_parity"
     title: ClassVar[str]
     """What the requirement is called in messages."""
+    of: ClassVar[str] = ""
+    said: ClassVar[str] = "predicted {favourable}"
+    """What is compared, and among which rows, in the words of a report."""
     needs = frozenset({"predicted"})
 
     def __init__(
@@ -391,6 +394,20 @@ class RateParity(Requirement, Bounded):
         if self.favourable is not None:
             parts.append(f"favourable={self.favourable}")
         return f"{self.name}:{','.join(parts)}"
+
+    def in_words(self) -> str:
+        favourable = "the favourable class" if self.favourable is None else str(self.favourable)
+        of, counted = (text.format(favourable=favourable) for text in (self.of, self.said))
+        groups = of_groups(self.groups)
+        if self.ratio is not None:
+            ratio = decimal_or_plain(self.ratio)
+            return (
+                f"{of}the share {counted} is in every group{groups} at least {ratio} times that in any other"
+            )
+        if not self.difference:
+            return f"{of}the share {counted} is the same in every group{groups}"
+        bound = decimal_or_plain(self.difference)
+        return f"{of}the shares {counted} differ by at most {bound} between the groups{groups}"
 
 
 def decimal_or_plain(value: Fraction) -> str:

@@ -88,6 +88,9 @@ class MinSupport(OfAmount, Requirement):
     def limits(self, data: Dataset) -> Limits:
         return Limits(min_support=self.amount.at_least(data))
 
+    def in_words(self) -> str:
+        return f"each side of every test gets at least {self.amount.words}"
+
 
 class Stability(OfAmount, Requirement):
     """Each test is reached by at least this much training weight.
@@ -150,6 +153,9 @@ class Stability(OfAmount, Requirement):
 
     def limits(self, data: Dataset) -> Limits:
         return Limits(min_flow=self.amount.at_least(data))
+
+    def in_words(self) -> str:
+        return f"each test is reached by at least {self.amount.words}"
 
 
 def _within_total(label: str, part: str, amount: Amount, data: Dataset) -> None:

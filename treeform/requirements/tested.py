@@ -78,6 +78,9 @@ class Uses(Requirement):
     def __str__(self) -> str:
         return f"{self.name}:{_listed(self.columns)}"
 
+    def in_words(self) -> str:
+        return f"some test reads {', and some test reads '.join(self.columns)}"
+
 
 class Exclusive(Requirement):
     """Of these columns the tests of a model read one at most.
@@ -133,6 +136,9 @@ class Exclusive(Requirement):
 
     def __str__(self) -> str:
         return f"{self.name}:{_listed(self.columns)}"
+
+    def in_words(self) -> str:
+        return f"at most one of {', '.join(self.columns)} is tested"
 
 
 def _listed(columns: tuple[str, ...]) -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import combinations
+from math import comb
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -19,6 +21,10 @@ if TYPE_CHECKING:
     from treeform.language.ports import Ports
     from treeform.model import Model
     from treeform.shape import Shape
+
+
+MOST_SETS = 64
+"""Sets of levels up to which they are listed for native engines."""
 
 
 class MaxThresholds(AtMost):
@@ -91,6 +97,15 @@ class MaxThresholds(AtMost):
         if counted:
             model.add(concatenate(counted, axis=0).sum() <= self.k, str(self))
 
+    def allowed_features(self, data: Dataset) -> list[frozenset[int]] | None:
+        """The largest sets of levels, where each feature of the column has one threshold and the sets are few."""
+        own = features_of(data, self.column).tolist()
+        size = min(self.k, len(own))
+        if any(len(data.ranks.values[f]) > 2 for f in own) or comb(len(own), size) > MOST_SETS:
+            return None
+        rest = frozenset(range(data.n_features)) - frozenset(own)
+        return [rest | frozenset(chosen) for chosen in combinations(own, size)]
+
     def _gaps(self, graph: DecisionGraph, data: Dataset) -> dict[int, list[tuple[int, int, int]]]:
         """By feature, of each test: (node, first, last) threshold of the table that parts its rows as it does."""
         X, codes = data.X, data.ranks.codes
@@ -135,3 +150,6 @@ class MaxThresholds(AtMost):
 
     def __str__(self) -> str:
         return f"{self.name}:{self.column},k={self.k}"
+
+    def in_words(self) -> str:
+        return f"tests compare {self.column} with at most {self.k} threshold{'' if self.k == 1 else 's'}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -13,10 +13,11 @@ from treeform.errors import Infeasible, SpecError
 from treeform.graph import DecisionGraph
 from treeform.language.bounded import Bounded, Value
 from treeform.language.numbers import as_fraction
+from treeform.language.paths import Bools, PathRule, PathTests
 from treeform.language.requirement import Requirement
 from treeform.language.shortfall import Shortfall
 from treeform.language.totals import TotalRow, Totals
-from treeform.requirements.amount import decimal_text
+from treeform.requirements.amount import decimal_text, percent_text
 from treeform.requirements.columns import check_columns, distinct_rows, features_of
 
 if TYPE_CHECKING:
@@ -123,6 +124,11 @@ class StayCloseTo(Requirement, Bounded):
     def __str__(self) -> str:
         return f"{self.name}:changed={decimal_text(self.changed)}"
 
+    def in_words(self) -> str:
+        return (
+            f"at most {percent_text(self.changed)} of the rows are decided otherwise than by the model in use"
+        )
+
 
 class Fix(Requirement):
     """The upper part of the model is given: each of its tests stands in the model, at the same rows.
@@ -205,6 +211,9 @@ class Fix(Requirement):
             low = reached & ~right
             model.add(at[u][None, :] <= branch[low][:, :, 0], f"{self}: rows that go left at test {u}")
 
+    def path_rule(self, data: Dataset) -> PathRule:
+        return _Given(self.graph, self._tests(data), data)
+
     def violation(self, graph: DecisionGraph, data: Dataset) -> int:
         """The number of tests that are not in the model."""
         X = data.points.X
@@ -226,6 +235,46 @@ class Fix(Requirement):
 
     def __str__(self) -> str:
         return f"{self.name}:{self.graph.n_nodes} tests"
+
+    def in_words(self) -> str:
+        return "the upper part of the model is the one given"
+
+
+class _Given(PathRule):
+    """The tests of a tree first; the state is the number of the test that has to come, -1 below all of them."""
+
+    def __init__(
+        self, graph: DecisionGraph, tests: list[tuple[str, np.ndarray, np.ndarray]], data: Dataset
+    ) -> None:
+        number = {test.node: index for index, test in enumerate(graph.tests())}
+        self.below = [
+            tuple(number.get(int(head), -1) for head in (graph.left[node], graph.right[node]))
+            for node in number
+        ]
+        self.start_at = number.get(0, -1)
+        self.tests = [
+            (np.isin(np.arange(data.n_features), features_of(data, column)), reached, right)
+            for column, reached, right in tests
+        ]
+
+    @property
+    def start(self) -> Hashable:
+        return self.start_at
+
+    def allowed(self, state: Hashable, tests: PathTests) -> Bools:
+        assert isinstance(state, int)
+        if state < 0:
+            return np.ones(len(tests.feature), dtype=bool)
+        of_column, reached, right = self.tests[state]
+        alike = (tests.right[reached] == right[reached][:, None]).all(axis=0)
+        return np.asarray(of_column[tests.feature] & alike)
+
+    def after(self, state: Hashable, feature: int, right: bool) -> Hashable:
+        assert isinstance(state, int)
+        return -1 if state < 0 else self.below[state][int(right)]
+
+    def may_end(self, state: Hashable) -> bool:
+        return state == -1
 
 
 def model_in_use(given: Any, owner: str) -> DecisionGraph:

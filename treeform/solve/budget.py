@@ -33,7 +33,9 @@ class Budget:
         is_number = isinstance(time_limit, Real) and not isinstance(time_limit, bool)
         if time_limit is not None and not (is_number and time_limit > 0):
             raise SpecError(
-                f"a time limit of {time_limit!r} seconds leaves no time to solve",
+                f"a time limit of {time_limit!r} seconds leaves no time to solve"
+                if is_number
+                else f"{time_limit!r} is no time limit",
                 cause="the limit is a positive number of seconds",
                 fix="use for example time_limit=60, or None for no limit",
             )

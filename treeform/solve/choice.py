@@ -11,7 +11,8 @@ from treeform.backends.isolated import apart, isolated
 from treeform.backends.run import LINEAR
 from treeform.catalogue.formulations import find_formulation
 from treeform.catalogue.solvers import find_solver
-from treeform.engines import DL85, DiagramSearch, Engine
+from treeform.distribute.search import HERE, Distribution, require_distributable
+from treeform.engines import DL85, DiagramSearch, Engine, RegressionSearch
 from treeform.errors import SolverNotAvailable, SpecError
 from treeform.graph import DecisionGraph
 from treeform.language.abilities import Variants
@@ -20,7 +21,8 @@ from treeform.language.question import Question
 from treeform.shape import UNIVARIATE, Tree
 from treeform.solve.in_parts import first_part, is_largest, stated_whole, too_many_parts
 from treeform.solve.options import SolveOptions
-from treeform.solve.regression import regression_engine
+from treeform.solve.path_engine import path_engine
+from treeform.solve.regression_choice import regression_engine
 from treeform.solve.relaxation import relax
 from treeform.solve.totals_engine import plain_engine, totals_engine, why_chosen, why_not
 
@@ -44,11 +46,13 @@ class Plan:
     notes: tuple[str, ...]
     in_parts: bool = False
     """Whether the objective is minimised through questions whose objectives are sums."""
+    distribution: Distribution = HERE
+    """Who does the work of the engine."""
 
 
 def choose(question: Question, options: SolveOptions) -> Plan:
     """Choose what the user left open, and note it in the plan."""
-    plan = _chosen(question, options)
+    plan = _distributed(_chosen(question, options), options.distribution)
     if not options.isolate:
         return plan if plan.backend is None else replace(plan, backend=apart(plan.backend))
     if plan.backend is None:
@@ -58,10 +62,33 @@ def choose(question: Question, options: SolveOptions) -> Plan:
     return replace(plan, backend=isolated(plan.backend))
 
 
+def _distributed(plan: Plan, distribution: Distribution) -> Plan:
+    """The plan with its work shared out.
+
+    Raises
+    ------
+    SpecError
+        If a solver, or an engine whose search cannot be shared out, answers the question.
+    """
+    if not distribution:
+        return plan
+    if plan.engine is None:
+        assert plan.backend is not None
+        raise SpecError(
+            f"the search of {plan.backend.name} cannot be shared by several workers, or kept in a journal",
+            cause="it is a solver of its own, and no native engine honours all of this problem",
+            fix="leave out executor and journal; tf.sweep shares many solves by any solver",
+        )
+    require_distributable(plan.engine)
+    return replace(plan, distribution=distribution)
+
+
 def _chosen(question: Question, options: SolveOptions) -> Plan:
     if question.objective.is_regression:
         question.objective.check(question.data, question.shape)
         native = regression_engine(question, options)
+        if native is None:
+            return _choose(question, options)
         choice_note = f"solver: {native.name}, the native search for regression trees"
         notes = (choice_note,) if options.solver is None else ()
         return Plan(native, None, None, None, _start(options.warm_start), notes)
@@ -106,7 +133,7 @@ def _choose(question: Question, options: SolveOptions) -> Plan:
         sat = chosen is not None and LINEAR not in chosen.capabilities.forms
         model = find_formulation("sat-depth" if depth or sat else "odd")
         notes.append(f"formulation: {model.name}")
-        notes += [] if depth else why_not(question)
+        notes += [] if depth or question.objective.is_regression else why_not(question)
     if chosen is None:
         chosen = _usual_solver(question, model, depth, notes)
     model.check(question.data, question.shape, question.objective, question.requirements)
@@ -118,10 +145,13 @@ def _choose(question: Question, options: SolveOptions) -> Plan:
 
 def _usual_engine(question: Question) -> Engine:
     """The engine for the shape and the data; on columns of zeros and ones DL85 is the faster one."""
+    if question.objective.is_regression:
+        return RegressionSearch()
     if not isinstance(question.shape, Tree):
         return DiagramSearch()
     totals = totals_engine(question)
-    return plain_engine(question) if totals is None else totals
+    usual = plain_engine(question) if totals is None else totals
+    return path_engine(question, usual) or usual
 
 
 def _engine_for(question: Question) -> Engine | None:

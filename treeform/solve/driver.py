@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from treeform.distribute import Distribution
 from treeform.engines import ConTree, Engine, RegressionSearch
 from treeform.graph import DecisionGraph
 from treeform.graph.evaluate import errors
@@ -31,13 +32,13 @@ from treeform.solve.search import CompiledSearch
 from treeform.solve.simple_bounds import PROVER, PROVER_OF_CLASSES, classes_bound, floor_bound, out_of_reach
 from treeform.solve.totals_engine import totals_engine
 from treeform.solve.unrolled_trees import bound_by_trees
-from treeform.solve.verification import verify
 from treeform.steps import observe_steps, report_step
 
 
 def solve(question: Question, options: SolveOptions = USUAL) -> SolveResult:
     """Answer ``question``; see `treeform.Problem.solve`."""
     plan = choose(question, options)
+    plan.distribution.begin(question)
     budget = Budget(options.time_limit)
     ledger = Ledger(question, budget, options.on_progress)
     with interruptible(budget), observe_steps(ledger.on_step):
@@ -61,7 +62,8 @@ def _work(
     question: Question, plan: Plan, ledger: Ledger, budget: Budget, files: ProofWriter | None
 ) -> Limit | None:
     ledger.set_phase("quick bounds")
-    constants(question, ledger)
+    if not isinstance(plan.engine, RegressionSearch):  # which begins with a model within milliseconds
+        constants(question, ledger)
     ledger.prove_lower(floor_bound(question), PROVER)
     ledger.prove_lower(classes_bound(question), PROVER_OF_CLASSES)
     if (note := out_of_reach(question)) is not None:
@@ -71,7 +73,7 @@ def _work(
     if plan.in_parts:
         return _in_parts(question, plan, ledger, budget)
     if plan.engine is not None:
-        return _by_engine(question, plan.engine, ledger, budget)
+        return _by_engine(question, plan.engine, ledger, budget, plan.distribution)
     assert plan.backend is not None and plan.formulation is not None
     if question.objective.is_depth:
         limit = minimize_depth(
@@ -89,7 +91,7 @@ def _in_parts(question: Question, plan: Plan, ledger: Ledger, budget: Budget) ->
         if claims.closed:
             return None
         if plan.engine is not None:
-            return _by_engine(part, _able(plan.engine, part), claims, claims.budget)
+            return _by_engine(part, _able(plan.engine, part), claims, claims.budget, plan.distribution)
         return _search(part, plan, claims, claims.budget, None)
 
     return budget.reason or search_in_parts(question, ledger, search)
@@ -102,16 +104,22 @@ def _able(engine: Engine, part: Question) -> Engine:
     return engine if other is None else other
 
 
-def _by_engine(question: Question, engine: Engine, ledger: Ledger, budget: Budget) -> Limit | None:
+def _by_engine(
+    question: Question, engine: Engine, ledger: Ledger, budget: Budget, distribution: Distribution
+) -> Limit | None:
     if isinstance(engine, RegressionSearch):
-        return run_regression(question, engine, ledger, budget)
+        limit = run_regression(question, engine, ledger, budget)
+        if ledger.graph is None and not ledger.impossible:
+            constants(question, ledger)
+        return limit
     relaxation = relax(question, engine)
     assert relaxation is not None
     bound_by_trees(engine, relaxation, ledger, budget)
     if ledger.stop():
         return budget.reason
     ledger.set_phase(engine.name)
-    outcome = run_engine(engine, relaxation, ledger, budget)
+    worker = distribution.of(engine) if distribution else engine
+    outcome = run_engine(worker, relaxation, ledger, budget)
     return budget.reason or (Limit.MEMORY if outcome.reason == "memory" else None)
 
 
@@ -202,6 +210,9 @@ def constants(question: Question, ledger: Ledger) -> None:
 
 def _warm_up(question: Question, plan: Plan, ledger: Ledger, budget: Budget) -> None:
     assert plan.warm_engine is not None
+    if isinstance(plan.warm_engine, RegressionSearch):
+        run_regression(question, plan.warm_engine, ledger, schedule.WARM_START.of(budget))
+        return
     if not question.objective.is_sum:
         _warm_up_parts(question, plan.warm_engine, ledger, budget)
         return
@@ -293,7 +304,7 @@ def _result(question: Question, plan: Plan, ledger: Ledger, limit: Limit | None)
     graph, status = ledger.graph, ledger.status
     units = question.to_units
     done = status in (Status.OPTIMAL, Status.INFEASIBLE)
-    final = verify(question, graph) if graph is not None else None
+    final = ledger.judged
     counters: dict[str, int] = {}
     for claim in ledger.claims:
         counters.update({f"{claim.by}: {name}": value for name, value in claim.counters.items()})

@@ -66,7 +66,9 @@ def run_engine(engine: Engine, relaxation: Relaxation, ledger: Ledger, budget: B
         lower,
         engine.name,
         without,
-        recheck_of(engine) | ({} if outcome.witness is None else {"witness": outcome.witness}),
+        recheck_of(engine)
+        | ({} if outcome.witness is None else {"witness": outcome.witness})
+        | outcome.details,
         outcome.counters,
     )
     return outcome

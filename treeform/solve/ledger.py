@@ -38,6 +38,8 @@ class Ledger:
         self.budget = budget
         self.claims: list[Claim] = []
         self.graph: DecisionGraph | None = None
+        self.judged: Verified | None = None
+        """What the judgement of `graph` was."""
         self.upper: int | Fraction | None = None
         self.lower: int | Fraction | None = None
         self.impossible = False
@@ -58,7 +60,7 @@ class Ledger:
         graph, judged = judge_candidate(self.question, graph)
         with self._lock:
             if judged.ok and (self.upper is None or judged.value < self.upper):
-                self.graph, self.upper = graph, judged.value
+                self.graph, self.judged, self.upper = graph, judged, judged.value
                 self._record(Claim("upper", self.question.to_units(judged.value), by, self.budget.seconds))
         return judged
 
@@ -67,7 +69,7 @@ class Ledger:
         graph, judged = judge_candidate(self.question, graph)
         with self._lock:
             if judged.ok and judged.value == self.upper:
-                self.graph = graph
+                self.graph, self.judged = graph, judged
 
     def prove_lower(
         self,

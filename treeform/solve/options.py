@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from treeform.distribute import HERE, Distribution
 from treeform.errors import SpecError
 from treeform.solve.proof_writer import ProofWriter
 from treeform.solve.result import Progress
@@ -28,6 +29,8 @@ class SolveOptions:
         Where proofs of what is refuted go.
     isolate : bool
         Whether a solver runs in a process of its own; see `treeform.Isolated`.
+    distribution : Distribution
+        Who does the work of a native engine, and where its parts are kept.
 
     Raises
     ------
@@ -42,6 +45,7 @@ class SolveOptions:
     on_progress: Callable[[Progress], None] | None = None
     proofs: ProofWriter | None = None
     isolate: bool = False
+    distribution: Distribution = HERE
 
     def __post_init__(self) -> None:
         if self.on_progress is not None and not callable(self.on_progress):

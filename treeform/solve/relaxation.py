@@ -10,6 +10,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from treeform.language.costs import LARGEST_COST, ClassCost, SampleCost
 from treeform.language.limits import Limits
 from treeform.language.meetings import MOST_MARKS, Meetings, all_meetings
 from treeform.language.objective import Error, Leaves, Nodes
+from treeform.language.paths import PathRule
 from treeform.language.question import Question
 from treeform.language.requirement import Requirement
 from treeform.language.totals import Totals, joined
@@ -91,8 +93,17 @@ def relax(question: Question, engine: Engine, depth: int | None = None) -> Relax
     """What of ``question`` the engine can solve; None when even a relaxation has no use.
 
     A layered diagram unrolls to a tree of the same depth, so the tree's optimum bounds the diagram's where the
-    engine knows trees only.
+    engine knows trees only. The choice of an engine, its run and what follows ask for the same, so it is kept with
+    the question.
     """
+    known: dict[Any, Relaxation | None] = vars(question).setdefault("_relaxations", {})
+    key = (engine.of_values, engine.understands, depth)
+    if key not in known:
+        known[key] = _relaxed(question, engine, depth)
+    return known[key]
+
+
+def _relaxed(question: Question, engine: Engine, depth: int | None) -> Relaxation | None:
     if engine.of_values or question.objective.is_regression:
         return None  # classes and values have nothing in common
     if question.shape.splits != UNIVARIATE:
@@ -103,6 +114,7 @@ def relax(question: Question, engine: Engine, depth: int | None = None) -> Relax
     over_totals: list[tuple[str, str]] = []
     on_tests: list[str] = []
     meetings: list[Meetings] = []
+    paths: list[PathRule] = []
     features: list[frozenset[int]] | None = None
     narrowed: list[str] = []
     is_tree = isinstance(question.shape, Tree)
@@ -131,6 +143,8 @@ def relax(question: Question, engine: Engine, depth: int | None = None) -> Relax
             marks.n_marks + sum(part.n_marks for part in meetings) <= MOST_MARKS
         ):
             meetings.append(marks)
+        elif (rule := _path_rule(requirement, question, engine)) is not None:
+            paths.append(rule)
         else:
             dropped.append(label)
     if not fits:
@@ -153,6 +167,7 @@ def relax(question: Question, engine: Engine, depth: int | None = None) -> Relax
         meetings=all_meetings(meetings),
         sample_cost=each,
         features=None if features is None else tuple(features),
+        paths=tuple(paths),
     )
     if task.max_features == 0 or task.max_nodes is not None:
         over_totals.append((on_tests[0] if len(on_tests) == 1 else "limits on tests", "number of tests"))
@@ -197,6 +212,11 @@ def _meetings(requirement: Requirement, question: Question, engine: Engine) -> M
     A diagram that has no clash unrolls to a tree that has none: fewer samples reach each copy of a test.
     """
     return requirement.meetings(question.data) if "meetings" in engine.understands else None
+
+
+def _path_rule(requirement: Requirement, question: Question, engine: Engine) -> PathRule | None:
+    """The requirement as a rule on paths, where the engine honours these; a diagram is unrolled."""
+    return requirement.path_rule(question.data) if "paths" in engine.understands else None
 
 
 Price = tuple[np.ndarray | None, np.ndarray | None, int, Fraction, Fraction]

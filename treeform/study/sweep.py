@@ -9,10 +9,10 @@ from functools import partial
 from typing import Any
 
 from treeform import __version__
+from treeform.distribute.executor import each
 from treeform.errors import SpecError, TreeformError
 from treeform.graph import DecisionGraph
 from treeform.solve.result import Limit
-from treeform.study.executor import each
 from treeform.study.folds import Fold, folds_of
 from treeform.study.grid import combinations
 from treeform.study.journal import Journal, key_of

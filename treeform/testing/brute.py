@@ -21,6 +21,7 @@ from treeform.graph import DecisionGraph, LinearForm
 from treeform.language.costs import ClassCost
 from treeform.language.objective import Error, Leaves, Nodes, Objective
 from treeform.language.requirement import Requirement
+from treeform.objectives import AbsoluteError
 from treeform.requirements import MaxErrors, MaxNodes, MinSupport, Stability, StatisticalParity
 from treeform.shape import UNIVARIATE, Shape, Tree
 from treeform.testing.dichotomies import Dichotomies
@@ -49,6 +50,8 @@ def brute_force(
     among the candidates. These are the admissible models in normal form; see "Admissible models" in the design
     documents. In multivariate shapes the tests of a node are one hyperplane for each way to part its samples, and,
     where a requirement may read columns or sides, for each sign of the weights; see `treeform.testing.dichotomies`.
+    Where the target is a quantity, leaves have each whole multiple of its unit within its range, which is enough for
+    `AbsoluteError`.
 
     Parameters
     ----------
@@ -133,8 +136,11 @@ def _price(goal: Objective, data: Dataset) -> Price | None:
     classes = range(data.n_classes)
     matrix = [[Fraction(0) for _ in classes] for _ in classes]
     test = constant = Fraction(0)
+    losses: list[Fraction] = []
     for weight, term in goal.terms:
-        if isinstance(term, Error | ClassCost):
+        if isinstance(term, AbsoluteError):
+            losses.append(weight)
+        elif isinstance(term, Error | ClassCost):
             for truth, guess in product(classes, classes):
                 unit = (
                     term.entry(data, truth, guess)
@@ -147,6 +153,8 @@ def _price(goal: Objective, data: Dataset) -> Price | None:
             constant += weight if isinstance(term, Leaves) else 0
         else:
             return None
+    if losses:
+        return Price(_distances(data, sum(losses, Fraction(0))), test, constant)
     rows = [(int(y), int(w)) for y, w in zip(data.y, data.weights, strict=True)]
 
     @cache
@@ -154,6 +162,29 @@ def _price(goal: Objective, data: Dataset) -> Price | None:
         return sum((matrix[y][label] * w for i, (y, w) in enumerate(rows) if mask >> i & 1), Fraction(0))
 
     return Price(leaf, test, constant)
+
+
+def _distances(data: Dataset, worth: Fraction) -> Callable[[int, int], Fraction]:
+    """Weighted sums of the distances of targets from the value of a label."""
+    assert data.quantity is not None
+    values = values_of(data)
+    targets = [data.quantity.to_value(d) for d in data.quantity.deviations.tolist()]
+    weights = [worth * data.weight_unit * w for w in data.weights.tolist()]
+
+    @cache
+    def leaf(mask: int, label: int) -> Fraction:
+        rows = (i for i in range(len(targets)) if mask >> i & 1)
+        return sum((weights[i] * abs(targets[i] - values[label]) for i in rows), Fraction(0))
+
+    return leaf
+
+
+def values_of(data: Dataset) -> tuple[Fraction, ...]:
+    """The values that leaves may have where the target is a quantity: whole multiples of its unit in its range."""
+    quantity = data.quantity
+    if quantity is None:
+        return ()
+    return tuple(quantity.to_value(d) for d in range(quantity.lowest, quantity.highest + 1))
 
 
 def _best_by_evaluation(
@@ -196,6 +227,8 @@ class Worlds:
     ) -> None:
         self.data = data
         self.price = price
+        self.values = values_of(data)
+        self.n_labels = len(self.values) or data.n_classes
         self.everybody = (1 << data.n_samples) - 1
         self.tests: list[tuple[Read, float]] = [(None, 0.0)]  # what is compared with which threshold
         self._splits: dict[int, list[Split]] = {}
@@ -242,7 +275,7 @@ class Worlds:
         """Number of models, or an upper estimate for diagrams."""
         if isinstance(shape, Tree):
             return self._count_trees(self.everybody, shape.depth)
-        classes, total = self.data.n_classes, 1
+        classes, total = self.n_labels, 1
         for layer, width in enumerate(shape.widths):
             below = shape.widths[layer + 1] if layer + 1 < shape.depth else 0
             heads = min(below + classes, 2 + classes if layer == 0 else 99)
@@ -250,7 +283,7 @@ class Worlds:
         return total + classes
 
     def _count_trees(self, mask: int, depth: int) -> int:
-        total = self.data.n_classes
+        total = self.n_labels
         if depth:
             total += self._count_trees(mask, depth - 1)
             for _, right in self.splits(mask):
@@ -269,7 +302,7 @@ class Worlds:
             for value, nested in self._trees(self.everybody, shape.depth):
                 yield value + base, nested
             return
-        for label in range(self.data.n_classes):
+        for label in range(self.n_labels):
             yield self._leaf(self.everybody, label) + base, label
         for value, layers in self._layers(shape.widths, 0, (self.everybody,)):
             yield value + base, layers
@@ -281,7 +314,7 @@ class Worlds:
         return self.price.test if self.price else Fraction(0)
 
     def _trees(self, mask: int, depth: int) -> list[Priced]:
-        out: list[Priced] = [(self._leaf(mask, label), label) for label in range(self.data.n_classes)]
+        out: list[Priced] = [(self._leaf(mask, label), label) for label in range(self.n_labels)]
         if not depth:
             return out
         price = self._test_price()
@@ -333,7 +366,7 @@ class Worlds:
     def _targets(
         self, mask: int, width: int, below: tuple[int, ...]
     ) -> Iterator[tuple[Fraction, Target, tuple[int, ...]]]:
-        for label in range(self.data.n_classes):
+        for label in range(self.n_labels):
             yield self._leaf(mask, label), ("leaf", label), below
         for i, children in enumerate(below):
             yield Fraction(0), ("node", i), (*below[:i], children | mask, *below[i + 1 :])
@@ -358,7 +391,8 @@ class Worlds:
                 read = self.data.n_features + len(forms) - 1
             feature.append(read)
             threshold.append(value)
-        return DecisionGraph.from_arrays(feature, threshold, left, right, label, self.data, tuple(forms))
+        arrays = (feature, threshold, left, right, label)
+        return DecisionGraph.from_arrays(*arrays, self.data, tuple(forms), self.values)
 
     def _tree_rows(self, nested: Nested) -> list[Row]:
         """Nodes in preorder."""

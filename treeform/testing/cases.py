@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -47,7 +47,10 @@ class Case:
     @cached_property
     def data(self) -> Dataset:
         """The table as a data set; groups are no feature."""
-        return Dataset.from_user(self.frame, self.labels, self.weights, exclude=(GROUP,))
+        read = Dataset.from_user(
+            self.frame, self.labels, self.weights, exclude=(GROUP,), allow_quantities=True
+        )
+        return self.goal.reading(read)
 
     @property
     def goal(self) -> Objective:
@@ -71,7 +74,9 @@ class Case:
         return "\n".join(lines)
 
 
-def draw_cases(count: int, seed: int = 0, shapes: tuple[Shape, ...] = ()) -> Iterator[Case]:
+def draw_cases(
+    count: int, seed: int = 0, shapes: tuple[Shape, ...] = (), of_values: bool = False
+) -> Iterator[Case]:
     """Random cases: two or three classes, repeated and contradictory rows, weights, several kinds of columns.
 
     Parameters
@@ -80,11 +85,23 @@ def draw_cases(count: int, seed: int = 0, shapes: tuple[Shape, ...] = ()) -> Ite
     seed : int
     shapes : tuple of Shape
         Taken in turn; trees of depth 1 and 2 and a diagram of two layers when empty.
+    of_values : bool
+        Problems of regression, under absolute errors.
     """
     shapes = shapes or (Tree(2), Tree(1), Diagram(1, 2))
     for number in range(count):
         rng = np.random.default_rng((seed, number))
-        yield _draw(rng, shapes[number % len(shapes)])
+        case = _draw(rng, shapes[number % len(shapes)])
+        yield _with_values(rng, case) if of_values else case
+
+
+def _with_values(rng: np.random.Generator, case: Case) -> Case:
+    """The same table with three or four values as the target, and a loss of regression."""
+    n = len(case.labels)
+    targets = np.concatenate([np.arange(3), rng.integers(0, 3 + rng.integers(2), n - 3)])
+    labels = rng.permutation(targets) * rng.choice([1.0, 0.5]) + rng.choice([0.0, 100.0])
+    objective = case.objective.replace("error", "absolute_error")
+    return replace(case, labels=labels.tolist(), objective=objective)
 
 
 def _draw(rng: np.random.Generator, shape: Shape) -> Case:

@@ -73,6 +73,7 @@ def check_requirement(
     models: int = 40,
     seed: int = 0,
     in_turn: bool = False,
+    of_values: bool = False,
 ) -> Report:
     """Compare a requirement's rows with its `violation` on tiny random problems.
 
@@ -94,6 +95,8 @@ def check_requirement(
     seed : int
     in_turn : bool
         Give each problem to one of the solvers, by turns, and not to all of them.
+    of_values : bool
+        Problems of regression, under absolute errors, in place of classes.
 
     Returns
     -------
@@ -114,7 +117,7 @@ def check_requirement(
     solvers = _backends(backends)
     first = sum(map(ord, str(requirement)))  # so that a shape does not always meet the same solver
     turns: dict[str, int] = defaultdict(lambda: first)
-    for case in draw_cases(PATIENCE * cases, seed):
+    for case in draw_cases(PATIENCE * cases, seed, of_values=of_values):
         if report.cases == cases:
             break
         try:

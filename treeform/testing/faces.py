@@ -30,9 +30,17 @@ class Fixer:
     def __init__(
         self, case: Case, formulation: Formulation, backend: Backend, requirements: Sequence[Requirement] = ()
     ) -> None:
-        self.formulation = formulation
-        self.compiled: Compiled = formulation.compile(case.data, case.shape, Objective(()), requirements)
-        self.session: Session = backend.open(self.compiled.model)
+        self.case, self.formulation, self.backend = case, formulation, backend
+        self.requirements = requirements
+        self._state()
+
+    def _state(self) -> None:
+        objective = self.case.goal if self.case.goal.is_regression else Objective(())
+        case = self.case
+        self.compiled: Compiled = self.formulation.compile(
+            case.data, case.shape, objective, self.requirements
+        )
+        self.session: Session = self.backend.open(self.compiled.model)
 
     def admits(self, graph: DecisionGraph, time_limit: float = 20.0) -> bool | None:
         """Whether some point of the model states ``graph``; None when the formulation has no place for it."""
@@ -40,6 +48,8 @@ class Fixer:
             point = self.formulation.encode(self.compiled, graph)
             if point is None:
                 return None
+            if graph.is_regression:
+                self._fix_values(graph)
             model = self.compiled.model
             known = np.flatnonzero(~np.isnan(point) & model.is_binary[: len(point)])
             literals = np.where(point[known] > 0.5, known + 1, -(known + 1)).tolist()
@@ -53,6 +63,19 @@ class Fixer:
             if lazy is None or not lazy.refine(self.compiled, graph):
                 return True
             self.session.extend()
+
+    def _fix_values(self, graph: DecisionGraph) -> None:
+        """Start anew with rows for the predictions: values are no literals, and cannot be assumed."""
+        self.close()
+        self._state()
+        quantity = self.case.data.quantity
+        assert quantity is not None
+        predicted = np.array([int(quantity.in_units(value)) for value in graph.values])
+        self.compiled.model.add(
+            self.compiled.ports.read("value") == predicted[graph.predict_codes(self.case.data.X)],
+            "predictions",
+        )
+        self.session.extend()
 
     def close(self) -> None:
         """Free the solver."""

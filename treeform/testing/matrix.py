@@ -78,8 +78,10 @@ class Cell:
         return self.cases > 0
 
 
-def ways(solvers: Sequence[str] = SOLVERS) -> list[Way]:
-    """Every native engine, and every formulation on every solver."""
+def ways(solvers: Sequence[str] = SOLVERS, of_values: bool = False) -> list[Way]:
+    """Every native engine, and every formulation on every solver; of regression, those that know values."""
+    if of_values:
+        return [Way("regression-search"), *(Way(solver, "odd") for solver in solvers)]
     engines = [Way(name) for name in engine_names() if name not in NO_CELLS]
     return engines + [Way(solver, name) for name in formulation_names() for solver in solvers]
 
@@ -107,7 +109,7 @@ def drawn(count: int, seed: int = 0, solvers: Sequence[str] = SOLVERS) -> list[t
     return out
 
 
-def judge(requirement: Requirement, way: Way, cases: int = 3, seed: int = 0) -> Cell:
+def judge(requirement: Requirement, way: Way, cases: int = 3, seed: int = 0, of_values: bool = False) -> Cell:
     """Solve tiny random problems in one way, and compare with brute force.
 
     Parameters
@@ -118,6 +120,8 @@ def judge(requirement: Requirement, way: Way, cases: int = 3, seed: int = 0) -> 
     cases : int
         Problems with an answer to compare.
     seed : int
+    of_values : bool
+        Problems of regression, under absolute errors.
 
     Raises
     ------
@@ -126,7 +130,7 @@ def judge(requirement: Requirement, way: Way, cases: int = 3, seed: int = 0) -> 
     """
     done = 0
     refusal: TreeformError | None = None
-    for case, bound, question in _questions(requirement, way, cases, seed):
+    for case, bound, question in _questions(requirement, way, cases, seed, of_values):
         try:
             result = solve_question(question, SolveOptions(way.solver, way.formulation, None, SECONDS))
         except SolverNotAvailable as error:
@@ -150,11 +154,12 @@ def judge(requirement: Requirement, way: Way, cases: int = 3, seed: int = 0) -> 
 
 
 def _questions(
-    requirement: Requirement, way: Way, cases: int, seed: int
+    requirement: Requirement, way: Way, cases: int, seed: int, of_values: bool
 ) -> Iterator[tuple[Case, list[Requirement], Question]]:
     """Problems on which the requirement can be stated, of the shapes that the way takes."""
     goal, with_it = GOALS.get(way.formulation or "", (None, ()))
-    for case in draw_cases(PATIENCE * max(3, cases), seed, _shapes(way)):
+    shapes = SHAPES if of_values else _shapes(way)
+    for case in draw_cases(PATIENCE * max(3, cases), seed, shapes, of_values):
         try:
             bound = [r.bind(case.data, sensitive_features=case.frame[GROUP]) for r in (*with_it, requirement)]
         except (SpecError, DataError):

@@ -27,6 +27,7 @@ from treeform.requirements import (
     MaxNodes,
     MaxTestsPerPath,
     MaxThresholds,
+    MeanParity,
     MinPrecision,
     MinRecall,
     MinSpecificity,
@@ -88,3 +89,18 @@ SAMPLES: tuple[Requirement, ...] = (
     StayCloseTo(DecisionGraph.from_nested((0, 24.0, 0, (1, 0.5, 1, 0)), _TABLE), changed="0.3"),
 )
 """Over the tables of `treeform.testing.draw_cases`, whose columns and groups they name."""
+
+SAMPLES_OF_VALUES: tuple[Requirement, ...] = (
+    MeanParity(groups="group", difference="0.3"),
+    MeanParity(difference=0),
+    Monotone("age"),
+    Monotone("owner", "decreasing"),
+    MaxNodes(1),
+    MinSupport(2),
+    Stability(0.5),
+    FeatureBudget(1),
+    NoTestOn("age"),
+    MaxLeaves(2),
+    MaxDepth(1),
+)
+"""Those that may be asked of regression models, over the tables of ``draw_cases(of_values=True)``."""

@@ -103,6 +103,8 @@ class Prices(Printed):
         return pd.DataFrame(rows, columns=["requirement", "without", "lower", "price", "proved"])
 
     def __str__(self) -> str:
+        if not self.rows:
+            return "the problem has no requirements, so that there is nothing to price"
         width = max([len("requirement"), *(len(row.requirement) for row in self.rows)])
         lines = [f"{'requirement':<{width}}  {'without it':>10}  price"]
         lines += [

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from treeform.data.codes import bit_rows, first_of_each
 from treeform.errors import SpecError
 
 if TYPE_CHECKING:
@@ -152,13 +153,9 @@ def _already_binary(data: Dataset) -> Binarised:
 
 
 def groups_of_bits(bits: NDArray[np.uint8]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Equal rows: (first row of each group, group of each row); rows are compared packed, as bytes."""
-    packed = np.packbits(bits, axis=1)
-    if packed.shape[1] == 0:
-        return np.zeros(min(1, len(bits)), dtype=np.int64), np.zeros(len(bits), dtype=np.int64)
-    keys = np.ascontiguousarray(packed).view(np.dtype((np.void, packed.shape[1]))).ravel()
-    _, first, group = np.unique(keys, return_index=True, return_inverse=True)
-    return first.astype(np.int64), group.reshape(-1).astype(np.int64)
+    """Equal rows: (first row of each group, group of each row); groups are in the order of their rows."""
+    group, groups = bit_rows(bits)
+    return first_of_each(group, groups), group
 
 
 def _quantiles(

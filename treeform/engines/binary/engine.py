@@ -16,6 +16,7 @@ from treeform.engines.conversion import (
     tree_of_tests,
     tree_over_tests,
 )
+from treeform.engines.memory import Room, bytes_of_tests, refused
 from treeform.engines.session import Session, time_limit_of
 from treeform.engines.task import Engine, EngineOutcome, EngineRun, TreeTask, check_task
 
@@ -49,8 +50,9 @@ class BinaryEngine(Engine):
         Workers; they share the root tests and the best tree. Each has its own cache. The cost of the answer
         does not depend on them, which of several best trees it is may.
     memory_limit : int or None
-        Bytes for rows, pair tables and cache together; the cache forgets beyond that, and the answer stays
-        exact. None for 1 GiB. Rows and the tables along one path are needed in any case.
+        Bytes by which the process may grow. The cache forgets to stay within it, and the answer remains exact; the
+        search stops where rows and the tables along one path do not fit, and begins only if they may. None for 1 GiB
+        of rows, tables and cache.
     simd : str
         ``auto``, ``avx512``, ``avx2`` or ``plain``: the same tree at different speeds.
     """
@@ -99,6 +101,9 @@ class BinaryEngine(Engine):
         from treeform import _core
 
         check_task(data, task)
+        room, listed = Room(self.memory_limit), bytes_of_tests(data)
+        if self.binarize == "all" and not room.has(listed):
+            return refused(listed)
         table = binarise(data, _as_binarisation(self.binarize))
         session = _Session(data, task, run, table)
         native = _core.binary(
@@ -113,7 +118,8 @@ class BinaryEngine(Engine):
             strategy=self.strategy,
             order=self.order,
             exact_depth=self.exact_depth,
-            memory=self.memory_limit or _USUAL_MEMORY,
+            memory=room.left() or _USUAL_MEMORY,
+            memory_limit=room.left(),
             simd=self.simd,
             threads=self.threads,
             start=session.start_tests(),

@@ -4,9 +4,34 @@ from __future__ import annotations
 
 import json
 
+from treeform.data.columns import BOOLEAN, CATEGORY, DATE, DATETIME, ORDERED
 from treeform.graph.export.nested import Syntax, body
 from treeform.graph.export.program import Condition, Kind, Program
+from treeform.graph.export.sums import Sum, Term
 from treeform.graph.graph import FlatGraph
+
+_SUMS = """\
+// A finite number as an integer times a power of two: [integer, exponent].
+function parts(value) {
+    const view = new DataView(new ArrayBuffer(8));
+    view.setFloat64(0, value);
+    const bits = view.getBigUint64(0);
+    const exponent = Number((bits >> 52n) & 2047n);
+    const fraction = bits & 0xfffffffffffffn;
+    const size = exponent === 0 ? fraction : fraction | 0x10000000000000n;
+    return [bits >> 63n ? -size : size, Math.max(exponent, 1) - 1075];
+}
+
+// The sign of a sum of products, without rounding.
+function signOfSum(products) {
+    let sum = 0n;
+    for (const [a, b] of products) {
+        const [m, i] = parts(a), [n, j] = parts(b);
+        sum += (m * n) << BigInt(i + j + 2148);
+    }
+    return sum < 0n ? -1 : sum > 0n ? 1 : 0;
+}
+"""
 
 
 def to_javascript(graph: FlatGraph) -> str:
@@ -38,6 +63,7 @@ def to_javascript(graph: FlatGraph) -> str:
         "}",
         "",
     ]
+    lines += [*_SUMS.splitlines(), ""] if program.sums else []
     for node in program.bottom_up():
         if node in program.shared and node != program.root:
             lines += [f"function node{node}(row) {{", *body(program, node, syntax), "}", ""]
@@ -50,7 +76,11 @@ def to_javascript(graph: FlatGraph) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _condition(condition: Condition) -> str:
+def _condition(condition: Condition | Sum) -> str:
+    if isinstance(condition, Sum):
+        products = [f"[{json.dumps(term.weight)}, {_term(term)}]" for term in condition.terms]
+        products += [f"[{json.dumps(-a)}, {json.dumps(b)}]" for a, b in condition.limit]
+        return f"signOfSum([{', '.join(products)}]) {'<=' if condition.includes_limit else '<'} 0"
     x = f"row[{json.dumps(condition.source)}]"
     if condition.kind is Kind.IS_MISSING:
         return f"missing({x})"
@@ -65,3 +95,18 @@ def _condition(condition: Condition) -> str:
         guard = "" if condition.or_missing else f"!missing({x}) && "
         text = f"{guard}{read} {sign} {json.dumps(condition.value)}"
     return f"missing({x}) || {text}" if condition.or_missing else text
+
+
+def _term(term: Term) -> str:
+    """What a feature reads, as a number."""
+    column = term.column
+    x = f"row[{json.dumps(column.source)}]"
+    if column.kind == BOOLEAN:
+        return f"Number({x} == true)"
+    if column.kind == CATEGORY:
+        return f"Number({f'missing({x})' if column.category is None else f'{x} === {json.dumps(column.category)}'})"
+    if column.kind == ORDERED:
+        return f"{json.dumps(column.levels)}.indexOf({x})"
+    if column.kind == DATE:
+        return f"Math.floor(days({x}))"
+    return f"days({x})" if column.kind == DATETIME else f"Number({x})"

@@ -6,6 +6,7 @@ from typing import Any
 
 from treeform.errors import SpecError
 from treeform.graph.export.program import Branch, Condition, Program
+from treeform.graph.export.sums import Sum, Term
 from treeform.graph.graph import FlatGraph
 from treeform.graph.labeljson import label_to_json
 
@@ -38,7 +39,13 @@ def to_json_rules(graph: FlatGraph) -> dict[str, Any]:
     return {"format": FORMAT, "never_missing": list(program.refusing), "rules": rules}
 
 
-def _written(condition: Condition) -> dict[str, Any]:
+def _written(condition: Condition | Sum) -> dict[str, Any]:
+    if isinstance(condition, Sum):
+        return {
+            "sum": [_term(term) for term in condition.terms],
+            "is": "at most",
+            "value": condition.threshold,
+        }
     value = list(condition.value) if isinstance(condition.value, tuple) else condition.value
     return {
         "column": condition.source,
@@ -46,3 +53,12 @@ def _written(condition: Condition) -> dict[str, Any]:
         "value": value,
         "or_missing": condition.or_missing,
     }
+
+
+def _term(term: Term) -> dict[str, Any]:
+    read: dict[str, Any] = {"weight": term.weight, "column": term.column.source, "of": term.what}
+    if term.what == "level":
+        read["level"] = term.column.category
+    elif term.what == "position":
+        read["levels"] = list(term.column.levels)
+    return read

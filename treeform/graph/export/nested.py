@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from treeform.graph.export.program import Branch, Condition, Program
+from treeform.graph.export.sums import Sum
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,7 @@ class Syntax:
         ``if {}``, between the branches, after them; an empty closing is left out.
     """
 
-    condition: Callable[[Condition], str]
+    condition: Callable[[Condition | Sum], str]
     leaf: Callable[[int], str]
     call: Callable[[int], str]
     opening: str

@@ -16,7 +16,9 @@ import numpy as np
 
 from treeform.data.columns import Level
 from treeform.errors import SpecError
+from treeform.graph.export.onnx_sums import signs_of_sums
 from treeform.graph.export.program import Branch, Condition, Kind, Program
+from treeform.graph.export.sums import Sum
 from treeform.graph.graph import FlatGraph
 
 MOST_NODES = 100_000
@@ -81,6 +83,9 @@ def to_onnx(graph: FlatGraph) -> Any:
             cause="it reads no column",
             fix="export it to Python or SQL",
         )
+    signs = signs_of_sums(program, {name: f"code_{j}" for name, j in position.items()})
+    nodes += signs.nodes
+    read += signs.outputs
     nodes.append(helper.make_node("Concat", read, ["values"], axis=1))
     nodes.append(_classifier(helper, TensorProto, trees, program))
     kind = TensorProto.STRING if _text_labels(program) else TensorProto.INT64
@@ -89,7 +94,7 @@ def to_onnx(graph: FlatGraph) -> Any:
         helper.make_tensor_value_info("scores", TensorProto.FLOAT, [None, len(program.labels)]),
     ]
     made = helper.make_model(
-        helper.make_graph(nodes, "decision_graph", inputs, outputs),
+        helper.make_graph(nodes, "decision_graph", inputs, outputs, signs.constants),
         opset_imports=[helper.make_opsetid("", 17), helper.make_opsetid("ai.onnx.ml", 4)],
         producer_name="treeform",
         ir_version=8,
@@ -101,6 +106,7 @@ def to_onnx(graph: FlatGraph) -> Any:
 def _unrolled(program: Program, position: dict[str, int]) -> _Trees:
     """The tree of all paths, in which conditions on levels are comparisons of codes, one after the other."""
     trees = _Trees()
+    read = _positions(program, position)
     waiting: list[tuple[int, list[tuple[list[int], int]]]] = [(program.root, [])]
     while waiting:
         node, arcs = waiting.pop()
@@ -113,7 +119,7 @@ def _unrolled(program: Program, position: dict[str, int]) -> _Trees:
         # A condition on k levels has k comparisons, whose yes is the same; the no of each is the next one.
         to_yes: list[tuple[list[int], int]] = []
         for mode, value, missing_is_yes in _comparisons(entry.condition, program.levels):
-            at = trees.add(mode, position[entry.condition.source], value, missing_is_yes)
+            at = trees.add(mode, read[entry.condition], value, missing_is_yes)
             for side, parent in arcs:
                 side[parent] = at
             to_yes.append((trees.yes, at))
@@ -123,11 +129,22 @@ def _unrolled(program: Program, position: dict[str, int]) -> _Trees:
     return trees
 
 
+def _positions(program: Program, position: dict[str, int]) -> dict[Condition | Sum, int]:
+    """Where each condition finds its value: columns come first, then the signs of sums."""
+    made: dict[Condition | Sum, int] = {asked: len(position) + at for at, asked in enumerate(program.sums)}
+    for node in program.nodes.values():
+        if isinstance(node, Branch) and isinstance(node.condition, Condition):
+            made[node.condition] = position[node.condition.source]
+    return made
+
+
 def _comparisons(
-    condition: Condition, levels: dict[str, tuple[Level, ...]]
+    condition: Condition | Sum, levels: dict[str, tuple[Level, ...]]
 ) -> Iterator[tuple[str, float, bool]]:
     """Mode, value, and whether NaN is yes; the condition holds where one of the comparisons does."""
-    if condition.source in levels:
+    if isinstance(condition, Sum):
+        yield "BRANCH_LEQ" if condition.includes_limit else "BRANCH_LT", 0.0, False
+    elif condition.source in levels:
         known = levels[condition.source]
         if condition.kind is Kind.IS_MISSING or condition.or_missing:
             yield "BRANCH_EQ", float(len(known)), False

@@ -12,7 +12,9 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from treeform.data.columns import Level
 from treeform.errors import SpecError
+from treeform.graph.export import pmml_sums
 from treeform.graph.export.program import Branch, Condition, Kind, Program
+from treeform.graph.export.sums import Sum
 from treeform.graph.export.unrolled import check_size
 from treeform.graph.graph import FlatGraph
 from treeform.graph.rules import amount_text
@@ -46,7 +48,8 @@ def to_pmml(graph: FlatGraph) -> str:
     )
     _mining_schema(model, program, target)
     _output(model, program, target)
-    _tree(model, graph, program)
+    signs = _signs(model, program)
+    _tree(model, graph, program, signs)
     indent(root)
     text = tostring(root, encoding="unicode")
     if _NOT_XML.search(text):
@@ -139,14 +142,28 @@ def _output(model: Element, program: Program, target: str) -> None:
         )
 
 
-def _tree(model: Element, graph: FlatGraph, program: Program) -> None:
+def _signs(model: Element, program: Program) -> dict[Sum, str]:
+    """Derived fields that find the sign of each sum minus its limit; their names."""
+    if not program.sums:
+        return {}
+    prefix = "sum"
+    while any(name.startswith(prefix) for name in program.columns):
+        prefix += "_"
+    place = SubElement(model, "LocalTransformations")
+    return {
+        asked: pmml_sums.write_sign(place, asked, f"{prefix}{number}")
+        for number, asked in enumerate(program.sums)
+    }
+
+
+def _tree(model: Element, graph: FlatGraph, program: Program, signs: dict[Sum, str]) -> None:
     count = 0
-    waiting: list[tuple[int, Element, Condition | None]] = [(program.root, model, None)]
+    waiting: list[tuple[int, Element, Condition | Sum | None]] = [(program.root, model, None)]
     while waiting:
         node, parent, condition = waiting.pop()
         made = SubElement(parent, "Node", {"id": str(count)})
         count += 1
-        made.append(Element("True") if condition is None else _predicate(condition))
+        made.append(Element("True") if condition is None else _predicate(condition, signs))
         entry = program.nodes[node]
         if isinstance(entry, Branch):
             # The first child whose predicate holds is taken, so the other needs none.
@@ -164,8 +181,10 @@ def _tree(model: Element, graph: FlatGraph, program: Program) -> None:
             )
 
 
-def _predicate(condition: Condition) -> Element:
+def _predicate(condition: Condition | Sum, signs: dict[Sum, str]) -> Element:
     """A condition; of a missing value, only ``isMissing`` is true."""
+    if isinstance(condition, Sum):
+        return _comparison(signs[condition], "lessOrEqual" if condition.includes_limit else "lessThan", "0")
     missing = Element("SimplePredicate", {"field": condition.source, "operator": "isMissing"})
     if condition.kind is Kind.IS_MISSING:
         return missing

@@ -19,6 +19,7 @@ from treeform.data.columns import (
     Level,
 )
 from treeform.errors import SpecError
+from treeform.graph.export.sums import Sum
 from treeform.graph.graph import FlatGraph
 
 OF_VALUES = ("Python code", "JavaScript code", "SQL", "a list of rules")
@@ -67,12 +68,17 @@ class Condition:
     value: float | Level | tuple[Level, ...] = None
     or_missing: bool = False
 
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The column, as `Sum` lists its columns."""
+        return (self.source,)
+
 
 @dataclass(frozen=True)
 class Branch:
     """A node that asks: where to go on yes, and where on no."""
 
-    condition: Condition
+    condition: Condition | Sum
     yes: int
     no: int
 
@@ -110,14 +116,8 @@ class Program:
         Raises
         ------
         SpecError
-            If it has hyperplanes, which ``target`` cannot state, or is a regression model, and these are not written.
+            If it is a regression model, and ``target`` cannot state these.
         """
-        if not graph.is_univariate:
-            raise SpecError(
-                f"{target} cannot state hyperplanes exactly",
-                cause="sums of floating-point numbers depend on their order and precision, and the model's are exact",
-                fix="use graph.to_json(), or fit with univariate splits",
-            )
         if graph.is_regression and target not in OF_VALUES:
             raise refusal_of_values(target)
         nodes: dict[int, Branch | int] = {}
@@ -130,10 +130,10 @@ class Program:
             if graph.feature[node] < 0:
                 nodes[node] = int(graph.label[node])
                 continue
-            column = graph.columns[int(graph.feature[node])]
-            columns.setdefault(column.source, column)
             left, right = (_asking(graph, int(side[node])) for side in (graph.left, graph.right))
-            condition, yes_is_left = condition_of(column, float(graph.threshold[node]))
+            condition, yes_is_left, read = _asked(graph, node)
+            for column in read:
+                columns.setdefault(column.source, column)
             nodes[node] = Branch(condition, *((left, right) if yes_is_left else (right, left)))
             waiting += [left, right]
         refusing = tuple(
@@ -146,6 +146,12 @@ class Program:
         }
         labels = tuple(map(float, graph.values)) or tuple(graph.classes.tolist())
         return cls(nodes, root, labels, columns, refusing, levels)
+
+    @cached_property
+    def sums(self) -> tuple[Sum, ...]:
+        """The tests of hyperplanes, each once."""
+        asked = [node.condition for node in self.nodes.values() if isinstance(node, Branch)]
+        return tuple(dict.fromkeys(condition for condition in asked if isinstance(condition, Sum)))
 
     @cached_property
     def shared(self) -> set[int]:
@@ -167,7 +173,7 @@ class Program:
             at = waiting.pop()
             entry = self.nodes[at]
             if isinstance(entry, Branch) and (at == node or at not in self.shared):
-                tested.add(entry.condition.source)
+                tested.update(entry.condition.sources)
                 waiting += [entry.yes, entry.no]
         return [name for name in self.columns if name in tested]
 
@@ -185,6 +191,17 @@ class Program:
                 yield node
             else:
                 waiting += [(node, True), (entry.no, False), (entry.yes, False)]
+
+
+def _asked(graph: FlatGraph, node: int) -> tuple[Condition | Sum, bool, tuple[Column, ...]]:
+    """What a node asks, whether yes leads to the left, and the encoded features that it reads."""
+    feature, threshold = int(graph.feature[node]), float(graph.threshold[node])
+    if feature >= len(graph.columns):
+        index = feature - len(graph.columns)
+        asked = Sum.of(index, graph.forms[index], graph.columns, threshold)
+        return asked, True, tuple(term.column for term in asked.terms)
+    column = graph.columns[feature]
+    return *condition_of(column, threshold), (column,)
 
 
 def condition_of(column: Column, threshold: float) -> tuple[Condition, bool]:
@@ -222,6 +239,8 @@ def _asking(graph: FlatGraph, node: int) -> int:
         if graph.passes[node]:
             node = int(graph.left[node])
             continue
+        if graph.feature[node] >= len(graph.columns):
+            break  # a hyperplane
         column, threshold = graph.columns[int(graph.feature[node])], float(graph.threshold[node])
         if not column.is_indicator or 0 <= threshold < 1:
             break

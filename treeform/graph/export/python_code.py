@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import keyword
 
+from treeform.data.columns import BOOLEAN, CATEGORY, DATE, ORDERED
 from treeform.errors import SpecError
 from treeform.graph.export.names import identifiers
 from treeform.graph.export.nested import Syntax, body
 from treeform.graph.export.program import Condition, Kind, Program
+from treeform.graph.export.sums import Sum, Term
 from treeform.graph.graph import FlatGraph
+
+_TAKEN = ("row", "LABELS", "predict", "datetime", "Fraction", "float", "math")
 
 _DATES = '''
 def _days(value):
@@ -18,12 +22,23 @@ def _days(value):
 
 '''
 
+_SUMS = '''
+def _sum_at_most(threshold, *terms):
+    """Whether the float nearest to the exact sum of the products (weight, value) is at most a threshold."""
+    exact = sum(Fraction(weight) * Fraction(float(value)) for weight, value in terms)
+    try:
+        return float(exact) <= threshold
+    except OverflowError:
+        return exact < 0
+
+'''
+
 
 def to_python(graph: FlatGraph) -> str:
     """See `DecisionGraph.to_python`."""
     program = Program.of(graph, "Python code")
     labels = [_literal(label) for label in program.labels]
-    names = identifiers(program.columns, {*keyword.kwlist, "row", "LABELS", "predict", "datetime"})
+    names = identifiers(program.columns, {*keyword.kwlist, *_TAKEN})
     syntax = Syntax(
         condition=lambda condition: _condition(condition, names),
         leaf=lambda code: f"return {labels[code]}",
@@ -37,9 +52,12 @@ def to_python(graph: FlatGraph) -> str:
         '"""A decision model. predict(row) takes a mapping from column names to values and returns the label."""',
         "",
     ]
-    lines += ["import datetime", ""] if dates else []
+    lines += ["import datetime"] if dates else []
+    lines += ["import math", "from fractions import Fraction"] if program.sums else []
+    lines += [""] if dates or program.sums else []
     lines += ["", f"LABELS = [{', '.join(labels)}]", ""]
     lines += _DATES.splitlines() if dates else []
+    lines += _SUMS.splitlines() if program.sums else []
     lines += [
         "",
         "def _value(row, name, refuse):",
@@ -84,7 +102,10 @@ def _reading(program: Program, node: int, names: dict[str, str]) -> list[str]:
     ]
 
 
-def _condition(condition: Condition, names: dict[str, str]) -> str:
+def _condition(condition: Condition | Sum, names: dict[str, str]) -> str:
+    if isinstance(condition, Sum):
+        terms = [f"({term.weight!r}, {_term(term, names[term.column.source])})" for term in condition.terms]
+        return f"_sum_at_most({condition.threshold!r}, {', '.join(terms)})"
     x = names[condition.source]
     if condition.kind is Kind.IS_MISSING:
         return f"{x} is None"
@@ -98,6 +119,18 @@ def _condition(condition: Condition, names: dict[str, str]) -> str:
         guard = "" if condition.or_missing else f"{x} is not None and "
         text = f"{guard}{x} {'<' if condition.kind is Kind.BEFORE else '<='} {condition.value!r}"
     return f"{x} is None or {text}" if condition.or_missing else text
+
+
+def _term(term: Term, x: str) -> str:
+    """What a feature reads, as a number."""
+    column = term.column
+    if column.kind == BOOLEAN:
+        return f"{x} == True"
+    if column.kind == CATEGORY:
+        return f"{x} is None" if column.category is None else f"{x} == {column.category!r}"
+    if column.kind == ORDERED:
+        return f"{dict(zip(column.levels, range(len(column.levels)), strict=True))!r}.get({x}, -1)"
+    return f"math.floor({x})" if column.kind == DATE else x
 
 
 def _literal(label: object) -> str:

@@ -5,20 +5,42 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from treeform.data.columns import ORIGIN
 from treeform.errors import SpecError, did_you_mean
+from treeform.graph.export import sql_sums
 from treeform.graph.export.program import Branch, Condition, Kind, Program
+from treeform.graph.export.sums import Sum
 from treeform.graph.export.unrolled import check_size
 from treeform.graph.graph import FlatGraph
 
+_SHOWN = 10
 MOST_NODES = 20_000  # of an expression, in which shared nodes are written out for each way to them
 
 
-def to_sql(graph: FlatGraph, table: str | None, dialect: str, keep: tuple[str, ...], column: str) -> str:
-    """See `DecisionGraph.to_sql`."""
-    from sqlglot import exp
+def to_sql(
+    graph: FlatGraph,
+    table: str | None,
+    dialect: str,
+    keep: tuple[str, ...],
+    column: str,
+    encoded: NDArray[np.float64] | None,
+) -> str:
+    """See `DecisionGraph.to_sql`; the rows are encoded."""
+    try:
+        from sqlglot import exp
+    except ImportError as error:
+        raise SpecError(
+            "the model cannot be written as SQL",
+            cause=f"the package sqlglot cannot be loaded: {error}",
+            fix="pip install 'treeform[export]'",
+        ) from None
 
     program = Program.of(graph, "SQL")
+    if encoded is not None:
+        _check_decided(graph, encoded)
     known = _dialects()
     if dialect not in known:
         raise SpecError(
@@ -32,7 +54,7 @@ def to_sql(graph: FlatGraph, table: str | None, dialect: str, keep: tuple[str, .
         entry = program.nodes[node]
         if isinstance(entry, Branch):
             yes, no = made[entry.yes].copy(), made[entry.no].copy()
-            made[node] = exp.Case(ifs=[exp.If(this=_condition(entry.condition), true=yes)], default=no)
+            made[node] = _choice(entry.condition, yes, no)
         else:
             made[node] = exp.convert(_plain(program.labels[entry]))
     answer = made[program.root]
@@ -43,6 +65,34 @@ def to_sql(graph: FlatGraph, table: str | None, dialect: str, keep: tuple[str, .
         return str(answer.sql(dialect=dialect, pretty=True)) + "\n"
     chosen = [*(_column(name) for name in keep), exp.alias_(answer, column, quoted=True)]
     return str(exp.select(*chosen).from_(exp.to_table(table)).sql(dialect=dialect, pretty=True)) + "\n"
+
+
+def _check_decided(graph: FlatGraph, encoded: NDArray[np.float64]) -> None:
+    """Refuse a model for whose hyperplanes rounding could decide about some of the rows."""
+    reached = graph.route(encoded)
+    open_rows: set[int] = set()
+    for test in graph.tests():
+        if test.form is None or test.passes:
+            continue
+        asked = Sum.of(0, test.form, graph.columns, test.threshold)
+        rows = np.flatnonzero(reached[:, test.node])
+        open_rows |= set(rows[sql_sums.undecided(asked, encoded[rows][:, list(test.form.features)])].tolist())
+    if open_rows:
+        raise SpecError(
+            f"SQL has no answer for {len(open_rows)} of the rows",
+            cause="their weighted sums are so close to a threshold that double precision could decide otherwise; "
+            f"rows (counted from 0): {', '.join(map(str, sorted(open_rows)[:_SHOWN]))}",
+            fix="export to Python, C, JavaScript or ONNX, which add up exactly",
+        )
+
+
+def _choice(condition: Condition | Sum, yes: Any, no: Any) -> Any:
+    from sqlglot import exp
+
+    if not isinstance(condition, Sum):
+        return exp.Case(ifs=[exp.If(this=_condition(condition), true=yes)], default=no)
+    sides = [exp.If(this=exp.Literal.number(at), true=way) for at, way in ((1, yes), (0, no))]
+    return exp.Case(this=sql_sums.side(condition), ifs=sides)
 
 
 def _condition(condition: Condition) -> Any:

@@ -1,6 +1,7 @@
 """A model for treelite's runtimes: a tree over a matrix of the tested columns, in double precision.
 
-The matrix has one column for each tested column of the user's table, NaN where a value is missing. Dates are days
+The matrix has one column for each tested column of the user's table, NaN where a value is missing, and after them one
+for each hyperplane: the double nearest to its exact sum. Dates are days
 since 1970-01-01, truth values 0 and 1, levels their position in the list of levels, and -1 a level that training did
 not have. The names, levels and labels stand in the model's attributes. Shared nodes of a diagram are written out for
 each way to them.
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 from treeform.data.columns import CATEGORY
 from treeform.errors import SpecError
 from treeform.graph.export.program import Branch, Condition, Kind, Program
+from treeform.graph.export.sums import Sum
 from treeform.graph.export.unrolled import check_size
 from treeform.graph.graph import FlatGraph
 from treeform.graph.labeljson import label_to_json
@@ -46,7 +48,10 @@ def to_treelite(graph: FlatGraph) -> Any:
 def matrix(graph: FlatGraph, encoded: NDArray[np.float64]) -> NDArray[np.float64]:
     """The tested columns of encoded rows, as the module says: (m, C) float64."""
     program = Program.of(graph, "a matrix")
-    made = np.empty((len(encoded), len(program.columns)))
+    forms = _forms(program)
+    made = np.empty((len(encoded), len(program.columns) + len(forms)))
+    if forms:
+        made[:, len(program.columns) :] = graph.tested(encoded)[:, [len(graph.columns) + f for f in forms]]
     for j, name in enumerate(program.columns):
         features = [f for f, column in enumerate(graph.columns) if column.source == name]
         column = graph.columns[features[0]]
@@ -68,7 +73,7 @@ def _builder(module: Any, program: Program) -> Any:
         threshold_type="float64",
         leaf_output_type="float64",
         metadata=module.Metadata(
-            num_feature=max(1, len(program.columns)),
+            num_feature=max(1, len(program.columns) + len(_forms(program))),
             task_type="kMultiClf",
             average_tree_output=False,
             num_target=1,
@@ -81,10 +86,25 @@ def _builder(module: Any, program: Program) -> Any:
         attributes={
             "columns": list(program.columns),
             "levels": {name: list(levels) for name, levels in program.levels.items()},
+            "sums": [
+                [
+                    {"weight": t.weight, "column": t.column.source, "of": t.what, "level": t.column.category}
+                    for t in asked.terms
+                ]
+                for asked in _forms(program).values()
+            ],
             "labels": [label_to_json(label) for label in program.labels],
             "never_missing": list(program.refusing),
         },
     )
+
+
+def _forms(program: Program) -> dict[int, Sum]:
+    """The linear forms that are tested, each with one of its tests."""
+    made: dict[int, Sum] = {}
+    for asked in program.sums:
+        made.setdefault(asked.form, asked)
+    return made
 
 
 class _Nodes:
@@ -94,6 +114,7 @@ class _Nodes:
         self.builder = builder
         self.program = program
         self.position = {name: j for j, name in enumerate(program.columns)}
+        self.forms = {form: len(self.position) + at for at, form in enumerate(_forms(program))}
         self.count = 1
 
     def write(self) -> None:
@@ -102,7 +123,7 @@ class _Nodes:
         for name in self.program.refusing:
             present, absent = self._two()
             self.builder.start_node(node)
-            self._number(name, sys.float_info.max, "<=", False, present, absent)
+            self._number(self.position[name], sys.float_info.max, "<=", False, present, absent)
             self.builder.end_node()
             self._leaf(absent, [0.0] * len(self.program.labels))
             node = present
@@ -131,13 +152,17 @@ class _Nodes:
         self.builder.leaf(scores)
         self.builder.end_node()
 
-    def _test(self, condition: Condition, yes: int, no: int) -> None:
+    def _test(self, condition: Condition | Sum, yes: int, no: int) -> None:
+        if isinstance(condition, Sum):
+            self._number(self.forms[condition.form], condition.threshold, "<=", False, yes, no)
+            return
+        at = self.position[condition.source]
         missing = condition.or_missing or condition.kind is Kind.IS_MISSING
         if condition.source in self.program.levels:
             known = self.program.levels[condition.source]
             asked = condition.value if isinstance(condition.value, tuple) else (condition.value,)
             self.builder.categorical_test(
-                self.position[condition.source],
+                at,
                 default_left=missing,
                 category_list=[] if condition.kind is Kind.IS_MISSING else [known.index(x) for x in asked],
                 category_list_right_child=False,
@@ -145,17 +170,17 @@ class _Nodes:
                 right_child_key=no,
             )
         elif condition.kind is Kind.IS_MISSING:
-            self._number(condition.source, -sys.float_info.max, "<", True, yes, no)
+            self._number(at, -sys.float_info.max, "<", True, yes, no)
         elif condition.kind is Kind.IS_TRUE:
-            self._number(condition.source, 0.5, ">", missing, yes, no)
+            self._number(at, 0.5, ">", missing, yes, no)
         else:
             assert isinstance(condition.value, float)
             sign = "<" if condition.kind is Kind.BEFORE else "<="
-            self._number(condition.source, condition.value, sign, missing, yes, no)
+            self._number(at, condition.value, sign, missing, yes, no)
 
-    def _number(self, name: str, threshold: float, sign: str, missing: bool, yes: int, no: int) -> None:
+    def _number(self, at: int, threshold: float, sign: str, missing: bool, yes: int, no: int) -> None:
         self.builder.numerical_test(
-            self.position[name],
+            at,
             threshold,
             default_left=missing,
             opname=sign,

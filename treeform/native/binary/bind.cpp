@@ -44,7 +44,7 @@ nb::dict to_dict(const Counters& c) {
 nb::dict to_dict(const Outcome& out) {
     nb::dict result;
     result["tree"] = to_object(out.tree), result["lower"] = out.lower, result["complete"] = out.complete;
-    result["memory"] = out.memory_stop, result["seconds"] = out.seconds, result["simd"] = out.simd.c_str();
+    result["seconds"] = out.seconds, result["simd"] = out.simd.c_str();
     result["rows"] = out.rows, result["planes"] = out.planes, result["lane_bits"] = out.lane_bits;
     result["counters"] = to_dict(out.counters);
     return result;
@@ -55,12 +55,16 @@ nb::dict binary(const Array<std::uint8_t, 2>& x, const Values& value, const Weig
     const Points points = points_of(x, value, weight);
     const Settings settings = settings_of(keywords, points);
     const double time_limit = keywords.real("time_limit");
+    const auto memory_limit = keywords.integer_as<std::size_t>("memory_limit");
     const nb::object poll = keywords.object("poll");
     keywords.finish();
     Control control;
+    control.limit_memory(memory_limit);
     Outcome out;
     run_tree_search(control, time_limit, poll, [&] { out = solve(points, settings, control); });
-    return to_dict(out);
+    nb::dict answer = to_dict(out);
+    add_memory(answer, control, out.memory_stop);
+    return answer;
 }
 
 }  // namespace
@@ -69,7 +73,7 @@ void bind(nb::module_& m) {
     m.def("binary", &binary, nb::arg("x"), nb::arg("value"), nb::arg("weight"), nb::arg("keywords"),
           "Solve for the cheapest decision tree over binary features; see treeform.engines.DL85. Keywords: depth, "
           "max_nodes, min_support, node_penalty, upper, start, strategy, rules, relaxation, step, order, exact_depth, "
-          "threads, memory, simd, use, time_limit, poll.");
+          "threads, memory, memory_limit, simd, use, time_limit, poll.");
     m.def(
         "binary_rules", [] { return to_list(rule_names()); }, "Names of the rules of CA-DL8.5 that were compiled in.");
 }

@@ -32,6 +32,7 @@ void run_blossom(const Points& points, const Settings& settings, Control& contro
     std::vector<std::exception_ptr> failures(std::max(1, settings.threads));
     std::mutex adding;
     const auto grow = [&](RowSets& rows, std::size_t worker) {
+        rows.limits = &control;
         Counters counters;
         try {
             Blossom search(rows, settings, shared, control);

@@ -26,6 +26,7 @@ Restarts::Restarts(const Points& points, const Settings& settings, Control& cont
     : points_(points), settings_(settings), control_(control), workers_(std::max(1, settings.threads)),
       failures_(workers_.size()) {
     auto row_sets = make_row_sets(points, settings);
+    row_sets->limits = &control;
     shared_ = std::make_unique<SharedIncumbent>(*row_sets, settings, control);
     workers_[0] =
         std::make_unique<Search>(std::move(row_sets), settings, *shared_, control, settings.memory / workers_.size());
@@ -139,9 +140,12 @@ bool Restarts::pass(const Rules* rules, std::uint64_t most) {
 void Restarts::work(std::size_t worker, const Rules* rules, std::uint64_t most) {
     try {
         auto& search = workers_[worker];
-        if (!search)
-            search = std::make_unique<Search>(make_row_sets(points_, settings_), settings_, *shared_, control_,
+        if (!search) {
+            auto row_sets = make_row_sets(points_, settings_);
+            row_sets->limits = &control_;
+            search = std::make_unique<Search>(std::move(row_sets), settings_, *shared_, control_,
                                               settings_.memory / workers_.size());
+        }
         search->pass(rules, most);
     } catch (...) {
         failures_[worker] = std::current_exception();

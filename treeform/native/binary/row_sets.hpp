@@ -4,6 +4,7 @@
 #include <atomic>
 #include <memory>
 
+#include "../common/stoppable.hpp"
 #include "node.hpp"
 
 namespace treeform::binary {
@@ -35,6 +36,7 @@ public:
     std::string simd;
     std::vector<std::vector<std::uint64_t>> literal;  // feature -> points where it is 1
     Counters* counters = nullptr;
+    const Stoppable* limits = nullptr;  // of memory, for tables of pairs
 
     static std::uint64_t hash(const std::vector<std::uint64_t>& cover);
     /// The cover that a path of literals stands for equals `cover`.

@@ -103,6 +103,12 @@ private:
     }
 };
 
+/// Enter in the answer whether memory ended the run (`by_engine`: by the engine's own count), and the bytes of a table
+/// that was refused.
+inline void add_memory(nb::dict& answer, const Stoppable& control, bool by_engine) {
+    answer["memory"] = by_engine || control.out_of_memory(), answer["refused"] = control.refused();
+}
+
 /// The reply of a Python poll, (stop, upper bound or None): true to stop.
 bool obey(const nb::object& reply, const std::function<void(std::int64_t)>& tighten);
 

@@ -8,9 +8,10 @@
 namespace treeform {
 namespace {
 
-/// The time to sleep before the next poll: not beyond the time limit, unless that has passed already.
+/// The time to sleep before the next look: not beyond the time limit, unless that has passed already.
 double pause(const Stoppable& control, double time_limit) {
     const double rest = time_limit - control.seconds();
+    if (control.limits_memory()) return control.is_half_full() ? kMemorySeconds / 8 : kMemorySeconds;
     return rest <= 0 ? kPollSeconds : std::clamp(rest, 0.001, kPollSeconds);
 }
 
@@ -27,10 +28,14 @@ void run_beside(Stoppable& control, double time_limit, const std::function<void(
         }
         control.finish();
     });
+    double next_poll = kPollSeconds;
     for (bool ended = false; !ended;) {
         if (control.seconds() >= time_limit) control.stop();
         ended = control.wait(pause(control, time_limit));
-        if (from_poll) continue;
+        if (!ended) control.watch_memory();
+        const bool early = control.limits_memory() && control.seconds() < std::min(next_poll, time_limit);
+        if (from_poll || (early && !ended)) continue;
+        next_poll = control.seconds() + kPollSeconds;
         try {
             if (poll()) control.stop();
         } catch (...) {  // the search has to end before the exception is thrown on

@@ -8,10 +8,12 @@
 namespace treeform {
 
 constexpr double kPollSeconds = 0.05;
+/// Between two looks at the memory of the process, where it is limited: what a search can fill in that time is little.
+constexpr double kMemorySeconds = 0.004;
 
 /// Runs `search` on a new thread and calls `poll` about twenty times a second, and once after the end. The search is
-/// asked to stop when `time_limit` seconds have passed, `poll` returns true, or `poll` throws. Returns when the search
-/// has ended; an exception of the search, or else of `poll`, is thrown here.
+/// asked to stop when `time_limit` seconds have passed, the memory is used up, `poll` returns true, or `poll` throws.
+/// Returns when the search has ended; an exception of the search, or else of `poll`, is thrown here.
 void run_beside(Stoppable& control, double time_limit, const std::function<void()>& search,
                 const std::function<bool()>& poll);
 

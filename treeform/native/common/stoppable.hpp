@@ -1,11 +1,16 @@
 #pragma once
 // What a search that runs on a thread of its own shares with the thread that started it: a stop flag that is read
-// often, a clock, a lock for what is handed over, and a condition variable that is signalled when the search ends.
+// often, a clock, a limit on memory, a lock for what is handed over, and a condition variable that is signalled when
+// the search ends.
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
+#include <new>
+
+#include "memory.hpp"
 
 namespace treeform {
 
@@ -45,11 +50,51 @@ public:
         return changed_.wait_for(lock, std::chrono::duration<double>(at_most), [this] { return finished_; });
     }
 
+    /// From here on the process may grow by that many bytes; 0: no limit. Less than `kLeastMemory` counts as that:
+    /// smaller amounts are lost among what the allocator keeps.
+    void limit_memory(std::size_t bytes) {
+        memory_limit_ = bytes ? std::max(bytes, kLeastMemory) : 0;
+        resident_before_ = memory_limit_ ? resident_bytes() : 0;
+    }
+    bool limits_memory() const { return memory_limit_ > 0; }
+    bool is_half_full() const { return half_full_; }
+    /// Ends the search if the process has grown beyond the limit; called by the thread that waits for the search.
+    void watch_memory() {
+        if (memory_limit_ == 0) return;
+        const std::size_t now = resident_bytes();
+        half_full_ = now > resident_before_ + memory_limit_ / 2;
+        if (now > resident_before_ + memory_limit_ - std::min(kept_free_.load(), memory_limit_ / 2)) stop_for_memory();
+    }
+    /// What comes after the search, such as writing the tree, needs that many bytes of the limit.
+    void keep_free(std::size_t bytes) { kept_free_.store(bytes); }
+    /// To be called before a table of that many bytes is built, which is refused if it cannot fit: into the limit, or
+    /// into the machine where there is none.
+    void check_table(std::size_t bytes) const {
+        const std::size_t most = memory_limit_ ? memory_limit_ : physical_bytes() / 4 * 3;
+        if (most == 0 || bytes <= most) return;
+        note_refused(bytes);
+        throw std::bad_alloc();
+    }
+    void note_refused(std::size_t bytes) const { refused_.store(bytes); }
+    void stop_for_memory() {
+        out_of_memory_.store(true);
+        stop();
+    }
+    bool out_of_memory() const { return out_of_memory_.load() || refused_.load() > 0; }
+    /// Bytes of the table that was refused; 0: none.
+    std::size_t refused() const { return refused_.load(); }
+
 protected:
     mutable std::mutex mutex_;
 
 private:
     static constexpr std::uint64_t kGroup = 16;
+    static constexpr std::size_t kLeastMemory = std::size_t{1} << 25;
+    std::size_t memory_limit_ = 0, resident_before_ = 0;
+    bool half_full_ = false;  // of the thread that watches
+    std::atomic<bool> out_of_memory_{false};
+    mutable std::atomic<std::size_t> refused_{0};
+    std::atomic<std::size_t> kept_free_{0};
     mutable std::atomic<std::int64_t> nodes_{0};
     Clock::time_point start_ = Clock::now();
     std::condition_variable changed_;

@@ -101,13 +101,17 @@ nb::dict continuous_totals(const Array<double, 2>& x, const Array<std::int32_t, 
     require(samples.test_cost >= 0, "a test's cost is negative");
     const Settings settings = settings_of(keywords, samples);
     const double time_limit = keywords.real("time_limit");
+    const auto memory_limit = keywords.integer_as<std::size_t>("memory_limit");
     const nb::object poll = keywords.object("poll");
     keywords.finish();
     Control control;
+    control.limit_memory(memory_limit);
     Outcome out;
     run_tree_search(
         control, time_limit, poll, [&] { out = solve(samples, settings, control); }, [&] { return control.take(); });
-    return to_dict(out);
+    nb::dict answer = to_dict(out);
+    add_memory(answer, control, out.memory_stop);
+    return answer;
 }
 
 }  // namespace
@@ -119,7 +123,7 @@ void bind(nb::module_& m) {
           "Solve for the cheapest decision tree over all thresholds under rows on totals; see "
           "treeform.engines.ContinuousTotals. Keywords: depth, min_support, min_flow, upper, start, start_key, "
           "test_cost, "
-          "memory, simd, threads, use, time_limit, poll.");
+          "memory, memory_limit, simd, threads, use, time_limit, poll.");
 }
 
 }  // namespace treeform::continuous_totals

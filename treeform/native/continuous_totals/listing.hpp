@@ -3,6 +3,7 @@
 #include <deque>
 #include <functional>
 
+#include "../common/cold.hpp"
 #include "../contree/all_splits.hpp"
 #include "../contree/search.hpp"
 #include "stumps.hpp"
@@ -46,12 +47,15 @@ public:
         Sums sums, left, right;
         Collector<K> own, a, b;
 
-        explicit Frame(int features) : searches(features), whole_by(features), turn(features), work(features) {}
+        TREEFORM_COLD explicit Frame(int features)
+            : searches(features), whole_by(features), turn(features), work(features) {}
+        TREEFORM_COLD ~Frame() = default;
     };
 
-    Listing(Workshop<W> workshop, const std::vector<Active>& active)
+    TREEFORM_COLD Listing(Workshop<W> workshop, const std::vector<Active>& active)
         : shop(workshop), amounts(shop.data.samples, shop.data.prices, active, shop.settings.dominance),
           stumps(shop.data, shop.settings, amounts), penalty(shop.data.prices.test) {}
+    TREEFORM_COLD ~Listing() = default;
 
     Workshop<W> shop;
     Amounts<K> amounts;
@@ -59,7 +63,8 @@ public:
     Cost penalty;  // of a test
 
     Frame& frame(int level) {
-        while (frames_.size() <= static_cast<std::size_t>(level)) frames_.emplace_back(shop.data.table.features);
+        if (frames_.size() <= static_cast<std::size_t>(level)) [[unlikely]]
+            add_frames(level);
         return frames_[level];
     }
 
@@ -124,25 +129,30 @@ public:
         return join(at, here.a.list, here.b.list);
     }
 
-    /// Bounds of the node at one level less, and the order of its features; returns the least bound.
-    Cost prepare(int level, Frame& here, const Node& node, int depth, const Cost* inherited, Test& hint) {
+    struct Whole {  // bounds of a node at one level less
+        Cost loose, supported;  // whatever the support, and with it
+    };
+    /// Bounds of the node at one level less, and the order of its features.
+    Whole prepare(int level, Frame& here, const Node& node, int depth, const Cost* inherited, Test& hint) {
         const Cost constant = leaf(here.sums);
         const auto whole = shop.search.solve(
-            level + 1, {node, depth - 1, contree::full_tree(depth - 1), constant + 1, 0, 0, 0, nullptr, hint},
+            level + 1,
+            {node, depth - 1, contree::full_tree(depth - 1), constant + 1, shop.data.support, 0, 0, nullptr, hint},
             here.whole_by.data());
         for (auto& bound : here.whole_by) bound = std::min(bound, constant);
         if (hint.feature < 0) hint = whole.as_test();
         contree::order_features(here.turn, inherited, here.whole_by, hint);
         shop.search.turn_to_another(level);
         for (auto& one : here.searches) one.open = false;
-        return std::min(whole.lower, constant);
+        const Cost loose = std::min(whole.lower, constant);
+        return {loose, std::min(std::max(whole.proven, loose), constant)};
     }
     /// Start on feature f unless that has been done; returns a cut to begin with, or 0.
-    std::uint32_t open(contree::IntervalSearch<W>& one, const Node& node, int f, Cost whole,
+    std::uint32_t open(contree::IntervalSearch<W>& one, const Node& node, int f, Whole whole,
                        const std::vector<Cost>& whole_by, Test hint) const {
         if (one.open) return 0;
-        one.cuts.take(shop.data.table, node, f, 0);
-        one.begin(shop.rules, shop.data.table.features, node.total_mass, whole, whole, whole_by.data());
+        one.cuts.take(shop.data.table, node, f, shop.data.support);
+        one.begin(shop.rules, shop.data.table.features, node.total_mass, whole.loose, whole.supported, whole_by.data());
         return hint.feature == f ? hint.key : 0;
     }
     /// Evaluate the split that `work` was picked for, and join its fronts if it is alive. Returns the limit from there
@@ -151,16 +161,21 @@ public:
                   contree::SplitWork<W>& work, const Join& join) {
         const Cost room = limit + 1 - penalty;
         shop.control.check();
-        shop.search.evaluate(level, {node, depth, contree::full_tree(depth), limit + 1, 0, 0, 0, nullptr, {}}, test,
-                             room, room, work);
+        shop.search.evaluate(level,
+                             {node, depth, contree::full_tree(depth), limit + 1, shop.data.support, 0, 0, nullptr, {}},
+                             test, room, room, work);
         return work.found ? fronts_at(level, here, depth, test, limit, work, join) : limit;
     }
 
 private:
     std::deque<Frame> frames_;
 
+    TREEFORM_COLD void add_frames(int level) {
+        while (frames_.size() <= static_cast<std::size_t>(level)) frames_.emplace_back(shop.data.table.features);
+    }
+
     bool splits_of_two(Frame& here, const Node& node, Cost limit, const Cost* inherited, Test hint, const Join& join) {
-        const Task task{node, 2, contree::full_tree(2), limit + 1, 0, 0, 0, inherited, hint};
+        const Task task{node, 2, contree::full_tree(2), limit + 1, shop.data.support, 0, 0, inherited, hint};
         bool stopped = false;
         shop.two.for_each(task, limit + 1, [&](const Split& split) -> Cost {
             if (stopped) return 0;
@@ -201,7 +216,7 @@ private:
 
     bool splits_above(int level, Frame& here, const Node& node, int depth, Cost limit, const Cost* inherited, Test hint,
                       const Join& join) {
-        const Cost whole = prepare(level, here, node, depth, inherited, hint);
+        const Whole whole = prepare(level, here, node, depth, inherited, hint);
         for (const int f : here.turn) {
             if (inherited && inherited[f] > limit) continue;
             auto& one = here.searches[f];

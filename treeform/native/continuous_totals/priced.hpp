@@ -7,8 +7,10 @@
 // distances in what samples can pay at most: more samples never cost less, and moving one between two sides changes
 // either by no more than that.
 #include <algorithm>
+#include <limits>
 #include <vector>
 
+#include "../common/cold.hpp"
 #include "../contree/table.hpp"
 #include "prices.hpp"
 
@@ -24,8 +26,11 @@ struct Priced {
     contree::Node<W> root;
     Prices prices;
     std::vector<Cost> row_price;  // [row * labels + label], with the weight
+    Cost support = 0;  // that every leaf has; 0 where the weights of samples are too large for the widths of prices
 
-    Priced(const Samples& s, std::vector<contree::RankedColumn>& columns, Control& control) : samples(s) {
+    TREEFORM_COLD Priced(const Samples& s, std::vector<contree::RankedColumn>& columns, Amount min_support,
+                         Control& control)
+        : samples(s) {
         const std::vector<std::int32_t> none(s.n, 0);
         contree::Rows rows;
         rows.x = s.x, rows.n = s.n, rows.features = s.features, rows.label = none.data();
@@ -37,6 +42,7 @@ struct Priced {
         table.weight.assign(s.n + 1, 0), table.mass.assign(s.n + 1, 0);
         table.delta.assign(s.n + 1, 0);
         row_price.assign((s.n + 1) * s.labels, 0);
+        set_support(min_support);
     }
 
     void set(const Prices& now) {
@@ -66,6 +72,15 @@ struct Priced {
 private:
     int classes() const { return samples.labels == 2 ? 2 : std::max(3, samples.kinds); }
 
+    /// A price is no weight: what samples count for a minimum support stands beside it.
+    void set_support(Amount least) {
+        Wide total = 0;
+        for (std::size_t i = 0; i < samples.n; ++i) total += samples.weight_of(i);
+        if (least <= 1 || total > std::numeric_limits<Cost>::max() / 4) return;
+        support = static_cast<Cost>(least);
+        table.supporting.assign(samples.n + 1, 0);
+        for (std::size_t i = 0; i < samples.n; ++i) table.supporting[i] = static_cast<Cost>(samples.weight_of(i));
+    }
     void set_row(std::size_t i) {
         const int labels = samples.labels, kind = samples.kind[i];
         const Amount* price = prices.leaf.data() + static_cast<std::size_t>(kind) * labels;

@@ -16,8 +16,8 @@ public:
     using typename Base::Key;
     using typename Base::Task;
 
-    /// A split of the whole node, and the best trees of at most one test on its sides. `by_left` and `by_right` are
-    /// bounds per second feature, exact where they matter.
+    /// A split of the whole node, and bounds of the best trees of at most one test on its sides, with the task's
+    /// support. `by_left` and `by_right` are bounds per second feature without it, exact where they matter.
     struct Split {
         Test test;
         std::size_t rows;  // on the left
@@ -28,8 +28,7 @@ public:
     /// Returns the upper bound from there on.
     using Visit = std::function<Cost(const Split&)>;
 
-    /// Visit every split whose sides' best trees cost less than `upper` with it. Requirements on leaves are left
-    /// aside.
+    /// Visit every split whose sides' best trees cost less than `upper` with it.
     void for_each(const Task& task, Cost upper, const Visit& visit) {
         begin(task);
         for (const int f : turn()) visit_feature(task, f, upper, visit);
@@ -39,11 +38,12 @@ public:
     /// in between.
     void begin(const Task& task) {
         this->control_.count(this->counters_.nodes);
-        this->support_ = 0;
+        this->support_ = task.support;
         this->left_.weight = task.node.weight;
-        this->left_.prepare(this->table_);
+        this->left_.prepare(this->table_.losses, this->table_.cost);
         this->lanes_.lay_out(task.node, this->control_);
         Answer<Cost> ignored;
+        ignored.value = Base::kInf;
         whole_node_ = this->whole_node(this->left_.leaf, ignored);
         order_features(this->turn_, task.inherited, this->whole_, task.hint);
     }
@@ -56,8 +56,9 @@ public:
         const Cost whole = whole_node_;
         auto& search = this->search_;
         auto &by_left = this->by_left_, &by_right = this->by_right_;
-        search.cuts.take(this->table_, task.node, f, 0);
-        search.begin(this->rules_, this->table_.features, task.node.total_mass, whole, whole, this->whole_.data());
+        search.cuts.take(this->table_, task.node, f, task.support);
+        search.begin(this->rules_, this->table_.features, task.node.total_mass, whole, this->supported_whole_,
+                     this->whole_.data());
         if (search.cuts.empty()) return;
         this->lanes_.forget_keys();
         this->prefixes_.begin(task.node, f);
@@ -66,16 +67,19 @@ public:
             this->control_.check();
             Answer<Cost> at;
             at.value = upper;
+            if (task.support > 0 && this->drop_interval(task, f, 0, pick, at)) continue;
             const auto found = this->evaluate(task, f, 0, pick, at);
             search.settle(pick, upper - this->penalty_, found, by_left.data(), by_right.data(), this->counters_);
             if (!at.found) continue;
             const Cost room = upper - this->penalty_;
             const std::uint32_t key = search.cuts.key(pick.cut);
-            sharpen(f, static_cast<Key>(key), room - found.right, room - found.left);
+            const Cost least_left = std::max(found.left, found.supported_left),
+                       least_right = std::max(found.right, found.supported_right);
+            sharpen(f, static_cast<Key>(key), room - least_right, room - least_left);
             upper = visit(Split{{f, key},
                                 static_cast<std::size_t>(pick.cut),
-                                found.left,
-                                found.right,
+                                least_left,
+                                least_right,
                                 by_left.data(),
                                 by_right.data()});
         }

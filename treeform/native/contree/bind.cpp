@@ -37,7 +37,7 @@ Settings settings_of(Keywords& keywords) {
     Settings s;
     s.depth = keywords.integer_as<int>("depth"), s.max_nodes = keywords.integer("max_nodes");
     s.min_support = keywords.integer("min_support"), s.node_penalty = keywords.integer("node_penalty");
-    s.upper = keywords.integer_or("upper", kNone), s.gap = keywords.integer("gap");
+    s.gap = keywords.integer("gap");
     const Names prune = keywords.names("prune");
     s.neighbourhood = prune("neighbourhood"), s.shrinking = prune("shrinking");
     s.subinterval = prune("subinterval"), s.features = prune("features");
@@ -59,24 +59,103 @@ nb::dict to_dict(const Counters& c) {
 nb::dict to_dict(const Outcome& out) {
     nb::dict result;
     result["tree"] = to_object(out.tree), result["lower"] = out.lower, result["complete"] = out.complete;
-    result["memory"] = out.stopped_by_memory, result["seconds"] = out.seconds, result["simd"] = out.simd.c_str();
+    result["seconds"] = out.seconds, result["simd"] = out.simd.c_str();
     result["width"] = out.width.c_str(), result["counters"] = to_dict(out.counters);
     return result;
+}
+
+nb::dict solve(const Rows& rows, const Settings& settings, double time_limit, const nb::object& poll,
+               const Away& away) {
+    Control control(settings.upper, settings.memory_limit);
+    Engine engine(rows, settings, control, away);
+    run_tree_search(control, time_limit, poll, [&] { engine.solve(); }, [&] { return engine.improvements(); });
+    nb::dict answer = to_dict(engine.outcome());
+    add_memory(answer, control, false);
+    return answer;
 }
 
 nb::dict contree(const Array<double, 2>& x, const Array<std::int32_t, 1>& y, const Weights& weight, const Costs& cost,
                  const nb::kwargs& given) {
     Keywords keywords(given);
     const Rows rows = rows_of(x, y, weight, cost, keywords.integer_as<int>("classes"));
-    const Settings settings = settings_of(keywords);
+    Settings settings = settings_of(keywords);
+    settings.upper = keywords.integer_or("upper", kNone);
     const double time_limit = keywords.real("time_limit");
     const nb::object poll = keywords.object("poll");
     keywords.finish();
-    Control control(settings.upper, settings.memory_limit);
-    Engine engine(rows, settings, control);
-    run_tree_search(control, time_limit, poll, [&] { engine.solve(); }, [&] { return engine.improvements(); });
-    return to_dict(engine.outcome());
+    return solve(rows, settings, time_limit, poll, {});
 }
+
+Message message_of(const nb::object& array) {
+    const auto numbers = nb::cast<Array<std::int64_t, 1>>(array);
+    require_aligned(numbers);
+    return Message(numbers.data(), numbers.data() + numbers.shape(0));
+}
+
+/// As `contree`, with the splits of the root evaluated by a Python callable, from `callers` threads.
+nb::dict contree_distributed(const Array<double, 2>& x, const Array<std::int32_t, 1>& y, const Weights& weight,
+                             const Costs& cost, const nb::object& evaluate, const nb::kwargs& given) {
+    Keywords keywords(given);
+    const Rows rows = rows_of(x, y, weight, cost, keywords.integer_as<int>("classes"));
+    Settings settings = settings_of(keywords);
+    settings.upper = keywords.integer_or("upper", kNone);
+    settings.callers = keywords.integer_as<int>("callers");
+    require(settings.callers >= 1 && settings.callers <= 4096, "the callers are not between 1 and 4096");
+    const double time_limit = keywords.real("time_limit");
+    const nb::object poll = keywords.object("poll");
+    keywords.finish();
+    return solve(rows, settings, time_limit, poll, [&](const Message& question) {
+        const nb::gil_scoped_acquire gil;
+        const nb::object reply = evaluate(to_array(question));
+        return reply.is_none() ? Message{} : message_of(reply);
+    });
+}
+
+/// Evaluates splits for `contree_distributed`; holds the arrays that it is given.
+class Evaluator {
+public:
+    Evaluator(Array<double, 2> x, Array<std::int32_t, 1> y, Weights weight, Costs cost, const nb::kwargs& given)
+        : x_(std::move(x)), y_(std::move(y)), weight_(std::move(weight)), cost_(std::move(cost)) {
+        Keywords keywords(given);
+        rows_ = rows_of(x_, y_, weight_, cost_, keywords.integer_as<int>("classes"));
+        settings_ = settings_of(keywords);
+        keywords.finish();
+        settings_.threads = 1;
+        control_ = std::make_unique<Control>(kNone, settings_.memory_limit);
+        engine_ = std::make_unique<Engine>(rows_, settings_, *control_);
+    }
+
+    /// The reply; None when `poll` returned true, or memory ran out. Not for two threads at a time.
+    nb::object evaluate(const nb::object& question, const nb::object& poll) {
+        const Message asked = message_of(question);
+        Message reply;
+        control_->stopping = false;
+        Stoppable beside;
+        const auto search = [&] {
+            try {
+                reply = engine_->evaluate(asked);
+            } catch (const Stopped&) {
+                reply.clear();
+            }
+        };
+        run_without_gil(beside, std::numeric_limits<double>::infinity(), search, [&] {
+            const bool stop = nb::cast<bool>(poll());
+            if (stop) control_->stop();
+            return stop;
+        });
+        return reply.empty() ? nb::none() : to_array(reply);
+    }
+
+private:
+    Array<double, 2> x_;
+    Array<std::int32_t, 1> y_;
+    Weights weight_;
+    Costs cost_;
+    Rows rows_;
+    Settings settings_;
+    std::unique_ptr<Control> control_;
+    std::unique_ptr<Engine> engine_;
+};
 
 }  // namespace
 
@@ -86,6 +165,18 @@ void bind(nb::module_& m) {
           "Solve for the cheapest decision tree over continuous features; see treeform.engines.ConTree. Keywords: "
           "classes, depth, max_nodes, min_support, node_penalty, upper, gap, prune, threads, simd, memory_limit, "
           "time_limit, poll.");
+    m.def("contree_distributed", &contree_distributed, nb::arg("x"), nb::arg("y"), nb::arg("weight").none(),
+          nb::arg("cost").none(), nb::arg("evaluate"), nb::arg("keywords"),
+          "As `contree`, but splits of the root are evaluated by evaluate(int64 array), which returns the reply of a "
+          "ContreeEvaluator, or None to stop. Keywords: those of `contree`, and callers, the number of threads that "
+          "call it.");
+    nb::class_<Evaluator>(m, "ContreeEvaluator",
+                          "Evaluates splits of the root on the same rows. Keywords: those of `contree` but upper, "
+                          "time_limit and poll.")
+        .def(nb::init<Array<double, 2>, Array<std::int32_t, 1>, Weights, Costs, const nb::kwargs&>(), nb::arg("x"),
+             nb::arg("y"), nb::arg("weight").none(), nb::arg("cost").none(), nb::arg("keywords"))
+        .def("evaluate", &Evaluator::evaluate, nb::arg("question"), nb::arg("poll"),
+             "The reply to a question; None once poll() returned true.");
     m.def(
         "simd_available", [](nb::str simd) { return simd_available(simd.c_str()); }, nb::arg("simd"),
         "Whether the scans of that instruction set run on this processor.");

@@ -15,19 +15,17 @@ namespace treeform::contree {
 class Control : public ReportingControl<Improvement> {
 public:
     explicit Control(std::int64_t upper, std::size_t memory_limit = 0)
-        : ReportingControl(upper), memory_limit_(memory_limit) {}
+        : ReportingControl(upper), memory_limit_(memory_limit) {
+        limit_memory(memory_limit);
+    }
 
     /// Stop if that many bytes are more than allowed.
     void check_memory(std::size_t bytes) {
         if (memory_limit_ == 0 || bytes <= memory_limit_) return;
+        note_refused(bytes);
         stop_for_memory();
         throw Stopped{};
     }
-    void stop_for_memory() {
-        out_of_memory_.store(true);
-        stop();
-    }
-    bool out_of_memory() const { return out_of_memory_.load(); }
     /// From here on plans can be converted to trees.
     void set_ready() { ready_.store(true, std::memory_order_release); }
     bool ready() const { return ready_.load(std::memory_order_acquire); }
@@ -57,7 +55,7 @@ public:
     }
 
 private:
-    std::atomic<bool> out_of_memory_{false}, ready_{false};
+    std::atomic<bool> ready_{false};
     std::size_t memory_limit_;   // bytes; 0: none
     PlanPtr best_;
     std::int64_t best_cost_ = kNone;

@@ -87,8 +87,8 @@ private:
 
     void leave(const Table<W>& table, const Id* rows, int n, Cost support) {
         int low = 0, high = n;
-        for (Cost sum = 0; low < n && sum < support; ++low) sum += table.weight_of(rows[low]);
-        for (Cost sum = 0; high > 0 && sum < support; --high) sum += table.weight_of(rows[high - 1]);
+        for (Cost sum = 0; low < n && sum < support; ++low) sum += table.support_of(rows[low]);
+        for (Cost sum = 0; high > 0 && sum < support; --high) sum += table.support_of(rows[high - 1]);
         first_ = after(std::max(first_, low), last_);
         last_ = before(std::min(last_, high), first_);
     }

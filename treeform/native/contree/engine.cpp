@@ -10,11 +10,18 @@
 
 namespace treeform::contree {
 
+// The widest of them serves the search for totals, too.
+template class DepthTwo<Huge>;
+template class Search<Huge>;
+template class Rebuild<Huge>;
+template void load<Huge>(const Rows&, const Losses&, std::vector<RankedColumn>&, Table<Huge>&, Node<Huge>&, Control&);
+
 /// A search, whatever the width of its numbers.
 class WidthSearch {
 public:
     virtual ~WidthSearch() = default;
     virtual void search() = 0;
+    virtual Message evaluate(const Message& question) = 0;
     virtual FlatTree tree(const PlanPtr& plan) const = 0;
     virtual void conclude(Outcome& out) = 0;
 };
@@ -24,19 +31,21 @@ namespace {
 template <class W>
 class SearchAs final : public WidthSearch {
 public:
-    SearchAs(const Rows& rows, const Settings& settings, const Losses& losses, std::vector<RankedColumn>& columns,
-             Control& control, const char* width)
+    TREEFORM_COLD SearchAs(const Rows& rows, const Settings& settings, const Losses& losses,
+                           std::vector<RankedColumn>& columns, Control& control, const Away& away, const char* width)
         : settings_(settings), control_(control), width_(width),
           scans_(choose_scans<typename W::Key, typename W::Sum>(settings.simd.c_str())) {
         load(rows, losses, columns, table_, node_, control);
-        root_ = std::make_unique<Root<W>>(table_, node_, settings_, control_, scans_);
+        root_ = std::make_unique<Root<W>>(table_, node_, settings_, control_, scans_, away);
     }
 
     void search() override { answer_ = root_->solve(start_bound()), complete_ = true; }
 
+    Message evaluate(const Message& question) override { return root_->evaluate(question); }
+
     FlatTree tree(const PlanPtr& plan) const override { return Rebuild<W>(table_, settings_).tree(node_, plan); }
 
-    void conclude(Outcome& out) override {
+    TREEFORM_COLD void conclude(Outcome& out) override {
         out.complete = complete_;
         out.lower = (complete_ ? answer_.proven : root_->lower()) + table_.losses.offset;
         out.counters = root_->counters();
@@ -61,8 +70,10 @@ private:
     }
 };
 
-std::unique_ptr<WidthSearch> prepare(const Rows& rows, const Settings& settings, const Losses& losses,
-                                     Control& control) {
+std::unique_ptr<WidthSearch> prepare(const Rows& rows, const Settings& settings, const Losses& losses, Control& control,
+                                     const Away& away) {
+    // A value, a rank and a place in the order of each cell: what sorting leaves, before any search.
+    control.check_table(rows.n * rows.features * (sizeof(double) + 2 * sizeof(std::uint32_t)));
     std::vector<RankedColumn> columns(rows.features);
     std::size_t values = 0;
     RankSorter sorter;
@@ -75,7 +86,7 @@ std::unique_ptr<WidthSearch> prepare(const Rows& rows, const Settings& settings,
     const bool small_sums = values < 65535 && losses.max_step < 32000 && lane * losses.max_step < 32000;
     const bool small_costs = std::max(losses.total_mass, losses.total_weight) < (std::int64_t{1} << 28);
     const auto as = [&]<class W>(const char* width) -> std::unique_ptr<WidthSearch> {
-        return std::make_unique<SearchAs<W>>(rows, settings, losses, columns, control, width);
+        return std::make_unique<SearchAs<W>>(rows, settings, losses, columns, control, away, width);
     };
     if (small_sums && small_costs && rows.n < 65535) return as.template operator()<Narrow>("narrow");
     if (small_sums && small_costs) return as.template operator()<Medium>("medium");
@@ -99,8 +110,8 @@ FlatTree best_leaf(const Rows& rows, const Losses& losses) {
 
 }  // namespace
 
-Engine::Engine(const Rows& rows, const Settings& settings, Control& control)
-    : rows_(rows), settings_(settings), control_(control), losses_(Losses::of(rows)),
+Engine::Engine(const Rows& rows, const Settings& settings, Control& control, Away away)
+    : rows_(rows), settings_(settings), control_(control), away_(std::move(away)), losses_(Losses::of(rows)),
       too_few_rows_(losses_.total_weight < settings.min_support) {
     // A test that costs more than all rows together is never used.
     settings_.node_penalty = std::min(settings_.node_penalty, losses_.total_mass + 1);
@@ -112,13 +123,18 @@ Engine::~Engine() = default;
 void Engine::solve() {
     if (too_few_rows_) return;
     try {
-        search_ = prepare(rows_, settings_, losses_, control_);
+        search_ = prepare(rows_, settings_, losses_, control_, away_);
         control_.set_ready();
         search_->search();
     } catch (const Stopped&) {
     } catch (const std::bad_alloc&) {
         control_.stop_for_memory();
     }
+}
+
+Message Engine::evaluate(const Message& question) {
+    if (!search_) search_ = prepare(rows_, settings_, losses_, control_, away_);
+    return search_->evaluate(question);
 }
 
 std::vector<Improvement> Engine::improvements() const {
@@ -148,7 +164,6 @@ Outcome Engine::outcome() const {
         out.tree = best_leaf(rows_, losses_);
         if (out.tree.cost >= settings_.upper) out.tree = {};
     }
-    out.stopped_by_memory = control_.out_of_memory();
     return out;
 }
 

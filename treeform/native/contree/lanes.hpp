@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "../common/cold.hpp"
 #include "scan.hpp"
 #include "spread.hpp"
 #include "table.hpp"
@@ -33,8 +34,10 @@ public:
     Lanes(const Table<W>& table, const ScanTable<Key, Sum>& scans)
         : table_(table), scans_(scans), lanes_(table.features) {}
 
-    void release() { std::vector<Lane>(lanes_.size()).swap(lanes_), std::vector<std::uint16_t>().swap(labels_); }
-    std::size_t bytes() const {
+    TREEFORM_COLD void release() {
+        std::vector<Lane>(lanes_.size()).swap(lanes_), std::vector<std::uint16_t>().swap(labels_);
+    }
+    TREEFORM_COLD std::size_t bytes() const {
         std::size_t sum = labels_.capacity() * sizeof(std::uint16_t);
         for (const auto& lane : lanes_)
             sum += lane.order.capacity() * sizeof(Id) + lane.key.capacity() * sizeof(Key)
@@ -132,7 +135,7 @@ private:
         for (Cost sum = 0; sum < support;) {
             if (place == (Step > 0 ? n_ : 0)) return false;
             const std::size_t at = row * kLanes + column;
-            const Cost weight = table_.weight.empty() ? Cost{1} : table_.weight[lane.order[at]];
+            const Cost weight = table_.support_of(lane.order[at]);
             sum += (lane.key[at] < key) == left ? weight : Cost{0};
             place += Step, row += Step;
             if (row >= rows_) row = Step > 0 ? 0 : rows_ - 1, column += Step;

@@ -2,6 +2,7 @@
 // Input and output of the engine, in whole numbers. No algorithm here.
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <string>
@@ -32,6 +33,8 @@ struct Settings {
     std::int64_t gap = 0;
     bool neighbourhood = true, shrinking = true, subinterval = true, features = true;
     int threads = 1;
+    int ahead = 32;  // splits of the root that may be in work at a time, whoever evaluates them
+    int callers = 0;  // threads that hand splits to others and wait for them
     int steps = 0;  // not 0: so many thresholds of a feature above depth two; finds trees, proves nothing
     std::size_t memory_limit = 0;   // bytes, about; 0: none
     std::string simd = "auto";
@@ -52,6 +55,15 @@ struct Counters {
         bounded += other.bounded, pruned_neighbourhood += other.pruned_neighbourhood;
         pruned_shrinking += other.pruned_shrinking, pruned_subinterval += other.pruned_subinterval;
         pruned_features += other.pruned_features;
+    }
+    /// What was done since then.
+    Counters since(const Counters& then) const {
+        Counters more = *this;
+        more.nodes -= then.nodes, more.splits -= then.splits, more.scans -= then.scans, more.gathers -= then.gathers;
+        more.bounded -= then.bounded, more.pruned_neighbourhood -= then.pruned_neighbourhood;
+        more.pruned_shrinking -= then.pruned_shrinking, more.pruned_subinterval -= then.pruned_subinterval;
+        more.pruned_features -= then.pruned_features;
+        return more;
     }
 };
 
@@ -76,11 +88,15 @@ struct Plan {
 };
 using PlanPtr = std::shared_ptr<const Plan>;
 
+/// A split of the root that is to be evaluated elsewhere, or what came of it; see away.hpp.
+using Message = std::vector<std::int64_t>;
+/// Gives the reply to a question; an empty one when the search has to stop. Called from several threads.
+using Away = std::function<Message(const Message&)>;
+
 struct Outcome {
     FlatTree tree;                 // with the cheapest leaf when stopped early; empty: none costs less than `upper`
     std::int64_t lower = 0;        // no tree costs less
     bool complete = false;         // the search ran to its end
-    bool stopped_by_memory = false;
     double seconds = 0;
     Counters counters;
     std::string simd, width;

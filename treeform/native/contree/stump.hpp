@@ -32,7 +32,11 @@ public:
         std::fill(below_.begin(), below_.end(), Cost{0});
         above_ = weight;
         Cost under = 0, over = 0;
-        for (const auto w : weight) over += w;
+        if (support > 0)
+            for (std::size_t k = 0; k < node.n; ++k) {
+                const Id row = node.order(feature)[k];
+                if (!outer_rank || (outer_rank[row] < outer.key) == left) over += table_.support_of(row);
+            }
         bool any = false;
         std::uint32_t previous = 0;
         const Id* rows = node.order(feature);
@@ -40,11 +44,12 @@ public:
             const Id row = rows[k];
             if (outer_rank && (outer_rank[row] < outer.key) != left) continue;
             const std::uint32_t key = rank[row];
-            if (any && key != previous && under >= support && over >= support) consider(feature, key, best);
+            const bool supported = support == 0 || (under >= support && over >= support);
+            if (any && key != previous && supported) consider(feature, key, best);
             any = true, previous = key;
-            const Cost w = table_.weight_of(row);
+            const Cost w = table_.weight_of(row), counted = table_.support_of(row);
             const auto y = table_.label[row];
-            below_[y] += w, above_[y] -= w, under += w, over -= w;
+            below_[y] += w, above_[y] -= w, under += counted, over -= counted;
         }
     }
 

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "../common/cold.hpp"
 #include "control.hpp"
 #include "divide.hpp"
 #include "problem.hpp"
@@ -74,11 +75,13 @@ struct Table {
     std::vector<std::vector<double>> values;   // [feature]: the distinct values
     std::vector<std::uint16_t> label;          // [row], padded
     std::vector<Cost> weight, mass;            // [row], padded with 0; empty when plain
+    std::vector<Cost> supporting;  // [row], padded with 0: what it counts for a minimum support; empty: its weight
     std::vector<Sum> delta;                    // two classes: cost of predicting 0 minus cost of predicting 1
 
     std::size_t bytes() const { return n * features * sizeof(Key) + n * (2 + 2 * sizeof(Cost)); }
     Cost weight_of(Id row) const { return weight.empty() ? Cost{1} : weight[row]; }
     Cost mass_of(Id row) const { return mass.empty() ? Cost{1} : mass[row]; }
+    Cost support_of(Id row) const { return supporting.empty() ? weight_of(row) : supporting[row]; }
 };
 
 /// The rows of a subproblem: for every feature the same rows, sorted by that feature, with their ranks in it and their
@@ -113,6 +116,15 @@ struct Node {
         if (rows.size() < all) rows.resize(all), keys.resize(all), labels.resize(all);
     }
 };
+
+/// What the rows of a node count for a minimum support.
+template <class W>
+typename W::Cost support_of(const Table<W>& table, const Node<W>& node) {
+    if (table.supporting.empty()) return node.total_weight;
+    typename W::Cost sum = 0;
+    for (std::size_t k = 0; k < node.n; ++k) sum += table.supporting[node.order(0)[k]];
+    return sum;
+}
 
 template <class W>
 void add_totals(const Table<W>& table, Node<W>& node) {
@@ -221,8 +233,8 @@ void partition(const Table<W>& table, const Node<W>& node, Test test, Outer<W>& 
 
 /// The table in the widths of W, and the node of all rows.
 template <class W>
-void load(const Rows& rows, const Losses& losses, std::vector<RankedColumn>& columns, Table<W>& table, Node<W>& root,
-          Control& control) {
+TREEFORM_COLD void load(const Rows& rows, const Losses& losses, std::vector<RankedColumn>& columns, Table<W>& table,
+                        Node<W>& root, Control& control) {
     using Key = typename W::Key;
     table.n = rows.n, table.features = static_cast<int>(rows.features),
     table.classes = table.predictions = rows.classes;
@@ -231,7 +243,6 @@ void load(const Rows& rows, const Losses& losses, std::vector<RankedColumn>& col
     table.label.assign(rows.label, rows.label + rows.n);
     table.label.push_back(kNoLabel);
     root.n = rows.n;
-    root.reserve(rows.n, table.features);
     root.weight.assign(rows.classes, 0);
     if (!table.plain) table.weight.assign(rows.n + 1, 0), table.mass.assign(rows.n + 1, 0);
     if (rows.classes == 2) table.delta.assign(rows.n + 1, 0);
@@ -248,7 +259,13 @@ void load(const Rows& rows, const Losses& losses, std::vector<RankedColumn>& col
     }
     add_totals(table, root);
     table.rank.resize(rows.features), table.values.resize(rows.features);
-    control.check_memory(rows.n * rows.features * (2 * sizeof(Key) + sizeof(typename W::Id) + 2));
+    const std::size_t cells = rows.n * rows.features;
+    control.check_memory(cells * (2 * sizeof(Key) + sizeof(typename W::Id) + 2));
+    // Beside it are the sorted columns: 16 bytes a cell, which are given back column by column.
+    control.check_table(cells * (16 + sizeof(Key) + sizeof(typename W::Id) + 2));
+    // The tree is written with both sides of its tests in hand, which are as large as the node.
+    control.keep_free(cells * (sizeof(Key) + (sizeof(Key) + sizeof(typename W::Id) + 2) * 3 / 2));
+    root.reserve(rows.n, table.features);
     for (std::size_t f = 0; f < rows.features; ++f) {
         control.check();
         auto& column = columns[f];

@@ -69,7 +69,7 @@ nb::dict to_dict(const Outcome& out) {
         diagrams.append(out.has_diagram[k] ? to_object(out.diagrams[k]) : nb::none());
     result["lower"] = to_list(out.lower), result["upper"] = to_list(out.upper), result["diagrams"] = diagrams;
     result["proved_at"] = to_list(out.proved_at), result["complete"] = out.complete;
-    result["memory"] = out.memory_stop, result["seconds"] = out.seconds, result["simd"] = out.simd.c_str();
+    result["seconds"] = out.seconds, result["simd"] = out.simd.c_str();
     result["points"] = out.points, result["splits"] = out.splits, result["counters"] = to_dict(out.counters);
     return result;
 }
@@ -90,6 +90,7 @@ nb::dict diagram(const Matrix& x, const Values& value, const Weights& weight, co
     const Points points = points_of(x, value, weight);
     const Settings settings = settings_of(keywords);
     Control control(keywords.integer_or("upper", kNever));
+    control.limit_memory(keywords.integer_as<std::size_t>("memory_limit"));
     const double time_limit = keywords.real("time_limit");
     const nb::object poll = keywords.object("poll");
     keywords.finish();
@@ -100,7 +101,9 @@ nb::dict diagram(const Matrix& x, const Values& value, const Weights& weight, co
             if (control.seconds() >= Control::kPatience) control.overdue = true;
             return poll.is_none() ? false : report(control, poll);
         });
-    return to_dict(out);
+    nb::dict answer = to_dict(out);
+    add_memory(answer, control, out.memory_stop);
+    return answer;
 }
 
 /// True costs, and what every row takes, by point and class.
@@ -155,7 +158,7 @@ void bind(nb::module_& m) {
     m.def("diagram", &diagram, nb::arg("x"), nb::arg("value"), nb::arg("weight"), nb::arg("keywords"),
           "Solve for the cheapest decision diagram by number of tests; see treeform.engines.DiagramSearch. Keywords: "
           "widths, is_tree, max_nodes, min_support, min_flow, rates, prices, free_tests, seed, start_seconds, starts, "
-          "known, refuted, memory, simd, use, upper, time_limit, poll.");
+          "known, refuted, memory, memory_limit, simd, use, upper, time_limit, poll.");
 }
 
 }  // namespace treeform::diagram

@@ -90,6 +90,9 @@ Cost Instance::few_classes(const Word* x, std::int64_t leaves) const {
     return std::max<Cost>(lower, 0);
 }
 
+/// Words of splits from which on copies of the list count.
+constexpr std::size_t kLarge = std::size_t{1} << 20;
+
 void Instance::make_splits(const Points& points, Cost min_support, std::size_t memory, const Control& control) {
     const int words = view.words;
     std::unordered_multimap<std::uint64_t, int> seen;
@@ -123,7 +126,13 @@ void Instance::make_splits(const Points& points, Cost min_support, std::size_t m
             below += weight[order[i]];
             if (value(order[i]) == value(order[i + 1])) continue;
             if (std::min(below, weight_all - below) < min_support || !is_new(left)) continue;
-            if ((split_.size() + words) * sizeof(Word) > memory) throw std::bad_alloc();
+            // A list that grows is copied: for a moment there are the old one and one of twice its size.
+            const bool grows = split_.size() + words > split_.capacity() && split_.size() > kLarge;
+            if ((split_.size() * (grows ? 3 : 1) + words) * sizeof(Word) > memory) {
+                // About: the other columns have as many thresholds as those so far.
+                control.note_refused(split_.size() * sizeof(Word) / (f + 1) * points.features);
+                throw std::bad_alloc();
+            }
             cuts.push_back({int(f), value(order[i]), value(order[i + 1])});
             split_.insert(split_.end(), left.begin(), left.end());
         }

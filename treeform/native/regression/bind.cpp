@@ -60,7 +60,7 @@ nb::dict to_dict(const Outcome& out) {
     counters["near_ties"] = c.near_ties;
     nb::dict result;
     result["tree"] = to_object(out.tree), result["lower"] = out.lower, result["complete"] = out.complete;
-    result["memory"] = out.stopped_by_memory, result["seconds"] = out.seconds, result["counters"] = counters;
+    result["seconds"] = out.seconds, result["counters"] = counters;
     return result;
 }
 
@@ -87,7 +87,9 @@ nb::dict regression(const Array<double, 2>& x, const Whole& target, const Whole&
     run_without_gil(
         control, time_limit, [&] { outcome = solve(rows, settings, control); },
         poll.is_none() ? std::function<bool()>() : [&] { return report(control, poll); });
-    return to_dict(outcome);
+    nb::dict answer = to_dict(outcome);
+    add_memory(answer, control, false);
+    return answer;
 }
 
 }  // namespace

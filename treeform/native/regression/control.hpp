@@ -12,7 +12,7 @@ namespace treeform::regression {
 
 class Control : public Stoppable {
 public:
-    explicit Control(std::size_t memory_limit) : memory_limit_(memory_limit) {}
+    explicit Control(std::size_t memory_limit) : memory_limit_(memory_limit) { limit_memory(memory_limit); }
 
     /// Stop if that many bytes are more than allowed.
     void check_memory(std::size_t bytes) {
@@ -20,11 +20,6 @@ public:
         stop_for_memory();
         throw Stopped{};
     }
-    void stop_for_memory() {
-        out_of_memory_.store(true);
-        stop();
-    }
-    bool out_of_memory() const { return out_of_memory_.load(); }
     void publish(double lower, FlatTree tree) {
         const std::lock_guard lock(mutex_);
         news_.push_back({seconds(), lower, std::move(tree)});
@@ -36,7 +31,6 @@ public:
 
 private:
     std::size_t memory_limit_;
-    std::atomic<bool> out_of_memory_{false};
     std::vector<News> news_;  // guarded by mutex_
 };
 

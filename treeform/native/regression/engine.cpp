@@ -50,10 +50,16 @@ std::optional<Chains> table_for_pairs(const Table& table, const Settings& settin
 }  // namespace
 
 Outcome solve(const Rows& rows, const Settings& settings, Control& control) {
+    Outcome out;
+    try {
+        control.check_table(rows.n * rows.features * (sizeof(double) + 2 * sizeof(std::uint32_t)));
+    } catch (const std::bad_alloc&) {
+        out.seconds = control.seconds();
+        return out;
+    }
     const Table table = table_of(rows, settings.loss);
     const std::optional<Chains> chains = table_for_pairs(table, settings);
     Incumbent incumbent(table, chains ? &*chains : nullptr, settings, control);
-    Outcome out;
     if (chains)
         search<Pairs>(chains->table, settings, control, incumbent, out);
     else if (settings.loss == Loss::squared)
@@ -62,7 +68,6 @@ Outcome solve(const Rows& rows, const Settings& settings, Control& control) {
         search<Absolute>(table, settings, control, incumbent, out);
     out.tree = incumbent.tree();
     out.lower = incumbent.lower();
-    out.stopped_by_memory = control.out_of_memory();
     out.seconds = control.seconds();
     return out;
 }

@@ -80,7 +80,6 @@ struct Outcome {
     FlatTree tree;
     double lower = 0;       // no tree costs less; rounded downwards
     bool complete = false;  // the tree is the cheapest one, exactly
-    bool stopped_by_memory = false;
     double seconds = 0;
     Counters counters;
 };

@@ -98,12 +98,16 @@ nb::dict totals(const Array<std::uint8_t, 2>& x, const Amounts<2>& count, const 
     set_marks(table, mark, clash_begin, clash_low, clash_high);
     const Settings settings = settings_of(keywords, table);
     const double time_limit = keywords.real("time_limit");
+    const auto memory_limit = keywords.integer_as<std::size_t>("memory_limit");
     const nb::object poll = keywords.object("poll");
     keywords.finish();
     Control control;
+    control.limit_memory(memory_limit);
     Outcome out;
     run_tree_search(control, time_limit, poll, [&] { out = solve(table, settings, control); });
-    return to_dict(out);
+    nb::dict answer = to_dict(out);
+    add_memory(answer, control, out.memory_stop);
+    return answer;
 }
 
 }  // namespace

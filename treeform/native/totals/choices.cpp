@@ -10,7 +10,12 @@ Amount Choices::loss(const Subset& node, int depth, Amount minimum, Amount slack
     Subset child[2];
     Amount price[2];
     const Amount room = minimum + slack - minima_.test(column);
-    for (int s = 0; s < 2; ++s) rows_.child(node, column, s, child[s]);
+    const auto zero = minima_.exact(node.key.with(column, 0)), one = minima_.exact(node.key.with(column, 1));
+    if (zero && one) {
+        const bool possible = *zero < kNone && *one < kNone && *zero + *one <= room;
+        return possible ? *zero + *one + minima_.test(column) - minimum : kNone;
+    }
+    for (int s = 0; s < 2; ++s) rows_.child(node, column, s, depth - 1, child[s]);
     const int first = 2 * held >= node.weight ? 1 : 0;
     const Amount other = minima_.floor(child[1 - first].cover);
     price[first] = minima_.minimum(child[first], depth - 1, room - other);

@@ -14,6 +14,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "../common/cold.hpp"
 #include "choices.hpp"
 #include "window.inl"
 
@@ -38,13 +39,15 @@ class Fronting {
     using ListPtr = std::shared_ptr<const List>;
 
 public:
-    Fronting(const FrontInput& in, Worker& worker, const std::vector<Active>& active, Held<K, Words>& held)
+    TREEFORM_COLD Fronting(const FrontInput& in, Worker& worker, const std::vector<Active>& active,
+                           Held<K, Words>& held)
         : in_(in), rows_(worker.rows), minima_(worker.minima), counters_(worker.counters), active_(active),
           choices_(rows_, minima_), pieces_(in, worker, active), held_(held) {
         dominance_.features = in.settings.max_features > 0;
         for (int a = 0; a < int(active_.size()); ++a)
             (active_[a].both || !in.settings.use_dominance ? dominance_.equal : dominance_.upper).push_back(a);
     }
+    TREEFORM_COLD ~Fronting() = default;
     const Pieces<K, Words>& pieces() const { return pieces_; }
 
     /// The cheapest pair of solutions of the sides of a test at the root that satisfies the active rows and costs less
@@ -53,8 +56,7 @@ public:
         Subset child[2];
         ListPtr list[2];
         for (int s = 0; s < 2; ++s) {
-            rows_.child(in_.root, column, s, child[s]);
-            list[s] = front(child[s], in_.depth - 1, slack - loss);
+            list[s] = front_of_side(in_.root, column, s, in_.depth - 1, slack - loss, child[s]);
             if (list[s]->empty()) return false;
         }
         std::vector<Window<K, Words>> windows;
@@ -73,14 +75,14 @@ public:
     }
 
     /// Writes the root of a tree, and sides as good as this pair.
-    FlatTree tree(int column, const One pair[2]) {
+    TREEFORM_COLD FlatTree tree(int column, const One pair[2]) {
         FlatTree tree;
         const int at = add_node(tree);
         const int left = add_node(tree), right = add_node(tree);
         tree.feature[at] = rows_.original[column], tree.left[at] = left, tree.right[at] = right;
         for (int s = 0; s < 2; ++s) {
             Subset child;
-            rows_.child(in_.root, column, s, child);
+            rows_.child(in_.root, column, s, in_.depth - 1, child);
             rebuild(child, in_.depth - 1, pair[s], tree, s ? right : left);
         }
         return tree;
@@ -163,6 +165,13 @@ private:
         }
     }
 
+    /// The front of a side of a test; `child` is made where no front is there that will do.
+    ListPtr front_of_side(const Subset& node, int column, int side, int depth, Amount slack, Subset& child) {
+        const auto known = held_.fronts.find(node.key.with(column, side));
+        if (known && known->slack >= slack) return known->list;
+        rows_.child(node, column, side, depth, child);
+        return front(child, depth, slack);
+    }
     ListPtr front(Subset& node, int depth, Amount slack) {
         const auto known = held_.fronts.find(node.key);
         if (known && known->slack >= slack) return known->list;
@@ -180,10 +189,9 @@ private:
             } else {
                 for (const auto& [loss, column] : choices_.of(node, depth, minimum, slack)) {
                     Subset child[2];
-                    for (int s = 0; s < 2; ++s) rows_.child(node, column, s, child[s]);
-                    const ListPtr a = front(child[0], depth - 1, slack - loss);
+                    const ListPtr a = front_of_side(node, column, 0, depth - 1, slack - loss, child[0]);
                     if (a->empty()) continue;
-                    const ListPtr b = front(child[1], depth - 1, slack - loss);
+                    const ListPtr b = front_of_side(node, column, 1, depth - 1, slack - loss, child[1]);
                     merge(*a, *b, column, loss, slack, *out, mark);
                 }
             }
@@ -206,7 +214,7 @@ private:
         return true;
     }
     /// Writes a tree that is as good as `wanted`, a solution of this node's front.
-    void rebuild(Subset& node, int depth, const One& wanted, FlatTree& tree, int at) {
+    TREEFORM_COLD void rebuild(Subset& node, int depth, const One& wanted, FlatTree& tree, int at) {
         One one;
         if (node.weight >= in_.settings.min_support)
             for (int c = 0; c < in_.table.labels; ++c) {
@@ -215,14 +223,13 @@ private:
                 tree.label[at] = c;
                 return;
             }
+        if (depth == 0) throw std::logic_error("a solution of a front has no leaf");
+        if (depth == 1) return rebuild_one(node, wanted, tree, at);
         const Amount minimum = minima_.minimum(node, depth, kNone), slack = wanted.excess;
         Subset child[2];
-        for (const auto& [loss, column] : depth_choices(node, depth, minimum, slack)) {
+        for (const auto& [loss, column] : choices_.of(node, depth, minimum, slack)) {
             ListPtr list[2];
-            for (int s = 0; s < 2; ++s) {
-                rows_.child(node, column, s, child[s]);
-                list[s] = front(child[s], depth - 1, slack - loss);
-            }
+            for (int s = 0; s < 2; ++s) list[s] = front_of_side(node, column, s, depth - 1, slack - loss, child[s]);
             for (const One& u : *list[0]) {
                 if (u.excess + loss > slack) break;
                 for (const One& v : *list[1]) {
@@ -234,17 +241,37 @@ private:
                     const int left = add_node(tree), right = add_node(tree);
                     tree.left[at] = left, tree.right[at] = right;
                     const One keep_u = u, keep_v = v;
-                    Subset zero = std::move(child[0]), with = std::move(child[1]);
-                    rebuild(zero, depth - 1, keep_u, tree, left);
-                    rebuild(with, depth - 1, keep_v, tree, right);
+                    for (int s = 0; s < 2; ++s) rows_.child(node, column, s, depth - 1, child[s]);
+                    rebuild(child[0], depth - 1, keep_u, tree, left);
+                    rebuild(child[1], depth - 1, keep_v, tree, right);
                     return;
                 }
             }
         }
         throw std::logic_error("a solution of a front has no tree");
     }
-    std::vector<std::pair<Amount, int>> depth_choices(Subset& node, int depth, Amount minimum, Amount slack) {
-        return depth >= 1 ? choices_.of(node, depth, minimum, slack) : std::vector<std::pair<Amount, int>>{};
+    /// Writes a test over two leaves that is as good as `wanted`.
+    void rebuild_one(const Subset& node, const One& wanted, FlatTree& tree, int at) {
+        std::vector<Amount> cell[2] = {node.total, node.total};
+        One low, high, one;
+        for (int j = 0; j < rows_.columns; ++j) {
+            const Amount held = node.with_weight(j, rows_.pad);
+            if (!minima_.parts(held, node.weight - held)) continue;
+            pieces_.cells(node, j, cell);
+            for (int c = 0; c < in_.table.labels; ++c)
+                for (int d = 0; d < in_.table.labels; ++d) {
+                    pieces_.leaf(low, cell[0], c, 0), pieces_.leaf(high, cell[1], d, 0);
+                    if (!pieces_.meets(low.carried.marks(), high.carried.marks(), j)) continue;
+                    pieces_.join(one, low, high, j, 0);
+                    if (!as_good(one, wanted)) continue;
+                    tree.feature[at] = rows_.original[j];
+                    const int left = add_node(tree), right = add_node(tree);
+                    tree.left[at] = left, tree.right[at] = right;
+                    tree.label[left] = c, tree.label[right] = d;
+                    return;
+                }
+        }
+        throw std::logic_error("a solution of a front has no tree");
     }
 
     const FrontInput& in_;
@@ -263,12 +290,12 @@ class FrontsOf final : public Fronts {
     using One = Solution<K, Words>;
 
 public:
-    FrontsOf(const FrontInput& in, const std::vector<Active>& active) : in_(in), active_(active) {
+    TREEFORM_COLD FrontsOf(const FrontInput& in, const std::vector<Active>& active) : in_(in), active_(active) {
         for (const auto& worker : in.team.workers)
             of_worker_.push_back(std::make_unique<Fronting<K, Words>>(in_, *worker, active_, held_));
     }
 
-    bool below(Amount upper) override {
+    TREEFORM_COLD bool below(Amount upper) override {
         Minima& minima = in_.team.first().minima;
         Best best;
         best.cost = upper;
@@ -283,7 +310,7 @@ public:
         return best.cost < upper;
     }
     Amount cost() const override { return best_.cost; }
-    FlatTree tree() override {
+    TREEFORM_COLD FlatTree tree() override {
         return best_.column < 0 ? constant_tree(best_.label) : of_worker_[0]->tree(best_.column, best_.pair);
     }
 
@@ -296,8 +323,9 @@ private:
     };
     Amount slack(Amount upper) const { return in_.team.first().minima.prices().limit(upper - 1) - in_.root_minimum; }
     /// Tests of the root by what they lose at least, up to the slack.
-    std::vector<std::pair<Amount, int>> choices(Amount slack) {
+    TREEFORM_COLD std::vector<std::pair<Amount, int>> choices(Amount slack) {
         Rows& rows = in_.team.first().rows;
+        if (in_.depth == 2) return of_worker_[0]->choices().of(in_.root, 2, in_.root_minimum, slack);
         std::vector<std::pair<Amount, int>> out;
         std::vector<Amount> loss(rows.columns, kNone);
         in_.team.each(loss.size(), [&](int w, std::size_t j) {
@@ -308,7 +336,7 @@ private:
         std::sort(out.begin(), out.end());
         return out;
     }
-    void search(const std::vector<std::pair<Amount, int>>& choices, Best& best) {
+    TREEFORM_COLD void search(const std::vector<std::pair<Amount, int>>& choices, Best& best) {
         std::mutex mutex;
         in_.team.each(choices.size(), [&](int w, std::size_t i) {
             const auto& [loss, column] = choices[i];

@@ -99,17 +99,20 @@ Amount Minima::one(const Subset& node) const {
     Amount best = leaf(node.total, node.weight);
     if (!splits(node.weight)) return best;
     std::vector<Amount> part[2] = {node.total, node.total};
-    for (int j = 0; j < rows_.columns; ++j) {
-        Amount held = 0;
-        for (int k = 0; k < table_.kinds; ++k) {
-            part[1][k] = node.with[std::size_t(k) * rows_.pad + j];
-            part[0][k] = node.total[k] - part[1][k];
-            held += part[1][k] * table_.unit[k];
-        }
-        if (!parts(held, node.weight - held)) continue;
-        best = std::min(best, leaf(part[0], node.weight - held) + leaf(part[1], held) + test_[j]);
-    }
+    for (int j = 0; j < rows_.columns; ++j) best = std::min(best, one_test(node, j, part, nullptr));
     return best;
+}
+
+/// The least price of one test on a column, or kNone; `part` is scratch, `label` gets the labels of its leaves.
+Amount Minima::one_test(const Subset& node, int column, std::vector<Amount>* part, int* label) const {
+    Amount held = 0;
+    for (int k = 0; k < table_.kinds; ++k) {
+        part[1][k] = node.with[std::size_t(k) * rows_.pad + column];
+        part[0][k] = node.total[k] - part[1][k];
+        held += part[1][k] * table_.unit[k];
+    }
+    if (!parts(held, node.weight - held)) return kNone;
+    return leaf(part[0], node.weight - held, label) + leaf(part[1], held, label ? label + 1 : nullptr) + test_[column];
 }
 
 /// The best tree of depth two of a set from the minima below each of its tests: `none` where g does not hold, `held`
@@ -164,11 +167,13 @@ Amount Minima::two(const double* with, const double* all, Amount base, Amount we
 
 /// Pair counts of a node and the best test below each of its tests; `keep`: also all pairs' differences.
 void Minima::prepare(Subset& node, Level& l, bool keep) {
+    const std::size_t pairs = std::size_t(rows_.columns) * rows_.pad;
+    control_.check_table(pairs * (table_.kinds * sizeof(std::int32_t) + (keep ? arrays() * sizeof(double) : 0)));
     rows_.pairs(node);
     control_.count(counters_.depth_two);
     weigh(node.with.data(), node.total, l.with, l.all);
     for (auto& list : l.best[0]) list.assign(rows_.pad, kDear);
-    if (keep) l.parent.resize(std::size_t(arrays()) * rows_.columns * rows_.pad + 16);
+    if (keep) l.parent.resize(std::size_t(arrays()) * pairs + 16);
     PairPrices p;
     p.table = node.table.get<std::int32_t>();
     p.kinds = table_.kinds, p.columns = rows_.columns, p.pad = rows_.pad, p.differences = differences();
@@ -199,7 +204,7 @@ void Minima::both_children(Subset& node, Level& l, int column, Amount value[2]) 
     const Amount held = node.with_weight(column, rows_.pad);
     const int small = 2 * held <= node.weight ? 1 : 0;
     Subset& child = l.child[0];
-    rows_.child(node, column, small, child);
+    rows_.child(node, column, small, 2, child);
     rows_.pairs(child);
     control_.count(counters_.depth_two, 2);
     weigh(child.with.data(), child.total, l.with_small, l.all_small);
@@ -334,7 +339,7 @@ Amount Minima::with_test(const Subset& node, int depth, int column, Amount limit
             break;
         }
         const int s = turn ? 1 - first : first;
-        rows_.child(node, column, s, l.child[s]);
+        rows_.child(node, column, s, depth - 1, l.child[s]);
         value[s] = std::max(value[s], minimum(l.child[s], depth - 1, cut - value[1 - s]));
         if (similarity_ && value[s] < kNone) l.settled.push_back({l.child[s].cover, value[s] - floor[s]});
     }
@@ -347,6 +352,21 @@ FlatTree Minima::best_tree(Subset& root, int depth) {
     return tree;
 }
 
+/// Writes a test over two leaves of that price.
+void Minima::build_one(const Subset& node, Amount value, FlatTree& tree, int at) const {
+    std::vector<Amount> part[2] = {node.total, node.total};
+    for (int j = 0; j < rows_.columns; ++j) {
+        int label[2] = {};
+        if (one_test(node, j, part, label) > value) continue;
+        tree.feature[at] = rows_.original[j];
+        const int left = add_node(tree), right = add_node(tree);
+        tree.left[at] = left, tree.right[at] = right;
+        tree.label[left] = label[0], tree.label[right] = label[1];
+        return;
+    }
+    leaf(node.total, node.weight, &tree.label[at]);
+}
+
 /// Writes a tree of the minimum's price: the tests are found again from the minima of their sides.
 void Minima::build(Subset& node, int depth, FlatTree& tree, int at) {
     const Amount value = minimum(node, depth, kNone);
@@ -355,6 +375,7 @@ void Minima::build(Subset& node, int depth, FlatTree& tree, int at) {
         tree.label[at] = label;
         return;
     }
+    if (depth == 1) return build_one(node, value, tree, at);
     const bool root = node.key == Key{} && !only.empty() && depth >= 4;
     Subset child[2];
     std::vector<int> columns(rows_.columns);
@@ -369,9 +390,9 @@ void Minima::build(Subset& node, int depth, FlatTree& tree, int at) {
         if (depth == 2) {
             price[0] = two.least[0][j], price[1] = two.least[1][j];
             if (price[0] >= kNone || price[1] >= kNone || price[0] + price[1] + test_[j] > value) continue;
-            for (int s = 0; s < 2; ++s) rows_.child(node, j, s, child[s]);
+            for (int s = 0; s < 2; ++s) rows_.child(node, j, s, 1, child[s]);
         } else {
-            for (int s = 0; s < 2; ++s) rows_.child(node, j, s, child[s]);
+            for (int s = 0; s < 2; ++s) rows_.child(node, j, s, depth - 1, child[s]);
             price[1] = minimum(child[1], depth - 1, value - test_[j] - floor(child[0].cover));
             if (price[1] >= kNone || price[1] + floor(child[0].cover) + test_[j] > value) continue;
             price[0] = minimum(child[0], depth - 1, value - test_[j] - price[1]);

@@ -1,6 +1,7 @@
 #pragma once
 // The least price of a tree, per subproblem: see minima.cpp.
 #include <deque>
+#include <optional>
 #include <vector>
 
 #include "control.hpp"
@@ -46,6 +47,11 @@ public:
     /// Root tests by the price of their best trees of depth two.
     std::vector<int> ranked(Subset& root, Amount* least = nullptr);
     std::vector<int> only;  // root tests of a rough search; empty: all
+    /// The least price of a subproblem, where a search has found it.
+    std::optional<Amount> exact(const Key& key) const {
+        const auto found = known_.find(key);
+        return found && found->exact ? std::optional<Amount>(found->lower) : std::nullopt;
+    }
     std::size_t bytes() const { return known_.size() * 64; }
 
     // The root of a deep tree, whose tests several workers share:
@@ -81,6 +87,7 @@ private:
     void weigh(const std::int32_t* with, const std::vector<Amount>& total, std::vector<double>& out,
                std::vector<double>& all) const;
     Amount one(const Subset& node) const;
+    Amount one_test(const Subset& node, int column, std::vector<Amount>* part, int* label) const;
     Amount two(const double* with, const double* all, Amount base, Amount weight, const double* none,
                const double* held, const Subset* node, int column, int side, Sides* sides) const;
     void prepare(Subset& node, Level& l, bool keep);
@@ -90,6 +97,7 @@ private:
     Amount base(const std::vector<Amount>& total) const;
     Amount similar(const Level& l, const std::vector<std::uint64_t>& cover, Amount floor) const;
     void build(Subset& node, int depth, FlatTree& tree, int at);
+    void build_one(const Subset& node, Amount value, FlatTree& tree, int at) const;
 
     const Table& table_;
     Rows& rows_;

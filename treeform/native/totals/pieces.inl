@@ -95,17 +95,20 @@ public:
             }
         }
     }
+    /// What each side of a test on a column has of each kind.
+    void cells(const Subset& node, int column, std::vector<Amount>* cell) const {
+        for (int k = 0; k < in_.table.kinds; ++k) {
+            cell[1][k] = node.with[std::size_t(k) * rows_.pad + column];
+            cell[0][k] = node.total[k] - cell[1][k];
+        }
+    }
     /// The trees of depth one of a node, from the counts of its columns.
     void one_test(const Subset& node, Amount base, Amount room, List& out) const {
-        const int kinds = in_.table.kinds;
         std::vector<Amount> cell[2] = {node.total, node.total};
         for (int j = 0; j < rows_.columns; ++j) {
-            Amount weight[2] = {};
-            for (int k = 0; k < kinds; ++k) {
-                cell[1][k] = node.with[std::size_t(k) * rows_.pad + j];
-                cell[0][k] = node.total[k] - cell[1][k];
-                for (int s = 0; s < 2; ++s) weight[s] += cell[s][k] * in_.table.unit[k];
-            }
+            cells(node, j, cell);
+            const Amount held = node.with_weight(j, rows_.pad);
+            const Amount weight[2] = {node.weight - held, held};
             stump(cell, weight, j, base, room, out);
         }
     }

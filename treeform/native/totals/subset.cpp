@@ -103,7 +103,26 @@ void Rows::root(Subset& out) const {
     for (int k = 0; k < table_.kinds; ++k) out.weight += out.total[k] * out.unit[k];
 }
 
-void Rows::child(const Subset& parent, int column, int side, Subset& out) {
+void Rows::child(const Subset& parent, int column, int side, int depth, Subset& out) {
+    out.key = parent.key.with(column, side);
+    out.cover.resize(words);
+    for (int w = 0; w < words; ++w) out.cover[w] = parent.cover[w] & (side ? literal[column][w] : ~literal[column][w]);
+    out.has_pairs = false;
+    const int kinds = table_.kinds;
+    out.total.resize(kinds);
+    out.weight = 0, out.unit = parent.unit;
+    for (int k = 0; k < kinds; ++k) {
+        const Amount inside = parent.with[std::size_t(k) * pad + column];
+        out.total[k] = side ? inside : parent.total[k] - inside;
+        out.weight += out.total[k] * out.unit[k];
+    }
+    if (depth == 0) return;
+    if (depth >= 2 || !parent.has_pairs) compressed(parent, column, side, out);
+    count(parent, column, side, out);
+}
+
+/// The bits of the rows.
+void Rows::compressed(const Subset& parent, int column, int side, Subset& out) {
     const std::uint32_t* from = parent.bits.get<std::uint32_t>();
     const std::uint32_t* valid = parent.valid.get<std::uint32_t>();
     const auto mask = [&](int c) {
@@ -115,33 +134,26 @@ void Rows::child(const Subset& parent, int column, int side, Subset& out) {
     std::uint32_t* bits = out.bits.take<std::uint32_t>(std::size_t(out.chunks + 1) * pad);
     ops_.compress(from, pad, steps_.data(), int(steps_.size()), bits);
     std::copy(new_valid_.begin(), new_valid_.end(), out.valid.take<std::uint32_t>(new_valid_.size() + 1));
-    out.key = parent.key.with(column, side);
-    out.cover.resize(words);
-    for (int w = 0; w < words; ++w) out.cover[w] = parent.cover[w] & (side ? literal[column][w] : ~literal[column][w]);
-    out.has_pairs = false;
+}
+
+/// How much of each kind has a one in each column.
+void Rows::count(const Subset& parent, int column, int side, Subset& out) {
     const int kinds = table_.kinds;
     out.with.resize(std::size_t(kinds) * pad);
-    out.total.resize(kinds);
-    out.weight = 0, out.unit = parent.unit;
-    for (int k = 0; k < kinds; ++k) {
-        const Amount inside = parent.with[std::size_t(k) * pad + column];
-        out.total[k] = side ? inside : parent.total[k] - inside;
-        out.weight += out.total[k] * out.unit[k];
-    }
-    if (parent.has_pairs) {
-        for (int k = 0; k < kinds; ++k) {
-            const std::int32_t *row = pair(parent, k, column), *all_rows = parent.with.data() + std::size_t(k) * pad;
-            std::int32_t* to = out.with.data() + std::size_t(k) * pad;
-            if (side)
-                std::copy(row, row + pad, to);
-            else
-                for (int j = 0; j < pad; ++j) to[j] = all_rows[j] - row[j];
-        }
-    } else {
-        const binary::Bits<std::uint32_t> view{bits, columns, pad, out.runs.data(), planes_};
+    if (!parent.has_pairs) {
+        const binary::Bits<std::uint32_t> view{out.bits.get<std::uint32_t>(), columns, pad, out.runs.data(), planes_};
         ops_.count(view, 0, kinds, scratch_.take<std::int32_t>(std::size_t(kinds) * pad));
         std::copy(scratch_.get<std::int32_t>(), scratch_.get<std::int32_t>() + std::size_t(kinds) * pad,
                   out.with.data());
+        return;
+    }
+    for (int k = 0; k < kinds; ++k) {
+        const std::int32_t *row = pair(parent, k, column), *all_rows = parent.with.data() + std::size_t(k) * pad;
+        std::int32_t* to = out.with.data() + std::size_t(k) * pad;
+        if (side)
+            std::copy(row, row + pad, to);
+        else
+            for (int j = 0; j < pad; ++j) to[j] = all_rows[j] - row[j];
     }
 }
 

@@ -10,7 +10,8 @@
 
 namespace treeform::totals {
 
-/// The literals on the way to a subproblem, sorted: 16 bits each. Equal keys, equal rows.
+/// The literals on the way to a subproblem, sorted: 16 bits each. Equal keys, equal rows. Below the last
+/// test of the deepest tree a path has one literal more: leaves are written without subsets of their own.
 struct Key {
     std::uint64_t high = 0, low = 0;
     bool operator==(const Key&) const = default;
@@ -48,20 +49,24 @@ class Rows {
 public:
     Rows(const Table& table, const std::string& simd, bool merge_columns);
     void root(Subset& out) const;
-    /// The rows of `parent` where the column is `side`.
-    void child(const Subset& parent, int column, int side, Subset& out);
+    /// The rows of `parent` where the column is `side`, for a tree of that depth. A leaf reads the totals only, and one
+    /// test the columns' counts, which are the parent's counts of pairs where these are known.
+    void child(const Subset& parent, int column, int side, int depth, Subset& out);
     void pairs(Subset& s);
     const std::int32_t* pair(const Subset& s, int kind, int column) const {
         return s.table.get<std::int32_t>() + (std::size_t(kind) * columns + column) * pad;
     }
 
     int columns = 0, pad = 0, words = 0, points = 0;
-    std::vector<int> original;                        // column -> column of the table
+    std::vector<int> original;  // column -> column of the table
     std::vector<std::vector<std::uint64_t>> literal;  // column -> points where it is 1
-    std::vector<std::uint64_t> all;                   // all points
+    std::vector<std::uint64_t> all;  // all points
     std::string simd;
 
 private:
+    void compressed(const Subset& parent, int column, int side, Subset& out);
+    void count(const Subset& parent, int column, int side, Subset& out);
+
     const Table& table_;
     const binary::Ops<std::uint32_t, std::int32_t>& ops_;
     int planes_ = 1;

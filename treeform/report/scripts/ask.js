@@ -214,7 +214,7 @@
     told.append(` (rule ${texts.nodes[leaf].rule})`);
     const steps = element("ol", answer, undefined, "steps");
     path.slice(0, -1).forEach((node, j) => {
-      const said = path[j + 1] === model.nodes[node].yes ? "yes" : "no";
+      const said = model.answers[path[j + 1] === model.nodes[node].yes ? 0 : 1];
       const item = element("li", steps, `${texts.nodes[node].text.replace(/\?$/, "")}: `);
       element("strong", item, said);
       item.append(` (${model.nodes[node].if.column} is ${valueText(field.get(model.nodes[node].if.column), row.get(model.nodes[node].if.column))})`);

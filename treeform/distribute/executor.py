@@ -58,25 +58,8 @@ def _backend(executor: Any, workers: int | None) -> Iterator[tuple[str, int]]:
 
         register_ray()
         yield "ray", -1
-    elif isinstance(executor, str) and (executor == "dask" or executor.startswith("dask:")):
-        _package("distributed", "distributed")
-        import distributed
-
-        connect: Any = distributed.Client
-        address = executor.removeprefix("dask").removeprefix(":")
-        local = {"n_workers": workers, "threads_per_worker": 1, "dashboard_address": None}
-        try:
-            client = connect(address) if address else connect(**local)
-        except (OSError, RuntimeError, TimeoutError) as error:
-            raise SpecError(
-                f"the workers of executor={executor!r} could not be started",
-                cause=f"{error}; in a script they import it again",
-                fix='check the address, and put what the script does under if __name__ == "__main__":',
-            ) from error
-        with client:
-            yield "dask", -1
-    elif hasattr(executor, "scheduler") and hasattr(executor, "submit"):
-        with executor.as_current():
+    elif is_client(executor) or executor == "dask" or str(executor).startswith("dask:"):
+        with client_of(executor, workers) as client, client.as_current():
             yield "dask", -1
     else:
         raise SpecError(
@@ -84,6 +67,41 @@ def _backend(executor: Any, workers: int | None) -> Iterator[tuple[str, int]]:
             cause=f"executors are {', '.join(NAMES)}, and clients of Dask distributed",
             fix=did_you_mean(str(executor), NAMES) or "use executor='loky'",
         )
+
+
+def is_client(executor: Any) -> bool:
+    """Whether it is a client of Dask distributed."""
+    return hasattr(executor, "scheduler") and hasattr(executor, "submit")
+
+
+@contextlib.contextmanager
+def client_of(executor: Any, workers: int | None) -> Iterator[Any]:
+    """The client of a cluster: the one given, one at the address, or one of workers that are started here.
+
+    Raises
+    ------
+    SpecError
+        If Dask distributed is not installed, or the cluster cannot be reached.
+    """
+    if is_client(executor):
+        yield executor
+        return
+    _package("distributed", "distributed")
+    import distributed
+
+    connect: Any = distributed.Client
+    address = str(executor).removeprefix("dask").removeprefix(":")
+    local = {"n_workers": workers, "threads_per_worker": 1, "dashboard_address": None}
+    try:
+        client = connect(address) if address else connect(**local)
+    except (OSError, RuntimeError, TimeoutError, ValueError) as error:
+        raise SpecError(
+            f"the workers of executor={executor!r} could not be started",
+            cause=f"{error}; in a script they import it again",
+            fix='check the address, and put what the script does under if __name__ == "__main__":',
+        ) from error
+    with client:
+        yield client
 
 
 def _package(module: str, package: str) -> None:

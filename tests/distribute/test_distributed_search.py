@@ -1,0 +1,269 @@
+"""One search in many places: the same answer whoever works, whatever dies, and after every stop."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import signal
+import threading
+import time
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import distributed
+import numpy as np
+import pandas as pd
+import psutil
+import pytest
+from typer.testing import CliRunner
+
+import treeform as tf
+from treeform.cli.app import app
+from treeform.data import Dataset
+from treeform.distribute import crew as crews
+from treeform.distribute.crew import Crew, crew_of
+from treeform.distribute.journal import Journal
+from treeform.distribute.worker import Work, answer, compact
+from treeform.engines import ConTree, EngineRun, TreeTask
+from treeform.errors import SolverFailed, SpecError
+from treeform.solve.result import Limit
+
+
+def table(n: int = 150, seed: int = 0, features: int = 4) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(rng.normal(size=(n, features)).round(2), columns=list("abcdefgh"[:features]))
+    frame["y"] = ((frame["a"] * frame["b"] > 0) ^ (rng.random(n) < 0.2)).astype(int) + (frame["c"] > 1)
+    return frame
+
+
+def problem(seed: int = 0, **more: Any) -> tf.Problem:
+    return tf.Problem(table(seed=seed), "y", shape="tree:3", **more)
+
+
+def same(a: Any, b: Any) -> bool:
+    """Whether two results differ in nothing that does not measure time."""
+    left, right = (one.certificate() for one in (a, b))
+    for one in (left, right):
+        one.pop("metadata"), one.pop("digest")
+        for claim in one["claims"]:
+            claim["metadata"].pop("seconds")
+            claim["metadata"]["details"].pop("parts_from_journal", None)
+        one["claims"] = [claim for claim in one["claims"] if claim["kind"] == "lower"][-1:]
+    return left == right and (a.objective, a.bound, a.status) == (b.objective, b.bound, b.status)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_search_is_the_same_whoever_does_it(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    frame = table(110, seed)
+    weights = rng.integers(1, 4, len(frame)) if seed % 2 else None
+    data = Dataset.from_user(frame.drop(columns="y"), frame["y"], weights)
+    cost = rng.integers(0, 5, (data.n_classes,) * 2) * (1 - np.eye(data.n_classes, dtype=int))
+    task = TreeTask(
+        3, [None, cost][seed // 2], int(rng.integers(0, 2)), [0, 9][seed % 2], [None, 5][int(seed == 3)]
+    )
+    alone = ConTree().run(data, task, EngineRun())
+    with crew_of("threading", 3, Work(ConTree(), data, task, f"{seed}")) as crew:
+        shared = ConTree().run_distributed(
+            data, task, EngineRun(), lambda q: crew.ask(q, lambda: False), crew.size
+        )
+    assert shared.counters == alone.counters
+    assert (shared.upper, shared.lower, shared.proved) == (alone.upper, alone.lower, True)
+    assert shared.graph == alone.graph
+    assert crew.seconds
+
+
+def test_a_client_of_dask_searches_too() -> None:
+    with distributed.Client(
+        processes=False, n_workers=1, threads_per_worker=2, dashboard_address=None
+    ) as client:
+        shared = problem().solve("contree", executor=client)
+    assert same(shared, problem().solve("contree"))
+
+
+def test_a_killed_worker_costs_its_part_only() -> None:
+    data = Dataset.from_user(table().drop(columns="y"), table()["y"])
+    task, asked = TreeTask(3), 0
+
+    with crew_of("loky", 2, Work(ConTree(), data, task, "killed")) as crew:
+
+        def ask(question: Any) -> Any:
+            nonlocal asked
+            asked += 1
+            if asked == 20:
+                workers = [one for one in psutil.Process().children(recursive=True) if _is_worker(one)]
+                os.kill(workers[0].pid, signal.SIGKILL)
+            return crew.ask(question, lambda: False)
+
+        shared = ConTree().run_distributed(data, task, EngineRun(), ask, crew.size)
+    alone = ConTree().run(data, task, EngineRun())
+    assert (shared.graph, shared.counters) == (alone.graph, alone.counters)
+    assert crew.lost <= 1
+    assert len(crew.seconds) == asked
+
+
+def _is_worker(process: psutil.Process) -> bool:
+    return any("popen_loky" in part for part in process.cmdline())
+
+
+def test_a_journal_is_gone_on_from(tmp_path: Path) -> None:
+    whole = problem().solve("contree")
+    problem().solve("contree", journal=tmp_path / "j")
+    kept = next((tmp_path / "j").glob("*.jsonl"))
+    lines = kept.read_bytes().splitlines(keepends=True)
+    # As a kill leaves it: some lines, the last one cut off; and a line that a disk has spoilt.
+    half = len(lines) // 2
+    kept.write_bytes(b"".join(lines[:half]) + lines[half].replace(b"[", b"(", 1) + lines[half + 1][:20])
+    again = problem().solve("contree", journal=tmp_path / "j", executor="threading", workers=2)
+    assert same(again, whole)
+    assert any(f"{half} of its parts were there" in note for note in again.notes)
+    *_, claim = (c for c in again.certificate()["claims"] if c["kind"] == "lower")
+    assert claim["metadata"]["details"]["parts_from_journal"] == half
+    assert tf.check(again.certificate(), table().drop(columns="y"), table()["y"]).ok
+    assert len(kept.read_bytes().splitlines()) == len(lines) + 1  # the spoilt one is passed over
+    third = problem().solve("contree", journal=tmp_path / "j")
+    assert any(f"{len(lines)} of its parts" in note for note in third.notes)
+
+
+def test_a_journal_of_another_problem_is_refused(tmp_path: Path) -> None:
+    problem().solve("contree", journal=tmp_path / "j")
+    for other in (problem(1), problem().minimize(tf.Error() + tf.Nodes()), problem().add(tf.MaxNodes(5))):
+        with pytest.raises(SpecError, match="another problem"):
+            other.solve("contree", journal=tmp_path / "j")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(SpecError, match="cannot be used"):
+        problem().solve("contree", journal=tmp_path / "file")
+    (tmp_path / "j" / "problem.json").write_text("{")
+    with pytest.raises(SpecError, match="cannot be used"):
+        problem().solve("contree", journal=tmp_path / "j")
+
+
+def test_a_full_disk_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    journal = Journal(tmp_path, "s")
+    monkeypatch.setattr(os, "write", lambda *_: 0)
+    with pytest.raises(SpecError, match="cannot be used"):
+        journal.write(np.arange(3), np.arange(2))
+    journal.close()
+
+
+def test_messages_are_small() -> None:
+    frame = table(50, features=8)
+    wide = pd.concat([frame.drop(columns="y")] * 25, axis=1)
+    wide.columns = [f"f{i}" for i in range(200)]
+    data = Dataset.from_user(wide, frame["y"])
+    work, sizes = Work(ConTree(), data, TreeTask(3), "wide"), []
+
+    def ask(question: Any) -> Any:
+        found = answer(work, work.key, "/nowhere/at/all/goes-on", compact(question))
+        sent = pickle.dumps((answer, "/nowhere/at/all/goes-on", work.key, compact(question)))
+        sizes.append((len(sent), len(pickle.dumps(found))))
+        return None if found is None or len(sizes) > 2 else found[0].astype(np.int64)
+
+    ConTree().run_distributed(data, work.task, EngineRun(), ask, 1)
+    assert max(map(max, sizes)) < 10_000
+
+
+class Hands:
+    """An executor whose first answers are late, or lost."""
+
+    def __init__(self, late: float = 0.0, lost: int = 0) -> None:
+        self.pool, self.late, self.lost, self.calls = ThreadPoolExecutor(4), late, lost, 0
+
+    def submit(self, *given: Any) -> Future[Any]:
+        self.calls += 1
+        if self.calls <= self.lost:
+            future: Future[Any] = Future()
+            future.cancel()
+            future.set_running_or_notify_cancel()
+            return future
+        seconds = self.late if self.calls == 11 else 0.0
+        return self.pool.submit(lambda: (time.sleep(seconds), (np.arange(2), 0.0))[1])
+
+
+def crew_with(hand: Any, size: int = 2) -> Crew:
+    return Crew(lambda: None, "k", None, [hand] * size, lambda one: one)
+
+
+def test_a_slow_worker_is_overtaken(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(crews, "LATE_SECONDS", 0.1)
+    crew = crew_with(Hands(late=1.5))
+    began = time.monotonic()
+    for _ in range(12):
+        assert crew.ask(np.arange(3), lambda: False) is not None
+    assert time.monotonic() - began < 1.4
+    assert crew.overtaken == 1
+
+
+def test_lost_workers_are_counted_and_end_the_search_at_last() -> None:
+    crew = crew_with(Hands(lost=2))
+    assert crew.ask(np.arange(3), lambda: False) is not None
+    assert crew.lost == 2
+    with pytest.raises(SolverFailed, match="has cost 3 workers"):
+        crew_with(Hands(lost=3)).ask(np.arange(3), lambda: False)
+
+
+def test_a_worker_out_of_memory_is_told() -> None:
+    data = Dataset.from_user(table().drop(columns="y"), table()["y"])
+    small = Work(ConTree(memory_limit=1), data, TreeTask(3), "small")
+    with crew_of("threading", 1, small) as crew, pytest.raises(SolverFailed, match="memory_limit"):
+        ConTree().run_distributed(data, small.task, EngineRun(), lambda q: crew.ask(q, lambda: False), 1)
+
+
+def test_time_limit_and_ctrl_c_keep_model_and_bound() -> None:
+    frame = table(1500, features=8)
+    hard = tf.Problem(frame, "y", shape="tree:4")
+    began = time.monotonic()
+    stopped = hard.solve("contree", executor="threading", workers=2, time_limit=0.5)
+    assert time.monotonic() - began < 5
+    assert stopped.limit is Limit.TIME
+    assert stopped.graph is not None
+    assert 0 <= stopped.bound < stopped.objective
+    timer = threading.Timer(0.5, signal.raise_signal, [signal.SIGINT])
+    timer.start()
+    pressed = hard.solve("contree", executor="threading", workers=2)
+    assert pressed.limit is Limit.INTERRUPTED
+    assert pressed.graph is not None
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"executor": "lokky"}, "there is no executor 'lokky'"),
+        ({"executor": 3}, "there is no executor 3"),
+        ({"executor": "ray"}, "takes many solves"),
+        ({"workers": 2}, "no effect without an executor"),
+        ({"executor": "loky", "workers": 0}, "no number of processes"),
+        ({"executor": "dask:nowhere"}, "could not be started"),
+        ({"executor": "loky", "solver": "highs"}, "search of highs cannot be shared"),
+        ({"journal": "j", "solver": "blossom"}, "search of blossom cannot be shared"),
+    ],
+)
+def test_what_is_refused(given: dict[str, Any], message: str) -> None:
+    with pytest.raises(SpecError, match=message):
+        problem().solve(**({"solver": "contree"} | given))
+
+
+def test_the_command_line_and_specification_files(tmp_path: Path) -> None:
+    table().to_csv(tmp_path / "t.csv", index=False)
+    (tmp_path / "s.toml").write_text(
+        'data = "t.csv"\ntarget = "y"\nshape = "tree:3"\nsolver = "contree"\njournal = "j"\nworkers = 2\n'
+        'executor = "threading"\n'
+    )
+    first = CliRunner().invoke(app, ["fit", "--spec", str(tmp_path / "s.toml")])
+    assert first.exit_code == 0, first.output
+    ran = CliRunner().invoke(
+        app,
+        [
+            *("fit", str(tmp_path / "t.csv"), "--target", "y", "--shape", "tree:3", "--solver", "contree"),
+            *("--journal", str(tmp_path / "j"), "--certificate", str(tmp_path / "c.json")),
+        ],
+    )
+    assert ran.exit_code == 0, ran.output
+    assert "of its parts were there" in ran.output
+    claims = json.loads((tmp_path / "c.json").read_text())["claims"]
+    assert any("parts_from_journal" in claim["metadata"]["details"] for claim in claims)
+    wrong = CliRunner().invoke(app, ["fit", "--spec", str(tmp_path / "s.toml"), "--executor", "ray"])
+    assert wrong.exit_code == 2
+    assert "takes many solves" in wrong.output

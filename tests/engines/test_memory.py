@@ -1,0 +1,67 @@
+"""Limits on the memory of native engines: tables are refused before they are built, and searches end in time."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import treeform as tf
+from treeform import _core
+from treeform.data import Dataset
+from treeform.engines.memory import LEAST, Room, bytes_of_tests, note_of
+from treeform.engines.task import EngineRun, TreeTask
+
+
+def numbers(rows: int, columns: int) -> Dataset:
+    pick = np.random.default_rng(rows)
+    X = pick.normal(size=(rows, columns))
+    return Dataset.from_user(X, X[:, 0] * X[:, 1] > 0)
+
+
+@pytest.mark.parametrize("engine", [tf.DL85(memory_limit=LEAST), tf.Blossom(memory_limit=LEAST)])
+def test_a_table_of_tests_is_refused_with_its_estimate(engine: tf.engines.Engine) -> None:
+    data = numbers(2500, 8)
+    assert bytes_of_tests(data) == 2 * 2499 * 8 * 2500
+    outcome = engine.run(data, TreeTask(3), EngineRun())
+    assert (outcome.graph, outcome.reason, outcome.lower, outcome.proved) == (None, "memory", 0, False)
+    assert outcome.notes == (note_of(2 * 2499 * 8 * 2500),) and "99 MB" in outcome.notes[0]
+
+
+def test_a_table_of_pairs_is_refused_with_its_estimate() -> None:
+    bits = np.random.default_rng(0).integers(0, 2, (40, 4200)).astype(float)
+    data = Dataset.from_user(bits, bits[:, 0] == bits[:, 1])
+    before = _core.resident_bytes()
+    outcome = tf.TotalsSearch(memory_limit=LEAST).run(data, TreeTask(3), EngineRun(time_limit=20))
+    assert outcome.reason == "memory" and "was not built" in outcome.notes[0]
+    assert _core.resident_bytes() - before < 1.2 * LEAST
+
+
+def test_sorted_columns_are_refused_with_their_estimate() -> None:
+    data = numbers(70_000, 30)
+    for engine in (tf.ConTree(memory_limit=LEAST), tf.ContinuousTotals(memory_limit=LEAST)):
+        outcome = engine.run(data, TreeTask(2), EngineRun())
+        assert outcome.reason == "memory" and "33 MB was not built" in outcome.notes[0]
+
+
+def test_the_answer_of_a_solve_says_what_did_not_fit() -> None:
+    result = tf.Problem(numbers(500, 3), None, shape="tree:3").solve(
+        tf.ConTree(memory_limit=10_000), warm_start=None
+    )
+    assert result.limit == tf.Limit.MEMORY and result.bound == 0
+    assert any("1 MB was not built" in note for note in result.notes)
+
+
+def test_the_process_is_watched() -> None:
+    data = numbers(60_000, 20)
+    noise = Dataset.from_user(data.X, np.random.default_rng(1).integers(0, 2, 60_000))
+    outcome = tf.ConTree(memory_limit=LEAST + 2**20, threads=2).run(
+        noise, TreeTask(3), EngineRun(time_limit=20)
+    )
+    assert outcome.reason == "memory" and not outcome.notes and outcome.graph is not None
+
+
+def test_what_python_prepared_counts() -> None:
+    room = Room(100 * 2**20)
+    held = np.ones(40 * 2**20, dtype=np.uint8)
+    assert 50 * 2**20 < room.left() < 70 * 2**20 and not room.has(80 * 2**20) and len(held)
+    assert Room(None).left() == 0 and Room(None).has(2**20) and not Room(None).has(2**60)

@@ -1,0 +1,105 @@
+"""PathSearch against enumeration, alone and under several rules at once; its certificates, limits and refusals."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import treeform as tf
+from treeform.engines import EngineRun, TreeTask
+from treeform.errors import SpecError, TreeformError
+from treeform.testing import brute_force, draw_cases
+
+COLUMNS = ["age", "owner", "job"]
+
+
+@pytest.fixture(scope="module")
+def table():
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame(rng.integers(0, 3, (60, 4)), columns=["a", "b", "c", "d"])
+    y = ((frame.a > 1) ^ (frame.b > 0) ^ (frame.c == 1) ^ (rng.random(60) < 0.1)).astype(int).to_numpy()
+    return frame, y
+
+
+def rules(rng, case):
+    """Requirements on paths for a drawn table, and others that the engine knows."""
+    known = list(dict.fromkeys(column.source for column in case.data.columns))
+    price = {name: int(rng.integers(1, 4)) for name in known}
+    f = int(rng.integers(case.data.n_features))
+    cuts = case.data.ranks.thresholds(f)
+    upper = [tf.DecisionGraph.from_nested((f, float(rng.choice(cuts)), 0, 1), case.data)] if len(cuts) else []
+    return [
+        tf.MaxTestsPerPath(known[:2], int(rng.integers(0, 2))),
+        tf.OncePerPath(),
+        tf.FeatureCost(price, at_most=int(rng.integers(1, 6)), per_path=True),
+        tf.Interaction([known[:2], known[1:]]),
+        tf.Below(known[0], above=known[1]),
+        tf.MinSupport(2),
+        tf.Stability("0.4"),
+        *(tf.Fix(graph) for graph in upper),
+    ]
+
+
+def test_several_rules_at_once(draw):
+    rng = np.random.default_rng(7)
+    for case in draw(list(draw_cases(60, seed=21, shapes=(tf.Tree(2),))), 4):
+        pool = rules(rng, case)
+        problem = tf.Problem(case.data, None, shape=tf.Tree(2))
+        problem.minimize(case.goal)
+        problem += [pool[i] for i in rng.permutation(len(pool))[:2]]
+        q = problem.question
+        best = brute_force(problem.data, q.shape, q.objective, q.requirements)
+        for engine in (tf.PathSearch(), tf.PathSearch(pairs=False)):
+            result = problem.solve(engine)
+            assert result.objective == (None if best is None else best[0]), case.code(*q.requirements)
+            assert str(result.status) == ("infeasible" if best is None else "optimal")
+
+
+def test_it_is_chosen_where_it_honours_more_and_its_bound_is_proved_again(table):
+    frame, y = table
+    problem = tf.Problem(frame, y, shape=tf.Tree(3))
+    problem += [tf.OncePerPath(), tf.MinSupport(3), tf.NoTestOn("d")]
+    result = problem.solve()
+    assert result.solver == "path-search" and str(result.status) == "optimal"
+    assert not any(result.violations.values())
+    checked = tf.check(result.certificate(), frame, y)
+    assert str(checked.verdict) == "verified" and "test by test" in str(checked)
+    assert problem.solve(tf.PathSearch(pairs=False)).objective == result.objective
+    loose = tf.Problem(frame, y, shape=tf.Tree(3))
+    loose += [tf.MinSupport(3), tf.NoTestOn("d")]
+    assert loose.solve().objective < result.objective
+
+
+def test_the_given_upper_part_stands_in_the_model(table):
+    frame, y = table
+    upper = tf.Problem(frame, y, shape=tf.Tree(1)).solve().graph
+    problem = tf.Problem(frame, y, shape=tf.Tree(3))
+    problem += tf.Fix(upper)
+    result = problem.solve()
+    assert str(result.status) == "optimal" and result.solver == "path-search"
+    assert (result.graph.feature[0], result.graph.threshold[0]) == (upper.feature[0], upper.threshold[0])
+
+
+def test_what_it_leaves_out_is_a_bound(table):
+    frame, y = table
+    problem = tf.Problem(frame, y, shape=tf.Tree(2))
+    problem += [tf.Below("a", above="b"), tf.OncePerPath(), tf.MaxNodes(2)]
+    with pytest.raises(SpecError, match="cannot honour max_nodes:2"):
+        problem.solve(tf.PathSearch())
+    result = problem.solve("cp-sat")
+    assert str(result.status) == "optimal" and any("path-search" in note for note in result.notes)
+
+
+def test_limits(table):
+    frame, y = table
+    problem = tf.Problem(frame, y, shape=tf.Tree(3))
+    problem += tf.OncePerPath()
+    outcome = tf.PathSearch().run(problem.data, TreeTask(3), EngineRun(time_limit=0.0))
+    assert outcome.reason == "time" and not outcome.proved and outcome.graph is not None
+    assert outcome.lower <= outcome.upper
+    many = pd.DataFrame({"x": np.arange(1200.0)})
+    problem = tf.Problem(many, np.arange(1200) % 2, shape=tf.Tree(2))
+    problem += tf.OncePerPath()
+    with pytest.raises(TreeformError, match="at most 1000 tests"):
+        problem.solve(tf.PathSearch())

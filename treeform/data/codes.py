@@ -1,0 +1,82 @@
+"""Codes of equal things: whole numbers that are made dense again without sorting, as several columns are joined."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Codes = NDArray[np.int64]
+_SMALL_TABLE = 2**18
+_ENTRIES_PER_ROW = 16
+"""A table of flags up to these sizes is cheaper than sorting."""
+
+
+def dense(codes: Codes, size: int) -> tuple[Codes, int]:
+    """Number the codes that occur from 0 on, in their order, as the inverse of ``np.unique`` does.
+
+    Parameters
+    ----------
+    codes : (n,) int64
+        From 0 to ``size - 1``.
+    size : int
+
+    Returns
+    -------
+    (n,) int64, int
+        The new codes, and how many there are.
+    """
+    if size > max(_SMALL_TABLE, _ENTRIES_PER_ROW * len(codes)):
+        values, code = np.unique(codes, return_inverse=True)
+        return code.reshape(-1).astype(np.int64, copy=False), len(values)
+    occurs = np.zeros(size, dtype=bool)
+    occurs[codes] = True
+    used = np.flatnonzero(occurs)
+    if len(used) == size:
+        return codes, size
+    rank = np.empty(size, dtype=np.int64)
+    rank[used] = np.arange(len(used))
+    return rank[codes], len(used)
+
+
+def with_column(codes: Codes, size: int, column: NDArray[np.integer]) -> tuple[Codes, int]:
+    """Codes of pairs (code, value of the column), ordered by the code and then by the value.
+
+    Parameters
+    ----------
+    codes : (n,) int64
+        From 0 to ``size - 1``.
+    column : (n,) integers
+
+    Returns
+    -------
+    (n,) int64, int
+        Dense codes, and how many there are.
+    """
+    if not len(codes):
+        return codes, 0
+    low, high = int(column.min()), int(column.max())
+    if low == high:
+        return codes, size
+    width = high - low + 1
+    if width * size > max(_SMALL_TABLE, _ENTRIES_PER_ROW * len(codes)):
+        values, value = np.unique(column, return_inverse=True)
+        return dense(codes * len(values) + value.reshape(-1), size * len(values))
+    return dense(codes * width + (column.astype(np.int64) - low), size * width)
+
+
+def first_of_each(codes: Codes, size: int) -> Codes:
+    """The first position of each of the dense codes: (size,) int64."""
+    first = np.empty(size, dtype=np.int64)
+    first[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)  # of several assignments the last one stays
+    return first
+
+
+def bit_rows(bits: NDArray[np.uint8]) -> tuple[Codes, int]:
+    """Codes of equal rows of zeros and ones, in the rows' order: (n,) int64, and how many there are."""
+    codes, size = np.zeros(len(bits), dtype=np.int64), min(1, len(bits))
+    if not bits.shape[1]:
+        return codes, size
+    packed = np.packbits(bits, axis=1)
+    for byte in packed.T:
+        codes, size = dense((codes << 8) | byte, size << 8)
+    return codes, size

@@ -1,0 +1,291 @@
+"""Workers that answer the questions of one search: processes of this machine, or a cluster of Dask.
+
+All of them are executors as the standard library defines them, so that this file only waits for futures: it starts no
+queue and speaks no protocol of its own.
+
+* A worker that dies costs the question that it had. That question goes to another worker; one that has cost
+  `MOST_LOST` workers ends the search.
+* A question that takes far longer than others is given to a second worker, if one has nothing to do. The first answer
+  counts.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import queue
+import shutil
+import statistics
+import tempfile
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from treeform.distribute.executor import NAMES, client_of, is_client
+from treeform.distribute.worker import Work, answer, compact
+from treeform.engines.distributed import Message
+from treeform.errors import SolverFailed, SpecError, did_you_mean
+
+MOST_LOST = 3
+"""Workers that a question may cost before the search ends."""
+LATE = 4.0
+"""Times the usual seconds after which a question is given to a second worker."""
+LATE_SECONDS = 1.0
+"""No question is late before."""
+LOOK_EVERY = 0.05
+ONE_SEARCH = ("loky", "threading", "dask")
+"""The executors for one search, of those in `NAMES`."""
+
+
+class Crew:
+    """Executors, and who of them has nothing to do.
+
+    Parameters
+    ----------
+    source : callable
+        ``source()`` is what each question is about, for `answer`.
+    key : str
+        Its digest.
+    stop_file : Path or None
+    hands : list of Executor
+        One entry for each question that may be in work at a time.
+    renew : callable
+        Makes a new executor in place of a broken one, or raises.
+
+    Attributes
+    ----------
+    lost, overtaken : int
+        Workers that died; questions that a second worker answered first.
+    seconds : list of float
+        Of CPU, of each answer.
+    """
+
+    def __init__(
+        self,
+        source: Callable[[], Any],
+        key: str,
+        stop_file: Path | None,
+        hands: list[Executor],
+        renew: Callable[[Executor], Executor],
+    ) -> None:
+        self._source, self._key = source, key
+        self._stop_file = None if stop_file is None else str(stop_file)
+        self._renew = renew
+        self._idle: queue.SimpleQueue[Executor] = queue.SimpleQueue()
+        for hand in hands:
+            self._idle.put(hand)
+        self.size = len(hands)
+        self.lost = self.overtaken = 0
+        self.seconds: list[float] = []
+        self._usual: deque[float] = deque(maxlen=50)
+
+    def ask(self, question: Message, stop: Callable[[], bool]) -> Message | None:
+        """The reply; None once ``stop()`` is true. May be called from as many threads as there are hands.
+
+        Raises
+        ------
+        SolverFailed
+            If the question has cost too many workers.
+        """
+        began, lost = time.monotonic(), 0
+        running: list[Future[Any]] = []
+        while not stop():
+            if not running or (len(running) == 1 and self._is_late(began)):
+                with contextlib.suppress(queue.Empty):
+                    running.append(self._submit(question))
+            done, _ = wait(running, LOOK_EVERY, FIRST_COMPLETED)
+            for future in done:
+                second = running.index(future) > 0
+                running.remove(future)
+                try:
+                    found = future.result()
+                except Exception as error:
+                    if not _is_lost(error):
+                        raise _failed(error) from error
+                    lost += 1
+                    self.lost += 1
+                    if lost >= MOST_LOST:
+                        raise _costs_too_many(error) from error
+                    continue
+                if found is None:
+                    continue
+                self.overtaken += second
+                self._usual.append(time.monotonic() - began)
+                self.seconds.append(found[1])
+                return np.asarray(found[0], dtype=np.int64)
+        for future in running:
+            future.cancel()
+        return None
+
+    def _is_late(self, began: float) -> bool:
+        taken = time.monotonic() - began
+        return (
+            taken > LATE_SECONDS
+            and len(self._usual) >= 5
+            and taken > LATE * statistics.median(self._usual)
+            and not self._idle.empty()
+        )
+
+    def _submit(self, question: Message) -> Future[Any]:
+        hand = self._idle.get(timeout=LOOK_EVERY)
+        given = (self._source(), self._key, self._stop_file, compact(question))
+        try:
+            future = hand.submit(answer, *given)
+        except (BrokenExecutor, RuntimeError):  # it broke while it had nothing to do
+            hand = self._renew(hand)
+            future = hand.submit(answer, *given)
+        future.add_done_callback(partial(self._give_back, hand))
+        return future
+
+    def _give_back(self, hand: Executor, future: Future[Any]) -> None:
+        broken = not future.cancelled() and _is_lost(future.exception())
+        self._idle.put(self._renew(hand) if broken else hand)
+
+
+def _is_lost(error: BaseException | None) -> bool:
+    """Whether the worker is gone, and not the question wrong."""
+    return isinstance(error, BrokenExecutor | CancelledError) or type(error).__name__ in (
+        "KilledWorker",
+        "FutureCancelledError",
+        "FuturesCancelledError",
+    )
+
+
+def _failed(error: Exception) -> SolverFailed:
+    return SolverFailed(
+        "a worker could not search its part",
+        cause=f"{type(error).__name__}: {error}" if str(error) else type(error).__name__,
+        fix="install the same version of treeform on all workers, and give them memory; a journal keeps what was found",
+    )
+
+
+def _costs_too_many(error: Exception) -> SolverFailed:
+    return SolverFailed(
+        f"a part of the search has cost {MOST_LOST} workers",
+        cause=str(error) or type(error).__name__,
+        fix="give workers more memory, or the engine a memory_limit; a journal keeps what has been found",
+    )
+
+
+@contextlib.contextmanager
+def crew_of(executor: Any, workers: int | None, work: Work) -> Iterator[Crew]:
+    """The workers that an executor stands for, with what they work on.
+
+    Parameters
+    ----------
+    executor : str, client of Dask distributed, or Executor
+    workers : int or None
+        Of ``"loky"``, ``"threading"`` and a local ``"dask"``; None takes one for each processor.
+
+    Raises
+    ------
+    SpecError
+        If there is no such executor.
+    """
+    check_executor(executor)
+    with tempfile.TemporaryDirectory(prefix="treeform-", ignore_cleanup_errors=True) as name:
+        folder = Path(name)
+        stop_file = folder / "goes-on"
+        stop_file.touch()
+        try:
+            if executor == "loky":
+                with _processes(workers, work, folder, stop_file) as crew:
+                    yield crew
+            elif executor == "threading":
+                with _threads(workers, work, stop_file) as crew:
+                    yield crew
+            else:
+                with client_of(executor, workers) as client:
+                    yield _cluster(client, work)
+        finally:
+            stop_file.unlink(missing_ok=True)
+
+
+def check_executor(executor: Any) -> None:
+    """Refuse what no search can be given to.
+
+    Raises
+    ------
+    SpecError
+    """
+    if is_client(executor) or executor in ONE_SEARCH:
+        return
+    if isinstance(executor, str) and executor.startswith("dask:"):
+        return
+    if executor in NAMES:
+        raise SpecError(
+            f"executor={executor!r} takes many solves, and no single one",
+            cause="it has no futures to wait for one by one",
+            fix="use executor='loky' or 'dask'; tf.sweep takes every executor",
+        )
+    raise SpecError(
+        f"there is no executor {executor!r}",
+        cause=f"for one solve executors are {', '.join(ONE_SEARCH)}, dask:tcp://HOST:PORT, and clients of Dask "
+        "distributed",
+        fix=did_you_mean(str(executor), ONE_SEARCH) or "use executor='loky'",
+    )
+
+
+@contextlib.contextmanager
+def _processes(workers: int | None, work: Work, folder: Path, stop_file: Path) -> Iterator[Crew]:
+    """Processes of this machine, each in an executor of its own: the death of one breaks no other."""
+    import joblib
+    from joblib.externals.loky import ProcessPoolExecutor
+
+    count = joblib.effective_n_jobs(-1) if workers is None else workers
+    source = folder / "work.joblib"
+    joblib.dump(work, source)  # workers map its arrays into memory, and share them
+    made: list[Executor] = []
+
+    def start() -> Executor:
+        one: Executor = ProcessPoolExecutor(max_workers=1)
+        made.append(one)
+        return one
+
+    def renew(broken: Executor) -> Executor:
+        broken.shutdown(wait=False)
+        return start()
+
+    try:
+        yield Crew(lambda: str(source), work.key, stop_file, [start() for _ in range(count)], renew)
+    finally:
+        stop_file.unlink(missing_ok=True)
+        for one in made:
+            one.shutdown(wait=True, kill_workers=True)  # type: ignore[call-arg]
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def _threads(workers: int | None, work: Work, stop_file: Path) -> Iterator[Crew]:
+    from concurrent.futures import ThreadPoolExecutor
+
+    import joblib
+
+    count = joblib.effective_n_jobs(-1) if workers is None else workers
+    with ThreadPoolExecutor(count) as pool:
+        try:
+            yield Crew(lambda: work, work.key, stop_file, [pool] * count, lambda hand: hand)
+        finally:
+            stop_file.unlink(missing_ok=True)
+
+
+def _cluster(client: Any, work: Work) -> Crew:
+    """A cluster of Dask; each thread of its workers has a question in work."""
+    threads = sum(client.nthreads().values())
+    if threads == 0:
+        raise SpecError("the cluster has no workers", fix="start some with: dask worker tcp://HOST:PORT")
+    scattered = client.scatter(work, broadcast=True, hash=False)
+
+    def source() -> Any:
+        nonlocal scattered
+        if scattered.status in ("cancelled", "lost", "error"):  # the last worker that had it is gone
+            scattered = client.scatter(work, broadcast=True, hash=False)
+        return scattered
+
+    # Dask starts a task again elsewhere when its worker is lost.
+    return Crew(source, work.key, None, [client.get_executor(pure=False)] * threads, lambda hand: hand)

@@ -1,0 +1,157 @@
+"""The journal of a search: replies that have come, so that a search that was killed goes on from them.
+
+A folder holds the journals of one problem: ``problem.json``, which names it, and a file of JSON lines for each search
+that its solve ran. A line is appended by one write and carries a checksum; what a kill or a power cut left of the
+last line is cut off. A reply is found by the digest of its question, which says all that the reply depends on: the
+order of lines means nothing, and two searches may write at once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import threading
+import time
+import zlib
+from pathlib import Path
+
+import numpy as np
+
+from treeform.engines.distributed import Message
+from treeform.errors import SpecError
+from treeform.files import parse_json, read_text, write_text
+
+FORMAT = "treeform.journal/1"
+SYNC_EVERY = 1.0
+"""Seconds of replies that a power cut may cost; a kill costs none."""
+
+
+def open_folder(folder: str | os.PathLike[str], problem: str) -> Path:
+    """Make the folder of a problem's journals, or enter it.
+
+    Parameters
+    ----------
+    problem : str
+        The digest of the problem.
+
+    Raises
+    ------
+    SpecError
+        If it cannot be written, or holds the journals of another problem.
+    """
+    path = Path(folder)
+    name = path / "problem.json"
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        known = parse_json(read_text(name)) if name.exists() else None
+    except (OSError, ValueError) as error:
+        raise _unusable(path, error) from error
+    if known is None:
+        write_text(name, json.dumps({"format": FORMAT, "problem": problem}))
+    elif known != {"format": FORMAT, "problem": problem}:
+        raise SpecError(
+            f"the journal {path} is that of another problem",
+            cause="data, shape, objective, requirements or the version of treeform differ",
+            fix="name another folder, or delete this one",
+        )
+    return path
+
+
+def _unusable(path: Path, error: Exception) -> SpecError:
+    return SpecError(
+        f"the journal {path} cannot be used",
+        cause=getattr(error, "strerror", None) or str(error),
+        fix="name a folder that may be written to",
+    )
+
+
+class Journal:
+    """The replies of one search.
+
+    Parameters
+    ----------
+    folder : Path
+    search : str
+        The digest of what is searched.
+
+    Attributes
+    ----------
+    found : int
+        Questions that were answered from the journal.
+
+    Raises
+    ------
+    SpecError
+        If the file cannot be read or written.
+    """
+
+    def __init__(self, folder: Path, search: str) -> None:
+        self.path = folder / f"{search[:24]}.jsonl"
+        self.found = 0
+        self._lock = threading.Lock()
+        self._replies: dict[str, list[int]] = {}
+        try:
+            self._read()
+            self._file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
+        except OSError as error:
+            raise _unusable(self.path, error) from error
+        self._synced = time.monotonic()
+
+    def read(self, question: Message) -> Message | None:
+        """The reply to a question that was answered before."""
+        with self._lock:
+            reply = self._replies.get(_name(question))
+            self.found += reply is not None
+        return None if reply is None else np.array(reply, dtype=np.int64)
+
+    def write(self, question: Message, reply: Message) -> None:
+        """Keep a reply.
+
+        Raises
+        ------
+        SpecError
+            If it cannot be written.
+        """
+        name, numbers = _name(question), reply.tolist()
+        body = json.dumps([name, numbers], separators=(",", ":"))
+        line = f"{_sum(body)} {body}\n".encode()
+        with self._lock:
+            self._replies[name] = numbers
+            try:
+                # One write: another process that appends to the same file cannot come between.
+                if os.write(self._file, line) != len(line):
+                    raise OSError(0, "the disk is full")
+                if time.monotonic() - self._synced > SYNC_EVERY:
+                    os.fsync(self._file)
+                    self._synced = time.monotonic()
+            except OSError as error:
+                raise _unusable(self.path, error) from error
+
+    def close(self) -> None:
+        """Write what the system still holds."""
+        with contextlib.suppress(OSError):
+            os.fsync(self._file)
+        os.close(self._file)
+
+    def _read(self) -> None:
+        if not self.path.exists():
+            return
+        content = self.path.read_bytes()
+        whole = content.rfind(b"\n") + 1
+        if whole != len(content):
+            os.truncate(self.path, whole)
+        for line in content[:whole].decode("ascii", "replace").splitlines():
+            check, _, body = line.partition(" ")
+            if check == _sum(body):
+                name, numbers = json.loads(body)
+                self._replies[name] = numbers
+
+
+def _name(question: Message) -> str:
+    return hashlib.sha256(np.ascontiguousarray(question, dtype="<i8").tobytes()).hexdigest()[:32]
+
+
+def _sum(body: str) -> str:
+    return f"{zlib.crc32(body.encode()):08x}"

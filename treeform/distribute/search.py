@@ -1,0 +1,212 @@
+"""One search of a native engine, shared by the workers of an executor and kept in a journal."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from treeform import __version__
+from treeform.distribute.crew import Crew, check_executor, crew_of
+from treeform.distribute.journal import Journal, open_folder
+from treeform.distribute.worker import Work
+from treeform.engines import Engine, EngineOutcome, EngineRun, TreeTask
+from treeform.engines.distributed import Distributable, Message
+from treeform.errors import SpecError
+from treeform.language.question import Question
+
+if TYPE_CHECKING:
+    from treeform.data import Dataset
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """Who does the work of one solve, and where its parts are kept.
+
+    Parameters
+    ----------
+    executor : None, "loky", "threading", "dask", "dask:tcp://HOST:PORT", or a client of Dask distributed
+        None: this process.
+    workers : int or None
+        Processes, or threads, of those that are started here; None takes one for each processor.
+    journal : path or None
+        A folder that keeps each part as it ends.
+
+    Raises
+    ------
+    SpecError
+        If there is no such executor, or the number of workers is not possible.
+    """
+
+    executor: Any = None
+    workers: int | None = None
+    journal: str | os.PathLike[str] | None = None
+
+    def __post_init__(self) -> None:
+        if self.executor is not None:
+            check_executor(self.executor)
+        workers = self.workers
+        if workers is not None and (not isinstance(workers, int) or isinstance(workers, bool) or workers < 1):
+            raise SpecError(
+                f"workers={workers!r} is no number of processes", fix="give a whole number, at least 1"
+            )
+        if workers is not None and self.executor is None:
+            raise SpecError(f"workers={workers} has no effect without an executor", fix="add executor='loky'")
+
+    def __bool__(self) -> bool:
+        return self.executor is not None or self.journal is not None
+
+    def begin(self, question: Question) -> None:
+        """Enter the journal of the question, if there is to be one.
+
+        Raises
+        ------
+        SpecError
+            If it is that of another question, or cannot be used.
+        """
+        if self.journal is not None:
+            open_folder(self.journal, identity(question))
+
+    def of(self, engine: Engine) -> Engine:
+        """The engine with its search shared out.
+
+        Raises
+        ------
+        SpecError
+            If it cannot be.
+        """
+        require_distributable(engine)
+        return _Distributed(engine, self)
+
+
+HERE = Distribution()
+"""This process, without a journal."""
+
+
+def require_distributable(engine: Engine) -> None:
+    """Refuse an engine whose search stays in one process.
+
+    Raises
+    ------
+    SpecError
+        Naming those that can be shared out.
+    """
+    if not isinstance(engine, Distributable):
+        raise SpecError(
+            f"the search of {engine.name} cannot be shared by several workers, or kept in a journal",
+            cause="its parts depend on each other",
+            fix="leave out executor and journal, or solve with tf.ConTree(); "
+            f"several cores of one machine serve {engine.name} by its setting threads",
+        )
+
+
+def identity(question: Question) -> str:
+    """The digest of a problem and of the version of treeform that solves it."""
+    stated = [requirement.to_json() for requirement in question.requirements]
+    what = [question.data.digest, str(question.shape), str(question.objective), stated, __version__]
+    return hashlib.sha256(json.dumps(what, sort_keys=True, default=str).encode()).hexdigest()
+
+
+class _Distributed(Engine):
+    """An engine whose search is shared out; it goes by the engine's name."""
+
+    def __init__(self, engine: Engine, how: Distribution) -> None:
+        self.engine, self.how = engine, how
+        self.name = engine.name  # type: ignore[misc]
+        self.understands = engine.understands  # type: ignore[misc]
+
+    def run(self, data: Dataset, task: TreeTask, run: EngineRun) -> EngineOutcome:
+        """Solve `task` on `data`; see `Engine.run`."""
+        engine = cast(Distributable, self.engine)
+        work = Work(engine, data, task, _digest(engine, data, task))
+        journal = None if self.how.journal is None else Journal(Path(self.how.journal), work.key)
+        deadline = math.inf if run.time_limit is None else time.monotonic() + run.time_limit
+        stopped = False
+
+        def stop() -> bool:
+            # The engine asks the run from the main thread, where Ctrl-C arrives; all others read what it was told.
+            return stopped or time.monotonic() >= deadline
+
+        def ends() -> bool:
+            nonlocal stopped
+            try:
+                stopped = stopped or run.stop()
+            except KeyboardInterrupt:
+                stopped = True
+                raise
+            return stopped
+
+        try:
+            with self._answering(work) as (answer, size, crew):
+                ask = _kept(answer, journal)
+                watched = replace(run, stop=ends, time_limit=_left(run, deadline))
+                outcome = engine.run_distributed(data, task, watched, lambda q: ask(q, stop), size)
+                stopped = True
+        finally:
+            if journal is not None:
+                journal.close()
+        return _told(outcome, crew, journal)
+
+    @contextmanager
+    def _answering(self, work: Work) -> Iterator[tuple[_Answer, int, Crew | None]]:
+        if self.how.executor is not None:
+            with crew_of(self.how.executor, self.how.workers, work) as crew:
+                yield crew.ask, crew.size, crew
+            return
+        evaluator = work.engine.evaluator(work.data, work.task)
+        yield evaluator.evaluate, 1, None
+
+
+_Answer = Callable[[Message, Callable[[], bool]], "Message | None"]
+
+
+def _left(run: EngineRun, deadline: float) -> float | None:
+    return None if run.time_limit is None else max(0.0, deadline - time.monotonic())
+
+
+def _kept(answer: _Answer, journal: Journal | None) -> _Answer:
+    """The same answers, from the journal where it has them."""
+    if journal is None:
+        return answer
+
+    def ask(question: Message, stop: Callable[[], bool]) -> Message | None:
+        known = journal.read(question)
+        if known is not None:
+            return known
+        reply = answer(question, stop)
+        if reply is not None:
+            journal.write(question, reply)
+        return reply
+
+    return ask
+
+
+def _told(outcome: EngineOutcome, crew: Crew | None, journal: Journal | None) -> EngineOutcome:
+    """The outcome with what its reader has to know: parts that come from an earlier run, and workers that died."""
+    notes, details = [], {}
+    if journal is not None and journal.found:
+        notes.append(
+            f"the search went on from {journal.path.parent}: {journal.found} of its parts were there"
+        )
+        details["parts_from_journal"] = journal.found
+    if crew is not None and crew.lost:
+        notes.append(f"{crew.lost} workers were lost; their parts were searched again")
+    if crew is not None and crew.overtaken:
+        notes.append(f"{crew.overtaken} slow workers were overtaken")
+    return replace(outcome, notes=(*outcome.notes, *notes), details=outcome.details | details)
+
+
+def _digest(engine: Distributable, data: Dataset, task: TreeTask) -> str:
+    """The digest of all that questions and replies depend on."""
+    import joblib
+
+    what = [data.X, data.y, data.weights, type(engine).__name__, engine.distributed_settings()]
+    what += [(one.name, getattr(task, one.name)) for one in fields(task)]
+    return str(joblib.hash(what, hash_name="sha1"))

@@ -1,0 +1,121 @@
+"""What a worker does: it takes up a task once, and answers questions about it.
+
+Everything here runs in the worker's process, and is called by name from the one that searches.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from treeform.engines.distributed import Distributable, Evaluator, Message
+
+if TYPE_CHECKING:
+    from treeform.data import Dataset
+    from treeform.engines import TreeTask
+
+
+@dataclass(frozen=True)
+class Work:
+    """What all questions of one search are about; it is sent to each worker once.
+
+    Attributes
+    ----------
+    engine : Distributable
+    data : Dataset
+    task : TreeTask
+    key : str
+        Its digest.
+    """
+
+    engine: Distributable
+    data: Dataset
+    task: TreeTask
+    key: str
+
+
+class _Idle:
+    """Evaluators that nobody uses at the moment, of the search that was met last."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._key: str | None = None
+        self._there: list[Evaluator] = []
+
+    def take(self, key: str, source: Any) -> Evaluator:
+        with self._lock:
+            if self._key != key:
+                self._key, self._there = key, []
+            if self._there:
+                return self._there.pop()
+        work = _load(source)
+        return work.engine.evaluator(work.data, work.task)
+
+    def give_back(self, key: str, evaluator: Evaluator) -> None:
+        with self._lock:
+            if self._key == key:
+                self._there.append(evaluator)
+
+
+_IDLE = _Idle()
+STOP_EVERY = 0.5
+"""Seconds between two looks at the file that tells workers to stop."""
+
+
+def answer(source: Any, key: str, stop_file: str | None, question: Message) -> tuple[Message, float] | None:
+    """The reply to a question, and the seconds of CPU that it took; None when the search has stopped.
+
+    Parameters
+    ----------
+    source : Work or str
+        What the question is about, or the file that holds it.
+    key : str
+        Its digest.
+    stop_file : str or None
+        The search has stopped once this file is gone; None: nobody says so.
+    """
+    evaluator = _IDLE.take(key, source)
+    try:
+        watch = _Watch(stop_file)
+        began = time.process_time()
+        reply = evaluator.evaluate(question.astype(np.int64), watch.stopped)
+        seconds = time.process_time() - began
+    finally:
+        _IDLE.give_back(key, evaluator)
+    if reply is None and not watch.ended:
+        raise MemoryError("a worker reached the memory_limit of its engine")
+    return None if reply is None else (compact(reply), seconds)
+
+
+def compact(message: Message) -> Any:
+    """The same whole numbers in 32 bits where they fit."""
+    small = message.astype(np.int32)
+    return small if np.array_equal(small, message) else message
+
+
+class _Watch:
+    def __init__(self, stop_file: str | None) -> None:
+        self._file = None if stop_file is None else Path(stop_file)
+        self._next = time.monotonic() + STOP_EVERY
+        self.ended = False
+
+    def stopped(self) -> bool:
+        if self._file is not None and time.monotonic() >= self._next:
+            self._next = time.monotonic() + STOP_EVERY
+            self.ended = not self._file.exists()
+        return self.ended
+
+
+def _load(source: Any) -> Work:
+    if isinstance(source, Work):
+        return source
+    import joblib
+
+    loaded = joblib.load(source, mmap_mode="r")
+    assert isinstance(loaded, Work)
+    return loaded

@@ -1,0 +1,148 @@
+"""PathSearch: provably optimal trees under rules on paths, over few tests."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from threadpoolctl import threadpool_limits
+
+from treeform.engines.paths.pairs import Node
+from treeform.engines.paths.search import Search, Stopped
+from treeform.engines.paths.table import Table
+from treeform.engines.task import Engine, EngineOutcome, EngineRun, TreeTask, check_task
+from treeform.errors import SpecError
+from treeform.graph import DecisionGraph
+
+if TYPE_CHECKING:
+    from treeform.data import Dataset
+
+MOST_TESTS = 1000
+"""Counts of pairs of tests are held at once."""
+NO_TREE = 2**60
+"""The bound when no admissible tree exists: above the cost of any."""
+EXACT = 2**53
+"""Whole numbers below are exact in float64."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PathSearch(Engine):
+    """Exact search for trees under rules on paths: what may be tested next, by what was tested above.
+
+    It looks at all tests that separate something, and counts all pairs of them: it is meant for tables of few tests
+    (hundreds), and for depths of up to about four.
+
+    Parameters
+    ----------
+    pairs : bool
+        Whether subtrees of depth two are counted from pairs of tests. The answer is the same without, and takes longer.
+
+    Examples
+    --------
+    >>> PathSearch().name
+    'path-search'
+    """
+
+    pairs: bool = True
+
+    name: ClassVar[str] = "path-search"
+    understands: ClassVar[frozenset[str]] = frozenset(
+        {"features", "cost", "node_penalty", "min_support", "min_flow", "sample_cost", "paths", "weights"}
+    )
+
+    def answer(self, data: Dataset, task: TreeTask, run: EngineRun) -> EngineOutcome:
+        """Solve `task` on `data`, once for each of its sets of features."""
+        return self.run(data, task, run)
+
+    def run(self, data: Dataset, task: TreeTask, run: EngineRun) -> EngineOutcome:
+        """Solve `task` on `data`; see `Engine.run`.
+
+        Raises
+        ------
+        SpecError
+            If the task is not possible, or too large.
+        """
+        check_task(data, task)
+        reason = reason_against(data, task)
+        if reason is not None:
+            raise SpecError(
+                f"{self.name} cannot solve this problem exactly",
+                cause=reason,
+                fix="use fewer thresholds, or tf.CPSAT() or tf.HiGHS()",
+            )
+        # One thread: the products are small, and threads that wait for each other take all processors.
+        with threadpool_limits(1, user_api="blas"):
+            return _Run(data, task, run, self.pairs).outcome()
+
+
+def reason_against(data: Dataset, task: TreeTask) -> str | None:
+    """Why the search cannot take the task, in words; None when it can."""
+    if task.widths is not None:
+        return "it searches trees, not layered diagrams"
+    if data.n_tests > MOST_TESTS:
+        return f"it counts pairs of at most {MOST_TESTS} tests, and the table has {data.n_tests}"
+    dearest = int(task.cost_of_samples(data).max(initial=1))
+    if int(data.weights.astype(object).sum()) * max(dearest, 1) + task.node_penalty * 2**task.depth >= EXACT:
+        return "the costs of all samples together exceed 2**53"
+    return None
+
+
+class _Run:
+    """One run: the search at the root, and what is told of it."""
+
+    def __init__(self, data: Dataset, task: TreeTask, run: EngineRun, pairs: bool) -> None:
+        self.data, self.task, self.given, self.pairs = data, task, run, pairs
+        self.began = time.monotonic()
+        self.table = Table(data, task)
+        self.interrupted = False
+
+    def outcome(self) -> EngineOutcome:
+        """The best tree, and what is proved."""
+        wanted = self.given.upper() if callable(self.given.upper) else self.given.upper
+        best: Node = None
+        upper = float(NO_TREE if wanted is None else wanted)
+        complete = True
+        for features in self.task.features or (None,):
+            search = Search(self.table, self.task, features, self._stop, self.pairs)
+            try:
+                search.root(upper, self._found)
+            except Stopped:
+                complete = False
+            except KeyboardInterrupt:
+                complete, self.interrupted = False, True
+            upper, best = search.best or (upper, best)
+            if not complete:
+                break
+        lower = int(upper) if complete else min(int(upper), self.table.floor())
+        return EngineOutcome(
+            graph=None if best is None else self._graph(best),
+            upper=None if best is None else int(upper),
+            lower=lower,
+            proved=complete,
+            reason=None if complete else "interrupted" if self.interrupted else "time",
+            seconds=time.monotonic() - self.began,
+            counters={"tests": len(self.table.feature), "pairs": self.table.counted},
+        )
+
+    def _stop(self) -> bool:
+        limit = self.given.time_limit
+        self.interrupted = self.interrupted or bool(self.given.stop())
+        return self.interrupted or (limit is not None and time.monotonic() - self.began >= limit)
+
+    def _found(self, cost: float, tree: Node) -> None:
+        if self.given.on_incumbent is not None:
+            seconds = time.monotonic() - self.began
+            self.given.on_incumbent(seconds, int(cost), self.table.floor(), self._graph(tree))
+
+    def _graph(self, tree: Node) -> DecisionGraph:
+        def nested(node: Node) -> Any:
+            if not isinstance(node, tuple):
+                return node
+            test, left, right = node
+            feature, threshold = int(self.table.feature[test]), float(self.table.threshold[test])
+            return (feature, threshold, nested(left), nested(right))
+
+        if not isinstance(tree, tuple):
+            return DecisionGraph.leaf(int(tree), self.data)
+        return DecisionGraph.from_nested(nested(tree), self.data)

@@ -1,0 +1,160 @@
+"""Dynamic programming over rows, tests left on the path, and the state of the rules.
+
+Subtrees of depth two are counted from all pairs of tests at once, as in the specialised depth-two algorithm of
+Demirović et al., JMLR 2022, with the rules as masks over the pairs. What is above depth two is searched test by test,
+and pruned by the best tree known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treeform.engines.paths.pairs import Floats, Node, Pairs
+from treeform.engines.paths.rules import Rules
+from treeform.engines.paths.table import Table
+from treeform.engines.task import TreeTask
+from treeform.steps import report_step
+
+
+class Stopped(Exception):
+    """The time is over, or the caller ended the run."""
+
+
+class Search:
+    """Least costs of subtrees, over the tests of one set of features."""
+
+    def __init__(
+        self,
+        table: Table,
+        task: TreeTask,
+        features: frozenset[int] | None,
+        stop: Callable[[], bool],
+        pairs: bool,
+    ) -> None:
+        self.table, self.task, self.stop = table, task, stop
+        self.counted_depth = 2 if pairs else 1
+        self.rules = Rules(table, task, features)
+        self.best: tuple[float, Node] | None = None
+        """The cheapest tree that the root has found so far."""
+        self._known: dict[tuple[bytes, int, int], tuple[float, Node]] = {}
+
+    def root(self, upper: float, found: Callable[[float, Node], None]) -> None:
+        """Find the cheapest tree below ``upper``: it is `best` at the end, None where there is none."""
+        if self.table.weight.sum() < self.task.min_support:
+            return
+
+        def better(cost: float, tree: Node) -> None:
+            self.best = cost, tree
+            found(cost, tree)
+
+        rows = np.arange(len(self.table.bits))
+        self._least(rows, self.task.depth, self.rules.start, upper, better)
+
+    def _least(
+        self,
+        rows: NDArray[np.int64],
+        depth: int,
+        state: int,
+        upper: float,
+        better: Callable[[float, Node], None] = lambda cost, tree: None,
+    ) -> tuple[float, Node]:
+        """The least cost below ``upper`` and its tree; ``(upper, None)``: there is none below."""
+        member = np.zeros(len(self.table.bits), dtype=bool)
+        member[rows] = True
+        key = (np.packbits(member).tobytes(), depth, state)
+        known = self._known.get(key)
+        if known is not None and (known[1] is not None or known[0] >= upper):
+            return known if known[0] < upper else (upper, None)
+        best: tuple[float, Node] = (upper, None)
+        leaf = self._leaf(rows, state)
+        if leaf[0] < best[0]:
+            best = leaf
+            better(*best)
+        if depth > 0 and self.table.weight[rows].sum() >= self.task.min_flow:
+            deeper = self._pairs if depth <= self.counted_depth else self._splits
+            found = deeper(rows, depth, state, best[0], better)
+            best = found if found[1] is not None else best
+        self._known[key] = best
+        return best
+
+    def _leaf(self, rows: NDArray[np.int64], state: int) -> tuple[float, Node]:
+        if not self.rules.may_end[state]:
+            return float("inf"), None
+        sums = self.table.cost[rows].sum(axis=0)
+        label = int(sums.argmin())
+        return float(sums[label]), label
+
+    def _splits(
+        self,
+        rows: NDArray[np.int64],
+        depth: int,
+        state: int,
+        upper: float,
+        better: Callable[[float, Node], None],
+    ) -> tuple[float, Node]:
+        """The cheapest tree with a test at its root, test by test."""
+        price, bits, cost = self.task.node_penalty, self.table.bits[rows], self.table.cost[rows]
+        floor = cost.min(axis=1)
+        candidates, estimate = self._candidates(rows, state)
+        heads = self.rules.after(state)
+        best: tuple[float, Node] = (upper, None)
+        for test in candidates[np.argsort(estimate[candidates], kind="stable")].tolist():
+            right = bits[:, test] > 0
+            sides = (rows[~right], rows[right])
+            floors = (float(floor[~right].sum()), float(floor[right].sum()))
+            if price + sum(floors) >= best[0]:
+                continue
+            first = int(floors[0] <= floors[1])
+            a = self._least(
+                sides[first], depth - 1, int(heads[first, test]), best[0] - price - floors[1 - first]
+            )
+            if a[1] is None:
+                continue
+            b = self._least(sides[1 - first], depth - 1, int(heads[1 - first, test]), best[0] - price - a[0])
+            if b[1] is None:
+                continue
+            left, right_tree = (b, a) if first else (a, b)
+            best = (a[0] + b[0] + price, (test, left[1], right_tree[1]))
+            better(*best)
+        return best
+
+    def _candidates(self, rows: NDArray[np.int64], state: int) -> tuple[NDArray[np.int64], Floats]:
+        """The tests that may stand here, and what each costs with leaves on both sides, allowed or not."""
+        bits, cost, weight = self.table.bits[rows], self.table.cost[rows], self.table.weight[rows]
+        points, heavy = bits.sum(axis=0), weight @ bits
+        fits = self.rules.allowed[state] & (points > 0) & (points < len(rows))
+        fits &= np.minimum(heavy, weight.sum() - heavy) >= self.task.min_support
+        right = bits.T @ cost
+        estimate = right.min(axis=1) + (cost.sum(axis=0) - right).min(axis=1)
+        return np.flatnonzero(fits), estimate
+
+    def _pairs(
+        self,
+        rows: NDArray[np.int64],
+        depth: int,
+        state: int,
+        upper: float,
+        better: Callable[[float, Node], None],
+    ) -> tuple[float, Node]:
+        """The cheapest tree of depth one or two with a test at its root, from the counts of all pairs of tests."""
+        if self.stop():
+            raise Stopped
+        self.table.counted += 1
+        report_step(self.table.counted, "pairs of tests counted")
+        candidates, _ = self._candidates(rows, state)
+        if not len(candidates):
+            return upper, None
+        pairs = Pairs(self.table, self.rules, self.task, rows, candidates, depth)
+        heads = self.rules.after(state)[:, candidates]
+        sides = [pairs.side(side, heads[side]) for side in (0, 1)]
+        total = sides[0][0] + sides[1][0] + self.task.node_penalty
+        place = int(total.argmin())
+        if not total[place] < upper:
+            return upper, None
+        test = int(candidates[place])
+        found = float(total[place]), (test, sides[0][1](place), sides[1][1](place))
+        better(*found)
+        return found

@@ -1,0 +1,43 @@
+"""A data set and a task as the search under rules on paths has them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from treeform.engines.table_of_totals import tests_of
+from treeform.engines.task import TreeTask
+
+if TYPE_CHECKING:
+    from treeform.data import Dataset
+
+
+class Table:
+    """The data's points: their tests, costs and weights.
+
+    Attributes
+    ----------
+    bits : (P, T) float64
+        1 where the test ``x[feature] <= threshold`` fails.
+    feature, threshold : (T,)
+    cost : (P, K) float64
+        Whole numbers: what all samples at a point cost when a class is predicted.
+    weight : (P,) float64
+    counted : int
+        How often pairs of tests were counted.
+    """
+
+    def __init__(self, data: Dataset, task: TreeTask) -> None:
+        bits, self.feature, self.threshold = tests_of(data)
+        self.bits = bits.astype(np.float64)
+        each = task.cost_of_samples(data) * data.weights[:, None]
+        cost = np.zeros((len(self.bits), each.shape[1]), dtype=np.int64)
+        np.add.at(cost, np.asarray(data.points.index), each)
+        self.cost = cost.astype(np.float64)
+        self.weight = data.points.weights.sum(axis=1).astype(np.float64)
+        self.counted = 0
+
+    def floor(self) -> int:
+        """What no tree separates."""
+        return int(self.cost.min(axis=1).sum())

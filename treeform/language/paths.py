@@ -1,0 +1,87 @@
+"""Rules on paths: what may be tested next, by what was tested above.
+
+A rule is an automaton that reads a path from the root downwards. A tree satisfies it when each of its tests is allowed
+in the state that the tests above have led to, and no path ends in a state in which it may not.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Hashable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class PathTests:
+    """The tests that a path can be made of; each parts the data's points in two.
+
+    Attributes
+    ----------
+    feature : (T,) int array
+        The encoded feature that each test reads.
+    right : (P, T) bool
+        Whether each of the data's points goes right.
+    """
+
+    feature: NDArray[np.int64]
+    right: Bools
+
+
+class PathRule(ABC):
+    """A requirement on the paths of a tree, read from the root downwards.
+
+    Tests that no point reaches, or that all points leave by one side, stand on no path.
+    """
+
+    @property
+    @abstractmethod
+    def start(self) -> Hashable:
+        """The state at the root."""
+
+    @abstractmethod
+    def allowed(self, state: Hashable, tests: PathTests) -> Bools:
+        """(T,) whether each test may come next."""
+
+    @abstractmethod
+    def after(self, state: Hashable, feature: int, right: bool) -> Hashable:
+        """The state below an allowed test of the encoded feature, on one of its sides."""
+
+    def may_end(self, state: Hashable) -> bool:
+        """Whether a leaf may stand here."""
+        return True
+
+
+class ColumnRule(PathRule):
+    """A rule that speaks of columns only: its state says which groups of features were tested on the path.
+
+    Parameters
+    ----------
+    group : (F,) int array
+        The number of the group of each encoded feature; -1 where the rule does not speak of it.
+    """
+
+    def __init__(self, group: NDArray[np.int64]) -> None:
+        self.group = group
+
+    @property
+    def start(self) -> Hashable:
+        return frozenset()
+
+    @abstractmethod
+    def may_follow(self, tested: frozenset[int], group: int) -> bool:
+        """Whether a test of the group may come after tests of these."""
+
+    def allowed(self, state: Hashable, tests: PathTests) -> Bools:
+        assert isinstance(state, frozenset)
+        of_group = {g: g < 0 or self.may_follow(state, g) for g in set(self.group.tolist())}
+        return np.array([of_group[g] for g in self.group[tests.feature].tolist()], dtype=bool)
+
+    def after(self, state: Hashable, feature: int, right: bool) -> Hashable:
+        assert isinstance(state, frozenset)
+        group = int(self.group[feature])
+        return state if group < 0 else state | {group}

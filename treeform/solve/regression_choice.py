@@ -1,0 +1,116 @@
+"""Regression problems: which of them the native search solves, and which are stated to a solver."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from treeform.catalogue.formulations import find_formulation
+from treeform.catalogue.solvers import find_solver
+from treeform.engines import Engine, RegressionSearch
+from treeform.errors import SpecError
+from treeform.graph import DecisionGraph
+from treeform.language.question import Question
+from treeform.shape import UNIVARIATE, Tree
+from treeform.solve.options import SolveOptions
+from treeform.solve.regression_part import loss_of, part_of
+
+
+def regression_engine(question: Question, options: SolveOptions) -> RegressionSearch | None:
+    """The engine that solves a regression problem outright; None where a formulation is to be stated to a solver.
+
+    Raises
+    ------
+    SpecError
+        If what is named, the shape or a requirement cannot be taken.
+    """
+    objective = question.objective
+    solver = None if options.solver is None else find_solver(options.solver)
+    _refuse_warm_start(options.warm_start)
+    _refuse_hyperplanes(question)
+    if isinstance(solver, Engine) and not isinstance(solver, RegressionSearch):
+        raise SpecError(
+            f"{solver.name} cannot minimise {objective}",
+            cause="it solves for classes",
+            fix="leave out solver, or use tf.RegressionSearch()",
+        )
+    if isinstance(solver, RegressionSearch) and options.formulation is not None:
+        _refuse_both(solver, options.formulation)
+    native = isinstance(solver, RegressionSearch) or (solver is None and options.formulation is None)
+    dropped = part_of(question).dropped if native else ()
+    if native and not dropped:
+        return solver if isinstance(solver, RegressionSearch) else RegressionSearch()
+    _refuse_diagrams(question)
+    _refuse_rows(question, options, dropped)
+    if isinstance(solver, RegressionSearch):
+        raise SpecError(
+            f"{solver.name} cannot honour {', '.join(dropped)}",
+            cause="it searches trees, and bounds weights of leaves and tests, numbers of tests and columns, and leaves "
+            "out columns",
+            fix=f"leave out solver, or solve with tf.CPSAT() and warm_start={solver!r} for its bound and models",
+        )
+    return None
+
+
+def _refuse_rows(question: Question, options: SolveOptions, dropped: tuple[str, ...]) -> None:
+    """Refuse a loss that no formulation states."""
+    _, loss = loss_of(question.objective)
+    if loss.why_not_stated is None:
+        return
+    if options.formulation is not None:
+        what = f"{find_formulation(options.formulation).name} cannot state {question.objective}"
+    elif dropped:
+        what = f"{RegressionSearch.name} cannot honour {', '.join(dropped)}"
+    else:
+        assert options.solver is not None
+        what = f"{find_solver(options.solver).name} cannot minimise {question.objective}"
+    fix = "leave out solver and formulation, or use tf.RegressionSearch()"
+    if dropped:
+        fix = "minimise tf.AbsoluteError(), which solvers take, or leave it out"
+    raise SpecError(what, cause=loss.why_not_stated, fix=fix)
+
+
+def _refuse_diagrams(question: Question) -> None:
+    """Refuse diagrams under a loss that only the native search takes: it searches trees."""
+    _, loss = loss_of(question.objective)
+    if isinstance(question.shape, Tree) or loss.why_not_stated is None:
+        return
+    raise SpecError(
+        f"{question.objective} cannot be minimised over diagrams",
+        cause=f"the native search is over trees, and {loss.why_not_stated}",
+        fix="minimise tf.AbsoluteError(), which a formulation states over diagrams, or use shape=tf.Tree(depth)",
+    )
+
+
+def _refuse_both(solver: RegressionSearch, formulation: Any) -> None:
+    name = find_formulation(formulation).name
+    raise SpecError(
+        f"{solver.name} takes no formulation",
+        cause=f"it searches trees directly, and {name} is stated to a solver",
+        fix=f"leave out formulation, or use {name} with tf.CPSAT() and warm_start={solver!r}",
+    )
+
+
+def _refuse_warm_start(given: Any) -> None:
+    named = None if given in _NO_ENGINE or isinstance(given, DecisionGraph) else find_solver(given)
+    fits = given.is_regression if isinstance(given, DecisionGraph) else True
+    if fits and (named is None or isinstance(named, RegressionSearch)):
+        return
+    raise SpecError(
+        "the warm start is none for a regression problem",
+        cause="it predicts classes, or it is an engine for classes",
+        fix="give a regression model or tf.RegressionSearch(), or leave it out",
+    )
+
+
+_NO_ENGINE = (None, False, "auto", "none")
+
+
+def _refuse_hyperplanes(question: Question) -> None:
+    if question.shape.splits == UNIVARIATE:
+        return
+    what = "trees" if isinstance(question.shape, Tree) else "diagrams"
+    raise SpecError(
+        f"{question.objective} cannot be minimised over {what} of hyperplanes",
+        cause="the searches and rows for regression models are over tests of one column",
+        fix="use splits='univariate'",
+    )
