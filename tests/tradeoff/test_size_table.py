@@ -20,7 +20,7 @@ from treeform.formulations.odd import OneHyperplane, paper_objective
 from treeform.solve.budget import Budget
 from treeform.tradeoff.size_table import SizeBounds
 from treeform.tradeoff.skeleton import shrunk
-from treeform.tradeoff.trees_at_price import price_to_solve, solve_trees_at_price
+from treeform.tradeoff.trees_at_price import close_price, price_to_solve, solve_trees_at_price
 
 ALPHAS = ["0.01", "0.1", "0.2", "0.5", "1"]
 
@@ -75,7 +75,7 @@ def test_trees_at_a_price_bound_every_row(seed: int) -> None:
 
 def test_trees_at_a_price_with_a_free_root() -> None:
     """The constant model hides the others at the price itself; a lower price proves what is open all the same."""
-    proved = {"at the price": 0, "at the price to solve": 0}
+    proved = {"at the price": 0, "at the price to solve": 0, "at falling prices": 0}
     for seed in range(8):
         data = random_data(seed, n=12, n_classes=2 + seed % 2, weighted=seed > 5)
         exact = tf.Problem(data, None, shape=tf.Tree(3)).size_table(time_limit=30)
@@ -90,11 +90,14 @@ def test_trees_at_a_price_with_a_free_root() -> None:
                 q = each if way == "at the price" else price_to_solve(table, each, 1)
                 assert 0 <= q <= each
                 assert price_to_solve(table, each, 0) == each
-                solve_trees_at_price(table, q, Budget(20))
+                if way == "at falling prices":
+                    close_price(table, each, 1, Budget(20), lambda phase: None)
+                else:
+                    solve_trees_at_price(table, q, Budget(20))
                 for m, row in enumerate(exact.rows):
                     assert table.lower[m] <= row.upper * table.question.scale
                 proved[way] += all(table.target(m, each, 1) is None for m in range(table.most + 1))
-    assert proved["at the price"] < proved["at the price to solve"]
+    assert proved["at the price"] < proved["at the price to solve"] <= proved["at falling prices"]
 
 
 @pytest.mark.parametrize("seed", [0, 1, 3])

@@ -31,7 +31,7 @@ from treeform.solve.simple_bounds import ceiling
 from treeform.steps import Step, observe_steps, report_step
 from treeform.tradeoff.size_table import SizeBounds, SizeTable, checked_price, price_of_alpha
 from treeform.tradeoff.skeleton import shrunk
-from treeform.tradeoff.trees_at_price import price_to_solve, solve_trees_at_price
+from treeform.tradeoff.trees_at_price import close_price
 
 
 @dataclass(frozen=True)
@@ -298,14 +298,8 @@ class SizeTableSearch:
     def _by_trees_at_price(self, wanted: Sequence[Price]) -> None:
         """The tree search with a price per test, for trees."""
         for price in wanted:
-            last = None
-            while price.each and not self.budget.stop() and self._open([price]):
-                each = price_to_solve(self.bounds, price.each, price.free)
-                if last is not None and each >= last:
-                    break
-                last = each
-                self._report(f"trees at price {float(each / self.question.scale):.6g}")
-                solve_trees_at_price(self.bounds, each, schedule.TREES_AT_PRICE.of(self.budget))
+            if price.each:
+                close_price(self.bounds, price.each, price.free, self.budget, self._report)
 
     def _enter(
         self,

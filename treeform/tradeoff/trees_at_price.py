@@ -3,13 +3,40 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 
 from treeform.engines import ConTree, EngineRun
 from treeform.language.objective import Nodes
+from treeform.solve import schedule
 from treeform.solve.budget import Budget
 from treeform.solve.relaxation import relax
 from treeform.tradeoff.size_table import SizeBounds
+
+
+def close_price(
+    bounds: SizeBounds, each: Fraction, free: int, budget: Budget, report: Callable[[str], None]
+) -> None:
+    """Solve trees at falling prices per test while rows that the price ``each`` needs are open.
+
+    Parameters
+    ----------
+    bounds : SizeBounds
+        Of a question over trees with tests of one feature.
+    each : Fraction
+        In scaled units of its question; the first ``free`` tests have no price.
+    report : callable
+        Told what comes next.
+    """
+    last: Fraction | None = None
+    rows = range(bounds.most + 1)
+    while not budget.stop() and any(bounds.target(m, each, free) is not None for m in rows):
+        asked = price_to_solve(bounds, each, free)
+        if last is not None and asked >= last:
+            return
+        last = asked
+        report(f"trees at price {float(asked / bounds.question.scale):.6g}")
+        solve_trees_at_price(bounds, asked, schedule.TREES_AT_PRICE.of(budget))
 
 
 def price_to_solve(bounds: SizeBounds, each: Fraction, free: int) -> Fraction:
