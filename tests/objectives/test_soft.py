@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
 import treeform as tf
+from treeform.certify.certificate import digest_of
 from treeform.errors import SpecError
 from treeform.language.objective import Objective
 from treeform.language.requirement_text import held_or_paid, read
@@ -128,10 +130,45 @@ def test_a_step_that_stays_open_has_the_bound_of_looser_ones(monkeypatch):
         return searched(self, inner) if inner.title.startswith("part 1 ") else Limit.TIME
 
     monkeypatch.setattr(in_parts._Several, "searched", open_but_for_the_loosest)
+    monkeypatch.setattr(tf.MaxNodes, "size", None)  # no price proves it at once
     result = problem.solve()
     assert without > 0
     assert result.bound == without
     assert result.bound < result.objective
+
+
+@pytest.mark.parametrize("price", ["1/3", 2, 5])
+@pytest.mark.parametrize("k", [0, 2, 5])
+@pytest.mark.drawn(4)
+def test_a_price_on_tests_finds_what_the_steps_find(k, price, monkeypatch):
+    rng = np.random.default_rng(k)
+    X = rng.integers(0, 2, (80, 6))
+    y = (X[:, 0] ^ (X[:, 1] & X[:, 2]) ^ (rng.random(80) < 0.2)).astype(int)
+    for count in (tf.MaxNodes(k), tf.MaxLeaves(k + 1)):
+        problem = tf.Problem(X, y, shape=tf.Tree(3)).minimize(tf.Error() + tf.Nodes() / 7 + count.soft(price))
+        result = problem.solve()
+        monkeypatch.setattr(type(count), "size", None)
+        assert (result.objective, str(result.status)) == (problem.solve().objective, "optimal")
+        monkeypatch.undo()
+        assert result.objective == problem.objective.evaluate(result.graph, problem.data)
+        assert str(tf.check(result.certificate(), X, y).verdict) == "verified"
+
+
+def test_a_claim_that_names_a_price_is_proved_at_that_price():
+    rng = np.random.default_rng(5)
+    X, y = rng.integers(0, 2, (90, 6)), rng.integers(0, 2, 90)
+    problem = tf.Problem(X, y, shape=tf.Tree(3)).minimize(tf.Error() + tf.MaxNodes(2).soft(1))
+    result = problem.solve()
+    claim = next(c for c in reversed(result.claims) if c.kind == "lower")
+    assert claim.recheck["price"] == "1" and len(claim.recheck["parts"]) == 1
+    honest = result.certificate()
+    assert str(tf.check(honest, X, y).verdict) == "verified"
+    for wrong in ("1/2", "3", "nothing"):  # proves less, above the weight, no number
+        text = json.dumps(honest).replace('"price": "1"', f'"price": "{wrong}"')
+        assert text != json.dumps(honest)
+        forged = json.loads(text)
+        forged["digest"] = digest_of(forged)
+        assert str(tf.check(forged, X, y).verdict) != "verified"
 
 
 def test_what_is_lacking_is_the_violation():

@@ -32,6 +32,7 @@ from treeform.solve.driver import solve
 from treeform.solve.in_parts import parts_of
 from treeform.solve.options import SolveOptions
 from treeform.solve.part_ledger import Part, witnesses
+from treeform.solve.priced_counts import PRICE, parts_at_price
 from treeform.solve.simple_bounds import ceiling, classes_bound, floor_bound
 from treeform.solve.two_counts import parts_of_claim
 from treeform.solve.verification import verify
@@ -200,10 +201,14 @@ class _Court:
         parts: list[Part] | None
         if isinstance(term, TwoCountTerm):
             parts = parts_of_claim(self.question, value, details)
+        elif PRICE in details:
+            parts = parts_at_price(self.question, value, details)
         else:
             parts = parts_of(self.question, value)
         if parts is None:
-            return on_trust(what, "neither its lines nor its steps show it", claim.metadata.by)
+            return on_trust(
+                what, "neither its lines, nor its steps, nor its price show it", claim.metadata.by
+            )
         names: list[str] = []
         for part, witness in zip(parts, witnesses(details, len(parts)), strict=True):
             part_details = {**details, "witness": witness} if witness else details

@@ -192,3 +192,7 @@ class SteppedTerm(Term):
 
         A model that satisfies one of them satisfies all before it, and the amounts fall to 0.
         """
+
+    def counted(self, data: Dataset) -> tuple[Term, int] | None:
+        """A sum and what is free of it, where the amount is the sum's value beyond that, or 0; None where it is not."""
+        return None

@@ -181,6 +181,11 @@ class SoftCount(SoftPorts, SteppedTerm):
         assert isinstance(self.requirement, PayableAtMost)
         return self.requirement.steps(data, shape)
 
+    def counted(self, data: Dataset) -> tuple[Term, int] | None:
+        assert isinstance(self.requirement, PayableAtMost)
+        size = self.requirement.size
+        return None if size is None else (size, self.requirement.k)
+
 
 class SoftRows(Soft, LargestTerm):
     """What is lacking as the largest excess of rows over totals of samples, or 0."""

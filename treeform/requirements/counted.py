@@ -17,6 +17,7 @@ from treeform.requirements.amount import whole_bound
 if TYPE_CHECKING:
     from treeform.data import Dataset
     from treeform.graph import DecisionGraph
+    from treeform.language.objective import Term
     from treeform.language.ports import Ports
     from treeform.model import Expr, Model
     from treeform.shape import Shape
@@ -74,6 +75,9 @@ class AtMost(Requirement, Bounded):
 
 class PayableAtMost(AtMost):
     """One whose excess can be paid: `number` states the count as an expression."""
+
+    size: ClassVar[Term | None] = None
+    """The term of an objective that counts the same, where there is one with a price per test."""
 
     @abstractmethod
     def number(self, model: Model, ports: Ports) -> Expr:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from treeform.errors import SpecError
 from treeform.language.limits import Limits
+from treeform.language.objective import Leaves, Nodes, Term
 from treeform.requirements.columns import distinct_rows
 from treeform.requirements.counted import PayableAtMost, whole_count
 from treeform.shape import Tree
@@ -48,6 +49,7 @@ class MaxNodes(_OfModel):
     """
 
     name: ClassVar[str] = "max_nodes"
+    size: ClassVar[Term | None] = Nodes()
     counts = of = "tests"
     one: ClassVar[str] = "test"
     of_values: ClassVar[bool] = True
@@ -84,6 +86,7 @@ class MaxLeaves(_OfModel):
     """
 
     name: ClassVar[str] = "max_leaves"
+    size: ClassVar[Term | None] = Leaves()
     of_values: ClassVar[bool] = True
     counts = of = "leaves"
     one: ClassVar[str] = "leaf"

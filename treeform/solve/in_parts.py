@@ -11,8 +11,9 @@ well: with ``q N - p D >= b`` for all models, ``N / D >= p/q + b / (q D)``.
 no other one is larger. The least of the parts is the optimum. A part is over as soon as it has nothing below the best
 value known.
 
-**Steps** (`SteppedTerm`), one part for each: the rest of the objective under the requirement of that step, and what is
-paid there. What is proved for a step bounds all tighter ones; these are searched only where that leaves room.
+**Steps** (`SteppedTerm`): a price on what is counted first (`treeform.solve.priced_counts`); where that leaves
+something open, one part for each step: the rest of the objective under its requirement, and what is paid there. What
+is proved for a step bounds all tighter ones; these are searched only where that leaves room.
 
 Every model of a part is admissible in the whole, and worth no more there than in the part. A part is searched like any
 question, with its own claims.
@@ -33,6 +34,7 @@ from treeform.language.requirement import Requirement
 from treeform.solve import schedule, two_counts
 from treeform.solve.ledger import Ledger
 from treeform.solve.part_ledger import Part, PartLedger, Search, Whole
+from treeform.solve.priced_counts import PricedCount
 from treeform.solve.result import Limit
 
 MOST_PARTS = 100
@@ -174,7 +176,10 @@ class _Several(Whole):
     """One part for each combination of sums and steps."""
 
     def run(self) -> Limit | None:
-        """One part after the other; the least of them is the optimum."""
+        """One part after the other; the least of them is the optimum. A price on what is counted may do for all."""
+        PricedCount(self.question, self.ledger, self.search).run()
+        if self.ledger.closed:
+            return None
         combinations = list(product(*_choices(self.question)))
         done: list[PartLedger | None] = []
         bounds: list[Fraction | None] = []
