@@ -276,6 +276,17 @@ def test_project(folder: Path, data: Path) -> None:
     ]
 
 
+def test_regression(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from benchmarks.regression import growth, threads
+
+    monkeypatch.setattr(growth, "USUAL", {"rows": "60", "columns": "3", "depth": "2", "noise": "0.3"})
+    growth.main("depth", limit=0.5)
+    (line,) = lines("regression_growth", folder)
+    assert line["varied"] == "depth" and line["seconds"].startswith("1: 0")
+    threads.main("signal-60-3", depth=2, repeat=1)
+    assert lines("regression_threads", folder)[0]["rows"] == "60"
+
+
 def test_formulations(folder: Path, data: Path) -> None:
     from benchmarks.formulations import flows, starts
 

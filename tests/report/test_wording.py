@@ -10,6 +10,8 @@ import pytest
 import treeform as tf
 from treeform import report
 from treeform.language.requirement import registered
+from treeform.report.claims import ClaimFact
+from treeform.report.guarantee import guarantee_of
 from treeform.testing.samples import SAMPLES
 
 
@@ -78,3 +80,27 @@ def test_what_is_violated_is_said():
         "The share predicted yes is the same in every group of sex: does not hold (it lacks 1) on these rows, counted "
         "here in exact arithmetic."
     ) in facts.guarantee.proved
+
+
+def test_what_a_bound_leaves_out_is_said_in_words():
+    problem = tf.Problem([[0.0], [1.0]] * 4, [0, 1] * 4, shape="tree:1")
+    problem += tf.MinSupport(2)
+    question, claim = problem.question, {"by": "contree", "seconds": 0.1, "rechecked": "by solving again"}
+    lower = ClaimFact(kind="lower", what="", value="3", relaxation=("min_support:2",), **claim)
+    none = ClaimFact(kind="infeasible", what="", value="", relaxation=(), **claim)
+    made = guarantee_of(
+        question,
+        status=None,
+        counted="",
+        judged=(),
+        rows_of="",
+        claims=[lower, none],
+        compared=False,
+        held_out=False,
+    )
+    assert made.proved == (
+        "No decision tree of depth 1 or less, even where it need not hold that each side of every test gets at least 2 "
+        "rows, has fewer than 3 errors: found by contree; treeform check repeats it by solving again.",
+        "No decision tree of depth 1 or less that satisfies every requirement exists: found by contree; treeform check "
+        "repeats it by solving again.",
+    )

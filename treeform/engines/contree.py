@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from treeform.engines.checks import SCAN_PATHS, check_memory, check_simd, positive, some_of
+from treeform.engines.checks import SCAN_PATHS, check_memory, check_simd, is_whole, positive, some_of
 from treeform.engines.conversion import cost_of_admissible_tree, tree_between_values
 from treeform.engines.fewest import with_fewest_tests
 from treeform.engines.memory import Room
@@ -52,6 +52,9 @@ class ConTree(Engine):
     fewest_tests : bool
         Once the optimum is proved, search for the fewest tests among the optimal trees; takes about as long again
         with two classes, and up to twelve times as long with several.
+    ahead : int
+        Thresholds of the root that may be in work at a time where an executor has them, at least 3. More serve more
+        workers. The cost does not depend on it; which of several best trees it is, and the work, may.
 
     Raises
     ------
@@ -70,6 +73,7 @@ class ConTree(Engine):
     prune: tuple[str, ...] = RULES
     simd: str = "auto"
     fewest_tests: bool = False
+    ahead: int = 32
 
     name: ClassVar[str] = "contree"
     understands: ClassVar[frozenset[str]] = frozenset(
@@ -82,6 +86,12 @@ class ConTree(Engine):
         _check_gap(self.max_gap)
         object.__setattr__(self, "prune", some_of("ConTree", "prune", self.prune, RULES))
         check_simd("ConTree", self.simd, SCAN_PATHS)
+        if not is_whole(self.ahead, 3) or self.ahead > 2**20:
+            raise SpecError(
+                f"ConTree(ahead={self.ahead!r}) is not possible",
+                cause="it is a whole number between 3 and 2**20",
+                fix="use for example ahead=256",
+            )
         if not isinstance(self.fewest_tests, bool):
             raise SpecError(
                 f"ConTree(fewest_tests={self.fewest_tests!r}) is not possible",
@@ -135,6 +145,7 @@ class ConTree(Engine):
                 *_arrays(data, task),
                 ask,
                 callers=callers,
+                ahead=self.ahead,
                 **self._keywords(data, task),
                 **_watched(session, run),
             )
@@ -150,7 +161,7 @@ class ConTree(Engine):
 
     def distributed_settings(self) -> dict[str, object]:
         """Those that the sequence of thresholds depends on."""
-        return {"max_gap": self.max_gap, "prune": self.prune}
+        return {"max_gap": self.max_gap, "prune": self.prune, "ahead": self.ahead}
 
     def _keywords(self, data: Dataset, task: TreeTask) -> dict[str, Any]:
         return {

@@ -178,7 +178,8 @@ class SquaredError(LeafLoss):
     name: ClassVar[str] = "squared_error"
     kind: ClassVar[Literal["squared", "absolute"]] = "squared"
     why_not_stated: ClassVar[str | None] = (
-        "the value of a leaf is a mean, and squares of distances from it are no linear rows"
+        "the value of a leaf is a mean, and squares of distances from it are no linear rows; what solvers of quadratic "
+        "rows bound in floating point proves no fraction"
     )
 
     def per_unit(self, data: Dataset) -> Fraction:

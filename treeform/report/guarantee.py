@@ -91,17 +91,24 @@ def guarantee_of(
 
 def _said(claim: ClaimFact, question: Question) -> str:
     """A claim as a sentence, in errors where these are the objective."""
-    errors = str(question.objective) == "error"
-    left_out = f"even without the requirements {', '.join(claim.relaxation)}, " if claim.relaxation else ""
+    objective = str(question.objective)
+    words = {
+        label: requirement.in_words()
+        for label, requirement in zip(question.labels, question.requirements, strict=True)
+    }
     models = f"no {shape_text(question.shape)}"
-    if question.requirements and not claim.relaxation:
+    if claim.relaxation:
+        models += f", even where it need not hold that {' or that '.join(words.get(r, r) for r in claim.relaxation)},"
+    elif question.requirements:
         models += " that satisfies every requirement"
     if claim.kind == "infeasible":
-        return sentence(f"{left_out}{models} exists")
+        return sentence(f"{models} exists")
     if claim.kind == "upper":
-        return f"A model with {f'{claim.value} errors' if errors else f'the objective {claim.value}'} exists"
-    least = f"has fewer than {claim.value} errors" if errors else f"has an objective below {claim.value}"
-    return sentence(f"{left_out}{models} {least}")
+        worth = f"{claim.value} errors" if objective == "error" else f"the objective {claim.value}"
+        return f"A model with {worth} exists"
+    if objective == "error":
+        return sentence(f"{models} has fewer than {claim.value} errors")
+    return sentence(f"{models} has an objective{f' ({objective})' if objective else ''} below {claim.value}")
 
 
 def _not_asked(question: Question, status: Status | None, compared: bool, held_out: bool) -> tuple[str, ...]:

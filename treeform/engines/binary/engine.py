@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -100,37 +101,64 @@ class BinaryEngine(Engine):
         """
         from treeform import _core
 
-        check_task(data, task)
         room, listed = Room(self.memory_limit), bytes_of_tests(data)
         if self.binarize == "all" and not room.has(listed):
             return refused(listed)
-        table = binarise(data, _as_binarisation(self.binarize))
-        session = _Session(data, task, run, table)
+        session = self.session(data, task, run)
+        table = session.table
         native = _core.binary(
             table.bits,
             table.weights @ session.cost,
             table.weights.sum(axis=1),
             depth=task.depth,
-            max_nodes=_NO_LIMIT if task.max_nodes is None else task.max_nodes,
-            min_support=task.min_support,
-            node_penalty=task.node_penalty,
             upper=session.upper,
-            strategy=self.strategy,
-            order=self.order,
-            exact_depth=self.exact_depth,
-            memory=room.left() or _USUAL_MEMORY,
-            memory_limit=room.left(),
-            simd=self.simd,
-            threads=self.threads,
-            start=session.start_tests(),
-            time_limit=time_limit_of(run.time_limit),
             poll=session.poll,
-            **self._choices(),
+            **self.keywords(
+                task, self.threads, room.left(), session.start_tests(), time_limit_of(run.time_limit)
+            ),
         )
         return session.outcome(native)
 
+    def session(self, data: Dataset, task: TreeTask, run: EngineRun) -> BinarySession:
+        """A run of `task`: its table, and what comes in and goes out.
 
-class _Session(Session):
+        Raises
+        ------
+        SpecError
+            If the task is not possible, or its costs exceed 2**60.
+        """
+        check_task(data, task)
+        return BinarySession(data, task, run, binarise(data, _as_binarisation(self.binarize)))
+
+    def keywords(
+        self,
+        task: TreeTask,
+        threads: int,
+        memory: int,
+        start: tuple[NDArray[np.int32], ...] | None = None,
+        time_limit: float = math.inf,
+    ) -> dict[str, Any]:
+        """The keywords of the native call, but for depth, upper bound and poll; `memory` 0 is no limit."""
+        return {
+            "max_nodes": _NO_LIMIT if task.max_nodes is None else task.max_nodes,
+            "min_support": task.min_support,
+            "node_penalty": task.node_penalty,
+            "strategy": self.strategy,
+            "order": self.order,
+            "exact_depth": self.exact_depth,
+            "memory": memory or _USUAL_MEMORY,
+            "memory_limit": memory,
+            "simd": self.simd,
+            "threads": threads,
+            "start": start,
+            "time_limit": time_limit,
+            **self._choices(),
+        }
+
+
+class BinarySession(Session):
+    """One run of a binary engine, with its table of tests and the costs of its classes."""
+
     def __init__(self, data: Dataset, task: TreeTask, run: EngineRun, table: Binarised) -> None:
         super().__init__(data, task, run)
         self.table = table

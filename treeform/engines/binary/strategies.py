@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
+from treeform.engines.binary.distributed import Points, SideSearch, run_distributed
 from treeform.engines.binary.engine import BinaryEngine
 from treeform.engines.checks import one_of
+from treeform.engines.task import EngineRun
 from treeform.errors import SpecError
+
+if TYPE_CHECKING:
+    from treeform.data import Dataset
+    from treeform.engines.distributed import Ask, Evaluator
+    from treeform.engines.task import EngineOutcome, TreeTask
 
 RELAXATIONS = ("monotonic", "exponential", "luby")
 
@@ -55,6 +62,28 @@ class DL85(BinaryEngine):
     def _choices(self) -> dict[str, Any]:
         parts = {"cache": self.cache, "similarity": self.similarity, "warm-up": self.warm_up}
         return super()._choices() | {"use": [part for part, on in parts.items() if on]}
+
+    def run_distributed(
+        self, data: Dataset, task: TreeTask, run: EngineRun, ask: Ask, callers: int
+    ) -> EngineOutcome:
+        """As `run`, with the tests at the root answered by ``ask``: the cost is the same.
+
+        Raises
+        ------
+        SpecError
+            If the task is not possible, or limits the tests of the whole tree.
+        """
+        return run_distributed(self, data, task, run, ask, callers)
+
+    def evaluator(self, data: Dataset, task: TreeTask) -> Evaluator:
+        """What searches both sides of a root test for `run_distributed`."""
+        session = self.session(data, task, EngineRun())
+        return SideSearch(Points(self, session.table, session.cost, task))
+
+    def distributed_settings(self) -> dict[str, object]:
+        """Those that a tree may depend on."""
+        names = ("binarize", "order", "exact_depth", "cache", "similarity", "warm_up")
+        return {name: getattr(self, name) for name in names}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -29,6 +29,7 @@ Settings settings_of(Keywords& keywords, const Points& points) {
     s.memory = keywords.integer_as<std::size_t>("memory"), s.simd = keywords.text("simd");
     const Names use = keywords.names("use");
     s.cache = use("cache"), s.similarity = use("similarity"), s.warm_up = use("warm-up");
+    s.proof = !use("only warm-up");
     return s;
 }
 

@@ -81,6 +81,7 @@ void Restarts::guided() {
         idle = shared_->upper() < before ? 0 : idle + 1;
     }
     if (!shared_->settled()) local_search(kFirstShare);
+    if (!settings_.proof) return;
     std::uint64_t share = kFirstShare;
     while (!shared_->settled()) {
         pass(nullptr, share);

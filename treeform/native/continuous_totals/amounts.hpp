@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "../common/cold.hpp"
 #include "../totals/solution.hpp"
 #include "priced.hpp"
 
@@ -38,7 +39,8 @@ Solution<K> plus(const Solution<K>& a, const Solution<K>& b) {
 template <int K>
 class Amounts {
 public:
-    Amounts(const Samples& samples, const Prices& prices, const std::vector<Active>& active, bool dominance)
+    TREEFORM_COLD Amounts(const Samples& samples, const Prices& prices, const std::vector<Active>& active,
+                          bool dominance)
         : marks(samples.has_clashes()), samples_(samples),
           leaf_(static_cast<std::size_t>(samples.kinds) * samples.labels) {
         for (int i = 0; i < samples.kinds * samples.labels; ++i) {
@@ -140,7 +142,7 @@ private:
         }
         return sum;
     }
-    static void fill(Solution<K>& out, const std::vector<Active>& active, const Amount* row) {
+    TREEFORM_COLD static void fill(Solution<K>& out, const std::vector<Active>& active, const Amount* row) {
         for (int k = 0; k < K; ++k) out.row[k] = 0;
         for (std::size_t k = 0; k < active.size(); ++k) out.row[k] = active[k].sign * row[active[k].row];
     }

@@ -2,10 +2,23 @@
 // The cheapest tree of the whole table that satisfies the active rows, as far as some search has come, and the limit on
 // prices that it leaves.
 #include <algorithm>
+#include <vector>
 
 #include "listing.hpp"
 
 namespace treeform::continuous_totals {
+
+/// A step of a staircase.
+struct Stair {
+    Amount row, cost;
+    std::size_t place;  // of its solution
+};
+/// By row, and downwards by cost.
+inline void sort_stairs(std::vector<Stair>& stairs) {
+    std::sort(stairs.begin(), stairs.end(), [](const Stair& x, const Stair& y) {
+        return x.row != y.row ? x.row < y.row : x.cost != y.cost ? x.cost > y.cost : x.place < y.place;
+    });
+}
 
 template <class W, int K>
 class Finding {
@@ -41,7 +54,7 @@ public:
     void offer(const All& all, const Solution<K>& s) { offer(all, {}, s, {}, {}, 0, 0); }
 
     /// The best pair for a split of the root.
-    Cost query(const All& all, const Alive& at, Front<K>& a, Front<K>& b) {
+    Cost query(const All& all, const Alive& at, const Front<K>& a, const Front<K>& b) {
         if (all.amounts.stairs())
             query_stairs(all, at, a, b);
         else
@@ -75,19 +88,24 @@ private:
     }
     /// With one row, on one side, a front is a staircase: the row falls where the cost rises. For each solution of one
     /// side the cheapest partner is the one whose row is as high as may be.
-    void query_stairs(const All& all, const Alive& at, Front<K>& a, Front<K>& b) {
-        const auto by_row = [](const Solution<K>& x, const Solution<K>& y) {
-            return x.row[0] != y.row[0] ? x.row[0] < y.row[0] : x.cost > y.cost;
-        };
-        std::sort(a.begin(), a.end(), by_row), std::sort(b.begin(), b.end(), by_row);
-        std::size_t to = b.size();
-        for (const auto& u : a) {
-            const Amount room = all.amounts.hi[0] - all.amounts.test.row[0] - u.row[0];
-            while (to > 0 && b[to - 1].row[0] > room) --to;
+    void query_stairs(const All& all, const Alive& at, const Front<K>& a, const Front<K>& b) {
+        const std::vector<Stair> low = stairs_of(a), high = stairs_of(b);
+        std::size_t to = high.size();
+        for (const Stair& u : low) {
+            const Amount room = all.amounts.hi[0] - all.amounts.test.row[0] - u.row;
+            while (to > 0 && high[to - 1].row > room) --to;
             if (to == 0) break;
             ++all.shop.counters.pairs;
-            if (u.cost + b[to - 1].cost + all.amounts.test.cost < upper) offer_pair(all, at, u, b[to - 1]);
+            const Stair& v = high[to - 1];
+            if (u.cost + v.cost + all.amounts.test.cost < upper) offer_pair(all, at, a[u.place], b[v.place]);
         }
+    }
+    static std::vector<Stair> stairs_of(const Front<K>& list) {
+        std::vector<Stair> out;
+        out.reserve(list.size());
+        for (const auto& one : list) out.push_back({one.row[0], one.cost, out.size()});
+        sort_stairs(out);
+        return out;
     }
 };
 

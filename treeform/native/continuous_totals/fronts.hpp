@@ -15,6 +15,7 @@
 #include <memory>
 #include <stdexcept>
 
+#include "../common/cold.hpp"
 #include "../contree/width.hpp"
 #include "root_pass.hpp"
 #include "tree.hpp"
@@ -43,12 +44,12 @@ public:
     using Frame = typename Listing<W, K>::Frame;
 
     /// One worker for each shop.
-    Fronts(const std::vector<Workshop<W>>& shops, const std::vector<Active>& active)
+    TREEFORM_COLD Fronts(const std::vector<Workshop<W>>& shops, const std::vector<Active>& active)
         : all_(workers_.emplace_back(shops[0], active)) {
         for (std::size_t w = 1; w < shops.size(); ++w) workers_.emplace_back(shops[w], active);
     }
 
-    bool below(int depth, Amount upper, Test hint, const std::function<void(Amount)>& progress) override {
+    TREEFORM_COLD bool below(int depth, Amount upper, Test hint, const std::function<void(Amount)>& progress) override {
         begin(depth, upper);
         const Node& root = all_.shop.data.root;
         Sums& sums = all_.frame(0).sums;
@@ -62,7 +63,7 @@ public:
         return best_.found;
     }
 
-    bool below_at(int depth, Amount upper, Test root) override {
+    TREEFORM_COLD bool below_at(int depth, Amount upper, Test root) override {
         begin(depth, upper);
         Node left, right;
         divide(root, left, right);
@@ -80,7 +81,7 @@ public:
     Amount cost() const override { return best_.best.cost; }
 
     /// The tree found. The fronts that led to it are listed once more.
-    Tree tree() override {
+    TREEFORM_COLD Tree tree() override {
         Tree out;
         if (best_.root.feature < 0) {
             trace(0, all_.shop.data.root, std::min(depth_, 1), best_.best_limit, best_.best, out);
@@ -102,19 +103,19 @@ private:
     int depth_ = 0;
     Finding<W, K> best_;
 
-    void begin(int depth, Amount upper) {
+    TREEFORM_COLD void begin(int depth, Amount upper) {
         depth_ = depth;
         best_.begin(all_, upper);
         all_.shop.search.turn_to_another(0);
     }
 
-    void divide(Test test, Node& left, Node& right) {
+    TREEFORM_COLD void divide(Test test, Node& left, Node& right) {
         contree::Outer<W> outer;
         contree::partition(all_.shop.data.table, all_.shop.data.root, test, outer,
                            contree::choose_divider(all_.shop.rules.simd.c_str()), left, right, &all_.shop.control);
     }
 
-    Cost least(const Node& node, int depth) {
+    TREEFORM_COLD Cost least(const Node& node, int depth) {
         Sums sums;
         all_.weigh(node, sums);
         std::vector<Cost> by(all_.shop.data.table.features);
@@ -134,7 +135,7 @@ private:
     }
 
     /// Find a tree on the node that is as good as `target`, and append it; returns its place.
-    int trace(int level, const Node& node, int depth, Cost limit, const Solution<K>& target, Tree& out) {
+    TREEFORM_COLD int trace(int level, const Node& node, int depth, Cost limit, const Solution<K>& target, Tree& out) {
         Sums& sums = all_.frame(level).sums;
         all_.weigh(node, sums);
         int place = leaf_or_stump(node, {}, sums, depth >= 1, limit, target, out);
@@ -168,14 +169,15 @@ private:
     bool good_as(const Solution<K>& s, const Solution<K>& target) const {
         return totals::dominates(s, target, all_.amounts.order);
     }
-    int on_side(int level, const Node& node, const Part& part, Cost limit, const Solution<K>& target, Tree& out) {
+    TREEFORM_COLD int on_side(int level, const Node& node, const Part& part, Cost limit, const Solution<K>& target,
+                              Tree& out) {
         Frame& here = all_.frame(level);
         const int place = leaf_or_stump(node, part, part.left ? here.left : here.right, true, limit, target, out);
         if (place < 0) throw std::logic_error("a solution of one test cannot be found again");
         return place;
     }
-    int leaf_or_stump(const Node& node, const Part& part, const Sums& sums, bool tests, Cost limit,
-                      const Solution<K>& target, Tree& out) {
+    TREEFORM_COLD int leaf_or_stump(const Node& node, const Part& part, const Sums& sums, bool tests, Cost limit,
+                                    const Solution<K>& target, Tree& out) {
         bool any = false;
         Stump found;
         const typename Stumps<W, K>::Visit look = [&](const Solution<K>& s, const Stump& stump) {

@@ -3,6 +3,7 @@
 #include <deque>
 #include <functional>
 
+#include "../common/cold.hpp"
 #include "../contree/all_splits.hpp"
 #include "../contree/search.hpp"
 #include "stumps.hpp"
@@ -46,12 +47,15 @@ public:
         Sums sums, left, right;
         Collector<K> own, a, b;
 
-        explicit Frame(int features) : searches(features), whole_by(features), turn(features), work(features) {}
+        TREEFORM_COLD explicit Frame(int features)
+            : searches(features), whole_by(features), turn(features), work(features) {}
+        TREEFORM_COLD ~Frame() = default;
     };
 
-    Listing(Workshop<W> workshop, const std::vector<Active>& active)
+    TREEFORM_COLD Listing(Workshop<W> workshop, const std::vector<Active>& active)
         : shop(workshop), amounts(shop.data.samples, shop.data.prices, active, shop.settings.dominance),
           stumps(shop.data, shop.settings, amounts), penalty(shop.data.prices.test) {}
+    TREEFORM_COLD ~Listing() = default;
 
     Workshop<W> shop;
     Amounts<K> amounts;
@@ -59,7 +63,8 @@ public:
     Cost penalty;  // of a test
 
     Frame& frame(int level) {
-        while (frames_.size() <= static_cast<std::size_t>(level)) frames_.emplace_back(shop.data.table.features);
+        if (frames_.size() <= static_cast<std::size_t>(level)) [[unlikely]]
+            add_frames(level);
         return frames_[level];
     }
 
@@ -164,6 +169,10 @@ public:
 
 private:
     std::deque<Frame> frames_;
+
+    TREEFORM_COLD void add_frames(int level) {
+        while (frames_.size() <= static_cast<std::size_t>(level)) frames_.emplace_back(shop.data.table.features);
+    }
 
     bool splits_of_two(Frame& here, const Node& node, Cost limit, const Cost* inherited, Test hint, const Join& join) {
         const Task task{node, 2, contree::full_tree(2), limit + 1, shop.data.support, 0, 0, inherited, hint};

@@ -10,6 +10,7 @@
 #include <limits>
 #include <vector>
 
+#include "../common/cold.hpp"
 #include "../contree/table.hpp"
 #include "prices.hpp"
 
@@ -27,7 +28,8 @@ struct Priced {
     std::vector<Cost> row_price;  // [row * labels + label], with the weight
     Cost support = 0;  // that every leaf has; 0 where the weights of samples are too large for the widths of prices
 
-    Priced(const Samples& s, std::vector<contree::RankedColumn>& columns, Amount min_support, Control& control)
+    TREEFORM_COLD Priced(const Samples& s, std::vector<contree::RankedColumn>& columns, Amount min_support,
+                         Control& control)
         : samples(s) {
         const std::vector<std::int32_t> none(s.n, 0);
         contree::Rows rows;

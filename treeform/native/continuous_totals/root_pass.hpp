@@ -4,6 +4,7 @@
 #include <deque>
 #include <functional>
 
+#include "../common/cold.hpp"
 #include "finding.hpp"
 #include "sequence.hpp"
 
@@ -17,8 +18,8 @@ public:
     using All = Listing<W, K>;
     using Alive = typename All::Alive;
 
-    RootPass(std::deque<All>& workers, Finding<W, K>& best, int depth, Test hint,
-             const std::function<void(Amount)>& progress)
+    TREEFORM_COLD RootPass(std::deque<All>& workers, Finding<W, K>& best, int depth, Test hint,
+                           const std::function<void(Amount)>& progress)
         : workers_(workers), best_(best), depth_(depth), hint_(hint), progress_(progress),
           root_(workers[0].shop.data.root), shared_(workers[0].frame(0)) {
         for (All& worker : workers_) {
@@ -27,7 +28,7 @@ public:
         }
     }
 
-    void run() {
+    TREEFORM_COLD void run() {
         const Amount least = std::max(workers_[0].shop.settings.min_flow, Amount(1));
         if (root_.n <= 1 || best_.limit < 0 || shared_.sums.total < least) return;
         if (depth_ == 2)
@@ -53,38 +54,39 @@ private:
         return [&](const Alive& at, Front<K>& a, Front<K>& b) { return finding.query(worker, at, a, b); };
     }
 
-    struct Feature {  // a root feature of a tree of depth two, with all its splits
+    struct Feature : Sequence::Task {  // a root feature of a tree of depth two, with all its splits
         int feature = -1;
         Finding<W, K> finding;
     };
-    void by_feature() {
+    TREEFORM_COLD void by_feature() {
         const typename All::Task task{
             root_, 2, contree::full_tree(2), best_.limit + 1, workers_[0].shop.data.support, 0, 0, nullptr, hint_};
         std::vector<char> ready(workers_.size(), 0);
         workers_[0].shop.two.begin(task), ready[0] = 1;
         const std::vector<int> turn = workers_[0].shop.two.turn();
         std::size_t next = 0;
-        Sequence<Feature>(
-            [] { return std::make_unique<Feature>(); },
-            [&](Feature& one, bool) {
-                if (next == turn.size()) return false;
-                one.feature = turn[next++], one.finding.begin_below(best_);
-                return true;
-            },
-            [&](int w, Feature& one) {
-                All& worker = workers_[w];
-                if (!ready[w]) worker.shop.two.begin(task), ready[w] = 1;
-                const auto join = join_into(worker, one.finding);
-                Cost upper = one.finding.limit + 1;
-                worker.shop.two.visit_feature(task, one.feature, upper, [&](const typename All::Split& split) {
-                    return worker.at_split_of_two(worker.frame(0), root_, split, one.finding.limit, join) + 1;
-                });
-            },
-            [&](Feature& one) { best_.take_better(one.finding); })
+        Sequence([] { return std::make_unique<Feature>(); },
+                 [&](Sequence::Task& given, bool) {
+                     auto& one = static_cast<Feature&>(given);
+                     if (next == turn.size()) return false;
+                     one.feature = turn[next++], one.finding.begin_below(best_);
+                     return true;
+                 },
+                 [&](int w, Sequence::Task& given) {
+                     auto& one = static_cast<Feature&>(given);
+                     All& worker = workers_[w];
+                     if (!ready[w]) worker.shop.two.begin(task), ready[w] = 1;
+                     const auto join = join_into(worker, one.finding);
+                     Cost upper = one.finding.limit + 1;
+                     worker.shop.two.visit_feature(task, one.feature, upper, [&](const typename All::Split& split) {
+                         return worker.at_split_of_two(worker.frame(0), root_, split, one.finding.limit, join) + 1;
+                     });
+                 },
+                 [&](Sequence::Task& given) { best_.take_better(static_cast<Feature&>(given).finding); })
             .run(size(), workers_[0].shop.control);
     }
 
-    struct Split {  // of the root of a deeper tree
+    struct Split : Sequence::Task {  // of the root of a deeper tree
         Test test;
         Cost room = 0;
         contree::SplitWork<W> work;
@@ -93,36 +95,38 @@ private:
     };
     /// The features are taken in turn, a growing part of the limit at a time, so that the least bound of what is left
     /// rises.
-    void by_split() {
+    TREEFORM_COLD void by_split() {
         All& first = workers_[0];
         const typename All::Whole whole = first.prepare(0, shared_, root_, depth_, nullptr, hint_);
         int round = 1;
-        Sequence<Split>([&] { return std::make_unique<Split>(first.shop.data.table.features); },
-                        [&](Split& split, bool idle) {
-                            for (; round <= kRounds; ++round) {
-                                const Cost goal =
-                                    round < kRounds ? best_.limit / kRounds * round : contree::IntervalSearch<W>::kInf;
-                                for (const int f : shared_.turn)
-                                    if (pick(split, f, whole, goal)) return true;
-                                if (!idle) return false;
-                                report();
-                            }
-                            return false;
-                        },
-                        [&](int w, Split& split) {
-                            All& worker = workers_[w];
-                            worker.at_split(0, worker.frame(0), root_, depth_, split.test, split.finding.limit,
-                                            split.work, join_into(worker, split.finding));
-                        },
-                        [&](Split& split) {
-                            contree::Search<W>::settle(shared_.searches[split.test.feature], split.room, split.work,
-                                                       counters_);
-                            best_.take_better(split.finding);
-                        })
+        Sequence([&] { return std::make_unique<Split>(first.shop.data.table.features); },
+                 [&](Sequence::Task& given, bool idle) {
+                     for (; round <= kRounds; ++round) {
+                         const Cost goal =
+                             round < kRounds ? best_.limit / kRounds * round : contree::IntervalSearch<W>::kInf;
+                         for (const int f : shared_.turn)
+                             if (pick(static_cast<Split&>(given), f, whole, goal)) return true;
+                         if (!idle) return false;
+                         report();
+                     }
+                     return false;
+                 },
+                 [&](int w, Sequence::Task& given) {
+                     auto& split = static_cast<Split&>(given);
+                     All& worker = workers_[w];
+                     worker.at_split(0, worker.frame(0), root_, depth_, split.test, split.finding.limit, split.work,
+                                     join_into(worker, split.finding));
+                 },
+                 [&](Sequence::Task& given) {
+                     auto& split = static_cast<Split&>(given);
+                     contree::Search<W>::settle(shared_.searches[split.test.feature], split.room, split.work,
+                                                counters_);
+                     best_.take_better(split.finding);
+                 })
             .run(size(), first.shop.control);
         first.shop.search.counters().add(counters_);
     }
-    bool pick(Split& split, int f, const typename All::Whole& whole, Cost goal) {
+    TREEFORM_COLD bool pick(Split& split, int f, const typename All::Whole& whole, Cost goal) {
         auto& one = shared_.searches[f];
         auto& work = split.work;
         const std::uint32_t wish = workers_[0].open(one, root_, f, whole, shared_.whole_by, hint_);
@@ -133,7 +137,7 @@ private:
         split.finding.begin_below(best_);
         return true;
     }
-    void report() const {
+    TREEFORM_COLD void report() const {
         Cost low = best_.limit + 1;
         for (const auto& one : shared_.searches) low = std::min(low, workers_[0].penalty + one.front());
         progress_(low);

@@ -16,6 +16,7 @@
 #include <optional>
 #include <set>
 
+#include "../common/cold.hpp"
 #include "../contree/rebuild.hpp"
 #include "../contree/root.hpp"
 #include "engine.hpp"
@@ -30,8 +31,8 @@ class Solve {
 public:
     using Cost = typename W::Cost;
 
-    Solve(const Samples& samples, const Settings& settings, std::vector<contree::RankedColumn>& columns,
-          Amount most_price, Control& control, Outcome& out)
+    TREEFORM_COLD Solve(const Samples& samples, const Settings& settings, std::vector<contree::RankedColumn>& columns,
+                        Amount most_price, Control& control, Outcome& out)
         : samples_(samples), settings_(settings), control_(control), out_(out),
           scans_(contree::choose_scans<typename W::Key, typename W::Sum>(settings.simd.c_str())),
           pricing_(samples, settings, most_price), data_(samples, columns, settings.min_support, control),
@@ -43,7 +44,9 @@ public:
         out_.multipliers.assign(samples.rows, 0), out_.active.assign(samples.rows, 0);
     }
 
-    void run() {
+    TREEFORM_COLD ~Solve() = default;
+
+    TREEFORM_COLD void run() {
         for (int c = 0; c < samples_.labels; ++c) {
             Tree constant;
             constant.label[constant.add()] = c;
@@ -57,7 +60,7 @@ public:
         out_.complete = true;
     }
 
-    void count() {
+    TREEFORM_COLD void count() {
         auto& sum = out_.counters;
         for (auto& worker : workers_) {
             const contree::Counters& c = worker.search.counters();
@@ -114,7 +117,7 @@ private:
     }
 
     /// A tree becomes a line, its root a root to try, and itself the answer if it is the best.
-    Valued enter(const Tree& tree, bool* is_new = nullptr) {
+    TREEFORM_COLD Valued enter(const Tree& tree, bool* is_new = nullptr) {
         Valued value = value_of(tree, data_, settings_);
         const bool fresh = multipliers_.add({value.cost, value.row, tree, value.admissible});
         if (is_new) *is_new = fresh;
@@ -127,14 +130,14 @@ private:
         return value;
     }
 
-    void use(const Prices& prices) {
+    TREEFORM_COLD void use(const Prices& prices) {
         data_.set(prices);
         if (!workers_.empty() && rules_.node_penalty == prices.test) return;
         count();
         rules_.node_penalty = prices.test;
         for (int w = 0; w < settings_.threads; ++w) workers_.emplace_back(*this, control_);
     }
-    std::vector<Workshop<W>> shops() {
+    TREEFORM_COLD std::vector<Workshop<W>> shops() {
         std::vector<Workshop<W>> out;
         for (auto& one : workers_)
             out.push_back({data_, settings_, rules_, control_, one.counters, one.search, one.two});
@@ -142,7 +145,7 @@ private:
     }
 
     /// The cheapest tree at the present multipliers, by the exact search or the rough one; true when it is a new one.
-    bool ask(bool rough) {
+    TREEFORM_COLD bool ask(bool rough) {
         Prices prices;
         if (!pricing_.make(multipliers_.at, true, prices)) return false;
         use(prices);
@@ -164,13 +167,13 @@ private:
         enter(ranked(flat, data_), &fresh);
         return fresh;
     }
-    contree::Answer<Cost> cheapest(int depth, Cost upper) {
+    TREEFORM_COLD contree::Answer<Cost> cheapest(int depth, Cost upper) {
         std::vector<Cost> by(data_.table.features);
         return workers_[0].search.solve(
             0, {data_.root, depth, contree::full_tree(depth), upper, data_.support, 0, 0, nullptr, hint_}, by.data());
     }
 
-    void place_multipliers() {
+    TREEFORM_COLD void place_multipliers() {
         if (!settings_.multipliers) return;
         const bool rough = depth_ >= kRoughDepth && settings_.rough;
         bool fresh = ask(rough);
@@ -184,7 +187,7 @@ private:
     }
 
     /// Whether the rows alone, at the direction of the multipliers or one at a time, leave no tree.
-    bool refuted() {
+    TREEFORM_COLD bool refuted() {
         std::vector<std::vector<double>> directions;
         if (std::any_of(multipliers_.at.begin(), multipliers_.at.end(), [](double m) { return m != 0; }))
             directions.push_back(multipliers_.at);
@@ -213,7 +216,7 @@ private:
         out_.multiplier_unit = prices.unit << kFraction;
     }
 
-    bool some_line_satisfies() const {
+    TREEFORM_COLD bool some_line_satisfies() const {
         for (const auto& line : multipliers_.lines()) {
             bool good = line.admissible;
             for (int r = 0; r < samples_.rows; ++r)
@@ -223,7 +226,7 @@ private:
         return false;
     }
 
-    void solve(int depth) {
+    TREEFORM_COLD void solve(int depth) {
         depth_ = depth, lower_ = 0;
         if (final_) out_.lower = 0;
         place_multipliers();
@@ -262,7 +265,7 @@ private:
     }
 
     /// The optimum under the active rows; nothing when it does not cost less than what is wanted. Raises the bound.
-    std::optional<Tree> relaxation(AnyFronts& fronts, const std::vector<Active>& active) {
+    TREEFORM_COLD std::optional<Tree> relaxation(AnyFronts& fronts, const std::vector<Active>& active) {
         const Amount dual = dual_value();
         std::optional<Tree> best = known_tree(active);
         Amount known = best ? value_of(*best, data_, settings_).cost : kNone;
@@ -286,14 +289,14 @@ private:
     }
 
     /// What the lines say about the relaxation's value: a place to begin, no bound.
-    Amount dual_value() const {
+    TREEFORM_COLD Amount dual_value() const {
         Amount low = kNone;
         for (const auto& line : multipliers_.lines())
             low = std::min(low, data_.prices.bound(data_.prices.at_most(line.cost, line.row)));
         return std::clamp<Amount>(low, 0, pricing_.most_cost());
     }
     /// The cheapest known tree that satisfies the active rows and the supports.
-    std::optional<Tree> known_tree(const std::vector<Active>& active) const {
+    TREEFORM_COLD std::optional<Tree> known_tree(const std::vector<Active>& active) const {
         const Line* best = nullptr;
         for (const auto& line : multipliers_.lines()) {
             bool good = line.admissible && (!best || line.cost < best->cost);
@@ -307,7 +310,7 @@ private:
     }
 
     /// The best tree with a root that was met before, below `most` and not far above `dual`.
-    std::optional<Tree> at_roots(AnyFronts& fronts, Amount most, Amount dual) {
+    TREEFORM_COLD std::optional<Tree> at_roots(AnyFronts& fronts, Amount most, Amount dual) {
         std::optional<Tree> best;
         for (Amount step = 1;; step *= 2) {
             Amount guess = std::min(most, dual + step);
@@ -321,7 +324,7 @@ private:
         }
     }
 
-    std::vector<Active> first_active(const Prices& prices) const {
+    TREEFORM_COLD std::vector<Active> first_active(const Prices& prices) const {
         std::vector<Active> active;
         for (int r = 0; r < samples_.rows; ++r) {
             const bool low = samples_.lo[r] > -kNone, high = samples_.hi[r] < kNone;
@@ -333,7 +336,7 @@ private:
         return active;
     }
     /// The sides that a relaxation's optimum violates become active.
-    void activate(std::vector<Active>& active, const std::vector<Amount>& row) {
+    TREEFORM_COLD void activate(std::vector<Active>& active, const std::vector<Amount>& row) {
         for (int r = 0; r < samples_.rows; ++r) {
             const int side = row[r] > samples_.hi[r] ? 1 : row[r] < samples_.lo[r] ? -1 : 0;
             if (side == 0) continue;

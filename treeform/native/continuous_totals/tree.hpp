@@ -57,7 +57,7 @@ Valued value_of(const Tree& tree, const Priced<W>& data, const Settings& setting
 
 /// Thresholds between the values that occur at the node.
 template <class W>
-FlatTree flattened(const Tree& tree, Amount cost, const Priced<W>& data) {
+TREEFORM_COLD FlatTree flattened(const Tree& tree, Amount cost, const Priced<W>& data) {
     FlatTree out{tree.feature, tree.left, tree.right, tree.label, {}, {}, cost};
     const std::size_t size = tree.feature.size();
     std::vector<std::uint32_t> under(size, 0), over(size, ~std::uint32_t{0});
@@ -82,7 +82,7 @@ FlatTree flattened(const Tree& tree, Amount cost, const Priced<W>& data) {
 
 /// A tree that ConTree found, over ranks.
 template <class W>
-Tree ranked(const FlatTree& flat, const Priced<W>& data) {
+TREEFORM_COLD Tree ranked(const FlatTree& flat, const Priced<W>& data) {
     Tree out{flat.feature, flat.left, flat.right, flat.label, {}};
     for (std::size_t v = 0; v < flat.feature.size(); ++v) {
         std::uint32_t key = 0;

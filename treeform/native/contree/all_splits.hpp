@@ -40,7 +40,7 @@ public:
         this->control_.count(this->counters_.nodes);
         this->support_ = task.support;
         this->left_.weight = task.node.weight;
-        this->left_.prepare(this->table_);
+        this->left_.prepare(this->table_.losses, this->table_.cost);
         this->lanes_.lay_out(task.node, this->control_);
         Answer<Cost> ignored;
         ignored.value = Base::kInf;

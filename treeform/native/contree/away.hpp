@@ -4,8 +4,10 @@
 // The sequence of the root (root.hpp) stays here. Its tasks, single thresholds, are independent of each other once they
 // are chosen: what goes out is what `Search::evaluate` is given, what comes back is what it fills in, both as whole
 // numbers. All sides hold the same table, so that a threshold is named by its rank.
+#include <initializer_list>
 #include <stdexcept>
 
+#include "../common/cold.hpp"
 #include "search.hpp"
 
 namespace treeform::contree {
@@ -16,7 +18,7 @@ public:
     explicit Writer(Message& out) : out_(out) {}
     template <class... Numbers>
     void add(Numbers... numbers) {
-        (out_.push_back(static_cast<std::int64_t>(numbers)), ...);
+        append({static_cast<std::int64_t>(numbers)...});
     }
     void add_test(Test test) { add(test.feature, test.key); }
     template <class Cost>
@@ -24,7 +26,7 @@ public:
         for (const Cost number : numbers) add(number);
     }
     /// A plan, the root first; what is below a split follows it.
-    void add_plan(const PlanPtr& plan) {
+    TREEFORM_COLD void add_plan(const PlanPtr& plan) {
         add(plan->kind);
         if (plan->kind != Plan::split) return;
         add_test(plan->test);
@@ -33,6 +35,8 @@ public:
 
 private:
     Message& out_;
+
+    TREEFORM_COLD void append(std::initializer_list<std::int64_t> numbers) { out_.insert(out_.end(), numbers); }
 };
 
 /// And for reading. What does not fit together throws: a message comes from another process, or from a file.
@@ -51,7 +55,7 @@ public:
     void take_all(std::vector<Cost>& numbers) {
         for (Cost& number : numbers) take(number);
     }
-    PlanPtr take_plan(int features, int depth) {
+    TREEFORM_COLD PlanPtr take_plan(int features, int depth) {
         int kind = 0;
         take(kind);
         if (kind < Plan::leaf || kind > Plan::split || depth < 0) refuse();
@@ -72,7 +76,7 @@ private:
     std::size_t at_ = 0;
 
     template <class Number>
-    void take_one(Number& number) {
+    TREEFORM_COLD void take_one(Number& number) {
         if (at_ >= in_.size() || !std::in_range<Number>(in_[at_])) refuse();
         number = static_cast<Number>(in_[at_++]);
     }
@@ -87,7 +91,7 @@ struct Question {
     Cost upper = 0, room = 0, cutoff = 0;
     Test test;
 
-    Message write(const SplitWork<W>& work) const {
+    TREEFORM_COLD Message write(const SplitWork<W>& work) const {
         Message out;
         Writer writer(out);
         writer.add(depth, budget, upper, room, cutoff);
@@ -99,7 +103,7 @@ struct Question {
         writer.add_all(work.left.by), writer.add_all(work.right.by);
         return out;
     }
-    void read(const Message& in, int features, SplitWork<W>& work) {
+    TREEFORM_COLD void read(const Message& in, int features, SplitWork<W>& work) {
         Reader reader(in);
         reader.take(depth, budget, upper, room, cutoff);
         reader.take_test(test, features);
@@ -114,7 +118,7 @@ struct Question {
 };
 
 template <class W>
-Message write_reply(const SplitWork<W>& work, const Counters& counters) {
+TREEFORM_COLD Message write_reply(const SplitWork<W>& work, const Counters& counters) {
     Message out;
     Writer writer(out);
     for (const auto* part : {&work.left, &work.right}) {
@@ -131,7 +135,7 @@ Message write_reply(const SplitWork<W>& work, const Counters& counters) {
 }
 
 template <class W>
-void read_reply(const Message& in, int features, int depth, SplitWork<W>& work, Counters& counters) {
+TREEFORM_COLD void read_reply(const Message& in, int features, int depth, SplitWork<W>& work, Counters& counters) {
     Reader reader(in);
     for (auto* part : {&work.left, &work.right}) {
         reader.take(part->lower, part->supported);

@@ -100,7 +100,9 @@ nb::dict contree_distributed(const Array<double, 2>& x, const Array<std::int32_t
     Settings settings = settings_of(keywords);
     settings.upper = keywords.integer_or("upper", kNone);
     settings.callers = keywords.integer_as<int>("callers");
+    settings.ahead = keywords.integer_as<int>("ahead");
     require(settings.callers >= 1 && settings.callers <= 4096, "the callers are not between 1 and 4096");
+    require(settings.ahead >= 3 && settings.ahead <= 1 << 20, "ahead is not between 3 and 2^20");
     const double time_limit = keywords.real("time_limit");
     const nb::object poll = keywords.object("poll");
     keywords.finish();
@@ -168,8 +170,8 @@ void bind(nb::module_& m) {
     m.def("contree_distributed", &contree_distributed, nb::arg("x"), nb::arg("y"), nb::arg("weight").none(),
           nb::arg("cost").none(), nb::arg("evaluate"), nb::arg("keywords"),
           "As `contree`, but splits of the root are evaluated by evaluate(int64 array), which returns the reply of a "
-          "ContreeEvaluator, or None to stop. Keywords: those of `contree`, and callers, the number of threads that "
-          "call it.");
+          "ContreeEvaluator, or None to stop. Keywords: those of `contree`, callers, the number of threads that call "
+          "it, and ahead, how many splits may be in work at a time whatever their number.");
     nb::class_<Evaluator>(m, "ContreeEvaluator",
                           "Evaluates splits of the root on the same rows. Keywords: those of `contree` but upper, "
                           "time_limit and poll.")

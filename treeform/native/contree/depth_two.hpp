@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "../common/cold.hpp"
 #include "control.hpp"
 #include "intervals.hpp"
 #include "lanes.hpp"
@@ -42,14 +43,15 @@ public:
         Key key;
     };
 
-    DepthTwo(const Table<W>& table, const Settings& rules, Control& control, Counters& counters,
-             const ScanTable<Key, Sum>& scans)
+    TREEFORM_COLD DepthTwo(const Table<W>& table, const Settings& rules, Control& control, Counters& counters,
+                           const ScanTable<Key, Sum>& scans)
         : table_(table), rules_(rules), control_(control), counters_(counters), scans_(scans),
           penalty_(static_cast<Cost>(rules.node_penalty)), lanes_(table, scans_), prefixes_(table),
           by_left_(table.features), by_right_(table.features), whole_(table.features), loose_by_(table.features),
           unused_(table.features), open_left_(table.features), open_right_(table.features), turn_(table.features) {
         left_.weight.resize(table.classes), right_.weight.resize(table.classes);
     }
+    TREEFORM_COLD ~DepthTwo() = default;
 
     /// The best tree of depth at most two and at most task.budget tests that costs less than task.upper.
     /// `by_feature` receives lower bounds per root feature, whatever the support.
@@ -71,8 +73,8 @@ public:
         return reply;
     }
 
-    void release() { lanes_.release(); }
-    std::size_t bytes() const { return lanes_.bytes() + search_.bytes(); }
+    TREEFORM_COLD void release() { lanes_.release(); }
+    TREEFORM_COLD std::size_t bytes() const { return lanes_.bytes() + search_.bytes(); }
 
 protected:
     const Table<W>& table_;
@@ -90,7 +92,7 @@ protected:
     std::vector<int> turn_;
     std::vector<Sum> scratch_;
     std::vector<std::uint32_t> confined_;
-    Side<W> left_, right_;
+    Side<Cost> left_, right_;
     IntervalSearch<W> search_;
 
     Answer<Cost> search(const Task& task, Cost gap, Cost* by_feature) {
@@ -99,7 +101,7 @@ protected:
         support_ = task.support;
         const auto& node = task.node;
         left_.weight = node.weight;
-        left_.prepare(table_);
+        left_.prepare(table_.losses, table_.cost);
         const Cost leaf = left_.leaf, known = std::max(task.lower, task.supported);
         Answer<Cost> best;
         best.value = task.upper;
@@ -197,7 +199,7 @@ protected:
         prefixes_.below(static_cast<std::size_t>(from), left_.weight);
         prefixes_.below(static_cast<std::size_t>(to), right_.weight);
         for (int y = 0; y < table_.classes; ++y) right_.weight[y] = task.node.weight[y] - right_.weight[y];
-        left_.prepare(table_), right_.prepare(table_);
+        left_.prepare(table_.losses, table_.cost), right_.prepare(table_.losses, table_.cost);
         search_.common(pick, open_left_.data(), open_right_.data());
         const Cost cutoff = best.value - penalty_ - gap;
         Cost low_left = left_.leaf, low_right = right_.leaf;
@@ -213,7 +215,7 @@ protected:
     void weigh_sides(const Node<W>& node, const Place& cut) {
         prefixes_.below(cut.rows, left_.weight);
         for (int y = 0; y < table_.classes; ++y) right_.weight[y] = node.weight[y] - left_.weight[y];
-        left_.prepare(table_), right_.prepare(table_);
+        left_.prepare(table_.losses, table_.cost), right_.prepare(table_.losses, table_.cost);
     }
 
     /// One split {rank_f < key}: bounds for both sides, and a tree if it is good.
@@ -350,9 +352,9 @@ protected:
             if (want_right) lower_right = value_right = pair_value(right_, 0, 1, d.most_right, d.least_right);
             return;
         }
-        if (want_left) left_.rewind(table_), value_left = left_.leaf;
-        if (want_right) right_.rewind(table_), value_right = right_.leaf;
-        typename Side<W>::Pair p{}, q{};
+        if (want_left) left_.rewind(table_.losses, table_.cost), value_left = left_.leaf;
+        if (want_right) right_.rewind(table_.losses, table_.cost), value_right = right_.leaf;
+        typename Side<Cost>::Pair p{}, q{};
         for (;;) {
             const bool l = want_left && left_.next(std::min(beat_left, value_left), p);
             const bool r = want_right && right_.next(std::min(beat_right, value_right), q);
@@ -367,11 +369,11 @@ protected:
         if (want_right) lower_right = std::min(value_right, right_.rest());
     }
 
-    static Cost pair_value(const Side<W>& side, int a, int b, std::int64_t most, std::int64_t least) {
+    static Cost pair_value(const Side<Cost>& side, int a, int b, std::int64_t most, std::int64_t least) {
         return std::min(static_cast<Cost>(side.as_leaf[b] + least), static_cast<Cost>(side.as_leaf[a] - most));
     }
 
-    void scan_pairs(In& in, const typename Side<W>::Pair& p, const typename Side<W>::Pair& q, Extremes& d) {
+    void scan_pairs(In& in, const typename Side<Cost>::Pair& p, const typename Side<Cost>::Pair& q, Extremes& d) {
         if (table_.plain) {
             in.pairs[0] = p.a, in.pairs[1] = p.b, in.pairs[2] = q.a, in.pairs[3] = q.b;
             scans_.pair(in, d);
@@ -380,7 +382,7 @@ protected:
         if (in.sides & kLeft) weighted_pair(in, p, kLeft, d);
         if (in.sides & kRight) weighted_pair(in, q, kRight, d);
     }
-    void weighted_pair(In in, const typename Side<W>::Pair& p, int side, Extremes& d) {
+    void weighted_pair(In in, const typename Side<Cost>::Pair& p, int side, Extremes& d) {
         const int k = table_.predictions;
         const std::size_t size = lanes_.size();
         scratch_.resize(size);

@@ -10,6 +10,12 @@
 
 namespace treeform::contree {
 
+// The widest of them serves the search for totals, too.
+template class DepthTwo<Huge>;
+template class Search<Huge>;
+template class Rebuild<Huge>;
+template void load<Huge>(const Rows&, const Losses&, std::vector<RankedColumn>&, Table<Huge>&, Node<Huge>&, Control&);
+
 /// A search, whatever the width of its numbers.
 class WidthSearch {
 public:
@@ -25,8 +31,8 @@ namespace {
 template <class W>
 class SearchAs final : public WidthSearch {
 public:
-    SearchAs(const Rows& rows, const Settings& settings, const Losses& losses, std::vector<RankedColumn>& columns,
-             Control& control, const Away& away, const char* width)
+    TREEFORM_COLD SearchAs(const Rows& rows, const Settings& settings, const Losses& losses,
+                           std::vector<RankedColumn>& columns, Control& control, const Away& away, const char* width)
         : settings_(settings), control_(control), width_(width),
           scans_(choose_scans<typename W::Key, typename W::Sum>(settings.simd.c_str())) {
         load(rows, losses, columns, table_, node_, control);
@@ -39,7 +45,7 @@ public:
 
     FlatTree tree(const PlanPtr& plan) const override { return Rebuild<W>(table_, settings_).tree(node_, plan); }
 
-    void conclude(Outcome& out) override {
+    TREEFORM_COLD void conclude(Outcome& out) override {
         out.complete = complete_;
         out.lower = (complete_ ? answer_.proven : root_->lower()) + table_.losses.offset;
         out.counters = root_->counters();

@@ -33,6 +33,7 @@
 #include <limits>
 #include <vector>
 
+#include "../common/cold.hpp"
 #include "cuts.hpp"
 #include "problem.hpp"
 
@@ -165,7 +166,7 @@ public:
     bool done() const { return heap_.empty() && in_flight_.empty(); }
     /// The bound of the interval that `next` would take; kInf if there is none.
     Cost front() const { return heap_.empty() ? kInf : heap_.front().lower; }
-    std::size_t bytes() const {
+    TREEFORM_COLD std::size_t bytes() const {
         return cuts.bytes() + records_.capacity() * sizeof(Record) + arena_.capacity() * sizeof(Cost)
                + heap_.capacity() * sizeof(Interval);
     }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "../common/cold.hpp"
 #include "scan.hpp"
 #include "spread.hpp"
 #include "table.hpp"
@@ -33,8 +34,10 @@ public:
     Lanes(const Table<W>& table, const ScanTable<Key, Sum>& scans)
         : table_(table), scans_(scans), lanes_(table.features) {}
 
-    void release() { std::vector<Lane>(lanes_.size()).swap(lanes_), std::vector<std::uint16_t>().swap(labels_); }
-    std::size_t bytes() const {
+    TREEFORM_COLD void release() {
+        std::vector<Lane>(lanes_.size()).swap(lanes_), std::vector<std::uint16_t>().swap(labels_);
+    }
+    TREEFORM_COLD std::size_t bytes() const {
         std::size_t sum = labels_.capacity() * sizeof(std::uint16_t);
         for (const auto& lane : lanes_)
             sum += lane.order.capacity() * sizeof(Id) + lane.key.capacity() * sizeof(Key)

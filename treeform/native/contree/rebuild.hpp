@@ -2,6 +2,7 @@
 // From a plan to the tree that is returned. The lowest tests are found again by plain scans, every leaf is labelled
 // by its own rows, and the cost is summed from the leaves: the answer does not depend on the fast scans.
 // Thresholds are given as the two neighbouring values that occur in the node.
+#include "../common/cold.hpp"
 #include "stump.hpp"
 
 namespace treeform::contree {
@@ -15,7 +16,7 @@ public:
         : table_(table), penalty_(static_cast<Cost>(rules.node_penalty)),
           support_(static_cast<Cost>(rules.min_support)), stump_(table) {}
 
-    FlatTree tree(const Node<W>& root, const PlanPtr& plan) {
+    TREEFORM_COLD FlatTree tree(const Node<W>& root, const PlanPtr& plan) {
         out_ = {};
         grow(root, plan);
         out_.cost += table_.losses.offset;
@@ -29,7 +30,7 @@ private:
     Outer<W> outer_;
     FlatTree out_;
 
-    int grow(const Node<W>& node, const PlanPtr& plan) {
+    TREEFORM_COLD int grow(const Node<W>& node, const PlanPtr& plan) {
         const int here = out_.add();
         int label = 0;
         const Cost leaf = stump_.leaf(node.weight, &label);
@@ -52,7 +53,7 @@ private:
         return here;
     }
 
-    void split(const Node<W>& node, Test test, int here, const PlanPtr& left, const PlanPtr& right) {
+    TREEFORM_COLD void split(const Node<W>& node, Test test, int here, const PlanPtr& left, const PlanPtr& right) {
         Node<W> below, above;
         outer_.forget();
         partition(table_, node, test, outer_, choose_divider("plain"), below, above);

@@ -19,6 +19,7 @@
 #include <mutex>
 #include <thread>
 
+#include "../common/cold.hpp"
 #include "away.hpp"
 
 namespace treeform::contree {
@@ -33,24 +34,25 @@ public:
     static constexpr int kWarmUp = 8;  // thresholds per feature
     static constexpr int kGoals[] = {2, 4, 6, 8, 10, 12, 13, 14, 15, 16};  // sixteenths of the best cost
 
-    Root(const Table<W>& table, const Node<W>& node, const Settings& rules, Control& control,
-         const ScanTable<typename W::Key, typename W::Sum>& scans, const Away& away)
+    TREEFORM_COLD Root(const Table<W>& table, const Node<W>& node, const Settings& rules, Control& control,
+                       const ScanTable<typename W::Key, typename W::Sum>& scans, const Away& away)
         : table_(table), node_(node), rules_(rules), control_(control), away_(away),
           penalty_(static_cast<Cost>(rules.node_penalty)), support_(static_cast<Cost>(rules.min_support)),
           features_(table.features), searches_(table.features), turn_(table.features), seen_(table.features) {
         for (int t = 0; t < std::max({1, rules.threads, rules.callers}); ++t)
             workers_.push_back(std::make_unique<Search<W>>(table, rules, control, scans));
     }
+    TREEFORM_COLD ~Root() = default;
 
     /// The best tree on all rows that costs less than `upper`. Improvements are published as they come.
-    Reply solve(Cost upper) {
+    TREEFORM_COLD Reply solve(Cost upper) {
         std::vector<Cost> by_feature(features_);
         final_depth_ = static_cast<int>(std::min<std::int64_t>(rules_.depth, rules_.max_nodes));
         return solve(final_depth_, upper, by_feature);
     }
 
     /// The reply to a question of another process's root on the same table.
-    Message evaluate(const Message& asked) {
+    TREEFORM_COLD Message evaluate(const Message& asked) {
         Search<W>& worker = *workers_[0];
         Work work(features_);
         Question<W> question;
@@ -71,7 +73,7 @@ public:
         return lower_now();
     }
 
-    Counters counters() {
+    TREEFORM_COLD Counters counters() {
         Counters sum = counters_;
         for (auto& worker : workers_) sum.add(worker->counters());
         return sum;
@@ -120,7 +122,7 @@ private:
     std::size_t goal_ = 0;  // after it
     Test hint_;
 
-    Reply solve(int depth, Cost upper, std::vector<Cost>& by_feature) {
+    TREEFORM_COLD Reply solve(int depth, Cost upper, std::vector<Cost>& by_feature) {
         const std::int64_t budget = std::min(rules_.max_nodes, full_tree(depth));
         const Cost gap = depth == final_depth_ ? static_cast<Cost>(rules_.gap) : Cost{0};
         if (depth <= 2) {
@@ -142,7 +144,7 @@ private:
         return conclude(by_feature);
     }
 
-    void begin(Test hint) {
+    TREEFORM_COLD void begin(Test hint) {
         const std::lock_guard guard(lock_);
         order_features<Cost>(turn_, nullptr, whole_by_, hint);
         for (int f = 0; f < features_; ++f) {
@@ -155,7 +157,7 @@ private:
     }
 
     /// What one worker does: take a task, evaluate it, and so on.
-    void run(Search<W>& worker) {
+    TREEFORM_COLD void run(Search<W>& worker) {
         while (fits(worker)) {
             Task* task = take();
             if (!task) return;
@@ -168,7 +170,7 @@ private:
         }
     }
 
-    void evaluate(Search<W>& worker, Task& task) {
+    TREEFORM_COLD void evaluate(Search<W>& worker, Task& task) {
         auto& work = task.work;
         const Question<W> question{depth_,      budget_,
                                    task.upper,  task.room,
@@ -198,7 +200,7 @@ private:
     }
 
     /// The next task of the sequence; null when there is none any more.
-    Task* take() {
+    TREEFORM_COLD Task* take() {
         std::unique_lock guard(lock_);
         for (;;) {
             if (failed_) throw Stopped{};
@@ -224,7 +226,7 @@ private:
     }
 
     /// The next step of the sequence; null when that depends on a task in flight, or at the end.
-    Task* choose() {
+    TREEFORM_COLD Task* choose() {
         for (; round_ < kWarmUp; ++round_, position_ = 0, hint_ = {})
             for (; position_ < features_; ++position_) {
                 const auto& one = searches_[turn_[position_]];
@@ -254,7 +256,7 @@ private:
     }
 
     /// A task on feature f, if an interval is left that may cost less than the best tree and is bounded below `goal`.
-    Task* step(int f, Cost goal) {
+    TREEFORM_COLD Task* step(int f, Cost goal) {
         auto& one = searches_[f];
         const std::int64_t outside =
             control_.external_upper() == kNone ? kInf : control_.external_upper() - table_.losses.offset;
@@ -273,7 +275,7 @@ private:
     }
 
     /// Take over the result of a task, in its turn.
-    void settle(Task& task) {
+    TREEFORM_COLD void settle(Task& task) {
         auto& work = task.work;
         const Cost after = work.found ? work.value - gap_ : task.cutoff;
         Search<W>::settle(searches_[task.feature], after, work, counters_);
@@ -288,7 +290,7 @@ private:
         return reply;
     }
 
-    Cost lower_now() const {
+    TREEFORM_COLD Cost lower_now() const {
         if (!open_) return 0;
         Cost low = best_.value;
         for (const auto& one : searches_) low = std::min(low, penalty_ + one.proven());
@@ -297,7 +299,7 @@ private:
 
     /// Whether the worker may go on. Over the memory limit it ends if there are others, which do its share of the
     /// sequence; the last one releases its scratch, and stops only if its next task exceeds the limit, too.
-    bool fits(Search<W>& worker) {
+    TREEFORM_COLD bool fits(Search<W>& worker) {
         if (rules_.memory_limit == 0) return true;
         const std::lock_guard guard(lock_);
         if (bytes(worker) <= rules_.memory_limit) {
@@ -317,13 +319,13 @@ private:
     }
 
     /// About what the run holds, seen from one worker; the searches of other features count by their cuts alone.
-    std::size_t bytes(const Search<W>& worker) const {
+    TREEFORM_COLD std::size_t bytes(const Search<W>& worker) const {
         std::size_t sum = table_.bytes() + node_.bytes() + worker.bytes() * active_;
         for (const auto& one : searches_) sum += one.cuts.bytes();
         return sum;
     }
 
-    Reply conclude(std::vector<Cost>& by_feature) {
+    TREEFORM_COLD Reply conclude(std::vector<Cost>& by_feature) {
         Cost low = whole_, proven = kInf;
         for (int f = 0; f < features_; ++f) {
             by_feature[f] = 0;
@@ -340,7 +342,7 @@ private:
 
     /// Run on the first `count` workers; the first failure stops the others and is thrown here.
     template <class Part>
-    void in_parallel(std::size_t count, const Part& part) {
+    TREEFORM_COLD void in_parallel(std::size_t count, const Part& part) {
         active_ = count;
         if (count == 1) return part(*workers_[0]);
         std::exception_ptr failure;
@@ -361,7 +363,7 @@ private:
         if (failure) std::rethrow_exception(failure);
     }
 
-    void publish(const Reply& best, Cost lower) {
+    TREEFORM_COLD void publish(const Reply& best, Cost lower) {
         if (!best.found) return;
         const auto offset = table_.losses.offset;
         control_.publish(best.value + offset, std::min(lower, best.value) + offset, best.as_plan());

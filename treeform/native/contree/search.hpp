@@ -15,6 +15,7 @@
 #include <memory>
 #include <vector>
 
+#include "../common/cold.hpp"
 #include "depth_two.hpp"
 #include "ordering.hpp"
 #include "stump.hpp"
@@ -58,16 +59,17 @@ public:
     static constexpr Cost kInf = IntervalSearch<W>::kInf;
     static constexpr int kWarmUp = 8;
 
-    Search(const Table<W>& table, const Settings& rules, Control& control,
-           const ScanTable<typename W::Key, typename W::Sum>& scans)
+    TREEFORM_COLD Search(const Table<W>& table, const Settings& rules, Control& control,
+                         const ScanTable<typename W::Key, typename W::Sum>& scans)
         : table_(table), rules_(rules), control_(control), penalty_(static_cast<Cost>(rules.node_penalty)),
           two_(table, rules, control, counters_, scans), stump_(table), divider_(choose_divider(rules.simd.c_str())) {}
+    TREEFORM_COLD ~Search() = default;
 
     Counters& counters() { return counters_; }
     /// `evaluate` will be asked about another node at that level.
     void turn_to_another(int level) { frame(level).outer.forget(); }
     /// Memory held, for the rough account of the root.
-    std::size_t bytes() const {
+    TREEFORM_COLD std::size_t bytes() const {
         std::size_t sum = two_.bytes();
         for (const auto& here : frames_) {
             sum += here->left.bytes() + here->right.bytes() + here->outer.bytes();
@@ -77,7 +79,7 @@ public:
     }
 
     /// Give the scratch back.
-    void release() { frames_.clear(), two_.release(); }
+    TREEFORM_COLD void release() { frames_.clear(), two_.release(); }
 
     /// Solve a subproblem; `by_feature` receives lower bounds per root feature, whatever the support. With a minimum
     /// support the problem is first solved without (see depth_two.hpp).
@@ -138,9 +140,10 @@ private:
         Node<W> left, right;
         Work work;
 
-        explicit Frame(int features)
+        TREEFORM_COLD explicit Frame(int features)
             : searches(features), whole_by(features), child_by(features), unused_by(features), seen(features),
               turn(features), work(features) {}
+        TREEFORM_COLD ~Frame() = default;
     };
 
     const Table<W>& table_;
@@ -154,9 +157,13 @@ private:
     std::vector<std::unique_ptr<Frame>> frames_;
 
     Frame& frame(int level) {
+        if (frames_.size() <= static_cast<std::size_t>(level)) [[unlikely]]
+            add_frames(level);
+        return *frames_[level];
+    }
+    TREEFORM_COLD void add_frames(int level) {
         while (frames_.size() <= static_cast<std::size_t>(level))
             frames_.push_back(std::make_unique<Frame>(table_.features));
-        return *frames_[level];
     }
 
     Reply solve_one(int level, Task task, Cost* by_feature) {
@@ -336,7 +343,7 @@ private:
                      frame(level).child_by.data());
     }
 
-    static void take(Test test, const Reply& left, const Reply& right, Work& work) {
+    TREEFORM_COLD static void take(Test test, const Reply& left, const Reply& right, Work& work) {
         const Cost value = left.value + right.value;
         if (value >= work.value) return;
         work.found = true, work.value = value;

@@ -1,5 +1,6 @@
 #pragma once
 // Class weights of one side of a split, what its leaf costs, and which pairs of predictions need a scan.
+// Compiled once for each type of cost, not for each width.
 //
 // A split of the side with predictions a and b costs at least sum over y of w[y] * min(cost[y][a], cost[y][b]): for 0/1
 // costs, the rows of all other classes. Pairs whose bound does not beat the best cost so far need no scan; of many
@@ -12,10 +13,9 @@
 
 namespace treeform::contree {
 
-template <class W>
+template <class Cost>
 class Side {
 public:
-    using Cost = typename W::Cost;
     struct Pair {
         Cost bound;
         std::uint16_t a, b;
@@ -26,17 +26,17 @@ public:
     Cost total = 0, leaf = 0;
 
     /// Call once `weight` is filled in.
-    void prepare(const Table<W>& table) {
-        const int k = table.predictions;
+    void prepare(const Losses& losses, const std::vector<Cost>& cost) {
+        const int k = losses.predictions;
         as_leaf.resize(k);
         total = 0;
-        for (int y = 0; y < table.classes; ++y) total += weight[y];
-        if (table.losses.zero_one) {
+        for (int y = 0; y < losses.classes; ++y) total += weight[y];
+        if (losses.zero_one) {
             for (int a = 0; a < k; ++a) as_leaf[a] = total - weight[a];
         } else {
             for (int a = 0; a < k; ++a) {
                 as_leaf[a] = 0;
-                for (int y = 0; y < table.classes; ++y) as_leaf[a] += weight[y] * table.cost[y * k + a];
+                for (int y = 0; y < losses.classes; ++y) as_leaf[a] += weight[y] * cost[y * k + a];
             }
         }
         leaf = *std::min_element(as_leaf.begin(), as_leaf.end());
@@ -44,8 +44,8 @@ public:
     }
 
     /// Begin to walk over the pairs, the lowest bound first.
-    void rewind(const Table<W>& table) {
-        if (!ready_) sort(table);
+    void rewind(const Losses& losses, const std::vector<Cost>& cost) {
+        if (!ready_) sort(losses, cost);
         next_ = 0;
         if (zero_one_) {
             frontier_.clear();
@@ -90,10 +90,10 @@ private:
         return best;
     }
 
-    void sort(const Table<W>& table) {
+    void sort(const Losses& losses, const std::vector<Cost>& cost) {
         ready_ = true;
-        zero_one_ = table.losses.zero_one;
-        const int k = table.predictions;
+        zero_one_ = losses.zero_one;
+        const int k = losses.predictions;
         if (zero_one_) {
             classes_.clear();
             for (int y = 0; y < k; ++y)
@@ -106,8 +106,8 @@ private:
         for (int a = 0; a < k; ++a)
             for (int b = a + 1; b < k; ++b) {
                 Cost bound = 0;
-                for (int y = 0; y < table.classes; ++y)
-                    bound += weight[y] * std::min(table.cost[y * k + a], table.cost[y * k + b]);
+                for (int y = 0; y < losses.classes; ++y)
+                    bound += weight[y] * std::min(cost[y * k + a], cost[y * k + b]);
                 if (bound < leaf)
                     pairs_.push_back({bound, static_cast<std::uint16_t>(a), static_cast<std::uint16_t>(b)});
             }

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "../common/cold.hpp"
 #include "control.hpp"
 #include "divide.hpp"
 #include "problem.hpp"
@@ -232,8 +233,8 @@ void partition(const Table<W>& table, const Node<W>& node, Test test, Outer<W>& 
 
 /// The table in the widths of W, and the node of all rows.
 template <class W>
-void load(const Rows& rows, const Losses& losses, std::vector<RankedColumn>& columns, Table<W>& table, Node<W>& root,
-          Control& control) {
+TREEFORM_COLD void load(const Rows& rows, const Losses& losses, std::vector<RankedColumn>& columns, Table<W>& table,
+                        Node<W>& root, Control& control) {
     using Key = typename W::Key;
     table.n = rows.n, table.features = static_cast<int>(rows.features),
     table.classes = table.predictions = rows.classes;

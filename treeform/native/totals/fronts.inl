@@ -14,6 +14,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "../common/cold.hpp"
 #include "choices.hpp"
 #include "window.inl"
 
@@ -38,13 +39,15 @@ class Fronting {
     using ListPtr = std::shared_ptr<const List>;
 
 public:
-    Fronting(const FrontInput& in, Worker& worker, const std::vector<Active>& active, Held<K, Words>& held)
+    TREEFORM_COLD Fronting(const FrontInput& in, Worker& worker, const std::vector<Active>& active,
+                           Held<K, Words>& held)
         : in_(in), rows_(worker.rows), minima_(worker.minima), counters_(worker.counters), active_(active),
           choices_(rows_, minima_), pieces_(in, worker, active), held_(held) {
         dominance_.features = in.settings.max_features > 0;
         for (int a = 0; a < int(active_.size()); ++a)
             (active_[a].both || !in.settings.use_dominance ? dominance_.equal : dominance_.upper).push_back(a);
     }
+    TREEFORM_COLD ~Fronting() = default;
     const Pieces<K, Words>& pieces() const { return pieces_; }
 
     /// The cheapest pair of solutions of the sides of a test at the root that satisfies the active rows and costs less
@@ -72,7 +75,7 @@ public:
     }
 
     /// Writes the root of a tree, and sides as good as this pair.
-    FlatTree tree(int column, const One pair[2]) {
+    TREEFORM_COLD FlatTree tree(int column, const One pair[2]) {
         FlatTree tree;
         const int at = add_node(tree);
         const int left = add_node(tree), right = add_node(tree);
@@ -211,7 +214,7 @@ private:
         return true;
     }
     /// Writes a tree that is as good as `wanted`, a solution of this node's front.
-    void rebuild(Subset& node, int depth, const One& wanted, FlatTree& tree, int at) {
+    TREEFORM_COLD void rebuild(Subset& node, int depth, const One& wanted, FlatTree& tree, int at) {
         One one;
         if (node.weight >= in_.settings.min_support)
             for (int c = 0; c < in_.table.labels; ++c) {
@@ -287,12 +290,12 @@ class FrontsOf final : public Fronts {
     using One = Solution<K, Words>;
 
 public:
-    FrontsOf(const FrontInput& in, const std::vector<Active>& active) : in_(in), active_(active) {
+    TREEFORM_COLD FrontsOf(const FrontInput& in, const std::vector<Active>& active) : in_(in), active_(active) {
         for (const auto& worker : in.team.workers)
             of_worker_.push_back(std::make_unique<Fronting<K, Words>>(in_, *worker, active_, held_));
     }
 
-    bool below(Amount upper) override {
+    TREEFORM_COLD bool below(Amount upper) override {
         Minima& minima = in_.team.first().minima;
         Best best;
         best.cost = upper;
@@ -307,7 +310,7 @@ public:
         return best.cost < upper;
     }
     Amount cost() const override { return best_.cost; }
-    FlatTree tree() override {
+    TREEFORM_COLD FlatTree tree() override {
         return best_.column < 0 ? constant_tree(best_.label) : of_worker_[0]->tree(best_.column, best_.pair);
     }
 
@@ -320,7 +323,7 @@ private:
     };
     Amount slack(Amount upper) const { return in_.team.first().minima.prices().limit(upper - 1) - in_.root_minimum; }
     /// Tests of the root by what they lose at least, up to the slack.
-    std::vector<std::pair<Amount, int>> choices(Amount slack) {
+    TREEFORM_COLD std::vector<std::pair<Amount, int>> choices(Amount slack) {
         Rows& rows = in_.team.first().rows;
         if (in_.depth == 2) return of_worker_[0]->choices().of(in_.root, 2, in_.root_minimum, slack);
         std::vector<std::pair<Amount, int>> out;
@@ -333,7 +336,7 @@ private:
         std::sort(out.begin(), out.end());
         return out;
     }
-    void search(const std::vector<std::pair<Amount, int>>& choices, Best& best) {
+    TREEFORM_COLD void search(const std::vector<std::pair<Amount, int>>& choices, Best& best) {
         std::mutex mutex;
         in_.team.each(choices.size(), [&](int w, std::size_t i) {
             const auto& [loss, column] = choices[i];

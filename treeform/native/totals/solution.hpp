@@ -1,14 +1,13 @@
 #pragma once
-// Solutions of a subproblem and the two operations on lists of them: dropping what another solution makes needless, and
-// joining the lists of two sides.
+// Solutions of a subproblem and the two operations on lists of them: dropping what another solution makes needless
+// (tidy.hpp), and joining the lists of two sides.
 #include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <iterator>
-#include <map>
 #include <vector>
 
-#include "problem.hpp"
+#include "tidy.hpp"
 
 namespace treeform::totals {
 
@@ -38,7 +37,7 @@ struct Carried {
         for (int i = 1; i < Words; ++i) sum += std::popcount(word[i]);
         return sum;
     }
-    bool operator==(const Carried&) const = default;
+    void copy_to(Amount* out) const { std::copy(std::begin(word), std::end(word), out); }
 };
 template <>
 struct Carried<0> {
@@ -49,7 +48,7 @@ struct Carried<0> {
     void test(int) {}
     bool within(const Carried&) const { return true; }
     int features() const { return 0; }
-    bool operator==(const Carried&) const = default;
+    void copy_to(Amount*) const {}
 };
 
 /// A tree for a subproblem: its price above the subproblem's minimum, its cost and its active rows.
@@ -58,13 +57,6 @@ struct Solution {
     [[no_unique_address]] Carried<Words> carried;
     Amount excess, cost;
     Amount row[K > 0 ? K : 1];
-};
-
-/// What makes solution a needless next to b: b costs no more, is no higher on one-sided rows, equal on two-sided
-/// ones, and tests no other features.
-struct Dominance {
-    std::vector<int> equal, upper;  // positions of active rows
-    bool features = false;  // sets of features are compared, too: there are many of them
 };
 
 template <int K, int Words>
@@ -80,70 +72,23 @@ bool dominates(const Solution<K, Words>& b, const Solution<K, Words>& a, const D
     return true;
 }
 
-/// The cheapest kept so far of those that carry the same: overall, or by the second of two one-sided rows.
-template <int Words>
-struct Cheapest {
-    Carried<Words> carried;
-    Amount least = kNone;
-    std::map<Amount, Amount> stairs;
-    explicit Cheapest(const Carried<Words>& what) : carried(what) {}
-    bool dominates(Amount cost, Amount second, bool two) const {
-        if (!two) return least <= cost;
-        const auto at = stairs.upper_bound(second);
-        return at != stairs.begin() && std::prev(at)->second <= cost;
-    }
-    void add(Amount cost, Amount second, bool two) {
-        least = std::min(least, cost);
-        if (!two) return;
-        auto from = stairs.lower_bound(second);
-        while (from != stairs.end() && from->second >= cost) from = stairs.erase(from);
-        stairs[second] = cost;
-    }
-};
-
 /// Drops needless solutions and sorts by excess. Not every needless one is found when many rows are one-sided, or when
 /// features are counted: each is compared with the last few kept. That is a matter of speed only.
 template <int K, int Words>
 void tidy(Front<K, Words>& list, const Dominance& d) {
-    using One = Solution<K, Words>;
-    constexpr std::size_t kCompared = 256;
-    std::sort(list.begin(), list.end(), [&](const One& a, const One& b) {
-        for (const int k : d.equal)
-            if (a.row[k] != b.row[k]) return a.row[k] < b.row[k];
-        for (const int k : d.upper)
-            if (a.row[k] != b.row[k]) return a.row[k] < b.row[k];
-        return a.cost < b.cost;
-    });
-    const bool two = d.upper.size() == 2, stepwise = !d.features && d.upper.size() <= 2;
-    std::size_t kept = 0, group = 0;
-    std::vector<Cheapest<Words>> cheapest;
+    if (list.size() < 2) return;
+    Compared& compared = Compared::of_this_thread();
+    compared.begin(list.size(), Words, d);
     for (std::size_t i = 0; i < list.size(); ++i) {
-        const One one = list[i];
-        bool same = kept > group;
-        if (same)
-            for (const int k : d.equal) same = same && list[kept - 1].row[k] == one.row[k];
-        if (!same) group = kept, cheapest.clear();
-        bool keep = true;
-        if (stepwise) {
-            const Amount second = two ? one.row[d.upper[1]] : 0;
-            Cheapest<Words>* own = nullptr;
-            for (Cheapest<Words>& other : cheapest) {
-                if (other.carried == one.carried) own = &other;
-                if (other.carried.within(one.carried)) keep = keep && !other.dominates(one.cost, second, two);
-                if (!keep) break;
-            }
-            if (keep) {
-                if (!own && cheapest.size() < kCompared) own = &cheapest.emplace_back(one.carried);
-                if (own) own->add(one.cost, second, two);
-            }
-        } else {
-            for (std::size_t k = kept; k > group && kept - k < kCompared && keep; --k)
-                keep = !dominates(list[k - 1], one, d);
-        }
-        if (keep) list[kept++] = one;
+        Amount* out = compared.values(i);
+        for (const int k : d.equal) *out++ = list[i].row[k];
+        for (const int k : d.upper) *out++ = list[i].row[k];
+        *out++ = list[i].cost, *out++ = list[i].excess;
+        list[i].carried.copy_to(out);
     }
-    list.resize(kept);
-    std::sort(list.begin(), list.end(), [](const One& a, const One& b) { return a.excess < b.excess; });
+    Front<K, Words> kept;
+    for (const std::uint32_t i : compared.kept()) kept.push_back(list[i]);
+    list.assign(kept.begin(), kept.end());  // which keeps its room
 }
 
 }  // namespace treeform::totals

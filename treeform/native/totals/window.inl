@@ -3,11 +3,10 @@
 // row within its sides are a window, and its cheapest is looked up. Where another row rejects it, the window falls
 // apart.
 #include <algorithm>
-#include <bit>
-#include <numeric>
 #include <utility>
 
 #include "pieces.inl"
+#include "range_minimum.hpp"
 
 namespace treeform::totals {
 
@@ -37,20 +36,7 @@ class Window {
 public:
     /// A window over solutions of equal marks, for the higher side of the test on `column`.
     Window(const Pieces<K, Words>& pieces, std::vector<const One*> group, int main, int column)
-        : pieces_(pieces), main_(main), column_(column), list_(std::move(group)) {
-        const int m = int(list_.size());
-        if (main >= 0)
-            std::sort(list_.begin(), list_.end(),
-                      [&](const One* u, const One* v) { return u->row[main] < v->row[main]; });
-        cheapest_.resize(std::bit_width(unsigned(m)));  // [j][i]: the cheapest of i .. i + 2^j - 1
-        cheapest_[0].resize(m);
-        std::iota(cheapest_[0].begin(), cheapest_[0].end(), 0);
-        for (std::size_t j = 1; j < cheapest_.size(); ++j) {
-            cheapest_[j].resize(m - (1 << j) + 1);
-            for (std::size_t i = 0; i < cheapest_[j].size(); ++i)
-                cheapest_[j][i] = cheaper(cheapest_[j - 1][i], cheapest_[j - 1][i + (std::size_t(1) << (j - 1))]);
-        }
-    }
+        : pieces_(pieces), main_(main), column_(column), list_(in_order(std::move(group), main)), cheapest_(costs()) {}
     std::uint64_t marks() const { return list_[0]->carried.marks(); }
 
     /// The partner with which `u` satisfies all active rows at the least cost below `upper`, which is lowered; or null.
@@ -72,7 +58,7 @@ public:
             const auto [from, to] = open_.back();
             open_.pop_back();
             if (from >= to) continue;
-            const int i = least(from, to);
+            const int i = cheapest_.least(from, to);
             ++pairs;
             pieces_.join(one, u, *list_[i], column_, 0);
             if (one.cost >= upper) continue;
@@ -87,15 +73,21 @@ public:
     }
 
 private:
-    int cheaper(int x, int y) const { return list_[x]->cost <= list_[y]->cost ? x : y; }
-    int least(int l, int r) const {
-        const int j = std::bit_width(unsigned(r - l)) - 1;
-        return cheaper(cheapest_[j][l], cheapest_[j][r - (1 << j)]);
+    static std::vector<const One*> in_order(std::vector<const One*> list, int main) {
+        if (main >= 0)
+            std::sort(list.begin(), list.end(),
+                      [&](const One* u, const One* v) { return u->row[main] < v->row[main]; });
+        return list;
+    }
+    std::vector<Amount> costs() const {
+        std::vector<Amount> out;
+        for (const One* one : list_) out.push_back(one->cost);
+        return out;
     }
     const Pieces<K, Words>& pieces_;
     int main_, column_;
     std::vector<const One*> list_;
-    std::vector<std::vector<int>> cheapest_;
+    RangeMinimum cheapest_;
     std::vector<std::pair<int, int>> open_;
 };
 
