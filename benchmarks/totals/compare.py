@@ -139,7 +139,11 @@ def compared(rows: Rows) -> Shown:
 
 
 def main(
-    sets: str = ",".join(SENSITIVE), seconds: float = 60, peer_seconds: float = 30, peer: bool = True
+    sets: str = ",".join(SENSITIVE),
+    depths: str = "2,3,4,5",
+    seconds: float = 60,
+    peer_seconds: float = 30,
+    peer: bool = True,
 ) -> None:
     """Measure."""
     facts = {"peer seconds": f"{peer_seconds:g}"}
@@ -147,7 +151,9 @@ def main(
     for name in named("fairness", sets):
         for column in ("left out", "allowed"):
             for rule in RULES:
-                for depth in (2, 3, 4, 5) if name in DEEP else (2, 3, 4):
+                for depth in map(int, depths.split(",")):
+                    if depth > 4 and name not in DEEP:
+                        continue
                     key = {"set": name, "column": column, "rule": rule, "depth": depth}
                     figures.measure(
                         partial(own, name, column, rule, depth, seconds), **key, program="treeform"

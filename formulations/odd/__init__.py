@@ -112,11 +112,12 @@ class ODD(Formulation, Variants, FirstModels, FirstBounds):
     @property
     def offers(self) -> frozenset[str]:
         """The ports that some component publishes, or `Values` in its place where leaves hold values."""
-        return super().offers | Values.offers
+        hyperplanes = any(isinstance(component, MultivariateSplits) for component in self.components)
+        return super().offers if hyperplanes else super().offers | Values.offers
 
     def _no_values(self, shape: Shape, data: Dataset) -> str | None:
         """Why leaves cannot hold values here, or None."""
-        if shape.splits != UNIVARIATE or any(isinstance(c, MultivariateSplits) for c in self.components):
+        if shape.splits != UNIVARIATE:
             return "values of leaves are stated over tests of one column"
         return refusal(data)
 
@@ -174,7 +175,7 @@ class ODD(Formulation, Variants, FirstModels, FirstBounds):
         readers = (*self.components, *requirements)
         reads = frozenset(objective.needs).union(*(reader.needs for reader in readers))
         asked = asks_for_tests(requirements)
-        if "value" in reads:
+        if "value" in reads & self.offers:
             return self._with_values(shape, asked)
         out = self.for_splits(shape, reads, asked)
         if not asked:

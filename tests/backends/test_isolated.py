@@ -148,6 +148,30 @@ def test_eating_memory_ends_the_run_only() -> None:
     assert (outcome.verdict, outcome.reason) == (Verdict.UNKNOWN, "memory")
 
 
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the system does not tell what is in use")
+def test_what_is_limited_is_memory_in_use() -> None:
+    code = (
+        "import sys, mmap, numpy as np; from treeform.backends.memory import cap_memory, _usage\n"
+        "used = _usage()[0] >> 20; cap_memory(used + 200)\n"
+        "space = mmap.mmap(-1, 2 << 30, prot=mmap.PROT_READ, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)\n"
+        "held = np.ones(160 << 20, dtype=np.uint8)\n"
+        "try:\n    np.ones(60 << 20, dtype=np.uint8); print('more')\nexcept MemoryError:\n    print('no more')"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        env=dict(os.environ, PYTHONPATH=os.pathsep.join(sys.path)),
+    )
+    assert done.stdout == "no more\n", done.stderr
+
+
+def test_pyomo_takes_a_limit() -> None:
+    for limit in (100, 1.5, True):
+        with pytest.raises(SpecError, match="megabytes"):
+            tf.Pyomo("cbc", memory_limit=limit)  # type: ignore[arg-type]
+
+
 @pytest.mark.slow
 def test_megabytes_of_output_change_nothing(capfd: pytest.CaptureFixture[str]) -> None:
     outcome = ask("output", Run())

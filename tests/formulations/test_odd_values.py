@@ -116,7 +116,7 @@ def test_requirements_are_bound_to_the_target_as_it_is_read() -> None:
         (lambda p: p.add(tf.Monotone("size")).solve(tf.RegressionSearch()), "cannot honour monotone:size"),
         (lambda p: p.solve(tf.RegressionSearch(), formulation="odd"), "takes no formulation"),
         (lambda p: p.solve("cadical195"), "'value'"),
-        (lambda p: p.solve(formulation="odd-paper"), "tests of one column"),
+        (lambda p: p.solve(formulation="odd-paper"), "formulation that offers it: odd"),
     ],
 )  # fmt: skip
 def test_refusals(change, words: str) -> None:

@@ -178,7 +178,10 @@ def test_onnx(cases):
     for graph, rows, expected in cases:
         # ONNX has no missing strings: the empty one is. As a level that training did not have it is any other one.
         rows = rows.replace({graph.columns[t.column].source: {"": "never seen"} for t in graph.tests()})
-        session = runtime.InferenceSession(graph.to_onnx().SerializeToString())
+        made = graph.to_onnx()
+        nodes = next(a for a in made.graph.node[-1].attribute if a.name == "nodes_nodeids").ints
+        assert f"{len(nodes)} nodes" in made.doc_string
+        session = runtime.InferenceSession(made.SerializeToString())
         feed = {given.name: onnx_column(rows[given.name], given.type) for given in session.get_inputs()}
         labels, scores = session.run(["label", "scores"], feed)
         assert [str(label) for label in labels] == expected

@@ -210,6 +210,14 @@ def test_models_with_cycles_and_impossible_numbers(solved: Path) -> None:
                 tf.DecisionGraph.from_json(changed, validate=validate)
 
 
+@pytest.mark.parametrize("kind", [[], {}, 3, None])
+def test_a_type_of_labels_that_is_no_name(solved: Path, kind: object) -> None:
+    model = json.loads((solved / "model.json").read_text())
+    model["classes"]["type"] = kind
+    with pytest.raises(CertificateError):
+        tf.DecisionGraph.from_json(model, validate="structure")
+
+
 SPECS = [
     'shap = "tree:2"',
     'shape = "tree:99999999999999999999999"',

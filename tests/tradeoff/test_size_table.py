@@ -20,7 +20,7 @@ from treeform.formulations.odd import OneHyperplane, paper_objective
 from treeform.solve.budget import Budget
 from treeform.tradeoff.size_table import SizeBounds
 from treeform.tradeoff.skeleton import shrunk
-from treeform.tradeoff.trees_at_price import solve_trees_at_price
+from treeform.tradeoff.trees_at_price import close_price, price_to_solve, solve_trees_at_price
 
 ALPHAS = ["0.01", "0.1", "0.2", "0.5", "1"]
 
@@ -71,6 +71,33 @@ def test_trees_at_a_price_bound_every_row(seed: int) -> None:
         best = min(Fraction(u, scale) + price * g.n_nodes for u, g in models if g is not None)
         assert exact.at(price).objective == best
         assert min(low + price * m for m, low in enumerate(lower)) == best
+
+
+def test_trees_at_a_price_with_a_free_root() -> None:
+    """The constant model hides the others at the price itself; a lower price proves what is open all the same."""
+    proved = {"at the price": 0, "at the price to solve": 0, "at falling prices": 0}
+    for seed in range(8):
+        data = random_data(seed, n=12, n_classes=2 + seed % 2, weighted=seed > 5)
+        exact = tf.Problem(data, None, shape=tf.Tree(3)).size_table(time_limit=30)
+        assert exact.proved
+        for price in (Fraction(1), Fraction(3, 2), Fraction(2), Fraction(3)):
+            for way in proved:
+                table = SizeBounds(exact.question)
+                each = price * table.question.scale
+                table.enter_models(exact)
+                for row in exact.rows[:2]:
+                    table.raise_lower(row.tests, int(row.lower * table.question.scale), "known")
+                q = each if way == "at the price" else price_to_solve(table, each, 1)
+                assert 0 <= q <= each
+                assert price_to_solve(table, each, 0) == each
+                if way == "at falling prices":
+                    close_price(table, each, 1, Budget(20), lambda phase: None)
+                else:
+                    solve_trees_at_price(table, q, Budget(20))
+                for m, row in enumerate(exact.rows):
+                    assert table.lower[m] <= row.upper * table.question.scale
+                proved[way] += all(table.target(m, each, 1) is None for m in range(table.most + 1))
+    assert proved["at the price"] < proved["at the price to solve"] <= proved["at falling prices"]
 
 
 @pytest.mark.parametrize("seed", [0, 1, 3])

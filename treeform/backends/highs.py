@@ -207,6 +207,8 @@ class _Search:
             integrality,
         )
         if status == self.core.HighsStatus.kError:
+            # HiGHS says no more when memory is short; this raises then, since its copy of the matrix is larger.
+            np.empty(2 * (rows.cols.nbytes + rows.vals.nbytes), dtype=np.uint8)
             raise SolverFailed(
                 "HiGHS refuses the model", cause="passModel returned an error", fix="report this model"
             )

@@ -15,13 +15,13 @@ import numpy as np
 
 from treeform.backends.base import Backend, Session
 from treeform.backends.child import Child
-from treeform.backends.memory import cap_memory
+from treeform.backends.memory import cap_memory, check_memory_limit, out_of_memory
 from treeform.backends.packages import Availability, load, probe
 from treeform.backends.programs import find_program
 from treeform.backends.rows import narrowed, with_cutoff
 from treeform.backends.run import LINEAR, Answer, Capabilities, Reason, Run, Verdict
 from treeform.backends.watch import Watch
-from treeform.errors import SolverNotAvailable, SpecError
+from treeform.errors import SolverFailed, SolverNotAvailable, SpecError
 from treeform.model import Model
 
 #: Solver names of Pyomo, and the program that each one starts.
@@ -49,6 +49,9 @@ class Pyomo(Backend):
         The name in Pyomo's ``SolverFactory``.
     options : dict
         Options of the solver, by the names that the solver gives them.
+    memory_limit : int, optional
+        Megabytes for the process that builds the model, and again for the program that it starts; by default half
+        of the machine's memory. Not on Windows.
     """
 
     name = "pyomo"
@@ -60,11 +63,14 @@ class Pyomo(Backend):
     own_process = True
     capabilities = Capabilities(frozenset({LINEAR}), continuous=True, integer=True, objective=True)
 
-    def __init__(self, solver: str = "cbc", options: dict[str, Any] | None = None) -> None:
+    def __init__(
+        self, solver: str = "cbc", options: dict[str, Any] | None = None, *, memory_limit: int | None = None
+    ) -> None:
         if not isinstance(solver, str) or not solver.strip():
             raise SpecError(f"{solver!r} names no solver", fix="give a name that Pyomo knows, such as 'cbc'")
         self.solver = solver.strip()
         self.options = dict(options or {})
+        self.memory_limit = check_memory_limit(memory_limit)
         self.name = f"pyomo:{self.solver}"  # type: ignore[misc]
         super().__init__()
 
@@ -129,8 +135,14 @@ class PyomoSession(Session):
             "rows": (rows.indptr, rows.cols, rows.vals, rows.lo, rows.hi),
             "objective": (goal.cols, goal.vals, goal.const),
             "hint": run.hint,
+            "memory": self.backend.memory_limit,
         }
-        result = self._child.call("treeform.backends.pyomo", "solve_in_child", task, watch)
+        try:
+            result = self._child.call("treeform.backends.pyomo", "solve_in_child", task, watch)
+        except SolverFailed as error:
+            if out_of_memory(error):
+                return Answer(Verdict.UNKNOWN, reason="memory")
+            raise
         if result is None:
             return Answer(Verdict.UNKNOWN, reason=watch.reason or "time")
         verdict, reason, x = result
@@ -142,7 +154,7 @@ class PyomoSession(Session):
 def solve_in_child(task: dict[str, Any]) -> tuple[str, Reason | None, np.ndarray | None]:
     """What a child process does: build the Pyomo model, solve it once, and read the point."""
     start = time.monotonic()
-    cap_memory(None)
+    cap_memory(task["memory"])
     pyo = load("pyomo.environ", "pyomo", Pyomo.install)
     solver = pyo.SolverFactory(task["solver"], **_program(task["solver"]))
     if not solver.available(exception_flag=False):

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from treeform.engines.binary.binarize import groups_of_bits
 from treeform.engines.contributions import Clashes, Contributions, weight_by_code
 
 if TYPE_CHECKING:
@@ -27,7 +26,7 @@ class TableOfTotals:
     Attributes
     ----------
     bits : (P, T) uint8
-        Distinct rows; 1 where the test ``x[feature] <= threshold`` fails.
+        Of the merged points, which some test tells apart; 1 where the test ``x[feature] <= threshold`` fails.
     feature, threshold : (T,)
         Encoded feature and threshold of each test.
     source : (T,) int32
@@ -53,17 +52,15 @@ class TableOfTotals:
     """
 
     def __init__(self, data: Dataset, task: TreeTask) -> None:
-        bits, self.feature, self.threshold = tests_of(data)
-        first, group = groups_of_bits(bits)
-        point = group[data.points.index]
-        self.bits = np.ascontiguousarray(bits[first])
+        self.bits, self.feature, self.threshold = tests_of(data)
         self._data = data
         names: dict[str, int] = {}
         sources = [names.setdefault(column.source, len(names)) for column in data.columns]
         self.source = np.array([sources[f] for f in self.feature], dtype=np.int32)
         adds = Contributions(data, task, self.feature)
-        self.count = weight_by_code(point * len(adds.weight) + adds.kind, data, len(first) * len(adds.weight))
-        self.count = self.count.reshape(len(first), len(adds.weight))
+        kinds, points = len(adds.weight), len(self.bits)
+        self.count = weight_by_code(data.points.index * kinds + adds.kind, data, points * kinds)
+        self.count = self.count.reshape(points, kinds)
         self.cost, self.row, self.test_row = adds.cost, adds.row, adds.test_row
         self.lo, self.hi = adds.lo, adds.hi
         self.test_cost = np.full(len(self.feature), task.node_penalty, dtype=np.int64)

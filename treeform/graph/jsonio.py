@@ -293,7 +293,7 @@ def _classes_to_json(classes: NDArray[Any]) -> dict[str, Any]:
 
 
 def _classes_from_json(value: Any) -> NDArray[Any]:
-    if not isinstance(value, dict) or set(value) != {"type", "labels"}:
+    if not isinstance(value, dict) or set(value) != {"type", "labels"} or not isinstance(value["type"], str):
         raise _malformed("'classes' needs type and labels")
     labels = [_label_from_json(entry) for entry in _list(value["labels"], "labels")]
     if value["type"] in ("object", "str"):

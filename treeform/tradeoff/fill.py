@@ -31,7 +31,7 @@ from treeform.solve.simple_bounds import ceiling
 from treeform.steps import Step, observe_steps, report_step
 from treeform.tradeoff.size_table import SizeBounds, SizeTable, checked_price, price_of_alpha
 from treeform.tradeoff.skeleton import shrunk
-from treeform.tradeoff.trees_at_price import solve_trees_at_price
+from treeform.tradeoff.trees_at_price import close_price
 
 
 @dataclass(frozen=True)
@@ -296,11 +296,10 @@ class SizeTableSearch:
                 self._by_trees_at_price(wanted)
 
     def _by_trees_at_price(self, wanted: Sequence[Price]) -> None:
-        """The tree search with a price per test, for trees; it leaves open the objectives with a free first test."""
+        """The tree search with a price per test, for trees."""
         for price in wanted:
-            if price.each and not self.budget.stop() and self._open([price]):
-                self._report(f"trees at price {float(price.each / self.question.scale):.6g}")
-                solve_trees_at_price(self.bounds, price.each, schedule.TREES_AT_PRICE.of(self.budget))
+            if price.each:
+                close_price(self.bounds, price.each, price.free, self.budget, self._report)
 
     def _enter(
         self,

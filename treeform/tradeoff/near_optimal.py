@@ -172,9 +172,8 @@ class NearOptimal(Printed):
             lines.append("the models were not counted: there are too many, or the time was spent")
         else:
             more = "" if self.counted else "; those beyond are not counted"
-            lines.append(
-                f"{self.count:,} models up to {_text(to)}, {len(self.models):,} of them listed{more}"
-            )
+            models = "1 model" if self.count == 1 else f"{self.count:,} models"
+            lines.append(f"{models} up to {_text(to)}, {len(self.models):,} of them listed{more}")
         table = self.columns()
         for name, tested, needed in zip(
             table["column"], table["models"], table["indispensable"], strict=True

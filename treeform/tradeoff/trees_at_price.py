@@ -3,13 +3,61 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 
 from treeform.engines import ConTree, EngineRun
 from treeform.language.objective import Nodes
+from treeform.solve import schedule
 from treeform.solve.budget import Budget
 from treeform.solve.relaxation import relax
 from treeform.tradeoff.size_table import SizeBounds
+
+
+def close_price(
+    bounds: SizeBounds, each: Fraction, free: int, budget: Budget, report: Callable[[str], None]
+) -> None:
+    """Solve trees at falling prices per test while rows that the price ``each`` needs are open.
+
+    Parameters
+    ----------
+    bounds : SizeBounds
+        Of a question over trees with tests of one feature.
+    each : Fraction
+        In scaled units of its question; the first ``free`` tests have no price.
+    report : callable
+        Told what comes next.
+    """
+    last: Fraction | None = None
+    rows = range(bounds.most + 1)
+    while not budget.stop() and any(bounds.target(m, each, free) is not None for m in rows):
+        asked = price_to_solve(bounds, each, free)
+        if last is not None and asked >= last:
+            return
+        last = asked
+        report(f"trees at price {float(asked / bounds.question.scale):.6g}")
+        solve_trees_at_price(bounds, asked, schedule.TREES_AT_PRICE.of(budget))
+
+
+def price_to_solve(bounds: SizeBounds, each: Fraction, free: int) -> Fraction:
+    """The price at which the tree search proves what is open at the price ``each`` with ``free`` tests for nothing.
+
+    With the optimum v(q) at a price q, ``e(k) >= v(q) - q k``. With p for ``each`` and U for the best known value,
+    row k asks for ``e(k) >= t(k) = U - p max(0, k - free)``. Beyond the smallest open row j these fall by p with every
+    test, so for any q <= p it is enough that ``v(q) >= t(j) + q j``. A model of i < j tests must not cost less than
+    that: ``q <= (e(i) - t(j)) / (j - i)``. Where no test is free, that is p itself. With a free root the constant
+    model, which saves no test, would hide all others at the price p.
+    """
+    rows = range(bounds.most + 1)
+    first = next((m for m in rows if bounds.target(m, each, free) is not None), None)
+    best = bounds.best(each, free)
+    if first is None or best is None:
+        return each
+    target = best - each * max(0, first - free)
+    below = [(lower, first - i) for i, lower in enumerate(bounds.lower[:first]) if lower is not None]
+    price = min([each, *(Fraction(lower - target, tests) for lower, tests in below)])
+    # A multiple of the unit of p: finer prices make larger costs, and slower scans.
+    return Fraction(max(0, math.floor(price * each.denominator)), each.denominator)
 
 
 def solve_trees_at_price(bounds: SizeBounds, each: Fraction, budget: Budget) -> None:
@@ -27,7 +75,7 @@ def solve_trees_at_price(bounds: SizeBounds, each: Fraction, budget: Budget) -> 
     """
     question, engine = bounds.question, ConTree()
     price = each / question.scale
-    at_price = question.with_(objective=question.objective + price * Nodes())
+    at_price = question.with_(objective=question.objective + price * Nodes()) if price else question
     relaxation = relax(at_price, engine)
     if relaxation is None:
         return

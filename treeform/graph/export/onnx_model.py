@@ -97,6 +97,7 @@ def to_onnx(graph: FlatGraph) -> Any:
         helper.make_graph(nodes, "decision_graph", inputs, outputs, signs.constants),
         opset_imports=[helper.make_opsetid("", 17), helper.make_opsetid("ai.onnx.ml", 4)],
         producer_name="treeform",
+        doc_string=f"A decision model of {len(trees.mode)} nodes, written out as a tree",
         ir_version=8,
     )
     checker.check_model(made)

@@ -108,26 +108,46 @@ private:
         return external - price.rate * in_.offset;
     }
 
+    /// The bounds of trees on all points, from the few tests up until one takes long. They take no search, and
+    /// the first numbers of tests are mostly proved by them.
+    void bound_by_trees(Price price) {
+        if (settings_.is_tree) return;  // the bound of a tree is its search
+        for (int k = 1; k <= settings_.max_nodes; ++k) {
+            const Cost goal = goal_of(price, k, 1);
+            if (out_.lower[k] >= goal) continue;
+            const auto before = out_.counters.given_up;
+            raise(k, std::min(search_.quick_bound(k, goal), out_.upper[k]));
+            if (out_.counters.given_up > before) break;
+        }
+        control_.publish({shifted(out_.lower), shifted(out_.upper)});
+    }
+
+    void raise(int k, Cost lower) {
+        for (int j = k; j >= 0 && out_.lower[j] < lower; --j) out_.lower[j] = lower;
+    }
+
     /// Raises the bounds of all numbers of tests together, to an eighth of what the price asks for at first: a search
     /// with half the bound takes a small part of the time, and a bound is worth as much as the weakest of its numbers
     /// of tests.
     void prove(Price price) {
+        bound_by_trees(price);
         for (const int part : {8, 4, 2, 1})
             while (prove_one(price, part)) {}
+    }
+
+    /// That part of the bound for at most `k` tests that the price asks for.
+    Cost goal_of(Price price, int k, int part) const {
+        Cost best = outside(price);
+        for (int j = 0; j <= settings_.max_nodes; ++j)
+            if (out_.upper[j] < kNever) best = std::min(best, price.rate * out_.upper[j] + price.of_tests(j));
+        const Cost room = best - price.of_tests(k);
+        return room <= 0 ? Cost{0} : ((room + price.rate - 1) / price.rate + part - 1) / part;
     }
 
     /// Searches for one number of tests, up to that part of what the price asks for; false if none needs it.
     bool prove_one(Price price, int part) {
         const int most = settings_.max_nodes;
-        const auto value = [&](const std::vector<Cost>& of, int k) {
-            return of[k] >= kNever ? kNever : price.rate * of[k] + price.of_tests(k);
-        };
-        Cost best = outside(price);
-        for (int k = 0; k <= most; ++k) best = std::min(best, value(out_.upper, k));
-        const auto goal = [&](int k) {
-            const Cost room = best - price.of_tests(k);
-            return room <= 0 ? Cost{0} : ((room + price.rate - 1) / price.rate + part - 1) / part;
-        };
+        const auto goal = [&](int k) { return goal_of(price, k, part); };
         // What is refuted for many tests is refuted for fewer; whole bounds are faster from the few up.
         int k = part > 1 ? most : 0;
         const int step = part > 1 ? -1 : 1;
@@ -152,7 +172,7 @@ private:
             FlatDiagram found = flatten(in_, answer.plan.get(), cost);
             submit(k, cost, &found, answer.plan);
         }
-        for (int j = k; j >= 0 && out_.lower[j] < answer.value; --j) out_.lower[j] = answer.value;
+        raise(k, answer.value);
         control_.publish({shifted(out_.lower), shifted(out_.upper)});
     }
 

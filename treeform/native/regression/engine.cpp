@@ -52,7 +52,8 @@ std::optional<Chains> table_for_pairs(const Table& table, const Settings& settin
 Outcome solve(const Rows& rows, const Settings& settings, Control& control) {
     Outcome out;
     try {
-        control.check_table(rows.n * rows.features * (sizeof(double) + 2 * sizeof(std::uint32_t)));
+        // Of each cell its value, rank and place in the order, and the places of two parts of the rows.
+        control.check_table(rows.n * rows.features * (sizeof(double) + 4 * sizeof(std::uint32_t)));
     } catch (const std::bad_alloc&) {
         out.seconds = control.seconds();
         return out;
