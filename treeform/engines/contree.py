@@ -186,10 +186,10 @@ class ConTree(Engine):
 def _arrays(data: Dataset, task: TreeTask) -> tuple[Any, ...]:
     """Rows, classes, weights and costs, as the core takes them; what came in a message may be out of alignment."""
     return (
-        np.require(data.X, requirements="CA"),
+        np.require(data.X, requirements=["C", "A"]),
         data.y.astype(np.int32),
-        None if (data.weights == 1).all() else np.require(data.weights, requirements="CA"),
-        task.cost if task.cost is None else np.require(task.cost, np.int64, "CA"),
+        None if (data.weights == 1).all() else np.require(data.weights, requirements=["C", "A"]),
+        task.cost if task.cost is None else np.require(task.cost, np.int64, ["C", "A"]),
     )
 
 
