@@ -207,7 +207,7 @@ def steps_of(solve: Callable[[Callable[[Progress], None]], Any]) -> list[Progres
         (tf.Blossom(), tf.Tree(5), None),
         (tf.TotalsSearch(), tf.Tree(3), "predicted"),
         (tf.ContinuousTotals(), tf.Tree(3), "predicted"),
-        (tf.DiagramSearch(), tf.Diagram(1, 2, 3), None),
+        (tf.DiagramSearch(), tf.Diagram(1, 2, 2, 2), None),
         (tf.RegressionSearch(), tf.Tree(3), "value"),
         ("highs", tf.Tree(2), None),
     ],
