@@ -19,8 +19,8 @@ import pandas as pd
 
 from benchmarks.distribute.cases import Recording, case_of, record
 from benchmarks.harness import Figures, Rows, Shown, table
-from treeform.distribute.crew import crew_of
 from treeform.distribute.worker import Work
+from treeform.distribute.worker_pool import started
 from treeform.engines import EngineRun, TreeTask
 from treeform.engines.binary.distributed import AHEAD
 
@@ -30,12 +30,12 @@ def round_trip(case: str, executor: str) -> float:
     engine, data, _ = case_of(case)
     task = TreeTask(3)
     over = []
-    with crew_of(executor, 1, Work(engine, data, task, f"round trip {case}")) as crew:
+    with started(executor, 1, Work(engine, data, task, f"round trip {case}")) as pool:
 
         def ask(question: Any) -> Any:
             began = time.perf_counter()
-            reply = crew.ask(question, lambda: False)
-            over.append(time.perf_counter() - began - crew.seconds[-1])
+            reply = pool.ask(question, lambda: False)
+            over.append(time.perf_counter() - began - pool.seconds[-1])
             return reply
 
         engine.run_distributed(data, task, EngineRun(), ask, 1)

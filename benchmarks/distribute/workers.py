@@ -17,8 +17,8 @@ import pandas as pd
 
 from benchmarks.distribute.cases import case_of
 from benchmarks.harness import Figures, Rows, Shown, table, user_seconds
-from treeform.distribute.crew import crew_of
 from treeform.distribute.worker import Work
+from treeform.distribute.worker_pool import started
 from treeform.engines import EngineRun
 
 CASES = "contree:page:4,contree:avila:4,contree:htru:4,dl85:german-credit:6,dl85:letter:5"
@@ -37,20 +37,20 @@ def measure(case: str, workers: int) -> dict[str, Any]:
             "here, CPU s": f"{user:.2f}",
         }
     parts = 0
-    with crew_of("loky", workers, Work(engine, data, task, f"{case} {workers}")) as crew:
+    with started("loky", workers, Work(engine, data, task, f"{case} {workers}")) as pool:
 
         def ask(question: Any) -> Any:
             nonlocal parts
             parts += 1
-            return crew.ask(question, lambda: False)
+            return pool.ask(question, lambda: False)
 
         # The same first questions to all workers, so that they have started and hold the data.
-        _begin(engine, data, task, crew)
-        crew.seconds.clear()
+        _begin(engine, data, task, pool)
+        pool.seconds.clear()
         here, wall = time.process_time(), time.perf_counter()
         outcome = engine.run_distributed(data, task, EngineRun(), ask, workers)
         here, wall = time.process_time() - here, time.perf_counter() - wall
-        seconds = np.array(crew.seconds)
+        seconds = np.array(pool.seconds)
     return {
         "cost": outcome.upper,
         "wall s": f"{wall:.2f}",
@@ -61,7 +61,7 @@ def measure(case: str, workers: int) -> dict[str, Any]:
     }
 
 
-def _begin(engine: Any, data: Any, task: Any, crew: Any) -> None:
+def _begin(engine: Any, data: Any, task: Any, pool: Any) -> None:
     """Ask until every worker has answered once."""
     first: list[Any] = []
 
@@ -69,8 +69,8 @@ def _begin(engine: Any, data: Any, task: Any, crew: Any) -> None:
         first.append(question)
 
     engine.run_distributed(data, task, EngineRun(), keep, 1)
-    with ThreadPoolExecutor(crew.size) as pool:
-        list(pool.map(lambda q: crew.ask(q, lambda: False), [first[0]] * crew.size))
+    with ThreadPoolExecutor(pool.size) as threads:
+        list(threads.map(lambda q: pool.ask(q, lambda: False), [first[0]] * pool.size))
 
 
 @table("distribute_workers")

@@ -11,8 +11,8 @@ import pytest
 
 import treeform as tf
 from treeform.data import Dataset
-from treeform.distribute.crew import crew_of
 from treeform.distribute.worker import Work
+from treeform.distribute.worker_pool import started
 from treeform.engines import DL85, EngineOutcome, EngineRun, TreeTask
 from treeform.errors import SpecError
 
@@ -25,9 +25,9 @@ def table(seed: int, n: int = 120, features: int = 9) -> pd.DataFrame:
 
 
 def shared(engine: DL85, data: Dataset, task: TreeTask, workers: int) -> EngineOutcome:
-    with crew_of("threading", workers, Work(engine, data, task, f"{id(data)} {task}")) as crew:
+    with started("threading", workers, Work(engine, data, task, f"{id(data)} {task}")) as pool:
         return engine.run_distributed(
-            data, task, EngineRun(), lambda q: crew.ask(q, lambda: False), crew.size
+            data, task, EngineRun(), lambda q: pool.ask(q, lambda: False), pool.size
         )
 
 
@@ -50,8 +50,8 @@ def test_costs_and_bounds_are_those_of_the_search_alone(seed: int) -> None:
     assert (one.upper, one.lower, one.proved) == (alone.upper, alone.lower, True)
     assert (one.graph, one.counters, one.lower) == (three.graph, three.counters, three.lower)
     start = EngineRun(start=alone.graph, upper=None)
-    with crew_of("threading", 2, Work(engine, data, task, f"start {seed}")) as crew:
-        proved = engine.run_distributed(data, task, start, lambda q: crew.ask(q, lambda: False), 2)
+    with started("threading", 2, Work(engine, data, task, f"start {seed}")) as pool:
+        proved = engine.run_distributed(data, task, start, lambda q: pool.ask(q, lambda: False), 2)
     assert (proved.upper, proved.lower, proved.graph) == (alone.upper, alone.lower, alone.graph)
 
 

@@ -25,10 +25,10 @@ from typer.testing import CliRunner
 import treeform as tf
 from treeform.cli.app import app
 from treeform.data import Dataset
-from treeform.distribute import crew as crews
-from treeform.distribute.crew import Crew, crew_of
+from treeform.distribute import worker_pool
 from treeform.distribute.journal import Journal
 from treeform.distribute.worker import Work, answer, compact
+from treeform.distribute.worker_pool import WorkerPool, started
 from treeform.engines import ConTree, EngineRun, TreeTask
 from treeform.errors import SolverFailed, SpecError
 from treeform.solve.result import Limit
@@ -68,14 +68,14 @@ def test_the_search_is_the_same_whoever_does_it(seed: int) -> None:
         3, [None, cost][seed // 2], int(rng.integers(0, 2)), [0, 9][seed % 2], [None, 5][int(seed == 3)]
     )
     alone = ConTree().run(data, task, EngineRun())
-    with crew_of("threading", 3, Work(ConTree(), data, task, f"{seed}")) as crew:
+    with started("threading", 3, Work(ConTree(), data, task, f"{seed}")) as pool:
         shared = ConTree().run_distributed(
-            data, task, EngineRun(), lambda q: crew.ask(q, lambda: False), crew.size
+            data, task, EngineRun(), lambda q: pool.ask(q, lambda: False), pool.size
         )
     assert shared.counters == alone.counters
     assert (shared.upper, shared.lower, shared.proved) == (alone.upper, alone.lower, True)
     assert shared.graph == alone.graph
-    assert crew.seconds
+    assert pool.seconds
 
 
 def test_tables_that_come_out_of_alignment() -> None:
@@ -83,9 +83,9 @@ def test_tables_that_come_out_of_alignment() -> None:
     shifted = np.frombuffer(b"x" + np.ascontiguousarray(data.X).tobytes(), np.uint8)[1:].view(np.float64)
     assert not shifted.flags.aligned
     moved = replace(data, X=shifted.reshape(data.X.shape))
-    with crew_of("threading", 1, Work(ConTree(), moved, TreeTask(3), "moved")) as crew:
+    with started("threading", 1, Work(ConTree(), moved, TreeTask(3), "moved")) as pool:
         found = ConTree().run_distributed(
-            data, TreeTask(3), EngineRun(), lambda q: crew.ask(q, lambda: False), 1
+            data, TreeTask(3), EngineRun(), lambda q: pool.ask(q, lambda: False), 1
         )
     assert found.graph == ConTree().run(data, TreeTask(3), EngineRun()).graph
 
@@ -102,7 +102,7 @@ def test_a_killed_worker_costs_its_part_only() -> None:
     data = Dataset.from_user(table().drop(columns="y"), table()["y"])
     task, asked = TreeTask(3), 0
 
-    with crew_of("loky", 2, Work(ConTree(), data, task, "killed")) as crew:
+    with started("loky", 2, Work(ConTree(), data, task, "killed")) as pool:
 
         def ask(question: Any) -> Any:
             nonlocal asked
@@ -110,13 +110,13 @@ def test_a_killed_worker_costs_its_part_only() -> None:
             if asked == 20:
                 workers = [one for one in psutil.Process().children(recursive=True) if _is_worker(one)]
                 os.kill(workers[0].pid, signal.SIGKILL)
-            return crew.ask(question, lambda: False)
+            return pool.ask(question, lambda: False)
 
-        shared = ConTree().run_distributed(data, task, EngineRun(), ask, crew.size)
+        shared = ConTree().run_distributed(data, task, EngineRun(), ask, pool.size)
     alone = ConTree().run(data, task, EngineRun())
     assert (shared.graph, shared.counters) == (alone.graph, alone.counters)
-    assert crew.lost <= 1
-    assert len(crew.seconds) == asked
+    assert pool.lost <= 1
+    assert len(pool.seconds) == asked
 
 
 def _is_worker(process: psutil.Process) -> bool:
@@ -155,7 +155,7 @@ def test_a_journal_of_another_problem_is_refused(tmp_path: Path) -> None:
         problem().solve("contree", journal=tmp_path / "j")
 
 
-def test_a_full_disk_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_with_notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     journal = Journal(tmp_path, "s")
     monkeypatch.setattr(os, "write", lambda *_: 0)
     with pytest.raises(SpecError, match="cannot be used"):
@@ -180,7 +180,7 @@ def test_messages_are_small() -> None:
     assert max(map(max, sizes)) < 10_000
 
 
-class Hands:
+class OneExecutor:
     """An executor whose first answers are late, or lost."""
 
     def __init__(self, late: float = 0.0, lost: int = 0) -> None:
@@ -197,33 +197,33 @@ class Hands:
         return self.pool.submit(lambda: (time.sleep(seconds), (np.arange(2), 0.0))[1])
 
 
-def crew_with(hand: Any, size: int = 2) -> Crew:
-    return Crew(lambda _: None, "k", None, [hand] * size, lambda one: one)
+def pool_with(executor: Any, size: int = 2) -> WorkerPool:
+    return WorkerPool(lambda _: None, "k", None, [executor] * size, lambda one: one)
 
 
 def test_a_slow_worker_is_overtaken(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(crews, "LATE_SECONDS", 0.1)
-    crew = crew_with(Hands(late=1.5))
+    monkeypatch.setattr(worker_pool, "LATE_SECONDS", 0.1)
+    pool = pool_with(OneExecutor(late=1.5))
     began = time.monotonic()
     for _ in range(12):
-        assert crew.ask(np.arange(3), lambda: False) is not None
+        assert pool.ask(np.arange(3), lambda: False) is not None
     assert time.monotonic() - began < 1.4
-    assert crew.overtaken == 1
+    assert pool.overtaken == 1
 
 
 def test_lost_workers_are_counted_and_end_the_search_at_last() -> None:
-    crew = crew_with(Hands(lost=2))
-    assert crew.ask(np.arange(3), lambda: False) is not None
-    assert crew.lost == 2
+    pool = pool_with(OneExecutor(lost=2))
+    assert pool.ask(np.arange(3), lambda: False) is not None
+    assert pool.lost == 2
     with pytest.raises(SolverFailed, match="has cost 3 workers"):
-        crew_with(Hands(lost=3)).ask(np.arange(3), lambda: False)
+        pool_with(OneExecutor(lost=3)).ask(np.arange(3), lambda: False)
 
 
-def test_a_worker_out_of_memory_is_told() -> None:
+def test_a_worker_out_of_memory_is_with_notes() -> None:
     data = Dataset.from_user(table().drop(columns="y"), table()["y"])
     small = Work(ConTree(memory_limit=1), data, TreeTask(3), "small")
-    with crew_of("threading", 1, small) as crew, pytest.raises(SolverFailed, match="memory_limit"):
-        ConTree().run_distributed(data, small.task, EngineRun(), lambda q: crew.ask(q, lambda: False), 1)
+    with started("threading", 1, small) as pool, pytest.raises(SolverFailed, match="memory_limit"):
+        ConTree().run_distributed(data, small.task, EngineRun(), lambda q: pool.ask(q, lambda: False), 1)
 
 
 def test_time_limit_and_ctrl_c_keep_model_and_bound() -> None:

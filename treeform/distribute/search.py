@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from treeform import __version__
-from treeform.distribute.crew import Crew, check_executor, crew_of
 from treeform.distribute.journal import Journal, open_folder
 from treeform.distribute.worker import Work
+from treeform.distribute.worker_pool import WorkerPool, check_executor, started
 from treeform.engines import Engine, EngineOutcome, EngineRun, TreeTask
 from treeform.engines.distributed import Distributable, Message
 from treeform.errors import SpecError
@@ -144,7 +144,7 @@ class _Distributed(Engine):
             return stopped
 
         try:
-            with self._answering(work) as (answer, size, crew):
+            with self._evaluation(work) as (answer, size, pool):
                 ask = _kept(answer, journal)
                 watched = replace(run, stop=ends, time_limit=_left(run, deadline))
                 outcome = engine.run_distributed(data, task, watched, lambda q: ask(q, stop), size)
@@ -152,13 +152,13 @@ class _Distributed(Engine):
         finally:
             if journal is not None:
                 journal.close()
-        return _told(outcome, crew, journal)
+        return _with_notes(outcome, pool, journal)
 
     @contextmanager
-    def _answering(self, work: Work) -> Iterator[tuple[_Answer, int, Crew | None]]:
+    def _evaluation(self, work: Work) -> Iterator[tuple[_Answer, int, WorkerPool | None]]:
         if self.how.executor is not None:
-            with crew_of(self.how.executor, self.how.workers, work) as crew:
-                yield crew.ask, crew.size, crew
+            with started(self.how.executor, self.how.workers, work) as pool:
+                yield pool.ask, pool.size, pool
             return
         evaluator = work.engine.evaluator(work.data, work.task)
         yield evaluator.evaluate, 1, None
@@ -188,7 +188,7 @@ def _kept(answer: _Answer, journal: Journal | None) -> _Answer:
     return ask
 
 
-def _told(outcome: EngineOutcome, crew: Crew | None, journal: Journal | None) -> EngineOutcome:
+def _with_notes(outcome: EngineOutcome, pool: WorkerPool | None, journal: Journal | None) -> EngineOutcome:
     """The outcome with what its reader has to know: parts that come from an earlier run, and workers that died."""
     notes, details = [], {}
     if journal is not None and journal.found:
@@ -196,10 +196,10 @@ def _told(outcome: EngineOutcome, crew: Crew | None, journal: Journal | None) ->
             f"the search went on from {journal.path.parent}: {journal.found} of its parts were there"
         )
         details["parts_from_journal"] = journal.found
-    if crew is not None and crew.lost:
-        notes.append(f"{crew.lost} workers were lost; their parts were searched again")
-    if crew is not None and crew.overtaken:
-        notes.append(f"{crew.overtaken} slow workers were overtaken")
+    if pool is not None and pool.lost:
+        notes.append(f"{pool.lost} workers were lost; their parts were searched again")
+    if pool is not None and pool.overtaken:
+        notes.append(f"{pool.overtaken} slow workers were overtaken")
     return replace(outcome, notes=(*outcome.notes, *notes), details=outcome.details | details)
 
 

@@ -45,7 +45,7 @@ ONE_SEARCH = ("loky", "threading", "dask")
 """The executors for one search, of those in `NAMES`."""
 
 
-class Crew:
+class WorkerPool:
     """Executors, and who of them has nothing to do.
 
     Parameters
@@ -56,7 +56,7 @@ class Crew:
     key : str
         Its digest.
     stop_file : Path or None
-    hands : list of Executor
+    executors : list of Executor
         One entry for each question that may be in work at a time.
     renew : callable
         Makes a new executor in place of a broken one, or raises.
@@ -74,22 +74,22 @@ class Crew:
         source: Callable[[bool], Any],
         key: str,
         stop_file: Path | None,
-        hands: list[Executor],
+        executors: list[Executor],
         renew: Callable[[Executor], Executor],
     ) -> None:
         self._source, self._key = source, key
         self._stop_file = None if stop_file is None else str(stop_file)
         self._renew = renew
         self._idle: queue.SimpleQueue[Executor] = queue.SimpleQueue()
-        for hand in hands:
-            self._idle.put(hand)
-        self.size = len(hands)
+        for executor in executors:
+            self._idle.put(executor)
+        self.size = len(executors)
         self.lost = self.overtaken = 0
         self.seconds: list[float] = []
         self._usual: deque[float] = deque(maxlen=50)
 
     def ask(self, question: Message, stop: Callable[[], bool]) -> Message | None:
-        """The reply; None once ``stop()`` is true. May be called from as many threads as there are hands.
+        """The reply; None once ``stop()`` is true. May be called from as many threads as there are executors.
 
         Raises
         ------
@@ -137,19 +137,19 @@ class Crew:
         )
 
     def _submit(self, question: Message, again: bool) -> Future[Any]:
-        hand = self._idle.get(timeout=LOOK_EVERY)
+        executor = self._idle.get(timeout=LOOK_EVERY)
         given = (self._source(again), self._key, self._stop_file, compact(question))
         try:
-            future = hand.submit(answer, *given)
+            future = executor.submit(answer, *given)
         except (BrokenExecutor, RuntimeError):  # it broke while it had nothing to do
-            hand = self._renew(hand)
-            future = hand.submit(answer, *given)
-        future.add_done_callback(partial(self._give_back, hand))
+            executor = self._renew(executor)
+            future = executor.submit(answer, *given)
+        future.add_done_callback(partial(self._give_back, executor))
         return future
 
-    def _give_back(self, hand: Executor, future: Future[Any]) -> None:
+    def _give_back(self, executor: Executor, future: Future[Any]) -> None:
         broken = not future.cancelled() and _is_lost(future.exception())
-        self._idle.put(self._renew(hand) if broken else hand)
+        self._idle.put(self._renew(executor) if broken else executor)
 
 
 def _is_lost(error: BaseException | None) -> bool:
@@ -178,7 +178,7 @@ def _costs_too_many(error: Exception) -> SolverFailed:
 
 
 @contextlib.contextmanager
-def crew_of(executor: Any, workers: int | None, work: Work) -> Iterator[Crew]:
+def started(executor: Any, workers: int | None, work: Work) -> Iterator[WorkerPool]:
     """The workers that an executor stands for, with what they work on.
 
     Parameters
@@ -199,11 +199,11 @@ def crew_of(executor: Any, workers: int | None, work: Work) -> Iterator[Crew]:
         stop_file.touch()
         try:
             if executor == "loky":
-                with _processes(workers, work, folder, stop_file) as crew:
-                    yield crew
+                with _processes(workers, work, folder, stop_file) as pool:
+                    yield pool
             elif executor == "threading":
-                with _threads(workers, work, stop_file) as crew:
-                    yield crew
+                with _threads(workers, work, stop_file) as pool:
+                    yield pool
             else:
                 with client_of(executor, workers) as client:
                     yield _cluster(client, work)
@@ -237,7 +237,7 @@ def check_executor(executor: Any) -> None:
 
 
 @contextlib.contextmanager
-def _processes(workers: int | None, work: Work, folder: Path, stop_file: Path) -> Iterator[Crew]:
+def _processes(workers: int | None, work: Work, folder: Path, stop_file: Path) -> Iterator[WorkerPool]:
     """Processes of this machine, each in an executor of its own: the death of one breaks no other."""
     import joblib
     from joblib.externals.loky import ProcessPoolExecutor
@@ -259,7 +259,7 @@ def _processes(workers: int | None, work: Work, folder: Path, stop_file: Path) -
         return start()
 
     try:
-        yield Crew(lambda _: str(source), work.key, stop_file, [start() for _ in range(count)], renew)
+        yield WorkerPool(lambda _: str(source), work.key, stop_file, [start() for _ in range(count)], renew)
     finally:
         stop_file.unlink(missing_ok=True)
         for one in made:
@@ -268,20 +268,22 @@ def _processes(workers: int | None, work: Work, folder: Path, stop_file: Path) -
 
 
 @contextlib.contextmanager
-def _threads(workers: int | None, work: Work, stop_file: Path) -> Iterator[Crew]:
+def _threads(workers: int | None, work: Work, stop_file: Path) -> Iterator[WorkerPool]:
     from concurrent.futures import ThreadPoolExecutor
 
     import joblib
 
     count = joblib.effective_n_jobs(-1) if workers is None else workers
-    with ThreadPoolExecutor(count) as pool:
+    with ThreadPoolExecutor(count) as threads:
         try:
-            yield Crew(lambda _: work, work.key, stop_file, [pool] * count, lambda hand: hand)
+            yield WorkerPool(
+                lambda _: work, work.key, stop_file, [threads] * count, lambda executor: executor
+            )
         finally:
             stop_file.unlink(missing_ok=True)
 
 
-def _cluster(client: Any, work: Work) -> Crew:
+def _cluster(client: Any, work: Work) -> WorkerPool:
     """A cluster of Dask; each thread of its workers has a question in work."""
     threads = sum(client.nthreads().values())
     if threads == 0:
@@ -295,7 +297,9 @@ def _cluster(client: Any, work: Work) -> Crew:
         return scattered
 
     # Dask starts a task again elsewhere when its worker is lost.
-    return Crew(source, work.key, None, [client.get_executor(pure=False)] * threads, lambda hand: hand)
+    return WorkerPool(
+        source, work.key, None, [client.get_executor(pure=False)] * threads, lambda executor: executor
+    )
 
 
 def _scatter(client: Any, work: Work) -> Any:
