@@ -7,6 +7,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <limits>
 #include <mutex>
 #include <new>
 
@@ -55,6 +56,7 @@ public:
     void limit_memory(std::size_t bytes) {
         memory_limit_ = bytes ? std::max(bytes, kLeastMemory) : 0;
         resident_before_ = memory_limit_ ? resident_bytes() : 0;
+        if (memory_limit_) largest_table_ = memory_limit_;
     }
     bool limits_memory() const { return memory_limit_ > 0; }
     bool is_half_full() const { return half_full_; }
@@ -70,8 +72,7 @@ public:
     /// To be called before a table of that many bytes is built, which is refused if it cannot fit: into the limit, or
     /// into the machine where there is none.
     void check_table(std::size_t bytes) const {
-        const std::size_t most = memory_limit_ ? memory_limit_ : physical_bytes() / 4 * 3;
-        if (most == 0 || bytes <= most) return;
+        if (bytes <= largest_table_) return;
         note_refused(bytes);
         throw std::bad_alloc();
     }
@@ -90,7 +91,13 @@ protected:
 private:
     static constexpr std::uint64_t kGroup = 16;
     static constexpr std::size_t kLeastMemory = std::size_t{1} << 25;
-    std::size_t memory_limit_ = 0, resident_before_ = 0;
+    /// Three quarters of the machine; everything where the system does not tell. Asked once: it is a system call.
+    static std::size_t largest_without_limit() {
+        const std::size_t machine = physical_bytes();
+        return machine ? machine / 4 * 3 : std::numeric_limits<std::size_t>::max();
+    }
+
+    std::size_t memory_limit_ = 0, resident_before_ = 0, largest_table_ = largest_without_limit();
     bool half_full_ = false;  // of the thread that watches
     std::atomic<bool> out_of_memory_{false};
     mutable std::atomic<std::size_t> refused_{0};
