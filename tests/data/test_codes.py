@@ -27,7 +27,7 @@ def test_codes_far_apart_are_sorted():
     assert (codes.tolist(), count) == ([2, 1, 2, 0], 3)
 
 
-@pytest.mark.parametrize(("n", "width"), [(0, 3), (4, 0), (1, 1), (60, 5), (300, 40)])
+@pytest.mark.parametrize(("n", "width"), [(0, 3), (4, 0), (1, 1), (60, 5), (60, 16), (300, 40), (200, 130)])
 def test_rows_of_bits_are_numbered_in_their_order(n, width):
     bits = np.random.default_rng(width).integers(0, 2, (n, width)).astype(np.uint8)
     codes, count = bit_rows(bits)

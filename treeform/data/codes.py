@@ -77,6 +77,13 @@ def bit_rows(bits: NDArray[np.uint8]) -> tuple[Codes, int]:
     if not bits.shape[1]:
         return codes, size
     packed = np.packbits(bits, axis=1)
-    for byte in packed.T:
-        codes, size = dense((codes << 8) | byte, size << 8)
+    if packed.shape[1] <= 2:
+        for byte in packed.T:
+            codes, size = dense((codes << 8) | byte, size << 8)
+        return codes, size
+    words = np.zeros((len(bits), -(-packed.shape[1] // 8) * 8), dtype=np.uint8)
+    words[:, : packed.shape[1]] = packed
+    for word in words.view(">u8").T:  # as numbers, big-endian words have the order of their bits
+        values, value = np.unique(word.astype(np.uint64), return_inverse=True)
+        codes, size = dense(codes * len(values) + value.reshape(-1), size * len(values))
     return codes, size
