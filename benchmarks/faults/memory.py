@@ -149,7 +149,7 @@ def solver_run(name: str, columns: int, rows: int, limit: int, seconds: float) -
     session = solver.open(model_of(columns, rows, not linear, linear or name == "rc2"))
     peak, ended = [0], threading.Event()
 
-    def look() -> None:
+    def sample_memory() -> None:
         while not ended.wait(0.002):
             pid = session._child.pid
             if pid:
@@ -157,7 +157,7 @@ def solver_run(name: str, columns: int, rows: int, limit: int, seconds: float) -
                 each = [pid, *(programs.read_text().split() if programs.exists() else [])]
                 peak[0] = max(peak[0], *(status("VmHWM", one) for one in each))
 
-    watcher = threading.Thread(target=look)
+    watcher = threading.Thread(target=sample_memory)
     watcher.start()
     began = time.monotonic()
     outcome = session.solve(Run(time_limit=seconds))

@@ -75,17 +75,17 @@ def one(name: str, way: str, solver: str, depth: int, seconds: float) -> dict[st
     asked, formulation = problem.question, WAYS[way]
     if way == "odd":
         formulation = ODD().tuned_for(tf.HiGHS().capabilities.forms)
-    told: dict[str, Any] = {}
+    figures: dict[str, Any] = {}
     if solver == "highs" and way != "benders-oct":  # whose relaxation depends on the cuts so far
         stated = (asked.data, asked.shape, asked.objective)
-        told["relaxation"] = f"{relaxed(formulation.compile(*stated)):.3g}"
+        figures["relaxation"] = f"{relaxed(formulation.compile(*stated)):.3g}"
         columns = np.linspace(0, asked.data.n_features - 1, FIXED).astype(int).tolist()
         fixed = [relaxed(formulation.compile(*stated, [RootReads(f)])) for f in columns]
-        told["root fixed"] = f"{np.mean(fixed):.4g}"
+        figures["root fixed"] = f"{np.mean(fixed):.4g}"
     before = user_seconds()
     result = problem.solve(solver, formulation=WAYS[way], warm_start=None, time_limit=seconds)
     return {
-        "relaxation": "", "root fixed": "", **told,
+        "relaxation": "", "root fixed": "", **figures,
         "rows": asked.data.n_samples, "columns": asked.data.n_features, "status": result.status,
         "errors": result.errors, "bound": result.bound, "CPU s": round(user_seconds() - before, 2),
     }  # fmt: skip

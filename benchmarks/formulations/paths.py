@@ -68,13 +68,13 @@ def paths(rows: Rows) -> Shown:
         found.setdefault((row["set"], row["requirement"], row["depth"]), {})[row["solver"]] = row
     lines = []
     for question, by_way in found.items():
-        told = []
+        cells = []
         for way in WAYS:
             row = by_way.get(way, {})
             errors = row.get("errors", "")
-            told += [errors if row.get("status") == "optimal" else f"{row.get('bound', '')} to {errors}"]
-            told += [row.get("CPU s", "")]
-        lines.append([*question, *told])
+            cells += [errors if row.get("status") == "optimal" else f"{row.get('bound', '')} to {errors}"]
+            cells += [row.get("CPU s", "")]
+        lines.append([*question, *cells])
     proved = [
         sum(by_way.get(way, {}).get("status") == "optimal" for by_way in found.values()) for way in WAYS
     ]

@@ -74,11 +74,13 @@ def in_child(
             raise
         child.returncode = os.waitstatus_to_exitcode(status)
         errors.seek(0)
-        told = answer.read()
-        how = "done" if told else _failure(child.returncode, errors.read())
+        answer_text = answer.read()
+        how = "done" if answer_text else _failure(child.returncode, errors.read())
     if how != "done":
         print(f"{name}: {how}", file=sys.stderr)
-    return Ended(json.loads(told) if told else None, how, usage.ru_utime, usage.ru_maxrss / 1024)
+    return Ended(
+        json.loads(answer_text) if answer_text else None, how, usage.ru_utime, usage.ru_maxrss / 1024
+    )
 
 
 def _failure(code: int, errors: str) -> str:
@@ -101,6 +103,6 @@ def serve(name: str, given: str, limits: str, answer: str) -> None:
         pages = int(Path("/proc/self/statm").read_text().split()[0])
         size += pages * resource.getpagesize()
         resource.setrlimit(resource.RLIMIT_AS, (size, size))
-    told = json.dumps(work(*json.loads(given)))
+    answer_text = json.dumps(work(*json.loads(given)))
     with open(answer, "w", encoding="utf-8") as file:
-        file.write(told)
+        file.write(answer_text)

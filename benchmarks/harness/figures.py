@@ -111,9 +111,9 @@ class Figures:
         new = [row for row in new if row != self.rows.get(self.key_of(row))]
         if not new:
             return
-        told = self._facts()
-        whole = told != self.facts or not self.path.exists()
-        self.facts = told
+        facts = self._facts()
+        whole = facts != self.facts or not self.path.exists()
+        self.facts = facts
         for row in new:
             whole |= self.key_of(row) in self.rows or not set(row) <= set(self.columns)
             self.columns += [column for column in row if column not in self.columns]

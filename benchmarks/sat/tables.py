@@ -145,10 +145,10 @@ def main(sets: str = ",".join(PAPER)) -> None:
                 found += [[]] * (2 - len(found))
                 if not found[0]:
                     continue
-                told = paper if of == of_paper else None
-                rows.append(row(name, kind, of, found, told))
-                shipped += [r for r in [ratio(found[0], kind, told)] if r is not None]
-                alone += [(told[0], r) for r in [ratio(found[1], kind, told)] if r is not None]
+                published = paper if of == of_paper else None
+                rows.append(row(name, kind, of, found, published))
+                shipped += [r for r in [ratio(found[0], kind, published)] if r is not None]
+                alone += [(published[0], r) for r in [ratio(found[1], kind, published)] if r is not None]
     means = {
         "shipped": f"{geometric(shipped):.1f}", "alone": f"{geometric([r for _, r in alone]):.2f}",
         "large": f"{geometric([r for seconds, r in alone if seconds >= 1]):.1f}",

@@ -95,8 +95,8 @@ def odtlearn(name: str, rule: str, depth: int, seconds: float) -> dict[str, Any]
         return {"status": f"no answer: {done.how}", "CPU s": round(done.user, 3)}
     predicted, status, spent = done.answer
     _, y, group = ready(name)
-    told = "proved" if status.endswith("OPTIMAL") else f"open after {seconds:g} s"
-    return line(rule, np.array(predicted, dtype=float), y, group, told, spent)
+    how = "proved" if status.endswith("OPTIMAL") else f"open after {seconds:g} s"
+    return line(rule, np.array(predicted, dtype=float), y, group, how, spent)
 
 
 def fit_pystreed(name: str, rule: str, depth: int, seconds: float) -> tuple[list[int], bool, float]:
@@ -218,18 +218,18 @@ def peers(rows: Rows) -> Shown:
         cells.setdefault((row["set"], row["rule"], row["depth"]), {})[row["program"]] = row
     lines = []
     for question, found in cells.items():
-        told: list[str] = []
+        shown: list[str] = []
         for program in PROGRAMS:
             row = found.get(program, {})
             mark = "" if row.get("kept") != "False" else " (breaks it)"
             errors = row.get("errors") or ""
-            told += [f"{float(errors):.6g}{mark}" if errors else _without_tree(row.get("status", ""))]
-            told += [row["difference or ratio"]] if program == "fairlearn, mixture" and errors else []
+            shown += [f"{float(errors):.6g}{mark}" if errors else _without_tree(row.get("status", ""))]
+            shown += [row["difference or ratio"]] if program == "fairlearn, mixture" and errors else []
             if program in PROVERS:
-                told += [row.get("status", "") if errors else ""]
+                shown += [row.get("status", "") if errors else ""]
             if program != "fairlearn, best tree":
-                told += [row.get("CPU s", "")]
-        lines.append([*question, *told])
+                shown += [row.get("CPU s", "")]
+        lines.append([*question, *shown])
     columns = [
         "set", "rule", "depth", "treeform", "CPU s", "odtlearn", "", "CPU s ", "pystreed", " ", "  CPU s",
         "fairlearn's mixture", "its difference or ratio", " CPU s", "best tree of it", "best tree of a grid", "CPU s  ",

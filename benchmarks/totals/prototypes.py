@@ -1,7 +1,7 @@
 """The two searches for totals beside the throw-away sketches that they come from, in one run.
 
 The sketches are no part of the project: ``TREEFORM_PROTOTYPES`` names their folder (``requirement_totals.cpp`` and
-``continuous_totals.cpp``), and without it, or without a compiler, nothing is measured and the reason is said. Both are
+``continuous_totals.cpp``), and without it, or without a compiler, nothing is measured and the reason is printed. Both are
 given the same whole numbers: the kinds, costs and rows of the task that the native search gets. User CPU seconds of the
 search alone, least of two runs. ``TREEFORM_PROTOTYPE_FLAGS`` are options of the compiler for the sketches, ``-O3`` by
 default; the committed figures let it use every instruction of the processor at hand.
@@ -93,11 +93,11 @@ def sketch(program: Path, question: Path, depth: int, seconds: float) -> tuple[i
         command = [str(program), str(question), str(depth)]
         command += ["1", str(seconds)] if program.stem == "requirement_totals" else [str(seconds)]
         try:
-            said = subprocess.run(command, capture_output=True, text=True, timeout=4 * seconds + 10).stdout
+            output = subprocess.run(command, capture_output=True, text=True, timeout=4 * seconds + 10).stdout
         except subprocess.TimeoutExpired:
             return None, None
-        found = re.search(r'optimal(?: opt=|","errors":)(\d+)', said)
-        spent = re.search(r'(?:total=|"cpu":)([\d.]+)', said)
+        found = re.search(r'optimal(?: opt=|","errors":)(\d+)', output)
+        spent = re.search(r'(?:total=|"cpu":)([\d.]+)', output)
         if found is None or spent is None:
             return None, None
         least = float(spent[1]) if least is None else min(least, float(spent[1]))

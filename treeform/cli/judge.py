@@ -53,13 +53,13 @@ def judge_model(
     """
     written = [path for path in (certificate, report_file) if path is not None]
     check_writable(written, inputs=[*settings.inputs, model, *([about] if about else [])])
-    said = report.NOTHING if about is None else report.read_about(about)
+    described = report.NOTHING if about is None else report.read_about(about)
     with shown_as(f"judging {model}"):
         rows = load_rows(settings)
         read = rows if settings.minimize is None else Objective.parse(settings.minimize).reading(rows)
         graph = read_model(model, read)
         judgement = state(rows, settings, own_shape(graph)).judge(graph)
-        _write(judgement, settings, certificate, report_file, said)
+        _write(judgement, settings, certificate, report_file, described)
     _show(judgement)
     return Exit.DONE if judgement.ok else Exit.FALSE
 

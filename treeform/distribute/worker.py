@@ -66,9 +66,9 @@ class _Idle:
 
 _IDLE = _Idle()
 STOP_EVERY = 0.5
-"""Seconds between two looks at the file that tells workers to stop."""
-LOOK_EVERY = 1.0
-"""Seconds between two looks at the process that started this one."""
+"""Seconds between two readings of the file that tells workers to stop."""
+POLL_SECONDS = 1.0
+"""Seconds between two readings of the process that started this one."""
 
 
 def answer(source: Any, key: str, stop_file: str | None, question: Message) -> tuple[Message, float] | None:
@@ -101,7 +101,7 @@ def end_with(parent: int, folder: str) -> None:
 
     def watch() -> None:
         while os.getppid() == parent:
-            time.sleep(LOOK_EVERY)
+            time.sleep(POLL_SECONDS)
         shutil.rmtree(folder, ignore_errors=True)
         os._exit(1)
 

@@ -38,7 +38,7 @@ LATE = 4.0
 """Times the usual seconds after which a question is given to a second worker."""
 LATE_SECONDS = 1.0
 """No question is late before."""
-LOOK_EVERY = 0.05
+POLL_SECONDS = 0.05
 LOST_SECONDS = 0.5
 """After a worker was lost, before its question is asked again: a cluster takes note of it by then."""
 ONE_SEARCH = ("loky", "threading", "dask")
@@ -102,7 +102,7 @@ class WorkerPool:
             if not running or (len(running) == 1 and self._is_late(began)):
                 with contextlib.suppress(queue.Empty):
                     running.append(self._submit(question, lost > 0))
-            done, _ = wait(running, LOOK_EVERY, FIRST_COMPLETED)
+            done, _ = wait(running, POLL_SECONDS, FIRST_COMPLETED)
             for future in done:
                 second = running.index(future) > 0
                 running.remove(future)
@@ -137,7 +137,7 @@ class WorkerPool:
         )
 
     def _submit(self, question: Message, again: bool) -> Future[Any]:
-        executor = self._idle.get(timeout=LOOK_EVERY)
+        executor = self._idle.get(timeout=POLL_SECONDS)
         given = (self._source(again), self._key, self._stop_file, compact(question))
         try:
             future = executor.submit(answer, *given)

@@ -345,8 +345,8 @@ class _WithinBudget(_Session):
 
     def _poll(self, news: Any, model: Any, nodes: int) -> tuple[bool, int | None]:
         """Trees over a set of columns may test too many: only whether to stop is asked."""
-        told, self.given = self.given, replace(self.given, on_incumbent=None)
+        whole, self.given = self.given, replace(self.given, on_incumbent=None)
         try:
             return self.poll(news, model, nodes)[0], self._least()
         finally:
-            self.given = told
+            self.given = whole

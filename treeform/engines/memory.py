@@ -1,7 +1,7 @@
 """What an engine may use of the machine's memory, and what is said when that does not suffice.
 
 The limit counts by how much the process grows, from the beginning of the engine's run: what Python prepares, and what
-the native core holds. The core looks at the process every few milliseconds (``native/common/stoppable.hpp``).
+the native core holds. The core reads the size of the process every few milliseconds (``native/common/stoppable.hpp``).
 """
 
 from __future__ import annotations

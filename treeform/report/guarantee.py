@@ -77,19 +77,19 @@ def guarantee_of(
         if fact.violation is None
     ]
     for claim in {claim.kind: claim for claim in claims}.values():  # the last claim of a kind is the best one
-        said = _said(claim, question)
+        stated = _sentence_of(claim, question)
         if claim.rechecked.startswith(NO_WITNESS):
             on_trust.append(
-                f"{said}: this rests on the word of {claim.by}. treeform check tries to prove it again by itself."
+                f"{stated}: this rests on the word of {claim.by}. treeform check tries to prove it again by itself."
             )
         else:
-            proved.append(f"{said}: found by {claim.by}; treeform check repeats it {claim.rechecked}.")
+            proved.append(f"{stated}: found by {claim.by}; treeform check repeats it {claim.rechecked}.")
     if status is Status.FEASIBLE:
         on_trust.append("That no better model exists is not proved: the search ended before.")
     return Guarantee(tuple(proved), tuple(on_trust), _not_asked(question, status, compared, held_out))
 
 
-def _said(claim: ClaimFact, question: Question) -> str:
+def _sentence_of(claim: ClaimFact, question: Question) -> str:
     """A claim as a sentence, in errors where these are the objective."""
     objective = str(question.objective)
     words = {

@@ -53,7 +53,7 @@ class RateBound(Requirement, Bounded, listed=False):
     """Whether the rate is at least the bound; else at most."""
     counted: ClassVar[Cells]
     among: ClassVar[Cells]
-    said: ClassVar[str] = ""
+    wording: ClassVar[str] = ""
     """Of which rows how many have to be what, with places for `positive` and `share`."""
 
     def __init__(self, rate: Fraction | float | str, positive: Any = None) -> None:
@@ -166,7 +166,7 @@ class RateBound(Requirement, Bounded, listed=False):
 
     def in_words(self) -> str:
         positive = "the positive class" if self.positive is None else self.positive
-        return self.said.format(positive=positive, share=percent_text(self.rate))
+        return self.wording.format(positive=positive, share=percent_text(self.rate))
 
 
 class MinPrecision(RateBound):
@@ -182,7 +182,7 @@ class MinPrecision(RateBound):
     """
 
     name: ClassVar[str] = "min_precision"
-    said: ClassVar[str] = "of the rows predicted {positive}, at least {share} are {positive}"
+    wording: ClassVar[str] = "of the rows predicted {positive}, at least {share} are {positive}"
     counted: ClassVar[Cells] = ((0, 0), (0, 1))
     among: ClassVar[Cells] = ((0, 1), (0, 1))
 
@@ -197,7 +197,7 @@ class MinRecall(RateBound):
     """
 
     name: ClassVar[str] = "min_recall"
-    said: ClassVar[str] = "of the rows that are {positive}, at least {share} are predicted {positive}"
+    wording: ClassVar[str] = "of the rows that are {positive}, at least {share} are predicted {positive}"
     counted: ClassVar[Cells] = ((0, 0), (0, 1))
     among: ClassVar[Cells] = ((0, 0), (1, 1))
 
@@ -212,7 +212,9 @@ class MinSpecificity(RateBound):
     """
 
     name: ClassVar[str] = "min_specificity"
-    said: ClassVar[str] = "of the rows that are not {positive}, at least {share} are not predicted {positive}"
+    wording: ClassVar[str] = (
+        "of the rows that are not {positive}, at least {share} are not predicted {positive}"
+    )
     counted: ClassVar[Cells] = ((1, 0), (0, 0))
     among: ClassVar[Cells] = ((1, 1), (0, 0))
 
@@ -227,7 +229,7 @@ class MaxFalsePositiveRate(RateBound):
     """
 
     name: ClassVar[str] = "max_false_positive_rate"
-    said: ClassVar[str] = "of the rows that are not {positive}, at most {share} are predicted {positive}"
+    wording: ClassVar[str] = "of the rows that are not {positive}, at most {share} are predicted {positive}"
     least: ClassVar[bool] = False
     counted: ClassVar[Cells] = ((0, 1), (0, 0))
     among: ClassVar[Cells] = ((1, 1), (0, 0))

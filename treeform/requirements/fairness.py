@@ -191,7 +191,7 @@ class AccuracyParity(RateParity):
 
     name: ClassVar[str] = "accuracy_parity"
     title: ClassVar[str] = "accuracy parity"
-    said: ClassVar[str] = "classified correctly"
+    wording: ClassVar[str] = "classified correctly"
     demands_tests: ClassVar[bool] = False
     needs = frozenset({"correct"})
 

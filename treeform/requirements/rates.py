@@ -60,7 +60,7 @@ class RateParity(Requirement, Bounded):
     title: ClassVar[str]
     """What the requirement is called in messages."""
     of: ClassVar[str] = ""
-    said: ClassVar[str] = "predicted {favourable}"
+    wording: ClassVar[str] = "predicted {favourable}"
     """What is compared, and among which rows, in the words of a report."""
     needs = frozenset({"predicted"})
 
@@ -397,7 +397,7 @@ class RateParity(Requirement, Bounded):
 
     def in_words(self) -> str:
         favourable = "the favourable class" if self.favourable is None else str(self.favourable)
-        of, counted = (text.format(favourable=favourable) for text in (self.of, self.said))
+        of, counted = (text.format(favourable=favourable) for text in (self.of, self.wording))
         groups = of_groups(self.groups)
         if self.ratio is not None:
             ratio = decimal_or_plain(self.ratio)

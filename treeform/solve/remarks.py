@@ -16,9 +16,9 @@ from treeform.requirements.groups import Groups
 
 def remarks(question: Question, graph: DecisionGraph) -> list[str]:
     """Notes about a model that satisfies the question."""
-    told = (term.remark(graph, question.data) for _, term in question.objective.terms)
+    remarks = (term.remark(graph, question.data) for _, term in question.objective.terms)
     return [
-        *(text for text in told if text is not None),
+        *(text for text in remarks if text is not None),
         *_abstentions(question, graph),
         *_sensitive_tests(question, graph),
     ]

@@ -8,7 +8,7 @@
 namespace treeform {
 namespace {
 
-/// The time to sleep before the next look: not beyond the time limit, unless that has passed already.
+/// The time to sleep before the next reading: not beyond the time limit, unless that has passed already.
 double pause(const Stoppable& control, double time_limit) {
     const double rest = time_limit - control.seconds();
     if (control.limits_memory()) return control.is_half_full() ? kMemorySeconds / 8 : kMemorySeconds;

@@ -78,7 +78,7 @@ public:
                 if (id != kNone) steps_.push_back(id), origin_.push_back(parser.steps());
             }
             if (conflict_ != kNone) return true;
-            look(1);
+            poll(1);
         }
         return false;
     }
@@ -98,7 +98,7 @@ public:
                               + "0, does not follow by unit propagation";
                 return false;
             }
-            look(1);
+            poll(1);
         }
         return true;
     }
@@ -221,7 +221,7 @@ private:
         for (;;) {
             const int core = heads_[1] < trail_.size();
             if (!core && heads_[0] == trail_.size()) return kNone;
-            look(1);
+            poll(1);
             const Id found = visit(core, trail_[heads_[core]++] ^ 1);
             if (found != kNone) return found;
         }
@@ -311,13 +311,13 @@ private:
 
     // -- house-keeping ----------------------------------------------------------------------------
 
-    void look(std::uint64_t work) {
+    void poll(std::uint64_t work) {
         out_.propagations += work;
         if (out_.propagations < next_look_) return;
         next_look_ = out_.propagations + kPropagationsPerLook;
         const auto time = std::chrono::steady_clock::now();
-        if (poll_ && time - last_look_ > std::chrono::milliseconds(100)) {
-            last_look_ = time;
+        if (poll_ && time - last_poll_ > std::chrono::milliseconds(100)) {
+            last_poll_ = time;
             if (poll_()) throw Stopped{};
         }
     }
@@ -359,7 +359,7 @@ private:
     std::vector<std::pair<std::size_t, Id>> last_use_;  // core lemmas by the step that needs them last, descending
     std::size_t now_ = 0, watch_bytes_ = 0;
     std::uint64_t next_look_ = kPropagationsPerLook;
-    std::chrono::steady_clock::time_point last_look_ = std::chrono::steady_clock::now();
+    std::chrono::steady_clock::time_point last_poll_ = std::chrono::steady_clock::now();
 };
 
 }  // namespace
