@@ -1,10 +1,10 @@
 """The two searches for totals beside the throw-away sketches that they come from, in one run.
 
 The sketches are no part of the project: ``TREEFORM_PROTOTYPES`` names their folder (``requirement_totals.cpp`` and
-``continuous_totals.cpp``), and without it, or without a compiler, nothing is measured and the reason is printed. Both are
-given the same whole numbers: the kinds, costs and rows of the task that the native search gets. User CPU seconds of the
-search alone, least of two runs. ``TREEFORM_PROTOTYPE_FLAGS`` are options of the compiler for the sketches, ``-O3`` by
-default; the committed figures let it use every instruction of the processor at hand.
+``continuous_totals.cpp``), and without it, or without a compiler, nothing is measured and the reason is printed. Both
+are given the same whole numbers: the kinds, costs and rows of the task that the native search gets. User CPU seconds
+of the search alone, least of two runs. ``TREEFORM_PROTOTYPE_FLAGS`` are options of the compiler for the sketches,
+``-O3`` by default; the committed figures let it use every instruction of the processor at hand.
 """
 
 from __future__ import annotations

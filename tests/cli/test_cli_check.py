@@ -108,7 +108,7 @@ def test_groups_from_a_file(fair, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "printed"),
     [
         ([], "--groups COLUMN or FILE"),
         (["--groups", "sex"], "does not say which groups"),
@@ -117,13 +117,13 @@ def test_groups_from_a_file(fair, tmp_path):
         (["--groups", "sex=sex", "--groups", "groups=nothing"], "no column 'nothing'"),
     ],
 )
-def test_groups_that_are_missing_or_unclear(fair, words, said):
+def test_groups_that_are_missing_or_unclear(fair, words, printed):
     frame, path, certificate = fair
     if not words:
         frame[["a", "b", "y"]].to_csv(path, index=False)
     done = run("check", certificate, path, *words)
     assert done.exit_code == 2
-    assert said in done.stderr
+    assert printed in done.stderr
 
 
 def test_schema_and_missing_arguments():

@@ -45,20 +45,20 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_violation_is_said_certified_checked_and_reported(folder: Path) -> None:
     rules = ["--require", "max_errors:1", "--require", "max_nodes:2"]
     written = ["--certificate", "judged.json", "--report", "judged.md"]
-    code, said = run(["judge", "rows.csv", "--model", "tree.json", *STATED, *rules, *written])
+    code, shown = run(["judge", "rows.csv", "--model", "tree.json", *STATED, *rules, *written])
     assert code == 6
-    assert "VIOLATED   max_errors:1  by 2" in said and "satisfied  max_nodes:2" in said
-    assert "fits tree:2" in said
-    code, said = run(["check", "judged.json", "rows.csv"])
-    assert code == 0 and "max_errors:1: violated by 2" in said
+    assert "VIOLATED   max_errors:1  by 2" in shown and "satisfied  max_nodes:2" in shown
+    assert "fits tree:2" in shown
+    code, shown = run(["check", "judged.json", "rows.csv"])
+    assert code == 0 and "max_errors:1: violated by 2" in shown
     report = Path("judged.md").read_text(encoding="utf-8")
     assert "judged: the model was given" in report and "violated by 2" in report
     assert run(["judge", "rows.csv", "--model", "judged.json", *STATED, "--require", "max_nodes:2"])[0] == 0
 
 
 def test_another_shape_is_said(folder: Path) -> None:
-    code, said = run(["judge", "rows.csv", "--model", "tree.json", *STATED, "--shape", "tree:1"])
-    assert code == 6 and "DOES NOT FIT tree:1" in said
+    code, shown = run(["judge", "rows.csv", "--model", "tree.json", *STATED, "--shape", "tree:1"])
+    assert code == 6 and "DOES NOT FIT tree:1" in shown
 
 
 def test_a_description_is_a_start_for_a_fit(folder: Path) -> None:
@@ -69,11 +69,11 @@ def test_a_description_is_a_start_for_a_fit(folder: Path) -> None:
 
 def test_what_is_no_model_of_the_table_is_refused(folder: Path) -> None:
     Path("tree.json").write_text(json.dumps({**TREE, "column": "jobs"}), encoding="utf-8")
-    code, said = run(["judge", "rows.csv", "--model", "tree.json", *STATED])
-    assert code == 2 and "did you mean 'job'?" in said
+    code, shown = run(["judge", "rows.csv", "--model", "tree.json", *STATED])
+    assert code == 2 and "did you mean 'job'?" in shown
     assert run(["fit", "rows.csv", *STATED, "--shape", "tree:1", "--model", "model.json", "-q"])[0] == 0
-    code, said = run(["judge", "rows.csv", "--model", "model.json", "--target", "good"])
-    assert code == 2 and "another table" in said
+    code, shown = run(["judge", "rows.csv", "--model", "model.json", "--target", "good"])
+    assert code == 2 and "another table" in shown
 
 
 @pytest.fixture
@@ -93,9 +93,9 @@ def trees(folder: Path) -> Path:
 
 def test_a_tree_of_scikit_learn_is_judged_and_a_start(trees: Path) -> None:
     stated = ["--target", "good", "--require", "max_nodes:1"]
-    code, said = run(["judge", "numbers.csv", "--model", "tree.skops", *stated])
-    assert code == 0 and "if amount <= 5.5" in said
-    code, said = run(["fit", "numbers.csv", *stated, "--shape", "tree:1", "--warm-start", "tree.skops", "-q"])
+    code, shown = run(["judge", "numbers.csv", "--model", "tree.skops", *stated])
+    assert code == 0 and "if amount <= 5.5" in shown
+    code, shown = run(["fit", "numbers.csv", *stated, "--shape", "tree:1", "--warm-start", "tree.skops", "-q"])
     assert code == 0
 
 
@@ -111,9 +111,9 @@ def test_a_tree_of_scikit_learn_is_judged_and_a_start(trees: Path) -> None:
     ],
 )
 def test_what_is_no_tree_of_scikit_learn_is_refused(trees: Path, name: str, words: str) -> None:
-    code, said = run(["judge", "numbers.csv", "--model", name, "--target", "good"])
-    assert code == 2 and words in said
-    assert "Traceback" not in said
+    code, shown = run(["judge", "numbers.csv", "--model", name, "--target", "good"])
+    assert code == 2 and words in shown
+    assert "Traceback" not in shown
 
 
 def test_indices_of_a_hostile_tree_are_checked(trees: Path) -> None:
@@ -126,5 +126,5 @@ def test_indices_of_a_hostile_tree_are_checked(trees: Path) -> None:
         nodes[field][0] = value
         tree.tree_.__setstate__({**state, "nodes": nodes})
         io.dump(tree, "hostile.skops")
-        code, said = run(["judge", "numbers.csv", "--model", "hostile.skops", "--target", "good"])
-        assert code == 2 and "no decision graph" in said
+        code, shown = run(["judge", "numbers.csv", "--model", "hostile.skops", "--target", "good"])
+        assert code == 2 and "no decision graph" in shown

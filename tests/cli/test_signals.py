@@ -34,11 +34,11 @@ def test_signals_at_drawn_moments(tmp_path: Path, nightly: bool, request: pytest
     rows = rows_of(tmp_path, request.config.getoption("draw"), 200 if nightly else 1)
     for row in rows:
         code = {"SIGINT": 130, "SIGTERM": 143}[str(row["signal"])]
-        said = str(row["said"])
+        log = str(row["log"])
         assert row["code"] in (code, 0), row
-        assert "Traceback" not in said and "broke down" not in said, row
+        assert "Traceback" not in log and "broke down" not in log, row
         assert row["left"] == [], row
         files = set(row["files"])  # type: ignore[call-overload]
         assert files <= OUTPUTS if row["twice"] else files in (OUTPUTS, set()), row
         # The problem is shown when the search begins; from then on there is a model.
-        assert files == OUTPUTS or row["twice"] or "300 samples" not in said, row
+        assert files == OUTPUTS or row["twice"] or "300 samples" not in log, row

@@ -115,7 +115,7 @@ def test_weights_like_two_thirds_mean_the_fraction():
 
 
 @pytest.mark.parametrize(
-    ("weights", "said"),
+    ("weights", "message"),
     [
         ([1, -1, 1, 1], "row 1 is negative"),
         ([1, np.nan, 1, 1], "row 1 is NaN"),
@@ -124,13 +124,13 @@ def test_weights_like_two_thirds_mean_the_fraction():
         (["a", 1, 1, 1], "not numbers"),
     ],
 )
-def test_bad_weights(frame, weights, said):
-    with pytest.raises(DataError, match=said):
+def test_bad_weights(frame, weights, message):
+    with pytest.raises(DataError, match=message):
         Dataset.from_user(frame, Y4, weights)
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         ({"age": [1.0, np.nan, 2, 3]}, "'age' is missing .* row 1"),
         ({"age": [1.0, 2, np.inf, 3]}, "'age' is missing .* row 2"),
@@ -151,14 +151,14 @@ def test_bad_weights(frame, weights, said):
         ),
     ],
 )
-def test_bad_columns_are_named(frame, change, said):
-    with pytest.raises(DataError, match=said) as caught:
+def test_bad_columns_are_named(frame, change, message):
+    with pytest.raises(DataError, match=message) as caught:
         Dataset.from_user(frame.assign(**change), Y4, options=TableOptions(missing="error"))
     assert caught.value.fix
 
 
 @pytest.mark.parametrize(
-    ("X", "y", "said"),
+    ("X", "y", "message"),
     [
         (pd.DataFrame(), [], "no rows"),
         (np.empty((0, 3)), [], "0 sample"),
@@ -179,8 +179,8 @@ def test_bad_columns_are_named(frame, change, said):
         (np.arange(60.0).reshape(60, 1), np.linspace(0, 1, 60), "regressed"),
     ],
 )
-def test_bad_tables_and_targets(X, y, said):
-    with pytest.raises(DataError, match=said):
+def test_bad_tables_and_targets(X, y, message):
+    with pytest.raises(DataError, match=message):
         Dataset.from_user(X, y)
 
 

@@ -216,7 +216,7 @@ def test_transform_reads_by_name_or_by_position(fitted):
 
 
 @pytest.mark.parametrize(
-    ("table", "said"),
+    ("table", "message"),
     [
         (pd.DataFrame({"a": [1], "b": [True]}), "lacks 'c'"),
         (np.ones((1, 2)), "2 features, but the model is expecting 3"),
@@ -226,8 +226,8 @@ def test_transform_reads_by_name_or_by_position(fitted):
         (pd.DataFrame({"a": [1], "b": [True], "c": [3]}), "held text when the model was fitted"),
     ],
 )
-def test_transform_refuses(fitted, table, said):
-    with pytest.raises(DataError, match=said):
+def test_transform_refuses(fitted, table, message):
+    with pytest.raises(DataError, match=message):
         fitted.transform(table)
 
 

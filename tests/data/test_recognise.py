@@ -42,7 +42,7 @@ def test_text_is_read_as_numbers(entries, numbers):
 
 
 @pytest.mark.parametrize(
-    ("entries", "said"),
+    ("entries", "message"),
     [
         (["1,234", "2,500", "7", "3,100"], "two ways"),
         (["1.5", "2.5", "3.5", "4.5", "5.5", "6.5", "7.5", "8.5", "9.5", "unknown value"], "not in 5 rows"),
@@ -51,12 +51,12 @@ def test_text_is_read_as_numbers(entries, numbers):
         ([f"id-{i:05d}" for i in range(100)], "100 different texts in 500 rows"),
     ],
 )
-def test_what_is_not_clear_is_refused(entries, said):
-    if "texts" in said:  # one row for each
+def test_what_is_not_clear_is_refused(entries, message):
+    if "texts" in message:  # one row for each
         with pytest.raises(DataError, match="different texts") as caught:
             Dataset.from_user(pd.DataFrame({"c": entries}), [0, 1] * 50)
     else:
-        with pytest.raises(DataError, match=said) as caught:
+        with pytest.raises(DataError, match=message) as caught:
             taken(entries)
     assert caught.value.fix
     named = taken(entries, categorical="c")

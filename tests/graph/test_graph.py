@@ -152,7 +152,7 @@ def test_shared_nodes_in_any_order():
 
 
 @pytest.mark.parametrize(
-    ("nodes", "said"),
+    ("nodes", "message"),
     [
         ([], "no nodes"),
         ([{"feature": 0, "threshold": 1.0, "left": 0, "right": 1}, {"label": 0}], "reached from itself"),
@@ -164,8 +164,8 @@ def test_shared_nodes_in_any_order():
         ([3], "not a dict"),
     ],
 )
-def test_malformed_nodes(nodes, said):
-    with pytest.raises(SpecError, match=said):
+def test_malformed_nodes(nodes, message):
+    with pytest.raises(SpecError, match=message):
         DecisionGraph.build(nodes, random_data(np.random.default_rng(0)))
 
 

@@ -187,9 +187,9 @@ def test_the_form_decides_as_the_model_on_rows_with_gaps_levels_and_dates(shown,
     for row, label in zip(rows.astype(object).to_dict("records"), labels, strict=True):
         plain = {name: None if pd.isna(value) else value for name, value in row.items()}
         fill(page, facts, plain)
-        said = page.locator("#ask-answer .decision").inner_text()
-        assert said.startswith(f"Decision: {label} (rule ")
-        number = int(said.split("(rule ")[1].rstrip(")"))
+        answer = page.locator("#ask-answer .decision").inner_text()
+        assert answer.startswith(f"Decision: {label} (rule ")
+        number = int(answer.split("(rule ")[1].rstrip(")"))
         assert rules[number] == str(label)
         assert page.locator(f"#rule-{number}.fires").count() == 1
 

@@ -66,16 +66,16 @@ def test_group_figures_are_those_of_a_plain_recount(fitted, facts):
             assert [row.group for row in found[name].rows] == sorted(key.unique())
             for row in found[name].rows:
                 here = key == row.group
-                good, said = frame["credit"] == "good", predicted == "good"
+                good, chosen = frame["credit"] == "good", predicted == "good"
                 assert row.rows == here.sum()
-                assert row.selected == Fraction(int((here & said).sum()), int(here.sum()))
+                assert row.selected == Fraction(int((here & chosen).sum()), int(here.sum()))
                 assert row.true_positive == Fraction(
-                    int((here & good & said).sum()), int((here & good).sum())
+                    int((here & good & chosen).sum()), int((here & good).sum())
                 )
                 assert row.false_positive == Fraction(
-                    int((here & ~good & said).sum()), int((here & ~good).sum())
+                    int((here & ~good & chosen).sum()), int((here & ~good).sum())
                 )
-                assert row.wrong == (here & (good != said)).sum()
+                assert row.wrong == (here & (good != chosen)).sum()
                 assert row.error == Fraction(row.wrong, row.rows)
 
 

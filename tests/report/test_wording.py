@@ -24,7 +24,7 @@ def test_every_requirement_is_a_clause_without_the_syntax_of_specifications(requ
 
 
 def test_words_are_those_that_were_meant():
-    said = {
+    wordings = {
         tf.StatisticalParity(groups="sex", difference="0.05", favourable="yes"):
             "the shares predicted yes differ by at most 0.05 between the groups of sex",
         tf.StatisticalParity(groups="sex", difference=0):
@@ -38,7 +38,7 @@ def test_words_are_those_that_were_meant():
         tf.MinRecall("2/3", positive="yes"): "of the rows that are yes, at least 2/3 are predicted yes",
         tf.Monotone("age", "decreasing", favourable="yes"): "a greater age never makes yes more likely",
     }  # fmt: skip
-    for requirement, words in said.items():
+    for requirement, words in wordings.items():
         assert requirement.in_words() == words
 
 

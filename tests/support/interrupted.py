@@ -58,7 +58,7 @@ def main() -> None:
         code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
         row = {"words": words, "signal": sent.name, "moment": moment, "twice": twice, "code": code}
         row |= {"waited": time.monotonic() - start, "files": sorted(os.listdir(here)), "left": left()}
-        row["said"] = here.with_suffix(".log").read_text(errors="replace")[-2000:]
+        row["log"] = here.with_suffix(".log").read_text(errors="replace")[-2000:]
         print(json.dumps(row), flush=True)
         shutil.rmtree(here)
 

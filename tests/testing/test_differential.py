@@ -198,17 +198,17 @@ def test_a_requirement_that_is_not_kept_is_found(monkeypatch):
 
 
 def test_runs_are_resumed(tmp_path):
-    out, said = tmp_path / "cases.jsonl", []
-    first = attack(range(0, 2), out, seed=1, announce=said.append)
+    out, announced = tmp_path / "cases.jsonl", []
+    first = attack(range(0, 2), out, seed=1, announce=announced.append)
     assert sorted(first) == list(range(2))
     with out.open("a") as file:
         file.write('{"case": 2, "se')  # cut off by an interruption
     out.write_text(out.read_text() + "\n")
     before = out.read_text()
-    both = attack(range(0, 6), out, seed=1, processes=2, announce=said.append)
+    both = attack(range(0, 6), out, seed=1, processes=2, announce=announced.append)
     assert sorted(both) == list(range(6))
     assert out.read_text().startswith(before)
-    assert "4 of 6 cases to run" in said
+    assert "4 of 6 cases to run" in announced
     assert sorted(read_records(out)) == list(range(6))
     assert "6 cases" in summary(both.values())
     with pytest.raises(SystemExit, match="seed"):
