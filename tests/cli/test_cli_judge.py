@@ -95,7 +95,9 @@ def test_a_tree_of_scikit_learn_is_judged_and_a_start(trees: Path) -> None:
     stated = ["--target", "good", "--require", "max_nodes:1"]
     code, shown = run(["judge", "numbers.csv", "--model", "tree.skops", *stated])
     assert code == 0 and "if amount <= 5.5" in shown
-    code, shown = run(["fit", "numbers.csv", *stated, "--shape", "tree:1", "--warm-start", "tree.skops", "-q"])
+    code, shown = run(
+        ["fit", "numbers.csv", *stated, "--shape", "tree:1", "--warm-start", "tree.skops", "-q"]
+    )
     assert code == 0
 
 

@@ -99,8 +99,8 @@ def test_a_disk_that_fills_up_while_a_file_is_written(tmp_path: Path) -> None:
         "except SpecError as error:\n    print(error)\n"
     )
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    said = subprocess.run([sys.executable, "-c", code, str(path)], env=env, capture_output=True, text=True)
-    assert str(path) in said.stdout and "File too large" in said.stdout, said
+    ended = subprocess.run([sys.executable, "-c", code, str(path)], env=env, capture_output=True, text=True)
+    assert str(path) in ended.stdout and "File too large" in ended.stdout, ended
     assert path.read_text() == "old"
     assert os.listdir(tmp_path) == ["model.json"]
 
