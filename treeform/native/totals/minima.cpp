@@ -17,6 +17,8 @@
 
 namespace treeform::totals {
 
+constexpr std::size_t kShareOfCounts = 16;
+
 Minima::Minima(const Table& table, Rows& rows, const Settings& settings, const Control& control, Counters& counters,
                Store<Known>& known)
     : table_(table), rows_(rows), settings_(settings), control_(control), counters_(counters),
@@ -40,8 +42,14 @@ void Minima::set(const Prices& prices) {
     test_.resize(rows_.columns);
     test_price_.resize(rows_.pad);
     for (int j = 0; j < rows_.columns; ++j) test_price_[j] = double(test_[j] = prices_.test[rows_.original[j]]);
-    floor_.assign(rows_.points, 0);
-    regret_.assign(rows_.points, 0);
+    floor_.clear();
+}
+
+/// What each point costs with its best label, and what it can lose; of each price once, where it is asked for.
+void Minima::find_floors() const {
+    const int kinds = table_.kinds, labels = table_.labels;
+    floor_.resize(rows_.points);
+    regret_.resize(rows_.points);
     for (int p = 0; p < rows_.points; ++p) {
         Amount least = kNone, most = -kNone;
         for (int c = 0; c < labels; ++c) {
@@ -55,6 +63,7 @@ void Minima::set(const Prices& prices) {
 }
 
 Amount Minima::floor(const std::vector<std::uint64_t>& cover) const {
+    if (floor_.empty()) find_floors();
     Amount sum = 0;
     for (std::size_t w = 0; w < cover.size(); ++w)
         for (std::uint64_t x = cover[w]; x; x &= x - 1) sum += floor_[w * 64 + std::countr_zero(x)];
@@ -192,6 +201,20 @@ void Minima::sides(Subset& node, Sides& out) {
         0, &out);
 }
 
+/// A side of a test with its counts of pairs. They do not depend on prices: those of the root's tests are kept as long
+/// as their tables take a small part of the memory.
+Subset& Minima::counted_child(Subset& node, Level& l, int column, int side) {
+    const std::size_t table = std::size_t(table_.kinds) * rows_.columns * rows_.pad * sizeof(std::int32_t);
+    const bool held = node.key == Key{} && table * rows_.columns <= settings_.memory / kShareOfCounts;
+    if (held && root_child_.empty()) root_child_.resize(rows_.columns);
+    Subset& child = held ? root_child_[column] : l.child[0];
+    if (held && child.has_pairs) return child;
+    rows_.child(node, column, side, 2, child);
+    rows_.pairs(child);
+    if (held) child.bits = {}, child.valid = {};
+    return child;
+}
+
 /// Minima of depth two of both sides of a test, from a node that prepare(..., keep) was called for.
 void Minima::both_children(Subset& node, Level& l, int column, Amount value[2]) {
     Key key[2] = {node.key.with(column, 0), node.key.with(column, 1)};
@@ -203,9 +226,7 @@ void Minima::both_children(Subset& node, Level& l, int column, Amount value[2]) 
     }
     const Amount held = node.with_weight(column, rows_.pad);
     const int small = 2 * held <= node.weight ? 1 : 0;
-    Subset& child = l.child[0];
-    rows_.child(node, column, small, 2, child);
-    rows_.pairs(child);
+    Subset& child = counted_child(node, l, column, small);
     control_.count(counters_.depth_two, 2);
     weigh(child.with.data(), child.total, l.with_small, l.all_small);
     l.with_big.resize(l.with.size());
@@ -392,6 +413,8 @@ void Minima::build(Subset& node, int depth, FlatTree& tree, int at) {
             if (price[0] >= kNone || price[1] >= kNone || price[0] + price[1] + test_[j] > value) continue;
             for (int s = 0; s < 2; ++s) rows_.child(node, j, s, 1, child[s]);
         } else {
+            const auto low = exact(node.key.with(j, 0)), high = exact(node.key.with(j, 1));
+            if (low && high && (*low >= kNone || *high >= kNone || *low + *high + test_[j] > value)) continue;
             for (int s = 0; s < 2; ++s) rows_.child(node, j, s, depth - 1, child[s]);
             price[1] = minimum(child[1], depth - 1, value - test_[j] - floor(child[0].cover));
             if (price[1] >= kNone || price[1] + floor(child[0].cover) + test_[j] > value) continue;
