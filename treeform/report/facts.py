@@ -372,9 +372,10 @@ def _of_values(
     held_out: HeldOut | None,
 ) -> dict[str, Any]:
     """What a report says of a regression model: its rules tell mean and spread of the targets at each leaf."""
+    data = question.data
     later: tuple[tuple[str, str], ...] = ()
-    rows = [(rows_of, question.data)] + ([] if held_out is None else [("held-out", held_out.data)])
-    residuals = tuple(t for name, data in rows for t in residual_tables(graph, data, attributes, name))
+    rows = [(rows_of, data)] + ([] if held_out is None else [("held-out", held_out.data)])
+    residuals = tuple(t for name, part in rows for t in residual_tables(graph, part, attributes, name))
     if held_out is not None:
         later_question = question.with_(data=held_out.data)
         later = (("held-out table", held_out.source), *_accuracy(graph, later_question, "held-out"))
@@ -391,6 +392,8 @@ def _of_values(
         "groups": (),
         "proxies": (),
         "residuals": residuals,
+        "explore": explore_values(graph, shown, data, attributes),
+        "ask": ask_values(graph, data, yes_no_columns(data)),
     }
 
 
