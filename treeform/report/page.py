@@ -18,7 +18,7 @@ from treeform.report.fairness import GroupTable
 from treeform.report.figures import percent
 from treeform.tradeoff import frontier_plot
 
-SCRIPTS = ("explore.js", "ask.js")
+SCRIPTS = ("explore.js", "decide.js", "ask.js")
 
 
 @lru_cache(maxsize=1)

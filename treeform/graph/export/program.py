@@ -22,7 +22,7 @@ from treeform.errors import SpecError
 from treeform.graph.export.sums import Sum
 from treeform.graph.graph import FlatGraph
 
-OF_VALUES = ("Python code", "JavaScript code", "SQL", "a list of rules")
+OF_VALUES = ("Python code", "JavaScript code", "SQL", "a list of rules", "the form")
 """What states regression models, too."""
 
 
