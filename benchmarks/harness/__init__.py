@@ -6,6 +6,7 @@ from benchmarks.harness.data import folder_of, named, read_set
 from benchmarks.harness.figures import Figures
 from benchmarks.harness.session import ROOT, SESSION
 from benchmarks.harness.tables import Frame, Rows, Shown, table
+from benchmarks.harness.threads import one_and_two
 
 __all__ = [
     "ROOT",
@@ -18,6 +19,7 @@ __all__ = [
     "folder_of",
     "in_child",
     "named",
+    "one_and_two",
     "read_set",
     "repeated",
     "table",

@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from treeform.engines.checks import check_memory, check_simd, positive, some_of
+from treeform.engines.checks import check_memory, check_simd, not_exact, positive, some_of
 from treeform.engines.conversion import tree_of_tests, tree_over_tests
 from treeform.engines.memory import Room, bytes_of_tests, refused
 from treeform.engines.session import Session, time_limit_of
 from treeform.engines.table_of_totals import LARGEST_WEIGHT, TableOfTotals
 from treeform.engines.task import Engine, EngineOutcome, EngineRun, TreeTask, binding_features, check_task
-from treeform.errors import SpecError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -144,11 +143,8 @@ class TotalsSearch(Engine):
         check_task(data, task)
         reason = reason_against(data, task)
         if reason is not None:
-            raise SpecError(
-                f"{self.name} cannot solve this problem exactly",
-                cause=reason,
-                fix="use weights or costs with fewer digits, a smaller shape, or tf.HiGHS() or tf.CPSAT()",
-            )
+            fix = "use weights or costs with fewer digits, a smaller shape, or tf.HiGHS() or tf.CPSAT()"
+            raise not_exact(self.name, reason, fix)
         room, listed = Room(self.memory_limit), bytes_of_tests(data)
         if not room.has(listed):
             return refused(listed)
@@ -166,11 +162,8 @@ class TotalsSearch(Engine):
                 callers=callers,
             )
         except OverflowError:
-            raise SpecError(
-                f"{self.name} cannot solve this problem exactly",
-                cause="the costs of all samples together exceed 2**50",
-                fix="use weights or costs with fewer digits",
-            ) from None
+            reason = "the costs of all samples together exceed 2**50"
+            raise not_exact(self.name, reason, "use weights or costs with fewer digits") from None
         return session.outcome(native)
 
     def _keywords(self, data: Dataset, task: TreeTask) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from fractions import Fraction
 from itertools import permutations
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -14,9 +13,9 @@ from treeform.errors import SpecError
 from treeform.language.bounded import Bounded, Value
 from treeform.language.numbers import as_fraction
 from treeform.language.objective import LARGEST
-from treeform.language.requirement import Requirement
 from treeform.requirements.amount import decimal_text
-from treeform.requirements.groups import Groups, of_groups
+from treeform.requirements.by_groups import ByGroups
+from treeform.requirements.groups import Groups, groups_to_json, of_groups
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from treeform.model import Model
 
 
-class MeanParity(Requirement, Bounded):
+class MeanParity(ByGroups, Bounded):
     """The mean predicted values of any two groups differ by at most this, in regression.
 
     Means are weighted. Values of leaves are whole multiples of the target's unit (of the grid, where targets are
@@ -54,6 +53,7 @@ class MeanParity(Requirement, Bounded):
     """
 
     name: ClassVar[str] = "mean_parity"
+    example: ClassVar[str] = "difference=1000"
     demands_tests: ClassVar[bool] = False
     of_values: ClassVar[bool] = True
     needs = frozenset({"value"})
@@ -85,15 +85,8 @@ class MeanParity(Requirement, Bounded):
                 cause="it compares mean values, and the objective is that of a classifier",
                 fix="minimise tf.AbsoluteError() first, or use StatisticalParity for classes",
             )
-        groups = context.get("sensitive_features") if self.groups is None else self.groups
-        if groups is None:
-            raise SpecError(
-                f"{self} has no groups",
-                cause="neither the requirement nor the problem names a sensitive attribute",
-                fix="write MeanParity(groups='sex', difference=1000), or pass sensitive_features=...",
-            )
-        resolved = Groups.of(groups, data)
-        bound = self._copy(groups=groups if isinstance(groups, str) else resolved)
+        kept, _ = self._resolved_groups(data, context)
+        bound = self._copy(groups=kept)
         bound._rows(data, data.quantity)  # refuses weights too fine for exact rows
         return bound
 
@@ -173,20 +166,15 @@ class MeanParity(Requirement, Bounded):
     # -- text and files -----------------------------------------------------------------------------
 
     def to_json(self) -> dict[str, Any]:
-        groups = self.groups.to_json() if isinstance(self.groups, Groups) else self.groups
         return {
             "name": self.name,
-            "parameters": {"groups": groups, "difference": decimal_text(self.difference)},
+            "parameters": {
+                "groups": groups_to_json(self.groups),
+                "difference": decimal_text(self.difference),
+            },
         }
 
-    @classmethod
-    def from_parameters(cls, parameters: Mapping[str, Any]) -> MeanParity:
-        settings = dict(parameters)
-        if isinstance(settings.get("groups"), Mapping):
-            settings["groups"] = Groups.from_json(settings["groups"])
-        return cls(**settings)
-
     def __str__(self) -> str:
-        groups = self.groups if isinstance(self.groups, str) else getattr(self.groups, "name", None)
-        prefix = "" if self.groups is None else f"groups={groups if groups is not None else '<array>'},"
-        return f"{self.name}:{prefix}difference={decimal_text(self.difference)}"
+        return (
+            f"{self.name}:{','.join([*self._groups_part(), f'difference={decimal_text(self.difference)}'])}"
+        )
