@@ -1,10 +1,10 @@
 """The search of DL85 in parts: the tests at the root, each with the best trees of its two sides.
 
-A few rule-guided restarts give a good tree first. Then the root tests are taken in the order of their Gini impurity.
-Each is asked with the upper bound, and with the bounds by similarity, that are known when a worker is free for it; a
-test that these bounds exclude is not asked about. Of several tests that attain the least cost the first one of the order
-counts. Its tree is the one that a search of both its sides finds below exactly their costs, which is the same whatever
-was found before: so cost and tree do not depend on the workers.
+A few rule-guided restarts give a good tree first. Then the root tests are taken in the order of their Gini
+impurity. Each is asked with the upper bound, and with the bounds by similarity, that are known when a worker is
+free for it; a test that these bounds exclude is not asked about. Of several tests that attain the least cost the
+first one of the order counts. Its tree is the one that a search of both its sides finds below exactly their costs,
+which is the same whatever was found before: so cost and tree do not depend on the workers.
 
 Costs are those of the points less the least cost of each point (``value``), so that rows taken away never cost. For
 the sides A and B of two tests then ``opt(A) >= opt(B) - mass(B without A)``, as in ``treeform/native/binary``.
