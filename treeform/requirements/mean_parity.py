@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from fractions import Fraction
 from itertools import permutations
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -14,10 +13,10 @@ from treeform.errors import SpecError
 from treeform.language.bounded import Bounded, Value
 from treeform.language.numbers import as_fraction
 from treeform.language.objective import LARGEST
-from treeform.language.requirement import Requirement
 from treeform.language.values import ValueRow, ValueRule
 from treeform.requirements.amount import decimal_text
-from treeform.requirements.groups import Groups, of_groups
+from treeform.requirements.by_groups import ByGroups
+from treeform.requirements.groups import Groups, groups_to_json, of_groups
 from treeform.shape import Tree
 
 if TYPE_CHECKING:
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from treeform.shape import Shape
 
 
-class MeanParity(Requirement, Bounded):
+class MeanParity(ByGroups, Bounded):
     """The mean predicted values of any two groups differ by at most this, in regression.
 
     Means are weighted. Values of leaves are any fractions, or whole: multiples of the target's unit (of the grid, where
@@ -62,6 +61,7 @@ class MeanParity(Requirement, Bounded):
     """
 
     name: ClassVar[str] = "mean_parity"
+    example: ClassVar[str] = "difference=1000"
     demands_tests: ClassVar[bool] = False
     of_values: ClassVar[bool] = True
     needs = frozenset({"value"})
@@ -70,7 +70,7 @@ class MeanParity(Requirement, Bounded):
         self,
         groups: Any = None,
         difference: Fraction | float | str | None = None,
-        whole: bool | None = None,
+        whole: bool | str | None = None,
     ) -> None:
         if difference is None:
             raise SpecError(
@@ -79,7 +79,7 @@ class MeanParity(Requirement, Bounded):
                 fix="write for example MeanParity(groups='sex', difference=1000)",
             )
         self.groups = groups
-        self.whole = whole
+        self.whole = _truth(whole)
         self.difference = as_fraction(difference, f"the bound of {self.name}")
         if self.difference < 0:
             raise SpecError(
@@ -99,16 +99,9 @@ class MeanParity(Requirement, Bounded):
                 cause="it compares mean values, and the objective is that of a classifier",
                 fix="minimise tf.AbsoluteError() first, or use StatisticalParity for classes",
             )
-        groups = context.get("sensitive_features") if self.groups is None else self.groups
-        if groups is None:
-            raise SpecError(
-                f"{self} has no groups",
-                cause="neither the requirement nor the problem names a sensitive attribute",
-                fix="write MeanParity(groups='sex', difference=1000), or pass sensitive_features=...",
-            )
-        resolved = Groups.of(groups, data)
+        kept, _ = self._resolved_groups(data, context)
         whole = context.get("whole_values", True) if self.whole is None else self.whole
-        bound = self._copy(groups=groups if isinstance(groups, str) else resolved, whole=whole)
+        bound = self._copy(groups=kept, whole=whole)
         bound._rows(data, data.quantity)  # refuses weights too fine for exact rows
         return bound
 
@@ -213,20 +206,32 @@ class MeanParity(Requirement, Bounded):
     # -- text and files -----------------------------------------------------------------------------
 
     def to_json(self) -> dict[str, Any]:
-        groups = self.groups.to_json() if isinstance(self.groups, Groups) else self.groups
-        parameters = {"groups": groups, "difference": decimal_text(self.difference)}
+        parameters = {"groups": groups_to_json(self.groups), "difference": decimal_text(self.difference)}
         if self.whole is not None:
             parameters["whole"] = self.whole
         return {"name": self.name, "parameters": parameters}
 
-    @classmethod
-    def from_parameters(cls, parameters: Mapping[str, Any]) -> MeanParity:
-        settings = dict(parameters)
-        if isinstance(settings.get("groups"), Mapping):
-            settings["groups"] = Groups.from_json(settings["groups"])
-        return cls(**settings)
-
     def __str__(self) -> str:
-        groups = self.groups if isinstance(self.groups, str) else getattr(self.groups, "name", None)
-        prefix = "" if self.groups is None else f"groups={groups if groups is not None else '<array>'},"
-        return f"{self.name}:{prefix}difference={decimal_text(self.difference)}"
+        return (
+            f"{self.name}:{','.join([*self._groups_part(), f'difference={decimal_text(self.difference)}'])}"
+        )
+
+
+def _truth(value: Any) -> bool | None:
+    """Whether values are whole, as texts of requirements have it too.
+
+    Raises
+    ------
+    SpecError
+        If it says neither.
+    """
+    known = {"true": True, "false": False, "none": None}
+    if value is None or isinstance(value, bool | np.bool_):
+        return None if value is None else bool(value)
+    if str(value).lower() in known:
+        return known[str(value).lower()]
+    raise SpecError(
+        f"whole={value!r} of mean_parity is not understood",
+        cause="values are whole or they are not",
+        fix="use whole=True or whole=False, or leave it out",
+    )

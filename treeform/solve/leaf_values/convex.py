@@ -1,9 +1,9 @@
 """Sums of convex piecewise linear functions under linear rows, in fractions.
 
 Minimise  sum_l f_l(v_l)  subject to  A v <= b,  where each f_l is convex and piecewise linear: the simplex method for
-such sums (Fourer, Mathematical Programming 33, 1985), with the order of Bland. A row is a function of its slack that falls
-steeply below 0, so the best values without rows are a point to begin with, and what is found is a lower bound even
-where a row is still violated; then rows are made steeper.
+such sums (Fourer, Mathematical Programming 33, 1985), with the order of Bland. A row is a function of its slack that
+falls steeply below 0, so the best values without rows are a point to begin with, and what is found is a lower bound
+even where a row is still violated; then rows are made steeper.
 """
 
 from __future__ import annotations
