@@ -73,6 +73,7 @@ private:
     LossOf loss_;
     std::vector<std::uint8_t> side_of_;
     std::uint64_t made_ = 0;  // subsets
+    std::vector<double> unexamined_[2];  // bounds of features that were not examined; infinite of others
     std::vector<char> examined_[2];  // by feature, of both sides of a threshold
     std::vector<std::unique_ptr<Level>> levels_;  // by depth
 
@@ -199,13 +200,14 @@ void Search<LossOf>::bound_children(const Subset& rows, const Cut& cut, Bounds& 
     const double most[2] = {beside(limit, bounds.right_least), beside(limit, bounds.left_least)};
     double highest[2] = {std::min(leaf[0], most[0]), std::min(leaf[1], most[1])};
     std::vector<double>* lower[2] = {&bounds.left, &bounds.right};
-    for (auto& flags : examined_) flags.assign(table_.features, 0);
+    for (int s = 0; s < 2; ++s) unexamined_[s] = *lower[s];
     for (;;) {
-        double least[2] = {kInfinite, kInfinite};
-        std::size_t at[2] = {0, 0};
-        for (int s = 0; s < 2; ++s)
-            for (std::size_t f = 0; f < table_.features; ++f)
-                if (!examined_[s][f] && (*lower[s])[f] < least[s]) least[s] = (*lower[s])[f], at[s] = f;
+        std::size_t at[2];
+        double least[2];
+        for (int s = 0; s < 2; ++s) {
+            const auto first = std::min_element(unexamined_[s].begin(), unexamined_[s].end());
+            at[s] = static_cast<std::size_t>(first - unexamined_[s].begin()), least[s] = *first;
+        }
         const bool open[2] = {least[0] < highest[0], least[1] < highest[1]};
         if (!open[0] && !open[1]) break;
         if (std::min(highest[0], least[0]) + std::min(highest[1], least[1]) - slack >= limit) break;
@@ -217,7 +219,7 @@ void Search<LossOf>::bound_children(const Subset& rows, const Cut& cut, Bounds& 
         double low[2], high[2];
         loss_.bound(rows, cut, f, want, low, high);
         for (int s = 0; s < 2; ++s) {
-            if (both || want[s]) examined_[s][f] = 1;
+            if (both || want[s]) unexamined_[s][f] = kInfinite;
             if (!want[s]) continue;
             (*lower[s])[f] = std::max((*lower[s])[f], std::min(leaf[s], low[s] + price_));
             highest[s] = std::min(highest[s], high[s] + price_);
