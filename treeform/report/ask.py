@@ -40,7 +40,7 @@ def ask_values(graph: DecisionGraph, data: Dataset, yes_no: frozenset[str]) -> d
         None where a hyperplane reads a column with missing values, for which there is no sum.
     """
     try:
-        program = Program.of(graph, "the form")
+        program = Program.of(graph)
     except SpecError:
         return None
     nodes: dict[str, Any] = {}
