@@ -180,6 +180,7 @@ def test_bounds_pass_between_neighbours(
     # Two seeds without folds: the same rows twice, and shapes learn from each other.
     study = tf.sweep(problem, grid | chosen | {"rows": [90]}, seeds=[0, 1], folder=tmp_path)
     certificates = [json.loads((tmp_path / path).read_text()) for path in study.table["certificate"]]
+    assert "solver" not in grid | chosen or study.summary()["solver"].eq("cp-sat").all()
     by = [claim["metadata"]["by"] for one in certificates for claim in one["claims"]]
     assert any("of the study" in name for name in by)
     frame = table()
@@ -390,5 +391,17 @@ def test_studies_that_are_wrong(tmp_path: Path, old: str, new: str, what: str) -
     assert what in done.output
 
 
-def test_the_example_study_is_there() -> None:
-    assert (ROOT / "examples" / "study.toml").exists()
+@pytest.mark.parametrize(
+    "name", ["study", "studies/odd_calibration", "studies/fairness_frontier", "studies/sat_recovery"]
+)
+def test_the_grids_of_the_examples_fit(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[tuple[int, str]] = []
+
+    def solve(*known: Any) -> Any:
+        seen.append((known[0], str(known[1])))
+        raise SpecError("it would be solved now")
+
+    monkeypatch.setattr(subject.ProblemSubject, "run", lambda self, *known: solve(*known))
+    done = CliRunner().invoke(app, ["sweep", str(ROOT / "examples" / f"{name}.toml")], env={"COLUMNS": "200"})
+    assert "it would be solved now" in done.output
+    assert len(seen) >= 15

@@ -16,6 +16,9 @@ from treeform.result import Result
 from treeform.shape import smaller_shapes
 from treeform.solve.options import KnownBound
 
+MOST_JUDGED = 3
+"""Models that a run judges, which takes a pass over all rows each."""
+
 
 @dataclass(frozen=True)
 class Neighbour:
@@ -40,10 +43,22 @@ class Neighbour:
     price: Fraction
     result: Result
 
-    @property
-    def graph(self) -> DecisionGraph | None:
-        """Its model."""
-        return self.result.graph
+    def value_at(self, price: Fraction) -> Fraction:
+        """The objective of its model at another price of a test."""
+        assert self.result.objective is not None and self.result.graph is not None
+        return Fraction(self.result.objective) + (price - self.price) * self.result.graph.n_nodes
+
+
+def best_models(neighbours: Sequence[Neighbour], base: str, price: Fraction) -> list[DecisionGraph]:
+    """The models of earlier runs that cost least at this price, the best first; each once."""
+    known = [one for one in neighbours if one.base == base and one.result.graph is not None]
+    known.sort(key=lambda one: one.value_at(price))
+    # Models of the same size and value are mostly the same one.
+    graphs: dict[tuple[Fraction, int], DecisionGraph] = {}
+    for one in known:
+        assert one.result.graph is not None
+        graphs.setdefault((one.value_at(price), one.result.graph.n_nodes), one.result.graph)
+    return list(graphs.values())[:MOST_JUDGED]
 
 
 def bounds_from(

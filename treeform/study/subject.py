@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from treeform.data import Dataset
 from treeform.errors import SpecError, TreeformError, did_you_mean
+from treeform.graph import DecisionGraph
 from treeform.language.component import parameters_of
 from treeform.language.named import named, with_parameters
 from treeform.language.objective import Nodes, Objective
@@ -28,7 +29,7 @@ from treeform.solve.choice import choose
 from treeform.solve.options import SolveOptions
 from treeform.solve.verification import verify
 from treeform.study.folds import Fold
-from treeform.study.neighbours import Neighbour, bounds_from
+from treeform.study.neighbours import Neighbour, best_models, bounds_from
 from treeform.tradeoff.size_table import price_of_alpha
 
 OF_PROBLEM = ("shape", "minimize", "price", "alpha", "rows", "solver", "formulation")
@@ -146,7 +147,8 @@ class ProblemSubject(Subject):
         options = SolveOptions(
             settings.get("solver"), settings.get("formulation"), time_limit=time_limit, bounds=tuple(bounds)
         )
-        result = Result.of(solve(question, replace(options, warm_start=_start(problem, options, known))))
+        start = _start(question, options, best_models(known, base, price))
+        result = Result.of(solve(question, replace(options, warm_start=start)))
         neighbour = Neighbour(number, question, base, price, result)
         if fold.test is None or result.graph is None:
             return Answer(result, None, {}, neighbour)
@@ -288,21 +290,18 @@ def _held_out(problem: Problem, result: Result, data: Dataset, rows: NDArray[np.
     return Answer(result, float(error), violations)
 
 
-def _start(problem: Problem, options: SolveOptions, known: Sequence[Neighbour]) -> Any:
-    """The best of the known models that the problem admits, where a native engine answers it; else "auto".
+def _start(question: Question, options: SolveOptions, models: Sequence[DecisionGraph]) -> Any:
+    """The first of the models that the question admits, where a native engine answers it; else "auto".
 
     A solver takes bounds and models from a native engine, which are worth more than one model, unless a known bound
     proves this one.
     """
-    question = problem.question
-    graphs = [one.graph for one in known if one.graph is not None]
-    judged = [(verify(question, graph), graph) for graph in graphs]
-    admitted = [(verdict.value, number) for number, (verdict, _) in enumerate(judged) if verdict.ok]
-    if not admitted:
-        return "auto"
-    value, best = min(admitted)
-    proved = any(bound.value >= question.to_units(value) for bound in options.bounds)
-    return judged[best][1] if proved or choose(question, options).engine is not None else "auto"
+    for graph in models:
+        judged = verify(question, graph)
+        if judged.ok:
+            proved = any(bound.value >= question.to_units(judged.value) for bound in options.bounds)
+            return graph if proved or choose(question, options).engine is not None else "auto"
+    return "auto"
 
 
 def _number(value: Any) -> Any:

@@ -206,7 +206,7 @@ def _solve(
     except TreeformError as error:
         row |= {"status": "error", "message": str(error).splitlines()[0]}
     except Exception as error:  # one run that fails is a row, and never the end of the sweep
-        row |= {"status": "error", "message": f"{type(error).__name__}: {error}"}
+        row |= {"status": "error", "message": f"{type(error).__name__}: {error}".splitlines()[0]}
     return row, None
 
 
@@ -227,7 +227,7 @@ def _facts(answer: Answer) -> dict[str, Any]:
         "depth": None if graph is None else graph.depth,
         "tests": None if graph is None else graph.n_nodes,
         "seconds": round(result.seconds, 4),
-        "solver": result.solver,
+        "answered_by": result.solver,
         "limit": None if result.limit is None else result.limit.value,
         **{f"held_out {name}": value for name, value in answer.violations.items()},
     }
