@@ -75,7 +75,10 @@ def _work(
         ledger.submit(plan.start, "the given warm start")
     for bound in options.bounds:
         whole = bound.value * question.scale
-        ledger.prove_lower(math.ceil(whole) if question.objective.is_sum else whole, bound.by)
+        ledger.prove_lower(
+            math.ceil(whole) if question.objective.is_sum and not question.objective.is_regression else whole,
+            bound.by,
+        )
     if ledger.closed:
         return None
     if plan.in_parts:

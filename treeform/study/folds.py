@@ -55,16 +55,20 @@ def some_rows(fold: Fold, count: int, n_samples: int) -> Fold:
     return Fold(fold.seed, fold.number, np.sort(drawn[:count]), test)
 
 
-def folds_of(cv: Any, seeds: Sequence[int], y: NDArray[Any], drawn_anyway: bool = False) -> list[Fold]:
+def folds_of(
+    cv: Any, seeds: Sequence[int], y: NDArray[Any], stratified: bool = True, drawn_anyway: bool = False
+) -> list[Fold]:
     """The folds of a study.
 
     Parameters
     ----------
     cv : None, int, or splitter of scikit-learn
-        A number means stratified folds, drawn anew with each seed; a splitter is used as it is.
+        A number means folds drawn anew with each seed; a splitter is used as it is.
     seeds : sequence of int
     y : (n,) array
-        Labels.
+        Labels, or values.
+    stratified : bool
+        Whether each fold has its share of every label.
     drawn_anyway : bool
         Without folds, whether there is one for each seed nevertheless.
 
@@ -75,11 +79,13 @@ def folds_of(cv: Any, seeds: Sequence[int], y: NDArray[Any], drawn_anyway: bool 
     """
     if cv is None:
         return [Fold(seed) for seed in seeds] if drawn_anyway else [Fold()]
-    from sklearn.model_selection import StratifiedKFold
+    from sklearn.model_selection import KFold, StratifiedKFold
+
+    kind = StratifiedKFold if stratified else KFold
 
     if isinstance(cv, int) and not isinstance(cv, bool) and cv >= 2:
         drawn: list[tuple[int | None, Any]] = [
-            (seed, StratifiedKFold(cv, shuffle=True, random_state=seed)) for seed in seeds
+            (seed, kind(cv, shuffle=True, random_state=seed)) for seed in seeds
         ]
     elif hasattr(cv, "split"):
         drawn = [(None, cv)]

@@ -17,7 +17,7 @@ from treeform.study.grid import combinations
 from treeform.study.journal import Journal, key_of
 from treeform.study.neighbours import Neighbour
 from treeform.study.study import Study, StudyProgress, study_of
-from treeform.study.subject import Answer, Subject, subject_of
+from treeform.study.subject import Answer, Subject, error_of, subject_of
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,8 @@ def sweep(
     """
     what = subject_of(subject, X, y)
     points = combinations(grid)
-    folds = folds_of(cv, seeds, what.labels, any("rows" in settings for settings in points))
+    drawn = any("rows" in settings for settings in points)
+    folds = folds_of(cv, seeds, what.labels, not what.is_regression, drawn)
     for settings in points:
         what.check(settings, folds[0])
     if workers is not None and (not isinstance(workers, int) or isinstance(workers, bool) or workers < 1):
@@ -121,7 +122,7 @@ def sweep(
     except KeyboardInterrupt:
         rows = [row for run in runs if (row := journal.read(run.key)) is not None] or rows
     names = tuple(dict.fromkeys(name for settings in points for name in settings))
-    return study_of(rows, names, len(runs))
+    return study_of(rows, names, len(runs), not what.is_regression)
 
 
 def _runs(
@@ -215,8 +216,7 @@ def _facts(answer: Answer) -> dict[str, Any]:
     graph, question = result.graph, result.question
     wrong = None
     if graph is not None and question is not None:
-        data = question.data
-        wrong = float(data.weights[graph.predict_codes(data.X) != data.y].sum() / data.total_weight)
+        wrong = float(error_of(question.objective, graph, question.data))
     return {
         "status": result.status.value,
         "objective": _plain(result.objective),
