@@ -1,41 +1,24 @@
-"""One thread of the regression search against two: wall seconds, measured alternately in one process.
-
-Of each number of threads the fastest of several runs counts, since anything else on the machine only adds. The last
-column is user CPU over wall of the run with two threads: well below 2 means that a core was not ours.
-"""
+"""One thread of the regression search against two."""
 
 from __future__ import annotations
 
-import math
 import statistics
-import time
 from functools import partial
 from typing import Any
 
 import treeform as tf
-from benchmarks.harness import Figures, Rows, Shown, table, user_seconds
+from benchmarks.harness import Figures, Rows, Shown, one_and_two, table
 from benchmarks.regression.tables import load
 
 
 def measure(name: str, depth: int, repeat: int) -> dict[str, Any]:
     problem = tf.Problem(*load(name), shape=tf.Tree(depth)).minimize(tf.SquaredError())
-    best: dict[int, tuple[float, float]] = {1: (math.inf, 0.0), 2: (math.inf, 0.0)}
-    losses = set()
-    for _ in range(repeat):
-        for threads in best:
-            user, wall = user_seconds(), time.perf_counter()
-            result = problem.solve(tf.RegressionSearch(threads=threads))
-            wall = time.perf_counter() - wall
-            best[threads] = min(best[threads], (wall, user_seconds() - user))
-            losses.add(result.objective)
-    if len(losses) > 1:
+    results, seconds = one_and_two(
+        lambda threads: problem.solve(tf.RegressionSearch(threads=threads)), repeat
+    )
+    if len({result.objective for result in results}) > 1:
         raise SystemExit(f"{name}: the loss depends on the number of threads")
-    (one, _), (two, user) = best[1], best[2]
-    return {
-        "rows": problem.data.n_samples, "columns": problem.data.n_features,
-        "one thread, wall s": f"{one:.3f}", "two threads, wall s": f"{two:.3f}",
-        "times faster": f"{one / two:.2f}", "CPU over wall, two": f"{user / two:.2f}",
-    }  # fmt: skip
+    return {"rows": problem.data.n_samples, "columns": problem.data.n_features, **seconds}
 
 
 @table("regression_threads")

@@ -95,3 +95,8 @@ def check_simd(engine: str, simd: object, paths: Sequence[str] = PATHS) -> None:
             cause="this processor lacks these instructions",
             fix="use simd='auto'",
         )
+
+
+def not_exact(engine: str, reason: str, fix: str) -> SpecError:
+    """The error of an engine that cannot solve a problem exactly."""
+    return SpecError(f"{engine} cannot solve this problem exactly", cause=reason, fix=fix)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from treeform.engines.checks import SCAN_PATHS, check_memory, check_simd, positive, some_of
+from treeform.engines.checks import SCAN_PATHS, check_memory, check_simd, not_exact, positive, some_of
 from treeform.engines.column_sets import Found, search_column_sets
 from treeform.engines.contributions import Clashes, Contributions
 from treeform.engines.conversion import cost_of_admissible_tree, tree_between_values
@@ -139,11 +139,8 @@ def reason_against(data: Dataset, task: TreeTask) -> str | None:
 
 
 def _not_exact(reason: str) -> SpecError:
-    return SpecError(
-        f"{ContinuousTotals.name} cannot solve this problem exactly",
-        cause=reason,
-        fix="use weights or costs with fewer digits, a smaller shape, or tf.HiGHS() or tf.CPSAT()",
-    )
+    fix = "use weights or costs with fewer digits, a smaller shape, or tf.HiGHS() or tf.CPSAT()"
+    return not_exact(ContinuousTotals.name, reason, fix)
 
 
 class _Session(Session):

@@ -12,18 +12,18 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from treeform.engines.checks import check_memory, check_simd, positive, some_of
+from treeform.engines.checks import check_memory, check_simd, not_exact, positive, some_of
 from treeform.engines.conversion import tree_of_tests, tree_over_tests
 from treeform.engines.memory import Room, bytes_of_tests, refused
 from treeform.engines.session import Session, time_limit_of
 from treeform.engines.table_of_totals import LARGEST_WEIGHT, TableOfTotals
 from treeform.engines.task import Engine, EngineOutcome, EngineRun, TreeTask, binding_features, check_task
-from treeform.errors import SpecError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from treeform.data import Dataset
+    from treeform.engines.distributed import Ask, Evaluator
     from treeform.graph import DecisionGraph
 
 PARTS = ("multipliers", "lazy", "steps", "shallow", "rough", "similarity", "dominance")
@@ -33,6 +33,8 @@ MOST_CLASSES = 38
 NO_TREE = 2**60
 """The bound when no admissible tree exists: above the cost of any."""
 _USUAL_MEMORY = 2**30
+LEAST_STEPS = 2e7
+"""Steps that a test at the root may take before it is asked of another process: some milliseconds."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,6 +76,7 @@ class TotalsSearch(Engine):
     parts: tuple[str, ...] = PARTS
 
     name: ClassVar[str] = "totals-search"
+    bounded: ClassVar[bool] = True
     understands: ClassVar[frozenset[str]] = frozenset(
         {
             "features",
@@ -104,60 +107,91 @@ class TotalsSearch(Engine):
         SpecError
             If the task is not possible, or whole numbers would leave the range in which the search is exact.
         """
+        return self._search(data, task, run, None, 1)
+
+    def run_distributed(
+        self, data: Dataset, task: TreeTask, run: EngineRun, ask: Ask, callers: int
+    ) -> EngineOutcome:
+        """As `run`: tests at the root are answered by ``ask``; cost, bound and multipliers are the same.
+
+        Raises
+        ------
+        SpecError
+            As `run`.
+        """
+        return self._search(data, task, run, ask, callers)
+
+    def evaluator(self, data: Dataset, task: TreeTask) -> Evaluator:
+        """What answers for tests at the root of `run_distributed`."""
+        from treeform import _core
+
+        room, table = Room(self.memory_limit), TableOfTotals(data, task)
+        evaluator: Evaluator = _core.TotalsEvaluator(
+            _arrays(table), **self._keywords(data, task), memory_limit=room.left()
+        )
+        return evaluator
+
+    def distributed_settings(self) -> dict[str, object]:
+        """Those that parts and their order depend on."""
+        return {"parts": self.parts}
+
+    def _search(
+        self, data: Dataset, task: TreeTask, run: EngineRun, ask: Ask | None, callers: int
+    ) -> EngineOutcome:
         from treeform import _core
 
         check_task(data, task)
         reason = reason_against(data, task)
         if reason is not None:
-            raise SpecError(
-                f"{self.name} cannot solve this problem exactly",
-                cause=reason,
-                fix="use weights or costs with fewer digits, a smaller shape, or tf.HiGHS() or tf.CPSAT()",
-            )
+            fix = "use weights or costs with fewer digits, a smaller shape, or tf.HiGHS() or tf.CPSAT()"
+            raise not_exact(self.name, reason, fix)
         room, listed = Room(self.memory_limit), bytes_of_tests(data)
         if not room.has(listed):
             return refused(listed)
         table = TableOfTotals(data, task)
         session = _Session(data, task, run, table)
+        keywords = self._keywords(data, task) | {"upper": session.upper, "start": session.start_tests()}
         try:
             native = _core.totals(
-                table.bits,
-                table.count,
-                table.unit,
-                table.cost,
-                table.row,
-                table.test_cost,
-                table.test_row,
-                table.lo,
-                table.hi,
-                table.source,
-                table.clashes.mark,
-                table.clashes.begin,
-                table.clashes.low,
-                table.clashes.high,
-                depth=task.depth,
-                min_support=task.min_support,
-                min_flow=task.min_flow,
-                max_features=binding_features(data, task) or 0,
-                upper=session.upper,
-                multipliers=[],
-                multiplier_unit=1,
-                use=list(self.parts),
-                memory=self.memory_limit or _USUAL_MEMORY,
+                _arrays(table),
+                **keywords,
                 memory_limit=room.left(),
-                simd=self.simd,
-                threads=self.threads,
-                start=session.start_tests(),
                 time_limit=time_limit_of(run.time_limit),
                 poll=session.poll,
+                ask=ask,
+                callers=callers,
             )
         except OverflowError:
-            raise SpecError(
-                f"{self.name} cannot solve this problem exactly",
-                cause="the costs of all samples together exceed 2**50",
-                fix="use weights or costs with fewer digits",
-            ) from None
+            reason = "the costs of all samples together exceed 2**50"
+            raise not_exact(self.name, reason, "use weights or costs with fewer digits") from None
         return session.outcome(native)
+
+    def _keywords(self, data: Dataset, task: TreeTask) -> dict[str, Any]:
+        return {
+            "depth": task.depth,
+            "min_support": task.min_support,
+            "min_flow": task.min_flow,
+            "max_features": binding_features(data, task) or 0,
+            "upper": None,
+            "start": None,
+            "multipliers": [],
+            "multiplier_unit": 1,
+            "use": list(self.parts),
+            "memory": self.memory_limit or _USUAL_MEMORY,
+            "simd": self.simd,
+            "threads": self.threads,
+            "least_steps": LEAST_STEPS,
+        }
+
+
+def _arrays(table: TableOfTotals) -> tuple[Any, ...]:
+    """As the core takes them; what came in a message may be out of alignment."""
+    clashes = table.clashes
+    arrays = (
+        *(table.bits, table.count, table.unit, table.cost, table.row, table.test_cost, table.test_row),
+        *(table.lo, table.hi, table.source, clashes.mark, clashes.begin, clashes.low, clashes.high),
+    )
+    return tuple(np.require(array, requirements=["C", "A"]) for array in arrays)
 
 
 def reason_against(data: Dataset, task: TreeTask) -> str | None:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeform.errors import SpecError
-from treeform.requirements.groups import Groups
+from treeform.requirements.groups import Groups, groups_from_json, groups_text, groups_to_json
 from treeform.requirements.rates import GroupRate, RateParity, decimal_or_plain
 
 if TYPE_CHECKING:
@@ -280,20 +280,16 @@ class ConditionalParity(RateParity):
 
     def to_json(self) -> dict[str, Any]:
         written = super().to_json()
-        given = self.given.to_json() if isinstance(self.given, Groups) else self.given
-        return written | {"parameters": written["parameters"] | {"given": given}}
+        return written | {"parameters": written["parameters"] | {"given": groups_to_json(self.given)}}
 
     @classmethod
     def from_parameters(cls, parameters: Mapping[str, Any]) -> ConditionalParity:
-        settings = dict(parameters)
-        if isinstance(settings.get("given"), Mapping):
-            settings["given"] = Groups.from_json(settings["given"])
-        made: ConditionalParity = super().from_parameters(settings)
+        given = {"given": groups_from_json(parameters["given"])} if "given" in parameters else {}
+        made: ConditionalParity = super().from_parameters({**parameters, **given})
         return made
 
     def __str__(self) -> str:
-        given = self.given if isinstance(self.given, str) else getattr(self.given, "name", None)
-        return f"{super().__str__()},given={given if given is not None else '<array>'}"
+        return f"{super().__str__()},given={groups_text(self.given)}"
 
     def in_words(self) -> str:
         given = (

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -13,11 +12,11 @@ import numpy as np
 from treeform.errors import SpecError
 from treeform.language.bounded import Bounded, Value
 from treeform.language.numbers import as_fraction
-from treeform.language.requirement import Requirement
 from treeform.language.shortfall import Shortfall
 from treeform.language.totals import TotalRow, Totals
 from treeform.requirements.amount import decimal_text, percent_text
-from treeform.requirements.groups import Groups, of_groups
+from treeform.requirements.by_groups import ByGroups
+from treeform.requirements.groups import Groups, groups_to_json, of_groups
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from treeform.model import Model
 
 
-class GroupErrorAtMost(Requirement, Bounded):
+class GroupErrorAtMost(ByGroups, Bounded):
     """In every group at most this share of the weight is misclassified.
 
     Parameters
@@ -53,6 +52,7 @@ class GroupErrorAtMost(Requirement, Bounded):
     """
 
     name: ClassVar[str] = "group_error_at_most"
+    example: ClassVar[str] = "rate=0.2"
     demands_tests: ClassVar[bool] = False
     needs = frozenset({"correct"})
 
@@ -73,15 +73,8 @@ class GroupErrorAtMost(Requirement, Bounded):
             )
 
     def bind(self, data: Dataset, **context: Any) -> GroupErrorAtMost:
-        groups = context.get("sensitive_features") if self.groups is None else self.groups
-        if groups is None:
-            raise SpecError(
-                f"{self} has no groups",
-                cause="neither the requirement nor the problem names a sensitive attribute",
-                fix="write GroupErrorAtMost(groups='sex', rate=0.2), or pass sensitive_features=...",
-            )
-        resolved = Groups.of(groups, data)
-        return self._copy(groups=groups if isinstance(groups, str) else resolved)
+        kept, _ = self._resolved_groups(data, context)
+        return self._copy(groups=kept)
 
     def _most(self, data: Dataset) -> list[int]:
         """The largest whole weight of errors that each group may have."""
@@ -157,20 +150,13 @@ class GroupErrorAtMost(Requirement, Bounded):
     # -- text and files -----------------------------------------------------------------------------
 
     def to_json(self) -> dict[str, Any]:
-        groups = self.groups.to_json() if isinstance(self.groups, Groups) else self.groups
-        return {"name": self.name, "parameters": {"groups": groups, "rate": decimal_text(self.rate)}}
-
-    @classmethod
-    def from_parameters(cls, parameters: Mapping[str, Any]) -> GroupErrorAtMost:
-        settings = dict(parameters)
-        if isinstance(settings.get("groups"), Mapping):
-            settings["groups"] = Groups.from_json(settings["groups"])
-        return cls(**settings)
+        return {
+            "name": self.name,
+            "parameters": {"groups": groups_to_json(self.groups), "rate": decimal_text(self.rate)},
+        }
 
     def __str__(self) -> str:
-        groups = self.groups if isinstance(self.groups, str) else getattr(self.groups, "name", None)
-        prefix = "" if self.groups is None else f"groups={groups if groups is not None else '<array>'},"
-        return f"{self.name}:{prefix}rate={decimal_text(self.rate)}"
+        return f"{self.name}:{','.join([*self._groups_part(), f'rate={decimal_text(self.rate)}'])}"
 
     def in_words(self) -> str:
         return f"in every group{of_groups(self.groups)} at most {percent_text(self.rate)} of the rows are misclassified"

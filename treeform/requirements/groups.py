@@ -178,6 +178,22 @@ def _name_of(values: Any) -> str | None:
     return None if name is None else str(name)
 
 
+def groups_to_json(groups: Any) -> Any:
+    """Groups for a file: a column's name as it is, arrays as codes."""
+    return groups.to_json() if isinstance(groups, Groups) else groups
+
+
+def groups_from_json(value: Any) -> Any:
+    """The inverse of `groups_to_json`."""
+    return Groups.from_json(value) if isinstance(value, Mapping) else value
+
+
+def groups_text(groups: Any) -> str:
+    """What groups are called in the text of a requirement."""
+    name = groups if isinstance(groups, str) else getattr(groups, "name", None)
+    return "<array>" if name is None else str(name)
+
+
 def of_groups(groups: Any) -> str:
     """ " of sex" for groups of that name, nothing for groups without one."""
     name = groups if isinstance(groups, str) else getattr(groups, "name", None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations, permutations
@@ -17,11 +17,11 @@ from treeform.errors import SpecError
 from treeform.language.bounded import Bounded, Value
 from treeform.language.numbers import as_fraction
 from treeform.language.objective import LARGEST
-from treeform.language.requirement import Requirement
 from treeform.language.shortfall import Shortfall
 from treeform.language.totals import TotalRow, Totals
 from treeform.requirements.amount import decimal_text
-from treeform.requirements.groups import Groups, favourable_code, of_groups
+from treeform.requirements.by_groups import ByGroups
+from treeform.requirements.groups import Groups, favourable_code, groups_to_json, of_groups
 from treeform.requirements.rational import least_above, least_at_least
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class GroupRate:
         return self.favourable / self.weight if self.weight else None
 
 
-class RateParity(Requirement, Bounded):
+class RateParity(ByGroups, Bounded):
     """Every group is predicted the favourable class at a similar rate, among the samples that count.
 
     A subclass defines which samples count: `among` gives one set or several, and the rates of each are compared.
@@ -123,19 +123,8 @@ class RateParity(Requirement, Bounded):
     # -- binding ----------------------------------------------------------------------------------
 
     def bind(self: P, data: Dataset, **context: Any) -> P:
-        groups = self.groups
-        if groups is None:
-            groups = context.get("sensitive_features")
-        if groups is None:
-            raise SpecError(
-                f"{self} has no groups",
-                cause="neither the requirement nor the problem names a sensitive attribute",
-                fix=f"write {type(self).__name__}(groups='sex', ...), or pass sensitive_features=...",
-            )
+        kept, resolved = self._resolved_groups(data, context)
         code = self._favourable_code(data)
-        resolved = Groups.of(groups, data)
-        # A column's name is kept (short in files, and right for other rows); arrays are kept as codes.
-        kept = groups if isinstance(groups, str) else resolved
         label = data.classes[code]
         label = label.item() if isinstance(label, np.generic) else label
         bound = self._copy(groups=kept, favourable=label, _bound=(data, resolved, code))
@@ -367,9 +356,7 @@ class RateParity(Requirement, Bounded):
     # -- text and files ---------------------------------------------------------------------------
 
     def to_json(self) -> dict[str, Any]:
-        parameters: dict[str, Any] = {
-            "groups": self.groups.to_json() if isinstance(self.groups, Groups) else self.groups
-        }
+        parameters: dict[str, Any] = {"groups": groups_to_json(self.groups)}
         for key in ("ratio", "difference"):
             if getattr(self, key) is not None:
                 parameters[key] = decimal_or_plain(getattr(self, key))
@@ -378,16 +365,8 @@ class RateParity(Requirement, Bounded):
             parameters["favourable"] = self.favourable if plain else str(self.favourable)
         return {"name": self.name, "parameters": parameters}
 
-    @classmethod
-    def from_parameters(cls: type[P], parameters: Mapping[str, Any]) -> P:
-        settings = dict(parameters)
-        if isinstance(settings.get("groups"), Mapping):
-            settings["groups"] = Groups.from_json(settings["groups"])
-        return cls(**settings)
-
     def __str__(self) -> str:
-        groups = self.groups if isinstance(self.groups, str) else getattr(self.groups, "name", None)
-        parts = [] if self.groups is None else [f"groups={groups if groups is not None else '<array>'}"]
+        parts = self._groups_part()
         for key in ("ratio", "difference"):
             if getattr(self, key) is not None:
                 parts.append(f"{key}={decimal_or_plain(getattr(self, key))}")

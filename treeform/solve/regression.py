@@ -18,8 +18,10 @@ from treeform.graph import DecisionGraph
 from treeform.language.objective import Objective
 from treeform.language.question import Question
 from treeform.language.requirement import Requirement
+from treeform.solve import schedule
 from treeform.solve.budget import Budget
 from treeform.solve.engines import recheck_of
+from treeform.solve.leaf_values.run import ValueRun, value_part
 from treeform.solve.ledger import Ledger
 from treeform.solve.regression_part import RegressionPart, loss_of, part_of
 from treeform.solve.result import Limit
@@ -46,6 +48,11 @@ def check_regression(objective: Objective, requirements: Iterable[Requirement]) 
             )
 
 
+def whole_values(objective: Objective) -> bool:
+    """Whether the best values of leaves are whole multiples of the target's unit."""
+    return any(term.has_whole_values for _, term in objective.terms)
+
+
 def best_constant(question: Question) -> DecisionGraph:
     """The best model without a test."""
     _, loss = loss_of(question.objective)
@@ -67,9 +74,11 @@ def run_regression(
             judged[id(graph)] = graph, ledger.submit(graph, engine.name)
         ledger.prove_lower(_scaled(question, part, lower), engine.name, part.dropped)
 
+    values = _values(question, engine, ledger, budget)
+    own = budget if values is None else schedule.WITHOUT_VALUES.of(budget)
     run = EngineRun(
-        time_limit=budget.remaining,
-        stop=lambda: budget.stop() or ledger.closed,
+        time_limit=own.remaining,
+        stop=lambda: own.stop() or ledger.closed,
         on_incumbent=on_incumbent,
     )
     ledger.runners.append(engine.name)
@@ -87,7 +96,18 @@ def run_regression(
         ledger.prove_infeasible(engine.name, part.dropped, recheck)
         return None
     ledger.prove_lower(lower, engine.name, part.dropped, recheck, outcome.counters)
+    if values is not None:
+        values.repaired(best_constant(question))
+        if outcome.graph is not None:
+            values.repaired(outcome.graph)
+        values.search(recheck)
     return budget.reason or (Limit.MEMORY if outcome.reason == "memory" else None)
+
+
+def _values(question: Question, engine: RegressionSearch, ledger: Ledger, budget: Budget) -> ValueRun | None:
+    """What is done about requirements on values, where there are any."""
+    found = value_part(question)
+    return None if found is None else ValueRun(question, *found, engine, ledger, budget)
 
 
 def _scaled(question: Question, part: RegressionPart, lower: int) -> Fraction:
@@ -108,6 +128,6 @@ def refuse_regression(question: Question, what: str) -> None:
     if question.objective.is_regression:
         raise SpecError(
             f"{what} cannot be had under {question.objective}",
-            cause="it is made from counts of misclassified samples",
-            fix="solve for single prices or bounds, such as squared_error + 2*nodes, or tf.MaxNodes(5)",
+            cause="models are listed by counts of misclassified samples",
+            fix="problem.pareto(), problem.frontier(over=...) and result.prices() take regression problems",
         )

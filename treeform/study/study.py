@@ -13,8 +13,9 @@ import numpy as np
 import pandas as pd
 
 from treeform.errors import SpecError
-from treeform.files import write_bytes
+from treeform.files import write_bytes, write_text
 from treeform.notebook import Printed
+from treeform.study.page import render_study
 
 MEASURES = ("train_error", "test_error", "tests", "gap", "seconds")
 
@@ -37,18 +38,22 @@ class Study(Printed):
     table : DataFrame
         One row for each run that ended, in the order of the grid: ``run``, the settings, ``seed`` and ``fold``,
         ``status`` ("optimal", "feasible", "infeasible", "unknown" or "error"), ``objective``, ``bound``, ``gap``,
-        ``train_error`` and ``test_error`` (shares of the weight), ``depth``, ``tests``, ``seconds``, ``solver``,
+        ``train_error`` and ``test_error`` (shares of the weight; mean losses in regression),
+        ``depth``, ``tests``, ``seconds``, ``answered_by``,
         ``limit``, ``certificate`` (a file in the folder of the study), ``message`` (of an error), and ``held_out NAME``
         for each requirement: what its model lacks of it on the rows held out.
     settings : tuple of str
         The columns that are settings.
     total : int
         The number of runs of the grid; more than there are rows where the sweep was stopped.
+    shares : bool
+        Whether errors are shares of the weight; in regression they are mean losses.
     """
 
     table: pd.DataFrame
     settings: tuple[str, ...]
     total: int
+    shares: bool = True
 
     @property
     def complete(self) -> bool:
@@ -65,7 +70,7 @@ class Study(Printed):
             ``standard_error``: that of the mean of ``test_error``, or of ``train_error`` where nothing is held out.
         """
         done = self.table[self.table["status"] != "error"]
-        score = self._score()
+        score = self.score
         rows = []
         for values, group in (
             done.groupby(list(self.settings), sort=False, dropna=False) if self.settings else ()
@@ -88,7 +93,7 @@ class Study(Printed):
         SpecError
             If no run has a model.
         """
-        table, score = self.summary(), self._score()
+        table, score = self.summary(), self.score
         known = table[table[score].notna()]
         if known.empty:
             raise SpecError(
@@ -117,6 +122,29 @@ class Study(Printed):
             raise SpecError(f"{target} is no table that can be written", fix="name it .csv or .parquet")
         write_bytes(target, content.getvalue())
 
+    def html(self, path: str | os.PathLike[str] | None = None) -> str:
+        """A self-contained page: the choice of `best`, heat maps of the settings, errors against size, all means.
+
+        Parameters
+        ----------
+        path : path, optional
+            Where to write it.
+
+        Returns
+        -------
+        str
+            The page; it shows without a network.
+
+        Raises
+        ------
+        SpecError
+            If it cannot be written.
+        """
+        page = render_study(self)
+        if path is not None:
+            write_text(Path(path), page)
+        return page
+
     def __str__(self) -> str:
         errors = int((self.table["status"] == "error").sum())
         proved = int(self.table["status"].isin(["optimal", "infeasible"]).sum())
@@ -128,20 +156,24 @@ class Study(Printed):
         shown = self.summary().drop(columns=["gap"])
         return f"{head}\n{shown.to_string(index=False, float_format=lambda x: f'{x:.4g}')}"
 
-    def _score(self) -> str:
+    @property
+    def score(self) -> str:
+        """The column that judges: ``test_error``, or ``train_error`` where nothing is held out."""
         return "test_error" if bool(self.table["test_error"].notna().any()) else "train_error"
 
 
-def study_of(rows: Sequence[Mapping[str, Any]], settings: tuple[str, ...], total: int) -> Study:
+def study_of(
+    rows: Sequence[Mapping[str, Any]], settings: tuple[str, ...], total: int, shares: bool = True
+) -> Study:
     """A study from the rows of its runs, whatever order they ended in."""
     ordered = sorted(rows, key=lambda row: int(row["run"]))
     names = [*FIRST, *settings, *LAST]
     more = dict.fromkeys(name for row in ordered for name in row if name not in names)
-    return Study(pd.DataFrame(list(map(dict, ordered)), columns=[*names, *more]), settings, total)
+    return Study(pd.DataFrame(list(map(dict, ordered)), columns=[*names, *more]), settings, total, shares)
 
 
 FIRST = ("run",)
 LAST = (
     "seed", "fold", "status", "objective", "bound", "gap", "train_error", "test_error", "depth", "tests", "seconds",
-    "solver", "limit", "certificate", "message",
+    "answered_by", "limit", "certificate", "message",
 )  # fmt: skip

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from threadpoolctl import threadpool_limits
 
+from treeform.engines.checks import not_exact
 from treeform.engines.paths.pairs import Node
 from treeform.engines.paths.search import Search, Stopped
 from treeform.engines.paths.table import Table
 from treeform.engines.task import Engine, EngineOutcome, EngineRun, TreeTask, check_task
-from treeform.errors import SpecError
 from treeform.graph import DecisionGraph
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class PathSearch(Engine):
     )
 
     def answer(self, data: Dataset, task: TreeTask, run: EngineRun) -> EngineOutcome:
-        """Solve `task` on `data`, once for each of its sets of features."""
+        """Solve `task` on `data`; `run` takes its sets of features itself, over one table."""
         return self.run(data, task, run)
 
     def run(self, data: Dataset, task: TreeTask, run: EngineRun) -> EngineOutcome:
@@ -66,11 +66,7 @@ class PathSearch(Engine):
         check_task(data, task)
         reason = reason_against(data, task)
         if reason is not None:
-            raise SpecError(
-                f"{self.name} cannot solve this problem exactly",
-                cause=reason,
-                fix="use fewer thresholds, or tf.CPSAT() or tf.HiGHS()",
-            )
+            raise not_exact(self.name, reason, "use fewer thresholds, or tf.CPSAT() or tf.HiGHS()")
         # One thread: the products are small, and threads that wait for each other take all processors.
         with threadpool_limits(1, user_api="blas"):
             return _Run(data, task, run, self.pairs).outcome()

@@ -1,0 +1,52 @@
+"""Requirements on groups of samples: which groups they are, and how these stand in files and texts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+from treeform.errors import SpecError
+from treeform.language.requirement import Requirement
+from treeform.requirements.groups import Groups, groups_from_json, groups_text
+
+if TYPE_CHECKING:
+    from treeform.data import Dataset
+
+G = TypeVar("G", bound="ByGroups")
+
+
+class ByGroups(Requirement):
+    """A requirement with the parameter ``groups``; without it the problem names the sensitive attribute."""
+
+    groups: Any
+    example: ClassVar[str] = "..."
+    """Its other parameters, in the advice of errors."""
+
+    def _resolved_groups(self, data: Dataset, context: Mapping[str, Any]) -> tuple[Any, Groups]:
+        """What to keep and the groups of `data`: a column's name is right for other rows too, arrays are kept as codes.
+
+        Raises
+        ------
+        SpecError
+            If neither the requirement nor the problem names groups.
+        """
+        groups = context.get("sensitive_features") if self.groups is None else self.groups
+        if groups is None:
+            raise SpecError(
+                f"{self} has no groups",
+                cause="neither the requirement nor the problem names a sensitive attribute",
+                fix=f"write {type(self).__name__}(groups='sex', {self.example}), or pass sensitive_features=...",
+            )
+        resolved = Groups.of(groups, data)
+        return (groups if isinstance(groups, str) else resolved), resolved
+
+    def _groups_part(self) -> list[str]:
+        """The groups as a part of the requirement's text; nothing where the problem names them."""
+        return [] if self.groups is None else [f"groups={groups_text(self.groups)}"]
+
+    @classmethod
+    def from_parameters(cls: type[G], parameters: Mapping[str, Any]) -> G:
+        settings = dict(parameters)
+        if "groups" in settings:
+            settings["groups"] = groups_from_json(settings["groups"])
+        return cls(**settings)
