@@ -6,12 +6,14 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal
 
+from treeform.calls import clear_call
 from treeform.certify.judgement import Judgement, judge
 from treeform.certify.proofs import Proofs
 from treeform.data import Dataset
 from treeform.data.labels import refuse_quantities
 from treeform.data.options import TableOptions
 from treeform.distribute import Distribution
+from treeform.errors import SpecError
 from treeform.language.bounded import closed
 from treeform.language.named import held_or_paid
 from treeform.language.objective import Error, Objective
@@ -117,6 +119,7 @@ class Problem:
 
     # -- composing --------------------------------------------------------------------------------
 
+    @clear_call
     def minimize(self, objective: Any) -> Problem:
         """Set what to minimise: a term, a weighted sum of terms, or text such as ``"error + 2*nodes"``.
 
@@ -137,6 +140,7 @@ class Problem:
     def _bound(self, requirements: Iterable[Requirement], data: Dataset) -> tuple[Requirement, ...]:
         return tuple(closed(r.bind(data, sensitive_features=self._sensitive)) for r in requirements)
 
+    @clear_call
     def add(self, requirements: Requirement | Objective | Iterable[Requirement | Objective]) -> Problem:
         """Add one requirement or several; each is checked against the data at once.
 
@@ -164,6 +168,13 @@ class Problem:
         self.requirements, self._stated = (*self.requirements, *bound), (*self._stated, *held)
         return self
 
+    def __add__(self, requirements: Requirement | Objective | Iterable[Requirement | Objective]) -> Problem:
+        raise SpecError(
+            "a problem and a requirement are not added with +",
+            cause="requirements are added to the problem itself",
+            fix="write problem += requirement, or problem.add(requirement)",
+        )
+
     def __iadd__(self, requirements: Requirement | Objective | Iterable[Requirement | Objective]) -> Problem:
         return self.add(requirements)
 
@@ -182,6 +193,7 @@ class Problem:
 
     # -- verbs --------------------------------------------------------------------------------------
 
+    @clear_call
     def solve(
         self,
         solver: Any = None,
@@ -248,6 +260,7 @@ class Problem:
         )  # fmt: skip
         return Result.of(solve_question(self.question, options))
 
+    @clear_call
     def judge(self, model: Any) -> Judgement:
         """Judge anybody's model: objective, errors, shape, and what it violates of each requirement.
 
@@ -267,6 +280,7 @@ class Problem:
         """
         return judge(self.question, model)
 
+    @clear_call
     def size_table(
         self,
         solver: Any = None,
@@ -312,6 +326,7 @@ class Problem:
             start=start,
         )
 
+    @clear_call
     def pareto(
         self,
         solver: Any = None,
@@ -337,6 +352,7 @@ class Problem:
         """
         return curve(self.question, SolveOptions(solver, formulation, warm_start, time_limit, on_progress))
 
+    @clear_call
     def frontier(
         self,
         solver: Any = None,
@@ -375,6 +391,7 @@ class Problem:
         options = SolveOptions(solver, formulation, warm_start, time_limit, on_progress)
         return trace_frontier(question, axis, options, between=between)
 
+    @clear_call
     def conflict(
         self,
         solver: Any = None,
@@ -400,6 +417,7 @@ class Problem:
         options = SolveOptions(solver, formulation, time_limit=time_limit, on_progress=on_progress)
         return explain_conflict(self.question, options)
 
+    @clear_call
     def near_optimal(
         self,
         solver: Any = None,
@@ -435,6 +453,7 @@ class Problem:
         options = SolveOptions(solver, formulation, time_limit=time_limit, on_progress=on_progress)
         return list_near_optimal(self.question, options, within=within, limit=limit)
 
+    @clear_call
     def explain(self, solver: Any = None, *, formulation: Any = None) -> Explanation:
         """How the problem would reach the solver: route and size of each block. Nothing is solved."""
         return explain_plan(self.question, choose(self.question, SolveOptions(solver, formulation, None)))

@@ -25,6 +25,7 @@ from treeform.graph.export import (
     treelite_model,
 )
 from treeform.graph.graph import FlatGraph
+from treeform.plural import count_of
 
 if TYPE_CHECKING:
     from treeform.data.dataset import Dataset
@@ -391,4 +392,5 @@ class DecisionGraph(FlatGraph):
 
     def __repr__(self) -> str:
         kind = "tree" if self.is_tree else "diagram"
-        return f"<DecisionGraph: {kind}, {self.n_nodes} tests, {self.n_leaves} leaves, depth {self.depth}>"
+        size = f"{count_of(self.n_nodes, 'test')}, {count_of(self.n_leaves, 'leaf')}, depth {self.depth}"
+        return f"<DecisionGraph: {kind}, {size}>"

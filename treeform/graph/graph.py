@@ -31,6 +31,7 @@ from treeform.graph.forms import (
 )
 from treeform.graph.gaps import Arrays, accepting, checked_policy
 from treeform.graph.nodetest import NodeTest, node_tests
+from treeform.plural import count_of
 
 if TYPE_CHECKING:
     from treeform.data.dataset import Dataset
@@ -444,7 +445,7 @@ class FlatGraph:
             )
         if len(self.columns) != data.n_features or len(self.classes) != data.n_classes:
             raise DataError(
-                f"the model has {len(self.columns)} features and {len(self.classes)} classes, "
+                f"the model has {count_of(len(self.columns), 'feature')} and {count_of(len(self.classes), 'class')}, "
                 f"the data {data.n_features} and {data.n_classes}",
                 fix="use the data that the model was made for, encoded in the same way",
             )

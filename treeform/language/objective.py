@@ -48,6 +48,15 @@ class _Arithmetic(ABC):
             return Objective(self.terms)
         return Objective.of(other) + self
 
+    def __sub__(self, other: Any) -> Objective:
+        raise SpecError(
+            "terms of an objective are not subtracted",
+            cause="everything in it is minimised, and what is not wanted has a price above 0",
+            fix="write for example tf.Error() + 2*tf.Nodes()",
+        )
+
+    __rsub__ = __sub__
+
     def __mul__(self, factor: Any) -> Objective:
         number = as_fraction(factor, "a coefficient of the objective")
         return Objective(tuple((number * weight, term) for weight, term in self.terms))

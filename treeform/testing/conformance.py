@@ -19,6 +19,7 @@ from treeform.language.formulation import Formulation
 from treeform.language.ports import derivable
 from treeform.language.question import Question
 from treeform.language.requirement import Requirement
+from treeform.plural import count_of
 from treeform.solve import SolveOptions, SolveResult, Status, misfit
 from treeform.solve import solve as solve_question
 from treeform.testing.brute import all_models, brute_force
@@ -58,7 +59,7 @@ class Report:
 
     def __str__(self) -> str:
         text = (
-            f"{self.subject}: {self.cases} cases ({self.infeasible} infeasible), {self.solves} solves and "
+            f"{self.subject}: {count_of(self.cases, 'case')} ({self.infeasible} infeasible), {self.solves} solves and "
             f"{self.models} single models agree with brute force"
         )
         return text + "".join(f"\n  not applicable: {why}" for why in sorted(self.skipped))

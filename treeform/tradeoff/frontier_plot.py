@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from html import escape
 from itertools import pairwise
 
+from treeform.plural import count_of
+
 WIDTH, HEIGHT = 640, 360
 LEFT, RIGHT, TOP, BOTTOM = 76, 20, 16, 52
 STYLE = (
@@ -69,7 +71,7 @@ def step_plot(steps: Sequence[Step], across: str, up: str, mark: float | None = 
             f"<title>{escape(across)} {value:.6g}: {objective:.6g}</title></circle>"
             for value, objective, proved in steps
         ]
-    what = f"{len(steps)} points, {up} against {across}"
+    what = f"{count_of(len(steps), 'point')}, {up} against {across}"
     return (
         f'<svg class="frontier" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(what)}" '
         f'xmlns="http://www.w3.org/2000/svg"><style>{STYLE}</style>{"".join(parts)}</svg>'
