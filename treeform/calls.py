@@ -13,6 +13,7 @@ from treeform.plural import count_of
 
 P = ParamSpec("P")
 R = TypeVar("R")
+K = TypeVar("K", bound=type)
 _BY_NAME = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 
 
@@ -34,6 +35,14 @@ def clear_call(function: Callable[P, R]) -> Callable[P, R]:
         raise refusal
 
     return called
+
+
+def clear_calls(kind: K) -> K:
+    """A class whose constructor and public methods refuse wrong arguments as `clear_call` says."""
+    for name, made in list(vars(kind).items()):
+        if inspect.isfunction(made) and (name == "__init__" or not name.startswith("_")):
+            setattr(kind, name, clear_call(made))
+    return kind
 
 
 @functools.cache

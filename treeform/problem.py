@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal
 
-from treeform.calls import clear_call
+from treeform.calls import clear_calls
 from treeform.certify.judgement import Judgement, judge
 from treeform.certify.proofs import Proofs
 from treeform.data import Dataset
@@ -40,6 +40,7 @@ from treeform.tradeoff.size_table import SizeTable
 from treeform.tradeoff.tracing import trace_frontier
 
 
+@clear_calls
 class Problem:
     """A learning problem, stated once and solved by any formulation and solver.
 
@@ -58,8 +59,7 @@ class Problem:
     categorical : str or sequence of str, optional
         Columns whose values are levels, whatever they look like.
     missing : {"value", "error"}, default "value"
-        A missing value is a value: each test on its column sends it left or right, whichever is better, and "is
-        missing" is a test, too. ``"error"`` refuses missing values.
+        Missing values go left or right, whichever is better, and "is missing" is a test. ``"error"`` refuses them.
     dates : {None, "days"}, default None
         None refuses dates; ``"days"`` makes them days since 1970-01-01, and rules show dates.
     abstain : str, optional
@@ -73,7 +73,7 @@ class Problem:
     DataError
         If the table, the target or the weights cannot be used; the message names the row or column.
     SpecError
-        If the shape is not possible.
+        If the shape is not possible, or an argument is missing or unknown.
 
     Examples
     --------
@@ -119,7 +119,6 @@ class Problem:
 
     # -- composing --------------------------------------------------------------------------------
 
-    @clear_call
     def minimize(self, objective: Any) -> Problem:
         """Set what to minimise: a term, a weighted sum of terms, or text such as ``"error + 2*nodes"``.
 
@@ -140,7 +139,6 @@ class Problem:
     def _bound(self, requirements: Iterable[Requirement], data: Dataset) -> tuple[Requirement, ...]:
         return tuple(closed(r.bind(data, sensitive_features=self._sensitive)) for r in requirements)
 
-    @clear_call
     def add(self, requirements: Requirement | Objective | Iterable[Requirement | Objective]) -> Problem:
         """Add one requirement or several; each is checked against the data at once.
 
@@ -169,11 +167,7 @@ class Problem:
         return self
 
     def __add__(self, requirements: Requirement | Objective | Iterable[Requirement | Objective]) -> Problem:
-        raise SpecError(
-            "a problem and a requirement are not added with +",
-            cause="requirements are added to the problem itself",
-            fix="write problem += requirement, or problem.add(requirement)",
-        )
+        raise SpecError("requirements are not added with +", fix="write problem += requirement")
 
     def __iadd__(self, requirements: Requirement | Objective | Iterable[Requirement | Objective]) -> Problem:
         return self.add(requirements)
@@ -193,7 +187,6 @@ class Problem:
 
     # -- verbs --------------------------------------------------------------------------------------
 
-    @clear_call
     def solve(
         self,
         solver: Any = None,
@@ -260,7 +253,6 @@ class Problem:
         )  # fmt: skip
         return Result.of(solve_question(self.question, options))
 
-    @clear_call
     def judge(self, model: Any) -> Judgement:
         """Judge anybody's model: objective, errors, shape, and what it violates of each requirement.
 
@@ -280,7 +272,6 @@ class Problem:
         """
         return judge(self.question, model)
 
-    @clear_call
     def size_table(
         self,
         solver: Any = None,
@@ -326,7 +317,6 @@ class Problem:
             start=start,
         )
 
-    @clear_call
     def pareto(
         self,
         solver: Any = None,
@@ -352,7 +342,6 @@ class Problem:
         """
         return curve(self.question, SolveOptions(solver, formulation, warm_start, time_limit, on_progress))
 
-    @clear_call
     def frontier(
         self,
         solver: Any = None,
@@ -391,7 +380,6 @@ class Problem:
         options = SolveOptions(solver, formulation, warm_start, time_limit, on_progress)
         return trace_frontier(question, axis, options, between=between)
 
-    @clear_call
     def conflict(
         self,
         solver: Any = None,
@@ -417,7 +405,6 @@ class Problem:
         options = SolveOptions(solver, formulation, time_limit=time_limit, on_progress=on_progress)
         return explain_conflict(self.question, options)
 
-    @clear_call
     def near_optimal(
         self,
         solver: Any = None,
@@ -453,7 +440,6 @@ class Problem:
         options = SolveOptions(solver, formulation, time_limit=time_limit, on_progress=on_progress)
         return list_near_optimal(self.question, options, within=within, limit=limit)
 
-    @clear_call
     def explain(self, solver: Any = None, *, formulation: Any = None) -> Explanation:
         """How the problem would reach the solver: route and size of each block. Nothing is solved."""
         return explain_plan(self.question, choose(self.question, SolveOptions(solver, formulation, None)))

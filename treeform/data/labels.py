@@ -49,7 +49,7 @@ def encode_labels(
         raise DataError(
             f"the table has {count_of(n_rows, 'row')}, the target has {len(labels)}",
             fix="pass one label for each row"
-            + (f", or the column's name alone: {labels[0]!r}" if len(labels) == 1 else ""),
+            + (f", or the column's name alone: {str(labels[0])!r}" if len(labels) == 1 else ""),
         )
     _refuse_missing(labels)
     if labels.dtype.kind in _NATIVE_KINDS:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from treeform.calls import clear_call
 from treeform.data.columns import Column
 from treeform.data.encode import Encoder
 from treeform.data.unseen import Unseen
@@ -136,16 +137,15 @@ class FlatGraph:
         return cls._with_meaning({**arrays, "forms": forms, "values": values}, data)
 
     @classmethod
+    @clear_call
     def from_sklearn(cls, tree: Any, data: Dataset) -> Self:
         """Make a graph from a fitted ``sklearn.tree.DecisionTreeClassifier`` or ``DecisionTreeRegressor``.
 
-        It decides every row of doubles as the tree does, which rounds values to single precision. Judge it with
-        requirements, or give it to ``Problem.solve`` as ``warm_start``.
+        It decides every row of doubles alike. Judge it, or give it to ``Problem.solve`` as ``warm_start``.
 
         Parameters
         ----------
-        tree : DecisionTreeClassifier or DecisionTreeRegressor
-            Fitted on ``data.X``, or on a table whose columns are these features.
+        tree : DecisionTreeClassifier or DecisionTreeRegressor, fitted on ``data.X``
         data : Dataset
 
         Raises

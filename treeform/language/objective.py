@@ -20,6 +20,7 @@ from treeform.errors import SpecError, did_you_mean
 from treeform.extensions import OBJECTIVES, extensions, find
 from treeform.language.numbers import as_fraction
 from treeform.language.objective_text import terms_in
+from treeform.language.subtraction import NotSubtracted
 from treeform.model import Expr, Model, constant
 from treeform.shape import Tree
 
@@ -33,7 +34,7 @@ LARGEST = 2**53
 """Solvers hold objectives in float64: whole numbers up to here are exact."""
 
 
-class _Arithmetic(ABC):
+class _Arithmetic(NotSubtracted, ABC):
     """``+`` and ``*`` shared by terms and sums of terms."""
 
     @property
@@ -47,15 +48,6 @@ class _Arithmetic(ABC):
         if isinstance(other, int) and other == 0:  # sum([...]) starts from 0
             return Objective(self.terms)
         return Objective.of(other) + self
-
-    def __sub__(self, other: Any) -> Objective:
-        raise SpecError(
-            "terms of an objective are not subtracted",
-            cause="everything in it is minimised, and what is not wanted has a price above 0",
-            fix="write for example tf.Error() + 2*tf.Nodes()",
-        )
-
-    __rsub__ = __sub__
 
     def __mul__(self, factor: Any) -> Objective:
         number = as_fraction(factor, "a coefficient of the objective")

@@ -115,6 +115,8 @@ def check_requirement(
     >>> print(tf.testing.check_requirement(tf.MaxNodes(2), ["odd"], ["cp-sat"], cases=2, models=5))
     max_nodes:2: 2 cases (0 infeasible), 2 solves and 10 single models agree with brute force
     """
+    if not isinstance(requirement, Requirement):
+        raise SpecError(f"{requirement!r} is no requirement", fix="pass for example tf.MaxNodes(2)")
     report = Report(str(requirement))
     solvers = _backends(backends)
     first = sum(map(ord, str(requirement)))  # so that a shape does not always meet the same solver
