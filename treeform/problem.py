@@ -63,8 +63,7 @@ class Problem:
     dates : {None, "days"}, default None
         None refuses dates; ``"days"`` makes them days since 1970-01-01, and rules show dates.
     abstain : str, optional
-        A label for leaves that decide nothing, such as ``"ask"``: one more class, which no row has. `AbstainCost`
-        prices it, `MinCoverage` bounds it; everything else counts it as a wrong prediction.
+        A label for leaves that decide nothing, one more class. `AbstainCost` prices it, `MinCoverage` bounds it.
     sensitive_features : array of shape (n,), optional
         Groups for fairness requirements that name none themselves.
 

@@ -139,9 +139,7 @@ class FlatGraph:
     @classmethod
     @clear_call
     def from_sklearn(cls, tree: Any, data: Dataset) -> Self:
-        """Make a graph from a fitted ``sklearn.tree.DecisionTreeClassifier`` or ``DecisionTreeRegressor``.
-
-        It decides every row of doubles alike. Judge it, or give it to ``Problem.solve`` as ``warm_start``.
+        """Make a graph that decides all rows of doubles as a tree of scikit-learn; for `judge`, or as ``warm_start``.
 
         Parameters
         ----------
@@ -151,7 +149,7 @@ class FlatGraph:
         Raises
         ------
         SpecError
-            If it is no fitted tree, or was fitted on other columns or classes.
+            If it is no fitted tree, or one of other columns or classes.
         """
         return cls._with_meaning(from_sklearn.arrays_of(tree, data), data)
 
