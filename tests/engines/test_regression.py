@@ -129,7 +129,7 @@ def test_too_many_digits_are_refused_with_a_grid() -> None:
         (lambda p: p.solve(formulation="odd"), "odd cannot state squared_error"),
         (lambda p: p.solve(warm_start=tf.ConTree()), "warm start"),
         (lambda p: p.add(tf.OncePerPath()).solve(), "cannot be required"),
-        (lambda p: p.size_table(), "size table cannot be had"),
+        (lambda p: p.near_optimal(), "list of near-optimal models cannot be had"),
     ],
 )  # fmt: skip
 def test_refusals(change, words: str) -> None:

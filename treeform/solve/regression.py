@@ -126,6 +126,6 @@ def refuse_regression(question: Question, what: str) -> None:
     if question.objective.is_regression:
         raise SpecError(
             f"{what} cannot be had under {question.objective}",
-            cause="it is made from counts of misclassified samples",
-            fix="solve for single prices or bounds, such as squared_error + 2*nodes, or tf.MaxNodes(5)",
+            cause="models are listed by counts of misclassified samples",
+            fix="problem.pareto(), problem.frontier(over=...) and result.prices() take regression problems",
         )
