@@ -13,7 +13,6 @@ from treeform.data import Dataset
 from treeform.data.labels import refuse_quantities
 from treeform.data.options import TableOptions
 from treeform.distribute import Distribution
-from treeform.errors import SpecError
 from treeform.language.bounded import closed
 from treeform.language.named import held_or_paid
 from treeform.language.objective import Error, Objective
@@ -168,9 +167,6 @@ class Problem:
             self.minimize(self.objective + paid)
         self.requirements, self._stated = (*self.requirements, *bound), (*self._stated, *held)
         return self
-
-    def __add__(self, requirements: Requirement | Objective | Iterable[Requirement | Objective]) -> Problem:
-        raise SpecError("requirements are not added with +", fix="write problem += requirement")
 
     def __iadd__(self, requirements: Requirement | Objective | Iterable[Requirement | Objective]) -> Problem:
         return self.add(requirements)

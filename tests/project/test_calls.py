@@ -51,7 +51,6 @@ def test_wrong_arguments(call, what, fix):
         (lambda: tf.Problem(None, [0, 1], shape="tree:1"), "X is None", "DataFrame"),
         (lambda: tf.Problem({"a": [1, 2]}, [0, 1], shape="tree:1"), "mapping", "pandas.DataFrame(X)"),
         (lambda: tf.Problem(TABLE, ["y"], shape="tree:1"), "the target has 1", "the column's name alone: 'y'"),
-        (lambda: problem() + tf.MaxNodes(1), "not added with +", "problem +="),
         (lambda: tf.Error() - tf.Nodes(), "not subtracted", "2*tf.Nodes()"),
         (lambda: 3 - tf.Nodes(), "not subtracted", "2*tf.Nodes()"),
         (lambda: problem().solve(warm_start="contre"), "no solver 'contre'", "'contree'"),

@@ -1,8 +1,7 @@
 """Objectives: weighted sums of a few terms, with exact coefficients.
 
-``2 * Error() + Fraction(1, 2) * Nodes()`` is an :class:`Objective`. It has the two faces of a requirement:
-``evaluate`` gives the exact value of a finished model, ``build`` an expression with whole coefficients that
-is ``scale`` times that value, so that a solver's objective is an integer at every model.
+``2 * Error() + Fraction(1, 2) * Nodes()`` is an :class:`Objective`: ``evaluate`` gives the exact value of a model, and
+``build`` an expression with whole coefficients that is ``scale`` times that value, an integer at every model.
 """
 
 from __future__ import annotations

@@ -201,8 +201,7 @@ class SizeTableSearch:
 
     def _progress_of_row(self, m: int) -> Callable[[Progress], None] | None:
         """Progress of one number of tests, with the seconds of the whole table; None without a callback."""
-        on_progress = self.on_progress
-        if on_progress is None:
+        if (on_progress := self.on_progress) is None:
             return None
         parts = self._proved()
         return lambda p: on_progress(self.budget.progress_of(p, f"at most {count_of(m, 'test')}", parts))
