@@ -32,16 +32,18 @@ class Fold:
     test: NDArray[np.int64] | None = None
 
 
-def folds_of(cv: Any, seeds: Sequence[int], y: NDArray[Any]) -> list[Fold]:
+def folds_of(cv: Any, seeds: Sequence[int], y: NDArray[Any], stratified: bool = True) -> list[Fold]:
     """The folds of a study.
 
     Parameters
     ----------
     cv : None, int, or splitter of scikit-learn
-        A number means stratified folds, drawn anew with each seed; a splitter is used as it is.
+        A number means folds drawn anew with each seed; a splitter is used as it is.
     seeds : sequence of int
     y : (n,) array
-        Labels.
+        Labels, or values.
+    stratified : bool
+        Whether each fold has its share of every label.
 
     Raises
     ------
@@ -50,11 +52,13 @@ def folds_of(cv: Any, seeds: Sequence[int], y: NDArray[Any]) -> list[Fold]:
     """
     if cv is None:
         return [Fold()]
-    from sklearn.model_selection import StratifiedKFold
+    from sklearn.model_selection import KFold, StratifiedKFold
+
+    kind = StratifiedKFold if stratified else KFold
 
     if isinstance(cv, int) and not isinstance(cv, bool) and cv >= 2:
         drawn: list[tuple[int | None, Any]] = [
-            (seed, StratifiedKFold(cv, shuffle=True, random_state=seed)) for seed in seeds
+            (seed, kind(cv, shuffle=True, random_state=seed)) for seed in seeds
         ]
     elif hasattr(cv, "split"):
         drawn = [(None, cv)]

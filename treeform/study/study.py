@@ -38,7 +38,8 @@ class Study(Printed):
     table : DataFrame
         One row for each run that ended, in the order of the grid: ``run``, the settings, ``seed`` and ``fold``,
         ``status`` ("optimal", "feasible", "infeasible", "unknown" or "error"), ``objective``, ``bound``, ``gap``,
-        ``train_error`` and ``test_error`` (shares of the weight), ``depth``, ``tests``, ``seconds``, ``solver``,
+        ``train_error`` and ``test_error`` (shares of the weight; mean losses in regression),
+        ``depth``, ``tests``, ``seconds``, ``solver``,
         ``limit``, ``certificate`` (a file in the folder of the study), ``message`` (of an error), and ``held_out NAME``
         for each requirement: what its model lacks of it on the rows held out.
     settings : tuple of str

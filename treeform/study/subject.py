@@ -20,11 +20,13 @@ from treeform.language.component import parameters_of
 from treeform.language.named import named, with_parameters
 from treeform.language.objective import Nodes, Objective
 from treeform.language.requirement import Requirement
+from treeform.objectives import SquaredError
 from treeform.problem import Problem
 from treeform.requirements.groups import Groups
 from treeform.result import Result
 from treeform.solve.choice import choose
 from treeform.solve.options import SolveOptions
+from treeform.solve.regression_part import loss_of
 from treeform.solve.verification import verify
 from treeform.study.folds import Fold
 
@@ -47,7 +49,12 @@ class Subject(ABC):
     @property
     @abstractmethod
     def labels(self) -> NDArray[Any]:
-        """(n,) the labels of all rows, for drawing folds."""
+        """(n,) the labels of all rows, for drawing folds; quantities where it is a regression problem."""
+
+    @property
+    @abstractmethod
+    def is_regression(self) -> bool:
+        """Whether the labels are quantities."""
 
     @abstractmethod
     def check(self, settings: Mapping[str, Any], fold: Fold) -> None:
@@ -77,7 +84,11 @@ class ProblemSubject(Subject):
 
     @property
     def labels(self) -> NDArray[Any]:
-        return self.problem.data.classes[self.problem.data.y]
+        return _targets(self.problem.data)
+
+    @property
+    def is_regression(self) -> bool:
+        return self.problem.data.quantity is not None
 
     def identity(self) -> str:
         stated = [requirement.to_json() for requirement in self.problem.requirements]
@@ -160,6 +171,12 @@ class EstimatorSubject(Subject):
     def labels(self) -> NDArray[Any]:
         return self.y
 
+    @property
+    def is_regression(self) -> bool:
+        from sklearn.base import is_regressor
+
+        return bool(is_regressor(self.estimator))
+
     def identity(self) -> str:
         from joblib import hash as joblib_hash
 
@@ -190,8 +207,12 @@ class EstimatorSubject(Subject):
         result = estimator.result_
         if fold.test is None:
             return Answer(result, None, {})
-        wrong = estimator.predict(_safe_indexing(self.X, fold.test)) != self.y[fold.test]
-        return Answer(result, float(np.mean(wrong)), {})
+        predicted, targets = estimator.predict(_safe_indexing(self.X, fold.test)), self.y[fold.test]
+        if self.is_regression:
+            distance = np.abs(predicted - targets)
+            squared = estimator.loss == SquaredError.name
+            return Answer(result, float(np.mean(distance**2 if squared else distance)), {})
+        return Answer(result, float(np.mean(predicted != targets)), {})
 
 
 def subject_of(what: Any, X: Any, y: Any) -> Subject:
@@ -219,7 +240,15 @@ def _rows(data: Dataset, rows: NDArray[np.int64]) -> Dataset:
     """Some of the rows as a data set of its own, read as the whole was."""
     X, y, weights = _table(data, rows)
     names = None if data.frame is not None else data.table.names
-    return Dataset.from_user(X, y, weights, feature_names=names, exclude=data.exclude, options=data.options)
+    return Dataset.from_user(
+        X,
+        y,
+        weights,
+        feature_names=names,
+        exclude=data.exclude,
+        options=data.options,
+        allow_quantities=data.quantity is not None,
+    )
 
 
 def _table(data: Dataset, rows: NDArray[np.int64]) -> tuple[Any, NDArray[Any], Any]:
@@ -231,18 +260,32 @@ def _table(data: Dataset, rows: NDArray[np.int64]) -> tuple[Any, NDArray[Any], A
     weights: Any = data.weights[rows]
     if data.weight_unit != 1:
         weights = np.array([float(int(w) * data.weight_unit) for w in weights])
-    return X, data.classes[data.y[rows]], weights
+    return X, _targets(data)[rows], weights
+
+
+def _targets(data: Dataset) -> NDArray[Any]:
+    """(n,) labels, or quantities as the nearest doubles."""
+    return data.classes[data.y] if data.quantity is None else data.quantity.values
+
+
+def error_of(objective: Objective, graph: DecisionGraph, data: Dataset) -> Fraction:
+    """The share of the weight that a model gets wrong; under losses of regression, the mean loss."""
+    if objective.is_regression:
+        _, loss = loss_of(objective)
+        return loss.evaluate(graph, data) / (data.total_weight * data.weight_unit)
+    wrong = graph.predict_codes(data.X) != data.y
+    return Fraction(int(data.weights[wrong].sum()), data.total_weight)
 
 
 def _held_out(problem: Problem, result: Result, data: Dataset, rows: NDArray[np.int64]) -> Answer:
-    """The share of wrong weight on the rows held out, and what each requirement lacks there."""
+    """The error on the rows held out, and what each requirement lacks there."""
     graph = result.graph
     assert graph is not None
     assert graph.encoder is not None
     X, y, weights = _table(data, rows)
-    test = Dataset.for_model(graph.encoder, graph.classes, X, y, weights)
-    wrong = graph.predict_codes(test.X) != test.y
-    error = Fraction(int(test.weights[wrong].sum()), test.total_weight)
+    classes = None if graph.is_regression else graph.classes
+    test = Dataset.for_model(graph.encoder, classes, X, y, weights)
+    error = error_of(problem.objective, graph, test)
     violations: dict[str, float | None] = {}
     for name, requirement in named(problem.requirements).items():
         try:

@@ -17,7 +17,7 @@ from treeform.study.folds import Fold, folds_of
 from treeform.study.grid import combinations
 from treeform.study.journal import Journal, key_of
 from treeform.study.study import Study, StudyProgress, study_of
-from treeform.study.subject import Answer, Subject, subject_of
+from treeform.study.subject import Answer, Subject, error_of, subject_of
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ def sweep(
     """
     what = subject_of(subject, X, y)
     points = combinations(grid)
-    folds = folds_of(cv, seeds, what.labels)
+    folds = folds_of(cv, seeds, what.labels, not what.is_regression)
     for settings in points:
         what.check(settings, folds[0])
     if workers is not None and (not isinstance(workers, int) or isinstance(workers, bool) or workers < 1):
@@ -180,8 +180,7 @@ def _facts(answer: Answer) -> dict[str, Any]:
     graph, question = result.graph, result.question
     wrong = None
     if graph is not None and question is not None:
-        data = question.data
-        wrong = float(data.weights[graph.predict_codes(data.X) != data.y].sum() / data.total_weight)
+        wrong = float(error_of(question.objective, graph, question.data))
     return {
         "status": result.status.value,
         "objective": _plain(result.objective),
