@@ -72,8 +72,8 @@ def test_a_test_on_one_of_them_is_said(table):
 def test_a_name_that_is_none(table):
     frame, y = table
     problem = tf.Problem(frame, y, shape=tf.Tree(1))
-    for wrong in (["sex", "twon"], "sex & twon"):
-        with pytest.raises(DataError, match="no column 'twon'"):
+    for wrong in (["sex", "twn"], "sex & twn"):
+        with pytest.raises(DataError, match="no column 'twn'"):
             problem += tf.StatisticalParity(wrong, difference="0.1")
     both = frame.assign(**{"sex & town": ["a", "b"] * 30})
     assert Groups.of("sex & town", tf.Problem(both, y, shape=tf.Tree(1)).data).labels == ("a", "b")
