@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
@@ -114,6 +115,12 @@ def statements(body: CertificatePart, question: Question, graph: DecisionGraph |
     return rows + _of_model(body.answer, question, graph)
 
 
+def _target(part: dict[str, Any]) -> dict[str, Any]:
+    """What is stated of a quantity, but for the reason in brackets why it was rounded: here its grid is asked for."""
+    note = part.get("rounded")
+    return part if note is None else {**part, "rounded": re.sub(r" \([^()]*\)", "", note, count=1)}
+
+
 def _head(body: CertificatePart, question: Question) -> list[CheckRow]:
     """The description of data and problem; only what deviates makes a row."""
     data, stated = question.data, body.data
@@ -121,8 +128,8 @@ def _head(body: CertificatePart, question: Question) -> list[CheckRow]:
         "number of samples": stated.n_samples == data.n_samples,
         "features": stated.features == [column.name for column in data.columns],
         "classes": stated.classes == [str(label) for label in data.classes],
-        "target": ({} if stated.quantity is None else stated.quantity.model_dump())
-        == quantity_part(data).get("quantity", {}),
+        "target": _target({} if stated.quantity is None else stated.quantity.model_dump())
+        == _target(quantity_part(data).get("quantity", {})),
         "weights": stated.weighted == bool((data.weights != 1).any()),
         "requirements": [part.label for part in body.problem.requirements] == list(question.labels),
     }
