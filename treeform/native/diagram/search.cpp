@@ -66,8 +66,19 @@ Cost Search::quick_bound(int tests, Cost need) {
 /// A lower bound for what happens to the points of a node of that layer, if `budget` tests are left below it.
 Cost Search::bound(const Set& x, int layer, int budget, Cost need) {
     if (!settings_.use_trees) return 0;
-    if (settings_.is_tree) return trees_.bound(x.data(), depth_ - layer, 1 + budget, need, work_);
-    return trees_.bound_unrolled(x.data(), layer, budget, need, work_);
+    const Cost few = in_.view.classes > 2 ? least_of_classes(x, 1 + budget) : 0;
+    if (few >= need) return few;
+    const Cost tree = settings_.is_tree ? trees_.bound(x.data(), depth_ - layer, 1 + budget, need, work_)
+                                        : trees_.bound_unrolled(x.data(), layer, budget, need, work_);
+    return std::max(few, tree);
+}
+
+/// So many tests have twice as many arcs, and each of them but the first takes an arc: one more than there are tests
+/// are left for terminals, so that no more classes are predicted. T knows this of trees alone, whose tests it does
+/// not count but along a path.
+Cost Search::least_of_classes(const Set& x, int tests) const {
+    in_.leaf(x.data());
+    return in_.few_classes(x.data(), std::int64_t{tests} + 1);
 }
 
 Answer Search::state(int layer, int budget, Cost need) {

@@ -41,6 +41,8 @@ public:
     /// A lower bound of that cost from trees alone, after a small part of the work that bounds may take; at least
     /// `need` if it was found in time and is no less.
     Cost quick_bound(int tests, Cost need);
+    /// What predicting few enough classes costs on the points, for a diagram of at most `tests` tests.
+    Cost least_of_classes(const Set& x, int tests) const;
     std::size_t bytes() const { return known_bytes_ + old_bytes_; }
 
 private:

@@ -38,6 +38,7 @@ public:
         FlatDiagram constant = flatten(in, nullptr, cost);
         submit(0, cost, &constant);
         out.lower[0] = cost;
+        for (int k = 1; k <= most; ++k) out.lower[k] = std::max(out.lower[k], search_.least_of_classes(in.all, k));
         for (int k = 0; k <= most && k < int(settings.refuted.size()); ++k)
             for (int j = k; j >= 0; --j) out.lower[j] = std::max(out.lower[j], settings.refuted[k] - in.offset);
     }
