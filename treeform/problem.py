@@ -25,7 +25,7 @@ from treeform.solve import solve as solve_question
 from treeform.solve.choice import choose
 from treeform.solve.explain import Explanation, explain_plan
 from treeform.solve.options import SolveOptions
-from treeform.solve.regression import check_regression
+from treeform.solve.regression import check_regression, whole_values
 from treeform.tradeoff.axis import find_axis
 from treeform.tradeoff.conflict import Conflict
 from treeform.tradeoff.explain_conflict import explain_conflict
@@ -130,12 +130,16 @@ class Problem:
         chosen = stated.bind(data, sensitive_features=self._sensitive)
         chosen.check(data, self.shape)
         check_regression(chosen, self.requirements)
-        held = self.requirements if data is self.data else self._bound(self._stated, data)
+        same = data is self.data and whole_values(chosen) == whole_values(self.objective)
+        held = self.requirements if same else self._bound(self._stated, data, chosen)
         self.objective, self.data, self.requirements = chosen, data, held
         return self
 
-    def _bound(self, requirements: Iterable[Requirement], data: Dataset) -> tuple[Requirement, ...]:
-        return tuple(closed(r.bind(data, sensitive_features=self._sensitive)) for r in requirements)
+    def _bound(
+        self, requirements: Iterable[Requirement], data: Dataset, objective: Objective
+    ) -> tuple[Requirement, ...]:
+        known = {"sensitive_features": self._sensitive, "whole_values": whole_values(objective)}
+        return tuple(closed(r.bind(data, **known)) for r in requirements)
 
     def add(self, requirements: Requirement | Objective | Iterable[Requirement | Objective]) -> Problem:
         """Add one requirement or several; each is checked against the data at once.
@@ -153,7 +157,7 @@ class Problem:
         many = held_or_paid(requirements)
         held = [one for one in many if isinstance(one, Requirement)]
         check_regression(self.objective, many)
-        bound = self._bound(held, self.data)
+        bound = self._bound(held, self.data, self.objective)
         for requirement in bound:
             refusal = requirement.refusal(self.data, self.shape)
             if refusal is not None:

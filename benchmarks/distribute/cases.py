@@ -53,7 +53,7 @@ def record(engine: Any, data: Dataset, task: TreeTask, callers: int = 1) -> Reco
     def ask(question: Any) -> Any:
         with lock:
             before = time.process_time()
-            reply = evaluator.evaluate(question, lambda: False)
+            reply = evaluator.evaluate(question, lambda: (False, None))
             key = np.asarray(question).tobytes()
             seconds[key], replies[key] = time.process_time() - before, reply
             return reply

@@ -22,7 +22,6 @@ from benchmarks.harness import Figures, Rows, Shown, table
 from treeform.distribute.worker import Work
 from treeform.distribute.worker_pool import started
 from treeform.engines import EngineRun, TreeTask
-from treeform.engines.binary.distributed import AHEAD
 
 
 def round_trip(case: str, executor: str) -> float:
@@ -98,7 +97,7 @@ def main(
     numbers = [int(number) for number in workers.split(",")]
     for case in cases.split(","):
         contree = case.startswith("contree")
-        for flight in map(int, ahead.split(",")) if contree else (AHEAD,):
+        for flight in map(int, ahead.split(",")) if contree else (0,):
             settings = {"ahead": flight} if contree else {}
             missing = [n for n in numbers if figures.find(case=case, ahead=flight, workers=n) is None]
             if missing:

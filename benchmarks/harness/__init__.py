@@ -4,6 +4,7 @@ from benchmarks.harness.child import Ended, in_child
 from benchmarks.harness.clock import repeated, user_seconds
 from benchmarks.harness.data import folder_of, named, read_set
 from benchmarks.harness.figures import Figures
+from benchmarks.harness.forked import in_fork
 from benchmarks.harness.session import ROOT, SESSION
 from benchmarks.harness.tables import Frame, Rows, Shown, table
 from benchmarks.harness.threads import one_and_two
@@ -18,6 +19,7 @@ __all__ = [
     "Shown",
     "folder_of",
     "in_child",
+    "in_fork",
     "named",
     "one_and_two",
     "read_set",

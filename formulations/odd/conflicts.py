@@ -11,7 +11,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from treeform.formulations.odd.hulls import Bools, Floats, Hulls, Ints, silent
+from treeform.formulations.odd.hulls import Bools, Floats, Hulls, Ints
+from treeform.linear_programs import LinearProgram
 
 WORK = 8 * 10**6
 """Entries of the tables of points, over all linear programs of a covering: one to four seconds."""
@@ -36,12 +37,7 @@ def binding(hulls: Hulls, weight: Floats, margin: float, most: int = WORK) -> It
 
     Each is given as soon as it is found, so that the caller can end the search.
     """
-    import highspy
-
-    master = silent(highspy)
-    nothing = np.array([], dtype=np.int32), np.array([], dtype=float)
-    for one in weight.tolist():
-        master.addCol(one, 0.0, 1.0, 0, *nothing)
+    master = LinearProgram(np.zeros((0, hulls.n)), np.zeros(0), np.zeros(0))
     given_up = np.zeros(hulls.n)
     work = 0
     while work < most:
@@ -52,12 +48,14 @@ def binding(hulls: Hulls, weight: Floats, margin: float, most: int = WORK) -> It
                 break
             yield found
             violated = True
-            master.addRow(1.0, np.inf, len(found), found.astype(np.int32), np.ones(len(found)))
+            master.add_row(found, 1.0, np.inf)
         work += hulls.unit.size
         if not violated:
             return
-        master.run()
-        given_up = np.clip(np.asarray(master.getSolution().col_value), 0.0, 1.0)
+        solution = master.solve(weight, np.zeros(hulls.n), np.ones(hulls.n))
+        if solution is None:
+            return
+        given_up = np.clip(solution.x, 0.0, 1.0)
 
 
 def separable(hulls: Hulls, alive: Bools, weight: Floats, margin: float) -> Bools | None:

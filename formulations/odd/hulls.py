@@ -8,10 +8,10 @@ when points are left out or get other costs.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
+
+from treeform.linear_programs import LinearProgram
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -35,33 +35,14 @@ class Hulls:
     """
 
     def __init__(self, unit: Floats, left: Bools) -> None:
-        import highspy
-
         self.unit, self.left = unit, left
         self.n, self.d = unit.shape
-        self._optimal = highspy.HighsModelStatus.kOptimal
-        self._lp = silent(highspy)
-        self._lp.passModel(self._columns(highspy))
-        self._points = np.arange(self.n, dtype=np.int32)
-        self._gaps = np.arange(self.n, self.n + 2 * self.d, dtype=np.int32)
-
-    def _columns(self, highspy: Any) -> Any:
-        n, d = self.n, self.d
+        d = self.d
         signed = np.where(self.left[:, None], -self.unit, self.unit)
-        mixture = np.column_stack([signed, self.left, ~self.left]).astype(float)
-        gaps = np.hstack([np.eye(d), -np.eye(d)]).T
-        table = np.vstack([mixture, np.hstack([-gaps, np.zeros((2 * d, 2))])])
-        column, row = np.nonzero(table)
-        lp = highspy.HighsLp()
-        lp.num_col_, lp.num_row_ = n + 2 * d, d + 2
-        lp.col_cost_ = np.concatenate([np.zeros(n), np.ones(2 * d)])
-        lp.col_lower_, lp.col_upper_ = np.zeros(n + 2 * d), np.full(n + 2 * d, np.inf)
-        lp.row_lower_ = lp.row_upper_ = np.concatenate([np.zeros(d), np.ones(2)])
-        lp.a_matrix_.format_ = highspy.MatrixFormat.kColwise
-        lp.a_matrix_.start_ = np.searchsorted(column, np.arange(n + 2 * d + 1)).astype(np.int32)
-        lp.a_matrix_.index_ = row.astype(np.int32)
-        lp.a_matrix_.value_ = table[column, row]
-        return lp
+        mixture = np.column_stack([signed, self.left, ~self.left]).astype(float).T
+        gaps = np.vstack([np.hstack([-np.eye(d), np.eye(d)]), np.zeros((2, 2 * d))])
+        sums = np.concatenate([np.zeros(d), np.ones(2)])
+        self._lp = LinearProgram(np.hstack([mixture, gaps]), sums, sums)
 
     def meet(self, alive: Bools, cost: Floats, margin: float) -> Ints | None:
         """A set of living points that no hyperplane separates by ``margin``, where the two hulls meet; else None.
@@ -104,23 +85,14 @@ class Hulls:
 
     def _solve(self, alive: Bools, cost: Floats, gap: float) -> tuple[Floats | None, Floats]:
         """Shares of the points, None without a solution; and the prices of the features: a hyperplane."""
-        self._lp.changeColsCost(self.n, self._points, cost.astype(float))
-        self._lp.changeColsBounds(self.n, self._points, np.zeros(self.n), np.where(alive, np.inf, 0.0))
-        self._lp.changeColsBounds(2 * self.d, self._gaps, np.zeros(2 * self.d), np.full(2 * self.d, gap))
-        self._lp.run()
-        if self._lp.getModelStatus() != self._optimal:
+        gaps = 2 * self.d
+        found = self._lp.solve(
+            np.concatenate([cost, np.ones(gaps)]),
+            np.zeros(self.n + gaps),
+            np.concatenate([np.where(alive, np.inf, 0.0), np.full(gaps, gap)]),
+        )
+        if found is None:
             return None, np.zeros(self.d)
-        solution = self._lp.getSolution()
-        share = np.asarray(solution.col_value[: self.n])
+        share = found.x[: self.n]
         share = np.where(alive & (share > TINY), share, 0.0)
-        return share, -np.asarray(solution.row_dual[: self.d])
-
-
-def silent(highspy: Any) -> Any:
-    """A HiGHS that prints nothing and solves linear programs from their last basis, on one thread."""
-    highs = highspy.Highs()
-    for name, value in (
-        ("output_flag", False), ("log_to_console", False), ("threads", 1), ("presolve", "off"), ("solver", "simplex"),
-    ):  # fmt: skip
-        highs.setOptionValue(name, value)
-    return highs
+        return share, -found.prices[: self.d]

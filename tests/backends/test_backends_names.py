@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 from importlib.metadata import version
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import pytest
 
@@ -14,10 +14,12 @@ import treeform as tf
 from treeform.backends import (
     CPSAT,
     SAT,
+    Backend,
     HiGHS,
     MathOpt,
     MaxSAT,
     Pyomo,
+    Run,
     by_name,
     packages,
     programs,
@@ -166,8 +168,7 @@ def test_every_solver_that_the_tests_need_is_here_in_ci(name: str) -> None:
 
 
 def test_libraries_that_clash_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    versions = {"highspy": "1.15.1", "ortools": "9.15.6755"}
-    monkeypatch.setattr(packages, "installed_version", versions.get)
+    monkeypatch.setattr(packages, "shared_libraries", lambda package: {"libhighs.so.1"})
     found = packages.probe("highspy", "highspy")
     assert found.available
     assert "a process of its own" in str(found.reason)
@@ -178,7 +179,7 @@ def test_libraries_that_clash_are_named(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(packages, "import_module", refuse)
     with pytest.raises(SolverNotAvailable, match="own libhighs"):
         packages.load("highspy", "highs", HiGHS.install)
-    monkeypatch.setitem(versions, "highspy", "1.14.0")
+    monkeypatch.setattr(packages, "shared_libraries", lambda package: {package})
     with pytest.raises(SolverNotAvailable, match="version not found"):
         packages.load("highspy", "highs", HiGHS.install)
 
@@ -186,20 +187,45 @@ def test_libraries_that_clash_are_named(monkeypatch: pytest.MonkeyPatch) -> None
 def test_versions_of_highs_that_are_old_or_unsound(monkeypatch: pytest.MonkeyPatch) -> None:
     number = "1.14.0"
     monkeypatch.setattr(packages, "installed_version", lambda package: number)
-    found = HiGHS.availability()
-    assert found.available
-    assert "cuts off optima" in str(found.reason)
+    for name in ("highs", "pyomo:appsi_highs", "isolated:solver=highs"):
+        with pytest.raises(SolverNotAvailable, match="cuts off optima") as refused:
+            by_name(name)
+        assert "!=1.14" in str(refused.value.fix)
     number = "1.10.0"
     with pytest.raises(SolverNotAvailable, match="too old"):
         HiGHS()
-    number = "1.13.1"
-    assert HiGHS.availability().reason is None
+    number = "1.15.1"
+    assert HiGHS.availability().available
+
+
+def test_shared_libraries_are_read_from_the_lists_of_packages(monkeypatch: pytest.MonkeyPatch) -> None:
+    listed = {
+        "highspy": ["highspy/_core.cpython-311-x86_64-linux-gnu.so", "highspy.libs/libhighs.so.1.15.1"],
+        "ortools": ["ortools/.libs/libhighs.so.1", "ortools/highs.md"],
+        "on a Mac": ["a/libhighs.1.dylib"],
+        "on Windows": ["a/highs.dll"],
+        "conda": None,
+    }
+    monkeypatch.setattr(
+        packages, "files", lambda name: listed[name] and list(map(PurePosixPath, listed[name]))
+    )
+    found = [sorted(packages.shared_libraries.__wrapped__(name)) for name in listed]
+    assert found == [["libhighs.so.1.15.1"], ["libhighs.so.1"], ["libhighs.1.dylib"], ["highs.dll"], []]
+    monkeypatch.undo()
+    assert packages.shared_libraries("no such package") == frozenset()
 
 
 def test_adding_a_solver_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(BUILT_IN[SOLVERS], "enumeration", "treeform.backends.TEMPLATE:Enumeration")  # type: ignore[arg-type]
     assert isinstance(by_name("enumeration"), Enumeration)
     assert "enumeration" in {row.name for row in tf.solvers()}
+
+
+def loaded(backend: Backend) -> None:
+    """Settings are refused when a model is opened, or at the first run where the solver is in another process."""
+    model = Model()
+    model.minimize(model.bool("x", 2).sum())
+    backend.open(model).solve(Run())
 
 
 @pytest.mark.parametrize(
@@ -209,10 +235,10 @@ def test_adding_a_solver_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
         lambda: CPSAT(workers=-2),
         lambda: MathOpt(threads=0),
         lambda: Pyomo(""),
-        lambda: HiGHS(options={"no_such_option": 1}).open(Model()),
-        lambda: HiGHS(options={"mip_rel_gap": "much"}).open(Model()),
-        lambda: CPSAT(options={"no_such_option": 1}).open(Model()),
-        lambda: CPSAT(options={"num_workers": "many"}).open(Model()),
+        lambda: loaded(HiGHS(options={"no_such_option": 1})),
+        lambda: loaded(HiGHS(options={"mip_rel_gap": "much"})),
+        lambda: loaded(CPSAT(options={"no_such_option": 1})),
+        lambda: loaded(CPSAT(options={"num_workers": "many"})),
     ],
 )
 def test_bad_settings(make) -> None:  # type: ignore[no-untyped-def]

@@ -53,17 +53,11 @@ def test_check_and_report(folder: Path) -> None:
     assert again.exit_code == 0, again.output
 
 
-@pytest.mark.parametrize("form", ["python", "javascript", "sql", "json-rules"])
+@pytest.mark.parametrize("form", ["python", "javascript", "sql", "json-rules", "pmml"])
 def test_exports_state_values(folder: Path, form: str) -> None:
     exported = run("export", folder / "m.json", "--to", form)
     value = run("predict", folder / "m.json", folder / "homes.csv").output.splitlines()[1]
     assert exported.exit_code == 0 and value in exported.output
-
-
-@pytest.mark.parametrize("form", ["c", "pmml"])
-def test_exports_refuse_by_name(folder: Path, form: str) -> None:
-    exported = run("export", folder / "m.json", "--to", form)
-    assert exported.exit_code == 2 and "cannot state a regression model" in exported.output
 
 
 def test_a_classifier_is_refused_on_quantities(folder: Path) -> None:

@@ -48,7 +48,7 @@ def test_costs_and_bounds_are_those_of_the_search_alone(seed: int) -> None:
     alone = engine.run(data, task, EngineRun())
     one, three = (shared(engine, data, task, workers) for workers in (1, 3))
     assert (one.upper, one.lower, one.proved) == (alone.upper, alone.lower, True)
-    assert (one.graph, one.counters, one.lower) == (three.graph, three.counters, three.lower)
+    assert (one.graph, one.upper, one.lower) == (three.graph, three.upper, three.lower)
     start = EngineRun(start=alone.graph, upper=None)
     with started("threading", 2, Work(engine, data, task, f"start {seed}")) as pool:
         proved = engine.run_distributed(data, task, start, lambda q: pool.ask(q, lambda: False), 2)
@@ -63,7 +63,7 @@ def test_a_root_test_stopped_early_leaves_a_bound() -> None:
     def ask(question: Any) -> Any:
         nonlocal answers
         answers += 1
-        return None if answers > 3 else evaluator.evaluate(question, lambda: False)
+        return None if answers > 3 else evaluator.evaluate(question, lambda: (False, None))
 
     stopped = engine.run_distributed(data, task, EngineRun(), ask, 1)
     assert alone.upper is not None

@@ -27,6 +27,7 @@ from treeform.cli.app import app
 from treeform.data import Dataset
 from treeform.distribute import worker_pool
 from treeform.distribute.journal import Journal
+from treeform.distribute.notices import FileBoard
 from treeform.distribute.worker import Work, answer, compact
 from treeform.distribute.worker_pool import WorkerPool, started
 from treeform.engines import ConTree, EngineRun, TreeTask
@@ -171,8 +172,9 @@ def test_messages_are_small() -> None:
     work, sizes = Work(ConTree(), data, TreeTask(3), "wide"), []
 
     def ask(question: Any) -> Any:
-        found = answer(work, work.key, "/nowhere/at/all/goes-on", compact(question))
-        sent = pickle.dumps((answer, "/nowhere/at/all/goes-on", work.key, compact(question)))
+        board = FileBoard("/nowhere/at/all/goes-on")
+        found = answer(work, work.key, None, compact(question))
+        sent = pickle.dumps((answer, board, work.key, compact(question)))
         sizes.append((len(sent), len(pickle.dumps(found))))
         return None if found is None or len(sizes) > 2 else found[0].astype(np.int64)
 

@@ -196,6 +196,18 @@ def test_the_bound_of_the_multipliers_is_told_before_anything_is_listed():
     assert any(free.upper <= lower < answer.upper for lower in bounds)
 
 
+def test_a_deep_search_has_a_bound_before_its_multipliers_are_placed():
+    seen = []
+    problem = continuous(3, 150, ties=12, depth=4, difference="0.02")
+    answer = run(
+        problem,
+        tf.ContinuousTotals(),
+        on_incumbent=lambda seconds, upper, lower, graph: seen.append((upper, lower)),
+    )
+    early = [lower for upper, lower in seen if 0 < lower and upper > answer.upper]
+    assert answer.proved and early and early[0] <= answer.upper / 2 + 1
+
+
 def test_the_answer_does_not_depend_on_the_number_of_threads():
     for seed, depth in ((0, 2), (1, 3), (2, 3), (3, 4)):
         problem = continuous(seed, 150, ties=None if seed < 2 else 12, depth=depth, difference="0.02")

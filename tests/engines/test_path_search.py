@@ -56,6 +56,29 @@ def test_several_rules_at_once(draw):
             assert str(result.status) == ("infeasible" if best is None else "optimal")
 
 
+def test_three_layers(draw):
+    names = ["a", "b", "c"]
+    for seed in draw(range(60), 3):
+        rng = np.random.default_rng(seed)
+        table = pd.DataFrame(rng.integers(0, [3, 2, 2], (7, 3)), columns=names)
+        price = {name: int(rng.integers(1, 4)) for name in names}
+        pool = [
+            tf.MaxTestsPerPath(names[:2], int(rng.integers(1, 3))),
+            tf.OncePerPath(),
+            tf.FeatureCost(price, at_most=int(rng.integers(2, 7)), per_path=True),
+            tf.Interaction([names[:2], names[1:]]),
+            tf.Below("a", above="b"),
+            tf.MinSupport(2),
+        ]
+        problem = tf.Problem(table, [0, 1, *rng.integers(0, 2, 5)], shape=tf.Tree(3))
+        problem.minimize("error + 1/16*nodes")
+        problem += [pool[i] for i in rng.permutation(len(pool))[: rng.integers(1, 3)]]
+        q = problem.question
+        best = brute_force(problem.data, q.shape, q.objective, q.requirements)
+        for engine in (tf.PathSearch(), tf.PathSearch(pairs=False)):
+            assert problem.solve(engine).objective == best[0], (seed, q.requirements)
+
+
 def test_it_is_chosen_where_it_honours_more_and_its_bound_is_proved_again(table):
     frame, y = table
     problem = tf.Problem(frame, y, shape=tf.Tree(3))

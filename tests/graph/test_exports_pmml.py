@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from export_tables import ExportCase, export_cases
+from export_tables import ExportCase, export_cases, plain_rows, values_case
 
 import treeform as tf
 from treeform.errors import SpecError
@@ -79,8 +79,8 @@ def test_the_schema_of_the_data_mining_group(cases):
     jars = (Path(found.origin).parent / "dependencies").glob("pmml-model-[0-9]*.jar")
     with zipfile.ZipFile(next(jars)) as jar:
         schema = lxml.XMLSchema(lxml.fromstring(jar.read("pmml.xsd")))
-    for case in cases:
-        schema.assertValid(lxml.fromstring(case.graph.to_pmml().encode()))
+    for graph in [values_case()[0], *(case.graph for case in cases)]:
+        schema.assertValid(lxml.fromstring(graph.to_pmml().encode()))
 
 
 def test_pmml4s_decides_every_row_alike(cases):
@@ -103,6 +103,15 @@ def test_pmml4s_decides_every_row_alike(cases):
         ]
         found = json.loads(model.predict(json.dumps(rows)))
         assert [str(row["predicted_label"]) for row in found] == case.expected
+
+
+def test_regression_models():
+    graph, _, rows, expected = values_case()
+    root = ET.fromstring(graph.to_pmml())
+    model = root.find(f"{SPACE}TreeModel")
+    assert model.get("functionName") == "regression" and not list(model.iter(f"{SPACE}ScoreDistribution"))
+    plain = [{k: days(v) for k, v in row.items()} for row in plain_rows(rows)]
+    assert [float(decide(model.find(f"{SPACE}Node"), row)) for row in plain] == expected
 
 
 def test_counts_and_shares_stand_at_the_leaves(cases):

@@ -23,7 +23,7 @@ LAYERS: list[list[str]] = [
     ["graph", "bridges"],
     ["language"],
     ["requirements", "backends", "engines"],
-    ["objectives"],
+    ["objectives", "linear_programs"],
     ["catalogue"],
     ["distribute"],
     ["solve"],

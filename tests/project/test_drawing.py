@@ -66,6 +66,17 @@ def test_markers_decide_what_runs(pytester: pytest.Pytester, args: tuple[str, ..
         assert 4 + 2 + 1 <= done["passed"] <= 6 + 2 + 1  # four cells are enough for all pairs
 
 
+def test_shards_are_all_of_it_once(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(TESTS)
+    options = ("-p", "drawing", "-p", "no:cacheprovider", "--nightly")
+    parts = [pytester.runpytest_inprocess(*options, "--shard", f"{part}/3", "-v") for part in (1, 2, 3)]
+    names = [line.split()[0] for part in parts for line in part.outlines if " PASSED" in line]
+    assert len(names) == len(set(names)) == 18
+    assert [part.parseoutcomes()["passed"] for part in parts] == [6, 6, 6]
+    refused = pytester.runpytest_inprocess(*options, "--shard", "4/3")
+    assert refused.ret != 0 and "the second of eight" in "".join(refused.errlines)
+
+
 def test_what_is_named_runs_with_all_its_cells(pytester: pytest.Pytester) -> None:
     path = pytester.makepyfile(TESTS)
     done = pytester.runpytest_inprocess("-p", "drawing", f"{path}::test_pairs", f"{path}::test_slow")

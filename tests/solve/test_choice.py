@@ -82,8 +82,7 @@ def test_columns_that_are_not_whole_are_declared_and_named() -> None:
 def test_what_cannot_be_loaded_beside_what_is_loaded_runs_in_its_own_process(
     monkeypatch: pytest.MonkeyPatch, loaded: str, solver: str | None, alone: bool
 ) -> None:
-    versions = {"highspy": "1.15.1", "ortools": "9.15.6755"}
-    monkeypatch.setattr(packages, "installed_version", versions.get)
+    monkeypatch.setattr(packages, "shared_libraries", lambda package: {"libhighs.so.1"})
     other = {"highspy": "ortools", "ortools": "highspy"}[loaded]
     monkeypatch.setitem(sys.modules, loaded, sys)
     monkeypatch.delitem(sys.modules, other, raising=False)
@@ -95,9 +94,10 @@ def test_what_cannot_be_loaded_beside_what_is_loaded_runs_in_its_own_process(
 
 
 def test_in_a_portfolio_highs_goes_where_it_clashes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(packages, "shared_libraries", lambda package: {package})
     members = {m.name: isinstance(m, tf.Isolated) for m in apart(tf.Portfolio(["cp-sat", "highs"])).members}
     assert members == {"cp-sat": False, "highs": False}
-    monkeypatch.setattr(packages, "installed_version", {"highspy": "1.15.1", "ortools": "9.15.6755"}.get)
+    monkeypatch.setattr(packages, "shared_libraries", lambda package: {"libhighs.so.1"})
     monkeypatch.delitem(sys.modules, "ortools", raising=False)
     monkeypatch.delitem(sys.modules, "highspy", raising=False)
     members = {m.name: isinstance(m, tf.Isolated) for m in apart(tf.Portfolio(["cp-sat", "highs"])).members}

@@ -6,7 +6,6 @@ import asyncio
 import gc
 import multiprocessing
 import os
-import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -97,23 +96,53 @@ def test_no_deadline_reads_the_clock_of_the_day() -> None:
     assert not [str(path) for path, text in sources.items() if "time.time()" in text]
 
 
+ENGINES = (
+    *("contree", "dl85", "cadl85", "blossom", "diagram-search", "diagram-heuristic"),
+    *("totals-search", "continuous-totals", "path-search", "regression-search"),
+)
+
+
+def small_solve(number: int) -> None:
+    """A solve with the native engine whose turn it is; every twenty-fourth goes to a solver of rows."""
+    seed = number % 40
+    if number % 24 == 23:
+        solver = ("highs", "cp-sat", "cadical195")[number // 24 % 3]
+        assert problem(seed, solver, rows=5).solve(solver, warm_start=None).graph is not None
+        return
+    engine = ENGINES[number % len(ENGINES)]
+    rng = np.random.default_rng(seed)
+    binary = engine in ("dl85", "cadl85", "blossom", "totals-search")
+    X = rng.integers(0, 2 if binary else 4, (14, 4)).astype(float)
+    shape = "diagram:1,2" if engine.startswith("diagram") else "tree:2"
+    numbers = engine == "regression-search"
+    y = rng.integers(0, 9, 14).astype(float) if numbers else rng.integers(0, 2, 14)
+    one = tf.Problem(X, y, shape=shape)
+    if numbers:
+        one.minimize(tf.SquaredError())
+    assert one.solve(f"{engine}:starts=2" if engine == "diagram-heuristic" else engine).graph is not None
+
+
 def usage() -> tuple[int, int, int]:
-    """Kilobytes of memory in use, threads, open files."""
+    """Kilobytes of memory in use, threads of the system, open files."""
     gc.collect()
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     size = os.sysconf("SC_PAGE_SIZE") // 1024
-    return pages * size, threading.active_count(), len(os.listdir("/proc/self/fd"))
+    return pages * size, len(os.listdir("/proc/self/task")), len(os.listdir("/proc/self/fd"))
 
 
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="reads /proc")
 def test_many_small_solves_leave_nothing(nightly: bool, record_property: Any) -> None:
-    solves = 24_000 if nightly else 60
-    native = SOLVERS[:5]
-    for number in range(20):  # what is loaded once
-        answer(number % 3, native[number % 5])
+    solves = 24_000 if nightly else 48
+    for number in range(72):  # what is loaded once, by each engine and solver
+        small_solve(number)
     before = usage()
     for number in range(solves):
-        answer(number % 40, native[number % 5])
+        small_solve(number)
+        if number % 3000 == 2999:
+            print(
+                f"{number + 1} solves: memory, threads, files {usage()}, {time.process_time():.0f} s",
+                flush=True,
+            )
     after = usage()
     record_property("usage", f"{solves} solves: {before} -> {after}")
     print(

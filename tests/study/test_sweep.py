@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import distributed
 import numpy as np
@@ -18,7 +20,10 @@ import treeform as tf
 from treeform.cli.app import app
 from treeform.errors import SpecError
 from treeform.study import journal
+from treeform.study.drawings import Mean, front_of
 from treeform.study.grid import combinations
+
+SVG = "{http://www.w3.org/2000/svg}"
 
 SAME = ["run", "status", "objective", "bound", "train_error", "test_error", "tests", "depth"]
 GRID = {"shape": ["tree:1", "tree:2"], "price": [0, 3], "statistical_parity__difference": ["0.5", "0.05"]}
@@ -162,6 +167,43 @@ def test_the_best_is_the_smallest_within_one_standard_error(problem: tf.Problem)
     assert study.best() == {"shape": near.loc[near["tests"].idxmin(), "shape"]}
 
 
+def test_the_page_of_a_study(problem: tf.Problem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    study = tf.sweep(problem, GRID, cv=2)
+    page = study.html(tmp_path / "study.html")
+    assert (tmp_path / "study.html").read_text(encoding="utf-8") == page
+    assert "<script" not in page and "http-equiv" in page
+    drawn = [ElementTree.fromstring(text) for text in re.findall(r"<svg.*?</svg>", page, re.DOTALL)]
+    assert len(drawn) == 3  # a heat map for each value of the setting that is on neither axis, and one plot
+    best = ", ".join(f"{name} {value}" for name, value in study.best().items())
+    chosen = [
+        g.find(f"{SVG}title").text for d in drawn for g in d.iter(f"{SVG}g") if "chosen" in g.get("class", "")
+    ]  # type: ignore[union-attr]
+    assert len(chosen) == 1 and str(chosen[0]).startswith(best)
+    summary = study.summary()
+    cells = [t.text for d in drawn[:2] for g in d.iter(f"{SVG}g") for t in g.iter(f"{SVG}text")]
+    assert sorted(map(str, cells)) == sorted(f"{100 * error:.2f}" for error in summary["test_error"])
+    assert len(list(drawn[2].iter(f"{SVG}circle"))) == len(summary) + 1
+    monkeypatch.setattr(tf.Problem, "solve", lambda *a, **k: 1 / 0)
+    broken = tf.sweep(problem, {"shape": ["tree:1"]}).html()
+    assert "ZeroDivisionError" in broken and "<svg" not in broken
+
+
+def test_one_setting_makes_one_row_of_a_heat_map(problem: tf.Problem) -> None:
+    page = tf.sweep(problem, {"price": [0, 1, 5]}).html()
+    heat = ElementTree.fromstring(re.findall(r"<svg.*?</svg>", page, re.DOTALL)[0])
+    assert len(list(heat.iter(f"{SVG}rect"))) == 3
+    assert "error on the rows learnt from" in page
+    assert "<svg" not in tf.sweep(problem, {}).html()
+
+
+def test_the_front_of_errors_and_tests() -> None:
+    at = [
+        Mean("", error, tests, 0.0, True, False)
+        for tests, error in ((1, 0.4), (3, 0.1), (2, 0.4), (2, 0.2), (4, 0.1))
+    ]
+    assert [(m.tests, m.error) for m in front_of(at)] == [(1, 0.4), (2, 0.2), (3, 0.1)]
+
+
 def test_an_estimator() -> None:
     frame = table()
     X, y = frame[["a", "b", "c"]], frame["y"]
@@ -237,6 +279,7 @@ target = "y"
 exclude = ["sex"]
 cv = 2
 output = "runs.csv"
+report = "study.html"
 folder = "study"
 
 [[requirements]]
@@ -260,6 +303,7 @@ def test_on_the_command_line(tmp_path: Path) -> None:
     assert "best: shape tree:" in done.stdout
     runs = pd.read_csv(tmp_path / "runs.csv")
     assert len(runs) == 8
+    assert "A study of 8 runs" in (tmp_path / "study.html").read_text(encoding="utf-8")
     assert len(list((tmp_path / "study" / "runs").glob("*.certificate.json"))) == 8
 
 

@@ -5,12 +5,13 @@
 * The fixture ``draw`` takes a sample of what a test loops over.
 * A test with the marker ``slow`` runs with ``--nightly`` only.
 
-``--draw N`` draws another part, ``--share S`` smaller samples. A test that is named on the command line
-(``FILE::TEST``) runs with all its cells.
+``--draw N`` draws another part, ``--share S`` smaller samples; ``--shard K/N`` is the K-th of N parts of all that would
+run, each for a machine. A test that is named on the command line (``FILE::TEST``) runs with all its cells.
 """
 
 from __future__ import annotations
 
+import argparse
 import math
 import random
 from collections.abc import Callable, Sequence
@@ -29,7 +30,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("drawing")
     group.addoption("--nightly", action="store_true", help="run all cases and the tests marked slow")
     group.addoption("--draw", type=int, default=0, metavar="N", help="draw another part of the cases (0)")
+    group.addoption("--shard", type=_shard, default=(1, 1), metavar="K/N", help="the K-th of N parts (all)")
     group.addoption("--share", type=float, default=1.0, metavar="S", help="this share of each sample (1)")
+
+
+def _shard(text: str) -> tuple[int, int]:
+    """``2/8`` as numbers."""
+    part, _, parts = text.partition("/")
+    if not (part.isdecimal() and parts.isdecimal() and 1 <= int(part) <= int(parts)):
+        raise argparse.ArgumentTypeError(f"{text!r} is no part: write for example 2/8, the second of eight")
+    return int(part), int(parts)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -39,18 +49,26 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Deselect what was not drawn."""
+    """Deselect what was not drawn, and what is for other machines."""
+    left_out = _not_drawn(config, items)
+    part, parts = config.getoption("shard")
+    mine = set([item for item in items if item not in left_out][part - 1 :: parts])
+    others = [item for item in items if item not in mine]
+    if others:
+        config.hook.pytest_deselected(items=others)
+        items[:] = [item for item in items if item in mine]
+
+
+def _not_drawn(config: pytest.Config, items: list[pytest.Item]) -> set[pytest.Item]:
     if config.getoption("nightly") or any("::" in arg for arg in config.args):
-        return
+        return set()
     left_out = {item for item in items if item.get_closest_marker("slow")}
     for name, cells in _families(items).items():
         marker = next(iter(cells)).get_closest_marker("drawn")
         assert marker is not None
         chosen = covering(list(cells.values()), _random(config, name), *marker.args)
         left_out.update(item for number, item in enumerate(cells) if number not in chosen)
-    if left_out:
-        config.hook.pytest_deselected(items=[item for item in items if item in left_out])
-        items[:] = [item for item in items if item not in left_out]
+    return left_out
 
 
 def _families(items: Sequence[pytest.Item]) -> dict[str, dict[pytest.Item, Cell]]:

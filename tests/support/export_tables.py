@@ -101,6 +101,20 @@ def models(seed: int) -> list[tf.DecisionGraph]:
     return [graph for graph in found if graph is not None]
 
 
+@cache
+def values_case() -> tuple[tf.DecisionGraph, pd.DataFrame, pd.DataFrame, list[float]]:
+    """A regression tree, its table, hard rows, and the predictions on these."""
+    table, _ = mixed_table(2)
+    rng = np.random.default_rng(2)
+    y = table["amount, in €"].rank().to_numpy() / 7 + rng.normal(0, 1, len(table)).round(2)
+    y += 9.0 * (table["job"] == "cook") + 5.0 * table["age"].isna() + 7.0 * table["owner"].eq(True)
+    problem = tf.Problem(table, y, shape=tf.Tree(3), dates="days").minimize(tf.SquaredError(grid="auto"))
+    graph = problem.solve().graph
+    assert graph is not None
+    rows = hard_rows(graph, table)
+    return graph, table, rows, graph.predict(rows, unseen="other").tolist()
+
+
 def hard_rows(graph: tf.DecisionGraph, table: pd.DataFrame) -> pd.DataFrame:
     """The table, and rows with a value at, just below and just above each threshold, unseen levels, and gaps."""
     rows = [table]

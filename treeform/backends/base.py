@@ -15,11 +15,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from treeform.backends.checker import SolutionChecker, source_point
-from treeform.backends.packages import Availability, probe
+from treeform.backends.packages import Availability, blocked, probe
 from treeform.backends.run import Answer, Capabilities, Outcome, Run, Verdict
 from treeform.backends.watch import Watch
 from treeform.bridges import route
 from treeform.errors import ModelError, SolverNotAvailable
+from treeform.extensions import SOLVERS, find
 from treeform.model import Block, Model, Watermark
 
 HIDDEN = ("capabilities", "name", "own_process")
@@ -92,6 +93,11 @@ class Backend(ABC):
         RouteError
             If the model cannot be stated to this solver.
         """
+
+    def open_apart(self, model: Model) -> Session | None:
+        """A session in a child process where a library that is loaded here rules out the solver's; else None."""
+        isolated = find(SOLVERS, "isolated") if blocked(self.module) else None
+        return None if isolated is None else isolated.load()(self).open(model)
 
     def __repr__(self) -> str:
         shown = {k: v for k, v in vars(self).items() if not k.startswith("_") and k not in HIDDEN}

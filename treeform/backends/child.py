@@ -17,10 +17,10 @@ import threading
 import time
 import weakref
 from collections.abc import Callable
-from typing import IO, Any
+from typing import IO, Any, Protocol
 
 from treeform import errors
-from treeform.backends.watch import POLL, Watch
+from treeform.backends.watch import POLL
 from treeform.backends.wire import receive, send
 from treeform.errors import SolverFailed, TreeformError
 
@@ -42,6 +42,13 @@ def close_all() -> None:
         child.close()
 
 
+class Ending(Protocol):
+    """Who says when a task has to end."""
+
+    @property
+    def ending(self) -> bool: ...
+
+
 class Child:
     """A process that carries out tasks, one at a time; it is started when needed and killed to stop a task."""
 
@@ -60,7 +67,7 @@ class Child:
         module: str,
         function: str,
         task: dict[str, Any],
-        watch: Watch,
+        watch: Ending,
         on_message: Callable[[Any], None] | None = None,
         patience: float = 0.0,
     ) -> Any:
@@ -72,7 +79,7 @@ class Child:
             Of treeform.
         task : dict
             Travels as a pickle; arrays are not copied on this side.
-        watch : Watch
+        watch : Watch, or anything with ``ending``
             Says when to stop.
         on_message : callable, optional
             Called in another thread with what the function reports meanwhile.
@@ -145,7 +152,7 @@ class Child:
         _widen(self._process.stdin)
         self._output = _Output(self._process.stderr)
         self._output.start()
-        self._end = weakref.finalize(self, _kill, self._process)
+        self._end = weakref.finalize(self, _kill, self._process, os.getpid())
         _alive.add(self)
         return self._process
 
@@ -242,7 +249,9 @@ def _gone(process: subprocess.Popen[bytes]) -> bool:
     return ended is not None
 
 
-def _kill(process: subprocess.Popen[bytes]) -> None:
+def _kill(process: subprocess.Popen[bytes], owner: int) -> None:
+    if os.getpid() != owner:  # a fork of the process that started it
+        return
     if process.returncode is None:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             if hasattr(os, "killpg") and INSIDE not in os.environ:

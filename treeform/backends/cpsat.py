@@ -60,6 +60,8 @@ class CPSAT(Backend):
 
     def open(self, model: Model) -> Session:
         self.require()
+        if (session := self.open_apart(model)) is not None:
+            return session
         self._solver()
         return CpSatSession(self, model)
 

@@ -2,8 +2,7 @@
 
 Traps that this file works around: integers come back as 7.9999999; ``kInfeasible`` is also what a cutoff brings
 about; completing a partial start runs a restricted search whose bounds mean nothing for the model, so it is a separate
-search here; ``mip_rel_gap`` is 1e-4 by default; interrupts are not polled during the root LP; and presolve of
-1.14 cuts off optima of models with continuous columns (HiGHS issues 2995, 3043, 3094), so it is switched off there.
+search here; ``mip_rel_gap`` is 1e-4 by default; and interrupts are not polled during the root LP.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from treeform.backends.base import Backend, Session
-from treeform.backends.packages import Availability, load, probe, release
+from treeform.backends.packages import HIGHSPY, Availability, load, probe, release
 from treeform.backends.rows import narrowed, with_cutoff
 from treeform.backends.run import LINEAR, Answer, Capabilities, Reason, Run, Verdict, finite
 from treeform.backends.watch import Watch
@@ -21,7 +20,7 @@ from treeform.errors import SolverFailed, SpecError
 from treeform.model import Linear, Model
 
 OLDEST = (1, 11)
-UNSOUND = (1, 14)
+REFUSED = {(1, 14): "its presolve cuts off optima (HiGHS issue 2957, mended in 1.15)"}
 #: Nodes and seconds for completing a partial start.
 START_NODES = 500
 START_SECONDS = 5.0
@@ -46,7 +45,7 @@ class HiGHS(Backend):
     name = "highs"
     package = "highspy"
     module = "highspy"
-    install = "pip install 'highspy>=1.11,<1.14'"
+    install = HIGHSPY
     capabilities = Capabilities(frozenset({LINEAR}), continuous=True, integer=True, objective=True)
 
     def __init__(self, threads: int = 1, options: dict[str, Any] | None = None) -> None:
@@ -60,20 +59,23 @@ class HiGHS(Backend):
 
     @classmethod
     def availability(cls, variant: str = "") -> Availability:
-        """As for any backend; versions before 1.11 pass points to callbacks in another way."""
+        """As for any backend; versions before 1.11 pass points to callbacks in another way, and some are wrong."""
         package = probe(cls.package, cls.module)
         if not package.available or package.version is None:
             return package
         number = release(package.version)
         if number < OLDEST:
             return Availability(False, package.version, f"highspy {package.version} is too old")
-        if number == UNSOUND and package.reason is None:
-            why = "its presolve cuts off optima and is switched off, which is slow"
-            return Availability(True, package.version, f"{why}: {cls.install}")
+        if number in REFUSED:
+            return Availability(
+                False, package.version, f"highspy {package.version} is refused: {REFUSED[number]}"
+            )
         return package
 
     def open(self, model: Model) -> Session:
         self.require()
+        if (session := self.open_apart(model)) is not None:
+            return session
         self._instance()
         return HighsSession(self, model)
 
@@ -86,7 +88,6 @@ class HiGHS(Backend):
             "log_to_console": False,
             "threads": self.threads,
             "mip_rel_gap": 0.0,
-            **({"presolve": "off"} if release(highs.version()) == UNSOUND else {}),
             **self.options,
         }
         for name, value in settings.items():

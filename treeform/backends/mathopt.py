@@ -73,7 +73,7 @@ class MathOpt(Backend):
 
     def open(self, model: Model) -> Session:
         self.require()
-        return MathOptSession(self, model)
+        return self.open_apart(model) or MathOptSession(self, model)
 
 
 class MathOptSession(Session):

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import PackageNotFoundError, files, version
 from importlib.util import find_spec
 from typing import Any
 
 from treeform.errors import SolverNotAvailable
 
-#: The first highspy whose shared library has the same name as the one inside ortools.
-CLASH = (1, 15)
+HIGHSPY = "pip install 'highspy>=1.11,!=1.14.*'"
+LIBRARY = re.compile(r"(lib)?highs\b.*\.(so|dylib|dll)\b")
 
 
 @dataclass(frozen=True)
@@ -70,15 +72,27 @@ def blocked(module: str) -> bool:
 
 def shared_library_clash(module: str) -> str | None:
     """Why highspy and ortools cannot be loaded together here; None when they can."""
-    if module not in ("highspy", "ortools"):
+    if module not in ("highspy", "ortools") or not shared_libraries("highspy") & shared_libraries("ortools"):
         return None
     highs, ortools = installed_version("highspy"), installed_version("ortools")
-    if highs is None or ortools is None or release(highs) < CLASH:
-        return None
     return (
         f"highspy {highs} and ortools {ortools} each bring their own libhighs and cannot be loaded into one process: "
         "the one that comes second runs in a process of its own"
     )
+
+
+@cache
+def shared_libraries(package: str) -> frozenset[str]:
+    """Names of the shared libraries of HiGHS that a distribution brings, such as ``libhighs.so.1``.
+
+    The system loads one library of a name into a process, and whoever comes second gets that one. highspy brings one
+    from 1.15 on, ortools from 9.15 on; packages of a Linux distribution or of conda share the system's and bring none.
+    """
+    try:
+        listed = files(package) or []
+    except PackageNotFoundError:
+        return frozenset()
+    return frozenset(file.name for file in listed if LIBRARY.match(file.name))
 
 
 def load(module: str, backend: str, install: str) -> Any:
@@ -96,7 +110,7 @@ def load(module: str, backend: str, install: str) -> Any:
         raise SolverNotAvailable(
             f"the solver {backend!r} cannot be loaded",
             cause=clash or f"{type(error).__name__}: {error}",
-            fix=f"use tf.Isolated({backend!r}), or pip install 'highspy>=1.11,<1.14'" if clash else install,
+            fix=f"use tf.Isolated({backend!r}), or highspy before 1.14" if clash else install,
         ) from error
 
 

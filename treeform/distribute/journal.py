@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
-from treeform.engines.distributed import Message
+from treeform.engines.distributed import Message, part_of, settles
 from treeform.errors import SpecError
 from treeform.files import parse_json, read_text, write_text
 
@@ -75,6 +75,8 @@ class Journal:
     folder : Path
     search : str
         The digest of what is searched.
+    bounded : bool
+        Whether its questions are. A reply then answers questions about its part with any bound that it settles.
 
     Attributes
     ----------
@@ -87,7 +89,8 @@ class Journal:
         If the file cannot be read or written.
     """
 
-    def __init__(self, folder: Path, search: str) -> None:
+    def __init__(self, folder: Path, search: str, bounded: bool = False) -> None:
+        self._bounded = bounded
         self.path = folder / f"{search[:24]}.jsonl"
         self.found = 0
         self._lock = threading.Lock()
@@ -102,9 +105,12 @@ class Journal:
     def read(self, question: Message) -> Message | None:
         """The reply to a question that was answered before."""
         with self._lock:
-            reply = self._replies.get(_name(question))
+            numbers = self._replies.get(self._name(question))
+            reply = None if numbers is None else np.array(numbers, dtype=np.int64)
+            if reply is not None and self._bounded and not settles(reply, question):
+                reply = None
             self.found += reply is not None
-        return None if reply is None else np.array(reply, dtype=np.int64)
+        return reply
 
     def write(self, question: Message, reply: Message) -> None:
         """Keep a reply.
@@ -114,7 +120,7 @@ class Journal:
         SpecError
             If it cannot be written.
         """
-        name, numbers = _name(question), reply.tolist()
+        name, numbers = self._name(question), reply.tolist()
         body = json.dumps([name, numbers], separators=(",", ":"))
         line = f"{_sum(body)} {body}\n".encode()
         with self._lock:
@@ -128,6 +134,10 @@ class Journal:
                     self._synced = time.monotonic()
             except OSError as error:
                 raise _unusable(self.path, error) from error
+
+    def _name(self, question: Message) -> str:
+        about = part_of(question) if self._bounded else question
+        return hashlib.sha256(np.ascontiguousarray(about, dtype="<i8").tobytes()).hexdigest()[:32]
 
     def close(self) -> None:
         """Write what the system still holds."""
@@ -147,10 +157,6 @@ class Journal:
             if check == _sum(body):
                 name, numbers = json.loads(body)
                 self._replies[name] = numbers
-
-
-def _name(question: Message) -> str:
-    return hashlib.sha256(np.ascontiguousarray(question, dtype="<i8").tobytes()).hexdigest()[:32]
 
 
 def _sum(body: str) -> str:

@@ -18,7 +18,7 @@ from treeform.distribute.journal import Journal, open_folder
 from treeform.distribute.worker import Work
 from treeform.distribute.worker_pool import WorkerPool, check_executor, started
 from treeform.engines import Engine, EngineOutcome, EngineRun, TreeTask
-from treeform.engines.distributed import Distributable, Message
+from treeform.engines.distributed import Distributable, Message, settles
 from treeform.errors import SpecError
 from treeform.language.question import Question
 
@@ -126,7 +126,8 @@ class _Distributed(Engine):
         """Solve `task` on `data`; see `Engine.run`."""
         engine = cast(Distributable, self.engine)
         work = Work(engine, data, task, _digest(engine, data, task))
-        journal = None if self.how.journal is None else Journal(Path(self.how.journal), work.key)
+        folder = self.how.journal
+        journal = None if folder is None else Journal(Path(folder), work.key, engine.bounded)
         deadline = math.inf if run.time_limit is None else time.monotonic() + run.time_limit
         stopped = False
 
@@ -145,7 +146,7 @@ class _Distributed(Engine):
 
         try:
             with self._evaluation(work) as (answer, size, pool):
-                ask = _kept(answer, journal)
+                ask = _kept(answer, journal, engine.bounded)
                 watched = replace(run, stop=ends, time_limit=_left(run, deadline))
                 outcome = engine.run_distributed(data, task, watched, lambda q: ask(q, stop), size)
                 stopped = True
@@ -161,7 +162,7 @@ class _Distributed(Engine):
                 yield pool.ask, pool.size, pool
             return
         evaluator = work.engine.evaluator(work.data, work.task)
-        yield evaluator.evaluate, 1, None
+        yield lambda question, stop: evaluator.evaluate(question, lambda: (stop(), None)), 1, None
 
 
 _Answer = Callable[[Message, Callable[[], bool]], "Message | None"]
@@ -171,7 +172,7 @@ def _left(run: EngineRun, deadline: float) -> float | None:
     return None if run.time_limit is None else max(0.0, deadline - time.monotonic())
 
 
-def _kept(answer: _Answer, journal: Journal | None) -> _Answer:
+def _kept(answer: _Answer, journal: Journal | None, bounded: bool) -> _Answer:
     """The same answers, from the journal where it has them."""
     if journal is None:
         return answer
@@ -181,7 +182,7 @@ def _kept(answer: _Answer, journal: Journal | None) -> _Answer:
         if known is not None:
             return known
         reply = answer(question, stop)
-        if reply is not None:
+        if reply is not None and (not bounded or settles(reply, question)):
             journal.write(question, reply)
         return reply
 

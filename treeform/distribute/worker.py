@@ -10,11 +10,11 @@ import shutil
 import threading
 import time
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from treeform.distribute.notices import Board, FileBoard, Watch
 from treeform.engines.distributed import Distributable, Evaluator, Message
 
 if TYPE_CHECKING:
@@ -65,13 +65,13 @@ class _Idle:
 
 
 _IDLE = _Idle()
-STOP_EVERY = 0.5
-"""Seconds between two readings of the file that tells workers to stop."""
+READ_EVERY = {True: 0.1, False: 1.0}
+"""Seconds between two readings of the notice: of a file, and of a cluster, whose scheduler answers all workers."""
 POLL_SECONDS = 1.0
 """Seconds between two readings of the process that started this one."""
 
 
-def answer(source: Any, key: str, stop_file: str | None, question: Message) -> tuple[Message, float] | None:
+def answer(source: Any, key: str, board: Board | None, question: Message) -> tuple[Message, float] | None:
     """The reply to a question, and the seconds of CPU that it took; None when the search has stopped.
 
     Parameters
@@ -80,14 +80,14 @@ def answer(source: Any, key: str, stop_file: str | None, question: Message) -> t
         What the question is about, or the file that holds it.
     key : str
         Its digest.
-    stop_file : str or None
-        The search has stopped once this file is gone; None: nobody says so.
+    board : Board or None
+        Where the notice for the workers stands; None: nowhere.
     """
     evaluator = _IDLE.take(key, source)
     try:
-        watch = _Watch(stop_file)
+        watch = Watch(board, int(question[0]), READ_EVERY[isinstance(board, FileBoard)])
         began = time.process_time()
-        reply = evaluator.evaluate(question.astype(np.int64), watch.stopped)
+        reply = evaluator.evaluate(question.astype(np.int64), watch.poll)
         seconds = time.process_time() - began
     finally:
         _IDLE.give_back(key, evaluator)
@@ -112,19 +112,6 @@ def compact(message: Message) -> Any:
     """The same whole numbers in 32 bits where they fit."""
     small = message.astype(np.int32)
     return small if np.array_equal(small, message) else message
-
-
-class _Watch:
-    def __init__(self, stop_file: str | None) -> None:
-        self._file = None if stop_file is None else Path(stop_file)
-        self._next = time.monotonic() + STOP_EVERY
-        self.ended = False
-
-    def stopped(self) -> bool:
-        if self._file is not None and time.monotonic() >= self._next:
-            self._next = time.monotonic() + STOP_EVERY
-            self.ended = not self._file.exists()
-        return self.ended
 
 
 def _load(source: Any) -> Work:

@@ -18,6 +18,7 @@ import shutil
 import statistics
 import tempfile
 import time
+import uuid
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
@@ -28,8 +29,9 @@ from typing import Any
 import numpy as np
 
 from treeform.distribute.executor import NAMES, client_of, is_client
+from treeform.distribute.notices import Announcer, Board, DaskBoard, FileBoard, Notice
 from treeform.distribute.worker import Work, answer, compact, end_with
-from treeform.engines.distributed import Message
+from treeform.engines.distributed import Message, cost_of, round_of
 from treeform.errors import SolverFailed, SpecError, did_you_mean
 
 MOST_LOST = 3
@@ -39,6 +41,8 @@ LATE = 4.0
 LATE_SECONDS = 1.0
 """No question is late before."""
 POLL_SECONDS = 0.05
+STOP_SECONDS = 1.0
+"""For parts that are stopped, to state how far they came."""
 LOST_SECONDS = 0.5
 """After a worker was lost, before its question is asked again: a cluster takes note of it by then."""
 ONE_SEARCH = ("loky", "threading", "dask")
@@ -55,11 +59,14 @@ class WorkerPool:
         may have taken the data with it.
     key : str
         Its digest.
-    stop_file : Path or None
+    board : Board or None
+        Where workers read that the search goes on, and the upper bound.
     executors : list of Executor
         One entry for each question that may be in work at a time.
     renew : callable
         Makes a new executor in place of a broken one, or raises.
+    bounded : bool
+        Whether questions are; then what one worker finds is an upper bound for the others at once.
 
     Attributes
     ----------
@@ -73,13 +80,14 @@ class WorkerPool:
         self,
         source: Callable[[bool], Any],
         key: str,
-        stop_file: Path | None,
+        board: Board | None,
         executors: list[Executor],
         renew: Callable[[Executor], Executor],
+        bounded: bool = False,
     ) -> None:
-        self._source, self._key = source, key
-        self._stop_file = None if stop_file is None else str(stop_file)
-        self._renew = renew
+        self._source, self._key, self._board = source, key, board
+        self._announcer = Announcer(board)
+        self._renew, self._bounded = renew, bounded
         self._idle: queue.SimpleQueue[Executor] = queue.SimpleQueue()
         for executor in executors:
             self._idle.put(executor)
@@ -90,6 +98,8 @@ class WorkerPool:
 
     def ask(self, question: Message, stop: Callable[[], bool]) -> Message | None:
         """The reply; None once ``stop()`` is true. May be called from as many threads as there are executors.
+
+        A bounded question that is stopped may have a reply that does not settle it, but states a lower bound.
 
         Raises
         ------
@@ -121,10 +131,26 @@ class WorkerPool:
                     continue
                 self.overtaken += second
                 self._usual.append(time.monotonic() - began)
-                self.seconds.append(found[1])
-                return np.asarray(found[0], dtype=np.int64)
-        for future in running:
+                return self._taken(question, found)
+        return self._stopped(question, running)
+
+    def _taken(self, question: Message, found: tuple[Any, float]) -> Message:
+        self.seconds.append(found[1])
+        reply = np.asarray(found[0], dtype=np.int64)
+        cost = cost_of(reply) if self._bounded else None
+        if cost is not None:
+            self._announcer.found(round_of(question), cost)
+        return reply
+
+    def _stopped(self, question: Message, running: list[Future[Any]]) -> Message | None:
+        """What a part states that was stopped."""
+        self._announcer.end()
+        done = wait(running, STOP_SECONDS).done if self._bounded else set()
+        for future in set(running) - done:
             future.cancel()
+        for future in done:
+            if not future.cancelled() and future.exception() is None and future.result() is not None:
+                return self._taken(question, future.result())
         return None
 
     def _is_late(self, began: float) -> bool:
@@ -138,7 +164,7 @@ class WorkerPool:
 
     def _submit(self, question: Message, again: bool) -> Future[Any]:
         executor = self._idle.get(timeout=POLL_SECONDS)
-        given = (self._source(again), self._key, self._stop_file, compact(question))
+        given = (self._source(again), self._key, self._board, compact(question))
         try:
             future = executor.submit(answer, *given)
         except (BrokenExecutor, RuntimeError):  # it broke while it had nothing to do
@@ -205,8 +231,8 @@ def started(executor: Any, workers: int | None, work: Work) -> Iterator[WorkerPo
                 with _threads(workers, work, stop_file) as pool:
                     yield pool
             else:
-                with client_of(executor, workers) as client:
-                    yield _cluster(client, work)
+                with client_of(executor, workers) as client, _cluster(client, work) as pool:
+                    yield pool
         finally:
             stop_file.unlink(missing_ok=True)
 
@@ -259,7 +285,15 @@ def _processes(workers: int | None, work: Work, folder: Path, stop_file: Path) -
         return start()
 
     try:
-        yield WorkerPool(lambda _: str(source), work.key, stop_file, [start() for _ in range(count)], renew)
+        executors = [start() for _ in range(count)]
+        yield WorkerPool(
+            lambda _: str(source),
+            work.key,
+            FileBoard(str(stop_file)),
+            executors,
+            renew,
+            work.engine.bounded,
+        )
     finally:
         stop_file.unlink(missing_ok=True)
         for one in made:
@@ -277,13 +311,19 @@ def _threads(workers: int | None, work: Work, stop_file: Path) -> Iterator[Worke
     with ThreadPoolExecutor(count) as threads:
         try:
             yield WorkerPool(
-                lambda _: work, work.key, stop_file, [threads] * count, lambda executor: executor
+                lambda _: work,
+                work.key,
+                FileBoard(str(stop_file)),
+                [threads] * count,
+                lambda executor: executor,
+                work.engine.bounded,
             )
         finally:
             stop_file.unlink(missing_ok=True)
 
 
-def _cluster(client: Any, work: Work) -> WorkerPool:
+@contextlib.contextmanager
+def _cluster(client: Any, work: Work) -> Iterator[WorkerPool]:
     """A cluster of Dask; each thread of its workers has a question in work."""
     threads = sum(client.nthreads().values())
     if threads == 0:
@@ -297,9 +337,13 @@ def _cluster(client: Any, work: Work) -> WorkerPool:
         return scattered
 
     # Dask starts a task again elsewhere when its worker is lost.
-    return WorkerPool(
-        source, work.key, None, [client.get_executor(pure=False)] * threads, lambda executor: executor
-    )
+    executors = [client.get_executor(pure=False)] * threads
+    board = DaskBoard(f"treeform-{uuid.uuid4().hex}")
+    board.write(Notice())
+    try:
+        yield WorkerPool(source, work.key, board, executors, lambda executor: executor, work.engine.bounded)
+    finally:
+        board.write(Notice(ended=True))
 
 
 def _scatter(client: Any, work: Work) -> Any:

@@ -76,6 +76,7 @@ class ConTree(Engine):
     ahead: int = 32
 
     name: ClassVar[str] = "contree"
+    bounded: ClassVar[bool] = False
     understands: ClassVar[frozenset[str]] = frozenset(
         {"features", "cost", "node_penalty", "min_support", "max_nodes", "weights"}
     )

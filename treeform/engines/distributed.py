@@ -1,8 +1,15 @@
 """What an engine offers whose search can be shared by several processes or machines.
 
 The search itself stays in one place. It hands out *questions*, parts that are independent of each other, and goes on
-from the replies. A question and its reply are int64 arrays, and the reply depends on nothing but data, task and
-question: so it does not matter who answers, or when, and an answer that was kept is as good as a new one.
+from the replies. A question and its reply are int64 arrays. What a reply states is true whoever answers, and when: so
+an answer that was kept is as good as a new one.
+
+Engines differ in what they ask. The questions of ConTree say all that a reply depends on. Those of the others are
+*bounded*. They begin with the number of a round, an upper bound, only what costs less is wanted, and hints, which save
+work and change nothing that is found. The reply begins
+with `settled` and `cost`. Either `cost` is the least cost in the part, or it is at least `NOTHING`, and nothing in the
+part costs less than `settled`. All questions of a round want the least cost over their parts, so that what one of them
+finds is an upper bound for the others, at once.
 """
 
 from __future__ import annotations
@@ -20,18 +27,53 @@ if TYPE_CHECKING:
 Message = NDArray[np.int64]
 Ask = Callable[[Message], "Message | None"]
 """The reply to a question; None when the search has to stop. May be called from several threads."""
+Poll = Callable[[], "tuple[bool, int | None]"]
+"""Whether to stop, and the upper bound of the round if it has fallen."""
+NOTHING = (2**63 - 1) // 4
+"""The cost of a reply that found nothing below the upper bound."""
+
+
+def round_of(question: Message) -> int:
+    """The number of the round of a bounded question."""
+    return int(question[0])
+
+
+def part_of(question: Message) -> Message:
+    """What a bounded question is about, whatever its bound and its hints."""
+    return question[3 + int(question[2]) :]
+
+
+def settles(reply: Message, question: Message) -> bool:
+    """Whether the reply, maybe to a question with another bound, answers a bounded question."""
+    return bool(reply[1] < NOTHING or reply[0] >= question[1])
+
+
+def cost_of(reply: Message) -> int | None:
+    """The least cost that the reply to a bounded question states, if it found one."""
+    return int(reply[1]) if reply[1] < NOTHING else None
 
 
 class Evaluator(Protocol):
     """Answers questions about one task on one table; not from two threads at a time."""
 
-    def evaluate(self, question: Message, poll: Callable[[], bool], /) -> Message | None:
-        """The reply; None once ``poll()``, called about twenty times a second, returned true."""
+    def evaluate(self, question: Message, poll: Poll, /) -> Message | None:
+        """The reply; None, or a reply that does not settle the question, once ``poll()`` said to stop.
+
+        ``poll`` is called about twenty times a second.
+        """
 
 
 @runtime_checkable
 class Distributable(Protocol):
-    """An engine whose search can be shared out."""
+    """An engine whose search can be shared out.
+
+    Attributes
+    ----------
+    bounded : bool
+        Whether its questions are bounded.
+    """
+
+    bounded: bool
 
     def run_distributed(
         self, data: Dataset, task: TreeTask, run: EngineRun, ask: Ask, callers: int

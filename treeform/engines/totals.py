@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from treeform.data import Dataset
+    from treeform.engines.distributed import Ask, Evaluator
     from treeform.graph import DecisionGraph
 
 PARTS = ("multipliers", "lazy", "steps", "shallow", "rough", "similarity", "dominance")
@@ -32,6 +33,8 @@ MOST_CLASSES = 38
 NO_TREE = 2**60
 """The bound when no admissible tree exists: above the cost of any."""
 _USUAL_MEMORY = 2**30
+LEAST_STEPS = 2e7
+"""Steps that a test at the root may take before it is asked of another process: some milliseconds."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,6 +76,7 @@ class TotalsSearch(Engine):
     parts: tuple[str, ...] = PARTS
 
     name: ClassVar[str] = "totals-search"
+    bounded: ClassVar[bool] = True
     understands: ClassVar[frozenset[str]] = frozenset(
         {
             "features",
@@ -103,6 +107,37 @@ class TotalsSearch(Engine):
         SpecError
             If the task is not possible, or whole numbers would leave the range in which the search is exact.
         """
+        return self._search(data, task, run, None, 1)
+
+    def run_distributed(
+        self, data: Dataset, task: TreeTask, run: EngineRun, ask: Ask, callers: int
+    ) -> EngineOutcome:
+        """As `run`: tests at the root are answered by ``ask``; cost, bound and multipliers are the same.
+
+        Raises
+        ------
+        SpecError
+            As `run`.
+        """
+        return self._search(data, task, run, ask, callers)
+
+    def evaluator(self, data: Dataset, task: TreeTask) -> Evaluator:
+        """What answers for tests at the root of `run_distributed`."""
+        from treeform import _core
+
+        room, table = Room(self.memory_limit), TableOfTotals(data, task)
+        evaluator: Evaluator = _core.TotalsEvaluator(
+            _arrays(table), **self._keywords(data, task), memory_limit=room.left()
+        )
+        return evaluator
+
+    def distributed_settings(self) -> dict[str, object]:
+        """Those that parts and their order depend on."""
+        return {"parts": self.parts}
+
+    def _search(
+        self, data: Dataset, task: TreeTask, run: EngineRun, ask: Ask | None, callers: int
+    ) -> EngineOutcome:
         from treeform import _core
 
         check_task(data, task)
@@ -115,42 +150,48 @@ class TotalsSearch(Engine):
             return refused(listed)
         table = TableOfTotals(data, task)
         session = _Session(data, task, run, table)
+        keywords = self._keywords(data, task) | {"upper": session.upper, "start": session.start_tests()}
         try:
             native = _core.totals(
-                table.bits,
-                table.count,
-                table.unit,
-                table.cost,
-                table.row,
-                table.test_cost,
-                table.test_row,
-                table.lo,
-                table.hi,
-                table.source,
-                table.clashes.mark,
-                table.clashes.begin,
-                table.clashes.low,
-                table.clashes.high,
-                depth=task.depth,
-                min_support=task.min_support,
-                min_flow=task.min_flow,
-                max_features=binding_features(data, task) or 0,
-                upper=session.upper,
-                multipliers=[],
-                multiplier_unit=1,
-                use=list(self.parts),
-                memory=self.memory_limit or _USUAL_MEMORY,
+                _arrays(table),
+                **keywords,
                 memory_limit=room.left(),
-                simd=self.simd,
-                threads=self.threads,
-                start=session.start_tests(),
                 time_limit=time_limit_of(run.time_limit),
                 poll=session.poll,
+                ask=ask,
+                callers=callers,
             )
         except OverflowError:
             reason = "the costs of all samples together exceed 2**50"
             raise not_exact(self.name, reason, "use weights or costs with fewer digits") from None
         return session.outcome(native)
+
+    def _keywords(self, data: Dataset, task: TreeTask) -> dict[str, Any]:
+        return {
+            "depth": task.depth,
+            "min_support": task.min_support,
+            "min_flow": task.min_flow,
+            "max_features": binding_features(data, task) or 0,
+            "upper": None,
+            "start": None,
+            "multipliers": [],
+            "multiplier_unit": 1,
+            "use": list(self.parts),
+            "memory": self.memory_limit or _USUAL_MEMORY,
+            "simd": self.simd,
+            "threads": self.threads,
+            "least_steps": LEAST_STEPS,
+        }
+
+
+def _arrays(table: TableOfTotals) -> tuple[Any, ...]:
+    """As the core takes them; what came in a message may be out of alignment."""
+    clashes = table.clashes
+    arrays = (
+        *(table.bits, table.count, table.unit, table.cost, table.row, table.test_cost, table.test_row),
+        *(table.lo, table.hi, table.source, clashes.mark, clashes.begin, clashes.low, clashes.high),
+    )
+    return tuple(np.require(array, requirements=["C", "A"]) for array in arrays)
 
 
 def reason_against(data: Dataset, task: TreeTask) -> str | None:

@@ -213,7 +213,7 @@ class DecisionGraph(FlatGraph):
         return python_code.to_python(self)
 
     def to_c(self) -> str:
-        """C99 with a struct of the columns and ``int predict(const struct model_row *)``.
+        """C99 with a struct of the columns and ``int predict(const struct model_row *)``, in regression ``double``.
 
         Raises
         ------
@@ -262,8 +262,9 @@ class DecisionGraph(FlatGraph):
     def to_onnx(self) -> Any:
         """An ONNX model: an input of shape (m, 1) for each tested column, the outputs ``label`` and ``scores``.
 
-        Numbers, booleans and dates (days since 1970-01-01) are doubles, NaN where one is missing; levels are strings,
-        empty where one is missing. Nothing is rounded; hyperplanes read values of a size between 2**-300 and 2**300.
+        In regression the output is ``value``, in double precision. Numbers, booleans and dates (days since 1970-01-01)
+        are doubles, NaN where one is missing; levels are strings, empty where one is missing. Nothing is rounded;
+        hyperplanes read values of a size between 2**-300 and 2**300.
 
         Returns
         -------
@@ -298,8 +299,9 @@ class DecisionGraph(FlatGraph):
         -------
         treelite.Model
             Its output has the score 1 for the class predicted, in the order of `classes`, and no score for a row that
-            lacks a value in a column that had none missing in training. ``attributes`` of its JSON names columns,
-            levels and labels. ``graph.to_treelite().serialize("model.treelite")`` writes it.
+            lacks a value in a column that had none missing in training; in regression the value, and NaN.
+            ``attributes`` of its JSON names columns, levels and labels.
+            ``graph.to_treelite().serialize("model.treelite")`` writes it.
 
         Raises
         ------
@@ -318,7 +320,7 @@ class DecisionGraph(FlatGraph):
         return treelite_model.matrix(self, self.encode(X, unseen))
 
     def to_sklearn(self, X: Any) -> Any:
-        """A fitted ``DecisionTreeClassifier`` that reads ``graph.encode(X, nan=True)``.
+        """A fitted ``DecisionTreeClassifier`` or ``DecisionTreeRegressor`` that reads ``graph.encode(X, nan=True)``.
 
         scikit-learn rounds values to single precision, so each threshold is moved to the nearest one that sends the
         rows of ``X`` the same way. A leaf whose label is not its most frequent class has the probability 1 for it.

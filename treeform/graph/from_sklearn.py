@@ -1,7 +1,8 @@
-"""scikit-learn's decision trees as decision graphs that classify every row alike."""
+"""scikit-learn's decision trees as decision graphs that decide every row alike."""
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def arrays_of(tree: Any, data: Dataset) -> dict[str, Any]:
-    """The arrays of a fitted DecisionTreeClassifier; see `DecisionGraph.from_sklearn`.
+    """The arrays of a fitted tree; see `DecisionGraph.from_sklearn`.
 
     Raises
     ------
@@ -22,13 +23,42 @@ def arrays_of(tree: Any, data: Dataset) -> dict[str, Any]:
         If it is none, or was fitted on other columns or classes.
     """
     inner, classes = getattr(tree, "tree_", None), getattr(tree, "classes_", None)
-    if inner is None or classes is None:
+    wanted = "DecisionTreeClassifier" if data.quantity is None else "DecisionTreeRegressor"
+    if inner is None or (classes is None) != (data.quantity is not None):
         raise SpecError(
-            f"{type(tree).__name__} is no fitted DecisionTreeClassifier",
-            cause="it has no attributes tree_ and classes_",
-            fix="fit it first; of a pipeline or a forest, pass one tree",
+            f"{type(tree).__name__} is no fitted {wanted}",
+            cause="it has no attribute tree_"
+            if inner is None
+            else f"the data have {'classes' if data.quantity is None else 'numbers'} as their target",
+            fix="fit it first; of a pipeline or a forest, pass one tree"
+            if inner is None
+            else f"pass a {wanted}",
         )
     _check_columns(tree, inner, data)
+    leaf = np.asarray(inner.children_left) < 0
+    return {
+        "feature": np.where(leaf, -1, inner.feature),
+        "threshold": np.where(leaf, np.nan, in_double(np.asarray(inner.threshold, dtype=np.float64))),
+        "left": np.where(leaf, -1, inner.children_left),
+        "right": np.where(leaf, -1, inner.children_right),
+        **(_values(inner, leaf) if classes is None else _labels(inner, leaf, classes, data)),
+    }
+
+
+def _values(inner: Any, leaf: NDArray[np.bool_]) -> dict[str, Any]:
+    """The predictions of a regressor: doubles, taken as they are."""
+    if inner.value.shape[1] != 1:
+        raise SpecError(
+            f"the tree predicts {inner.value.shape[1]} numbers for each row",
+            cause="the target is one column",
+            fix="fit a tree for each of them",
+        )
+    known, label = np.unique(inner.value[:, 0, 0], return_inverse=True)
+    return {"label": np.where(leaf, label.reshape(-1), -1), "values": tuple(map(Fraction, known.tolist()))}
+
+
+def _labels(inner: Any, leaf: NDArray[np.bool_], classes: Any, data: Dataset) -> dict[str, Any]:
+    """The most frequent class of each leaf, as a class code of the data."""
     codes = {label: code for code, label in enumerate(data.classes.tolist())}
     unknown = [label for label in classes.tolist() if label not in codes]
     if unknown:
@@ -38,14 +68,7 @@ def arrays_of(tree: Any, data: Dataset) -> dict[str, Any]:
             fix="use the labels with which the tree was fitted",
         )
     of_class = np.array([codes[label] for label in classes.tolist()])
-    leaf = np.asarray(inner.children_left) < 0
-    return {
-        "feature": np.where(leaf, -1, inner.feature),
-        "threshold": np.where(leaf, np.nan, in_double(np.asarray(inner.threshold, dtype=np.float64))),
-        "left": np.where(leaf, -1, inner.children_left),
-        "right": np.where(leaf, -1, inner.children_right),
-        "label": np.where(leaf, of_class[inner.value[:, 0, :].argmax(axis=1)], -1),
-    }
+    return {"label": np.where(leaf, of_class[inner.value[:, 0, :].argmax(axis=1)], -1)}
 
 
 def in_double(thresholds: NDArray[np.float64]) -> NDArray[np.float64]:

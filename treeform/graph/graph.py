@@ -136,14 +136,14 @@ class FlatGraph:
 
     @classmethod
     def from_sklearn(cls, tree: Any, data: Dataset) -> Self:
-        """Make a graph from a fitted ``sklearn.tree.DecisionTreeClassifier``.
+        """Make a graph from a fitted ``sklearn.tree.DecisionTreeClassifier`` or ``DecisionTreeRegressor``.
 
-        It classifies every row of doubles as the tree does, which rounds values to single precision. Judge it with
+        It decides every row of doubles as the tree does, which rounds values to single precision. Judge it with
         requirements, or give it to ``Problem.solve`` as ``warm_start``.
 
         Parameters
         ----------
-        tree : DecisionTreeClassifier
+        tree : DecisionTreeClassifier or DecisionTreeRegressor
             Fitted on ``data.X``, or on a table whose columns are these features.
         data : Dataset
 

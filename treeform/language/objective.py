@@ -68,12 +68,13 @@ class Term(_Arithmetic):
     needs : set of str
         The ports that `build` reads.
     is_sum : bool
-        Whether its value adds up over samples and tests. What does not is minimised in parts that do; see
-        `treeform.language.composed`.
+        Whether its value adds up over samples and tests; what does not: see `treeform.language.composed`.
     is_whole : bool
         Whether every value is a whole multiple of `unit`.
     of_values : bool
         Whether leaves predict values under it, and not classes: then the problem is one of regression.
+    has_whole_values : bool
+        Whether the best of these are whole multiples of the target's unit.
     """
 
     name: ClassVar[str]
@@ -81,6 +82,7 @@ class Term(_Arithmetic):
     is_sum: ClassVar[bool] = True
     is_whole: ClassVar[bool] = True
     of_values: ClassVar[bool] = False
+    has_whole_values: ClassVar[bool] = False
 
     @property
     def terms(self) -> tuple[tuple[Fraction, Term], ...]:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from treeform.language.objective import Objective
     from treeform.language.paths import PathRule
     from treeform.language.ports import Ports
+    from treeform.language.values import ValueRule
     from treeform.model import Expr, Model
     from treeform.shape import Shape
 
@@ -141,6 +142,13 @@ class Requirement(Component, ABC):
         """This requirement as a rule on the paths of a tree, when it is nothing else; else None.
 
         `treeform.engines.PathSearch` honours a requirement that declares one.
+        """
+        return None
+
+    def value_rule(self, data: Dataset) -> ValueRule | None:
+        """This requirement as rows and orders over the values of a regression tree, when it is nothing else; else None.
+
+        Trees are given the best values that satisfy it, and depth two is proved natively.
         """
         return None
 

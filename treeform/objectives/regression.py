@@ -225,6 +225,7 @@ class AbsoluteError(LeafLoss):
 
     name: ClassVar[str] = "absolute_error"
     kind: ClassVar[Literal["squared", "absolute"]] = "absolute"
+    has_whole_values: ClassVar[bool] = True
     needs: ClassVar[Set[str]] = frozenset({"value"})
 
     def unit(self, data: Dataset) -> Fraction:

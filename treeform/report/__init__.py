@@ -9,7 +9,8 @@ from typing import Any
 from treeform.files import write_text
 from treeform.report.about import NOTHING, About, read_about
 from treeform.report.curves import trace_curves
-from treeform.report.facts import Facts, HeldOut, of_model, of_result
+from treeform.report.facts import Facts, of_model, of_result
+from treeform.report.model_facts import HeldOut
 from treeform.report.page import render_html
 from treeform.report.plain import render_text
 from treeform.report.plot import plot_trace, trace_svg

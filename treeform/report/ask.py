@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from treeform.data import Dataset
-from treeform.data.columns import BOOLEAN, CATEGORY, ORDERED, level_text
+from treeform.data.columns import BOOLEAN, CATEGORY, ORDERED, Column, level_text
 from treeform.errors import SpecError
 from treeform.graph.export.program import Branch, Condition, Program
+from treeform.graph.export.sums import Sum
 from treeform.graph.labeljson import label_to_json
 from treeform.graph.rules import answers
+from treeform.graph.values import value_text
 
 if TYPE_CHECKING:
     from treeform.graph import DecisionGraph
@@ -35,28 +37,54 @@ def ask_values(graph: DecisionGraph, data: Dataset, yes_no: frozenset[str]) -> d
     Returns
     -------
     dict or None
-        None for models with hyperplanes, and in regression, for which the page has no form.
+        None where a hyperplane reads a column with missing values, for which there is no sum.
     """
     try:
-        program = Program.of(graph, "the form")
+        program = Program.of(graph)
     except SpecError:
-        return None
-    if program.sums:
         return None
     nodes: dict[str, Any] = {}
     for node, entry in program.nodes.items():
         if isinstance(entry, Branch):
-            assert isinstance(entry.condition, Condition)
-            nodes[str(node)] = {"if": _written(entry.condition), "yes": entry.yes, "no": entry.no}
+            nodes[str(node)] = {**_asked(entry.condition), "yes": entry.yes, "no": entry.no}
         else:
             nodes[str(node)] = {"label": int(entry)}
-    return {
+    asked = {
         "fields": [_field(name, program, data, yes_no) for name in program.columns],
         "nodes": nodes,
         "root": program.root,
         "answers": answers(graph),
+        "outcomes": [str(label) for label in graph.classes],
+        "sums": bool(program.sums),
         "most_paths": MOST_PATHS,
     }
+    if data.quantity is not None:
+        middle = np.average(data.quantity.values, weights=data.weights)
+        asked["outcomes"] = [value_text(value) for value in graph.values]
+        asked |= {"numbers": list(map(float, graph.values)), "middle": float(f"{middle:.4g}")}
+    return asked
+
+
+def _asked(condition: Condition | Sum) -> dict[str, Any]:
+    """A test as the script reads it."""
+    if isinstance(condition, Sum):
+        terms = [
+            {"weight": t.weight, "column": t.column.source, "of": t.what, "level": _level(t.column)}
+            for t in condition.terms
+        ]
+        return {
+            "sum": {
+                "terms": terms,
+                "threshold": condition.threshold,
+                "limit": condition.limit,
+                "includes_limit": condition.includes_limit,
+            }
+        }
+    return {"if": _written(condition)}
+
+
+def _level(column: Column) -> Any:
+    return label_to_json(column.category) if column.kind == CATEGORY else None
 
 
 def _written(condition: Condition) -> dict[str, Any]:

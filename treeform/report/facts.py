@@ -4,30 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from treeform import __version__
 from treeform.data import Dataset
-from treeform.graph.evaluate import confusion, errors
-from treeform.graph.rewrite import ordered
-from treeform.graph.svg import Picture
+from treeform.graph.evaluate import errors
 from treeform.language.question import Question
 from treeform.report.about import NOTHING, About
-from treeform.report.ask import ask_values
 from treeform.report.claims import ClaimFact, claims_of_certificate, claims_of_result
 from treeform.report.curves import Curve, curves
-from treeform.report.explore import explore_values
-from treeform.report.fairness import GroupTable, attributes_of, favourable_of, group_tables
-from treeform.report.figures import gap_text, number_of, size_text, target_text, value_text
+from treeform.report.fairness import GroupTable, attributes_of
+from treeform.report.figures import gap_text, number_of, target_text, value_text
 from treeform.report.guarantee import Guarantee, guarantee_of
-from treeform.report.judged import RequirementFact, requirement_facts
+from treeform.report.judged import RequirementFact
+from treeform.report.model_facts import HeldOut, accuracy, of_graph
 from treeform.report.plot import trace_svg
-from treeform.report.proxies import Proxy, proxies
-from treeform.report.residuals import ResidualTable, residual_tables
-from treeform.report.wording import worded, yes_no_columns
+from treeform.report.proxies import Proxy
+from treeform.report.residuals import ResidualTable
 from treeform.solve import Limit, SolveResult, Status
 from treeform.solve.result import relative_gap
 from treeform.solve.simple_bounds import floor_bound
@@ -36,25 +29,6 @@ if TYPE_CHECKING:
     from treeform.graph import DecisionGraph
     from treeform.tradeoff.frontier import Frontier
     from treeform.tradeoff.prices import Prices
-
-WIDEST_PRINTED = 1400.0
-"""Pixels of a drawing that is still legible on a printed page; wider ones are printed as an outline."""
-
-
-@dataclass(frozen=True)
-class HeldOut:
-    """Rows that the model was not fitted on.
-
-    Attributes
-    ----------
-    data : Dataset
-        From `Dataset.for_model`.
-    source : str
-        A name for them.
-    """
-
-    data: Dataset
-    source: str = "held-out rows"
 
 
 @dataclass(frozen=True)
@@ -282,8 +256,8 @@ def _facts(
     counted = ""
     if graph is not None:
         digests.append(("model", str(graph.to_json()["digest"])))
-        outcome = [*_accuracy(graph, question, rows_of), *outcome]
-        model = _of_graph(graph, question, rows_of, attributes, held_out)
+        outcome = [*accuracy(graph, question, rows_of), *outcome]
+        model = of_graph(graph, question, rows_of, attributes, held_out)
         counted = (
             ""
             if graph.is_regression
@@ -319,85 +293,6 @@ def _facts(
     )
 
 
-def _of_graph(
-    graph: DecisionGraph,
-    question: Question,
-    rows_of: str,
-    attributes: Sequence[tuple[str, Any]],
-    held_out: HeldOut | None,
-) -> dict[str, Any]:
-    """What a report says of a model: nodes in drawing order, columns of 0 and 1 in words."""
-    data = question.data
-    graph = ordered(graph).with_counts(data)
-    yes_no = yes_no_columns(data)
-    shown = worded(graph, yes_no)
-    picture = Picture(shown)
-    if graph.is_regression:
-        return _of_values(graph, shown, picture, question, rows_of, attributes, held_out)
-    favourable = favourable_of(question)
-    groups = group_tables(graph, data, attributes, favourable, rows_of)
-    later: tuple[tuple[str, str], ...] = ()
-    matrix: tuple[tuple[int, ...], ...] = ()
-    if held_out is not None:
-        groups += group_tables(graph, held_out.data, attributes, favourable, "held-out")
-        later = (
-            ("held-out table", held_out.source),
-            *_accuracy(graph, question.with_(data=held_out.data), "held-out"),
-        )
-        matrix = _matrix(graph, held_out.data)
-    return {
-        "model_size": size_text(graph),
-        "svg": picture.text(),
-        "wide": picture.width > WIDEST_PRINTED,
-        "outline": shown.to_text(),
-        "rules": tuple(shown.rules()),
-        "confusion": _matrix(graph, data),
-        "held_out": later,
-        "held_out_confusion": matrix,
-        "requirements": requirement_facts(graph, question, None if held_out is None else held_out.data),
-        "groups": groups,
-        "proxies": proxies(graph, data, attributes),
-        "explore": explore_values(graph, shown, data, attributes, favourable),
-        "ask": ask_values(graph, data, yes_no),
-    }
-
-
-def _of_values(
-    graph: DecisionGraph,
-    shown: DecisionGraph,
-    picture: Picture,
-    question: Question,
-    rows_of: str,
-    attributes: Sequence[tuple[str, Any]],
-    held_out: HeldOut | None,
-) -> dict[str, Any]:
-    """What a report says of a regression model: its rules tell mean and spread of the targets at each leaf."""
-    later: tuple[tuple[str, str], ...] = ()
-    rows = [(rows_of, question.data)] + ([] if held_out is None else [("held-out", held_out.data)])
-    residuals = tuple(t for name, data in rows for t in residual_tables(graph, data, attributes, name))
-    if held_out is not None:
-        later_question = question.with_(data=held_out.data)
-        later = (("held-out table", held_out.source), *_accuracy(graph, later_question, "held-out"))
-    return {
-        "model_size": size_text(graph),
-        "svg": picture.text(),
-        "wide": picture.width > WIDEST_PRINTED,
-        "outline": shown.to_text(),
-        "rules": tuple(shown.rules()),
-        "confusion": (),
-        "held_out": later,
-        "held_out_confusion": (),
-        "requirements": requirement_facts(graph, question, None if held_out is None else held_out.data),
-        "groups": (),
-        "proxies": (),
-        "residuals": residuals,
-    }
-
-
-def _matrix(graph: DecisionGraph, data: Dataset) -> tuple[tuple[int, ...], ...]:
-    return tuple(tuple(map(int, row)) for row in confusion(graph, data))
-
-
 def _stopped(limit: str, solver: str) -> str:
     """What ended the search, for people."""
     return f"{solver}, by itself and without a proof" if limit == str(Limit.SOLVER) else limit
@@ -426,23 +321,3 @@ def _columns(data: Dataset, about: About) -> tuple[tuple[str, ...], ...]:
     if about.columns:
         summary.insert(1, "meaning", [about.columns.get(name, "") for name in summary["column"]])
     return (tuple(summary.columns), *map(tuple, summary.itertuples(index=False, name=None)))
-
-
-def _accuracy(graph: DecisionGraph, question: Question, rows_of: str) -> list[tuple[str, str]]:
-    data = question.data
-    word = "" if rows_of == "given" else f"{rows_of} "
-    if data.quantity is not None:
-        distance = data.quantity.values - graph.leaf_values[graph.apply(data.X)]
-        mean = partial(np.average, weights=data.weights)
-        centred = data.quantity.values - mean(data.quantity.values)
-        return [
-            (f"{word}mean squared error", f"{mean(distance**2):.6g}"),
-            (f"{word}mean absolute error", f"{mean(np.abs(distance)):.6g}"),
-            (f"{word}share of the variance explained", f"{1 - mean(distance**2) / mean(centred**2):.4f}"),
-        ]
-    wrong = int(errors(graph, data))
-    share = (data.n_samples - wrong) / data.n_samples
-    return [
-        (f"{word}errors", f"{wrong} of {data.n_samples}{'' if word else ' rows given here'}"),
-        (f"{word}accuracy", f"{100 * share:.2f} %"),
-    ]

@@ -18,7 +18,7 @@ from treeform.report.fairness import GroupTable
 from treeform.report.figures import percent
 from treeform.tradeoff import frontier_plot
 
-SCRIPTS = ("explore.js", "ask.js")
+SCRIPTS = ("explore.js", "decide.js", "ask.js")
 
 
 @lru_cache(maxsize=1)
@@ -55,7 +55,7 @@ def render_html(facts: Facts, created: datetime | None = None) -> str:
         admits this one style sheet and this one script, by their digests. Without a script it shows everything but the
         form and what a click on a node shows.
     """
-    style = _style()
+    style = page_style()
     script = "\n".join(_text(f"scripts/{name}") for name in SCRIPTS)
     # Drawings are generated markup with escaped texts; everything else is escaped by the template.
     page: str = (
@@ -67,7 +67,7 @@ def render_html(facts: Facts, created: datetime | None = None) -> str:
             sections=_sections(facts),
             style=style,
             script=script,
-            policy=_policy(style, script),
+            policy=policy(style, script),
             explore=in_script(facts.explore),
             ask=in_script(facts.ask),
         )
@@ -86,7 +86,8 @@ def in_script(value: Any) -> str:
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def _policy(style: str, script: str) -> str:
+def policy(style: str, script: str) -> str:
+    """The content security policy of a page with this style sheet and this script only."""
     return (
         f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; "
         "base-uri 'none'; form-action 'none'"
@@ -97,7 +98,8 @@ def _digest(text: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii")
 
 
-def _style() -> str:
+def page_style() -> str:
+    """The style sheet of every page."""
     return "\n" + _text("templates/report.css") + plot.STYLE + frontier_plot.STYLE + "\n"
 
 

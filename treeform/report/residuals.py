@@ -94,18 +94,33 @@ def _rows(
         if not of.any():
             yield (name, "0", *["–"] * (len(HEAD) - 1))
             continue
-        weight, residual = data.weights[of], target[of] - predicted[of]
-        figures = (
-            np.average(target[of], weights=weight),
-            np.average(predicted[of], weights=weight),
-            np.average(residual, weights=weight),
-            np.average(abs(residual), weights=weight),
-            np.sqrt(np.average(residual**2, weights=weight)),
-            abs(residual).max(),
-        )
-        yield (name, str(int(of.sum())), *(f"{_near_zero(float(value), target):.6g}" for value in figures))
+        yield (name, str(int(of.sum())), *figures(target[of], predicted[of], data.weights[of]))
 
 
-def _near_zero(value: float, target: NDArray[np.float64]) -> float:
-    """0 in place of what is only rounding."""
-    return 0.0 if abs(value) < 1e-12 * (1 + abs(target).max()) else value
+def figures(
+    target: NDArray[np.float64], predicted: NDArray[np.float64], weight: NDArray[np.int64]
+) -> tuple[str, ...]:
+    """The figures of some rows as text, in the order of `HEAD` after the number of rows.
+
+    Parameters
+    ----------
+    target, predicted : (m,) float64
+        Of at least one row.
+    weight : (m,) int64
+    """
+    residual = target - predicted
+    values = (
+        np.average(target, weights=weight),
+        np.average(predicted, weights=weight),
+        np.average(residual, weights=weight),
+        np.average(abs(residual), weights=weight),
+        np.sqrt(np.average(residual**2, weights=weight)),
+        abs(residual).max(),
+    )
+    largest = max(abs(target).max(), abs(predicted).max())
+    return tuple(figure_text(float(value), float(largest)) for value in values)
+
+
+def figure_text(value: float, largest: float) -> str:
+    """Six digits, and 0 in place of what is only rounding beside numbers as large as ``largest``."""
+    return "0" if abs(value) < 1e-12 * (1 + largest) else f"{value:.6g}"

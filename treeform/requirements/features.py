@@ -11,6 +11,7 @@ from treeform.errors import DataError, SpecError
 from treeform.language.limits import Limits
 from treeform.language.meetings import Clash, Meetings
 from treeform.language.requirement import Requirement
+from treeform.language.values import ValueOrder, ValueRule
 from treeform.model import any_of
 from treeform.requirements.counted import PayableAtMost, whole_count
 from treeform.requirements.groups import favourable_code
@@ -226,6 +227,13 @@ class Monotone(Requirement):
         sides = ((0,), (1,)) if self.direction == "increasing" else ((1,), (0,))
         clashes = tuple(Clash(f, *sides) for f in self._features(data))
         return Meetings((f"{self}: favourable", f"{self}: unfavourable"), per_sample, clashes)
+
+    def value_rule(self, data: Dataset) -> ValueRule | None:
+        if data.quantity is None:
+            return None
+        features = frozenset(self._features(data))
+        order = ValueOrder(features, self._has_value(data, data.X), self.direction == "increasing")
+        return ValueRule(orders=(order,))
 
     def violation(self, graph: DecisionGraph, data: Dataset) -> int:
         """The number of tests that are the wrong way round, of those that read the column."""

@@ -13,9 +13,11 @@ from treeform.errors import SpecError
 from treeform.language.bounded import Bounded, Value
 from treeform.language.numbers import as_fraction
 from treeform.language.objective import LARGEST
+from treeform.language.values import ValueRow, ValueRule
 from treeform.requirements.amount import decimal_text
 from treeform.requirements.by_groups import ByGroups
 from treeform.requirements.groups import Groups, groups_to_json, of_groups
+from treeform.shape import Tree
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -23,14 +25,16 @@ if TYPE_CHECKING:
     from treeform.graph import DecisionGraph
     from treeform.language.ports import Ports
     from treeform.model import Model
+    from treeform.shape import Shape
 
 
 class MeanParity(ByGroups, Bounded):
     """The mean predicted values of any two groups differ by at most this, in regression.
 
-    Means are weighted. Values of leaves are whole multiples of the target's unit (of the grid, where targets are
-    rounded to one; a finer grid allows finer values): a model with other values misses the requirement by the distance
-    of the farthest one from a multiple, besides the difference. A constant model with such a value satisfies it.
+    Means are weighted. Values of leaves are any fractions, or whole: multiples of the target's unit (of the grid, where
+    targets are rounded to one; a finer grid allows finer values) from the least to the greatest target. A model with
+    other values misses the requirement then by the distance of the farthest one from such a number, besides the
+    difference. A constant model with such a value satisfies it.
 
     Parameters
     ----------
@@ -38,6 +42,9 @@ class MeanParity(ByGroups, Bounded):
         See `StatisticalParity`.
     difference : float, str or Fraction
         At least 0, in the units of the target; taken as the decimal that it is written as.
+    whole : bool, optional
+        Whether values of leaves are whole. When left out: under `AbsoluteError`, whose best values are whole without a
+        bound, so that solvers can state it; not under `SquaredError`.
 
     Raises
     ------
@@ -49,7 +56,8 @@ class MeanParity(ByGroups, Bounded):
     Notes
     -----
     The mean difference of Calders, Karim, Kamiran, Ali and Zhang, Controlling attribute effect in linear regression,
-    ICDM 2013, as a bound. Formulations state it under `AbsoluteError`; `RegressionSearch` gives a bound and models.
+    ICDM 2013, as a bound. `RegressionSearch` proves it at depth one and two, and gives a bound and models beyond;
+    formulations state it under `AbsoluteError`, with whole values.
     """
 
     name: ClassVar[str] = "mean_parity"
@@ -58,7 +66,12 @@ class MeanParity(ByGroups, Bounded):
     of_values: ClassVar[bool] = True
     needs = frozenset({"value"})
 
-    def __init__(self, groups: Any = None, difference: Fraction | float | str | None = None) -> None:
+    def __init__(
+        self,
+        groups: Any = None,
+        difference: Fraction | float | str | None = None,
+        whole: bool | str | None = None,
+    ) -> None:
         if difference is None:
             raise SpecError(
                 "mean_parity has no bound",
@@ -66,6 +79,7 @@ class MeanParity(ByGroups, Bounded):
                 fix="write for example MeanParity(groups='sex', difference=1000)",
             )
         self.groups = groups
+        self.whole = _truth(whole)
         self.difference = as_fraction(difference, f"the bound of {self.name}")
         if self.difference < 0:
             raise SpecError(
@@ -86,9 +100,19 @@ class MeanParity(ByGroups, Bounded):
                 fix="minimise tf.AbsoluteError() first, or use StatisticalParity for classes",
             )
         kept, _ = self._resolved_groups(data, context)
-        bound = self._copy(groups=kept)
+        whole = context.get("whole_values", True) if self.whole is None else self.whole
+        bound = self._copy(groups=kept, whole=whole)
         bound._rows(data, data.quantity)  # refuses weights too fine for exact rows
         return bound
+
+    def refusal(self, data: Dataset, shape: Shape) -> SpecError | None:
+        if self.whole is not False or isinstance(shape, Tree):
+            return None
+        return SpecError(
+            f"{self} cannot be required of {shape} with any values",
+            cause="the native search is over trees, and formulations have whole values at leaves",
+            fix="use MeanParity(..., whole=True), or shape=tf.Tree(depth)",
+        )
 
     # -- the symbolic face ------------------------------------------------------------------------
 
@@ -115,7 +139,19 @@ class MeanParity(ByGroups, Bounded):
             rows.append((of_group[groups.codes] * data.weights, side))
         return rows
 
+    def value_rule(self, data: Dataset) -> ValueRule | None:
+        if data.quantity is None:
+            return None
+        rows = tuple(ValueRow(coef, side) for coef, side in self._rows(data, data.quantity))
+        return ValueRule(rows, whole=self.whole is not False)
+
     def build(self, model: Model, ports: Ports) -> None:
+        if self.whole is False:
+            raise SpecError(
+                f"{self} cannot be stated to a solver",
+                cause="formulations have whole values at leaves, and whole=False allows all fractions",
+                fix="leave out solver and formulation, or use MeanParity(..., whole=True)",
+            )
         assert ports.data.quantity is not None
         for coef, side in self._rows(ports.data, ports.data.quantity):
             model.add((ports.value * coef).sum() <= side, str(self))
@@ -135,9 +171,13 @@ class MeanParity(ByGroups, Bounded):
 
     def violation(self, graph: DecisionGraph, data: Dataset) -> Fraction:
         assert data.quantity is not None
-        units = [value / data.quantity.unit for value in graph.values]
-        off = max((abs(value - round(value)) for value in units), default=Fraction(0))
-        return max(Fraction(0), self.measured(graph, data) - self.difference) + off * data.quantity.unit
+        beyond = max(Fraction(0), self.measured(graph, data) - self.difference)
+        if self.whole is False:
+            return beyond
+        low, high = data.quantity.lowest, data.quantity.highest
+        units = [data.quantity.in_units(value) for value in graph.values]
+        off = max((abs(v - min(max(round(v), low), high)) for v in units), default=Fraction(0))
+        return beyond + off * data.quantity.unit
 
     # -- the bound ----------------------------------------------------------------------------------
 
@@ -150,7 +190,7 @@ class MeanParity(ByGroups, Bounded):
         return "difference of means"
 
     def with_bound(self, bound: Value) -> MeanParity:
-        return MeanParity(self.groups, bound)
+        return MeanParity(self.groups, bound, self.whole)
 
     def measured(self, graph: DecisionGraph, data: Dataset) -> Fraction:
         means = self.means(graph, data).values()
@@ -166,15 +206,32 @@ class MeanParity(ByGroups, Bounded):
     # -- text and files -----------------------------------------------------------------------------
 
     def to_json(self) -> dict[str, Any]:
-        return {
-            "name": self.name,
-            "parameters": {
-                "groups": groups_to_json(self.groups),
-                "difference": decimal_text(self.difference),
-            },
-        }
+        parameters = {"groups": groups_to_json(self.groups), "difference": decimal_text(self.difference)}
+        if self.whole is not None:
+            parameters["whole"] = self.whole
+        return {"name": self.name, "parameters": parameters}
 
     def __str__(self) -> str:
         return (
             f"{self.name}:{','.join([*self._groups_part(), f'difference={decimal_text(self.difference)}'])}"
         )
+
+
+def _truth(value: Any) -> bool | None:
+    """Whether values are whole, as texts of requirements have it too.
+
+    Raises
+    ------
+    SpecError
+        If it says neither.
+    """
+    known = {"true": True, "false": False, "none": None}
+    if value is None or isinstance(value, bool | np.bool_):
+        return None if value is None else bool(value)
+    if str(value).lower() in known:
+        return known[str(value).lower()]
+    raise SpecError(
+        f"whole={value!r} of mean_parity is not understood",
+        cause="values are whole or they are not",
+        fix="use whole=True or whole=False, or leave it out",
+    )

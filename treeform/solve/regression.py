@@ -20,6 +20,7 @@ from treeform.language.question import Question
 from treeform.language.requirement import Requirement
 from treeform.solve.budget import Budget
 from treeform.solve.engines import recheck_of
+from treeform.solve.leaf_values.run import ValueRun, value_part
 from treeform.solve.ledger import Ledger
 from treeform.solve.regression_part import RegressionPart, loss_of, part_of
 from treeform.solve.result import Limit
@@ -44,6 +45,11 @@ def check_regression(objective: Objective, requirements: Iterable[Requirement]) 
                 fix="leave it out; MinSupport, Stability, MaxNodes, FeatureBudget and NoTestOn bound regression "
                 "models, Monotone and MeanParity their values",
             )
+
+
+def whole_values(objective: Objective) -> bool:
+    """Whether the best values of leaves are whole multiples of the target's unit."""
+    return any(term.has_whole_values for _, term in objective.terms)
 
 
 def best_constant(question: Question) -> DecisionGraph:
@@ -76,6 +82,7 @@ def run_regression(
     outcome = engine.run(question.data, part.task, run)
     recheck = recheck_of(engine)
     lower: int | Fraction = _scaled(question, part, outcome.lower)
+    values = _values(question, engine, ledger, budget)
     if outcome.graph is not None:
         # Judged alone: a better model from elsewhere would contradict the claim, and must not be taken for it.
         _, verified = judged.get(id(outcome.graph)) or (None, ledger.submit(outcome.graph, engine.name))
@@ -87,7 +94,18 @@ def run_regression(
         ledger.prove_infeasible(engine.name, part.dropped, recheck)
         return None
     ledger.prove_lower(lower, engine.name, part.dropped, recheck, outcome.counters)
+    if values is not None:
+        values.repaired(best_constant(question))
+        if outcome.graph is not None:
+            values.repaired(outcome.graph)
+        values.search(recheck)
     return budget.reason or (Limit.MEMORY if outcome.reason == "memory" else None)
+
+
+def _values(question: Question, engine: RegressionSearch, ledger: Ledger, budget: Budget) -> ValueRun | None:
+    """What is done about requirements on values, where there are any."""
+    found = value_part(question)
+    return None if found is None else ValueRun(question, *found, engine.name, ledger, budget)
 
 
 def _scaled(question: Question, part: RegressionPart, lower: int) -> Fraction:

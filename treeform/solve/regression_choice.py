@@ -11,6 +11,7 @@ from treeform.errors import SpecError
 from treeform.graph import DecisionGraph
 from treeform.language.question import Question
 from treeform.shape import UNIVARIATE, Tree
+from treeform.solve.leaf_values.run import value_part
 from treeform.solve.options import SolveOptions
 from treeform.solve.regression_part import loss_of, part_of
 
@@ -36,8 +37,8 @@ def regression_engine(question: Question, options: SolveOptions) -> RegressionSe
     if isinstance(solver, RegressionSearch) and options.formulation is not None:
         _refuse_both(solver, options.formulation)
     native = isinstance(solver, RegressionSearch) or (solver is None and options.formulation is None)
-    dropped = part_of(question).dropped if native else ()
-    if native and not dropped:
+    dropped = _not_honoured(question) if native else ()
+    if native and not dropped and (solver is not None or not _left_to_solvers(question)):
         return solver if isinstance(solver, RegressionSearch) else RegressionSearch()
     _refuse_diagrams(question)
     _refuse_rows(question, options, dropped)
@@ -51,10 +52,24 @@ def regression_engine(question: Question, options: SolveOptions) -> RegressionSe
     return None
 
 
+def _not_honoured(question: Question) -> tuple[str, ...]:
+    """What the native search does not see; it fits the values of trees to what is required of them."""
+    values = value_part(question)
+    return part_of(question).dropped if values is None else values[0].dropped
+
+
+def _left_to_solvers(question: Question) -> bool:
+    """Whether a solver goes on where the native search under requirements on values has not ended."""
+    values = value_part(question)
+    _, loss = loss_of(question.objective)
+    return values is not None and loss.why_not_stated is None and (values[1].whole or not values[1].rows)
+
+
 def _refuse_rows(question: Question, options: SolveOptions, dropped: tuple[str, ...]) -> None:
-    """Refuse a loss that no formulation states."""
+    """Refuse a loss, or values, that no formulation states."""
     _, loss = loss_of(question.objective)
     if loss.why_not_stated is None:
+        _refuse_free_values(question)
         return
     if options.formulation is not None:
         what = f"{find_formulation(options.formulation).name} cannot state {question.objective}"
@@ -67,6 +82,17 @@ def _refuse_rows(question: Question, options: SolveOptions, dropped: tuple[str, 
     if dropped:
         fix = "minimise tf.AbsoluteError(), which solvers take, or leave it out"
     raise SpecError(what, cause=loss.why_not_stated, fix=fix)
+
+
+def _refuse_free_values(question: Question) -> None:
+    values = value_part(question)
+    if values is None or values[1].whole or not values[1].rows:
+        return
+    raise SpecError(
+        "requirements on values cannot be stated to a solver here",
+        cause="formulations have whole values at leaves, and whole=False allows all fractions",
+        fix="leave out solver and formulation, or use whole=True, as in tf.MeanParity('sex', 5, whole=True)",
+    )
 
 
 def _refuse_diagrams(question: Question) -> None:

@@ -13,8 +13,9 @@ import numpy as np
 import pandas as pd
 
 from treeform.errors import SpecError
-from treeform.files import write_bytes
+from treeform.files import write_bytes, write_text
 from treeform.notebook import Printed
+from treeform.study.page import render_study
 
 MEASURES = ("train_error", "test_error", "tests", "gap", "seconds")
 
@@ -65,7 +66,7 @@ class Study(Printed):
             ``standard_error``: that of the mean of ``test_error``, or of ``train_error`` where nothing is held out.
         """
         done = self.table[self.table["status"] != "error"]
-        score = self._score()
+        score = self.score
         rows = []
         for values, group in (
             done.groupby(list(self.settings), sort=False, dropna=False) if self.settings else ()
@@ -88,7 +89,7 @@ class Study(Printed):
         SpecError
             If no run has a model.
         """
-        table, score = self.summary(), self._score()
+        table, score = self.summary(), self.score
         known = table[table[score].notna()]
         if known.empty:
             raise SpecError(
@@ -117,6 +118,29 @@ class Study(Printed):
             raise SpecError(f"{target} is no table that can be written", fix="name it .csv or .parquet")
         write_bytes(target, content.getvalue())
 
+    def html(self, path: str | os.PathLike[str] | None = None) -> str:
+        """A self-contained page: the choice of `best`, heat maps of the settings, errors against size, all means.
+
+        Parameters
+        ----------
+        path : path, optional
+            Where to write it.
+
+        Returns
+        -------
+        str
+            The page; it shows without a network.
+
+        Raises
+        ------
+        SpecError
+            If it cannot be written.
+        """
+        page = render_study(self)
+        if path is not None:
+            write_text(Path(path), page)
+        return page
+
     def __str__(self) -> str:
         errors = int((self.table["status"] == "error").sum())
         proved = int(self.table["status"].isin(["optimal", "infeasible"]).sum())
@@ -128,7 +152,9 @@ class Study(Printed):
         shown = self.summary().drop(columns=["gap"])
         return f"{head}\n{shown.to_string(index=False, float_format=lambda x: f'{x:.4g}')}"
 
-    def _score(self) -> str:
+    @property
+    def score(self) -> str:
+        """The column that judges: ``test_error``, or ``train_error`` where nothing is held out."""
         return "test_error" if bool(self.table["test_error"].notna().any()) else "train_error"
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from treeform.data import Dataset
+from treeform.data.options import TableOptions
 from treeform.language.objective import Objective
 from treeform.language.requirement import Requirement
 from treeform.shape import Diagram, Shape, Tree
@@ -31,6 +32,8 @@ class Case:
     weights : list of float or None
     shape : Tree or Diagram
     objective : str
+    abstain : str, optional
+        The label of leaves that decide nothing.
     """
 
     columns: dict[str, list[Any]]
@@ -38,6 +41,7 @@ class Case:
     weights: list[Any] | None
     shape: Shape
     objective: str
+    abstain: str | None = None
 
     @cached_property
     def frame(self) -> pd.DataFrame:
@@ -48,7 +52,12 @@ class Case:
     def data(self) -> Dataset:
         """The table as a data set; groups are no feature."""
         read = Dataset.from_user(
-            self.frame, self.labels, self.weights, exclude=(GROUP,), allow_quantities=True
+            self.frame,
+            self.labels,
+            self.weights,
+            exclude=(GROUP,),
+            allow_quantities=True,
+            options=TableOptions(abstain=self.abstain),
         )
         return self.goal.reading(read)
 
@@ -61,13 +70,14 @@ class Case:
         shape = f"tf.Tree({self.shape.depth})"
         if isinstance(self.shape, Diagram):
             shape = f"tf.Diagram{self.shape.widths!r}"
+        abstain = "" if self.abstain is None else f", abstain={self.abstain!r}"
         table = ",\n".join(f"    {name!r}: {values!r}" for name, values in self.columns.items())
         lines = [
             "import pandas as pd, treeform as tf",
             f"X = pd.DataFrame({{\n{table},\n}})",
             f"y = {self.labels!r}",
             f"problem = tf.Problem(X, y, shape={shape}, sample_weight={self.weights!r}, exclude=({GROUP!r},),",
-            f"                     sensitive_features=X[{GROUP!r}])",
+            f"                     sensitive_features=X[{GROUP!r}]{abstain})",
             f"problem.minimize({self.objective!r})",
             *(f"problem += tf.Requirement.from_json({r.to_json()!r})" for r in requirements),
         ]
@@ -75,7 +85,11 @@ class Case:
 
 
 def draw_cases(
-    count: int, seed: int = 0, shapes: tuple[Shape, ...] = (), of_values: bool = False
+    count: int,
+    seed: int = 0,
+    shapes: tuple[Shape, ...] = (),
+    of_values: bool = False,
+    abstain: bool = False,
 ) -> Iterator[Case]:
     """Random cases: two or three classes, repeated and contradictory rows, weights, several kinds of columns.
 
@@ -87,12 +101,15 @@ def draw_cases(
         Taken in turn; trees of depth 1 and 2 and a diagram of two layers when empty.
     of_values : bool
         Problems of regression, under absolute errors.
+    abstain : bool
+        Problems with a label for leaves that decide nothing, at a price.
     """
     shapes = shapes or (Tree(2), Tree(1), Diagram(1, 2))
     for number in range(count):
         rng = np.random.default_rng((seed, number))
         case = _draw(rng, shapes[number % len(shapes)])
-        yield _with_values(rng, case) if of_values else case
+        case = _with_values(rng, case) if of_values else case
+        yield _with_open_decisions(case) if abstain else case
 
 
 def _with_values(rng: np.random.Generator, case: Case) -> Case:
@@ -102,6 +119,12 @@ def _with_values(rng: np.random.Generator, case: Case) -> Case:
     labels = rng.permutation(targets) * rng.choice([1.0, 0.5]) + rng.choice([0.0, 100.0])
     objective = case.objective.replace("error", "absolute_error")
     return replace(case, labels=labels.tolist(), objective=objective)
+
+
+def _with_open_decisions(case: Case) -> Case:
+    """The same table, on which a leaf may decide nothing."""
+    objective = case.objective.replace("error", "abstain_cost[price=1/4]")
+    return replace(case, objective=objective, abstain="ask")
 
 
 def _draw(rng: np.random.Generator, shape: Shape) -> Case:

@@ -24,6 +24,7 @@ from treeform.solve import solve as solve_question
 from treeform.testing.brute import all_models, brute_force
 from treeform.testing.cases import GROUP, Case, draw_cases
 from treeform.testing.faces import Fixer, compare_faces
+from treeform.testing.samples import ABSTAINING
 
 PATIENCE = 5
 """Cases drawn for each one used: some requirements are impossible on many data sets."""
@@ -117,7 +118,8 @@ def check_requirement(
     solvers = _backends(backends)
     first = sum(map(ord, str(requirement)))  # so that a shape does not always meet the same solver
     turns: dict[str, int] = defaultdict(lambda: first)
-    for case in draw_cases(PATIENCE * cases, seed, of_values=of_values):
+    abstain = isinstance(requirement, ABSTAINING)
+    for case in draw_cases(PATIENCE * cases, seed, of_values=of_values, abstain=abstain):
         if report.cases == cases:
             break
         try:

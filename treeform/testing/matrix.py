@@ -29,7 +29,7 @@ from treeform.solve import solve as solve_question
 from treeform.testing.brute import brute_force
 from treeform.testing.cases import GROUP, Case, draw_cases
 from treeform.testing.conformance import PATIENCE, SECONDS, fault
-from treeform.testing.samples import SAMPLES
+from treeform.testing.samples import ABSTAINING, SAMPLES
 
 SOLVERS = ("highs", "cp-sat", "cadical195", "mathopt:scip", "rc2", "pyomo:glpk", "pyomo:cbc")
 """One solver of each kind: mixed-integer ones, constraint programming, satisfiability and its weighted form."""
@@ -109,7 +109,16 @@ def drawn(count: int, seed: int = 0, solvers: Sequence[str] = SOLVERS) -> list[t
     return out
 
 
-def judge(requirement: Requirement, way: Way, cases: int = 3, seed: int = 0, of_values: bool = False) -> Cell:
+def judge(
+    requirement: Requirement,
+    way: Way,
+    cases: int = 3,
+    seed: int = 0,
+    of_values: bool = False,
+    *,
+    seconds: float | None = SECONDS,
+    shapes: Sequence[Shape] | None = None,
+) -> Cell:
     """Solve tiny random problems in one way, and compare with brute force.
 
     Parameters
@@ -122,6 +131,10 @@ def judge(requirement: Requirement, way: Way, cases: int = 3, seed: int = 0, of_
     seed : int
     of_values : bool
         Problems of regression, under absolute errors.
+    seconds : float, optional
+        Of wall time for each problem; None where the caller limits the process.
+    shapes : sequence of Shape, optional
+        Those that the way takes, where they are known: `shapes_of`.
 
     Raises
     ------
@@ -130,9 +143,11 @@ def judge(requirement: Requirement, way: Way, cases: int = 3, seed: int = 0, of_
     """
     done = 0
     refusal: TreeformError | None = None
-    for case, bound, question in _questions(requirement, way, cases, seed, of_values):
+    if shapes is None:
+        shapes = SHAPES if of_values else shapes_of(way)
+    for case, bound, question in _questions(requirement, way, cases, seed, shapes, of_values):
         try:
-            result = solve_question(question, SolveOptions(way.solver, way.formulation, None, SECONDS))
+            result = solve_question(question, SolveOptions(way.solver, way.formulation, None, seconds))
         except SolverNotAvailable as error:
             return Cell(str(requirement), way, 0, _line(error.what, error.cause), _line(error.fix))
         except (SpecError, PortError, RouteError) as error:
@@ -154,12 +169,12 @@ def judge(requirement: Requirement, way: Way, cases: int = 3, seed: int = 0, of_
 
 
 def _questions(
-    requirement: Requirement, way: Way, cases: int, seed: int, of_values: bool
+    requirement: Requirement, way: Way, cases: int, seed: int, shapes: Sequence[Shape], of_values: bool
 ) -> Iterator[tuple[Case, list[Requirement], Question]]:
-    """Problems on which the requirement can be stated, of the shapes that the way takes."""
+    """Problems on which the requirement can be stated."""
     goal, with_it = GOALS.get(way.formulation or "", (None, ()))
-    shapes = SHAPES if of_values else _shapes(way)
-    for case in draw_cases(PATIENCE * max(3, cases), seed, shapes, of_values):
+    abstain = isinstance(requirement, ABSTAINING)
+    for case in draw_cases(PATIENCE * max(3, cases), seed, tuple(shapes), of_values, abstain):
         try:
             bound = [r.bind(case.data, sensitive_features=case.frame[GROUP]) for r in (*with_it, requirement)]
         except (SpecError, DataError):
@@ -181,7 +196,7 @@ def _expected(case: Case, question: Question) -> tuple[Fraction, DecisionGraph] 
 
 
 @cache
-def _shapes(way: Way) -> tuple[Shape, ...]:
+def shapes_of(way: Way) -> tuple[Shape, ...]:
     """The shapes that a way can solve without requirements."""
     return tuple(shape for shape in SHAPES if _solves(way, shape)) or SHAPES
 

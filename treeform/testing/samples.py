@@ -28,6 +28,7 @@ from treeform.requirements import (
     MaxTestsPerPath,
     MaxThresholds,
     MeanParity,
+    MinCoverage,
     MinPrecision,
     MinRecall,
     MinSpecificity,
@@ -70,6 +71,7 @@ SAMPLES: tuple[Requirement, ...] = (
     MaxFalsePositiveRate(0.3, positive=0),
     MustClassifyRight([0, 2]),
     MaxCost("balanced_error", at_most="0.4"),
+    MinCoverage(0.7),
     FeatureBudget(1),
     NoTestOn("age"),
     Monotone("age", favourable=1),
@@ -89,6 +91,9 @@ SAMPLES: tuple[Requirement, ...] = (
     StayCloseTo(DecisionGraph.from_nested((0, 24.0, 0, (1, 0.5, 1, 0)), _TABLE), changed="0.3"),
 )
 """Over the tables of `treeform.testing.draw_cases`, whose columns and groups they name."""
+
+ABSTAINING: tuple[type[Requirement], ...] = (MinCoverage,)
+"""Those that are asked over the tables of ``draw_cases(abstain=True)``, whose leaves may decide nothing."""
 
 SAMPLES_OF_VALUES: tuple[Requirement, ...] = (
     MeanParity(groups="group", difference="0.3"),

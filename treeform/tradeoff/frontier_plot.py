@@ -38,26 +38,11 @@ def step_plot(steps: Sequence[Step], across: str, up: str, mark: float | None = 
     str
         An ``<svg>`` element.
     """
-    parts = [
-        f'<text x="{(LEFT + WIDTH - RIGHT) / 2:.0f}" y="{HEIGHT - 12}" text-anchor="middle">{escape(across)}</text>',
-        f'<text x="16" y="{(TOP + HEIGHT - BOTTOM) / 2:.0f}" text-anchor="middle" '
-        f'transform="rotate(-90 16 {(TOP + HEIGHT - BOTTOM) / 2:.0f})">{escape(up)}</text>',
-    ]
+    parts = names_of_axes(across, up)
     if steps:
-        x = _Axis([step[0] for step in steps] + ([] if mark is None else [mark]), LEFT, WIDTH - RIGHT)
-        y = _Axis([step[1] for step in steps], HEIGHT - BOTTOM, TOP)
-        for value in x.ticks():
-            at = x(value)
-            parts.append(
-                f'<line class="grid" x1="{at:.1f}" x2="{at:.1f}" y1="{TOP}" y2="{HEIGHT - BOTTOM}"/>'
-            )
-            parts.append(
-                f'<text x="{at:.1f}" y="{HEIGHT - BOTTOM + 18}" text-anchor="middle">{value:g}</text>'
-            )
-        for value in y.ticks():
-            at = y(value)
-            parts.append(f'<line class="grid" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{at:.1f}" y2="{at:.1f}"/>')
-            parts.append(f'<text x="{LEFT - 8}" y="{at + 4:.1f}" text-anchor="end">{value:g}</text>')
+        x = Axis([step[0] for step in steps] + ([] if mark is None else [mark]), LEFT, WIDTH - RIGHT)
+        y = Axis([step[1] for step in steps], HEIGHT - BOTTOM, TOP)
+        parts += grid(x, y)
         if mark is not None:
             parts.append(
                 f'<line class="mark" x1="{x(mark):.1f}" x2="{x(mark):.1f}" y1="{TOP}" y2="{HEIGHT - BOTTOM}">'
@@ -69,14 +54,41 @@ def step_plot(steps: Sequence[Step], across: str, up: str, mark: float | None = 
             f"<title>{escape(across)} {value:.6g}: {objective:.6g}</title></circle>"
             for value, objective, proved in steps
         ]
-    what = f"{len(steps)} points, {up} against {across}"
+    return svg(parts, f"{len(steps)} points, {up} against {across}")
+
+
+def names_of_axes(across: str, up: str) -> list[str]:
+    """What the axes are called, as elements of the drawing."""
+    return [
+        f'<text x="{(LEFT + WIDTH - RIGHT) / 2:.0f}" y="{HEIGHT - 12}" text-anchor="middle">{escape(across)}</text>',
+        f'<text x="16" y="{(TOP + HEIGHT - BOTTOM) / 2:.0f}" text-anchor="middle" '
+        f'transform="rotate(-90 16 {(TOP + HEIGHT - BOTTOM) / 2:.0f})">{escape(up)}</text>',
+    ]
+
+
+def grid(x: Axis, y: Axis) -> list[str]:
+    """Lines at round numbers, with the numbers."""
+    parts = []
+    for value in x.ticks():
+        at = x(value)
+        parts.append(f'<line class="grid" x1="{at:.1f}" x2="{at:.1f}" y1="{TOP}" y2="{HEIGHT - BOTTOM}"/>')
+        parts.append(f'<text x="{at:.1f}" y="{HEIGHT - BOTTOM + 18}" text-anchor="middle">{value:g}</text>')
+    for value in y.ticks():
+        at = y(value)
+        parts.append(f'<line class="grid" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{at:.1f}" y2="{at:.1f}"/>')
+        parts.append(f'<text x="{LEFT - 8}" y="{at + 4:.1f}" text-anchor="end">{value:g}</text>')
+    return parts
+
+
+def svg(parts: Sequence[str], what: str) -> str:
+    """The drawing of these elements; ``what`` describes it to those who cannot see it."""
     return (
         f'<svg class="frontier" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(what)}" '
         f'xmlns="http://www.w3.org/2000/svg"><style>{STYLE}</style>{"".join(parts)}</svg>'
     )
 
 
-class _Axis:
+class Axis:
     """Values to pixels."""
 
     def __init__(self, values: Sequence[float], first: float, last: float) -> None:
@@ -97,7 +109,7 @@ class _Axis:
         return [round(index * step, 12) for index in range(first, last + 1)]
 
 
-def _path(steps: Sequence[Step], x: _Axis, y: _Axis) -> str:
+def _path(steps: Sequence[Step], x: Axis, y: Axis) -> str:
     """The best objective at each bound: constant from a point to the next looser one."""
     corners = [(x(steps[0][0]), y(steps[0][1]))]
     for (looser, _, _), (value, objective, _) in pairwise(steps):

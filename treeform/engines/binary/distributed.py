@@ -1,9 +1,10 @@
 """The search of DL85 in parts: the tests at the root, each with the best trees of its two sides.
 
-A few rule-guided restarts give a good tree first. Then the root tests are taken in the order of their Gini impurity, as
-a sequence that is the same for any number of workers: test k gets its upper bound, and its bounds by similarity, from
-what the tests up to k - `AHEAD` came to. A worker solves the two sides by itself; it has a cache of its own, so that a
-subproblem that two root tests share may be solved twice.
+A few rule-guided restarts give a good tree first. Then the root tests are taken in the order of their Gini
+impurity. Each is asked with the upper bound, and with the bounds by similarity, that are known when a worker is
+free for it; a test that these bounds exclude is not asked about. Of several tests that attain the least cost the
+first one of the order counts. Its tree is the one that a search of both its sides finds below exactly their costs,
+which is the same whatever was found before: so cost and tree do not depend on the workers.
 
 Costs are those of the points less the least cost of each point (``value``), so that rows taken away never cost. For
 the sides A and B of two tests then ``opt(A) >= opt(B) - mass(B without A)``, as in ``treeform/native/binary``.
@@ -12,16 +13,14 @@ the sides A and B of two tests then ``opt(A) >= opt(B) - mass(B without A)``, as
 from __future__ import annotations
 
 import time
-from collections import deque
-from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from treeform.engines.binary.engine import BinaryEngine, BinarySession
-from treeform.engines.distributed import Ask, Message
+from treeform.engines.distributed import NOTHING, Ask, Message, Poll
 from treeform.engines.memory import Room
 from treeform.errors import SpecError
 
@@ -32,8 +31,8 @@ if TYPE_CHECKING:
     from treeform.engines.binary.binarize import Binarised
     from treeform.engines.task import EngineOutcome, EngineRun, TreeTask
 
-AHEAD = 64
-"""Root tests that may be in work at a time, whoever has them."""
+SEARCH, TREE = 0, 1
+"""What is asked about a root test: its least cost, or the tree that has it."""
 COUNTERS = (
     "nodes",
     "depth_two",
@@ -44,7 +43,7 @@ COUNTERS = (
     "pruned_bound",
     "work",
 )
-NEVER = 2**60
+NEVER = NOTHING
 
 
 class Points:
@@ -69,10 +68,8 @@ class Points:
         self.bits, self.weight = table.bits, table.weights.sum(axis=1)
         self.value, self.offset = np.ascontiguousarray(value - least[:, None]), int(least.sum())
 
-    def solve(
-        self, rows: Any, depth: int, upper: int, stop: Callable[[], bool], **more: Any
-    ) -> dict[str, Any]:
-        """A native search of some of the points, on one thread."""
+    def solve(self, rows: Any, depth: int, upper: int, poll: Poll, **more: Any) -> dict[str, Any]:
+        """A native search of some of the points, on one thread; ``poll`` may lower the upper bound."""
         from treeform import _core
 
         found: dict[str, Any] = _core.binary(
@@ -81,7 +78,7 @@ class Points:
             self.weight[rows],
             depth=depth,
             upper=upper,
-            poll=lambda *_: (stop(), None),
+            poll=lambda *_: poll(),
             **(self.engine.keywords(self.task, 1, self._room.left()) | more),
         )
         return found
@@ -97,10 +94,19 @@ class SideSearch:
 
     points: Points
 
-    def evaluate(self, question: Message, poll: Callable[[], bool]) -> Message | None:
-        """[test, upper, bound of side 0, of side 1] -> [their bounds, cost or NEVER, counters, both trees]."""
-        test, upper, *low = (int(number) for number in question)
-        p = self.points
+    def evaluate(self, question: Message, poll: Poll) -> Message | None:
+        """[round, upper, 2, bound of side 0, of side 1, test, what] ->
+        [settled, cost or NOTHING, bounds of the sides, counters, both trees]."""
+        _, upper, _, low0, low1, test, _ = (int(number) for number in question)
+        p, low = self.points, [low0, low1]
+
+        def capped(side: int) -> Poll:
+            def polled() -> tuple[bool, int | None]:
+                stops, fallen = poll()
+                return stops, None if fallen is None else fallen - p.task.node_penalty - low[1 - side]
+
+            return polled
+
         sides = [np.flatnonzero(p.bits[:, test] == side) for side in (0, 1)]
         counters = np.zeros(len(COUNTERS), dtype=np.int64)
         trees: list[dict[str, Any] | None] = [None, None]
@@ -111,16 +117,18 @@ class SideSearch:
                 break
             # The whole tree's warm-up has given a good bound: the sides need none of their own.
             use = [part for part in p.engine.keywords(p.task, 1, 0)["use"] if part != "warm-up"]
-            found = p.solve(sides[side], p.task.depth - 1, cap, poll, use=use)
+            found = p.solve(sides[side], p.task.depth - 1, cap, capped(side), use=use)
             counters += [found["counters"][name] for name in COUNTERS]
-            if found["memory"] or not found["complete"]:
+            if found["memory"]:
                 return None
-            tree = trees[side] = found["tree"]
-            low[side] = max(low[side], cap if tree is None else int(tree["cost"]))
-            if tree is None:
+            low[side] = max(low[side], min(int(found["lower"]), cap))
+            # A bound that fell on the way may have ended the search above the least cost.
+            if found["tree"] is None or int(found["tree"]["cost"]) > found["lower"]:
                 break
-        cost = sum(low) + p.task.node_penalty if None not in trees else NEVER
-        out = [*low, cost, *counters.tolist()]
+            trees[side] = found["tree"]
+        settled = sum(low) + p.task.node_penalty
+        cost = settled if None not in trees else NEVER
+        out = [settled, cost, *low, *counters.tolist()]
         if cost < NEVER:
             out += [number for tree in trees for number in _numbers(tree)]
         return np.array(out, dtype=np.int64)
@@ -167,7 +175,9 @@ class _Roots:
         self.total = int(self.mass.sum())
         self.ones = self.mass @ p.bits  # (T,) mass of side 1
         self.lower = np.full(p.bits.shape[1], task.node_penalty, dtype=np.int64)
-        self.sides: dict[int, tuple[int, int]] = {}  # bounds of the sides of settled tests
+        self.sides: dict[int, tuple[int, int]] = {}  # bounds of the sides of tests that were asked for
+        self.place: dict[int, int] = {}  # of the tests in their order
+        self.best: int | None = None  # the test of the best tree, if it is not that of the warm-up or given
         self.upper = NEVER if session.upper is None else session.upper - p.offset
         self.tree: dict[str, Any] | None = None
         self.counters = dict.fromkeys(COUNTERS, 0)
@@ -175,22 +185,24 @@ class _Roots:
         self.stopped = False
 
     def run(self) -> EngineOutcome:
-        """Warm up, and settle one root test after the other."""
+        """Warm up, settle one root test after the other, and take the tree of the best one."""
         least = self._warm_up()
-        flight: deque[tuple[int, Future[Message | None]]] = deque()
+        order = self._order()
+        self.place = {test: place for place, test in enumerate(order)}
+        flight: dict[Future[Message | None], int] = {}
         with ThreadPoolExecutor(self.callers) as pool:
-            for test in self._order():
-                while len(flight) >= AHEAD and not self.stopped:
-                    self._settle(*flight.popleft())
+            for test in order:
+                while len(flight) >= self.callers and not self.stopped:
+                    self._settle(flight)
                 if self.stopped:
                     break
-                low = self._similar(test)
-                self.lower[test] = max(int(self.lower[test]), sum(low) + self.task.node_penalty)
-                if self.lower[test] < self.upper:
-                    question = np.array([test, self.upper, *low], dtype=np.int64)
-                    flight.append((test, pool.submit(self.ask, question)))
-            while flight and not self.stopped:
-                self._settle(*flight.popleft())
+                question = self._question(test)
+                if question is not None:
+                    flight[pool.submit(self.ask, question)] = test
+            while flight:
+                self._settle(flight)
+        if self.best is not None and not self.stopped:
+            self._take_tree(self.best)
         lower = max(self._bound(), min(least, self.upper))
         native = {
             "complete": not self.stopped and lower >= self.upper,
@@ -208,7 +220,7 @@ class _Roots:
             slice(None),
             self.task.depth,
             self.upper,
-            self._stops,
+            lambda: (self._stops(), None),
             use=["cache", "similarity", "warm-up", "only warm-up"],
         )
         self._add([found["counters"][name] for name in COUNTERS])
@@ -244,21 +256,47 @@ class _Roots:
         zero = np.maximum(low[:, 0] - (mine - both), low[:, 1] - both)
         return max(0, int(zero.max())), max(0, int(one.max()))
 
-    def _settle(self, test: int, future: Future[Message | None]) -> None:
-        while not wait([future], timeout=0.05).done:
+    def _limit(self, test: int) -> int:
+        """Trees with that root test are wanted below it: as cheap as the best one, if that comes later."""
+        return self.upper + (self.best is not None and self.place[test] < self.place[self.best])
+
+    def _question(self, test: int) -> Message | None:
+        """What to ask about a root test; None where its bounds settle it."""
+        low = self._similar(test)
+        self.lower[test] = max(int(self.lower[test]), sum(low) + self.task.node_penalty)
+        limit = self._limit(test)
+        if self.lower[test] >= limit:
+            return None
+        return np.array([0, limit, 2, *low, test, SEARCH], dtype=np.int64)
+
+    def _settle(self, flight: dict[Future[Message | None], int]) -> None:
+        """Take the replies that have come; wait for one."""
+        while not (done := wait(flight, timeout=0.05, return_when=FIRST_COMPLETED).done):
             self._stops()
-        reply = future.result()
+        for future in done:
+            self._read(flight.pop(future), future.result())
+        self._stops()
+
+    def _read(self, test: int, reply: Message | None) -> None:
         if reply is None:
             self.stopped = True
             return
-        low0, low1, cost, *rest = (int(number) for number in reply[: 3 + len(COUNTERS)])
-        self._add(rest)
+        settled, cost, low0, low1, *counts = (int(number) for number in reply[: 4 + len(COUNTERS)])
+        self._add(counts)
         self.sides[test] = low0, low1
-        self.lower[test] = max(int(self.lower[test]), low0 + low1 + self.task.node_penalty)
-        if cost < self.upper:
-            zero, one = _trees(reply[3 + len(COUNTERS) :].tolist())
+        self.lower[test] = max(int(self.lower[test]), settled)
+        if cost < self._limit(test):
+            self.best = test
+            zero, one = _trees(reply[4 + len(COUNTERS) :].tolist())
             self._take(_joined(test, zero, one, cost))
-        self._stops()
+
+    def _take_tree(self, test: int) -> None:
+        """The tree of a root test that is known to attain the least cost."""
+        question = np.array([1, self.upper + 1, 2, *self.sides[test], test, TREE], dtype=np.int64)
+        reply = self.ask(question)
+        if reply is not None and int(reply[1]) == self.upper:
+            zero, one = _trees(reply[4 + len(COUNTERS) :].tolist())
+            self.tree = _joined(test, zero, one, self.upper + self.points.offset)
 
     def _take(self, tree: dict[str, Any]) -> None:
         self.upper = int(tree["cost"])

@@ -57,6 +57,7 @@ class DL85(BinaryEngine):
     warm_up: bool = True
 
     name: ClassVar[str] = "dl85"
+    bounded: ClassVar[bool] = True
     strategy: ClassVar[str] = "dl85"
 
     def _choices(self) -> dict[str, Any]:

@@ -55,28 +55,30 @@ static int sign_of_sum(int n, const double *a, const double *b) {
 
 def to_c(graph: FlatGraph) -> str:
     """See `DecisionGraph.to_c`."""
-    program = Program.of(graph, "C code")
+    program = Program.of(graph)
     names = identifiers(program.columns, _WORDS)
     text = {name for name, levels in program.levels.items() if _is_text(name, levels)}
+    values = program.is_regression
     syntax = Syntax(
         condition=lambda condition: _condition(condition, names, text),
-        leaf=lambda code: f"return {code};",
+        leaf=lambda code: f"return {_literal(program.labels[code]) if values else code};",
         call=lambda node: f"return node_{node}(row);",
         opening="if ({}) {{",
         otherwise="} else {",
         closing="}",
     )
     labels = ", ".join(_quoted(str(label)) for label in program.labels)
+    kind, none = ("double", "NAN") if values else ("int", "-1")
+    returned = "a number, or NAN" if values else "a position in model_labels, or -1"
     lines = [
-        "/* A decision model: predict() returns a position in model_labels, or -1 for a row that lacks a value in a",
+        f"/* A decision model: predict() returns {returned} for a row that lacks a value in a",
         "   column that had none missing in training. Missing values: NaN in numbers, NULL in text. Booleans are",
         "   0 or 1, dates are days since 1970-01-01. */",
         "#include <math.h>",
         *(["#include <stdint.h>"] if program.sums else []),
         "#include <string.h>",
         "",
-        f"static const char *const model_labels[] = {{{labels}}};",
-        "",
+        *([] if values else [f"const char *const model_labels[] = {{{labels}}};", ""]),
         "struct model_row {",
         *(f"    {_type(name in text)}{names[name]}; /* {_comment(name)} */" for name in program.columns),
         *(["    char unused;"] if not program.columns else []),
@@ -87,12 +89,12 @@ def to_c(graph: FlatGraph) -> str:
     for node in program.bottom_up():
         if node in program.shared and node != program.root:
             functions += [
-                f"static int node_{node}(const struct model_row *row) {{",
+                f"static {kind} node_{node}(const struct model_row *row) {{",
                 *body(program, node, syntax),
                 "}",
                 "",
             ]
-    checks = [f"    if ({_missing(names[name], name in text)}) return -1;" for name in program.refusing]
+    checks = [f"    if ({_missing(names[name], name in text)}) return {none};" for name in program.refusing]
     body_lines = body(program, program.root, syntax)
     lines += [*_SUMS.splitlines(), ""] if program.sums else []
     if any(_IS in line for line in (*functions, *body_lines)):
@@ -103,8 +105,14 @@ def to_c(graph: FlatGraph) -> str:
             "",
         ]
     lines += functions
-    lines += ["int predict(const struct model_row *row) {", "    (void)row;", *checks, *body_lines, "}"]
+    lines += [f"{kind} predict(const struct model_row *row) {{", "    (void)row;", *checks, *body_lines, "}"]
     return "\n".join(lines) + "\n"
+
+
+def _literal(value: object) -> str:
+    """A double in hexadecimal: exactly this number."""
+    assert isinstance(value, float)
+    return value.hex()
 
 
 def _is_text(name: str, levels: tuple[Level, ...]) -> bool:
@@ -139,9 +147,8 @@ def _condition(condition: Condition | Sum, names: dict[str, str], text_columns: 
         levels = condition.value if isinstance(condition.value, tuple) else (condition.value,)
         asked = " || ".join(_equal(name, level) for level in levels) or "0"
     else:
-        assert isinstance(condition.value, float)
         sign = "<" if condition.kind is Kind.BEFORE else "<="
-        asked = f"row->{name} {sign} {condition.value.hex()}"  # hexadecimal: exactly this number
+        asked = f"row->{name} {sign} {_literal(condition.value)}"
     return f"{_missing(name, text)} || {asked}" if condition.or_missing else asked
 
 

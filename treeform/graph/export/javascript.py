@@ -36,7 +36,7 @@ function signOfSum(products) {
 
 def to_javascript(graph: FlatGraph) -> str:
     """See `DecisionGraph.to_javascript`."""
-    program = Program.of(graph, "JavaScript code")
+    program = Program.of(graph)
     labels = [
         json.dumps(label if isinstance(label, str | bool | int | float) else str(label))
         for label in program.labels

@@ -16,7 +16,7 @@ MOST_RULES = 20_000
 
 def to_json_rules(graph: FlatGraph) -> dict[str, Any]:
     """See `DecisionGraph.to_json_rules`."""
-    program = Program.of(graph, "a list of rules")
+    program = Program.of(graph)
     rules: list[dict[str, Any]] = []
     waiting: list[tuple[int, list[dict[str, Any]]]] = [(program.root, [])]
     while waiting:

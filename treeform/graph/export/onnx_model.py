@@ -66,7 +66,7 @@ def to_onnx(graph: FlatGraph) -> Any:
             fix="pip install 'treeform[export]'",
         ) from None
 
-    program = Program.of(graph, "ONNX")
+    program = Program.of(graph)
     position = {name: j for j, name in enumerate(program.columns)}
     trees = _unrolled(program, position)
     inputs, nodes = [], []
@@ -88,13 +88,23 @@ def to_onnx(graph: FlatGraph) -> Any:
     read += signs.outputs
     nodes.append(helper.make_node("Concat", read, ["values"], axis=1))
     nodes.append(_classifier(helper, TensorProto, trees, program))
-    kind = TensorProto.STRING if _text_labels(program) else TensorProto.INT64
-    outputs = [
-        helper.make_tensor_value_info("label", kind, [None]),
-        helper.make_tensor_value_info("scores", TensorProto.FLOAT, [None, len(program.labels)]),
-    ]
+    constants = [*signs.constants]
+    if program.is_regression:  # the classes are positions in the list of values, which keeps all digits
+        constants.append(
+            helper.make_tensor(
+                "outcomes", TensorProto.DOUBLE, [len(program.labels)], np.array(program.labels)
+            )
+        )
+        nodes.append(helper.make_node("Gather", ["outcomes", "label"], ["value"], axis=0))
+        outputs = [helper.make_tensor_value_info("value", TensorProto.DOUBLE, [None])]
+    else:
+        kind = TensorProto.STRING if _text_labels(program) else TensorProto.INT64
+        outputs = [
+            helper.make_tensor_value_info("label", kind, [None]),
+            helper.make_tensor_value_info("scores", TensorProto.FLOAT, [None, len(program.labels)]),
+        ]
     made = helper.make_model(
-        helper.make_graph(nodes, "decision_graph", inputs, outputs, signs.constants),
+        helper.make_graph(nodes, "decision_graph", inputs, outputs, constants),
         opset_imports=[helper.make_opsetid("", 17), helper.make_opsetid("ai.onnx.ml", 4)],
         producer_name="treeform",
         doc_string=f"A decision model of {len(trees.mode)} nodes, written out as a tree",
@@ -194,7 +204,9 @@ def _classifier(helper: Any, types: Any, trees: _Trees, program: Program) -> Any
     count = len(trees.mode)
     leaves = [node for node in range(count) if trees.mode[node] == "LEAF"]
     labels: dict[str, Any]
-    if _text_labels(program):
+    if program.is_regression:
+        labels = {"classlabels_int64s": list(range(len(program.labels)))}
+    elif _text_labels(program):
         labels = {"classlabels_strings": [str(label) for label in program.labels]}
     else:
         labels = {"classlabels_int64s": [int(label) for label in program.labels]}  # type: ignore[call-overload]

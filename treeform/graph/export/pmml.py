@@ -26,7 +26,7 @@ _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 def to_pmml(graph: FlatGraph) -> str:
     """See `DecisionGraph.to_pmml`."""
-    program = Program.of(graph, "PMML")
+    program = Program.of(graph)
     size = check_size(program, "a PMML tree", MOST_NODES)
     root = Element("PMML", {"version": "4.4", "xmlns": NAMESPACE})
     about = SubElement(
@@ -40,7 +40,7 @@ def to_pmml(graph: FlatGraph) -> str:
         root,
         "TreeModel",
         {
-            "functionName": "classification",
+            "functionName": "regression" if program.is_regression else "classification",
             "missingValueStrategy": "none",
             "noTrueChildStrategy": "returnNullPrediction",
             "splitCharacteristic": "binarySplit",
@@ -82,6 +82,9 @@ def _dictionary(root: Element, program: Program, types: dict[str, str], target: 
             if column.kind.startswith("date"):
                 asked["displayName"] = f"{name} (days since 1970-01-01)"
             SubElement(fields, "DataField", asked)
+    if program.is_regression:
+        SubElement(fields, "DataField", {"name": target, "optype": "continuous", "dataType": "double"})
+        return
     kind = _label_type(program)
     field = SubElement(fields, "DataField", {"name": target, "optype": "categorical", "dataType": kind})
     for label in program.labels:
@@ -126,6 +129,10 @@ def _mining_schema(model: Element, program: Program, target: str) -> None:
 def _output(model: Element, program: Program, target: str) -> None:
     """The label, and the shares of training weight at the leaf, one field for each class."""
     output = SubElement(model, "Output")
+    if program.is_regression:
+        attributes = {"name": f"predicted_{target}", "optype": "continuous", "dataType": "double"}
+        SubElement(output, "OutputField", {**attributes, "feature": "predictedValue"})
+        return
     attributes = {"name": f"predicted_{target}", "optype": "categorical", "dataType": _label_type(program)}
     SubElement(output, "OutputField", {**attributes, "feature": "predictedValue"})
     for label in program.labels:
@@ -171,6 +178,8 @@ def _tree(model: Element, graph: FlatGraph, program: Program, signs: dict[Sum, s
             continue
         made.set("score", _text(program.labels[entry]))
         made.set("recordCount", amount_text(graph.counts[node].sum()))
+        if program.is_regression:
+            continue
         for label, amount, share in zip(
             program.labels, graph.counts[node].tolist(), graph.shares[node].tolist(), strict=True
         ):

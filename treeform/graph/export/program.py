@@ -18,21 +18,8 @@ from treeform.data.columns import (
     Column,
     Level,
 )
-from treeform.errors import SpecError
 from treeform.graph.export.sums import Sum
 from treeform.graph.graph import FlatGraph
-
-OF_VALUES = ("Python code", "JavaScript code", "SQL", "a list of rules")
-"""What states regression models, too."""
-
-
-def refusal_of_values(target: str) -> SpecError:
-    """The refusal to write a regression model as ``target``."""
-    return SpecError(
-        f"{target} cannot state a regression model yet",
-        cause="its leaves hold values, and only classes are written",
-        fix="use graph.to_python(), to_javascript(), to_sql() or to_json_rules(), which give the nearest doubles",
-    )
 
 
 class Kind(Enum):
@@ -96,6 +83,7 @@ class Program:
         By class code; the values as doubles in regression.
     columns : dict of str to Column
         The tested columns of the user's table, with the meaning of one of their features.
+    is_regression : bool
     refusing : tuple of str
         Tested columns that had no missing value in training: a row without a value there has no prediction.
     levels : dict of str to tuple
@@ -106,20 +94,19 @@ class Program:
     root: int
     labels: tuple[object, ...]
     columns: dict[str, Column]
+    is_regression: bool
     refusing: tuple[str, ...]
     levels: dict[str, tuple[Level, ...]]
 
     @classmethod
-    def of(cls, graph: FlatGraph, target: str) -> Program:
+    def of(cls, graph: FlatGraph) -> Program:
         """Read a model.
 
         Raises
         ------
         SpecError
-            If it is a regression model, and ``target`` cannot state these.
+            If a hyperplane reads a column with missing values.
         """
-        if graph.is_regression and target not in OF_VALUES:
-            raise refusal_of_values(target)
         nodes: dict[int, Branch | int] = {}
         columns: dict[str, Column] = {}
         waiting = [root := _asking(graph, 0)]
@@ -145,7 +132,7 @@ class Program:
             if column.kind in (CATEGORY, ORDERED)
         }
         labels = tuple(map(float, graph.values)) or tuple(graph.classes.tolist())
-        return cls(nodes, root, labels, columns, refusing, levels)
+        return cls(nodes, root, labels, columns, graph.is_regression, refusing, levels)
 
     @cached_property
     def sums(self) -> tuple[Sum, ...]:

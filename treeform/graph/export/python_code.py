@@ -36,7 +36,7 @@ def _sum_at_most(threshold, *terms):
 
 def to_python(graph: FlatGraph) -> str:
     """See `DecisionGraph.to_python`."""
-    program = Program.of(graph, "Python code")
+    program = Program.of(graph)
     labels = [_literal(label) for label in program.labels]
     names = identifiers(program.columns, {*keyword.kwlist, *_TAKEN})
     syntax = Syntax(

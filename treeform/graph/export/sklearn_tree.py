@@ -1,4 +1,6 @@
-"""A model as a fitted ``sklearn.tree.DecisionTreeClassifier``, whose arrays are set as its own pickles set them.
+"""A model as a fitted ``DecisionTreeClassifier`` or ``DecisionTreeRegressor`` of scikit-learn.
+
+Its arrays are set as scikit-learn's own pickles set them.
 
 scikit-learn rounds every value to single precision before it compares it with a threshold. So a threshold is moved to
 the nearest number that sends the training rows the same way. Where two of them round to the same number and part here,
@@ -15,7 +17,6 @@ from numpy.typing import NDArray
 from treeform.data.columns import LARGEST_PRESENT
 from treeform.errors import SpecError
 from treeform.graph.encoded import with_nan
-from treeform.graph.export.program import refusal_of_values
 from treeform.graph.graph import FlatGraph
 
 MOST_NODES = 100_000
@@ -25,8 +26,6 @@ Floats = NDArray[np.float64]
 
 def to_sklearn(graph: FlatGraph, encoded: Floats) -> Any:
     """See `DecisionGraph.to_sklearn`; the rows are encoded."""
-    if graph.is_regression:
-        raise refusal_of_values("scikit-learn")
     if not graph.is_univariate:
         raise SpecError(
             "a tree of scikit-learn cannot state hyperplanes",
@@ -36,7 +35,7 @@ def to_sklearn(graph: FlatGraph, encoded: Floats) -> Any:
     _check_range(graph, encoded)
     nodes = _unrolled(graph)
     thresholds = _thresholds(graph, encoded)
-    return _classifier(graph, nodes, thresholds)
+    return _fitted(graph, nodes, thresholds)
 
 
 def _check_range(graph: FlatGraph, encoded: Floats) -> None:
@@ -122,14 +121,19 @@ def _test(graph: FlatGraph, node: int) -> str:
     return graph.columns[int(graph.feature[node])].test(float(graph.threshold[node]))
 
 
-def _classifier(graph: FlatGraph, nodes: list[tuple[int, int, int]], thresholds: dict[int, float]) -> Any:
-    from sklearn.tree import DecisionTreeClassifier
+def _fitted(graph: FlatGraph, nodes: list[tuple[int, int, int]], thresholds: dict[int, float]) -> Any:
+    """Fitted on one row for each class, so that every attribute of a fitted tree is there, and with our nodes then."""
+    from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
     from sklearn.tree._tree import Tree
 
-    classes, features = len(graph.classes), len(graph.columns)
-    # Fitted on one row for each class, so that every attribute of a fitted tree is there.
-    made = DecisionTreeClassifier(max_depth=1).fit(np.zeros((classes, features)), graph.classes)
-    order = np.searchsorted(made.classes_, graph.classes)  # scikit-learn sorts classes
+    features = len(graph.columns)
+    if graph.is_regression:
+        classes, order = 1, np.zeros(1, dtype=np.intp)
+        made = DecisionTreeRegressor(max_depth=1).fit(np.zeros((1, features)), [0.0])
+    else:
+        classes = len(graph.classes)
+        made = DecisionTreeClassifier(max_depth=1).fit(np.zeros((classes, features)), graph.classes)
+        order = np.searchsorted(made.classes_, graph.classes)  # scikit-learn sorts classes
     state = made.tree_.__getstate__()
     arrays = np.zeros(len(nodes), dtype=state["nodes"].dtype)
     values = np.zeros((len(nodes), 1, classes))
@@ -139,7 +143,7 @@ def _classifier(graph: FlatGraph, nodes: list[tuple[int, int, int]], thresholds:
         entry = arrays[at]
         entry["left_child"], entry["right_child"] = left, right
         entry["n_node_samples"], entry["weighted_n_node_samples"] = round(counts.sum()), counts.sum()
-        entry["impurity"] = 1.0 - float((graph.shares[node] ** 2).sum())
+        entry["impurity"] = _impurity(graph, node)
         if left < 0:
             entry["feature"], entry["threshold"] = -2, -2.0
             continue
@@ -156,8 +160,20 @@ def _classifier(graph: FlatGraph, nodes: list[tuple[int, int, int]], thresholds:
     return made
 
 
+def _impurity(graph: FlatGraph, node: int) -> float:
+    """Gini's of the classes, the variance of values."""
+    if graph.is_regression:
+        return float(graph.moments[node, 1]) ** 2
+    return 1.0 - float((graph.shares[node] ** 2).sum())
+
+
 def _values(graph: FlatGraph, node: int) -> Floats:
-    """Shares of the classes; at a leaf whose label is not the most frequent class, the label alone."""
+    """Shares of the classes; at a leaf whose label is not the most frequent class, the label alone.
+
+    In regression the value of a leaf, and the mean at other nodes.
+    """
+    if graph.is_regression:
+        return np.array([graph.leaf_values[node] if graph.feature[node] < 0 else graph.moments[node, 0]])
     shares = graph.shares[node]
     if graph.feature[node] >= 0:
         return np.asarray(shares)

@@ -38,7 +38,7 @@ def to_sql(
             fix="pip install 'treeform[export]'",
         ) from None
 
-    program = Program.of(graph, "SQL")
+    program = Program.of(graph)
     if encoded is not None:
         _check_decided(graph, encoded)
     known = _dialects()
@@ -56,7 +56,7 @@ def to_sql(
             yes, no = made[entry.yes].copy(), made[entry.no].copy()
             made[node] = _choice(entry.condition, yes, no)
         else:
-            made[node] = exp.convert(_plain(program.labels[entry]))
+            made[node] = _literal(program.labels[entry])
     answer = made[program.root]
     if program.refusing:
         lacking = exp.or_(*(_column(name).is_(exp.null()) for name in program.refusing))
@@ -132,8 +132,13 @@ def _column(name: str) -> Any:
     return exp.column(name, quoted=True)
 
 
-def _plain(label: object) -> Any:
-    return label if isinstance(label, str | bool | int | float) else str(label)
+def _literal(label: object) -> Any:
+    """A label; a double is cast, since databases read decimals as exact numbers of another type."""
+    from sqlglot import exp
+
+    if isinstance(label, float):
+        return exp.cast(exp.Literal.number(repr(label)), "double")
+    return exp.convert(label if isinstance(label, str | bool | int) else str(label))
 
 
 def _dialects() -> set[str]:

@@ -9,6 +9,7 @@ each way to them.
 
 from __future__ import annotations
 
+import math
 import sys
 from typing import Any
 
@@ -36,7 +37,7 @@ def to_treelite(graph: FlatGraph) -> Any:
             cause=f"the package treelite cannot be loaded: {error}",
             fix="pip install 'treeform[export]'",
         ) from None
-    program = Program.of(graph, "treelite")
+    program = Program.of(graph)
     check_size(program, "a treelite tree", MOST_NODES)
     builder = _builder(model_builder, program)
     builder.start_tree()
@@ -47,7 +48,7 @@ def to_treelite(graph: FlatGraph) -> Any:
 
 def matrix(graph: FlatGraph, encoded: NDArray[np.float64]) -> NDArray[np.float64]:
     """The tested columns of encoded rows, as the module says: (m, C) float64."""
-    program = Program.of(graph, "a matrix")
+    program = Program.of(graph)
     forms = _forms(program)
     made = np.empty((len(encoded), len(program.columns) + len(forms)))
     if forms:
@@ -68,20 +69,23 @@ def matrix(graph: FlatGraph, encoded: NDArray[np.float64]) -> NDArray[np.float64
 
 
 def _builder(module: Any, program: Program) -> Any:
-    classes = len(program.labels)
+    classes = 1 if program.is_regression else len(program.labels)
+    task, link = ("kRegressor", "identity") if program.is_regression else ("kMultiClf", "identity_multiclass")
     return module.ModelBuilder(
         threshold_type="float64",
         leaf_output_type="float64",
         metadata=module.Metadata(
             num_feature=max(1, len(program.columns) + len(_forms(program))),
-            task_type="kMultiClf",
+            task_type=task,
             average_tree_output=False,
             num_target=1,
             num_class=[classes],
             leaf_vector_shape=(1, classes),
         ),
-        tree_annotation=module.TreeAnnotation(num_tree=1, target_id=[0], class_id=[-1]),
-        postprocessor=module.PostProcessorFunc(name="identity_multiclass"),
+        tree_annotation=module.TreeAnnotation(
+            num_tree=1, target_id=[0], class_id=[0 if program.is_regression else -1]
+        ),
+        postprocessor=module.PostProcessorFunc(name=link),
         base_scores=[0.0] * classes,
         attributes={
             "columns": list(program.columns),
@@ -125,7 +129,7 @@ class _Nodes:
             self.builder.start_node(node)
             self._number(self.position[name], sys.float_info.max, "<=", False, present, absent)
             self.builder.end_node()
-            self._leaf(absent, [0.0] * len(self.program.labels))
+            self._leaf(absent, None)
             node = present
         self._model(node)
 
@@ -135,7 +139,7 @@ class _Nodes:
             node, number = waiting.pop()
             entry = self.program.nodes[node]
             if not isinstance(entry, Branch):
-                self._leaf(number, [float(code == entry) for code in range(len(self.program.labels))])
+                self._leaf(number, entry)
                 continue
             yes, no = self._two()
             self.builder.start_node(number)
@@ -147,9 +151,14 @@ class _Nodes:
         self.count += 2
         return self.count - 2, self.count - 1
 
-    def _leaf(self, number: int, scores: list[float]) -> None:
+    def _leaf(self, number: int, code: int | None) -> None:
+        """A leaf with the scores of the classes or a value; without a code, where there is no answer."""
+        labels = self.program.labels
         self.builder.start_node(number)
-        self.builder.leaf(scores)
+        if self.program.is_regression:
+            self.builder.leaf(math.nan if code is None else labels[code])
+        else:
+            self.builder.leaf([float(code == each) for each in range(len(labels))])
         self.builder.end_node()
 
     def _test(self, condition: Condition | Sum, yes: int, no: int) -> None:

@@ -125,6 +125,40 @@ bool report_trees(const std::vector<Improvement>& news, std::int64_t nodes, cons
     return obey(poll(bounds, tree, nodes), tighten);
 }
 
+static Message message_of(const nb::object& given) {
+    const auto numbers = nb::cast<Array<std::int64_t, 1>>(given);
+    require_aligned(numbers);
+    return Message(numbers.data(), numbers.data() + numbers.shape(0));
+}
+
+Away away_to(const nb::object& ask, int callers) {
+    require(callers >= 1 && callers <= 4096, "the callers are not between 1 and 4096");
+    if (ask.is_none()) return {};
+    return {[ask](const Message& question) {
+                const nb::gil_scoped_acquire gil;
+                const nb::object reply = ask(to_array(question));
+                return reply.is_none() ? Message{} : message_of(reply);
+            },
+            callers};
+}
+
+nb::object answer_part(Stoppable& control, const nb::object& question, const nb::object& poll,
+                       const std::function<Message(const Message&)>& answer,
+                       const std::function<void(std::int64_t)>& tighten) {
+    const Message asked = message_of(question);
+    Message reply;
+    control.stopping = false;
+    Stoppable beside;
+    run_without_gil(
+        beside, std::numeric_limits<double>::infinity(), [&] { reply = answer(asked); },
+        [&] {
+            control.watch_memory();
+            if (obey(poll(), tighten)) control.stop();
+            return false;
+        });
+    return reply.empty() ? nb::none() : to_array(reply);
+}
+
 void run_without_gil(Stoppable& control, double time_limit, const std::function<void()>& search,
                      const std::function<bool()>& poll) {
     const nb::gil_scoped_release release;

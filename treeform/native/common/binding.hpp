@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "away.hpp"
 #include "control.hpp"
 
 namespace treeform {
@@ -116,6 +117,15 @@ bool obey(const nb::object& reply, const std::function<void(std::int64_t)>& tigh
 /// None, nodes). True to stop.
 bool report_trees(const std::vector<Improvement>& news, std::int64_t nodes, const nb::object& poll,
                   const std::function<void(std::int64_t)>& tighten);
+
+/// Parts of a search that a Python callable answers; None: nobody does.
+Away away_to(const nb::object& ask, int callers);
+
+/// Answers a part on a thread of its own; None where the reply is empty. `poll` is called about twenty times a second
+/// and returns whether to stop, and an upper bound that has fallen, or None.
+nb::object answer_part(Stoppable& control, const nb::object& question, const nb::object& poll,
+                       const std::function<Message(const Message&)>& answer,
+                       const std::function<void(std::int64_t)>& tighten);
 
 /// `run_beside` without the GIL; `poll` is called with it. An empty `poll` is not called.
 void run_without_gil(Stoppable& control, double time_limit, const std::function<void()>& search,

@@ -177,6 +177,7 @@ private:
         if (!settings_.multipliers) return;
         const bool rough = depth_ >= kRoughDepth && settings_.rough;
         bool fresh = ask(rough);
+        if (final_ && rough && depth_ > kRoughDepth) half_the_dual();
         const std::vector<double> before = multipliers_.at;
         for (int i = 0; i < kMostSteps + 2 * samples_.rows; ++i) {
             const double value = multipliers_.climb();
@@ -253,6 +254,21 @@ private:
         if (final_)
             for (const Active& a : active) out_.active[a.row] = a.both ? 2 : a.sign;
         conclude(false);
+    }
+    /// A guess at half the dual is refuted in a small part of the time of the proof: a search that is stopped during
+    /// what follows has a bound.
+    TREEFORM_COLD void half_the_dual() {
+        Prices prices;
+        if (!pricing_.make(multipliers_.at, true, prices)) return;
+        use(prices);
+        const auto fronts = make_fronts<W>(shops(), first_active(prices));
+        if (!fronts) return;
+        const Amount guess = std::min(goal(), dual_value()) / 2;
+        const auto progress = [&](Amount price) { note(std::min(guess, data_.prices.bound(price))); };
+        if (fronts->below(depth_, guess, hint_, progress))
+            enter(fronts->tree());
+        else
+            note(guess);
     }
     /// By how much guesses may grow at a time: units of cost are cheap or dear, depending on the weights.
     Amount stride() const { return std::max<Amount>(kFirstGuess, pricing_.most_cost() >> 12); }

@@ -86,12 +86,6 @@ nb::dict contree(const Array<double, 2>& x, const Array<std::int32_t, 1>& y, con
     return solve(rows, settings, time_limit, poll, {});
 }
 
-Message message_of(const nb::object& array) {
-    const auto numbers = nb::cast<Array<std::int64_t, 1>>(array);
-    require_aligned(numbers);
-    return Message(numbers.data(), numbers.data() + numbers.shape(0));
-}
-
 /// As `contree`, with the splits of the root evaluated by a Python callable, from `callers` threads.
 nb::dict contree_distributed(const Array<double, 2>& x, const Array<std::int32_t, 1>& y, const Weights& weight,
                              const Costs& cost, const nb::object& evaluate, const nb::kwargs& given) {
@@ -106,11 +100,7 @@ nb::dict contree_distributed(const Array<double, 2>& x, const Array<std::int32_t
     const double time_limit = keywords.real("time_limit");
     const nb::object poll = keywords.object("poll");
     keywords.finish();
-    return solve(rows, settings, time_limit, poll, [&](const Message& question) {
-        const nb::gil_scoped_acquire gil;
-        const nb::object reply = evaluate(to_array(question));
-        return reply.is_none() ? Message{} : message_of(reply);
-    });
+    return solve(rows, settings, time_limit, poll, away_to(evaluate, settings.callers).ask);
 }
 
 /// Evaluates splits for `contree_distributed`; holds the arrays that it is given.
@@ -127,25 +117,16 @@ public:
         engine_ = std::make_unique<Engine>(rows_, settings_, *control_);
     }
 
-    /// The reply; None when `poll` returned true, or memory ran out. Not for two threads at a time.
+    /// The reply; None when `poll` returned (True, _), or memory ran out. Not for two threads at a time.
     nb::object evaluate(const nb::object& question, const nb::object& poll) {
-        const Message asked = message_of(question);
-        Message reply;
-        control_->stopping = false;
-        Stoppable beside;
-        const auto search = [&] {
+        const auto search = [&](const Message& asked) {
             try {
-                reply = engine_->evaluate(asked);
+                return engine_->evaluate(asked);
             } catch (const Stopped&) {
-                reply.clear();
+                return Message{};
             }
         };
-        run_without_gil(beside, std::numeric_limits<double>::infinity(), search, [&] {
-            const bool stop = nb::cast<bool>(poll());
-            if (stop) control_->stop();
-            return stop;
-        });
-        return reply.empty() ? nb::none() : to_array(reply);
+        return answer_part(*control_, question, poll, search, [](std::int64_t) {});
     }
 
 private:
@@ -178,7 +159,7 @@ void bind(nb::module_& m) {
         .def(nb::init<Array<double, 2>, Array<std::int32_t, 1>, Weights, Costs, const nb::kwargs&>(), nb::arg("x"),
              nb::arg("y"), nb::arg("weight").none(), nb::arg("cost").none(), nb::arg("keywords"))
         .def("evaluate", &Evaluator::evaluate, nb::arg("question"), nb::arg("poll"),
-             "The reply to a question; None once poll() returned true.");
+             "The reply to a question; None once poll() returned (True, None).");
     m.def(
         "simd_available", [](nb::str simd) { return simd_available(simd.c_str()); }, nb::arg("simd"),
         "Whether the scans of that instruction set run on this processor.");

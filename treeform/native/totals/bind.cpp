@@ -1,6 +1,7 @@
 // The binding of the engine for requirements on totals.
 #include "../common/binding.hpp"
 #include "engine.hpp"
+#include "parts.hpp"
 
 namespace treeform::totals {
 namespace {
@@ -55,7 +56,7 @@ Settings settings_of(Keywords& keywords, const Table& table) {
     s.upper = keywords.integer_or("upper", kNone), s.start = keywords.tree("start", table.columns, table.labels);
     s.multipliers = keywords.integers("multipliers"), s.multiplier_unit = keywords.integer("multiplier_unit");
     s.memory = keywords.integer_as<std::size_t>("memory"), s.simd = keywords.text("simd");
-    s.threads = keywords.integer_as<int>("threads");
+    s.threads = keywords.integer_as<int>("threads"), s.least_steps = keywords.real("least_steps");
     const Names use = keywords.names("use");
     s.use_multipliers = use("multipliers"), s.use_lazy = use("lazy"), s.use_steps = use("steps");
     s.use_shallow = use("shallow"), s.use_rough = use("rough");
@@ -88,38 +89,95 @@ nb::dict to_dict(const Outcome& out) {
     return result;
 }
 
-nb::dict totals(const Array<std::uint8_t, 2>& x, const Amounts<2>& count, const Amounts<1>& unit,
-                const Amounts<2>& cost, const Amounts<3>& row, const Amounts<1>& test_cost, const Amounts<2>& test_row,
-                const Amounts<1>& lo, const Amounts<1>& hi, const Column& source, const Amounts<2>& mark,
-                const Column& clash_begin, const Amounts<1>& clash_low, const Amounts<1>& clash_high,
-                const nb::kwargs& given) {
+/// The arrays of a table, which it points into.
+struct Arrays {
+    Array<std::uint8_t, 2> x;
+    Amounts<2> count;
+    Amounts<1> unit;
+    Amounts<2> cost;
+    Amounts<3> row;
+    Amounts<1> test_cost;
+    Amounts<2> test_row;
+    Amounts<1> lo, hi;
+    Column source;
+    Amounts<2> mark;
+    Column clash_begin;
+    Amounts<1> clash_low, clash_high;
+
+    explicit Arrays(const nb::tuple& given) {
+        require(given.size() == 14, "the table has 14 arrays");
+        std::size_t at = 0;
+        const auto take = [&](auto&... arrays) {
+            ((arrays = nb::cast<std::remove_reference_t<decltype(arrays)>>(given[at++])), ...);
+        };
+        take(x, count, unit, cost, row, test_cost, test_row, lo, hi, source, mark, clash_begin, clash_low, clash_high);
+    }
+    Table table() const {
+        Table table = table_of(x, count, unit, cost, row, test_cost, test_row, lo, hi, source);
+        set_marks(table, mark, clash_begin, clash_low, clash_high);
+        return table;
+    }
+};
+
+nb::dict totals(const nb::tuple& given_arrays, const nb::kwargs& given) {
     Keywords keywords(given);
-    Table table = table_of(x, count, unit, cost, row, test_cost, test_row, lo, hi, source);
-    set_marks(table, mark, clash_begin, clash_low, clash_high);
+    const Arrays arrays(given_arrays);
+    const Table table = arrays.table();
     const Settings settings = settings_of(keywords, table);
     const double time_limit = keywords.real("time_limit");
     const auto memory_limit = keywords.integer_as<std::size_t>("memory_limit");
-    const nb::object poll = keywords.object("poll");
+    const nb::object poll = keywords.object("poll"), ask = keywords.object("ask");
+    const Away away = away_to(ask, keywords.integer_as<int>("callers"));
     keywords.finish();
     Control control;
     control.limit_memory(memory_limit);
     Outcome out;
-    run_tree_search(control, time_limit, poll, [&] { out = solve(table, settings, control); });
+    run_tree_search(control, time_limit, poll, [&] { out = solve(table, settings, control, away); });
     nb::dict answer = to_dict(out);
     add_memory(answer, control, out.memory_stop);
     return answer;
 }
 
+/// Answers the parts that `totals` asks for; holds the arrays that it is given.
+class Evaluator {
+public:
+    Evaluator(const nb::tuple& given_arrays, const nb::kwargs& given) : arrays_(given_arrays), table_(arrays_.table()) {
+        Keywords keywords(given);
+        const Settings settings = settings_of(keywords, table_);
+        control_.limit_memory(keywords.integer_as<std::size_t>("memory_limit"));
+        keywords.finish();
+        search_ = std::make_unique<PartSearch>(table_, settings, control_);
+    }
+    nb::object evaluate(const nb::object& question, const nb::object& poll) {
+        return answer_part(
+            control_, question, poll, [&](const Message& asked) { return search_->evaluate(asked); },
+            [&](std::int64_t upper) { search_->tighten(upper); });
+    }
+
+private:
+    Arrays arrays_;
+    Table table_;
+    Control control_;
+    std::unique_ptr<PartSearch> search_;
+};
+
 }  // namespace
 
 void bind(nb::module_& m) {
-    m.def("totals", &totals, nb::arg("x"), nb::arg("count"), nb::arg("unit"), nb::arg("cost"), nb::arg("row"),
-          nb::arg("test_cost"), nb::arg("test_row"), nb::arg("lo"), nb::arg("hi"), nb::arg("source"), nb::arg("mark"),
-          nb::arg("clash_begin"), nb::arg("clash_low"), nb::arg("clash_high"), nb::arg("keywords"),
-          "Solve for the cheapest decision tree under rows on totals; see treeform.engines.TotalsSearch. Keywords: "
-          "depth, min_support, min_flow, max_features, upper, start, multipliers, multiplier_unit, memory, simd, "
-          "threads, use, "
-          "time_limit, poll.");
+    m.def(
+        "totals", &totals, nb::arg("arrays"), nb::arg("keywords"),
+        "Solve for the cheapest decision tree under rows on totals; see treeform.engines.TotalsSearch. Arrays: x, "
+        "count, unit, cost, row, test_cost, test_row, lo, hi, source, mark, clash_begin, clash_low, clash_high. "
+        "Keywords: depth, min_support, min_flow, max_features, upper, start, multipliers, multiplier_unit, memory, "
+        "simd, threads, use, least_steps, time_limit, poll, ask (None, or what answers parts of the search: ask(int64 "
+        "array) returns the reply of a TotalsEvaluator, or None to stop), callers.");
+    nb::class_<Evaluator>(m, "TotalsEvaluator",
+                          "Answers parts of the search on the same arrays. Keywords: those of `totals` but time_limit, "
+                          "poll, ask and callers.")
+        .def(nb::init<const nb::tuple&, const nb::kwargs&>(), nb::arg("arrays"), nb::arg("keywords"))
+        .def("evaluate", &Evaluator::evaluate, nb::arg("question"), nb::arg("poll"),
+             "The reply to a question; None once poll() returned (True, _), or memory ran out. poll() returns whether "
+             "to stop, and None or an upper bound that has fallen.");
 }
 
 }  // namespace treeform::totals

@@ -18,6 +18,7 @@
 
 #include "fronts.hpp"
 #include "multipliers.hpp"
+#include "parts.hpp"
 #include "prices.hpp"
 #include "tree.hpp"
 
@@ -30,16 +31,20 @@ namespace {
 
 class Search {
 public:
-    Search(const Table& table, const Settings& settings, Control& control, Outcome& out)
+    Search(const Table& table, const Settings& settings, Control& control, Outcome& out, const Away& away)
         : table_(table), settings_(settings), control_(control), out_(out), pricing_(table, settings),
-          team_(table, settings_, control, known_), rows_(team_.first().rows), minima_(team_.first().minima) {
+          team_(table, settings_, control, known_), rows_(team_.first().rows), minima_(team_.first().minima),
+          parts_(away, table, settings_, control, team_, root_) {
         rows_.root(root_);
         out_.simd = rows_.simd, out_.columns = rows_.columns;
         out_.multiplier_unit = pricing_.largest_unit();
         multiplier_.assign(table.rows, 0);
     }
 
-    ~Search() { team_.add_counters(out_.counters); }
+    ~Search() {
+        team_.add_counters(out_.counters);
+        out_.counters.add(parts_.counters);
+    }
 
     void run() {
         for (int c = 0; c < table_.labels; ++c) offer(constant_tree(c));
@@ -96,12 +101,12 @@ private:
         Prices prices;
         if (!pricing_.make(multiplier, unit, prices)) return false;
         set(prices);
-        const Amount minimum = minimum_of_root(team_, root_, depth);
+        const Amount minimum = this->minimum(depth);
         point.multiplier = multiplier;
         point.value = Wide(minimum) - prices.constant;
         point.row.assign(table_.rows, 0);
         if (minimum >= kNone) return true;
-        const FlatTree tree = minima_.best_tree(root_, depth);
+        const FlatTree tree = parts_.travel(depth) ? parts_.best_tree() : minima_.best_tree(root_, depth);
         const Valued v = value_of(tree, table_, settings_);
         point.row = v.row;
         if (v.satisfied) offer(tree);
@@ -141,7 +146,7 @@ private:
                 Prices prices;
                 if (!pricing_.make(only, 0, prices)) continue;
                 set(prices);
-                const Amount minimum = minimum_of_root(team_, root_, depth);
+                const Amount minimum = this->minimum(depth);
                 if (minimum < kNone && minimum <= prices.constant) continue;
                 impossible_ = true;
                 if (final_) out_.active.assign(table_.rows, 0), out_.active[r] = sign;
@@ -158,7 +163,10 @@ private:
             pricing_.make(multiplier_, unit(), prices);
         }
         set(prices);
-        return minimum_of_root(team_, root_, depth);
+        return minimum(depth);
+    }
+    Amount minimum(int depth) {
+        return parts_.travel(depth) ? parts_.minimum(depth) : minimum_of_root(team_, root_, depth);
     }
     Amount unit() const { return settings_.multipliers.empty() ? pricing_.largest_unit() : settings_.multiplier_unit; }
 
@@ -219,7 +227,8 @@ private:
         std::vector<Active> active = first_active();
         while (lower_ < wanted()) {
             const FrontInput input{table_, settings_, team_, control_, root_, depth, minimum, main_row(active)};
-            const std::unique_ptr<Fronts> fronts = make_fronts(input, active);
+            const std::unique_ptr<Fronts> fronts =
+                parts_.travel(depth) ? parts_.fronts(input, active) : make_fronts(input, active);
             if (!fronts) throw OutOfMemory{};
             if (!relaxation(*fronts)) break;
             note(fronts->cost());
@@ -274,6 +283,7 @@ private:
     Rows& rows_;  // of the first thread
     Minima& minima_;
     Subset root_;
+    Parts parts_;
     std::vector<Amount> multiplier_;
     Amount upper_ = kNone, lower_ = 0;
     bool final_ = false, impossible_ = false;
@@ -281,10 +291,10 @@ private:
 
 }  // namespace
 
-Outcome solve(const Table& table, const Settings& settings, Control& control) {
+Outcome solve(const Table& table, const Settings& settings, Control& control, const Away& away) {
     Outcome out;
     try {
-        Search search(table, settings, control, out);
+        Search search(table, settings, control, out, away);
         search.run();
     } catch (const Stopped&) {
     } catch (const OutOfMemory&) {

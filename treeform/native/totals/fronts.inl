@@ -296,18 +296,23 @@ public:
     }
 
     TREEFORM_COLD bool below(Amount upper) override {
-        Minima& minima = in_.team.first().minima;
-        Best best;
-        best.cost = upper;
-        for (int c = 0; c < in_.table.labels && in_.root.weight >= in_.settings.min_support; ++c) {
-            One one;
-            of_worker_[0]->pieces().leaf(one, in_.root.total, c, 0);
-            if (one.cost < best.cost && of_worker_[0]->pieces().satisfies(one)) best = {one.cost, -1, -1, c, {}};
-        }
+        Best best = constant(upper);
+        if (may_split(upper)) search(choices(slack(upper)), best);
+        return take(best, upper);
+    }
+    TREEFORM_COLD bool constant_below(Amount upper) override { return take(constant(upper), upper); }
+    TREEFORM_COLD bool below_with(int column, Amount upper, Amount& loss) override {
         const Amount limit = slack(upper);
-        if (in_.depth > 0 && limit >= 0 && minima.splits(in_.root.weight)) search(choices(limit), best);
-        if (best.cost < upper) best_ = best;
-        return best.cost < upper;
+        loss = kNone;
+        if (may_split(upper))
+            loss = of_worker_[0]->choices().loss(in_.root, in_.depth, in_.root_minimum, limit, column);
+        if (loss > limit) {
+            loss = kNone;
+            return false;
+        }
+        Best best;
+        best.cost = upper, best.column = column;
+        return of_worker_[0]->query(column, loss, limit, best.cost, best.pair) && take(best, upper);
     }
     Amount cost() const override { return best_.cost; }
     TREEFORM_COLD FlatTree tree() override {
@@ -321,6 +326,24 @@ private:
         int column = -1, label = 0;
         One pair[2];
     };
+    /// The cheapest tree without a test, if it costs less than `upper`.
+    Best constant(Amount upper) {
+        Best best;
+        best.cost = upper;
+        for (int c = 0; c < in_.table.labels && in_.root.weight >= in_.settings.min_support; ++c) {
+            One one;
+            of_worker_[0]->pieces().leaf(one, in_.root.total, c, 0);
+            if (one.cost < best.cost && of_worker_[0]->pieces().satisfies(one)) best = {one.cost, -1, -1, c, {}};
+        }
+        return best;
+    }
+    bool take(const Best& best, Amount upper) {
+        if (best.cost < upper) best_ = best;
+        return best.cost < upper;
+    }
+    bool may_split(Amount upper) const {
+        return in_.depth > 0 && slack(upper) >= 0 && in_.team.first().minima.splits(in_.root.weight);
+    }
     Amount slack(Amount upper) const { return in_.team.first().minima.prices().limit(upper - 1) - in_.root_minimum; }
     /// Tests of the root by what they lose at least, up to the slack.
     TREEFORM_COLD std::vector<std::pair<Amount, int>> choices(Amount slack) {

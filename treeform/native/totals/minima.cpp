@@ -306,21 +306,23 @@ Amount Minima::deep(Subset& node, int depth, Amount limit, bool root) {
     control_.count(counters_.subproblems);
     control_.check();
     Amount best = leaf(node.total, node.weight), lower = best;
+    const Amount fallen_before = fallen;
+    const auto now = [&] { return limit - (fallen - fallen_before); };
     std::vector<int> order = ranked(node, &best);
     if (root && !only.empty()) order = only;
     forget_settled(depth);
     for (const int j : order) {
-        const Amount value = with_test(node, depth, j, std::min(limit, best - 1));
+        const Amount value = with_test(node, depth, j, std::min(now(), best - 1));
         best = std::min(best, value), lower = std::min(lower, value);
     }
-    const bool exact = best <= limit;
+    const bool exact = best <= now();
     if (!root || only.empty()) keep(node.key, exact ? best : lower, exact);
     return exact ? best : lower;
 }
 
 Amount Minima::with_test(const Subset& node, int depth, int column, Amount limit) {
     Level& l = level(depth);
-    const Amount cut = limit - test_[column];
+    const Amount fallen_before = fallen;
     Amount value[2], floor[2];
     for (int s = 0; s < 2; ++s) {
         std::vector<std::uint64_t>& cover = l.cover[s];
@@ -334,6 +336,7 @@ Amount Minima::with_test(const Subset& node, int depth, int column, Amount limit
     const Amount held = node.with_weight(column, rows_.pad);
     const int first = 2 * held >= node.weight ? 1 : 0;
     for (int turn = 0; turn < 2; ++turn) {
+        const Amount cut = limit - test_[column] - (fallen - fallen_before);
         if (value[0] + value[1] > cut) {
             ++(turn ? counters_.pruned_bound : counters_.pruned_similarity);
             break;
@@ -344,6 +347,14 @@ Amount Minima::with_test(const Subset& node, int depth, int column, Amount limit
         if (similarity_ && value[s] < kNone) l.settled.push_back({l.child[s].cover, value[s] - floor[s]});
     }
     return value[0] >= kNone || value[1] >= kNone ? kNone : value[0] + value[1] + test_[column];
+}
+
+FlatTree Minima::tree_with_test(Subset& root, int depth, int column) {
+    FlatTree tree;
+    Subset child[2];
+    for (int s = 0; s < 2; ++s) rows_.child(root, column, s, depth - 1, child[s]);
+    build_sides(child, depth, column, tree, add_node(tree));
+    return tree;
 }
 
 FlatTree Minima::best_tree(Subset& root, int depth) {
@@ -398,14 +409,17 @@ void Minima::build(Subset& node, int depth, FlatTree& tree, int at) {
             price[0] = minimum(child[0], depth - 1, value - test_[j] - price[1]);
             if (price[0] >= kNone || price[0] + price[1] + test_[j] > value) continue;
         }
-        tree.feature[at] = rows_.original[j];
-        const int left = add_node(tree), right = add_node(tree);
-        tree.left[at] = left, tree.right[at] = right;
-        build(child[0], depth - 1, tree, left);
-        build(child[1], depth - 1, tree, right);
-        return;
+        return build_sides(child, depth, j, tree, at);
     }
     tree.label[at] = label;  // prices below zero only: a test that separates nothing attains the minimum
+}
+
+void Minima::build_sides(Subset child[2], int depth, int column, FlatTree& tree, int at) {
+    tree.feature[at] = rows_.original[column];
+    const int left = add_node(tree), right = add_node(tree);
+    tree.left[at] = left, tree.right[at] = right;
+    build(child[0], depth - 1, tree, left);
+    build(child[1], depth - 1, tree, right);
 }
 
 }  // namespace treeform::totals

@@ -1,5 +1,6 @@
 #pragma once
 // The least price of a tree, per subproblem: see minima.cpp.
+#include <atomic>
 #include <deque>
 #include <optional>
 #include <vector>
@@ -52,6 +53,8 @@ public:
         const auto found = known_.find(key);
         return found && found->exact ? std::optional<Amount>(found->lower) : std::nullopt;
     }
+    /// What another search found.
+    void learn(const Key& key, const Known& known) { keep(key, known.lower, known.exact); }
     std::size_t bytes() const { return known_.size() * 64; }
 
     // The root of a deep tree, whose tests several workers share:
@@ -61,6 +64,10 @@ public:
     void forget_settled(int depth) { level(depth).settled.clear(); }
     /// The least price of a tree with that test when it is at most `limit`, else a bound above `limit`.
     Amount with_test(const Subset& node, int depth, int column, Amount limit);
+    /// A tree of that price, after a search that found it.
+    FlatTree tree_with_test(Subset& root, int depth, int column);
+    /// By how much the limit of the search has fallen since it began: someone else has found a cheaper tree.
+    std::atomic<Amount> fallen{0};
     void keep_root(const Subset& root, Amount value) {
         if (only.empty()) keep(root.key, value, true);
     }
@@ -97,6 +104,7 @@ private:
     Amount base(const std::vector<Amount>& total) const;
     Amount similar(const Level& l, const std::vector<std::uint64_t>& cover, Amount floor) const;
     void build(Subset& node, int depth, FlatTree& tree, int at);
+    void build_sides(Subset child[2], int depth, int column, FlatTree& tree, int at);
     void build_one(const Subset& node, Amount value, FlatTree& tree, int at) const;
 
     const Table& table_;

@@ -1,5 +1,6 @@
 #pragma once
 // What is asked of the engine, in whole numbers, and what it answers. No algorithm here.
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -49,6 +50,7 @@ struct Settings {
     bool use_multipliers = true, use_lazy = true, use_steps = true, use_shallow = true, use_rough = true,
          use_similarity = true, use_dominance = true;
     int threads = 1;
+    double least_steps = 2e7;  // of a part that is answered elsewhere: some milliseconds
     std::size_t memory = std::size_t(1) << 30;
     std::string simd = "auto";
     FlatTree start;  // may be empty
@@ -64,6 +66,13 @@ struct Counters {
     std::uint64_t pairs = 0;  // pairs of solutions joined
     std::uint64_t guesses = 0;  // rounds with a guessed upper bound
     std::uint64_t activated = 0;  // sides of rows that had to become active
+
+    /// What several workers did.
+    void add(const Counters& c) {
+        depth_two += c.depth_two, subproblems += c.subproblems, cache_hits += c.cache_hits;
+        pruned_bound += c.pruned_bound, pruned_similarity += c.pruned_similarity;
+        fronts += c.fronts, kept += c.kept, largest = std::max(largest, c.largest), pairs += c.pairs;
+    }
 };
 
 struct Outcome {

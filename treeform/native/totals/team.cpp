@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <atomic>
-#include <exception>
-#include <thread>
+
+#include "../common/away.hpp"
 
 namespace treeform::totals {
 
@@ -24,36 +24,11 @@ Team::Team(const Table& table, const Settings& settings, const Control& control,
 }
 
 void Team::add_counters(Counters& sum) const {
-    for (const auto& worker : workers) {
-        const Counters& c = worker->counters;
-        sum.depth_two += c.depth_two, sum.subproblems += c.subproblems, sum.cache_hits += c.cache_hits;
-        sum.pruned_bound += c.pruned_bound, sum.pruned_similarity += c.pruned_similarity;
-        sum.fronts += c.fronts, sum.kept += c.kept, sum.largest = std::max(sum.largest, c.largest);
-        sum.pairs += c.pairs;
-    }
+    for (const auto& worker : workers) sum.add(worker->counters);
 }
 
 void Team::each(std::size_t count, const std::function<void(int, std::size_t)>& work) const {
-    if (size() == 1 || count < 2) {
-        for (std::size_t i = 0; i < count; ++i) work(0, i);
-        return;
-    }
-    std::atomic<std::size_t> next{0};
-    std::vector<std::exception_ptr> failures(workers.size());
-    const auto run = [&](int worker) {
-        try {
-            for (std::size_t i; (i = next++) < count;) work(worker, i);
-        } catch (...) {
-            failures[worker] = std::current_exception();
-            next = count;
-        }
-    };
-    std::vector<std::thread> threads;
-    for (int w = 1; w < size(); ++w) threads.emplace_back(run, w);
-    run(0);
-    for (std::thread& thread : threads) thread.join();
-    for (const std::exception_ptr& failure : failures)
-        if (failure) std::rethrow_exception(failure);
+    share_out(size(), count, work);
 }
 
 Amount minimum_of_root(const Team& team, Subset& root, int depth) {

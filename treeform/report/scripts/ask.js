@@ -1,4 +1,4 @@
-// A form with the columns that the model tests: the decision, the path to it, and the fewest columns that would change it.
+// A form with the columns that the model tests: the answer, the path to it, and what would change it.
 (() => {
   const source = document.getElementById("ask-data");
   if (!source) return;
@@ -7,99 +7,13 @@
   const form = document.getElementById("ask-form");
   const answer = document.getElementById("ask-answer");
   document.getElementById("ask").hidden = false;
-  const MISSING = "\u0000missing", OTHER = "\u0000other";
-  const field = new Map(model.fields.map((one) => [one.name, one]));
+  const { MISSING, OTHER, field, key, isDate, isNumber, isBeyond, holds, follow, score, changes } = decisions(model);
   const CHANGES_SHOWN = 5;
-
-  // ------------------------------------------------------------------ regions: sets of values of one column
-  // Numbers: {low, high, present, missing} is low < x <= high. Levels: a set of keys, with keys for missing and for any other level.
-
-  const key = (value) => JSON.stringify(value);
-  const isNumber = (one) => ["number", "yes-no", "date", "datetime"].includes(one.kind);
-
-  function everything(one) {
-    if (isNumber(one)) return { low: -Infinity, high: Infinity, present: true, missing: one.missing };
-    const keys = one.kind === "truth" ? [key(true), key(false)] : [...one.levels.map(([value]) => key(value)), OTHER];
-    return { keys: new Set(one.missing ? [...keys, MISSING] : keys) };
-  }
-
-  function restricted(region, test, yes) {
-    if (region.keys) {
-      const holds = (name) => {
-        if (test.kind === "is missing") return name === MISSING;
-        if (name === MISSING) return test.or_missing;
-        if (name === OTHER) return false;
-        if (test.kind === "is true") return name === key(true);
-        return (test.kind === "among" ? test.value : [test.value]).some((level) => key(level) === name);
-      };
-      return { keys: new Set([...region.keys].filter((name) => holds(name) === yes)) };
-    }
-    if (test.kind === "is missing") {
-      return yes ? { ...region, present: false } : { ...region, missing: false };
-    }
-    // Whole days: "before day t" is "at most t - 1".
-    const limit = test.kind === "before" ? test.value - 1 : test.value;
-    const made = yes ? { ...region, high: Math.min(region.high, limit) } : { ...region, low: Math.max(region.low, limit) };
-    return { ...made, missing: region.missing && test.or_missing === yes };
-  }
-
-  const isEmpty = (region) => (region.keys ? region.keys.size === 0 : !region.missing && !(region.present && region.low < region.high));
-
-  function holds(region, value) {
-    if (region.keys) return region.keys.has(value);
-    if (value === MISSING) return region.missing;
-    return region.present && region.low < value && value <= region.high;
-  }
-
-  // ------------------------------------------------------------------ following and changing
-
-  function follow(row) {
-    const path = [];
-    let at = model.root;
-    for (;;) {
-      path.push(at);
-      const node = model.nodes[at];
-      if (!("if" in node)) return { path, label: node.label };
-      const one = field.get(node.if.column);
-      at = holds(restricted(everything(one), node.if, true), row.get(one.name)) ? node.yes : node.no;
-    }
-  }
-
-  // All paths to leaves of another class; of each, the columns whose value it does not admit. Fewest first.
-  function changes(row, label, fixed) {
-    let fewest = Infinity, found = [], paths = 0;
-    const waiting = [{ at: model.root, regions: new Map(), wrong: 0 }];
-    while (waiting.length) {
-      const { at, regions } = waiting.pop();
-      const node = model.nodes[at];
-      const needed = [...regions].filter(([name, region]) => !holds(region, row.get(name))).map(([name]) => name);
-      if (needed.length > fewest || needed.some((name) => fixed.has(name))) continue;
-      if (!("if" in node)) {
-        if (++paths > model.most_paths) return { found, complete: false };
-        if (node.label === label) continue;
-        if (needed.length < fewest) { fewest = needed.length; found = []; }
-        found.push({ label: node.label, leaf: at, needed: needed.map((name) => [name, regions.get(name)]) });
-        continue;
-      }
-      for (const [yes, child] of [[true, node.yes], [false, node.no]]) {
-        const name = node.if.column, before = regions.get(name) || everything(field.get(name));
-        const region = restricted(before, node.if, yes);
-        if (!isEmpty(region)) waiting.push({ at: child, regions: new Map(regions).set(name, region) });
-      }
-    }
-    const distance = (one) => one.needed.reduce((sum, [name, region]) => sum + farness(name, region, row.get(name)), 0);
-    return { found: found.sort((a, b) => distance(a) - distance(b)), complete: true };
-  }
-
-  // How far a number has to move, in shares of the range of training; 1 for anything else.
-  function farness(name, region, value) {
-    const one = field.get(name);
-    if (region.keys || value === MISSING || one.low === null || !(one.high > one.low)) return 1;
-    const by = value <= region.low ? region.low - value : value - region.high;
-    return Math.min(1, by / (one.high - one.low));
-  }
+  const numbers = model.numbers; // of each outcome, in regression
 
   // ------------------------------------------------------------------ words
+
+  const count = (number, one, several = `${one}s`) => `${number} ${number === 1 ? one : several}`;
 
   const levelText = (one, name) => {
     if (name === MISSING) return "missing";
@@ -117,14 +31,14 @@
     if (!isNumber(one)) return levelText(one, value);
     if (value === MISSING) return "missing";
     if (one.kind === "yes-no") return value === 1 ? "yes" : value === 0 ? "no" : String(value);
-    return one.kind.startsWith("date") ? dateText(value, one.kind) : String(value);
+    return isDate(one) ? dateText(value, one.kind) : String(value);
   }
 
   function regionText(one, region) {
     if (region.keys) {
       const names = [...region.keys].filter((name) => name !== OTHER);
       const other = region.keys.has(OTHER) ? ["any other"] : [];
-      return [...names.map((name) => levelText(one, name)), ...other].join(" or ");
+      return [...names.map((name) => valueText(one, name)), ...other].join(" or ");
     }
     if (one.kind === "yes-no" && region.present) {
       const fits = [0, 1].filter((value) => holds(region, value)).map((value) => valueText(one, value));
@@ -133,7 +47,7 @@
     const parts = [];
     if (region.present && region.low < region.high) {
       const low = Number.isFinite(region.low), high = Number.isFinite(region.high);
-      const after = one.kind.startsWith("date") ? "after" : "more than", until = one.kind.startsWith("date") ? "until" : "at most";
+      const after = isDate(one) ? "after" : "more than", until = isDate(one) ? "until" : "at most";
       parts.push([low ? `${after} ${valueText(one, region.low)}` : "", high ? `${until} ${valueText(one, region.high)}` : ""]
         .filter(Boolean).join(" and ") || "any value");
     }
@@ -180,6 +94,13 @@
     box.setAttribute("aria-label", `${one.name} may change`);
     free.set(one.name, box);
   });
+  let across = null;
+  if (numbers) {
+    const row = element("div", form, undefined, "field across");
+    element("label", row, "Move the value across").htmlFor = "ask-across";
+    across = element("input", row);
+    Object.assign(across, { id: "ask-across", type: "number", step: "any", value: model.middle });
+  }
 
   // The row of the form; null where a value is needed and not there.
   function read() {
@@ -200,6 +121,8 @@
     return { row };
   }
 
+  // ------------------------------------------------------------------ the answer
+
   function decide(asked) {
     answer.replaceChildren();
     const { row, needs } = read();
@@ -209,37 +132,78 @@
     }
     const { path, label } = follow(row);
     const leaf = path[path.length - 1];
-    const told = element("p", answer, "Decision: ", "decision");
-    element("strong", told, texts.classes[label]);
-    told.append(` (rule ${texts.nodes[leaf].rule})`);
-    const steps = element("ol", answer, undefined, "steps");
-    path.slice(0, -1).forEach((node, j) => {
-      const said = model.answers[path[j + 1] === model.nodes[node].yes ? 0 : 1];
-      const item = element("li", steps, `${texts.nodes[node].text.replace(/\?$/, "")}: `);
-      element("strong", item, said);
-      item.append(` (${model.nodes[node].if.column} is ${valueText(field.get(model.nodes[node].if.column), row.get(model.nodes[node].if.column))})`);
-    });
-    const share = texts.nodes[leaf].shares[label];
-    element("p", answer, `Of the ${texts.nodes[leaf].rows} rows of this report that come here, ${(100 * share).toFixed(1)} % are ${texts.classes[label]} (by weight).`, "soft");
-    const fixed = new Set([...free].filter(([, box]) => !box.checked).map(([name]) => name));
-    const { found, complete } = changes(row, label, fixed);
-    element("h3", answer, "What would change the decision");
-    if (!found.length) {
-      element("p", answer, complete ? "Nothing among the columns that may change." : "Not found within the paths that were followed.");
-    } else {
-      const count = found[0].needed.length;
-      element("p", answer, `Not fewer than ${count} ${count === 1 ? "column" : "columns"}${complete ? "" : ", as far as paths were followed"}:`, "soft");
-      const list = element("ul", answer);
-      for (const one of found.slice(0, CHANGES_SHOWN)) {
-        const item = element("li", list);
-        element("strong", item, texts.classes[one.label]);
-        item.append(" if ", one.needed.map(([name, region]) => `${name} were ${regionText(field.get(name), region)} (now ${valueText(field.get(name), row.get(name))})`).join(" and "));
-      }
-      if (found.length > CHANGES_SHOWN) element("p", answer, `and ${found.length - CHANGES_SHOWN} more ways`, "soft");
-    }
+    const line = element("p", answer, numbers ? "Value: " : "Decision: ", "decision");
+    element("strong", line, model.outcomes[label]);
+    line.append(` (rule ${texts.nodes[leaf].rule})`);
+    showPath(path, row);
+    element("p", answer, rowsHere(leaf, label), "soft");
+    showChanges(row, label);
     for (const rule of document.querySelectorAll("ol.rules li")) rule.classList.remove("fires");
     document.getElementById(`rule-${texts.nodes[leaf].rule}`)?.classList.add("fires");
     if (asked) document.dispatchEvent(new CustomEvent("decision-path", { detail: path }));
+  }
+
+  function showPath(path, row) {
+    const steps = element("ol", answer, undefined, "steps");
+    path.slice(0, -1).forEach((at, j) => {
+      const node = model.nodes[at];
+      const item = element("li", steps, `${texts.nodes[at].text.replace(/\?$/, "")}: `);
+      element("strong", item, model.answers[path[j + 1] === node.yes ? 0 : 1]);
+      if (node.sum) {
+        const { value, below } = score(node.sum, row);
+        const side = below === 0 ? "on the threshold" : `${Math.abs(below)} ${below > 0 ? "below" : "above"} the threshold`;
+        item.append(` (the sum is ${value}, ${side} ${node.sum.threshold})`);
+      } else item.append(` (${node.if.column} is ${valueText(field.get(node.if.column), row.get(node.if.column))})`);
+    });
+  }
+
+  function rowsHere(leaf, label) {
+    const node = texts.nodes[leaf];
+    if (!node.rows) return "None of the rows of this report comes here.";
+    const rows = `Of the rows of this report, ${node.rows} ${node.rows === 1 ? "comes" : "come"} here`;
+    if (!numbers) return `${rows}; ${(100 * node.shares[label]).toFixed(1)} % are ${model.outcomes[label]} (by weight).`;
+    const facts = new Map(node.targets);
+    return `${rows}. Their targets lie between ${facts.get("smallest")} and ${facts.get("largest")}, half of them between `
+      + `${facts.get("lower quartile")} and ${facts.get("upper quartile")} (by weight). `
+      + `The mean absolute residual is ${facts.get("mean absolute residual")}, the largest ${facts.get("largest residual")}.`;
+  }
+
+  // Which outcomes are on the other side, and how that is said; null where no number is given.
+  function goal(label) {
+    if (!numbers) return { wanted: (other) => other !== label, title: "What would change the decision" };
+    if (across.value.trim() === "") return null;
+    const limit = Number(across.value), above = numbers[label] > limit;
+    return {
+      wanted: (other) => (numbers[other] > limit) !== above,
+      title: above ? `What would move the value to ${limit} or less` : `What would move the value above ${limit}`,
+    };
+  }
+
+  function showChanges(row, label) {
+    const asked = goal(label);
+    if (!asked) return;
+    const fixed = new Set([...free].filter(([, box]) => !box.checked).map(([name]) => name));
+    const { ways, complete } = changes(row, asked.wanted, fixed);
+    element("h3", answer, asked.title);
+    if (!ways.length) {
+      element("p", answer, !complete ? "Not found within the paths that were followed."
+        : model.sums ? "No single column among those that may change." : "Nothing among the columns that may change.");
+      return;
+    }
+    element("p", answer, model.sums ? "Each of these columns alone:"
+      : `Not fewer than ${count(ways[0].needed.length, "column")}${complete ? "" : ", as far as paths were followed"}:`, "soft");
+    const list = element("ul", answer);
+    for (const one of ways.slice(0, CHANGES_SHOWN)) {
+      const item = element("li", list);
+      element("strong", item, model.outcomes[one.label]);
+      item.append(" if ", one.needed.map(([name, region]) => changeText(field.get(name), region, row.get(name))).join(" and "));
+    }
+    if (ways.length > CHANGES_SHOWN) element("p", answer, `and ${count(ways.length - CHANGES_SHOWN, "more way")}`, "soft");
+  }
+
+  function changeText(one, region, value) {
+    const beyond = isBeyond(one, region) ? ", which no row of this report has" : "";
+    return `${one.name} were ${regionText(one, region)}${beyond} (now ${valueText(one, value)})`;
   }
 
   form.addEventListener("input", () => decide(true));

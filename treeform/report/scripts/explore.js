@@ -136,7 +136,7 @@
     if (matches.includes(v)) group.classList.add("found");
     make("rect", {
       class: "frame", width: node.width, height: node.height, rx: leaf ? 12 : 3,
-      stroke: leaf ? data.colours[node.label % data.colours.length] : "#444",
+      stroke: leaf ? data.colours[data.classes ? node.label % data.colours.length : 0] : "#444",
     }, group);
     let y = 8;
     for (const line of node.lines) {
@@ -147,7 +147,7 @@
       y += 17;
       make("text", { x: node.width / 2, y: y - 4, class: "detail" }, group, node.detail);
       let x = 10;
-      node.shares.forEach((share, code) => {
+      (node.shares || []).forEach((share, code) => {
         const width = share * (node.width - 20);
         if (width > 0) make("rect", { x, y: y + 2, width, height: 6, fill: data.colours[code] }, group);
         x += width;
@@ -271,7 +271,7 @@
   function facts(v) {
     const node = nodes[v];
     panel.replaceChildren();
-    element("h3", panel, node.arcs.length ? node.text : `Decision: ${node.text}`);
+    element("h3", panel, node.arcs.length ? node.text : `${data.classes ? "Decision" : "Value"}: ${node.text}`);
     if (parents[v].length === 1 || v === 0) {
       const steps = [];
       for (let u = v; parents[u].length === 1; u = parents[u][0]) {
@@ -284,22 +284,36 @@
       }
     } else element("p", panel, `Reached on ${parents[v].length} arcs.`, "soft");
     if (node.rule) element("p", panel, `Rule ${node.rule}.`, "soft");
-    table(panel, `Classes (${node.rows} rows)`, ["class", "weight", "share"],
+    if (data.classes) classFacts(node); else targetFacts(node);
+    if (node.spread) spread(`Rows that come here, by ${node.column}`, node.spread);
+  }
+
+  const rowsText = (count) => `${count} ${count === 1 ? "row" : "rows"}`;
+
+  function classFacts(node) {
+    table(panel, `Classes (${rowsText(node.rows)})`, ["class", "weight", "share"],
       data.classes.map((label, code) => [label, node.counts[code], percent(node.shares[code])]));
     for (const group of node.groups) {
       table(panel, `${group.name}: who comes here, and who is predicted ${data.classes[data.favourable]}`,
         ["group", "rows", "predicted", "rate"],
         group.rows.map(([label, rows, predicted]) => [label, rows, predicted, percent(predicted / rows)]));
     }
-    if (node.spread) spread(node);
   }
 
-  function spread(node) {
+  function targetFacts(node) {
+    table(panel, `Targets (${rowsText(node.rows)})`, ["figure", "value"], node.targets);
+    for (const group of node.groups) {
+      table(panel, `${group.name}: who comes here`, ["group", "rows", "mean target", "mean prediction", "mean residual"], group.rows);
+    }
+    if (node.targetSpread) spread("Targets of the rows that come here", node.targetSpread);
+  }
+
+  function spread(title, values) {
     const figure = element("figure", panel);
-    element("figcaption", figure, `Rows that come here, by ${node.column}`);
-    const WIDTH = 280, HEIGHT = 110, values = node.spread;
+    element("figcaption", figure, title);
+    const WIDTH = 280, HEIGHT = 110, mark = values.mark || "threshold";
     const svg = make("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT + 34}`, role: "img", class: "spread" }, figure);
-    const told = [];
+    const words = [];
     if (values.counts) {
       const most = Math.max(1, ...values.counts);
       values.counts.forEach((count, j) => {
@@ -312,23 +326,23 @@
       });
       if (values.cut !== null) {
         make("line", { x1: values.cut * WIDTH, x2: values.cut * WIDTH, y1: 0, y2: HEIGHT + 6, class: "cut" }, svg);
-        const said = make("text", { y: HEIGHT + 30 }, svg, `threshold ${values.threshold}`);
-        const length = said.getComputedTextLength();
-        said.setAttribute("x", Math.max(0, Math.min(values.cut * WIDTH - length / 2, WIDTH - length)));
+        const caption = make("text", { y: HEIGHT + 30 }, svg, `${mark} ${values.threshold}`);
+        const length = caption.getComputedTextLength();
+        caption.setAttribute("x", Math.max(0, Math.min(values.cut * WIDTH - length / 2, WIDTH - length)));
       }
       make("text", { x: 0, y: HEIGHT + 17 }, svg, values.low);
       make("text", { x: WIDTH, y: HEIGHT + 17, "text-anchor": "end" }, svg, values.high);
-      told.push(`from ${values.low} to ${values.high}, threshold ${values.threshold}`);
+      words.push(`from ${values.low} to ${values.high}, ${mark} ${values.threshold}`);
     } else {
       const most = Math.max(1, ...values.bars.map((bar) => bar[1]));
       values.bars.forEach(([name, count, low], j) => {
         make("rect", { x: 0, y: j * 44 + 18, width: Math.max(1, (count / most) * WIDTH), height: 16, class: low ? "low" : "high" }, svg);
         make("text", { x: 0, y: j * 44 + 13 }, svg, `${name}: ${count}`);
-        told.push(`${name}: ${count}`);
+        words.push(`${name}: ${count}`);
       });
     }
-    if (values.missing) told.push(`missing: ${values.missing}`);
-    svg.setAttribute("aria-label", told.join(", "));
+    if (values.missing) words.push(`missing: ${values.missing}`);
+    svg.setAttribute("aria-label", words.join(", "));
     if (values.missing) element("p", figure, `Missing: ${values.missing}`, "soft");
   }
 

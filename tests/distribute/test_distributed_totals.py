@@ -1,0 +1,186 @@
+"""TotalsSearch in parts: cost, bound and witness of the undivided search, with any number of workers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import treeform as tf
+from treeform.data import Dataset
+from treeform.distribute.journal import Journal
+from treeform.distribute.worker import Work
+from treeform.distribute.worker_pool import started
+from treeform.engines import EngineOutcome, EngineRun, TotalsSearch, TreeTask, totals
+from treeform.engines.distributed import NOTHING, cost_of, part_of, settles
+from treeform.solve.relaxation import relax
+
+
+@pytest.fixture(autouse=True)
+def _small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Everything of depth four travels, however small."""
+    monkeypatch.setattr(totals, "LEAST_STEPS", 0.0)
+
+
+def table(seed: int, n: int = 90, features: int = 6) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(rng.integers(0, 2, (n, features)), columns=[f"f{i}" for i in range(features)])
+    frame["group"] = np.where((frame["f0"] ^ (rng.random(n) < 0.3)) == 1, "a", "b")
+    frame["y"] = ((frame["f0"] ^ frame["f1"] ^ frame["f2"]) ^ (rng.random(n) < 0.2)).astype(int)
+    return frame
+
+
+def problem(seed: int, *more: tf.Requirement, depth: int = 4, **size: int) -> tf.Problem:
+    frame = table(seed, **size)
+    stated = tf.Problem(frame.drop(columns=["group", "y"]), frame["y"], shape=tf.Tree(depth))
+    stated += tf.StatisticalParity(groups=frame["group"], favourable=1, difference=["0.1", "0.02"][seed % 2])
+    for one in more:
+        stated += one
+    return stated
+
+
+def task_of(stated: tf.Problem) -> tuple[Dataset, TreeTask]:
+    relaxation = relax(stated.question, TotalsSearch())
+    assert relaxation is not None
+    return stated.data, relaxation.task
+
+
+def shared(data: Dataset, task: TreeTask, workers: int, engine: TotalsSearch | None = None) -> EngineOutcome:
+    engine = engine or TotalsSearch()
+    with started("threading", workers, Work(engine, data, task, f"{id(data)} {task.depth}")) as pool:
+        found = engine.run_distributed(
+            data, task, EngineRun(), lambda q: pool.ask(q, lambda: False), pool.size
+        )
+    assert pool.seconds
+    return found
+
+
+def more_of(seed: int) -> list[tf.Requirement]:
+    return [
+        [],
+        [tf.MinSupport(4)],
+        [tf.FeatureBudget(5)],
+        [tf.MaxNodes(9)],
+        [tf.EqualOpportunity(groups=table(seed)["group"], favourable=1, difference="0.05")],
+        [],
+    ][seed]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_search_is_the_same_whoever_does_it(seed: int) -> None:
+    data, task = task_of(problem(seed, *more_of(seed), depth=4 + (seed == 5)))
+    alone = TotalsSearch().run(data, task, EngineRun())
+    one, three = (shared(data, task, workers) for workers in (1, 3))
+    assert (one.upper, one.lower, one.proved) == (alone.upper, alone.lower, True)
+    assert (one.graph, one.upper, one.lower, one.witness) == (
+        three.graph,
+        three.upper,
+        three.lower,
+        three.witness,
+    )
+    assert one.counters["prices"] == alone.counters["prices"]
+
+
+def test_what_cannot_be_satisfied_is_proved_in_parts() -> None:
+    data, task = task_of(problem(0, tf.MinSupport(45), tf.MinRecall("0.9"), tf.MinSpecificity("0.9")))
+    alone = TotalsSearch().run(data, task, EngineRun())
+    assert alone.proved
+    assert alone.graph is None
+    found = shared(data, task, 2)
+    assert (found.upper, found.lower, found.proved) == (None, alone.lower, True)
+
+
+def test_problems_journals_and_messages(tmp_path: Path) -> None:
+    stated = problem(1)
+    whole = stated.solve(TotalsSearch())
+    kept = stated.solve(TotalsSearch(), journal=tmp_path)
+    journal = next(tmp_path.glob("*.jsonl"))
+    lines = journal.read_bytes().splitlines(keepends=True)
+    journal.write_bytes(b"".join(lines[: len(lines) // 2]))
+    again = stated.solve(TotalsSearch(), journal=tmp_path, executor="threading", workers=2)
+    assert whole.objective == kept.objective == again.objective == again.bound
+    assert kept.graph == again.graph
+    assert any("of its parts were there" in note for note in again.notes)
+    frame = table(1)
+    X = frame.drop(columns=["group", "y"])
+    assert tf.check(again.certificate(), X, frame["y"], sensitive_features=frame["group"]).ok
+    assert max(map(len, lines)) < 10_000
+
+
+def test_replies_that_were_kept_answer_with_other_bounds(tmp_path: Path) -> None:
+    journal = Journal(tmp_path, "s", bounded=True)
+    question = np.array([1, 50, 2, 7, 7, 3, 9])
+    assert part_of(question).tolist() == [3, 9]
+    journal.write(question, np.array([50, NOTHING, 4]))
+    lower, higher = question.copy(), question.copy()
+    lower[1], higher[1], higher[0] = 20, 60, 5
+    assert journal.read(lower) is not None
+    assert journal.read(higher) is None  # nothing below 50 says nothing of 60
+    found = np.array([55, 55, 4])
+    journal.write(higher, found)
+    assert cost_of(found) == 55
+    for one in (question, lower, higher):
+        assert settles(found, one)
+        assert journal.read(one) is not None
+    journal.close()
+
+
+class Falling:
+    """A poll that lowers the upper bound at once."""
+
+    def __init__(self, upper: int) -> None:
+        self.upper, self.calls = upper, 0
+
+    def __call__(self) -> tuple[bool, int | None]:
+        self.calls += 1
+        return False, self.upper
+
+
+def test_a_bound_that_falls_while_a_part_runs_cuts_it_short() -> None:
+    data, task = task_of(problem(3, n=400, features=12, depth=5))
+    first: list[Any] = []
+
+    def keep(question: Any) -> None:
+        first.append(question)
+
+    TotalsSearch().run_distributed(data, task, EngineRun(), keep, 1)
+    evaluator = TotalsSearch().evaluator(data, task)
+    question = first[-1]
+    found = evaluator.evaluate(question, lambda: (False, None))
+    assert found is not None
+    cost = cost_of(found)
+    assert cost is not None
+    # As much as the best: that is still found. Less: it is not, and the bound that is stated is true.
+    for fallen, finds in ((cost + 1, True), (cost - 10**9, False)):
+        reply = TotalsSearch().evaluator(data, task).evaluate(question, Falling(fallen))
+        assert reply is not None
+        if finds:
+            assert cost_of(reply) == cost
+        assert reply[0] <= cost
+
+
+def test_a_message_that_does_not_fit_is_refused() -> None:
+    data, task = task_of(problem(0))
+    evaluator = TotalsSearch().evaluator(data, task)
+    for wrong in ([0], [0, 10, 1], [0, 10, 0, 0, 99, 4, 1], [0, 10, 5, 99, 0, 0, 0, 0, 0, 0, 4, 1, 0, 0]):
+        with pytest.raises(ValueError, match="does not fit"):
+            evaluator.evaluate(np.array(wrong, dtype=np.int64), lambda: (False, None))
+
+
+def test_stopping_keeps_a_bound() -> None:
+    data, task = task_of(problem(1))
+    answers, evaluator = 0, TotalsSearch().evaluator(data, task)
+
+    def ask(question: Any) -> Any:
+        nonlocal answers
+        answers += 1
+        return None if answers > 20 else evaluator.evaluate(question, lambda: (False, None))
+
+    alone = TotalsSearch().run(data, task, EngineRun())
+    stopped = TotalsSearch().run_distributed(data, task, EngineRun(), ask, 1)
+    assert alone.upper is not None
+    assert not stopped.proved
+    assert stopped.lower <= alone.upper

@@ -1,0 +1,223 @@
+"""What is required of the values of leaves, against brute force in fractions and against other methods."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from itertools import product as product_of
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.optimize import linprog
+
+import treeform as tf
+from treeform.errors import TreeformError
+from treeform.solve.leaf_values.convex import Convex, least_sum, of_targets
+from treeform.solve.leaf_values.fit import LeafFits
+from treeform.solve.leaf_values.problem import LeafRow, product
+from treeform.solve.leaf_values.run import value_part
+from treeform.solve.leaf_values.squares import least_squares
+from treeform.solve.leaf_values.whole import least_whole_sum
+
+
+def drawn_rows(rng: np.random.Generator, n: int) -> list[LeafRow]:
+    """Orders of two leaves, and rows with any coefficients, some of them in conflict."""
+    rows = []
+    for _ in range(int(rng.integers(0, 6))):
+        coef = rng.integers(-4, 5, n)
+        if n > 1 and rng.random() < 0.5:
+            coef = np.zeros(n, dtype=int)
+            coef[rng.choice(n, 2, replace=False)] = 1, -1
+        rows.append(LeafRow(tuple(coef.tolist()), int(rng.integers(-3, 9))))
+    return rows
+
+
+def drawn_leaves(rng: np.random.Generator, n: int, most: int) -> list[Convex]:
+    sizes = rng.integers(1, 8, n)
+    return [
+        of_targets(rng.integers(-most, most + 1, k).tolist(), rng.integers(1, 4, k).tolist()) for k in sizes
+    ]
+
+
+def possible(rows: list[LeafRow], n: int) -> bool:
+    if not rows:
+        return True
+    A, b = np.array([row.coef for row in rows]), [row.side for row in rows]
+    return bool(linprog(np.zeros(n), A_ub=A, b_ub=b, bounds=[(None, None)] * n).status == 0)
+
+
+def test_least_squares_satisfy_the_conditions_of_the_optimum() -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(60):
+        n = int(rng.integers(1, 6))
+        rows, weights = drawn_rows(rng, n), rng.integers(1, 9, n).tolist()
+        means = [
+            Fraction(int(a), int(b))
+            for a, b in zip(rng.integers(-20, 20, n), rng.integers(1, 5, n), strict=True)
+        ]
+        best = least_squares(weights, means, rows)
+        assert (best is not None) == possible(rows, n)
+        if best is None:
+            continue
+        assert all(product(row.coef, best.of_leaf) <= row.side for row in rows)
+        for i, u in best.multipliers.items():
+            assert u >= 0 and (u == 0 or product(rows[i].coef, best.of_leaf) == rows[i].side)
+        for leaf in range(n):
+            pull = sum(u * rows[i].coef[leaf] for i, u in best.multipliers.items())
+            assert 2 * weights[leaf] * (best.of_leaf[leaf] - means[leaf]) + pull == 0
+
+
+def test_sums_of_distances_are_least() -> None:
+    """A dual point of the same value proves the optimum: f_l(v) + (A'y)_l v is least at the values."""
+    rng = np.random.default_rng(1)
+    for _ in range(60):
+        n = int(rng.integers(1, 6))
+        rows, leaves = drawn_rows(rng, n), drawn_leaves(rng, n, 6)
+        best = least_sum(leaves, rows)
+        assert (best is not None) == possible(rows, n)
+        if best is None:
+            continue
+        assert all(product(row.coef, best.of_leaf) <= row.side for row in rows)
+        assert best.cost == sum(f.at(v) for f, v in zip(leaves, best.of_leaf, strict=True))
+        assert all(y >= 0 for y in best.multipliers.values())
+        dual = -sum(y * rows[i].side for i, y in best.multipliers.items())
+        for leaf, function in enumerate(leaves):
+            pull = sum(y * rows[i].coef[leaf] for i, y in best.multipliers.items())
+            assert abs(pull) <= function.slopes[-1]
+            dual += min(function.at(Fraction(x)) + pull * x for x in function.breaks)
+        assert dual == best.cost
+
+
+def test_whole_values_are_the_best_of_all() -> None:
+    rng = np.random.default_rng(2)
+    for _ in range(25):
+        n = int(rng.integers(1, 4))
+        rows, leaves = drawn_rows(rng, n), drawn_leaves(rng, n, 2)
+        points = [
+            p for p in product_of(range(-2, 3), repeat=n) if all(product(r.coef, p) <= r.side for r in rows)
+        ]
+        least = min(
+            (sum(f.at(Fraction(v)) for f, v in zip(leaves, p, strict=True)) for p in points), default=None
+        )
+        found = least_whole_sum(leaves, rows, -2, 2)
+        assert found.closed
+        assert least == (None if found.best is None else found.best.cost)
+
+
+def drawn_problem(seed: int, loss: str) -> tuple[tf.Problem, pd.DataFrame, np.ndarray]:
+    """Ten rows with ties, two groups, a price in one of two, and requirements of each kind."""
+    rng = np.random.default_rng(seed)
+    n = 10
+    frame = pd.DataFrame({"a": rng.integers(0, 4, n), "b": rng.integers(0, 3, n), "g": ["p", "q"] * (n // 2)})
+    if seed % 5 == 4:
+        frame["g"] = (["p", "q", "r"] * n)[:n]
+    y = rng.integers(0, 9, n) / 2
+    problem = tf.Problem(
+        frame,
+        y,
+        shape=tf.Tree(1 + (seed % 3 > 0)),
+        exclude=["g"],
+        sample_weight=rng.integers(1, 4, n) if seed % 4 == 3 else None,
+    )
+    problem.minimize(f"{loss} + {['0', '1/3'][seed % 2]}*nodes")
+    if seed % 3 != 1:
+        problem += tf.Monotone("a", "decreasing" if seed % 2 else "increasing")
+    if seed % 3 != 0:
+        problem += tf.MeanParity("g", Fraction(int(rng.integers(0, 5)), 4))
+    if seed % 7 == 5:
+        problem += [tf.MaxNodes(2), tf.MinSupport(2)]
+    if seed % 7 == 6:
+        problem += tf.FeatureBudget(1)
+    return problem, frame, y
+
+
+def every_tree(problem: tf.Problem) -> list[tf.DecisionGraph]:
+    """All trees of depth two or one over the distinct thresholds, with any values."""
+    data = problem.data
+    tests = [
+        {"feature": f, "threshold": float((low + high) / 2)}
+        for f in range(data.n_features)
+        for low, high in zip(np.unique(data.X[:, f])[:-1], np.unique(data.X[:, f])[1:], strict=True)
+    ]
+    below = [None, *tests] if problem.shape.depth == 2 else [None]
+    graphs = [tf.DecisionGraph.constant(Fraction(0), data)]
+    for root, left, right in product_of(tests, below, below):
+        nodes = [root, left, right]
+        feature, low, high = [-1] * 7, [-1] * 7, [-1] * 7
+        threshold = [np.nan] * 7
+        for k, test in enumerate(nodes):
+            if test is not None:
+                feature[k], threshold[k] = test["feature"], test["threshold"]
+                low[k], high[k] = 2 * k + 1, 2 * k + 2
+        label = [-1 if feature[k] >= 0 else k for k in range(7)]
+        arrays = map(np.array, (feature, threshold, low, high, label))
+        values = tuple(Fraction(k) for k in range(7))
+        graph = tf.DecisionGraph.from_arrays(*arrays, data, values=values)
+        if len(np.unique(graph.apply(data.X))) == 1 + sum(test is not None for test in nodes):
+            graphs.append(graph)  # others are smaller trees
+    return graphs
+
+
+@pytest.mark.drawn(3)
+@pytest.mark.parametrize("loss", ["squared_error", "absolute_error"])
+@pytest.mark.parametrize("seed", range(21))
+def test_the_optimum_is_that_of_every_tree_with_fitted_values(seed: int, loss: str) -> None:
+    problem, _, _ = drawn_problem(seed, loss)
+    _, rule = value_part(problem.question)
+    fits = LeafFits(problem.question, rule)
+    best = None
+    for graph in every_tree(problem):
+        found = fits.with_best_values(graph)
+        value = None if found is None else problem.objective.evaluate(found[0], problem.data)
+        if value is not None and (best is None or value < best) and problem.judge(found[0]).ok:
+            best = value
+    result = problem.solve(tf.RegressionSearch())
+    assert result.status is tf.Status.OPTIMAL and result.objective == best
+
+
+def homes(n: int = 60) -> tuple[pd.DataFrame, np.ndarray]:
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame(
+        {"size": rng.integers(0, 30, n), "age": rng.integers(0, 20, n), "area": ["n", "s", "n"] * (n // 3)}
+    )
+    return frame, (frame["size"] + 8 * (frame["area"] == "n") - frame["age"]).to_numpy() + rng.integers(
+        0, 9, n
+    ) / 2
+
+
+def test_squares_under_requirements_on_values_are_proved_and_checked() -> None:
+    X, y = homes()
+    problem = tf.Problem(X, y, shape=tf.Tree(2), exclude=["area"]).minimize("squared_error + 1/3*nodes")
+    problem += [tf.Monotone("age"), tf.MeanParity("area", "1.5")]
+    result = problem.solve()
+    assert result.status is tf.Status.OPTIMAL and result.solver == "regression-search"
+    means = problem.requirements[1].means(result.graph, problem.data)
+    assert abs(means["n"] - means["s"]) <= Fraction(3, 2)
+    certificate = json.loads(json.dumps(result.certificate()))
+    report = tf.check(certificate, X, y)
+    assert report.verdict == "verified" and "proved again by regression-search" in str(report)
+    deeper = tf.Problem(X, y, shape=tf.Tree(3), exclude=["area"]).minimize("squared_error + 1/3*nodes")
+    deeper += problem.requirements
+    found = deeper.solve()
+    assert found.objective <= result.objective and 0 < found.bound <= found.objective
+    assert any("depth 2" in note for note in found.notes)
+
+
+def test_values_are_whole_where_solvers_state_them() -> None:
+    X, y = homes(12)
+    problem = tf.Problem(X, y, shape=tf.Tree(1), exclude=["area"]).minimize("squared_error")
+    problem += tf.MeanParity("area", 1)
+    assert problem.requirements[0].whole is False
+    problem.minimize("absolute_error")
+    assert problem.requirements[0].whole is True
+    whole = problem.solve(tf.RegressionSearch())
+    stated = problem.solve("cp-sat", warm_start=None)
+    assert whole.status is stated.status is tf.Status.OPTIMAL and whole.objective == stated.objective
+    free = tf.Problem(X, y, shape=tf.Tree(1), exclude=["area"]).minimize("absolute_error")
+    free += tf.MeanParity("area", 1, whole=False)
+    assert free.solve().objective <= whole.objective
+    with pytest.raises(TreeformError, match="whole=True"):
+        free.solve("cp-sat")
+    with pytest.raises(TreeformError, match="whole=True"):
+        tf.Problem(X, y, shape=tf.Diagram(1, 2, 2)).minimize("absolute_error").add(free.requirements[0])

@@ -1,0 +1,70 @@
+"""What is required of the values at the leaves of a regression tree, as linear rows and orders."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, eq=False)
+class ValueRow:
+    """A row over the predictions: the sum over samples of ``coef[i]`` times the value of i is at most ``side``.
+
+    Attributes
+    ----------
+    coef : (n,) int64
+    side : int
+        Values count as deviations from the target's centre, in its unit.
+    """
+
+    coef: NDArray[np.int64]
+    side: int
+
+
+@dataclass(frozen=True, eq=False)
+class ValueOrder:
+    """At every test of some features, nobody on one side is predicted more than anybody on the other.
+
+    Attributes
+    ----------
+    features : frozenset of int
+        Encoded features of the tests.
+    counted : (n,) bool
+        The samples that count.
+    increasing : bool
+        Whether the left side, where the feature is at most the threshold, has the smaller values.
+    """
+
+    features: frozenset[int]
+    counted: NDArray[np.bool_]
+    increasing: bool
+
+
+@dataclass(frozen=True, eq=False)
+class ValueRule:
+    """A requirement on the values of a regression tree.
+
+    Attributes
+    ----------
+    rows : tuple of ValueRow
+    orders : tuple of ValueOrder
+    whole : bool
+        Whether values are whole multiples of the target's unit, from the least to the greatest target.
+    """
+
+    rows: tuple[ValueRow, ...] = ()
+    orders: tuple[ValueOrder, ...] = ()
+    whole: bool = False
+
+    @classmethod
+    def all_of(cls, rules: Iterable[ValueRule]) -> ValueRule:
+        """All of them at once."""
+        kept = list(rules)
+        return cls(
+            tuple(row for rule in kept for row in rule.rows),
+            tuple(order for rule in kept for order in rule.orders),
+            any(rule.whole for rule in kept),
+        )

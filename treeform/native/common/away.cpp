@@ -1,0 +1,84 @@
+#include "away.hpp"
+
+#include <atomic>
+#include <exception>
+#include <stdexcept>
+
+#include "joining_thread.hpp"
+
+namespace treeform {
+
+void share_out(int threads, std::size_t count, const std::function<void(int, std::size_t)>& work) {
+    if (threads <= 1 || count < 2) {
+        for (std::size_t i = 0; i < count; ++i) work(0, i);
+        return;
+    }
+    std::atomic<std::size_t> next{0};
+    std::vector<std::exception_ptr> failures(threads);
+    const auto run = [&](int thread) {
+        try {
+            for (std::size_t i; (i = next++) < count;) work(thread, i);
+        } catch (...) {
+            failures[thread] = std::current_exception();
+            next = count;
+        }
+    };
+    {
+        std::vector<JoiningThread> others;
+        for (int t = 1; t < threads && std::size_t(t) < count; ++t) others.emplace_back([&run, t] { run(t); });
+        run(0);
+    }
+    for (const std::exception_ptr& failure : failures)
+        if (failure) std::rethrow_exception(failure);
+}
+
+void MessageReader::refuse() { throw std::invalid_argument("a message of a part does not fit the problem"); }
+
+std::int64_t MessageReader::take() {
+    if (at_ >= in_.size()) refuse();
+    return in_[at_++];
+}
+
+std::int64_t MessageReader::take(std::int64_t low, std::int64_t high) {
+    const std::int64_t number = take();
+    if (number < low || number >= high) refuse();
+    return number;
+}
+
+std::vector<std::int64_t> MessageReader::take_all(std::size_t count) {
+    if (count > in_.size() - at_) refuse();
+    at_ += count;
+    return {in_.begin() + std::ptrdiff_t(at_ - count), in_.begin() + std::ptrdiff_t(at_)};
+}
+
+FlatTree MessageReader::take_tree(std::size_t features, int labels) {
+    const std::int64_t n = take(1, std::int64_t(1) << 20);
+    FlatTree tree;
+    for (std::int64_t i = 0; i < n; ++i) {
+        const int at = tree.add();
+        tree.feature[at] = std::int32_t(take(-1, std::int64_t(features)));
+        if (tree.feature[at] < 0) {
+            tree.label[at] = std::int32_t(take(0, labels));
+            continue;
+        }
+        tree.left[at] = std::int32_t(take(i + 1, n)), tree.right[at] = std::int32_t(take(i + 1, n));
+    }
+    return tree;
+}
+
+void MessageReader::finish() const {
+    if (at_ != in_.size()) refuse();
+}
+
+void append_tree(Message& out, const FlatTree& tree) {
+    out.push_back(std::int64_t(tree.feature.size()));
+    for (std::size_t i = 0; i < tree.feature.size(); ++i) {
+        out.push_back(tree.feature[i]);
+        if (tree.feature[i] < 0)
+            out.push_back(tree.label[i]);
+        else
+            out.push_back(tree.left[i]), out.push_back(tree.right[i]);
+    }
+}
+
+}  // namespace treeform

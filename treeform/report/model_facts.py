@@ -1,0 +1,142 @@
+"""What a report says of a model on rows: drawing, rules, errors, requirements, groups, residuals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from treeform.data import Dataset
+from treeform.graph.evaluate import confusion, errors
+from treeform.graph.rewrite import ordered
+from treeform.graph.svg import Picture
+from treeform.language.question import Question
+from treeform.report.ask import ask_values
+from treeform.report.explore import explore_values
+from treeform.report.fairness import favourable_of, group_tables
+from treeform.report.figures import size_text
+from treeform.report.judged import requirement_facts
+from treeform.report.proxies import proxies
+from treeform.report.residuals import residual_tables
+from treeform.report.wording import worded, yes_no_columns
+
+if TYPE_CHECKING:
+    from treeform.graph import DecisionGraph
+
+WIDEST_PRINTED = 1400.0
+"""Pixels of a drawing that is still legible on a printed page; wider ones are printed as an outline."""
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Rows that the model was not fitted on.
+
+    Attributes
+    ----------
+    data : Dataset
+        From `Dataset.for_model`.
+    source : str
+        A name for them.
+    """
+
+    data: Dataset
+    source: str = "held-out rows"
+
+
+def of_graph(
+    graph: DecisionGraph,
+    question: Question,
+    rows_of: str,
+    attributes: Sequence[tuple[str, Any]],
+    held_out: HeldOut | None,
+) -> dict[str, Any]:
+    """What a report says of a model: nodes in drawing order, columns of 0 and 1 in words."""
+    data = question.data
+    graph = ordered(graph).with_counts(data)
+    yes_no = yes_no_columns(data)
+    shown = worded(graph, yes_no)
+    picture = Picture(shown)
+    tables = [(rows_of, data)]
+    later: tuple[tuple[str, str], ...] = ()
+    if held_out is not None:
+        tables.append(("held-out", held_out.data))
+        later_question = question.with_(data=held_out.data)
+        later = (("held-out table", held_out.source), *accuracy(graph, later_question, "held-out"))
+    by_kind = _of_values if graph.is_regression else _of_classes
+    return {
+        "model_size": size_text(graph),
+        "svg": picture.text(),
+        "wide": picture.width > WIDEST_PRINTED,
+        "outline": shown.to_text(),
+        "rules": tuple(shown.rules()),
+        "held_out": later,
+        "requirements": requirement_facts(graph, question, None if held_out is None else held_out.data),
+        "proxies": proxies(graph, data, attributes),
+        "ask": ask_values(graph, data, yes_no),
+        **by_kind(graph, shown, question, attributes, tables),
+    }
+
+
+def _of_classes(
+    graph: DecisionGraph,
+    shown: DecisionGraph,
+    question: Question,
+    attributes: Sequence[tuple[str, Any]],
+    tables: Sequence[tuple[str, Dataset]],
+) -> dict[str, Any]:
+    favourable = favourable_of(question)
+    groups = [group_tables(graph, data, attributes, favourable, rows_of) for rows_of, data in tables]
+    matrices = [_matrix(graph, data) for _, data in tables]
+    return {
+        "confusion": matrices[0],
+        "held_out_confusion": () if len(matrices) == 1 else matrices[1],
+        "groups": tuple(chain.from_iterable(groups)),
+        "explore": explore_values(graph, shown, question.data, attributes, favourable),
+    }
+
+
+def _of_values(
+    graph: DecisionGraph,
+    shown: DecisionGraph,
+    question: Question,
+    attributes: Sequence[tuple[str, Any]],
+    tables: Sequence[tuple[str, Dataset]],
+) -> dict[str, Any]:
+    residuals = [residual_tables(graph, data, attributes, rows_of) for rows_of, data in tables]
+    return {
+        "confusion": (),
+        "held_out_confusion": (),
+        "groups": (),
+        "residuals": tuple(chain.from_iterable(residuals)),
+        "explore": explore_values(graph, shown, question.data, attributes),
+    }
+
+
+def _matrix(graph: DecisionGraph, data: Dataset) -> tuple[tuple[int, ...], ...]:
+    return tuple(tuple(map(int, row)) for row in confusion(graph, data))
+
+
+def accuracy(graph: DecisionGraph, question: Question, rows_of: str) -> list[tuple[str, str]]:
+    """Errors on the rows of a question: of classes their number, of values the distance from the targets."""
+    data = question.data
+    word = "" if rows_of == "given" else f"{rows_of} "
+    if data.quantity is not None:
+        distance = data.quantity.values - graph.leaf_values[graph.apply(data.X)]
+        mean = partial(np.average, weights=data.weights)
+        variance = mean((data.quantity.values - mean(data.quantity.values)) ** 2)
+        explained = "–" if variance == 0 else f"{1 - mean(distance**2) / variance:.4f}"
+        return [
+            (f"{word}mean squared error", f"{mean(distance**2):.6g}"),
+            (f"{word}mean absolute error", f"{mean(np.abs(distance)):.6g}"),
+            (f"{word}share of the variance explained", explained),
+        ]
+    wrong = int(errors(graph, data))
+    share = (data.n_samples - wrong) / data.n_samples
+    return [
+        (f"{word}errors", f"{wrong} of {data.n_samples}{'' if word else ' rows given here'}"),
+        (f"{word}accuracy", f"{100 * share:.2f} %"),
+    ]

@@ -1,0 +1,297 @@
+"""Costs of leaves and of single tests for many tests at once, in doubles, with a price on rows over the values.
+
+With multipliers u >= 0 of the rows  sum_i a_ki v_i <= b_k,  each sample pays  w_i loss(y_i, v) + c_i v,  c = u A:
+a tree that satisfies the rows pays at most its loss plus u b. For squares that is the loss of moved targets,
+
+    w (y - v)^2 + c v  =  w (y - c / (2 w) - v)^2 + c y - c^2 / (4 w).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treeform.language.values import ValueRule
+from treeform.solve.regression_part import RegressionPart
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+NEAR = 1e-9
+"""Share of the cost of one leaf for all by which doubles may be off."""
+
+
+@dataclass(frozen=True)
+class Subtrees:
+    """A leaf (entry 0) and all single tests on some rows.
+
+    Attributes
+    ----------
+    cost : (A,)
+        A lower bound with prices, of tests included.
+    plain : (A,)
+        The same without the prices of rows; 0 where unknown.
+    column : (A,) int
+        -1 for the leaf.
+    below : (A,)
+        The greatest value that goes left.
+    totals, shares : (R, A)
+        Of each row: the sum of a v at the best values, and the sum of a^2 / n over the leaves; empty where unknown.
+    least, least_weight, most, most_weight : (A,)
+        The smallest and the greatest value of a leaf, and the weights there; empty where unknown.
+    """
+
+    cost: Floats
+    plain: Floats
+    column: Ints
+    below: Floats
+    totals: Floats
+    shares: Floats
+    least: Floats
+    least_weight: Floats
+    most: Floats
+    most_weight: Floats
+
+
+class Costs(ABC):
+    """Costs on the rows of one part of a problem.
+
+    Attributes
+    ----------
+    X : (C, n) float64
+        The columns that tests may read.
+    features : (C,) int
+    constant : float
+        What is added to the cost of a tree under prices to get a bound of its loss.
+    slack : float
+        How far a sum of costs may be off.
+    """
+
+    constant: float
+    slack: float
+
+    def __init__(self, part: RegressionPart, rule: ValueRule, prices: Floats) -> None:
+        data, task = part.question.data, part.task
+        assert data.quantity is not None and task.columns is not None
+        self.rule, self.features = rule, task.columns
+        self.X = np.ascontiguousarray(data.X[:, task.columns].T)
+        self.order = np.argsort(self.X, axis=1, kind="stable")
+        self.w = data.weights.astype(np.float64)
+        self.y = data.quantity.deviations.astype(np.float64)
+        self.low, self.high = data.quantity.lowest, data.quantity.highest
+        self.price, self.support, self.flow = float(task.price), max(1, task.min_support), task.min_flow
+        self.coef = np.array([row.coef for row in rule.rows], dtype=np.float64).reshape(-1, len(self.y))
+        self.sides = np.array([row.side for row in rule.rows], dtype=np.float64)
+        self.prices = prices
+        self.c = prices @ self.coef
+        self.ways = self._ways()
+
+    def _ways(self) -> Ints:
+        """(C,) 1 where values may not fall from left to right, -1 where they may not rise, else 0."""
+        ways = np.zeros(len(self.features), dtype=np.int64)
+        for order in self.rule.orders:
+            if order.counted.all():  # else a leaf may have no sample that counts
+                ways[np.isin(self.features, list(order.features))] = 1 if order.increasing else -1
+        return ways
+
+    @abstractmethod
+    def leaf(self, rows: Mask) -> float:
+        """The cost of a leaf."""
+
+    @abstractmethod
+    def least(self, rows: Mask) -> float:
+        """The least cost of a leaf or a single test; leaves may be light, so that fewer rows never cost more."""
+
+    @abstractmethod
+    def subtrees(self, rows: Mask) -> Subtrees:
+        """A leaf and all tests that may stand on these rows."""
+
+    def bears_test(self, rows: Mask) -> bool:
+        """Whether the weight suffices for a test."""
+        return bool(self.w[rows].sum() >= max(self.flow, 2 * self.support))
+
+    def sorted_rows(self, rows: Mask) -> tuple[Ints, Floats]:
+        """(C, k) the rows in the order of each column, and their values there."""
+        order = self.order[rows[self.order]].reshape(len(self.X), -1)
+        return order, np.take_along_axis(self.X, order, axis=1)
+
+    def light(self, weight: Floats, total: float) -> Mask:
+        """Which sides are lighter than a leaf may be."""
+        return (weight < self.support) | (total - weight < self.support)
+
+
+class SquaredCosts(Costs):
+    """Costs of squared errors."""
+
+    def __init__(self, part: RegressionPart, rule: ValueRule, prices: Floats) -> None:
+        super().__init__(part, rule, prices)
+        self.z = self.y - self.c / (2 * self.w)
+        self.wz, self.wy = self.w * self.z, self.w * self.y
+        self.constant = float((self.c * self.y - self.c**2 / (4 * self.w)).sum() - self.prices @ self.sides)
+        every = np.ones(len(self.y), dtype=bool)
+        self.slack = NEAR * (self.leaf(every) + self._spread(self.wy, self.y, every) + 1e-300)
+
+    def _spread(self, weighted: Floats, values: Floats, rows: Mask) -> float:
+        total = float(weighted[rows].sum())
+        return max(0.0, float(weighted[rows] @ values[rows]) - total**2 / float(self.w[rows].sum()))
+
+    def _wrong(self, ways: Ints, left: Floats, right: Floats) -> Mask:
+        """Which sides are the wrong way round: with one value for both they are the leaf, and cost no less."""
+        return np.asarray(ways * (left - right) > NEAR * (np.abs(left) + np.abs(right)))
+
+    def leaf(self, rows: Mask) -> float:
+        return self._spread(self.wz, self.z, rows)
+
+    def least(self, rows: Mask) -> float:
+        alone = self.leaf(rows)
+        if not len(self.X):
+            return alone
+        order, value = self.sorted_rows(rows)
+        if order.shape[1] < 2:
+            return alone
+        weight, sums = self.w[order].cumsum(axis=1), self.wz[order].cumsum(axis=1)
+        n, s = weight[:, :-1], sums[:, :-1]
+        m, t = weight[:, -1:] - n, sums[:, -1:] - s
+        gain = s * s / n + t * t / m
+        possible = value[:, :-1] < value[:, 1:]
+        possible &= ~self._wrong(self.ways[:, None], s * m, t * n)
+        if not possible.any():
+            return alone
+        best = float(self.wz[rows] @ self.z[rows]) - float(gain[possible].max())
+        return min(alone, max(0.0, best) + self.price)
+
+    def subtrees(self, rows: Mask) -> Subtrees:
+        order, value = self.sorted_rows(rows)
+        sums = [part[order].cumsum(axis=1) for part in (self.w, self.wz, self.wy, *self.coef)]
+        total = float(self.w[rows].sum())
+        possible = (value[:, :-1] < value[:, 1:]) & ~self.light(sums[0][:, :-1], total)
+        if not self.bears_test(rows):
+            possible[:] = False
+        column, at = np.nonzero(possible)
+        n, sz, sy, *a = (part[column, at] for part in sums)
+        tz, ty, *b = (float(part[rows].sum()) for part in (self.wz, self.wy, *self.coef))
+        m, uz, uy = total - n, tz - sz, ty - sy
+        squares_z, squares_y = float(self.wz[rows] @ self.z[rows]), float(self.wy[rows] @ self.y[rows])
+        cost = np.maximum(0.0, squares_z - sz * sz / n - uz * uz / m)
+        plain = np.maximum(0.0, squares_y - sy * sy / n - uy * uy / m)
+        wrong = self._wrong(self.ways[column], sz * m, uz * n)
+        cost[wrong] = np.inf if not self.rule.rows else self.leaf(rows)
+        below, above = sy / n, uy / m
+        totals = [q * ty / total for q in b]
+        tests = [p * below + (q - p) * above for p, q in zip(a, b, strict=True)]
+        shares = [p * p / n + (q - p) ** 2 / m for p, q in zip(a, b, strict=True)]
+        smaller = below <= above
+        return Subtrees(
+            cost=np.append(self.leaf(rows), cost + self.price),
+            plain=np.append(self._spread(self.wy, self.y, rows), plain + self.price),
+            column=np.append(-1, column),
+            below=np.append(np.nan, value[column, at]),
+            totals=_stacked(totals, tests, len(column)),
+            shares=_stacked([q * q / total for q in b], shares, len(column)),
+            least=np.append(ty / total, np.where(smaller, below, above)),
+            least_weight=np.append(total, np.where(smaller, n, m)),
+            most=np.append(ty / total, np.where(smaller, above, below)),
+            most_weight=np.append(total, np.where(smaller, m, n)),
+        )
+
+
+def _stacked(of_leaf: list[float], of_tests: list[Floats], tests: int) -> Floats:
+    """(R, 1 + tests) the numbers of a leaf and of tests."""
+    rows = [np.append(first, others) for first, others in zip(of_leaf, of_tests, strict=True)]
+    return np.array(rows).reshape(len(rows), 1 + tests)
+
+
+class AbsoluteCosts(Costs):
+    """Costs of absolute errors: the best value of a leaf is a target, or the end of the range where values have one."""
+
+    def __init__(self, part: RegressionPart, rule: ValueRule, prices: Floats) -> None:
+        super().__init__(part, rule, prices)
+        if not rule.whole and (most := float((np.abs(self.c) / self.w).max(initial=0.0))) > 1:
+            self.prices, self.c = self.prices / most, self.c / most  # else far values cost less and less
+        self.levels, self.by_target = np.unique(self.y), np.argsort(self.y, kind="stable")
+        ends = [self.w * np.abs(self.y - end) + self.c * end for end in (self.low, self.high)]
+        self.floor = np.minimum(self.c * self.y, np.minimum(*ends))
+        self.constant = float(self.floor.sum() - self.prices @ self.sides)
+        self.slack = NEAR * (self.leaf(np.ones(len(self.y), dtype=bool)) + 1e-300)
+
+    def work(self) -> int:
+        """Additions for the tests on all rows."""
+        return int(self.X.size * len(self.levels))
+
+    def _spent(self, rows: Ints, levels: Floats) -> Floats:
+        """(levels, k) what each row pays at each level."""
+        distance = np.abs(self.y[rows] - levels[:, None])
+        return np.asarray(self.w[rows] * distance + self.c[rows] * levels[:, None] - self.floor[rows])
+
+    def leaf(self, rows: Mask) -> float:
+        ascending = self.by_target[rows[self.by_target]]
+        y, w, c = self.y[ascending], self.w[ascending], float(self.c[rows].sum())
+        weight, spent = w.cumsum(), (w * y).cumsum()
+        # at y_k:  sum_i w_i |y_i - y_k| = y_k (2 W_k - W) - 2 S_k + S
+        costs = y * (2 * weight - weight[-1]) - 2 * spent + spent[-1] + c * y
+        ends = [(self.low, 1.0), (self.high, -1.0)] if self.rule.whole and c else []
+        outside = [way * (spent[-1] - end * weight[-1]) + c * end for end, way in ends]
+        return float(min([costs.min(), *outside]) - self.floor[rows].sum())
+
+    def least(self, rows: Mask) -> float:
+        alone = self.leaf(rows)
+        costs = [cost.min() + self.price for _, _, cost, _ in self._tests(rows, alone) if len(cost)]
+        return float(min([alone, *costs]))
+
+    def _tests(self, rows: Mask, alone: float) -> list[tuple[int, Floats, Floats, Floats]]:
+        """Of each column: itself, the values that end left sides, costs without the price, weights of left sides."""
+        out = []
+        if int(rows.sum()) < 2:
+            return []
+        inside = np.unique(self.y[rows])
+        if self.rule.whole and self.c.any():
+            inside = np.unique(np.concatenate([inside, [self.low, self.high]]))
+        order, value = self.sorted_rows(rows)
+        for column in range(len(self.X)):
+            cuts = np.flatnonzero(value[column, :-1] < value[column, 1:])
+            spent = self._spent(order[column], inside).cumsum(axis=1)
+            left, right = spent[:, cuts], spent[:, -1:] - spent[:, cuts]
+            cost = left.min(axis=0) + right.min(axis=0)
+            wrong = self._wrong(self.ways[column], left, right)
+            # Wrong ones cost what the leaf does under the prices; with rows over values they may be right in the end.
+            cost[wrong] = alone
+            keep = ~wrong | bool(self.rule.rows)
+            weight = self.w[order[column]].cumsum()
+            out.append((column, value[column, cuts][keep], cost[keep], weight[cuts][keep]))
+        return out
+
+    def _wrong(self, way: int, left: Floats, right: Floats) -> Mask:
+        """Which sides are the wrong way round at all of their best values; with one value for both it is the leaf."""
+        if way == 0 or left.size == 0:
+            return np.zeros(left.shape[1], dtype=bool)
+        lower, upper = (left, right) if way > 0 else (right, left)
+        first = (lower <= lower.min(axis=0) + self.slack).argmax(axis=0)
+        last = len(upper) - 1 - (upper[::-1] <= upper.min(axis=0) + self.slack).argmax(axis=0)
+        return np.asarray(first > last)
+
+    def subtrees(self, rows: Mask) -> Subtrees:
+        alone = self.leaf(rows)
+        total, tests = float(self.w[rows].sum()), self._tests(rows, alone) if self.bears_test(rows) else []
+        cost, column, below = [np.array([alone])], [np.array([-1])], [np.array([np.nan])]
+        for number, values, costs, weight in tests:
+            kept = ~self.light(weight, total)
+            cost.append(costs[kept] + self.price)
+            column.append(np.full(int(kept.sum()), number))
+            below.append(values[kept])
+        nothing = np.zeros(0)
+        costs = np.concatenate(cost)
+        return Subtrees(
+            cost=costs,
+            plain=np.zeros(len(costs)),
+            column=np.concatenate(column),
+            below=np.concatenate(below),
+            totals=nothing,
+            shares=nothing,
+            least=nothing,
+            least_weight=nothing,
+            most=nothing,
+            most_weight=nothing,
+        )

@@ -1,0 +1,143 @@
+"""The best values for given leaves under what is required of values; trees are given these values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treeform.graph import DecisionGraph, normalised
+from treeform.language.question import Question
+from treeform.language.values import ValueRule
+from treeform.solve.leaf_values.convex import least_sum, of_targets
+from treeform.solve.leaf_values.problem import BestValues, LeafRow
+from treeform.solve.leaf_values.squares import least_squares
+from treeform.solve.leaf_values.whole import least_whole_sum
+from treeform.solve.regression_part import loss_of
+
+Rows = NDArray[np.int64]
+Pairs = Iterable[tuple[int, int]]
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Values of leaves.
+
+    Attributes
+    ----------
+    of_leaf : tuple of Fraction
+        Deviations from the target's centre, in its unit.
+    loss : Fraction
+        In units of the loss.
+    multipliers : (R,) list of Fraction
+        Of the rows over samples, at the best values that need not be whole.
+    """
+
+    of_leaf: tuple[Fraction, ...]
+    loss: Fraction
+    multipliers: list[Fraction]
+
+
+class LeafFits:
+    """The best values for leaves, under one rule.
+
+    Parameters
+    ----------
+    question : Question
+        Of regression.
+    rule : ValueRule
+    """
+
+    def __init__(self, question: Question, rule: ValueRule) -> None:
+        data = question.data
+        assert data.quantity is not None
+        self.data, self.rule = data, rule
+        self.open: Fraction | None = None
+        """The least bound of leaves whose best values were not found within the steps that whole values may take."""
+        _, self.loss = loss_of(question.objective)
+        self.targets, self.weights = data.quantity.deviations, data.weights
+        self.low, self.high = data.quantity.lowest, data.quantity.highest
+
+    def fit(self, leaves: Sequence[Rows], pairs: Pairs, below: Fraction | None = None) -> Fit | None:
+        """The best values.
+
+        Parameters
+        ----------
+        leaves : sequence of int arrays
+            The samples of each leaf.
+        pairs : iterable of (int, int)
+            Leaves of which the first one has no greater value than the second one.
+        below : Fraction, optional
+            Values whose loss is not below it are not wanted.
+
+        Returns
+        -------
+        Fit or None
+            None where there are no values, or none that are wanted.
+        """
+        free = [self.loss.best(self.targets, self.weights, rows) for rows in leaves]
+        least = sum((self._cost(rows, v) for rows, v in zip(leaves, free, strict=True)), Fraction(0))
+        if below is not None and least >= below:
+            return None
+        rows = self._rows(leaves, pairs)
+        if self.loss.kind == "squared" and not self.rule.whole:
+            found = least_squares([int(self.weights[leaf].sum()) for leaf in leaves], free, rows)
+            return None if found is None else self._fit(found, least + found.cost)
+        functions = [of_targets(self.targets[leaf].tolist(), self.weights[leaf].tolist()) for leaf in leaves]
+        if not self.rule.whole:
+            found = least_sum(functions, rows)
+            return None if found is None else self._fit(found, found.cost)
+        whole = least_whole_sum(functions, rows, self.low, self.high, below)
+        if whole.lower is not None and (below is None or whole.lower < below) and not whole.closed:
+            self.open = whole.lower if self.open is None else min(self.open, whole.lower)
+        return None if whole.best is None else self._fit(whole.best, whole.best.cost)
+
+    def _fit(self, found: BestValues, loss: Fraction) -> Fit:
+        multipliers = [found.multipliers.get(k, Fraction(0)) for k in range(len(self.rule.rows))]
+        return Fit(found.of_leaf, loss, multipliers)
+
+    def _cost(self, rows: Rows, value: Fraction) -> Fraction:
+        return self.loss.of_rows(self.targets, self.weights, rows, value)
+
+    def _rows(self, leaves: Sequence[Rows], pairs: Pairs) -> list[LeafRow]:
+        """The rows over samples first."""
+        rows = [
+            LeafRow(tuple(int(row.coef[leaf].sum()) for leaf in leaves), row.side) for row in self.rule.rows
+        ]
+        for lower, upper in pairs:
+            rows.append(LeafRow(tuple((k == lower) - (k == upper) for k in range(len(leaves))), 0))
+        return rows
+
+    def ordered(self, graph: DecisionGraph, leaves: NDArray[np.int64]) -> set[tuple[int, int]]:
+        """The pairs of leaves of a tree, by their places among ``leaves``, that orders compare."""
+        X, pairs = self.data.X, set()
+        visits, goes_left, at = graph.route(X), graph.goes_left(X), graph.apply(X)
+        place = {int(leaf): k for k, leaf in enumerate(leaves)}
+        for order in self.rule.orders:
+            for node in np.flatnonzero(np.isin(graph.feature, list(order.features))).tolist():
+                here = visits[:, node] & order.counted
+                left, right = (
+                    {place[leaf] for leaf in np.unique(at[here & side]).tolist()}
+                    for side in (goes_left[:, node], ~goes_left[:, node])
+                )
+                lower, upper = (left, right) if order.increasing else (right, left)
+                pairs |= {(a, b) for a in lower for b in upper}
+        return pairs
+
+    def with_best_values(self, graph: DecisionGraph) -> tuple[DecisionGraph, Fit] | None:
+        """A tree with the best values at its leaves; None where none satisfy the rule."""
+        assert self.data.quantity is not None
+        graph = normalised(graph.simplified(self.data), self.data, own_leaves=True)
+        leaves = np.flatnonzero(graph.feature < 0)
+        at = graph.apply(self.data.X)
+        fit = self.fit([np.flatnonzero(at == leaf) for leaf in leaves], self.ordered(graph, leaves))
+        if fit is None:
+            return None
+        label = np.full(len(graph.feature), -1)
+        label[leaves] = np.arange(len(leaves))
+        values = tuple(map(self.data.quantity.to_value, fit.of_leaf))
+        arrays = (graph.feature, graph.threshold, graph.left, graph.right, label)
+        return DecisionGraph.from_arrays(*arrays, self.data, graph.forms, values), fit

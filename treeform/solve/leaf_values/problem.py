@@ -1,0 +1,37 @@
+"""Linear rows over the values of leaves, and the best values under them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+
+@dataclass(frozen=True)
+class LeafRow:
+    """``sum(coef[l] * value[l]) <= side`` over the leaves of a tree."""
+
+    coef: tuple[int, ...]
+    side: int
+
+
+@dataclass(frozen=True)
+class BestValues:
+    """The best values of leaves under rows.
+
+    Attributes
+    ----------
+    of_leaf : tuple of Fraction
+    cost : Fraction
+    multipliers : dict of int to Fraction
+        Of the rows that bind, by number.
+    """
+
+    of_leaf: tuple[Fraction, ...]
+    cost: Fraction
+    multipliers: dict[int, Fraction]
+
+
+def product(coef: Sequence[int], values: Sequence[Fraction]) -> Fraction:
+    """The sum of coefficients times values."""
+    return sum((a * v for a, v in zip(coef, values, strict=True) if a), Fraction(0))

@@ -1,0 +1,169 @@
+"""Regression under requirements on values: first models, prices of rows, and the search at depth one and two."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+
+from treeform.graph import DecisionGraph
+from treeform.language.question import Question
+from treeform.language.values import ValueRule
+from treeform.shape import Tree
+from treeform.solve.budget import Budget
+from treeform.solve.leaf_values.costs import Floats
+from treeform.solve.leaf_values.fit import LeafFits
+from treeform.solve.leaf_values.search import DepthTwo, Found, costs_of, too_large
+from treeform.solve.ledger import Ledger
+from treeform.solve.regression_part import RegressionPart, loss_of, part_of
+
+DEEPEST = 2
+"""Depth up to which the search proves optima."""
+ROUNDS = 6
+"""Most prices of rows that are tried before the search."""
+
+
+def value_part(question: Question) -> tuple[RegressionPart, ValueRule] | None:
+    """What the native search honours with the values required, or None where nothing is required of values.
+
+    The part's ``dropped`` are the requirements that neither of them honours.
+    """
+    part = part_of(question)
+    if not part.dropped or not isinstance(question.shape, Tree):
+        return None
+    rules, unmet = [], []
+    for label, requirement in zip(question.labels, question.requirements, strict=True):
+        if label in part.dropped:
+            rule = requirement.value_rule(question.data)
+            if rule is None:
+                unmet.append(label)
+            else:
+                rules.append(rule)
+    if not rules:
+        return None
+    return RegressionPart(part.question, part.task, tuple(unmet)), ValueRule.all_of(rules)
+
+
+def proves_values(question: Question) -> bool:
+    """Whether the native search proves the optimum under all that is required."""
+    found = value_part(question)
+    return found is not None and not found[0].dropped and found[0].task.depth <= DEEPEST
+
+
+class ValueRun:
+    """One run on a question with requirements on values.
+
+    Parameters
+    ----------
+    question : Question
+    name : str
+        Of the engine, in claims.
+    ledger : Ledger
+    budget : Budget
+    """
+
+    def __init__(
+        self,
+        question: Question,
+        part: RegressionPart,
+        rule: ValueRule,
+        name: str,
+        ledger: Ledger,
+        budget: Budget,
+    ) -> None:
+        self.question, self.part, self.rule = question, part, rule
+        self.name, self.ledger, self.budget = name, ledger, budget
+        self.fits = LeafFits(question, rule)
+        weight, loss = loss_of(question.objective)
+        self.worth = weight * loss.per_unit(question.data) * question.scale
+        leaves = sum((w for w, term in question.objective.terms if term.name == "leaves"), Fraction(0))
+        self.constant = leaves * question.scale
+        self.prices: Floats = np.zeros(len(rule.rows))
+
+    def repaired(self, graph: DecisionGraph) -> None:
+        """Submit a tree with the best values that satisfy the requirements."""
+        found = self.fits.with_best_values(graph)
+        if found is not None:
+            self.ledger.submit(found[0], f"{self.name}, values fitted")
+            self.prices = np.array([float(u) for u in found[1].multipliers])
+
+    def search(self, recheck: dict[str, object]) -> None:
+        """Search the trees of depth one or two, and enter what is proved; deeper trees begin with these."""
+        if self._stop():
+            return
+        depth = min(self.part.task.depth, DEEPEST)
+        shallow = replace(
+            self.part,
+            question=self.part.question.with_(shape=Tree(depth)),
+            task=replace(self.part.task, depth=depth),
+        )
+        if too_large(costs_of(shallow, self.rule, self.prices)):
+            self.ledger.notes.append(
+                f"{self.name} did not search under the requirements on values: the table has too many "
+                "distinct targets and thresholds"
+            )
+            return
+        self.ledger.set_phase(f"{self.name}, values")
+        prices = self._best_prices(shallow)
+        self.fits.open = None
+        search = DepthTwo(shallow, self.fits, costs_of(shallow, self.rule, prices), self._known(), self._stop)
+        found = search.run()
+        self._submit(found)
+        if depth == self.part.task.depth:
+            self._claim(found, search.costs.slack, recheck)
+            return
+        if found.fit is not None:
+            self.prices = np.array([float(u) for u in found.fit.multipliers])
+        self.ledger.notes.append(
+            f"{self.name} proves optima under requirements on values up to depth {DEEPEST}; beyond, it gives bound "
+            "and models"
+        )
+
+    def _stop(self) -> bool:
+        return self.budget.stop() or self.ledger.closed
+
+    def _known(self) -> Fraction | None:
+        """The value of the best tree, in units of the loss."""
+        upper = self.ledger.upper
+        return None if upper is None else (Fraction(upper) - self.constant) / self.worth
+
+    def _submit(self, found: Found) -> None:
+        if found.graph is not None:
+            self.ledger.submit(found.graph, f"{self.name}, values")
+
+    def _best_prices(self, part: RegressionPart) -> Floats:
+        """Prices of rows with a high bound: those at which rows are met in the best trees."""
+        tried: list[tuple[float, Floats]] = []
+        prices = self.prices
+        for _ in range(ROUNDS if len(self.rule.rows) else 0):
+            if self._stop() or any(np.allclose(prices, one, rtol=1e-6, atol=0.0) for _, one in tried):
+                break
+            costs = costs_of(part, self.rule, prices)
+            search = DepthTwo(part, self.fits, costs, self._known(), self._stop)
+            bound = search.priced()
+            if bound is None:
+                break
+            self._submit(Found(search.graph, search.best, search.best_fit, bound, False, search.trees))
+            tried.append((bound, prices))
+            if search.best_fit is not None and any(search.best_fit.multipliers):
+                prices = np.array([float(u) for u in search.best_fit.multipliers])
+        return max(tried, key=lambda one: one[0])[1] if tried else self.prices
+
+    def _claim(self, found: Found, slack: float, recheck: dict[str, object]) -> None:
+        lower: Fraction | None = None
+        if found.complete:
+            lower = found.value
+        elif np.isfinite(found.lower):
+            lower = Fraction(found.lower) - Fraction(slack)
+            lower = lower if found.value is None else min(lower, found.value)
+        if self.fits.open is not None:
+            lower = self.fits.open if lower is None else min(lower, self.fits.open)
+        counters = {"trees": found.trees}
+        if lower is None:
+            if found.complete:
+                self.ledger.prove_infeasible(self.name, self.part.dropped, recheck)
+            return
+        self.ledger.prove_lower(
+            lower * self.worth + self.constant, self.name, self.part.dropped, recheck, counters
+        )

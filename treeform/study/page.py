@@ -1,0 +1,149 @@
+"""The report of a study as one self-contained HTML page."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import product
+from typing import Any, Protocol
+
+import pandas as pd
+
+from treeform import __version__
+from treeform.report.page import environment, page_style, policy, when
+from treeform.study import drawings
+from treeform.study.drawings import Mean
+from treeform.tradeoff import frontier_plot
+
+MOST_MAPS = 24
+"""Heat maps of a page; more settings than two make one for each combination of the others."""
+
+
+class Runs(Protocol):
+    """What the page reads of a `Study`."""
+
+    @property
+    def table(self) -> pd.DataFrame: ...
+    @property
+    def settings(self) -> tuple[str, ...]: ...
+    @property
+    def total(self) -> int: ...
+    @property
+    def score(self) -> str: ...
+    def summary(self) -> pd.DataFrame: ...
+    def best(self) -> dict[str, Any]: ...
+
+
+@dataclass(frozen=True)
+class HeatMap:
+    """One heat map: the settings that it holds for, and the drawing."""
+
+    title: str
+    svg: str
+
+
+def render_study(study: Runs, created: datetime | None = None) -> str:
+    """The page of a study: the choice, heat maps, errors against size, all means, and what failed.
+
+    Parameters
+    ----------
+    study : Study
+    created : datetime, optional
+        The time to state; now when left out.
+    """
+    means = means_of(study)
+    failed = study.table[study.table["status"] == "error"]
+    style = page_style() + drawings.STYLE
+    held_out = study.score == "test_error"
+    up = "held-out error" if held_out else "error on the rows learnt from"
+    plot = drawings.size_plot(list(means.values()), f"{up} (share)") if means else None
+    page: str = (
+        environment()
+        .get_template("study.html.j2")
+        .render(
+            study=study,
+            score=up,
+            held_out=held_out,
+            best=study.best() if means and study.settings else {},
+            chosen=next((m for m in means.values() if m.chosen), None),
+            least=min(means.values(), key=lambda m: m.error, default=None),
+            proved=int(study.table["status"].isin(["optimal", "infeasible"]).sum()),
+            maps=heat_maps(study, means),
+            plot=None if plot is None else plot.replace(f"<style>{frontier_plot.STYLE}</style>", ""),
+            means=study.summary().to_dict("records"),
+            columns=list(study.settings),
+            failed=failed[["run", "message"]].to_dict("records"),
+            number=_number,
+            version=__version__,
+            created=when(created),
+            style=style,
+            policy=policy(style, ""),
+        )
+    )
+    return page
+
+
+def means_of(study: Runs) -> dict[tuple[str, ...], Mean]:
+    """The means of each combination of settings that has a model, by the texts of its values."""
+    if not study.settings:
+        return {}
+    summary = study.summary()
+    known = summary[summary[study.score].notna()]
+    if known.empty:
+        return {}
+    best = study.best()
+    means = {}
+    for row in known.to_dict("records"):
+        values = tuple(str(row[name]) for name in study.settings)
+        spread = float(row["standard_error"])
+        means[values] = Mean(
+            label=", ".join(f"{name} {value}" for name, value in zip(study.settings, values, strict=True)),
+            error=float(row[study.score]),
+            tests=float(row["tests"]),
+            spread=0.0 if math.isnan(spread) else spread,
+            proved=row["proved"] == 1,
+            chosen=values == tuple(str(best[name]) for name in study.settings),
+        )
+    return means
+
+
+def heat_maps(study: Runs, means: dict[tuple[str, ...], Mean]) -> list[HeatMap]:
+    """One heat map of the two settings with most values for each combination of the others."""
+    values = {name: _values(study, name) for name in study.settings}
+    varied = sorted((name for name in values if len(values[name]) > 1), key=lambda name: -len(values[name]))
+    if not means or not varied:
+        return []
+    across = varied[0]
+    down = varied[1] if len(varied) > 1 else next((name for name in study.settings if name != across), None)
+    others = [name for name in study.settings if name not in (across, down)]
+    errors = [mean.error for mean in means.values()]
+    maps = []
+    for fixed in product(*(values[name] for name in others)):
+        held = dict(zip(others, fixed, strict=True))
+
+        def cell(one: str, other: str, held: dict[str, str] = held) -> Mean | None:
+            at = held | {across: one} | ({} if down is None else {down: other})
+            return means.get(tuple(at[name] for name in study.settings))
+
+        rows = [""] if down is None else values[down]
+        cells = [[cell(one, other) for one in values[across]] for other in rows]
+        if any(mean is not None for row in cells for mean in row):
+            title = ", ".join(f"{name} {held[name]}" for name in others if len(values[name]) > 1)
+            svg = drawings.heat_map(
+                cells, (down or "", rows), (across, values[across]), (min(errors), max(errors))
+            )
+            maps.append(HeatMap(title, svg))
+    return maps[:MOST_MAPS]
+
+
+def _values(study: Runs, name: str) -> Sequence[str]:
+    return list(dict.fromkeys(map(str, study.table[name])))
+
+
+def _number(value: Any, percent: bool = False) -> str:
+    """A figure of the table of means: an error in percent, others to three digits."""
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return "–"
+    return f"{100 * value:.2f}" if percent else f"{value:.3g}"
