@@ -34,8 +34,6 @@ namespace {
 constexpr double kWork = 2e6, kSteps = 6e9;
 /// In trees, where the search itself is faster than its bounds.
 constexpr std::int64_t kTreeWork = 20000;
-/// The part of it for a bound that is tried before the search.
-constexpr std::int64_t kQuick = 20;
 
 std::int64_t work_of(const View& v) { return std::int64_t(std::min(kWork, kSteps / steps_of_stump(v))); }
 
@@ -58,9 +56,9 @@ Answer Search::solve(int tests, Cost need) {
     return state(0, tests - 1, need);
 }
 
-Cost Search::quick_bound(int tests, Cost need) {
+Cost Search::root_bound(int tests, Cost need, double share) {
     if (!settings_.use_trees) return 0;
-    return trees_.bound_unrolled(in_.all.data(), 0, tests - 1, need, 1 + work_ / kQuick);
+    return trees_.bound_unrolled(in_.all.data(), 0, tests - 1, need, 1 + std::int64_t(share * double(work_)));
 }
 
 /// A lower bound for what happens to the points of a node of that layer, if `budget` tests are left below it.
