@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from treeform.distribute import Distribution
@@ -42,7 +44,7 @@ def solve(question: Question, options: SolveOptions = USUAL) -> SolveResult:
     budget = Budget(options.time_limit)
     ledger = Ledger(question, budget, options.on_progress)
     with interruptible(budget), observe_steps(ledger.on_step):
-        limit = _work(question, plan, ledger, budget, options.proofs)
+        limit = _work(question, plan, ledger, budget, options)
     if options.proofs is not None:
         _tidy(options.proofs, plan, ledger)
     return _result(question, plan, ledger, limit)
@@ -59,8 +61,9 @@ def _tidy(files: ProofWriter, plan: Plan, ledger: Ledger) -> None:
 
 
 def _work(
-    question: Question, plan: Plan, ledger: Ledger, budget: Budget, files: ProofWriter | None
+    question: Question, plan: Plan, ledger: Ledger, budget: Budget, options: SolveOptions
 ) -> Limit | None:
+    files = options.proofs
     ledger.set_phase("quick bounds")
     if not isinstance(plan.engine, RegressionSearch):  # which begins with a model within milliseconds
         constants(question, ledger)
@@ -70,6 +73,14 @@ def _work(
         ledger.notes.append(note)
     if plan.start is not None:
         ledger.submit(plan.start, "the given warm start")
+    for bound in options.bounds:
+        whole = bound.value * question.scale
+        ledger.prove_lower(
+            math.ceil(whole) if question.objective.is_sum and not question.objective.is_regression else whole,
+            bound.by,
+        )
+    if ledger.closed:
+        return None
     if plan.in_parts:
         return _in_parts(question, plan, ledger, budget)
     if plan.engine is not None:

@@ -52,6 +52,9 @@ FIRST_MODELS = Share(0.1, unlimited=5.0)
 WARM_START = Share(0.3, unlimited=60.0)
 """A native engine before the solver: its bound and models often complete the run; if not, the solver needs the rest."""
 
+WITHOUT_VALUES = Share(0.4)
+"""Regression without what is required of values: its trees get other values then, and its bound is the weakest one."""
+
 NEIGHBOURHOODS = Share(0.1, most=10.0, unlimited=10.0)
 """Better models than those of an engine that does not honour all requirements: most are found in the first second."""
 

@@ -22,12 +22,12 @@ from treeform.solve.budget import Budget, interruptible
 from treeform.solve.choice import Plan, choose
 from treeform.solve.ledger import Pace
 from treeform.solve.options import USUAL, SolveOptions
-from treeform.solve.regression import refuse_regression
 from treeform.solve.relaxation import relax
 from treeform.solve.result import Limit, Progress, as_number
 from treeform.solve.simple_bounds import ceiling
 from treeform.steps import Step, observe_steps, report_step
 from treeform.tradeoff.one_row import solve_row
+from treeform.tradeoff.regression_table import regression_table
 from treeform.tradeoff.rows_by_engine import engine_for, enter_models_of_one_feature, enter_rows
 from treeform.tradeoff.size_table import SizeBounds, SizeTable, checked_price, price_of_alpha
 from treeform.tradeoff.trees_at_price import close_price
@@ -55,7 +55,8 @@ def fill_size_table(
     `smaller` is a table of the shape with one layer less: its models are models of this one. Without it, and with
     requirements and a time limit, it is filled first, so that a larger shape is no worse.
     """
-    refuse_regression(question, "a size table")
+    if question.objective.is_regression:
+        return regression_table(question, options, smaller, start, alphas if prices is None else prices)
     if not all(isinstance(term, Error | ClassCost | Nodes) for _, term in question.objective.terms):
         raise SpecError(
             f"{question.objective} has no size table",

@@ -21,7 +21,6 @@ from treeform.language.question import Question
 from treeform.solve import schedule
 from treeform.solve.budget import Budget, interruptible
 from treeform.solve.options import USUAL, SolveOptions
-from treeform.solve.regression import refuse_regression
 from treeform.solve.result import Claim, Number, Progress, Status, as_number
 from treeform.solve.verification import verify
 from treeform.tradeoff.axis import with_axis
@@ -57,7 +56,12 @@ def trace_frontier(
     between : (loosest, tightest)
         None for no limit on a side.
     """
-    refuse_regression(question, "a frontier")
+    if axis.is_continuous:
+        raise SpecError(
+            f"there is no frontier over {axis}",
+            cause="its values are any fractions, so the best loss changes with every bound, however close",
+            fix="solve at single bounds, for example with tf.sweep, or use whole=True",
+        )
     loosest, tightest = _range(axis, between)
     bound: Value | None = loosest
     end: CertifiedResult | None = None
@@ -191,7 +195,7 @@ def _at_loosest(first: _Step, last: _Step) -> CertifiedResult:
         graph=graph,
         status=Status.OPTIMAL if proved else Status.FEASIBLE,
         objective=as_number(units),
-        errors=int(errors(graph, question.data)),
+        errors=None if graph.is_regression else int(errors(graph, question.data)),
         violations={label: as_number(value) for label, value in judged.violations.items()},
         claims=(*others, model),
     )
