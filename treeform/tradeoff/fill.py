@@ -16,6 +16,7 @@ from treeform.language.abilities import FirstBounds, FirstModels
 from treeform.language.costs import ClassCost
 from treeform.language.objective import Error, Nodes
 from treeform.language.question import Question
+from treeform.plural import count_of
 from treeform.shape import UNIVARIATE, Tree, smaller_shapes
 from treeform.solve import schedule
 from treeform.solve.budget import Budget, interruptible
@@ -181,11 +182,10 @@ class SizeTableSearch:
 
     def _progress_of_row(self, m: int) -> Callable[[Progress], None] | None:
         """Progress of one number of tests, with the seconds of the whole table; None without a callback."""
-        on_progress = self.on_progress
-        if on_progress is None:
+        if (on_progress := self.on_progress) is None:
             return None
         parts = self._proved()
-        return lambda p: on_progress(self.budget.progress_of(p, f"at most {m} tests", parts))
+        return lambda p: on_progress(self.budget.progress_of(p, f"at most {count_of(m, 'test')}", parts))
 
     # -- quick bounds and models ------------------------------------------------------------------
 
@@ -301,7 +301,7 @@ class SizeTableSearch:
             self.notes.append(end.note)
             self._spent[m] = 0
             return
-        self._report(f"after at most {m} tests")
+        self._report(f"after at most {count_of(m, 'test')}")
         if not end.closed:
             self.limit = end.limit
             self._spent[m] = target
