@@ -11,17 +11,21 @@
 #include "alternation.hpp"
 #include "flat_diagram.hpp"
 #include "information_gain.hpp"
+#include "parts.hpp"
 
 namespace treeform::diagram {
 namespace {
 
+/// Elementary steps for better models before a search in parts.
+constexpr double kPartsStart = 5e8;
 /// Nodes times points beyond which alternation takes too much memory (trees of many levels).
 constexpr double kMostCells = 5e6;
 
 class SizeTableSearch {
 public:
-    SizeTableSearch(const Instance& in, const Settings& settings, Control& control, Outcome& out)
-        : in_(in), settings_(settings), control_(control), out_(out), search_(in, settings, control, out.counters) {
+    SizeTableSearch(const Instance& in, const Settings& settings, Control& control, Outcome& out, const Away& away)
+        : in_(in), settings_(settings), control_(control), out_(out), search_(in, settings, control, out.counters),
+          parts_(away, in, settings, control, search_, out.counters) {
         const int most = settings.max_nodes;
         out.lower.assign(most + 1, 0), out.upper.assign(most + 1, kNever);
         plan_.resize(most + 1), out.diagrams.resize(most + 1), out.has_diagram.assign(most + 1, false);
@@ -59,6 +63,7 @@ private:
     Control& control_;
     Outcome& out_;
     Search search_;
+    Parts parts_;
     std::vector<PlanPtr> plan_;  // of the diagrams in `out_`, where one is known
     bool improved_start_ = false;
 
@@ -160,9 +165,13 @@ private:
     /// e(k), if it is below `need`.
     void fill(int k, Cost need) {
         Answer answer;
+        if (parts_.travel(k) && !improved_start_ && settings_.starts < 0) {  // it is slow, whatever the clock says
+            improved_start_ = true;
+            return build(kPartsStart, 1500);
+        }
         control_.throws_when_overdue = !improved_start_ && settings_.starts < 0;
         try {
-            answer = search_.solve(k, need);
+            answer = parts_.travel(k) ? parts_.solve(k, need) : search_.solve(k, need);
         } catch (const Overdue&) {  // the search is slow: spend some time on better models first
             control_.throws_when_overdue = false, improved_start_ = true;
             return build(2e9, 6000);
@@ -195,7 +204,7 @@ private:
 
 }  // namespace
 
-Outcome solve(const Points& points, const Settings& settings, Control& control) {
+Outcome solve(const Points& points, const Settings& settings, Control& control, const Away& away) {
     Outcome out;
     Instance in;
     const auto shift = [&] {
@@ -206,7 +215,7 @@ Outcome solve(const Points& points, const Settings& settings, Control& control) 
     try {
         in.build(points, settings.min_support, settings.memory, settings.simd, control);
         out.points = int(points.rows), out.splits = in.view.splits, out.simd = in.kernels->name;
-        SizeTableSearch(in, settings, control, out).run();
+        SizeTableSearch(in, settings, control, out, away).run();
     } catch (const Stopped&) {
     } catch (const std::bad_alloc&) {
         out.memory_stop = true;
