@@ -47,6 +47,11 @@ class Bounded(ABC):
         """The bound; None when it is left open, which only a frontier takes."""
 
     @property
+    def is_continuous(self) -> bool:
+        """Whether measures of models can be as close as one likes, so that there is no next one."""
+        return False
+
+    @property
     def bound_name(self) -> str:
         """What the number is called in tables."""
         return "bound"

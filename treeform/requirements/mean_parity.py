@@ -186,6 +186,10 @@ class MeanParity(ByGroups, Bounded):
         return self.difference
 
     @property
+    def is_continuous(self) -> bool:
+        return self.whole is False
+
+    @property
     def bound_name(self) -> str:
         return "difference of means"
 

@@ -9,6 +9,7 @@ from treeform.errors import Infeasible, SpecError
 from treeform.language.bounded import Bounded, Value
 from treeform.language.question import Question
 from treeform.language.requirement import Requirement
+from treeform.solve.regression import whole_values
 
 
 def find_axis(question: Question, over: Any, sensitive: Any = None) -> tuple[Question, Bounded]:
@@ -45,7 +46,8 @@ def find_axis(question: Question, over: Any, sensitive: Any = None) -> tuple[Que
             cause=f"{type(moved).__name__} is not derived from tf.Bounded, which says how its bound is moved",
             fix="move another requirement, or implement bound, with_bound and measured of tf.Bounded",
         )
-    bound = moved.bind(question.data, sensitive_features=sensitive)
+    whole = whole_values(question.objective)
+    bound = moved.bind(question.data, sensitive_features=sensitive, whole_values=whole)
     axis = cast(Bounded, bound)
     kept = tuple(one for one in question.requirements if not _same_but_for_bound(one, bound))
     return question.with_(requirements=kept), axis

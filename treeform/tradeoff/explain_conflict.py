@@ -76,7 +76,8 @@ class _Search:
 
     def ask(self, question: Question, what: str, objective: bool = False) -> CertifiedResult:
         """Whether some model satisfies the requirements; with the objective, the best one. Progress says ``what``."""
-        stated = question if objective else question.with_(objective=Objective(()))
+        kept = objective or question.objective.is_regression  # which says that leaves hold values
+        stated = question if kept else question.with_(objective=Objective(()))
         part = schedule.CONFLICT_STEP.of(self.budget).remaining
         seconds = None if part is None else max(part, 1e-3)
         forward = self._told(what)

@@ -270,12 +270,13 @@ class Frontier(Printed):
     def __str__(self) -> str:
         name, objective = self.axis.bound_name, str(self.question.objective) or "objective"
         width = max(len(objective), 10)
-        lines = [f"{name:>12}  {objective:>{width}}  {'errors':>8}  {'tests':>5}"]
+        counted = not self.question.objective.is_regression
+        lines = [f"{name:>12}  {objective:>{width}}  {'errors  ' if counted else '':>10}{'tests':>5}"]
         for p in self.points:
             mark = "" if p.proved else f"  (open, at least {_text(p.lower)})"
             lines.append(
-                f"{float(p.value):>12.6g}  {float(p.objective):>{width}.6g}  {p.result.errors:>8}  "
-                f"{p.graph.n_nodes:>5}{mark}"
+                f"{float(p.value):>12.6g}  {float(p.objective):>{width}.6g}  "
+                f"{f'{p.result.errors}  ' if counted else '':>10}{p.graph.n_nodes:>5}{mark}"
             )
         if not self.complete:
             lines.append(f"stopped ({self.limit}): tighter bounds are open")

@@ -1,4 +1,4 @@
-"""The Pareto curve depth x tests x errors: no model on it is at least as good in all three and better in one.
+"""The Pareto curve depth x tests x errors (or loss): no model on it is at least as good in all three and better in one.
 
 One size table (`treeform.tradeoff.fill`) for each depth; bounds of a greater depth hold for the
 smaller ones, and models of a smaller depth are models of the greater ones.
@@ -20,7 +20,6 @@ from treeform.shape import Tree
 from treeform.solve import schedule
 from treeform.solve.budget import Budget, interruptible
 from treeform.solve.options import USUAL, SolveOptions
-from treeform.solve.regression import refuse_regression
 from treeform.solve.result import Limit, Number, Progress
 from treeform.tradeoff.fill import fill_size_table
 from treeform.tradeoff.size_table import SizeRow, SizeTable
@@ -111,7 +110,6 @@ def curve(
     options: SolveOptions = USUAL,
 ) -> Pareto:
     """Fill the curve; see `treeform.Problem.pareto`."""
-    refuse_regression(question, "a Pareto curve")
     if not isinstance(question.shape, Tree):
         raise SpecError(
             f"there is no curve over depths for {question.shape}",

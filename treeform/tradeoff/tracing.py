@@ -18,10 +18,10 @@ from treeform.graph.evaluate import errors
 from treeform.language.bounded import Bounded, Value
 from treeform.language.numbers import as_fraction
 from treeform.language.question import Question
+from treeform.plural import count_of
 from treeform.solve import schedule
 from treeform.solve.budget import Budget, interruptible
 from treeform.solve.options import USUAL, SolveOptions
-from treeform.solve.regression import refuse_regression
 from treeform.solve.result import Claim, Number, Progress, Status, as_number
 from treeform.solve.verification import verify
 from treeform.tradeoff.axis import with_axis
@@ -57,7 +57,12 @@ def trace_frontier(
     between : (loosest, tightest)
         None for no limit on a side.
     """
-    refuse_regression(question, "a frontier")
+    if axis.is_continuous:
+        raise SpecError(
+            f"there is no frontier over {axis}",
+            cause="its values are any fractions, so the best loss changes with every bound, however close",
+            fix="solve at single bounds, for example with tf.sweep, or use whole=True",
+        )
     loosest, tightest = _range(axis, between)
     bound: Value | None = loosest
     end: CertifiedResult | None = None
@@ -135,7 +140,7 @@ def _watched(
     if report is None:
         return None
     where = "no bound" if bound is None else f"{axis.bound_name} {float(bound):.6g}"
-    done = f"{answered} bounds answered, {where}"
+    done = f"{count_of(answered, 'bound')} answered, {where}"
     return lambda p: report(budget.progress_of(p, done))
 
 
@@ -191,7 +196,7 @@ def _at_loosest(first: _Step, last: _Step) -> CertifiedResult:
         graph=graph,
         status=Status.OPTIMAL if proved else Status.FEASIBLE,
         objective=as_number(units),
-        errors=int(errors(graph, question.data)),
+        errors=None if graph.is_regression else int(errors(graph, question.data)),
         violations={label: as_number(value) for label, value in judged.violations.items()},
         claims=(*others, model),
     )

@@ -1,0 +1,64 @@
+"""Size tables, Pareto curves, frontiers, prices, conflicts and sweeps of regression problems."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+from regression_cases import drawn_case, least
+
+import treeform as tf
+from treeform.errors import SpecError
+
+
+@pytest.mark.parametrize("seed", [700, 703, 709])
+def test_size_tables_have_the_optimum_of_each_number_of_tests(seed: int) -> None:
+    case = replace(drawn_case(np.random.default_rng(seed)), tests=None, price=Fraction(0), depth=2)
+    table = case.problem().size_table()
+    assert table.proved
+    for row in table.rows:
+        assert row.upper == least(replace(case, tests=row.tests))
+    price = Fraction(1, 3)
+    priced = replace(case, price=price)
+    assert table.at(price).objective == least(priced)
+
+
+def homes() -> tuple[pd.DataFrame, np.ndarray]:
+    rng = np.random.default_rng(5)
+    frame = pd.DataFrame(rng.integers(0, 9, (40, 3)), columns=["size", "age", "rooms"])
+    return frame, (2 * frame["size"] - frame["age"]).to_numpy() + rng.integers(0, 5, 40)
+
+
+def test_what_is_asked_of_a_problem_takes_losses_too() -> None:
+    X, y = homes()
+    problem = tf.Problem(X, y, shape=tf.Tree(2)).minimize("squared_error")
+    curve = problem.pareto()
+    assert curve.proved and [p.tests for p in curve.points] == [0, 1, 2, 3]
+    frontier = problem.frontier(over=tf.MaxNodes(3))
+    assert [p.objective for p in frontier.points] == [p.value for p in curve.points][::-1]
+    assert "errors" not in str(frontier) and frontier.complete
+    problem += [tf.FeatureBudget(1), tf.MinSupport(4)]
+    prices = problem.solve().prices()
+    assert all(price.proved for price in prices.rows)
+    assert problem.conflict() is None
+    with pytest.raises(SpecError, match="pareto"):
+        problem.near_optimal()
+    with pytest.raises(SpecError, match="has no start"):
+        problem.size_table(start=problem.size_table())
+    parity = tf.MeanParity(groups="rooms", difference=5)
+    with pytest.raises(SpecError, match="there is no frontier"):
+        problem.frontier(over=parity)
+
+
+def test_sweeps_report_mean_losses() -> None:
+    X, y = homes()
+    problem = tf.Problem(X, y, shape=tf.Tree(1)).minimize("squared_error")
+    study = tf.sweep(problem, {"shape": ["tree:1", "tree:2"]}, cv=2)
+    assert study.complete and (study.table["status"] == "optimal").all()
+    whole = tf.sweep(problem, {"shape": ["tree:1"]}).table.iloc[0]
+    assert whole["train_error"] == pytest.approx(float(problem.solve().objective) / len(y))
+    estimators = tf.sweep(tf.OptimalTreeRegressor(), {"max_depth": [1, 2]}, X, y, cv=2)
+    assert np.allclose(estimators.table["test_error"], study.table.sort_values("run")["test_error"])
