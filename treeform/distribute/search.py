@@ -103,8 +103,9 @@ def require_distributable(engine: Engine) -> None:
         raise SpecError(
             f"the search of {engine.name} cannot be shared by several workers, or kept in a journal",
             cause="its parts depend on each other",
-            fix="leave out executor and journal, or solve with tf.ConTree(); "
-            f"several cores of one machine serve {engine.name} by its setting threads",
+            fix="leave out executor and journal, or solve with tf.ConTree(), tf.TotalsSearch(), tf.DiagramSearch() or "
+            f"tf.DL85(), where they take the problem; several cores of one machine serve {engine.name} by its "
+            "setting threads",
         )
 
 
