@@ -290,7 +290,7 @@ def test_few_tests_lead_to_few_classes():
     rows, y = np.arange(7.0).reshape(-1, 1), [0, 0, 0, 1, 1, 2, 3]
     q = question("error", y=y, rows=rows, shape="tree:1")
     assert most_tests(q) == 1 and classes_bound(q) == 2
-    assert out_of_reach(q) == "1 tests lead to at most 2 of the 4 classes: the others are always errors"
+    assert out_of_reach(q) == "1 test leads to at most 2 of the 4 classes: the others are always errors"
     assert [bound_with(q, m) for m in range(4)] == [4, 2, 1, 0]
     assert bound_with(q, 9) == 0
     priced = question("error + 3/2*nodes", y=y, rows=rows, shape="tree:2")

@@ -78,7 +78,8 @@ def out_of_reach(question: Question) -> str | None:
     ends, classes = most_tests(question) + 1, int((question.data.class_weights > 0).sum())
     if ends >= classes:
         return None
-    return f"{ends - 1} tests lead to at most {ends} of the {classes} classes: the others are always errors"
+    tests = "1 test leads" if ends == 2 else f"{ends - 1} tests lead"
+    return f"{tests} to at most {ends} of the {classes} classes: the others are always errors"
 
 
 def ceiling(question: Question) -> int | Fraction:
