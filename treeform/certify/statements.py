@@ -19,6 +19,7 @@ from treeform.graph.evaluate import confusion, weighted_errors
 from treeform.language.objective import Objective
 from treeform.language.question import Question
 from treeform.language.requirement import Requirement
+from treeform.plural import count_of
 from treeform.requirements.groups import Groups
 from treeform.shape import shape_from_json
 from treeform.solve.regression_part import loss_of
@@ -153,7 +154,11 @@ def _of_model(answer: AnswerPart, question: Question, graph: DecisionGraph) -> l
     stated = answer.leaf_of_sample or []
     moved = sum(a != b for a, b in zip(leaves, stated, strict=False)) + abs(len(leaves) - len(stated))
     rows = [
-        judged("paths", moved == 0, f"{len(leaves) - moved} of {len(leaves)} samples reach the leaf stated"),
+        judged(
+            "paths",
+            moved == 0,
+            f"{len(leaves) - moved} of {count_of(len(leaves), 'sample', 'reach')} the leaf stated",
+        ),
         *(
             _of_leaves(leaves, question, graph)
             if graph.is_regression
@@ -208,7 +213,7 @@ def _of_leaves(leaves: list[int], question: Question, graph: DecisionGraph) -> l
     stated = loss.evaluate(graph, data)
     counted = total * loss.per_unit(data)
     middle = "mean" if loss.kind == "squared" else "median"
-    held = f"{len(by_leaf) - len(poor)} of {len(by_leaf)} leaves hold the {middle} of their samples"
+    held = f"{len(by_leaf) - len(poor)} of {count_of(len(by_leaf), 'leaf', 'hold')} the {middle} of their samples"
     return [
         holds("values", held),  # other values are allowed: the loss below counts them
         judged("loss", counted == stated, f"{counted} added sample by sample"),

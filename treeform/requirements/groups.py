@@ -11,6 +11,7 @@ import pandas as pd
 
 from treeform.data.rows import row_text, rows_note
 from treeform.errors import CertificateError, DataError, SpecError
+from treeform.plural import count_of
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -84,7 +85,8 @@ class Groups:
     def _fitted(self, data: Dataset) -> Groups:
         if len(self.codes) != data.n_samples:
             raise DataError(
-                f"the groups{_called(self.name)} have {len(self.codes)} entries for {data.n_samples} samples",
+                f"the groups{_called(self.name)} have {count_of(len(self.codes), 'entry')} for "
+                + count_of(data.n_samples, "sample"),
                 cause="groups were bound to other data",
                 fix="give the groups again, or name a column",
             )
@@ -188,7 +190,7 @@ def _kept_rows(values: Any, data: Dataset) -> np.ndarray:
     rows = data.table.n_rows
     if raw.ndim not in (1, 2) or len(raw) != rows:
         raise DataError(
-            f"the groups have shape {raw.shape} for {rows} rows",
+            f"the groups have shape {raw.shape} for {count_of(rows, 'row')}",
             cause="there is one group per row of the table as passed, rows of weight 0 included",
             fix="pass an array with one entry per row, or the name of a column",
         )

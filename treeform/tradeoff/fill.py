@@ -16,6 +16,7 @@ from treeform.language.abilities import FirstBounds, FirstModels, Variants
 from treeform.language.costs import ClassCost
 from treeform.language.objective import Error, Nodes
 from treeform.language.question import Question
+from treeform.plural import count_of
 from treeform.requirements import MaxNodes
 from treeform.shape import UNIVARIATE, Diagram, Tree, smaller_shapes
 from treeform.solve import schedule
@@ -200,11 +201,10 @@ class SizeTableSearch:
 
     def _progress_of_row(self, m: int) -> Callable[[Progress], None] | None:
         """Progress of one number of tests, with the seconds of the whole table; None without a callback."""
-        on_progress = self.on_progress
-        if on_progress is None:
+        if (on_progress := self.on_progress) is None:
             return None
         parts = self._proved()
-        return lambda p: on_progress(self.budget.progress_of(p, f"at most {m} tests", parts))
+        return lambda p: on_progress(self.budget.progress_of(p, f"at most {count_of(m, 'test')}", parts))
 
     # -- quick bounds and models ------------------------------------------------------------------
 
@@ -402,7 +402,7 @@ class SizeTableSearch:
             self.bounds.raise_lower(m, None, search.by)
         elif ledger.lower is not None:
             self.bounds.raise_lower(m, int(ledger.lower), search.by)
-        self._report(f"after at most {m} tests")
+        self._report(f"after at most {count_of(m, 'test')}")
         if not ledger.closed:
             self.limit = search.limit
             self._spent[m] = target
