@@ -131,7 +131,7 @@ def test_a_run_that_fails_is_a_row_and_is_tried_again(
     assert study.table["status"].tolist() == ["optimal", "error"]
     assert study.table["message"][1] == "RuntimeError: out of luck"
     assert not study.complete
-    assert "1 errors" in str(study)
+    assert "1 error" in str(study)
     monkeypatch.undo()
     assert tf.sweep(problem, {"shape": ["tree:1", "tree:2"]}, folder=tmp_path).complete
 

@@ -74,7 +74,7 @@ def main() -> None:
 
 def tell_phases(pipe: int) -> None:
     """Write a line into the pipe at the beginning of each phase of the command."""
-    from treeform import files
+    from treeform import cli, files
     from treeform.solve.ledger import Ledger
 
     def tell(phase: str) -> None:
@@ -93,7 +93,14 @@ def tell_phases(pipe: int) -> None:
 
     Ledger.set_phase = phase_of  # type: ignore[method-assign]
     files._replace = put
-    tell("reading")
+    program = cli._program
+
+    def begin() -> None:
+        tell("reading")
+        program()
+
+    # Before this the interpreter starts, which handles signals in its own way.
+    cli._program = begin
 
 
 def wait_for(pipe: int, phase: str) -> bool:

@@ -67,6 +67,13 @@ BEFORE_TREES = Share(0.1, most=1.0, unlimited=1.0)
 UNROLLED_TREES = Share(0.15, most=5.0, unlimited=5.0)
 """The best tree of the depth of a diagram, as its bound: where it is found, mostly within a second."""
 
+SEARCH_OVER_TESTS = Share(0.3, unlimited=30.0)
+"""A native search that honours all of the problem, on a table of more tests than it is meant for: its models are better
+than the solver's there, and it seldom proves them."""
+
+COUNTED_PAIRS = Share(0.45, unlimited=300.0)
+"""The same search of two layers, which counts pairs of tests once: it mostly ends, where the solver would not."""
+
 SMALLER_SHAPE = Share(0.3)
 """The same question on a shape of fewer layers, requirements and all, for each number of layers in turn: its best model
 is a model of the larger shapes, which are never worse than what a smaller one answers in this time."""

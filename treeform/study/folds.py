@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeform.errors import SpecError
+from treeform.plural import count_of
 
 
 @dataclass(frozen=True)
@@ -104,7 +105,7 @@ def folds_of(
         ]
     except ValueError as error:
         raise SpecError(
-            f"cv={cv!r} does not fit these {len(y)} rows",
+            f"cv={cv!r} does not fit these {count_of(len(y), 'row')}",
             cause=str(error).splitlines()[0],
             fix="use fewer folds",
         ) from error

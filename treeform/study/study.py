@@ -15,6 +15,7 @@ import pandas as pd
 from treeform.errors import SpecError
 from treeform.files import write_bytes, write_text
 from treeform.notebook import Printed
+from treeform.plural import count_of
 from treeform.study.page import render_study
 
 MEASURES = ("train_error", "test_error", "tests", "gap", "seconds")
@@ -148,8 +149,8 @@ class Study(Printed):
     def __str__(self) -> str:
         errors = int((self.table["status"] == "error").sum())
         proved = int(self.table["status"].isin(["optimal", "infeasible"]).sum())
-        head = f"{len(self.table)} of {self.total} runs, {proved} proved" + (
-            f", {errors} errors" if errors else ""
+        head = f"{len(self.table)} of {count_of(self.total, 'run')}, {proved} proved" + (
+            f", {count_of(errors, 'error')}" if errors else ""
         )
         if self.table.empty or not self.settings:
             return head

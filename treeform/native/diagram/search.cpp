@@ -34,8 +34,6 @@ namespace {
 constexpr double kWork = 2e6, kSteps = 6e9;
 /// In trees, where the search itself is faster than its bounds.
 constexpr std::int64_t kTreeWork = 20000;
-/// The part of it for a bound that is tried before the search.
-constexpr std::int64_t kQuick = 20;
 
 std::int64_t work_of(const View& v) { return std::int64_t(std::min(kWork, kSteps / steps_of_stump(v))); }
 
@@ -98,16 +96,27 @@ void Search::obey_outside() {
     if (now < root.best.value) root.best = {now, nullptr}, root.found = false;
 }
 
-Cost Search::quick_bound(int tests, Cost need) {
+Cost Search::root_bound(int tests, Cost need, double share) {
     if (!settings_.use_trees) return 0;
-    return trees_.bound_unrolled(in_.all.data(), 0, tests - 1, need, 1 + work_ / kQuick);
+    return trees_.bound_unrolled(in_.all.data(), 0, tests - 1, need, 1 + std::int64_t(share * double(work_)));
 }
 
 /// A lower bound for what happens to the points of a node of that layer, if `budget` tests are left below it.
 Cost Search::bound(const Set& x, int layer, int budget, Cost need) {
     if (!settings_.use_trees) return 0;
-    if (settings_.is_tree) return trees_.bound(x.data(), depth_ - layer, 1 + budget, need, work_);
-    return trees_.bound_unrolled(x.data(), layer, budget, need, work_);
+    const Cost few = in_.view.classes > 2 ? least_of_classes(x, 1 + budget) : 0;
+    if (few >= need) return few;
+    const Cost tree = settings_.is_tree ? trees_.bound(x.data(), depth_ - layer, 1 + budget, need, work_)
+                                        : trees_.bound_unrolled(x.data(), layer, budget, need, work_);
+    return std::max(few, tree);
+}
+
+/// So many tests have twice as many arcs, and each of them but the first takes an arc: one more than there are tests
+/// are left for terminals, so that no more classes are predicted. T knows this of trees alone, whose tests it does
+/// not count but along a path.
+Cost Search::least_of_classes(const Set& x, int tests) const {
+    in_.leaf(x.data());
+    return in_.few_classes(x.data(), std::int64_t{tests} + 1);
 }
 
 Answer Search::state(int layer, int budget, Cost need) {

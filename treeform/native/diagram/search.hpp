@@ -39,9 +39,11 @@ public:
 
     /// The least cost of a diagram with at most `tests` >= 1 tests, if it is below `need`.
     Answer solve(int tests, Cost need);
-    /// A lower bound of that cost from trees alone, after a small part of the work that bounds may take; at least
-    /// `need` if it was found in time and is no less.
-    Cost quick_bound(int tests, Cost need);
+    /// A lower bound of that cost from trees alone, with that share of the work that a bound may take; at least `need`
+    /// if it was found in time and is no less.
+    Cost root_bound(int tests, Cost need, double share);
+    /// What predicting few enough classes costs on the points, for a diagram of at most `tests` tests.
+    Cost least_of_classes(const Set& x, int tests) const;
     /// As `solve`, for diagrams whose root is one of these tests, of one feature; Plan::kPass is a pass-through.
     Answer solve_range(int tests, int begin, int end, Cost need);
     /// Whether a pass-through at the root is a candidate.

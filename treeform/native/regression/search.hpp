@@ -18,12 +18,6 @@
 
 namespace treeform::regression {
 
-/// Two parts of the rows, and what is evaluated of the threshold between them.
-struct Parts {
-    Subset left, right;
-    Job job;
-};
-
 template <class LossOf>
 class Search {
 public:
@@ -55,6 +49,7 @@ public:
     }
 
 private:
+    using Known = const std::vector<double>*;
     struct Level {
         Parts parts;
         Intervals intervals;
@@ -73,24 +68,22 @@ private:
     LossOf loss_;
     std::vector<std::uint8_t> side_of_;
     std::uint64_t made_ = 0;  // subsets
-    std::vector<double> unexamined_[2];  // bounds of features that were not examined; infinite of others
-    std::vector<char> examined_[2];  // by feature, of both sides of a threshold
+    std::vector<double> unexamined_[2];  // of both sides of a threshold: bounds of features, infinite once examined
     std::vector<std::unique_ptr<Level>> levels_;  // by depth
 
     Level& level(int depth);
     bool is_restricted() const { return settings_.min_support > 0 || settings_.min_flow > 0; }
+    /// The bound of a feature that has been searched. `lowest` is what trees cost whatever their leaves weigh.
+    double bound_of(double best, double lowest, Known known, std::size_t f) const {
+        const double found = is_restricted() ? std::min(best, lowest) : best;
+        return known ? std::max(found, (*known)[f]) : found;
+    }
     Answer untested(const Subset& rows);
-    /// What is left of the limit beside a cost; with it, and whatever is rounded, at least the limit.
-    static double beside(double limit, double cost) { return limit - cost + 0x1p-50 * (limit + cost); }
-    static double limit_of_leaf(double cost, double tolerance) { return cost <= 0 ? 0 : cost + tolerance; }
     Answer depth_one(const Subset& rows);
     Answer depth_one_by_scans(const Subset& rows, Answer&& leaf);
-    Answer depth_two_by_scans(const Subset& rows, std::int64_t budget, Hint hint, const std::vector<double>* known,
-                              double cutoff);
-    Answer depth_two(const Subset& rows, std::int64_t budget, Hint hint, const std::vector<double>* known,
-                     double cutoff);
-    Answer deeper(const Subset& rows, int depth, std::int64_t budget, Hint hint, const std::vector<double>* known,
-                  double cutoff);
+    Answer depth_two_by_scans(const Subset& rows, std::int64_t budget, Hint hint, Known known, double cutoff);
+    Answer depth_two(const Subset& rows, std::int64_t budget, Hint hint, Known known, double cutoff);
+    Answer deeper(const Subset& rows, int depth, std::int64_t budget, Hint hint, Known known, double cutoff);
     void within_budget(const Parts& parts, const Cut& cut, std::size_t feature, int depth, std::int64_t budget,
                        const Answer& left, const Answer& right, double limit, Answer& best);
     void bound_children(const Subset& rows, const Cut& cut, Bounds& bounds, double slack, double limit);
@@ -197,7 +190,7 @@ void Search<LossOf>::bound_children(const Subset& rows, const Cut& cut, Bounds& 
     const double leaf[2] = {loss_.left_leaf(cut.below).cost, loss_.right_leaf(cut.below).cost};
     // What a child may cost at most, beside the least cost of the other one: beyond that it is of no use here, nor at
     // thresholds between this one and the ends of its interval, where the other child costs no less.
-    const double most[2] = {beside(limit, bounds.right_least), beside(limit, bounds.left_least)};
+    const double most[2] = {Judge::beside(limit, bounds.right_least), Judge::beside(limit, bounds.left_least)};
     double highest[2] = {std::min(leaf[0], most[0]), std::min(leaf[1], most[1])};
     std::vector<double>* lower[2] = {&bounds.left, &bounds.right};
     for (int s = 0; s < 2; ++s) unexamined_[s] = *lower[s];
@@ -238,15 +231,13 @@ typename Search<LossOf>::Child Search<LossOf>::leaf_child(Value&& leaf, std::int
 template <class LossOf>
 typename Search<LossOf>::Child Search<LossOf>::best_child(const Subset& rows, const Side& side, Child&& child,
                                                           double leaf, std::vector<double>& lower, double tolerance) {
-    auto& examined = examined_[side.left ? 0 : 1];
-    examined.assign(table_.features, 0);
+    std::vector<double>& unexamined = unexamined_[side.left ? 0 : 1];
+    unexamined = lower;
     for (;;) {
-        double least = kInfinite;
-        std::size_t f = 0;
-        for (std::size_t g = 0; g < table_.features; ++g)
-            if (!examined[g] && lower[g] < least) least = lower[g], f = g;
-        if (least >= Judge::limit(child.value, tolerance)) return child;
-        examined[f] = 1;
+        const auto first = std::min_element(unexamined.begin(), unexamined.end());
+        if (*first >= Judge::limit(child.value, tolerance)) return child;
+        const auto f = static_cast<std::size_t>(first - unexamined.begin());
+        *first = kInfinite;
         Stump found = loss_.stump(rows, side, f);
         lower[f] = std::max(lower[f], std::min(leaf, found.least + price_));
         if (!found.value.exists()) continue;
@@ -279,8 +270,7 @@ void Search<LossOf>::offer_children(const Subset& rows, const Cut& cut, std::siz
 }
 
 template <class LossOf>
-Answer Search<LossOf>::depth_two(const Subset& rows, std::int64_t budget, Hint hint, const std::vector<double>* known,
-                                 double cutoff) {
+Answer Search<LossOf>::depth_two(const Subset& rows, std::int64_t budget, Hint hint, Known known, double cutoff) {
     control_.count(counters.nodes);
     if constexpr (LossOf::by_pairs)
         return loss_.two(rows, budget, leaf(rows));
@@ -289,11 +279,11 @@ Answer Search<LossOf>::depth_two(const Subset& rows, std::int64_t budget, Hint h
 }
 
 template <class LossOf>
-Answer Search<LossOf>::depth_two_by_scans(const Subset& rows, std::int64_t budget, Hint hint,
-                                          const std::vector<double>* known, double cutoff) {
+Answer Search<LossOf>::depth_two_by_scans(const Subset& rows, std::int64_t budget, Hint hint, Known known,
+                                          double cutoff) {
     Answer out = depth_one(rows);
     const double alone = loss_.leaf(rows).cost, tolerance = judge_.tolerance(alone, rows.weight), least = out.lower;
-    if (price_ >= limit_of_leaf(alone, tolerance)) return out;  // no test is worth its price
+    if (price_ >= Judge::limit_of_leaf(alone, tolerance)) return out;  // no test is worth its price
     const std::vector<double> whole = out.by_feature;
     const auto limit_of = [&](const Answer& best) { return std::min(Judge::limit(best.best, tolerance), cutoff); };
     Level& own = level(2);
@@ -330,9 +320,7 @@ Answer Search<LossOf>::depth_two_by_scans(const Subset& rows, std::int64_t budge
             lowest = std::min(lowest, job.bounds.sum() + price_);
             own.intervals.done(job, limit_of(out));
         }
-        out.by_feature[f] = std::min(out.best.cost, cutoff);
-        if (is_restricted()) out.by_feature[f] = std::min({alone, lowest, out.by_feature[f]});
-        if (known) out.by_feature[f] = std::max(out.by_feature[f], (*known)[f]);
+        out.by_feature[f] = bound_of(std::min(out.best.cost, cutoff), std::min(alone, lowest), known, f);
     }
     out.lower = *std::min_element(out.by_feature.begin(), out.by_feature.end());
     return out;
@@ -353,7 +341,8 @@ Answer Search<LossOf>::evaluate(const Subset& rows, std::size_t feature, const C
     const std::int64_t most = std::min(budget - 1, full_tree(depth - 1));
     // Beside the least cost of the other child in the whole interval, a child that costs more is of no use at any
     // threshold between this one and the other end of it.
-    const double cutoffs[2] = {beside(limit - price_, bounds.right_least), beside(limit - price_, bounds.left_least)};
+    const double cutoffs[2] = {Judge::beside(limit - price_, bounds.right_least),
+                               Judge::beside(limit - price_, bounds.left_least)};
     const auto child = [&](const Subset& side, Hint& hint, std::vector<double>& lower, double& least) {
         Answer found = solve(side, depth - 1, most, hint, &lower, cutoffs[&side == &parts.left ? 0 : 1]);
         for (std::size_t f = 0; f < lower.size(); ++f) lower[f] = std::max(lower[f], found.by_feature[f]);
@@ -394,12 +383,12 @@ void Search<LossOf>::within_budget(const Parts& parts, const Cut& cut, std::size
 }
 
 template <class LossOf>
-Answer Search<LossOf>::deeper(const Subset& rows, int depth, std::int64_t budget, Hint hint,
-                              const std::vector<double>* known, double cutoff) {
+Answer Search<LossOf>::deeper(const Subset& rows, int depth, std::int64_t budget, Hint hint, Known known,
+                              double cutoff) {
     control_.count(counters.nodes);
     Answer out = solve(rows, depth - 1, budget, hint, nullptr, cutoff);
     const double alone = loss_.leaf(rows).cost, tolerance = judge_.tolerance(alone, rows.weight), least = out.lower;
-    if (price_ >= limit_of_leaf(alone, tolerance)) return out;
+    if (price_ >= Judge::limit_of_leaf(alone, tolerance)) return out;
     const std::vector<double> whole = out.by_feature;
     const Hint first = out.hint();
     const auto limit_of = [&](const Answer& best) { return std::min(Judge::limit(best.best, tolerance), cutoff); };
@@ -432,9 +421,7 @@ Answer Search<LossOf>::deeper(const Subset& rows, int depth, std::int64_t budget
             lowest = std::min(lowest, job.bounds.sum() + price_);
             own.intervals.done(job, limit_of(out));
         }
-        out.by_feature[f] = std::min(out.best.cost, cutoff);
-        if (is_restricted()) out.by_feature[f] = std::min({alone, lowest, out.by_feature[f]});
-        if (known) out.by_feature[f] = std::max(out.by_feature[f], (*known)[f]);
+        out.by_feature[f] = bound_of(std::min(out.best.cost, cutoff), std::min(alone, lowest), known, f);
     }
     out.lower = *std::min_element(out.by_feature.begin(), out.by_feature.end());
     return out;
