@@ -16,7 +16,7 @@ import numpy as np
 import treeform as tf
 from treeform import _core
 
-ENGINES = ("dl85", "diagram-search", "totals-search", "continuous-totals", "path-search", "regression-search")
+ENGINES = ("dl85", "contree", "diagram-search", "totals-search", "continuous-totals", "regression-search")
 Call = tuple[str, tuple[Any, ...], dict[str, Any]]
 
 
@@ -45,7 +45,19 @@ def recorded() -> dict[str, Call]:
             if "totals" in engine:
                 one += tf.MinSupport(2)
             one.solve(engine)
+        diagram_rows(_core)
     return calls
+
+
+def diagram_rows(core: Any) -> None:
+    """The search for diagrams under one row, which no small problem asks for by itself."""
+    rng = np.random.default_rng(1)
+    cost = rng.integers(0, 2, (16, 2))
+    core.diagram_rows(
+        rng.integers(0, 4, (16, 3)).astype(float), cost, np.ones(16, dtype=np.int64), cost, cost[None],
+        widths=[1, 2], max_nodes=3, rhs=[9], rate=1, base=0, below=9, memory=2**20, simd="auto", time_limit=1.0,
+        poll=None,
+    )  # fmt: skip
 
 
 class replaced:
@@ -120,23 +132,29 @@ def changed_array(value: np.ndarray, rng: random.Random) -> Any:
     return value.reshape(-1)
 
 
-def calls(seed: int, count: int) -> Iterator[Call]:
+def calls(seed: int, count: int, known: dict[str, Call] | None = None) -> Iterator[Call]:
     """Changed calls, all functions by turns."""
     rng = random.Random(seed)
-    every = [one for _, one in sorted(recorded().items())]
+    every = [one for _, one in sorted((known or recorded()).items())]
     for number in range(count):
         yield changed(every[number % len(every)], rng)
 
 
+def answers(call: Call) -> bool:
+    """Whether the core answers the call; false for an exception."""
+    name, args, named = call
+    try:
+        getattr(_core, name)(*args, **named)
+    except (TypeError, ValueError, MemoryError, OverflowError, RuntimeError, IndexError, KeyError):
+        return False
+    return True
+
+
 def main() -> None:
     taken = 0
-    for number, (name, args, named) in enumerate(calls(int(sys.argv[1]), int(sys.argv[2]))):
-        print(number, name, file=sys.stderr, flush=True)
-        try:
-            getattr(_core, name)(*args, **named)
-            taken += 1
-        except (TypeError, ValueError, MemoryError, OverflowError, RuntimeError, IndexError, KeyError):
-            pass
+    for number, call in enumerate(calls(int(sys.argv[1]), int(sys.argv[2]))):
+        print(number, call[0], file=sys.stderr, flush=True)
+        taken += answers(call)
     print(f"{taken} of {sys.argv[2]} calls were answered")
 
 

@@ -13,6 +13,9 @@ PATHS = ("auto", "avx512", "avx2", "plain")
 SCAN_PATHS = ("auto", "avx512", "avx2", "portable", "plain")
 """Those of the scans over sorted columns; ``portable`` is the compiler's own vectors, on any processor."""
 
+MOST_THREADS = 1024
+"""Of a native search (``treeform/native/common/checks.hpp``)."""
+
 
 def one_of(engine: str, name: str, value: object, allowed: Sequence[Any]) -> None:
     """Raise unless `value` is one of `allowed`.
@@ -65,6 +68,21 @@ def positive(engine: str, name: str, value: object, fix: str) -> None:
     if not is_whole(value, 1):
         raise SpecError(
             f"{engine}({name}={value!r}) is not possible", cause="it is a positive whole number", fix=fix
+        )
+
+
+def check_threads(engine: str, threads: object) -> None:
+    """Raise unless `threads` is a whole number from 1 to `MOST_THREADS`.
+
+    Raises
+    ------
+    SpecError
+    """
+    fix = "use for example threads=2"
+    positive(engine, "threads", threads, fix)
+    if isinstance(threads, int) and threads > MOST_THREADS:
+        raise SpecError(
+            f"{engine}(threads={threads}) is not possible", cause=f"at most {MOST_THREADS} are", fix=fix
         )
 
 

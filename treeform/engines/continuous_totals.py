@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from treeform.engines.checks import SCAN_PATHS, check_memory, check_simd, not_exact, positive, some_of
+from treeform.engines.checks import SCAN_PATHS, check_memory, check_simd, check_threads, not_exact, some_of
 from treeform.engines.column_sets import Found, search_column_sets
 from treeform.engines.contributions import Clashes, Contributions
 from treeform.engines.conversion import cost_of_admissible_tree, tree_between_values
@@ -99,7 +99,7 @@ class ContinuousTotals(Engine):
     )
 
     def __post_init__(self) -> None:
-        positive("ContinuousTotals", "threads", self.threads, "use for example threads=2")
+        check_threads("ContinuousTotals", self.threads)
         check_simd("ContinuousTotals", self.simd, SCAN_PATHS)
         check_memory("ContinuousTotals", self.memory_limit)
         object.__setattr__(self, "parts", some_of("ContinuousTotals", "parts", self.parts, PARTS))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from treeform.engines.checks import SCAN_PATHS, check_memory, check_simd, is_whole, positive, some_of
+from treeform.engines.checks import SCAN_PATHS, check_memory, check_simd, check_threads, is_whole, some_of
 from treeform.engines.conversion import cost_of_admissible_tree, tree_between_values
 from treeform.engines.fewest import with_fewest_tests
 from treeform.engines.memory import Room
@@ -82,7 +82,7 @@ class ConTree(Engine):
     )
 
     def __post_init__(self) -> None:
-        positive("ConTree", "threads", self.threads, "use for example threads=2")
+        check_threads("ConTree", self.threads)
         check_memory("ConTree", self.memory_limit)
         _check_gap(self.max_gap)
         object.__setattr__(self, "prune", some_of("ConTree", "prune", self.prune, RULES))

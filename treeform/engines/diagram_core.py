@@ -13,12 +13,15 @@ from treeform.engines.memory import Room
 from treeform.engines.session import Session, counters_of, time_limit_of
 from treeform.engines.task import EngineOutcome, EngineRun, TreeTask
 from treeform.errors import SpecError
+from treeform.plural import count_of
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
     from treeform.engines.distributed import Ask, Evaluator
 
 NEVER = 2**61
+LARGEST_PRICED = 2**60
+"""Of an objective: costs at their rate, and tests at their price, all together."""
 MOST_PARTS = 64
 USUAL_MEMORY = 2**30
 USUAL_START_SECONDS = 5.0
@@ -94,8 +97,18 @@ class CoreCall:
         evaluator: Evaluator = _core.DiagramEvaluator(*_arrays(data, task), **self._keywords(data, task))
         return evaluator
 
+    def _check_prices(self, data: Dataset, task: TreeTask, most: int) -> None:
+        dearest = data.total_weight * int(cost_matrix(task, data).max())
+        if any(rate * dearest + price * most > LARGEST_PRICED for rate, price in self.prices):
+            raise SpecError(
+                "the price of a test has too many digits, or is too large, for exact 64-bit arithmetic",
+                cause=f"costs of {dearest} and {count_of(most, 'test')} at that price sum to more than 2**60",
+                fix="use a price with fewer digits, or a smaller one: at the cost of all samples no test is worth it",
+            )
+
     def _keywords(self, data: Dataset, task: TreeTask) -> dict[str, Any]:
         widths, most = skeleton(task, data)
+        self._check_prices(data, task, most)
         return {
             "widths": widths,
             "is_tree": task.widths is None,

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeform.data import midpoints
-from treeform.engines.checks import check_memory, check_simd, positive
+from treeform.engines.checks import check_memory, check_simd, check_threads
 from treeform.engines.memory import Room, notes_of
 from treeform.engines.regression_columns import ColumnBudget
 from treeform.engines.regression_task import RegressionTask
@@ -76,7 +76,7 @@ class RegressionSearch(Engine):
     of_values: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        positive("RegressionSearch", "threads", self.threads, "use for example threads=2")
+        check_threads("RegressionSearch", self.threads)
         check_memory("RegressionSearch", self.memory_limit)
         check_simd("RegressionSearch", self.simd)
         if self.pairs not in PAIRS:

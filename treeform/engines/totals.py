@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from treeform.engines.checks import check_memory, check_simd, not_exact, positive, some_of
+from treeform.engines.checks import check_memory, check_simd, check_threads, not_exact, some_of
 from treeform.engines.conversion import tree_of_tests, tree_over_tests
 from treeform.engines.memory import Room, bytes_of_tests, refused
 from treeform.engines.session import Session, time_limit_of
@@ -94,7 +94,7 @@ class TotalsSearch(Engine):
     )
 
     def __post_init__(self) -> None:
-        positive("TotalsSearch", "threads", self.threads, "use for example threads=2")
+        check_threads("TotalsSearch", self.threads)
         check_simd("TotalsSearch", self.simd)
         check_memory("TotalsSearch", self.memory_limit)
         object.__setattr__(self, "parts", some_of("TotalsSearch", "parts", self.parts, PARTS))

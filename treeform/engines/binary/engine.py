@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from treeform.engines.binary.binarize import Binarisation, Binarised, binarise, normalised
-from treeform.engines.checks import PATHS, check_memory, one_of, positive
+from treeform.engines.checks import PATHS, check_memory, check_threads, one_of
 from treeform.engines.conversion import (
     cost_of_admissible_tree,
     number_of_test,
@@ -77,7 +77,7 @@ class BinaryEngine(Engine):
         one_of(title, "simd", self.simd, PATHS)
         one_of(title, "exact_depth", self.exact_depth, (2, 3))
         check_memory(title, self.memory_limit)
-        positive(title, "threads", self.threads, "use for example threads=2")
+        check_threads(title, self.threads)
 
     def _choices(self) -> dict[str, Any]:
         """Strategy settings for the native call."""

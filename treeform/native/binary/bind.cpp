@@ -6,8 +6,6 @@
 namespace treeform::binary {
 namespace {
 
-constexpr int kDeepest = 64;
-
 using Values = Array<std::int64_t, 2>;
 using Weights = Array<std::int64_t, 1>;
 
@@ -16,26 +14,27 @@ Points points_of(const Array<std::uint8_t, 2>& x, const Values& value, const Wei
     require(value.shape(0) == x.shape(0) && weight.shape(0) == x.shape(0), "rows differ in number");
     Points points;
     points.x = x.data(), points.rows = x.shape(0), points.features = x.shape(1);
+    require(value.shape(1) >= 1 && value.shape(1) < 32768, "the labels are none or too many");
+    require(x.shape(0) < std::size_t(1) << 31 && x.shape(1) < std::size_t(1) << 31, "the table is too large");
     points.value = value.data(), points.labels = int(value.shape(1)), points.weight = weight.data();
+    require_sum(points.value, points.rows, value.shape(1), 0, kLargestSum, "the costs");
+    require_sum(points.weight, points.rows, 1, 0, kLargestSum, "the weights");
     return points;
 }
 
 Settings settings_of(Keywords& keywords, const Points& points) {
     Settings s;
-    s.depth = keywords.integer_as<int>("depth"), s.max_nodes = keywords.integer("max_nodes");
-    s.min_support = keywords.integer("min_support"), s.node_penalty = keywords.integer("node_penalty");
+    s.depth = keywords.depth(0), s.max_nodes = keywords.amount("max_nodes");
+    s.min_support = keywords.amount("min_support");
+    s.node_penalty = keywords.integer_between("node_penalty", 0, kLargestSum);
     s.upper = keywords.integer_or("upper", kNever), s.start = keywords.tree("start", points.features, points.labels);
     s.strategy = keywords.text("strategy"), s.rules = keywords.names("rules").all();
     s.relaxation = keywords.text("relaxation"), s.step = keywords.real("step"), s.order = keywords.text("order");
-    s.exact_depth = keywords.integer_as<int>("exact_depth"), s.threads = keywords.integer_as<int>("threads");
+    s.exact_depth = int(keywords.integer_between("exact_depth", 2, 3)), s.threads = keywords.threads();
     s.memory = keywords.integer_as<std::size_t>("memory"), s.simd = keywords.text("simd");
     const Names use = keywords.names("use");
     s.cache = use("cache"), s.similarity = use("similarity"), s.warm_up = use("warm-up");
     s.proof = !use("only warm-up");
-    require(s.depth >= 0 && s.depth <= kDeepest, "the depth is not between 0 and 64");
-    require(s.exact_depth >= 0 && s.max_nodes >= 0, "a depth or a number of tests is negative");
-    require(s.min_support >= 0 && s.node_penalty >= 0, "a support or a price is negative");
-    require(s.threads >= 0 && s.threads <= 1024, "the number of threads is not between 0 and 1024");
     return s;
 }
 

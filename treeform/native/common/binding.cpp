@@ -72,7 +72,13 @@ nb::object Keywords::object(const char* name) {
 }
 
 std::int64_t Keywords::integer(const char* name) { return cast<std::int64_t>(object(name), name); }
-double Keywords::real(const char* name) { return cast<double>(object(name), name); }
+
+double Keywords::real(const char* name) {
+    const double value = cast<double>(object(name), name);
+    require_ordered(&value, 1);
+    return value;
+}
+
 bool Keywords::flag(const char* name) { return cast<bool>(object(name), name); }
 std::string Keywords::text(const char* name) { return cast<std::string>(object(name), name); }
 Names Keywords::names(const char* name) { return Names(cast<std::vector<std::string>>(object(name), name)); }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "away.hpp"
+#include "checks.hpp"
 #include "control.hpp"
 
 namespace treeform {
@@ -22,11 +23,6 @@ namespace nb = nanobind;
 /// A C-contiguous array in main memory. An argument that may be None is not `is_valid()` then.
 template <class T, int Dimensions>
 using Array = nb::ndarray<const T, nb::ndim<Dimensions>, nb::c_contig, nb::device::cpu>;
-
-/// Throws ValueError unless the condition holds.
-inline void require(bool condition, const char* otherwise) {
-    if (!condition) throw std::invalid_argument(otherwise);
-}
 
 /// Throws ValueError if an array that is given is not aligned for its type.
 template <class... Arrays>
@@ -73,6 +69,13 @@ public:
 
     nb::object object(const char* name);
     std::int64_t integer(const char* name);
+    std::int64_t integer_between(const char* name, std::int64_t least, std::int64_t most) {
+        return require_between(integer(name), least, most, name);
+    }
+    /// An integer that is not negative.
+    std::int64_t amount(const char* name) { return integer_between(name, 0, kAnyAmount); }
+    int depth(int least) { return static_cast<int>(integer_between("depth", least, kDeepestTree)); }
+    int threads() { return static_cast<int>(integer_between("threads", 1, kMostThreads)); }
     /// An integer within the range of T.
     template <class T>
     T integer_as(const char* name) {
@@ -87,6 +90,7 @@ public:
     std::vector<std::int64_t> integers(const char* name);
     /// An integer, or `otherwise` for None.
     std::int64_t integer_or(const char* name, std::int64_t otherwise);
+    /// A number that is not NaN.
     double real(const char* name);
     bool flag(const char* name);
     std::string text(const char* name);

@@ -30,11 +30,13 @@ Samples samples_of(const Array<double, 2>& x, const Array<std::int32_t, 1>& kind
     require(test_row.shape(0) == rows && lo.shape(0) == rows && hi.shape(0) == rows, "rows differ in number");
     for (std::size_t i = 0; i < s.n; ++i) {
         require(s.kind[i] >= 0 && s.kind[i] < s.kinds, "a kind is out of range");
-        require(s.weight_of(i) > 0, "a weight is not positive");
     }
-    const auto is_negative = [](Amount value) { return value < 0; };
-    require(std::none_of(s.cost, s.cost + cost.size(), is_negative), "a cost is negative");
-    require(std::none_of(s.test_row, s.test_row + rows, is_negative), "a test's amount is negative");
+    if (s.weight) require_sum(s.weight, s.n, 1, 1, kLargestSum, "the weights");
+    require_all_between(s.cost, cost.size(), 0, kAnyAmount, "a cost");
+    require_all_between(s.row, row.size(), -kLargestAmount, kLargestAmount, "an amount");
+    require_all_between(s.test_row, rows, 0, kLargestAmount, "a test's amount");
+    require_all_between(s.lo, rows, -kLargestAmount, kLargestAmount, "a bound");
+    require_all_between(s.hi, rows, -kLargestAmount, kLargestAmount, "a bound");
     s.mark = mark.data(), s.clash_begin = clash_begin.data();
     s.clash_low = clash_low.data(), s.clash_high = clash_high.data();
     require(mark.shape(0) == cost.shape(0) && mark.shape(1) == cost.shape(1), "there is one mark per kind and label");
@@ -48,10 +50,9 @@ Samples samples_of(const Array<double, 2>& x, const Array<std::int32_t, 1>& kind
 
 Settings settings_of(Keywords& keywords, const Samples& samples) {
     Settings s;
-    s.depth = keywords.integer_as<int>("depth"), s.min_support = keywords.integer("min_support");
-    s.min_flow = keywords.integer("min_flow"), s.upper = keywords.integer_or("upper", kNone);
-    s.threads = keywords.integer_as<int>("threads");
-    require(s.threads >= 1, "there is less than one thread");
+    s.depth = int(keywords.integer_between("depth", 1, 9)), s.min_support = keywords.amount("min_support");
+    s.min_flow = keywords.amount("min_flow"), s.upper = keywords.integer_or("upper", kNone);
+    s.threads = keywords.threads();
     s.memory = keywords.integer_as<std::size_t>("memory"), s.simd = keywords.text("simd");
     const Names use = keywords.names("use");
     s.multipliers = use("multipliers"), s.lazy = use("lazy"), s.steps = use("steps"), s.shallow = use("shallow");
@@ -62,8 +63,6 @@ Settings settings_of(Keywords& keywords, const Samples& samples) {
     const auto key = keywords.integers_as<std::uint32_t>("start_key");
     require(key.size() == start.feature.size(), "there is one key per node of the start");
     s.start = {start.feature, start.left, start.right, start.label, key};
-    require(s.depth >= 1 && s.depth <= 9, "the depth is not between 1 and 9");
-    require(s.min_support >= 0 && s.min_flow >= 0, "a setting is negative");
     require(contree::simd_available(s.simd.c_str()), "this processor lacks these instructions");
     return s;
 }
@@ -97,8 +96,7 @@ nb::dict continuous_totals(const Array<double, 2>& x, const Array<std::int32_t, 
     Keywords keywords(given);
     Samples samples =
         samples_of(x, kind, weight, cost, row, test_row, lo, hi, mark, clash_begin, clash_low, clash_high);
-    samples.test_cost = keywords.integer("test_cost");
-    require(samples.test_cost >= 0, "a test's cost is negative");
+    samples.test_cost = keywords.amount("test_cost");
     const Settings settings = settings_of(keywords, samples);
     const double time_limit = keywords.real("time_limit");
     const auto memory_limit = keywords.integer_as<std::size_t>("memory_limit");

@@ -1,4 +1,6 @@
 // The binding of ConTree.
+#include <numeric>
+
 #include "../common/binding.hpp"
 #include "engine.hpp"
 #include "scan.hpp"
@@ -23,11 +25,14 @@ Rows rows_of(const Array<double, 2>& x, const Array<std::int32_t, 1>& y, const W
     if (weight.is_valid()) {
         require(weight.shape(0) == rows.n, "weights and rows differ in number");
         rows.weight = weight.data();
-        for (std::size_t i = 0; i < rows.n; ++i) require(rows.weight[i] >= 1, "weights must be positive");
+        require_sum(rows.weight, rows.n, 1, 1, kLargestSum, "the weights");
     }
+    const std::int64_t total = rows.weight ? std::accumulate(rows.weight, rows.weight + rows.n, std::int64_t{0})
+                                           : static_cast<std::int64_t>(rows.n);
     if (cost.is_valid()) {
         const auto k = static_cast<std::size_t>(classes);
         require(cost.shape(0) == k && cost.shape(1) == k, "the cost matrix is not classes x classes");
+        require_all_between(cost.data(), k * k, 0, kLargestSum / total, "a cost");
         rows.cost.assign(cost.data(), cost.data() + k * k);
     }
     return rows;
@@ -35,13 +40,13 @@ Rows rows_of(const Array<double, 2>& x, const Array<std::int32_t, 1>& y, const W
 
 Settings settings_of(Keywords& keywords) {
     Settings s;
-    s.depth = keywords.integer_as<int>("depth"), s.max_nodes = keywords.integer("max_nodes");
-    s.min_support = keywords.integer("min_support"), s.node_penalty = keywords.integer("node_penalty");
-    s.gap = keywords.integer("gap");
+    s.depth = keywords.depth(0), s.max_nodes = keywords.amount("max_nodes");
+    s.min_support = keywords.amount("min_support");
+    s.node_penalty = keywords.integer_between("node_penalty", 0, kLargestSum), s.gap = keywords.amount("gap");
     const Names prune = keywords.names("prune");
     s.neighbourhood = prune("neighbourhood"), s.shrinking = prune("shrinking");
     s.subinterval = prune("subinterval"), s.features = prune("features");
-    s.threads = keywords.integer_as<int>("threads"), s.simd = keywords.text("simd");
+    s.threads = keywords.threads(), s.simd = keywords.text("simd");
     s.memory_limit = keywords.integer_as<std::size_t>("memory_limit");
     if (!simd_available(s.simd.c_str())) throw std::invalid_argument("this processor has no " + s.simd);
     return s;

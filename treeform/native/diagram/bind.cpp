@@ -20,25 +20,53 @@ Points points_of(const Matrix& x, const Values& value, const Weights& weight) {
     points.value = value.data(), points.classes = int(value.shape(1)), points.weight = weight.data();
     require(value.shape(0) == points.rows && weight.shape(0) == points.rows, "rows differ in number");
     require(points.rows >= 1, "there are no rows");
-    require(points.classes >= 1 && points.classes <= kMostClasses, "too many classes");
+    require(points.rows < std::size_t(1) << 31 && points.features < std::size_t(1) << 31, "the table is too large");
+    require(value.shape(1) >= 1 && value.shape(1) <= kMostClasses, "the classes are none or too many");
+    require_ordered(points.x, x.size());
+    require_sum(points.value, points.rows, value.shape(1), 0, kLargestSum, "the costs");
+    require_sum(points.weight, points.rows, 1, 0, kLargestSum, "the weights");
     return points;
 }
 
-Settings settings_of(Keywords& keywords) {
-    Settings s;
-    s.widths = keywords.integers_as<int>("widths"), s.is_tree = keywords.flag("is_tree");
-    s.max_nodes = keywords.integer_as<int>("max_nodes");
-    s.min_support = keywords.integer("min_support"), s.min_flow = keywords.integer("min_flow");
+/// The skeleton, and how many of its nodes may be tests.
+void set_skeleton(Settings& s, Keywords& keywords) {
+    s.widths = keywords.integers_as<int>("widths");
+    require(!s.widths.empty() && s.widths.size() <= kDeepestTree, "between 1 and 30 layers are possible");
+    std::int64_t nodes = 0;
+    for (const int width : s.widths) nodes += require_between(width, 1, std::numeric_limits<int>::max(), "a width");
+    nodes = std::min<std::int64_t>(nodes, std::numeric_limits<int>::max() - 1);
+    s.max_nodes = int(keywords.integer_between("max_nodes", 0, nodes));
     const auto is_wide = [&](int width) { return std::min(width, s.max_nodes) > kMostParts; };
     const bool wide = !s.is_tree && std::any_of(s.widths.begin(), s.widths.end(), is_wide);
-    require(!s.widths.empty() && !wide, "layers of at most 64 nodes are possible");
+    require(!wide, "layers of at most 64 nodes are possible");
+}
+
+/// Objectives, of which none exceeds kNever on these points.
+void set_prices(Settings& s, Keywords& keywords, const Points& points) {
     const auto rates = keywords.integers("rates"), prices = keywords.integers("prices");
-    const int free = keywords.integer_as<int>("free_tests");
+    const int free = int(keywords.integer_between("free_tests", 0, std::numeric_limits<int>::max()));
     require(rates.size() == prices.size(), "rates and prices differ in number");
-    for (std::size_t i = 0; i < rates.size(); ++i) s.prices.push_back({rates[i], prices[i], free});
+    double most = 0;
+    for (std::size_t p = 0; p < points.rows; ++p)
+        most += double(*std::max_element(points.value + p * points.classes, points.value + (p + 1) * points.classes));
+    for (std::size_t i = 0; i < rates.size(); ++i) {
+        require_between(rates[i], 1, kNever, "a rate"), require_between(prices[i], 0, kNever, "a price");
+        require(double(rates[i]) * most + double(prices[i]) * s.max_nodes <= double(kNever), "a price is too large");
+        s.prices.push_back({rates[i], prices[i], free});
+    }
+}
+
+Settings settings_of(Keywords& keywords, const Points& points) {
+    Settings s;
+    s.is_tree = keywords.flag("is_tree");
+    set_skeleton(s, keywords);
+    s.min_support = keywords.amount("min_support"), s.min_flow = keywords.amount("min_flow");
+    set_prices(s, keywords, points);
     s.seed = keywords.integer_as<std::uint64_t>("seed"), s.start_seconds = keywords.real("start_seconds");
     s.starts = keywords.integer("starts");
     s.known = keywords.integers("known"), s.refuted = keywords.integers("refuted");
+    require_all_between(s.known.data(), s.known.size(), -kNever, kNever, "a known cost");
+    require_all_between(s.refuted.data(), s.refuted.size(), -kNever, kNever, "a bound");
     s.memory = keywords.integer_as<std::size_t>("memory"), s.simd = keywords.text("simd");
     const Names use = keywords.names("use");
     s.use_trees = use("trees"), s.use_memory = use("transpositions"), s.use_pairs = use("pairs");
@@ -90,8 +118,8 @@ bool report(Control& control, const nb::object& poll) {
 nb::dict diagram(const Matrix& x, const Values& value, const Weights& weight, const nb::kwargs& given) {
     Keywords keywords(given);
     const Points points = points_of(x, value, weight);
-    const Settings settings = settings_of(keywords);
-    Control control(keywords.integer_or("upper", kNever));
+    const Settings settings = settings_of(keywords, points);
+    Control control(std::clamp(keywords.integer_or("upper", kNever), -kNever, kNever));
     control.limit_memory(keywords.integer_as<std::size_t>("memory_limit"));
     const double time_limit = keywords.real("time_limit");
     const nb::object poll = keywords.object("poll"), ask = keywords.object("ask");
@@ -115,7 +143,7 @@ public:
     Evaluator(const Matrix& x, const Values& value, const Weights& weight, const nb::kwargs& given) {
         Keywords keywords(given);
         const Points points = points_of(x, value, weight);
-        const Settings settings = settings_of(keywords);
+        const Settings settings = settings_of(keywords, points);
         control_.limit_memory(keywords.integer_as<std::size_t>("memory_limit"));
         keywords.finish();
         search_ = std::make_unique<PartSearch>(points, settings, control_);
@@ -134,15 +162,20 @@ private:
 /// True costs, and what every row takes, by point and class.
 Rows rows_of(const Values& truth, const Array<std::int64_t, 3>& taken, const Points& points, Keywords& keywords) {
     Rows rows;
-    rows.rhs = keywords.integers("rhs"), rows.rate = keywords.integer("rate"), rows.base = keywords.integer("base");
-    rows.below = keywords.integer_or("below", kNever);
+    rows.rhs = keywords.integers("rhs"), rows.rate = keywords.integer_between("rate", 1, kNever);
+    rows.base = keywords.integer("base");
+    rows.below = std::clamp(keywords.integer_or("below", kNever), -kNever, kNever);
     require_aligned(truth, taken);
     const std::size_t classes = std::size_t(points.classes);
     require(truth.shape(0) == points.rows && truth.shape(1) == classes, "true costs do not fit");
     require(taken.shape(0) == rows.rhs.size() && taken.shape(1) == points.rows && taken.shape(2) == classes,
             "rows over totals do not fit");
+    require_sum(truth.data(), points.rows, classes, 0, kLargestSum, "the true costs");
     rows.truth = truth.data();
-    for (std::size_t r = 0; r < rows.rhs.size(); ++r) rows.taken.push_back(taken.data() + r * points.rows * classes);
+    for (std::size_t r = 0; r < rows.rhs.size(); ++r) {
+        rows.taken.push_back(taken.data() + r * points.rows * classes);
+        require_sum(rows.taken[r], points.rows, classes, -kLargestSum, kLargestSum, "the amounts of a row");
+    }
     return rows;
 }
 
@@ -151,11 +184,8 @@ nb::dict diagram_rows(const Matrix& x, const Values& value, const Weights& weigh
     Keywords keywords(given);
     const Points points = points_of(x, value, weight);
     Settings settings;
-    settings.widths = keywords.integers_as<int>("widths"), settings.max_nodes = keywords.integer_as<int>("max_nodes");
+    set_skeleton(settings, keywords);
     settings.memory = keywords.integer_as<std::size_t>("memory"), settings.simd = keywords.text("simd");
-    require(!settings.widths.empty(), "there are no layers");
-    for (const int width : settings.widths)
-        require(std::min(width, settings.max_nodes) <= kMostParts, "layers of at most 64 nodes are possible");
     const Rows rows = rows_of(truth, taken, points, keywords);
     const double time_limit = keywords.real("time_limit");
     const nb::object poll = keywords.object("poll");

@@ -91,7 +91,11 @@ private:
     std::size_t options_bytes_ = 0;
 
     /// The largest relative reduced cost of a diagram that is still wanted.
-    Cost limit() const { return least_ >= kNever ? kNever : rows_.rate * (least_ - 1) + rows_.base - in_.offset; }
+    Cost limit() const {
+        if (least_ >= kNever) return kNever;
+        const __int128 limit = static_cast<__int128>(rows_.rate) * (least_ - 1) + rows_.base - in_.offset;
+        return static_cast<Cost>(std::clamp<__int128>(limit, -kNever, kNever));
+    }
 
     Cost bound(const Set& x, int layer, int budget, Cost need) {
         if (need <= 0) return 0;

@@ -9,6 +9,7 @@ namespace treeform::regression {
 namespace {
 
 using Whole = Array<std::int64_t, 1>;
+constexpr std::int64_t kLargestPrice = std::int64_t{1} << 62;
 
 Rows rows_of(const Array<double, 2>& x, const Whole& target, const Whole& weight) {
     require_aligned(x, target, weight);
@@ -37,13 +38,12 @@ Settings settings_of(Keywords& keywords) {
     const std::string loss = keywords.text("loss");
     require(loss == "squared" || loss == "absolute", "the loss is squared or absolute");
     s.loss = loss == "squared" ? Loss::squared : Loss::absolute;
-    s.depth = keywords.integer_as<int>("depth"), s.max_nodes = keywords.integer("max_nodes");
-    require(s.depth >= 1 && s.max_nodes >= 0, "the depth is at least 1, and the number of tests not negative");
-    s.min_support = keywords.integer("min_support"), s.min_flow = keywords.integer("min_flow");
-    s.price = {keywords.integer("price"), keywords.integer("price_denominator")};
-    require(s.price.numerator >= 0 && s.price.denominator >= 1, "the price of a test is not negative");
+    s.depth = keywords.depth(1), s.max_nodes = keywords.amount("max_nodes");
+    s.min_support = keywords.amount("min_support"), s.min_flow = keywords.amount("min_flow");
+    s.price = {keywords.integer_between("price", 0, kLargestPrice),
+               keywords.integer_between("price_denominator", 1, kLargestPrice)};
     require(s.loss == Loss::squared || s.price.denominator == 1, "absolute errors have whole prices");
-    s.threads = keywords.integer_as<int>("threads"), s.simd = keywords.text("simd");
+    s.threads = keywords.threads(), s.simd = keywords.text("simd");
     const std::string pairs = keywords.text("pairs");
     require(pairs == "auto" || pairs == "always" || pairs == "never", "pairs are auto, always or never");
     s.pairs = pairs == "auto" ? PairTables::automatic : pairs == "always" ? PairTables::always : PairTables::never;

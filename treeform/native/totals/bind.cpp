@@ -30,6 +30,15 @@ Table table_of(const Array<std::uint8_t, 2>& x, const Amounts<2>& count, const A
     require(source.shape(0) == t.columns && lo.shape(0) == rows && hi.shape(0) == rows,
             "rows or columns differ in number");
     require(t.columns < 32767 && labels <= 38, "the columns or the labels are too many");
+    require(t.points < std::size_t(1) << 31 && kinds < std::size_t(1) << 31, "the points or the kinds are too many");
+    require_sum(t.count, t.points, kinds, 0, kLargestSum, "the counts");
+    require_all_between(t.unit, kinds, 1, kLargestSum, "a unit");
+    require_all_between(t.cost, kinds * labels, 0, kAnyAmount, "a cost");
+    require_all_between(t.test_cost, t.columns, 0, kAnyAmount, "a test's cost");
+    require_all_between(t.row, row.size(), -kLargestAmount, kLargestAmount, "an amount");
+    require_all_between(t.test_row, test_row.size(), -kLargestAmount, kLargestAmount, "a test's amount");
+    require_all_between(t.lo, rows, -kLargestAmount, kLargestAmount, "a bound");
+    require_all_between(t.hi, rows, -kLargestAmount, kLargestAmount, "a bound");
     return t;
 }
 
@@ -51,19 +60,18 @@ void set_marks(Table& t, const Amounts<2>& mark, const Column& clash_begin, cons
 
 Settings settings_of(Keywords& keywords, const Table& table) {
     Settings s;
-    s.depth = keywords.integer_as<int>("depth"), s.min_support = keywords.integer("min_support");
-    s.min_flow = keywords.integer("min_flow"), s.max_features = keywords.integer_as<int>("max_features");
+    s.depth = int(keywords.integer_between("depth", 0, 9)), s.min_support = keywords.amount("min_support");
+    s.min_flow = keywords.amount("min_flow"), s.max_features = keywords.integer_as<int>("max_features");
     s.upper = keywords.integer_or("upper", kNone), s.start = keywords.tree("start", table.columns, table.labels);
-    s.multipliers = keywords.integers("multipliers"), s.multiplier_unit = keywords.integer("multiplier_unit");
+    s.multipliers = keywords.integers("multipliers"),
+    s.multiplier_unit = keywords.integer_between("multiplier_unit", 1, kLargestAmount);
     s.memory = keywords.integer_as<std::size_t>("memory"), s.simd = keywords.text("simd");
-    s.threads = keywords.integer_as<int>("threads"), s.least_steps = keywords.real("least_steps");
+    s.threads = keywords.threads(), s.least_steps = keywords.real("least_steps");
     const Names use = keywords.names("use");
     s.use_multipliers = use("multipliers"), s.use_lazy = use("lazy"), s.use_steps = use("steps");
     s.use_shallow = use("shallow"), s.use_rough = use("rough");
     s.use_similarity = use("similarity"), s.use_dominance = use("dominance");
-    require(s.depth >= 0 && s.depth <= 9, "the depth is not between 0 and 9");
-    require(s.threads >= 1 && s.threads <= 4096, "the threads are not between 1 and 4096");
-    require(s.multiplier_unit > 0 && s.min_support >= 0 && s.min_flow >= 0, "a setting is negative");
+    require_all_between(s.multipliers.data(), s.multipliers.size(), -kLargestAmount, kLargestAmount, "a multiplier");
     require(s.multipliers.empty() || s.multipliers.size() == std::size_t(table.rows),
             "there is one multiplier per row");
     return s;
