@@ -112,7 +112,8 @@ __all__ = sorted([*_HOME_OF, "testing"])
 
 def __getattr__(name: str) -> Any:
     if name in _HOME_OF:
-        return getattr(import_module(_HOME_OF[name]), name)
+        found = getattr(import_module(_HOME_OF[name]), name)
+        return import_module("treeform.calls").public(found)
     if name in _SUBMODULES:
         return import_module(f"treeform.{name}")
     if name == "_core":

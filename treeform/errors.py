@@ -39,6 +39,10 @@ class SpecError(TreeformError, ValueError):
     """The problem, a requirement or a setting is not possible as stated."""
 
 
+class CallError(SpecError, TypeError):
+    """An argument is missing, unknown, or one too many."""
+
+
 class UnknownName(SpecError):
     """There is no solver, engine, formulation or requirement of that name."""
 

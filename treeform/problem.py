@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal
 
+from treeform.calls import clear_calls
 from treeform.certify.judgement import Judgement, judge
 from treeform.certify.proofs import Proofs
 from treeform.data import Dataset
@@ -38,6 +39,7 @@ from treeform.tradeoff.size_table import SizeTable
 from treeform.tradeoff.tracing import trace_frontier
 
 
+@clear_calls
 class Problem:
     """A learning problem, stated once and solved by any formulation and solver.
 
@@ -56,13 +58,11 @@ class Problem:
     categorical : str or sequence of str, optional
         Columns whose values are levels, whatever they look like.
     missing : {"value", "error"}, default "value"
-        A missing value is a value: each test on its column sends it left or right, whichever is better, and "is
-        missing" is a test, too. ``"error"`` refuses missing values.
+        Missing values go left or right, whichever is better, and "is missing" is a test. ``"error"`` refuses them.
     dates : {None, "days"}, default None
         None refuses dates; ``"days"`` makes them days since 1970-01-01, and rules show dates.
     abstain : str, optional
-        A label for leaves that decide nothing, such as ``"ask"``: one more class, which no row has. `AbstainCost`
-        prices it, `MinCoverage` bounds it; everything else counts it as a wrong prediction.
+        A label for leaves that decide nothing, one more class. `AbstainCost` prices it, `MinCoverage` bounds it.
     sensitive_features : array of shape (n,), optional
         Groups for fairness requirements that name none themselves.
 
@@ -71,7 +71,7 @@ class Problem:
     DataError
         If the table, the target or the weights cannot be used; the message names the row or column.
     SpecError
-        If the shape is not possible.
+        If the shape is not possible, or an argument is missing or unknown.
 
     Examples
     --------

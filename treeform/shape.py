@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from treeform.errors import SpecError
+from treeform.plural import count_of
 
 MAX_DEPTH = 30
 UNIVARIATE, MULTIVARIATE = "univariate", "multivariate"
@@ -96,22 +97,22 @@ class Diagram:
             )
         if self.widths[0] != 1:
             raise SpecError(
-                f"the first layer of a diagram has {self.widths[0]} nodes",
+                f"the first layer of a diagram has {count_of(self.widths[0], 'node')}",
                 cause="layer 0 holds the root and nothing else",
                 fix=f"use tf.Diagram({', '.join(map(str, (1, *self.widths)))})",
             )
         if len(self.widths) > MAX_DEPTH:
             raise SpecError(
-                f"a diagram of {len(self.widths)} layers is not possible",
+                f"a diagram of {count_of(len(self.widths), 'layer')} is not possible",
                 cause=f"at most {MAX_DEPTH} layers are supported",
                 fix="use fewer layers",
             )
         for layer, (above, below) in enumerate(zip(self.widths, self.widths[1:], strict=False)):
             if below > 2 * above:
                 raise SpecError(
-                    f"layer {layer + 1} of the diagram has {below} nodes under {above}",
+                    f"layer {layer + 1} of the diagram has {count_of(below, 'node')} under {above}",
                     cause="a layer of w nodes has 2w outgoing arcs, so the next layer has at most 2w nodes",
-                    fix=f"give layer {layer + 1} at most {2 * above} nodes",
+                    fix=f"give layer {layer + 1} at most {count_of(2 * above, 'node')}",
                 )
 
     @property

@@ -4,7 +4,8 @@ Each part of a search is evaluated once, and its CPU seconds and its reply are k
 the real one, with workers that sleep for the measured seconds and a round trip, and give the kept reply. Only the
 workers are simulated: which parts may be in work at a time, who waits for whom, and the work of the process that
 searches are those of the program. ``ahead`` is the number of parts that may be in work at a time; each needs a
-recording of its own, since parts that begin earlier know less.
+recording of its own, since parts that begin earlier know less. Only ConTree is replayed: what the others ask depends on
+who has answered by then, so that kept replies would not do.
 """
 
 from __future__ import annotations
@@ -25,10 +26,10 @@ from treeform.engines import EngineRun, TreeTask
 
 
 def round_trip(case: str, executor: str) -> float:
-    """Median seconds that a part takes beyond its CPU seconds, with one worker."""
+    """Median seconds that a part takes beyond its CPU seconds, with one worker that has nothing else to do."""
     engine, data, _ = case_of(case)
     task = TreeTask(3)
-    over = []
+    over: list[float] = []
     with started(executor, 1, Work(engine, data, task, f"round trip {case}")) as pool:
 
         def ask(question: Any) -> Any:
@@ -96,9 +97,10 @@ def main(
     figures = Figures("distribute_simulation", ("case", "ahead", "workers"))
     numbers = [int(number) for number in workers.split(",")]
     for case in cases.split(","):
-        contree = case.startswith("contree")
-        for flight in map(int, ahead.split(",")) if contree else (0,):
-            settings = {"ahead": flight} if contree else {}
+        if not case.startswith("contree:"):
+            raise SystemExit(f"{case}: only ConTree is replayed")
+        for flight in map(int, ahead.split(",")):
+            settings = {"ahead": flight}
             missing = [n for n in numbers if figures.find(case=case, ahead=flight, workers=n) is None]
             if missing:
                 trip = trip or round_trip(case, executor)

@@ -1,28 +1,47 @@
 """Every requirement on every way to solve: verified against brute force, or refused with the reason.
 
-The cells of ``treeform.testing.matrix``: native engines, and formulations on one solver of each kind.
+The cells of ``treeform.testing.matrix``: native engines, and formulations on one solver of each kind. The limit is on
+CPU seconds of a cell's process and of each process that it starts, so that other work on the machine changes nothing.
+A cell that reaches it is *open*, and is measured again by the next call.
 """
 
 from __future__ import annotations
 
-from functools import partial
+import sys
+from importlib import import_module
 from typing import Any
 
-from benchmarks.harness import Figures, Rows, Shown, table
+from benchmarks.harness import SESSION, Figures, Rows, Shown, in_fork, table
+from treeform.backends.registry import backend_classes
 from treeform.language.requirement import Requirement
-from treeform.testing.matrix import SOLVERS, Way, judge, ways
+from treeform.shape import Shape
+from treeform.testing.matrix import SHAPES, SOLVERS, Cell, Way, judge, shapes_of, ways
 from treeform.testing.samples import SAMPLES
 
 SHORT = {"mathopt:scip": "SCIP", "pyomo:cbc": "CBC", "pyomo:glpk": "GLPK", "highs": "HiGHS", "cp-sat": "CP-SAT",
          "cadical195": "SAT", "rc2": "RC2"}  # fmt: skip
 SLOW = ("pyomo:cbc",)
 """Solvers that are started as programs: one problem for each cell."""
+OF_ENGINES = 3
+"""Problems for each cell of a native engine at least: it may meet a requirement that it cannot honour by chance."""
 
 
-def cell(requirement: Requirement, way: Way, cases: int) -> dict[str, Any]:
+def cell(
+    requirement: Requirement, way: Way, cases: int, seconds: float, shapes: tuple[Shape, ...]
+) -> dict[str, Any]:
     """One cell."""
-    found = judge(requirement, way, 1 if way.solver in SLOW else cases)
-    return {"cases": found.cases, "reason": found.reason, "instead": found.instead}
+    count = max(cases, OF_ENGINES) if way.formulation is None else 1 if way.solver in SLOW else cases
+    ended = in_fork(_judged, requirement, way, count, shapes, seconds=seconds)
+    spent = {"CPU s": f"{ended.user:.1f}"}
+    if ended.answer is None:
+        why = f"no proof in {seconds:g} s of CPU" if ended.how == "time" else ended.how
+        return {"cases": 0, "reason": "", "instead": "", "open": " ".join(why.split())} | spent
+    found: Cell = ended.answer
+    return {"cases": found.cases, "reason": found.reason, "instead": found.instead, "open": ""} | spent
+
+
+def _judged(requirement: Requirement, way: Way, cases: int, shapes: tuple[Shape, ...]) -> Cell:
+    return judge(requirement, way, cases, seconds=None, shapes=shapes)
 
 
 def _plain(row: dict[str, str]) -> tuple[str, str]:
@@ -72,11 +91,16 @@ def cells(rows: Rows) -> Shown:
         by_head = [[row for row in own if (row["formulation"] or row["solver"]) == head] for head in heads]
         lines.append([name, *(_column(one, notes) for one in by_head)])
     good = sum(row["cases"] != "0" for row in have)
+    refused = sum(row["cases"] == "0" and bool(row["reason"]) for row in have)
+    most = max(float(row["CPU s"]) for row in have)
+    every = len(ways()) * len(SAMPLES)
+    missing = f" {every - len(have)} of {every} cells are not measured yet." if len(have) < every else ""
     note = (
-        f"{good} of {len(have)} cells work: at least one tiny random problem, in most cells {rows.facts['cases']}, "
-        "where the optimum is that of brute force and the engine or solver ran. The others are refused before a "
-        "solver starts. Numbers are the reasons in the next table; a number beside solvers is a refusal on some of "
-        "them or for some objectives."
+        f"{good} of {len(have)} cells work: on tiny random problems (engines {OF_ENGINES}, formulations "
+        f"{rows.facts['cases']}, CBC 1) the optimum is that of brute force, and the engine or solver ran. {refused} "
+        f"are refused before a solver starts, {len(have) - good - refused} are open after {rows.facts['seconds']} s "
+        f"of CPU. The longest took {most:.0f} s. Numbers are the reasons in the next table; a number beside solvers "
+        f"is a refusal on some of them or for some objectives.{missing}"
     )
     return Shown.of("Requirements on engines and formulations", ["requirement", *heads], lines, note)
 
@@ -89,13 +113,33 @@ def refused(rows: Rows) -> Shown:
     return Shown.of("Why a cell is refused", ["", "reason", "what to use"], lines)
 
 
-def main(cases: int = 2, solvers: str = ",".join(SOLVERS)) -> None:
-    """Judge all cells."""
-    figures = Figures("cells", ("requirement", "formulation", "solver"), cases=cases)
+def main(cases: int = 1, seconds: float = 60, solvers: str = ",".join(SOLVERS)) -> None:
+    """Judge all cells; ``seconds`` of CPU for each."""
+    facts = {"cases": cases, "seconds": f"{seconds:g}"}
+    figures = Figures("cells", ("requirement", "formulation", "solver"), **facts)
+    _import_solvers()
     order = {name: place for place, name in enumerate(solvers.split(","))}
     for way in sorted(ways(list(order)), key=lambda way: order.get(way.solver, -1)):  # engines first
+        shapes: tuple[Shape, ...] = ()
         for requirement in SAMPLES:
-            figures.measure(
-                partial(cell, requirement, way, cases),
-                requirement=str(requirement), formulation=way.formulation or "", solver=way.solver,
-            )  # fmt: skip
+            key = {
+                "requirement": str(requirement),
+                "formulation": way.formulation or "",
+                "solver": way.solver,
+            }
+            known = figures.find(**key)
+            if known is not None and not known["open"]:
+                continue
+            SESSION.check_time()
+            shapes = shapes or in_fork(shapes_of, way, seconds=seconds * len(SHAPES)).answer or SHAPES
+            figures.add(key | cell(requirement, way, cases, seconds, shapes))
+    left = [f"{row['requirement']} on {row['formulation']} {row['solver']}" for row in figures if row["open"]]
+    if left:
+        print(f"{len(left)} cells are open:", *left, sep="\n  ", file=sys.stderr)
+
+
+def _import_solvers() -> None:
+    """Once, for all cells: each is a copy of this process."""
+    for backend in backend_classes():
+        if backend.module and backend.availability().available:
+            import_module(backend.module)

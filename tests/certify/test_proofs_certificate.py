@@ -18,9 +18,10 @@ import treeform as tf
 from treeform.catalogue.formulations import find_formulation
 from treeform.certify import Verdict
 from treeform.certify.certificate import sign
-from treeform.certify.proofs import Proofs, Statement, derive
+from treeform.certify.proofs import Proofs, Statement, derive, read
 from treeform.certify.proofs.write import digest_of_file
 from treeform.certify.reference import OutOfReach
+from treeform.certify.schema import ProofRoute
 from treeform.cli.app import app
 from treeform.errors import CertificateError, SolverNotAvailable, SpecError
 from treeform.formulations.sat import SatDepth
@@ -373,3 +374,16 @@ def test_drat_trim_is_used_when_asked_for(proved, tmp_path, monkeypatch):
         program.chmod(0o755)
         found = row(certificate, X, y, folder, drat_trim=True)
         assert (found.verdict, found.proved_by) == expected
+
+
+@pytest.mark.parametrize("name", ["../outside.gz", "/etc/passwd", "..", ".", "sub/inside.gz", ""])
+def test_paths_that_leave_the_folder_of_proofs_are_not_read(tmp_path: Path, name: str) -> None:
+    folder = tmp_path / "proofs"
+    (folder / "sub").mkdir(parents=True)
+    for path in (tmp_path / "outside.gz", folder / "sub" / "inside.gz"):
+        path.write_bytes(b"0")
+    route = ProofRoute(
+        kind="proof", file=name, sha256="0" * 64, formulation="sat-depth", at_most=None, rows=None
+    )
+    with pytest.raises(CertificateError, match="there is no proof"):
+        read._file(route, folder)

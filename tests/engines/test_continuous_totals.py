@@ -204,7 +204,7 @@ def test_a_deep_search_has_a_bound_before_its_multipliers_are_placed():
         tf.ContinuousTotals(),
         on_incumbent=lambda seconds, upper, lower, graph: seen.append((upper, lower)),
     )
-    early = [lower for upper, lower in seen if 0 < lower and upper > answer.upper]
+    early = [lower for upper, lower in seen if lower > 0 and upper > answer.upper]
     assert answer.proved and early and early[0] <= answer.upper / 2 + 1
 
 

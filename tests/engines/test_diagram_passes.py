@@ -119,6 +119,37 @@ def test_pass_throughs_into_shared_tests(seed: int) -> None:
             assert fault_of(graph, data, task) is None
 
 
+def test_few_tests_predict_few_classes(draw: Draw) -> None:
+    """At most k + 1 of up to five classes: every number of tests of tiny tables, with costs, weights and limits."""
+    for seed in draw(range(1000), 60):
+        rng = np.random.default_rng(seed)
+        widths = [(1, 1, 2), (1, 2, 1), (1, 2, 2), (1, 2, 3), (1, 2, 1, 2), None][seed % 6]
+        classes = int(rng.integers(3, 6))
+        y = np.concatenate([np.arange(classes), rng.integers(0, classes, int(rng.integers(0, 2)))])
+        X = rng.integers(0, 3, (len(y), 2)).astype(float)
+        data = Dataset.from_user(X, y, rng.integers(1, 4, len(y)) if rng.random() < 0.5 else None)
+        task = TreeTask(
+            depth=2 if widths is None else len(widths),
+            cost=rng.integers(0, 4, (classes, classes)) if rng.random() < 0.3 else None,
+            max_nodes=int(rng.integers(1, 5)) if rng.random() < 0.3 else None,
+            widths=widths,
+            min_flow=int(rng.integers(1, 4)) if rng.random() < 0.2 else 0,
+        )
+        table = DiagramSearch().size_table(data, shape_of(task), **limits_of(task))
+        found = [NEVER if value is None else value for value in table.upper]
+        assert found == least_costs(data, task)[: len(found)], seed
+        assert table.lower == table.upper, seed
+
+
+@pytest.mark.parametrize("shape", [tf.Diagram(1, 2, 4), tf.Tree(3)])
+def test_few_classes_bound_a_run_that_is_stopped_at_once(shape: tf.Diagram | tf.Tree) -> None:
+    """Eight classes of ten samples each: at most k tests leave the samples of all classes but k + 1."""
+    rng = np.random.default_rng(0)
+    data = Dataset.from_user(rng.random((80, 3)), np.repeat(np.arange(8), 10))
+    table = DiagramSearch().size_table(data, shape, stop=lambda: True)
+    assert list(table.lower) == [max(low, 10 * (8 - k - 1)) for k, low in enumerate(table.lower)]
+
+
 def test_a_pass_through_beside_a_test() -> None:
     """The data of the test above without noise: six tests, one of them a pass-through beside the second test."""
     cube = np.array(list(product((0.0, 1.0), repeat=4)))

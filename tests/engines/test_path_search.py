@@ -121,8 +121,8 @@ def test_limits(table):
     outcome = tf.PathSearch().run(problem.data, TreeTask(3), EngineRun(time_limit=0.0))
     assert outcome.reason == "time" and not outcome.proved and outcome.graph is not None
     assert outcome.lower <= outcome.upper
-    many = pd.DataFrame({"x": np.arange(1200.0)})
-    problem = tf.Problem(many, np.arange(1200) % 2, shape=tf.Tree(2))
+    many = pd.DataFrame({"x": np.arange(11_000.0)})
+    problem = tf.Problem(many, np.arange(11_000) % 2, shape=tf.Tree(2))
     problem += tf.OncePerPath()
-    with pytest.raises(TreeformError, match="at most 1000 tests"):
+    with pytest.raises(TreeformError, match="at most 10000 tests"):
         problem.solve(tf.PathSearch())

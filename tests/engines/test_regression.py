@@ -38,6 +38,21 @@ def test_agrees_with_the_brute_force_ten_thousand_times(block: int) -> None:
         judge(seed)
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_scans_and_pairs_agree_on_more_rows(seed: int) -> None:
+    """Only scans cut children off by what the others leave room for; pairs of thresholds solve depth two outright."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(40, 90))
+    X = rng.normal(size=(n, 3)).round(int(rng.integers(1, 3)))
+    y = np.rint(100 * (X[:, 0] * X[:, 1] + rng.normal(size=n))).astype(int)
+    problem = tf.Problem(X, y, shape=tf.Tree(3)).minimize(tf.SquaredError() + (seed % 3) * 5000 * tf.Nodes())
+    if seed % 2:
+        problem += [tf.MinSupport(4), tf.MaxNodes(5)]
+    scanned, paired = (problem.solve(tf.RegressionSearch(pairs=pairs)) for pairs in ("never", "always"))
+    assert (scanned.objective, scanned.bound) == (paired.objective, paired.bound)
+    assert paired.counters["regression-search: pairs"] > 0 == scanned.counters["regression-search: pairs"]
+
+
 def test_pairs_of_thresholds_give_the_same_answers() -> None:
     rng = np.random.default_rng(5)
     values = rng.normal(size=(150, 3))

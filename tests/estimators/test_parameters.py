@@ -148,7 +148,7 @@ def test_argmax_is_refused_under_requirements_and_warned_of_under_costs():
     costs = tf.Cost(
         [[0, 1], [5, 0]]
     )  # overlooking a 1 is dear: x = 1 is labelled 1, and six of ten there are 0
-    with pytest.warns(TreeformWarning, match="1 leaves have another label than their most frequent class"):
+    with pytest.warns(TreeformWarning, match="1 leaf has another label"):
         clf = tf.OptimalTreeClassifier(1, objective=costs, decision="argmax").fit(X, y)
     assert not clf.predict(X).any()
     assert tf.OptimalTreeClassifier(1, objective=costs).fit(X, y).predict(X).sum() == 10

@@ -17,8 +17,8 @@ SOLVERS = ["highspy", "ortools", "pysat", "pyomo"]
 
 # Lowest first; a module may import its own layer's package and everything on a lower line, nothing else.
 LAYERS: list[list[str]] = [
-    ["errors", "_core"],
-    ["settings", "shape", "extensions", "notebook", "files", "machine", "steps"],
+    ["errors", "plural", "_core"],
+    ["calls", "settings", "shape", "extensions", "notebook", "files", "machine", "steps"],
     ["data", "model"],
     ["graph", "bridges"],
     ["language"],

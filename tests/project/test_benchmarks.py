@@ -21,7 +21,7 @@ sys.path.append(str(ROOT))
 
 from benchmarks.binary import runs as binary_runs
 from benchmarks.contree import compare
-from benchmarks.harness import SESSION, Ended, Figures, Shown, in_child
+from benchmarks.harness import SESSION, Ended, Figures, Shown, in_child, in_fork
 from benchmarks.harness.figures import read
 from benchmarks.harness.session import DOCS, SessionOver
 from benchmarks.harness.tables import all_tables, modules
@@ -300,13 +300,29 @@ def test_formulations(folder: Path, data: Path) -> None:
     assert len({line[aid].partition(" ")[0] for aid in starts.AIDS}) == 1
 
 
+def _busy() -> None:
+    while True:
+        pass
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of copying a process with threads
+def test_a_copy_of_the_process_is_limited_in_cpu_seconds() -> None:
+    assert in_fork(max, 1, 2, seconds=5).answer == 2
+    late = in_fork(_busy, seconds=1)
+    assert (late.answer, late.how) == (None, "time")
+    with pytest.raises(ZeroDivisionError):
+        in_fork(divmod, 1, 0, seconds=5)
+
+
 def test_cells(folder: Path, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from benchmarks.project import cells
 
     monkeypatch.setattr(cells, "SAMPLES", cells.SAMPLES[:3])
     monkeypatch.setattr(
-        cells, "ways", lambda solvers: [cells.Way("contree"), cells.Way("highs", "benders-oct")]
+        cells, "ways", lambda solvers=(): [cells.Way("contree"), cells.Way("highs", "benders-oct")]
     )
+    # Other tests have run solvers in this process, which must not be copied then.
+    monkeypatch.setattr(cells, "in_fork", lambda work, *given, seconds: Ended(work(*given), "done", 0.1, 1.0))
     cells.main(cases=1, solvers="highs")
     shown = lines("cells", folder)
     assert [line["contree"] for line in shown] == ["yes"] * 3

@@ -214,7 +214,7 @@ def test_max_errors(data: Dataset) -> None:
     assert tf.MaxErrors(0).violation(stump(data, 25.0), data) == 1
     assert tf.MaxErrors(0.2).violation(stump(data, 25.0), data) == 0
     same = Dataset.from_user([[1.0], [1.0], [2.0]], [0, 1, 1])
-    with pytest.raises(Infeasible, match="at least 1 errors"):
+    with pytest.raises(Infeasible, match="at least 1 error"):
         tf.MaxErrors(0).bind(same)
 
 

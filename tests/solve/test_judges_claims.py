@@ -290,7 +290,7 @@ def test_few_tests_lead_to_few_classes():
     rows, y = np.arange(7.0).reshape(-1, 1), [0, 0, 0, 1, 1, 2, 3]
     q = question("error", y=y, rows=rows, shape="tree:1")
     assert most_tests(q) == 1 and classes_bound(q) == 2
-    assert out_of_reach(q) == "1 tests lead to at most 2 of the 4 classes: the others are always errors"
+    assert out_of_reach(q) == "1 test leads to at most 2 of 4 classes: the others are always errors"
     assert [bound_with(q, m) for m in range(4)] == [4, 2, 1, 0]
     assert bound_with(q, 9) == 0
     priced = question("error + 3/2*nodes", y=y, rows=rows, shape="tree:2")
@@ -299,7 +299,7 @@ def test_few_tests_lead_to_few_classes():
     assert out_of_reach(priced) is None
     limited = question("error", tf.MaxNodes(2), tf.MaxNodes(5), y=y, rows=rows, shape="tree:2")
     assert most_tests(limited) == 2 and classes_bound(limited) == 1
-    assert out_of_reach(limited).startswith("2 tests lead to at most 3 of the 4 classes")
+    assert out_of_reach(limited).startswith("2 tests lead to at most 3 of 4 classes")
     weighted = question("1/2*error", y=y, rows=rows, shape="tree:1", weights=[2, 2, 2, 2, 2, 1, 0.5])
     assert classes_bound(weighted) == weighted.scale * Fraction(3, 4)
     deep = question("error", y=XOR, shape="diagram:1,2")

@@ -260,7 +260,7 @@ def test_binding():
     assert tf.MaxErrors(1).bind(same).amount.count == 1 and tf.MaxErrors(0).bind(twins) is not None
     with pytest.raises(
         Infeasible,
-        match=r"^max_errors:0 is infeasible\n.*makes at least 1 errors unavoidable\n.*allow at least 1, or",
+        match=r"^max_errors:0 is infeasible\n.*makes at least 1 error unavoidable\n.*allow at least 1, or",
     ):
         tf.MaxErrors(0).bind(same)
     rule = tf.Monotone("age").bind(data)

@@ -15,6 +15,7 @@ import treeform as tf
 from treeform.errors import TreeformError
 from treeform.solve.leaf_values.convex import Convex, least_sum, of_targets
 from treeform.solve.leaf_values.fit import LeafFits
+from treeform.solve.leaf_values.moved import moved_targets
 from treeform.solve.leaf_values.problem import LeafRow, product
 from treeform.solve.leaf_values.run import value_part
 from treeform.solve.leaf_values.squares import least_squares
@@ -204,6 +205,16 @@ def test_squares_under_requirements_on_values_are_proved_and_checked() -> None:
     assert any("depth 2" in note for note in found.notes)
 
 
+def test_prices_of_rows_raise_the_bound_of_deep_trees() -> None:
+    X, y = homes()
+    problem = tf.Problem(X, y, shape=tf.Tree(3), exclude=["area"]).minimize("squared_error")
+    free = problem.solve()
+    problem += tf.MeanParity("area", "0.1")
+    result = problem.solve()
+    assert free.objective < result.bound <= result.objective
+    assert float(result.objective - result.bound) < 0.5 * float(result.objective - free.objective)
+
+
 def test_values_are_whole_where_solvers_state_them() -> None:
     X, y = homes(12)
     problem = tf.Problem(X, y, shape=tf.Tree(1), exclude=["area"]).minimize("squared_error")
@@ -221,3 +232,26 @@ def test_values_are_whole_where_solvers_state_them() -> None:
         free.solve("cp-sat")
     with pytest.raises(TreeformError, match="whole=True"):
         tf.Problem(X, y, shape=tf.Diagram(1, 2, 2)).minimize("absolute_error").add(free.requirements[0])
+
+
+@pytest.mark.parametrize("seed", [1, 7, 13])
+def test_moved_targets_pay_the_loss_and_the_prices_of_rows(seed: int) -> None:
+    """Exactly, for any values: moved loss + constant = loss + u (A v - b) at the multipliers that were rounded."""
+    problem, _, _ = drawn_problem(seed, "squared_error")
+    question = problem.question
+    _, rule = value_part(question)
+    loss, unit = tf.SquaredError(), question.data.quantity.unit
+    prices = np.zeros(len(rule.rows))
+    prices[0] = 0.75  # a multiple of every power of two that is used
+    moved = moved_targets(question, rule, prices)
+    rng = np.random.default_rng(seed)
+    for _ in range(4):
+        graph = tf.DecisionGraph.constant(
+            Fraction(int(rng.integers(-9, 20)), int(rng.integers(1, 6))), question.data
+        )
+        value = question.data.quantity.in_units(graph.values[0])
+        paid = sum(int(k) for k in rule.rows[0].coef) * value - rule.rows[0].side
+        direct = loss.evaluate(graph, question.data) / loss.per_unit(question.data) + Fraction(3, 4) * paid
+        theirs = moved.question.data
+        again = tf.DecisionGraph.constant(value * unit, theirs)
+        assert loss.evaluate(again, theirs) / loss.per_unit(question.data) + moved.constant == direct

@@ -19,9 +19,11 @@ from typer.testing import CliRunner
 import treeform as tf
 from treeform.cli.app import app
 from treeform.errors import SpecError
-from treeform.study import journal
+from treeform.study import journal, subject
 from treeform.study.drawings import Mean, front_of
+from treeform.study.folds import folds_of, some_rows
 from treeform.study.grid import combinations
+from treeform.study.neighbours import has_all_models
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -117,19 +119,19 @@ def test_a_study_goes_on_where_it_stopped(problem: tf.Problem, tmp_path: Path) -
 def test_a_run_that_fails_is_a_row_and_is_tried_again(
     problem: tf.Problem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    usual = tf.Problem.solve
+    usual = subject.solve
 
-    def fails(self: tf.Problem, *args: Any, **kwargs: Any) -> Any:
-        if self.shape == tf.Tree(2):
+    def fails(question: Any, options: Any) -> Any:
+        if question.shape == tf.Tree(2):
             raise RuntimeError("out of luck")
-        return usual(self, *args, **kwargs)
+        return usual(question, options)
 
-    monkeypatch.setattr(tf.Problem, "solve", fails)
+    monkeypatch.setattr(subject, "solve", fails)
     study = tf.sweep(problem, {"shape": ["tree:1", "tree:2"]}, folder=tmp_path)
     assert study.table["status"].tolist() == ["optimal", "error"]
     assert study.table["message"][1] == "RuntimeError: out of luck"
     assert not study.complete
-    assert "1 errors" in str(study)
+    assert "1 error" in str(study)
     monkeypatch.undo()
     assert tf.sweep(problem, {"shape": ["tree:1", "tree:2"]}, folder=tmp_path).complete
 
@@ -146,16 +148,80 @@ def test_ctrl_c_keeps_what_has_ended(problem: tf.Problem, tmp_path: Path) -> Non
 
 def test_neighbours_pass_their_models_on(problem: tf.Problem, monkeypatch: pytest.MonkeyPatch) -> None:
     starts = []
-    usual = tf.Problem.solve
+    usual = subject.solve
 
-    def solve(self: tf.Problem, *args: Any, **kwargs: Any) -> Any:
-        starts.append(kwargs["warm_start"])
-        return usual(self, *args, **kwargs)
+    def solve(question: Any, options: Any) -> Any:
+        starts.append(options.warm_start)
+        return usual(question, options)
 
-    monkeypatch.setattr(tf.Problem, "solve", solve)
+    monkeypatch.setattr(subject, "solve", solve)
     tf.sweep(problem, {"statistical_parity__difference": ["0.05", "0.1", "0.5"]})
     assert starts[0] == "auto"
     assert all(isinstance(start, tf.DecisionGraph) for start in starts[1:])
+
+
+LEARNT = [
+    {"price": [0, 9, 4], "shape": ["tree:2", "tree:1"]},
+    {"statistical_parity__difference": ["0.5", "0.2", "0.1", "0.3"]},
+    {"alpha": ["0", "0.5", "0.2"], "shape": ["diagram:1,2"]},
+]
+
+
+@pytest.mark.parametrize("grid", LEARNT)
+@pytest.mark.parametrize("solver", [[], ["cp-sat"]])
+def test_bounds_pass_between_neighbours(
+    problem: tf.Problem,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    grid: dict[str, Any],
+    solver: list[str],
+) -> None:
+    chosen = {"solver": solver} if solver else {}
+    # Two seeds without folds: the same rows twice, and shapes learn from each other.
+    study = tf.sweep(problem, grid | chosen | {"rows": [90]}, seeds=[0, 1], folder=tmp_path)
+    certificates = [json.loads((tmp_path / path).read_text()) for path in study.table["certificate"]]
+    assert "solver" not in grid | chosen or study.summary()["solver"].eq("cp-sat").all()
+    by = [claim["metadata"]["by"] for one in certificates for claim in one["claims"]]
+    assert any("of the study" in name for name in by)
+    frame = table()
+    for certificate in certificates:
+        assert tf.check(certificate, frame.drop(columns="y"), frame["y"]).ok
+    monkeypatch.setattr(subject, "bounds_from", lambda *known: [])
+    alone = tf.sweep(problem, grid | {"rows": [90]}, seeds=[0, 1])
+    pd.testing.assert_frame_equal(study.table[["objective", "bound"]], alone.table[["objective", "bound"]])
+
+
+def test_bounds_never_come_from_questions_that_have_fewer_models(problem: tf.Problem) -> None:
+    def at(shape: str, difference: str) -> Any:
+        one = tf.Problem(table(), "y", shape=shape, exclude=["sex"])
+        return one.add(tf.StatisticalParity("sex", difference=difference, favourable=1)).question
+
+    assert has_all_models(at("tree:3", "0.2"), at("tree:2", "0.1"))
+    assert has_all_models(at("tree:2", "0.2"), at("tree:2", "0.2"))
+    assert not has_all_models(at("tree:2", "0.1"), at("tree:2", "0.2"))
+    assert not has_all_models(at("tree:1", "0.2"), at("tree:2", "0.2"))
+    assert not has_all_models(at("diagram:1,1", "0.2"), at("tree:1", "0.2"))
+    other = problem.question.with_(requirements=(tf.MaxNodes(2),))
+    assert not has_all_models(problem.question, other)
+    assert not has_all_models(other, problem.question.with_(requirements=(tf.MaxNodes(3),)))
+    assert has_all_models(other, problem.question.with_(requirements=(tf.MaxNodes(1),)))
+
+
+def test_some_of_the_rows_are_learnt_from(problem: tf.Problem) -> None:
+    study = tf.sweep(problem, {"rows": [20, 40, 80], "shape": ["tree:1"]}, seeds=[0, 1])
+    assert study.complete
+    assert study.table["test_error"].notna().all()
+    assert study.table["seed"].tolist() == [0] * 3 + [1] * 3
+    fold = folds_of(None, [3], np.zeros(90), True)[0]
+    small, large = (some_rows(fold, count, 90) for count in (20, 40))
+    assert set(small.train) < set(large.train)  # type: ignore[arg-type]
+    assert sorted([*small.train, *small.test]) == list(range(90))  # type: ignore[misc]
+    folds = tf.sweep(problem, {"rows": [10], "shape": ["tree:1"]}, cv=2)
+    assert len(folds.table) == 2
+    with pytest.raises(SpecError, match="rows=91"):
+        tf.sweep(problem, {"rows": [91]})
+    with pytest.raises(SpecError, match="both price and alpha"):
+        tf.sweep(problem, {"price": [1], "alpha": [0.1]})
 
 
 def test_the_best_is_the_smallest_within_one_standard_error(problem: tf.Problem) -> None:
@@ -183,7 +249,7 @@ def test_the_page_of_a_study(problem: tf.Problem, tmp_path: Path, monkeypatch: p
     cells = [t.text for d in drawn[:2] for g in d.iter(f"{SVG}g") for t in g.iter(f"{SVG}text")]
     assert sorted(map(str, cells)) == sorted(f"{100 * error:.2f}" for error in summary["test_error"])
     assert len(list(drawn[2].iter(f"{SVG}circle"))) == len(summary) + 1
-    monkeypatch.setattr(tf.Problem, "solve", lambda *a, **k: 1 / 0)
+    monkeypatch.setattr(subject, "solve", lambda *a: 1 / 0)
     broken = tf.sweep(problem, {"shape": ["tree:1"]}).html()
     assert "ZeroDivisionError" in broken and "<svg" not in broken
 
@@ -325,5 +391,17 @@ def test_studies_that_are_wrong(tmp_path: Path, old: str, new: str, what: str) -
     assert what in done.output
 
 
-def test_the_example_study_is_there() -> None:
-    assert (ROOT / "examples" / "study.toml").exists()
+@pytest.mark.parametrize(
+    "name", ["study", "studies/odd_calibration", "studies/fairness_frontier", "studies/sat_recovery"]
+)
+def test_the_grids_of_the_examples_fit(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[tuple[int, str]] = []
+
+    def solve(*known: Any) -> Any:
+        seen.append((known[0], str(known[1])))
+        raise SpecError("it would be solved now")
+
+    monkeypatch.setattr(subject.ProblemSubject, "run", lambda self, *known: solve(*known))
+    done = CliRunner().invoke(app, ["sweep", str(ROOT / "examples" / f"{name}.toml")], env={"COLUMNS": "200"})
+    assert "it would be solved now" in done.output
+    assert len(seen) >= 15

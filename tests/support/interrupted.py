@@ -1,6 +1,7 @@
 """Runs the command line in forks of one process, each ended by a signal at a drawn moment; one JSON line for each.
 
-``python interrupted.py FOLDER TABLE SEED COUNT``. All processes that belong to it have the same mark.
+``python interrupted.py FOLDER TABLE SEED COUNT [PHASE]``: so many signals in a phase of the command, at a moment drawn
+from its beginning on; without a phase, each draws one. All processes that belong to it have the same mark.
 """
 
 from __future__ import annotations
@@ -15,14 +16,16 @@ import time
 from pathlib import Path
 
 MARK = "TREEFORM_INTERRUPTED"
-WAYS = (
-    ["--solver", "contree"],
-    ["--solver", "highs", "--formulation", "odd", "--warm-start", "none"],
-    ["--solver", "highs", "--formulation", "odd", "--warm-start", "none", "--isolate"],
-    ["--solver", "cp-sat", "--formulation", "odd"],
-)
-LONGEST = 2.5
-"""Seconds until the signal."""
+CONTREE, HIGHS, CPSAT = ("--solver", "contree"), ("--solver", "highs"), ("--solver", "cp-sat")
+ROWS = ("--formulation", "odd", "--warm-start", "none")
+PHASES = {
+    # What is asked, and for how long after the beginning of the phase the signal may come.
+    "reading": ((CONTREE, (*HIGHS, *ROWS)), 0.4),
+    "quick bounds": ((CONTREE, (*HIGHS, *ROWS)), 0.05),
+    "native search": ((CONTREE, (*CPSAT, "--formulation", "odd")), 0.8),
+    "solver": (((*HIGHS, *ROWS), (*HIGHS, *ROWS, "--isolate"), (*CPSAT, *ROWS)), 1.2),
+    "writing": (((*CONTREE, "--time-limit", "0.1"), (*HIGHS, *ROWS, "--time-limit", "0.3")), 0.1),
+}
 
 
 def main() -> None:
@@ -31,36 +34,84 @@ def main() -> None:
 
     for number in range(count):
         draw = random.Random(seed * 10**6 + number)
-        words = draw.choice(WAYS)
-        sent, moment, twice = (
-            draw.choice([signal.SIGINT, signal.SIGTERM]),
-            draw.uniform(0, LONGEST),
-            draw.random() < 0.3,
-        )
+        phase = sys.argv[5] if len(sys.argv) > 5 else draw.choice(list(PHASES))
+        ways, longest = PHASES[phase]
+        words, sent = list(draw.choice(ways)), draw.choice([signal.SIGINT, signal.SIGTERM])
+        moment, twice = draw.uniform(0, longest), draw.random() < 0.3
         here = folder / str(number)
         here.mkdir()
         outputs = ["--model", str(here / "model.json"), "--certificate", str(here / "certificate.json")]
+        receiving, sending = os.pipe()
         pid = os.fork()
         if pid == 0:
+            os.close(receiving)
             null = os.open(os.devnull, os.O_RDWR)
             for stream in (0, 1):
                 os.dup2(null, stream)
             os.dup2(os.open(here.with_suffix(".log"), os.O_CREAT | os.O_WRONLY), 2)
             os.environ["TMPDIR"] = str(here)
-            sys.argv = ["treeform", "fit", table, "--target", "y", "--shape", "tree:4", *words, *outputs]
+            tell_phases(sending)
+            fit = ["treeform", "fit", table, "--target", "y", "--shape", "tree:4"]
+            sys.argv = [*fit, *words, *outputs]
             main()
+        os.close(sending)
+        reached = wait_for(receiving, phase)
         time.sleep(moment)
-        os.kill(pid, sent)
+        os.kill(pid, sent)  # a zombie at least is there
         start = time.monotonic()
         if twice:
             time.sleep(0.05)
-            os.kill(pid, sent)  # a zombie at least is there
+            os.kill(pid, sent)
         code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-        row = {"words": words, "signal": sent.name, "moment": moment, "twice": twice, "code": code}
+        os.close(receiving)
+        row = {"phase": phase, "reached": reached, "words": words, "signal": sent.name, "moment": moment}
+        row |= {"twice": twice, "code": code}
         row |= {"waited": time.monotonic() - start, "files": sorted(os.listdir(here)), "left": left()}
         row["log"] = here.with_suffix(".log").read_text(errors="replace")[-2000:]
         print(json.dumps(row), flush=True)
         shutil.rmtree(here)
+
+
+def tell_phases(pipe: int) -> None:
+    """Write a line into the pipe at the beginning of each phase of the command."""
+    from treeform import cli, files
+    from treeform.solve.ledger import Ledger
+
+    def tell(phase: str) -> None:
+        os.write(pipe, f"{phase}\n".encode())
+
+    set_phase, replace = Ledger.set_phase, files._replace
+
+    def phase_of(self: Ledger, name: str) -> None:
+        native = name.startswith("warm start") or name == "contree"
+        tell("quick bounds" if name == "quick bounds" else "native search" if native else "solver")
+        set_phase(self, name)
+
+    def put(path: Path, content: bytes) -> None:
+        tell("writing")
+        replace(path, content)
+
+    Ledger.set_phase = phase_of  # type: ignore[method-assign]
+    files._replace = put
+    program = cli._program
+
+    def begin() -> None:
+        tell("reading")
+        program()
+
+    # Before this the interpreter starts, which handles signals in its own way.
+    cli._program = begin
+
+
+def wait_for(pipe: int, phase: str) -> bool:
+    """Whether the phase began; False where the command ended before."""
+    heard = b""
+    while f"{phase}\n".encode() not in heard:
+        chunk = os.read(pipe, 1 << 12)
+        if not chunk:
+            return False
+        heard += chunk
+    return True
 
 
 def left() -> list[str]:

@@ -186,7 +186,7 @@ def test_the_command(tmp_path) -> None:
     ]
     done = CliRunner().invoke(app, [str(w) for w in [*words, "--output", out]])
     assert done.exit_code == 0, done.output
-    assert "alpha 0.5: price 6: objective 0, 1 tests, optimal" in done.output
+    assert "alpha 0.5: price 6: objective 0, 1 test, optimal" in done.output
     rows = json.loads(out.read_text())["rows"]
     assert [row["upper"] for row in rows] == ["12", "0", "0", "0"]
     model = tf.DecisionGraph.from_json(rows[1]["model"])
@@ -200,7 +200,7 @@ def test_the_command(tmp_path) -> None:
     ("verb", "words", "rows"),
     [
         ("size-table", [], ["constant models", "diagram-search"]),
-        ("size-table", ["--solver", "highs", "--warm-start", "none"], ["at most 1 tests: odd on highs"]),
+        ("size-table", ["--solver", "highs", "--warm-start", "none"], ["at most 1 test: odd on highs"]),
         ("pareto", [], ["depth 1: ", "depth 2: "]),
     ],
 )

@@ -22,6 +22,7 @@ from treeform.bridges import route
 from treeform.errors import ModelError, SolverNotAvailable
 from treeform.extensions import SOLVERS, find
 from treeform.model import Block, Model, Watermark
+from treeform.plural import count_of
 
 HIDDEN = ("capabilities", "name", "own_process")
 """Attributes that follow from the settings."""
@@ -208,7 +209,7 @@ class Session(ABC):
             start = np.asarray(run.hint, dtype=np.float64)
             if start.ndim != 1 or len(start) > n:
                 raise ModelError(
-                    f"a hint of shape {start.shape} does not fit a model of {n} columns",
+                    f"a hint of shape {start.shape} does not fit a model of {count_of(n, 'column')}",
                     cause="a hint has one value for each column, NaN where unknown",
                     fix="make it with numpy.full(model.n_cols, numpy.nan)",
                 )

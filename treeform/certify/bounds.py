@@ -27,6 +27,7 @@ from treeform.errors import SolverNotAvailable, TreeformError
 from treeform.graph import DecisionGraph
 from treeform.language.composed import TwoCountTerm
 from treeform.language.question import Question
+from treeform.plural import count_of
 from treeform.solve.budget import Budget
 from treeform.solve.driver import solve
 from treeform.solve.in_parts import parts_of
@@ -219,7 +220,9 @@ class _Court:
                 return replace(row, detail=f"{part.question.objective}: {row.detail}")
             names.append(row.proved_by)
         by = ", ".join(dict.fromkeys(names))
-        several = f": {parts[0].question.objective}" if len(parts) == 1 else f" in {len(parts)} parts"
+        several = (
+            f": {parts[0].question.objective}" if len(parts) == 1 else f" in {count_of(len(parts), 'part')}"
+        )
         shown = "there is no admissible model" if value is None else f"at least {value}"
         return holds(what, f"proved again by {by}{several}: {shown}", by)
 

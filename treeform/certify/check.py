@@ -23,6 +23,7 @@ from treeform.data import Dataset
 from treeform.errors import CertificateError, SpecError, TreeformError
 from treeform.graph import DecisionGraph
 from treeform.language.question import Question
+from treeform.plural import count_of
 from treeform.requirements.groups import Groups
 
 #: What a file that is signed but not well-formed makes its reader raise.
@@ -109,7 +110,7 @@ def _another(confirm: Backend | str) -> Backend:
 def _check(body: CertificatePart, data: Dataset, groups: dict[str, Groups], means: Means) -> CheckReport:
     question = question_of(body, data, groups)
     graph = None if body.model is None else DecisionGraph.from_json(body.model)
-    rows = [holds("data", f"{data.n_samples} samples, digest {body.data.digest[:16]}…")]
+    rows = [holds("data", f"{count_of(data.n_samples, 'sample')}, digest {body.data.digest[:16]}…")]
     rows += [holds(f"groups {name!r}", ", ".join(map(str, one.labels))) for name, one in groups.items()]
     rows += statements(body, question, graph)
     claims = claim_rows(body.claims, question, graph, means)
@@ -130,7 +131,7 @@ def groups_of(body: CertificatePart, data: Dataset, sensitive_features: Any) -> 
         return groups
     stated = body.data
     if stated.n_samples != data.n_samples:
-        wrong.append(f"{stated.n_samples} samples there, {data.n_samples} here")
+        wrong.append(f"{count_of(stated.n_samples, 'sample')} there, {data.n_samples} here")
     if stated.features != [column.name for column in data.columns]:
         wrong.append("other features")
     raise CertificateError(

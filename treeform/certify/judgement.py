@@ -11,6 +11,7 @@ from treeform.certify.certificate import certify_model
 from treeform.graph import DecisionGraph
 from treeform.graph.evaluate import errors
 from treeform.language.question import Question
+from treeform.plural import count_of
 from treeform.solve.verification import judge_candidate, verify
 
 
@@ -67,10 +68,12 @@ class Judgement:
         return certify_model(self.question, self.graph, self.objective, self.violations)
 
     def __str__(self) -> str:
-        tests = f"{self.graph.n_nodes} test{'' if self.graph.n_nodes == 1 else 's'}"
+        tests = count_of(self.graph.n_nodes, "test")
         lines = [f"{tests}, depth {self.graph.depth}, objective {self.objective}"]
         if not self.graph.is_regression:
-            lines[0] += f", {self.errors} errors on {self.question.data.n_samples} rows"
+            lines[0] += (
+                f", {count_of(self.errors, 'error')} on {count_of(self.question.data.n_samples, 'row')}"
+            )
         fits = "fits" if self.misfit is None else "DOES NOT FIT"
         lines.append(f"{fits} {self.question.shape}{'' if self.misfit is None else f': {self.misfit}'}")
         for label, violation in self.violations.items():

@@ -39,9 +39,10 @@ from treeform.solve.depth_engine import DepthEngine
 from treeform.solve.engines import run_engine
 from treeform.solve.lagrangian import Lagrangian, rows_of, tighten
 from treeform.solve.ledger import Ledger
-from treeform.solve.path_engine import path_engine
+from treeform.solve.path_engine import FEW_FOR_PATHS, path_engine
 from treeform.solve.regression import best_constant, run_regression
 from treeform.solve.relaxation import relax
+from treeform.solve.search_over_tests import search_over_tests
 from treeform.solve.simple_bounds import ceiling
 
 BY_PRICES = "the search by prices"
@@ -113,7 +114,7 @@ def provers(question: Question, maker: object) -> list[Engine]:
         engines.reverse()
     # Rows over totals and rules on paths are more than the other engines honour.
     special = _for_totals(question, tree)
-    return [*_for_paths(question, [*special, tree][0]), *special, *engines]
+    return [*_for_paths(question, [*special, tree][0]), *special, *engines, *_over_many_tests(question)]
 
 
 def _for_paths(question: Question, other: Engine) -> list[Engine]:
@@ -137,6 +138,15 @@ def _for_totals(question: Question, plain: Engine) -> list[Engine]:
     if relaxation is None or len(relaxation.dropped) >= len(other.dropped):
         return []
     return [simple, engine] if judge.reason_against(question.data, relaxation.task) is None else []
+
+
+def _over_many_tests(question: Question) -> list[Engine]:
+    """The search over all tests that honours all of a question, on a table that it is not chosen for."""
+    few = question.data.n_tests <= min(FEW_FOR_TOTALS, FEW_FOR_PATHS)
+    engine = None if few or is_least_depth(question.objective) else search_over_tests(question)
+    if engine is None:
+        return []
+    return [SIMPLE_TOTALS if isinstance(engine, TotalsSearch) else SIMPLE_PATHS, engine]
 
 
 def name_of(engine: Engine) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
@@ -19,6 +20,7 @@ from treeform.graph.evaluate import confusion, weighted_errors
 from treeform.language.objective import Objective
 from treeform.language.question import Question
 from treeform.language.requirement import Requirement
+from treeform.plural import count_of
 from treeform.requirements.groups import Groups
 from treeform.shape import shape_from_json
 from treeform.solve.regression_part import loss_of
@@ -113,6 +115,12 @@ def statements(body: CertificatePart, question: Question, graph: DecisionGraph |
     return rows + _of_model(body.answer, question, graph)
 
 
+def _target(part: dict[str, Any]) -> dict[str, Any]:
+    """What is stated of a quantity, but for the reason in brackets why it was rounded: here its grid is asked for."""
+    note = part.get("rounded")
+    return part if note is None else {**part, "rounded": re.sub(r" \([^()]*\)", "", note, count=1)}
+
+
 def _head(body: CertificatePart, question: Question) -> list[CheckRow]:
     """The description of data and problem; only what deviates makes a row."""
     data, stated = question.data, body.data
@@ -120,8 +128,8 @@ def _head(body: CertificatePart, question: Question) -> list[CheckRow]:
         "number of samples": stated.n_samples == data.n_samples,
         "features": stated.features == [column.name for column in data.columns],
         "classes": stated.classes == [str(label) for label in data.classes],
-        "target": ({} if stated.quantity is None else stated.quantity.model_dump())
-        == quantity_part(data).get("quantity", {}),
+        "target": _target({} if stated.quantity is None else stated.quantity.model_dump())
+        == _target(quantity_part(data).get("quantity", {})),
         "weights": stated.weighted == bool((data.weights != 1).any()),
         "requirements": [part.label for part in body.problem.requirements] == list(question.labels),
     }
@@ -153,7 +161,11 @@ def _of_model(answer: AnswerPart, question: Question, graph: DecisionGraph) -> l
     stated = answer.leaf_of_sample or []
     moved = sum(a != b for a, b in zip(leaves, stated, strict=False)) + abs(len(leaves) - len(stated))
     rows = [
-        judged("paths", moved == 0, f"{len(leaves) - moved} of {len(leaves)} samples reach the leaf stated"),
+        judged(
+            "paths",
+            moved == 0,
+            f"{len(leaves) - moved} of {count_of(len(leaves), 'sample', 'reach')} the leaf stated",
+        ),
         *(
             _of_leaves(leaves, question, graph)
             if graph.is_regression
@@ -208,7 +220,7 @@ def _of_leaves(leaves: list[int], question: Question, graph: DecisionGraph) -> l
     stated = loss.evaluate(graph, data)
     counted = total * loss.per_unit(data)
     middle = "mean" if loss.kind == "squared" else "median"
-    held = f"{len(by_leaf) - len(poor)} of {len(by_leaf)} leaves hold the {middle} of their samples"
+    held = f"{len(by_leaf) - len(poor)} of {count_of(len(by_leaf), 'leaf', 'hold')} the {middle} of their samples"
     return [
         holds("values", held),  # other values are allowed: the loss below counts them
         judged("loss", counted == stated, f"{counted} added sample by sample"),

@@ -17,6 +17,7 @@ from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
+from treeform.plural import count_of
 from treeform.steps import Step, observe_steps
 
 if TYPE_CHECKING:
@@ -133,7 +134,9 @@ class ProgressDisplay:
             bar = Table.grid(padding=(0, 1))
             done, total = last.parts
             bar.add_row(
-                " ", ProgressBar(total=total, completed=done, width=BAR_WIDTH), f"{done} of {total} parts"
+                " ",
+                ProgressBar(total=total, completed=done, width=BAR_WIDTH),
+                f"{done} of {count_of(total, 'part')}",
             )
             rows.append(bar)
         rows += [

@@ -27,6 +27,7 @@ from treeform.language.objective import Error, Objective
 from treeform.language.question import Question
 from treeform.language.requirement import Requirement
 from treeform.objectives import SquaredError
+from treeform.plural import count_of
 from treeform.shape import Diagram, Shape, Tree, shape_from_json
 
 
@@ -136,7 +137,7 @@ def features_of(graph: DecisionGraph, path: Path) -> tuple[pd.DataFrame, pd.Data
     if missing:
         raise DataError(
             f"{path} lacks {len(missing)} of the model's columns: {listing(missing)}",
-            cause=f"the model reads {len(sources)} columns by name",
+            cause=f"the model reads {count_of(len(sources), 'column')} by name",
             fix="give a table with the columns that the model was fitted on",
         )
     return frame, frame[[source.name for source in sources]]

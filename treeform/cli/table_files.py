@@ -25,6 +25,7 @@ from treeform.cli.table_size import check_columns, check_size
 from treeform.data.rows import BY_LINE
 from treeform.data.text_numbers import NO_VALUE
 from treeform.errors import DataError, SpecError
+from treeform.plural import count_of
 
 CSV_SUFFIXES = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
 SUFFIXES = (*CSV_SUFFIXES, ".parquet", ".feather")
@@ -234,7 +235,7 @@ def _check_header(path: Path, header: Sequence[str], sep: str | None) -> None:
     if repeated:
         places = [index + 1 for index, name in enumerate(header) if name == repeated[0]]
         raise DataError(
-            f"{path} has {len(places)} columns named {repeated[0]!r}",
+            f"{path} has {count_of(len(places), 'column')} named {repeated[0]!r}",
             cause=f"columns {', '.join(map(str, places))} have the same name"
             + (f" (also repeated: {', '.join(map(repr, repeated[1:5]))})" if repeated[1:] else ""),
             fix="give every column a name of its own",
@@ -259,7 +260,7 @@ def _check_width(path: Path, header: Sequence[str], first: Sequence[str] | None)
     if first and len(first) != len(header):
         raise DataError(
             f"{path} is not a regular table",
-            cause=f"the header has {len(header)} cells and the first {BY_LINE.word} has {len(first)}",
+            cause=f"the header has {count_of(len(header), 'cell')} and the first {BY_LINE.word} has {len(first)}",
             fix="every line needs as many cells as the header; quote cells that hold the separator",
         )
 

@@ -20,7 +20,7 @@ from treeform.data.notes import constant_notes, counting_notes, index_note, read
 from treeform.data.options import USUAL, TableOptions
 from treeform.data.quantity import AUTO, Quantity, read_quantity
 from treeform.data.summary import summarise
-from treeform.data.table import Table, as_pandas, read_table
+from treeform.data.table import Table, as_pandas, read_table, refuse_no_table
 from treeform.data.views import (
     Points,
     Ranks,
@@ -32,6 +32,7 @@ from treeform.data.views import (
 )
 from treeform.data.weights import read_weights
 from treeform.errors import DataError, no_column
+from treeform.plural import count_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,7 +142,7 @@ class Dataset:
         source = table
         if len(kept) < len(weights):
             source = table.rows(kept)
-            notes.append(f"{len(weights) - len(kept)} rows of weight 0 are left out")
+            notes.append(f"left out: {count_of(len(weights) - len(kept), 'row')} of weight 0")
             codes, weights = codes[kept], weights[kept]
             present, codes = np.unique(codes, return_inverse=True)
             codes, classes = codes.reshape(-1).astype(np.int64), classes[present]
@@ -207,7 +208,7 @@ class Dataset:
         kept = np.flatnonzero(weights > 0)
         notes = [*index_note(X, y), *filter(None, [weighing.note])]
         if len(kept) < len(weights):
-            notes.append(f"{len(weights) - len(kept)} rows of weight 0 are left out")
+            notes.append(f"left out: {count_of(len(weights) - len(kept), 'row')} of weight 0")
         encoded = encoder.transform(X)[kept]
         if table.frame is not None:
             table = replace(table, frame=table.frame.copy())
@@ -392,21 +393,24 @@ class Dataset:
         new_codes = np.ascontiguousarray(codes, dtype=np.int64)
         if new_codes.shape != self.y.shape or new_codes.min() < 0 or new_codes.max() >= n_classes:
             raise DataError(
-                f"the new classes do not fit {self.n_samples} rows and {n_classes} classes",
+                f"the new classes do not fit {count_of(self.n_samples, 'row')} and {count_of(n_classes, 'class')}",
                 fix="pass one code from 0 to n_classes - 1 for each row",
             )
         options = replace(self.options, abstain=None)
         return replace(self, y=new_codes, classes=np.arange(n_classes), options=options)
 
     def __repr__(self) -> str:
-        target = f"{self.n_classes} classes" if self.quantity is None else "a quantity to be regressed"
-        return f"<Dataset {self.n_samples} rows, {self.n_features} features, {target}>"
+        target = count_of(self.n_classes, "class") if self.quantity is None else "a quantity to be regressed"
+        return (
+            f"<Dataset {count_of(self.n_samples, 'row')}, {count_of(self.n_features, 'feature')}, {target}>"
+        )
 
 
 def _separate_target(X: Any, y: Any) -> tuple[Any, Any, str | None]:
     X, y = as_pandas(X), y.to_pandas() if hasattr(y, "to_pandas") else y
     if isinstance(y, str):
         if not isinstance(X, pd.DataFrame):
+            refuse_no_table(X)
             raise DataError(f"y={y!r} names a column, but X has no column names", fix="pass X as a DataFrame")
         if y not in X.columns:
             what = f"there is no column {y!r} for the target"

@@ -24,6 +24,7 @@ from treeform.data.sources_json import damaged, source_from_json, source_to_json
 from treeform.data.table import Table, read_table, refuse_gaps, refuse_infinite
 from treeform.data.unseen import Unseen
 from treeform.errors import DataError, listing
+from treeform.plural import count_of
 from treeform.steps import report_step
 
 
@@ -103,7 +104,7 @@ class Encoder:
         else:
             if len(table.names) != len(self.sources):
                 raise DataError(
-                    f"X has {len(table.names)} features, but the model is expecting {len(self.sources)} "
+                    f"X has {count_of(len(table.names), 'feature')}, but the model is expecting {len(self.sources)} "
                     "features as input",
                     fix=f"pass the columns {listing((repr(s.name) for s in self.sources), limit=6)} in this order",
                 )

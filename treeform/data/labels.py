@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from treeform.data.rows import row_text, rows_note
 from treeform.errors import DataError
+from treeform.plural import count_of
 
 _NATIVE_KINDS = "biufUS"
 _FEW_CLASSES = 20
@@ -46,8 +47,9 @@ def encode_labels(
     labels = _one_dimensional(values)
     if len(labels) != n_rows:
         raise DataError(
-            f"the table has {n_rows} rows, the target has {len(labels)}",
-            fix="pass one label for each row",
+            f"the table has {count_of(n_rows, 'row')}, the target has {len(labels)}",
+            fix="pass one label for each row"
+            + (f", or the column's name alone: {str(labels[0])!r}" if len(labels) == 1 else ""),
         )
     _refuse_missing(labels)
     if labels.dtype.kind in _NATIVE_KINDS:
@@ -147,7 +149,7 @@ def refuse_quantities(classes: NDArray[Any], n_rows: int) -> None:
         return
     if (classes != np.floor(classes)).any():
         raise DataError(
-            f"the target has {len(classes)} distinct fractional values in {n_rows} rows",
+            f"the target has {len(classes)} distinct fractional values in {count_of(n_rows, 'row')}",
             cause="it looks like a quantity to be regressed, and the objective is that of a classifier",
             fix="minimise tf.SquaredError() or tf.AbsoluteError(), use tf.OptimalTreeRegressor, or put the values into "
             "classes first, for example with pandas.cut",

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from treeform.data.columns import Level
 from treeform.data.rows import setting_text
 from treeform.errors import DataError
+from treeform.plural import count_of
 
 MAX_LEVELS = 1000  # each becomes a feature
 FEW_LEVELS = 20  # a column of text may always have as many
@@ -51,7 +52,7 @@ def refuse_many_levels(n_levels: int, n_rows: int, name: str, examples: list[Any
     if n_levels <= max(FEW_LEVELS, n_rows // ROWS_PER_LEVEL):
         return
     raise DataError(
-        f"column {name!r} has {n_levels} different texts in {n_rows} rows, such as "
+        f"column {name!r} has {n_levels} different texts in {count_of(n_rows, 'row')}, such as "
         + ", ".join(map(repr, examples[:3])),
         cause=f"each would become a 0/1 feature; identifiers and free text have more than {FEW_LEVELS} levels, "
         f"and fewer than {ROWS_PER_LEVEL} rows for each",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
@@ -16,6 +17,7 @@ from pandas.api import types
 
 from treeform.data.rows import SHOWN, row_text, rows_note, rows_text
 from treeform.errors import DataError
+from treeform.plural import count_of
 
 EXACT_INTEGERS = 2**53
 
@@ -97,7 +99,28 @@ def read_table(X: Any, feature_names: Any = None) -> Table:
     return Table(names, frame, array, isinstance(X, pd.DataFrame))
 
 
+def refuse_no_table(X: Any) -> None:
+    """Refuse what is often given in place of a table.
+
+    Raises
+    ------
+    DataError
+        If it is a path, a mapping or None.
+    """
+    if isinstance(X, str | bytes | os.PathLike):
+        raise DataError(
+            f"{X!r} is no table",
+            cause="X holds the rows themselves, and files are not read here",
+            fix="read it first, for example with pandas.read_csv(path)",
+        )
+    if isinstance(X, Mapping):
+        raise DataError("X is a mapping, which is no table", fix="pass pandas.DataFrame(X)")
+    if X is None:
+        raise DataError("there is no table: X is None", fix="pass a DataFrame or a 2-D array")
+
+
 def _matrix(X: Any) -> NDArray[Any]:
+    refuse_no_table(X)
     try:
         array = np.asarray(X)
     except (ValueError, TypeError) as error:
@@ -106,7 +129,7 @@ def _matrix(X: Any) -> NDArray[Any]:
         ) from None
     if array.ndim != 2:
         raise DataError(
-            f"X has {array.ndim} dimension{'' if array.ndim == 1 else 's'}, a table has 2",
+            f"X has {count_of(array.ndim, 'dimension')}, a table has 2",
             fix="pass rows by columns; one column is X.reshape(-1, 1), one row X.reshape(1, -1)",
         )
     if array.dtype.kind in "cmMV":
@@ -133,7 +156,7 @@ def _names(X: Any, n_columns: int, feature_names: Any) -> tuple[str, ...]:
         names = tuple(str(name) for name in feature_names)
         if len(names) != n_columns:
             raise DataError(
-                f"feature_names has {len(names)} names, the table has {n_columns} columns",
+                f"feature_names has {count_of(len(names), 'name')}, the table has {count_of(n_columns, 'column')}",
                 fix="give one name for each column",
             )
     elif isinstance(X, pd.DataFrame):
@@ -276,7 +299,7 @@ def _refuse(
     else:
         each = ", ".join(f"{name!r} ({rows_text(at)})" for name, at in rows_by_name[:SHOWN])
         more = f" and {len(rows_by_name) - SHOWN} more" if len(rows_by_name) > SHOWN else ""
-        what = f"{len(rows_by_name)} columns have values that are {odd}: {each}{more}"
+        what = f"{count_of(len(rows_by_name), 'column', 'have')} values that are {odd}: {each}{more}"
     raise DataError(what + rows_note(), cause=cause, fix=fix)
 
 

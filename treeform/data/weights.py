@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from treeform.data.rows import row_text, rows_note
 from treeform.errors import DataError
+from treeform.plural import count_of
 
 LARGEST_TOTAL = 2**53  # sums stay exact in int64 and in float64
 GRID_TOTAL = 10**10  # weights that are rounded sum to about as many units, at most
@@ -93,7 +94,7 @@ def _as_numbers(values: Any, n_rows: int) -> NDArray[Any]:
         raise DataError("the sample weights are not numbers", fix="pass one number for each row") from None
     if array.shape != (n_rows,):
         raise DataError(
-            f"sample_weight has shape {array.shape}, the table has {n_rows} rows",
+            f"sample_weight has shape {array.shape}, the table has {count_of(n_rows, 'row')}",
             fix="pass one weight for each row, as a one-dimensional array",
         )
     if not np.isfinite(array).all():

@@ -21,6 +21,7 @@ from treeform.engines import Engine, EngineOutcome, EngineRun, TreeTask
 from treeform.engines.distributed import Distributable, Message, settles
 from treeform.errors import SpecError
 from treeform.language.question import Question
+from treeform.plural import count_of
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -102,8 +103,9 @@ def require_distributable(engine: Engine) -> None:
         raise SpecError(
             f"the search of {engine.name} cannot be shared by several workers, or kept in a journal",
             cause="its parts depend on each other",
-            fix="leave out executor and journal, or solve with tf.ConTree(); "
-            f"several cores of one machine serve {engine.name} by its setting threads",
+            fix="leave out executor and journal, or solve with tf.ConTree(), tf.TotalsSearch(), tf.DiagramSearch() or "
+            f"tf.DL85(), where they take the problem; several cores of one machine serve {engine.name} by its "
+            "setting threads",
         )
 
 
@@ -198,9 +200,9 @@ def _with_notes(outcome: EngineOutcome, pool: WorkerPool | None, journal: Journa
         )
         details["parts_from_journal"] = journal.found
     if pool is not None and pool.lost:
-        notes.append(f"{pool.lost} workers were lost; their parts were searched again")
+        notes.append(f"{count_of(pool.lost, 'worker', 'were')} lost; what was left undone was searched again")
     if pool is not None and pool.overtaken:
-        notes.append(f"{pool.overtaken} slow workers were overtaken")
+        notes.append(f"{count_of(pool.overtaken, 'slow worker', 'were')} overtaken")
     return replace(outcome, notes=(*outcome.notes, *notes), details=outcome.details | details)
 
 

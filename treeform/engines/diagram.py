@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from treeform.data import Dataset
+    from treeform.engines.distributed import Ask, Evaluator
     from treeform.graph import DecisionGraph
 
 TECHNIQUES = ("trees", "transpositions", "pairs", "alternation")
@@ -68,6 +69,7 @@ class DiagramSearch(Engine):
     simd: str = "auto"
 
     name: ClassVar[str] = "diagram-search"
+    bounded: ClassVar[bool] = True
     understands: ClassVar[frozenset[str]] = frozenset(
         {"features", "cost", "node_penalty", "min_support", "min_flow", "max_nodes", "weights", "widths"}
     )
@@ -93,10 +95,35 @@ class DiagramSearch(Engine):
         SpecError
             If the task is not possible, or its costs exceed 2**60.
         """
+        return self._search(data, task, run, None, 1)
+
+    def run_distributed(
+        self, data: Dataset, task: TreeTask, run: EngineRun, ask: Ask, callers: int
+    ) -> EngineOutcome:
+        """As `run`: ranges of tests at the root are answered by ``ask``; cost and bound are the same.
+
+        Raises
+        ------
+        SpecError
+            As `run`.
+        """
+        return self._search(data, task, run, ask, callers)
+
+    def evaluator(self, data: Dataset, task: TreeTask) -> Evaluator:
+        """What answers for ranges of tests at the root of `run_distributed`."""
+        return self._call().evaluator(data, task)
+
+    def distributed_settings(self) -> dict[str, object]:
+        """None: a part has one least cost, whatever the settings."""
+        return {}
+
+    def _search(
+        self, data: Dataset, task: TreeTask, run: EngineRun, ask: Ask | None, callers: int
+    ) -> EngineOutcome:
         check_task(data, task)
         session = DiagramSession(data, task, run)
         call = self._call(prices=[(1, task.node_penalty)], known=session.known, upper=session.upper)
-        return session.outcome(call.run(data, task, run.time_limit, session.poll))
+        return session.outcome(call.run(data, task, run.time_limit, session.poll, ask, callers))
 
     def size_table(
         self,

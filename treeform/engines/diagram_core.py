@@ -16,11 +16,14 @@ from treeform.errors import SpecError
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
+    from treeform.engines.distributed import Ask, Evaluator
 
 NEVER = 2**61
 MOST_PARTS = 64
 USUAL_MEMORY = 2**30
 USUAL_START_SECONDS = 5.0
+LEAST_TESTS = 4
+"""Searches for fewer tests than that stay in one process: they take no longer than a message."""
 _MOST_CLASSES = 256
 
 
@@ -61,38 +64,65 @@ class CoreCall:
     start_seconds: float = USUAL_START_SECONDS
     starts: int = -1
 
-    def run(self, data: Dataset, task: TreeTask, time_limit: float | None, poll: Any) -> dict[str, Any]:
-        """The core's answer."""
+    def run(
+        self,
+        data: Dataset,
+        task: TreeTask,
+        time_limit: float | None,
+        poll: Any,
+        ask: Ask | None = None,
+        callers: int = 1,
+    ) -> dict[str, Any]:
+        """The core's answer; with ``ask``, ranges of tests at the root are asked of others."""
         from treeform import _core
 
-        widths, most = skeleton(task, data)
-        points = data.points
         answer: dict[str, Any] = _core.diagram(
-            x=np.ascontiguousarray(points.X),
-            value=np.ascontiguousarray(points.weights @ cost_matrix(task, data)),
-            weight=np.ascontiguousarray(points.weights.sum(axis=1)),
-            widths=widths,
-            is_tree=task.widths is None,
-            max_nodes=most,
-            min_support=task.min_support,
-            min_flow=task.min_flow,
+            *_arrays(data, task),
+            **self._keywords(data, task),
             upper=self.upper,
-            rates=[rate for rate, _ in self.prices],
-            prices=[price for _, price in self.prices],
-            free_tests=self.free,
-            known=list(self.known)[: most + 1],
-            refuted=list(self.refuted)[: most + 1],
-            seed=self.seed,
-            start_seconds=self.start_seconds,
-            starts=self.starts,
-            memory=self.memory or USUAL_MEMORY,
-            memory_limit=Room(self.memory).left(),
-            use=[*self.use, *(["every number"] if self.every_number else [])],
-            simd=self.simd,
             time_limit=time_limit_of(time_limit),
             poll=poll,
+            ask=ask,
+            callers=callers,
         )
         return answer
+
+    def evaluator(self, data: Dataset, task: TreeTask) -> Evaluator:
+        """What answers for ranges of tests at the root."""
+        from treeform import _core
+
+        evaluator: Evaluator = _core.DiagramEvaluator(*_arrays(data, task), **self._keywords(data, task))
+        return evaluator
+
+    def _keywords(self, data: Dataset, task: TreeTask) -> dict[str, Any]:
+        widths, most = skeleton(task, data)
+        return {
+            "widths": widths,
+            "is_tree": task.widths is None,
+            "max_nodes": most,
+            "min_support": task.min_support,
+            "min_flow": task.min_flow,
+            "rates": [rate for rate, _ in self.prices],
+            "prices": [price for _, price in self.prices],
+            "free_tests": self.free,
+            "known": list(self.known)[: most + 1],
+            "refuted": list(self.refuted)[: most + 1],
+            "seed": self.seed,
+            "start_seconds": self.start_seconds,
+            "starts": self.starts,
+            "memory": self.memory or USUAL_MEMORY,
+            "memory_limit": Room(self.memory).left(),
+            "use": [*self.use, *(["every number"] if self.every_number else [])],
+            "simd": self.simd,
+            "least_tests": LEAST_TESTS,
+        }
+
+
+def _arrays(data: Dataset, task: TreeTask) -> tuple[Any, ...]:
+    """Rows, costs and weights of the points; what came in a message may be out of alignment."""
+    points = data.points
+    arrays = (points.X, points.weights @ cost_matrix(task, data), points.weights.sum(axis=1))
+    return tuple(np.require(array, requirements=["C", "A"]) for array in arrays)
 
 
 def cost_matrix(task: TreeTask, data: Dataset) -> np.ndarray:

@@ -13,6 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from treeform.data import midpoints
 from treeform.engines.checks import check_memory, check_simd, positive
@@ -191,18 +192,17 @@ class _Session:
         threshold[tests] = midpoints(*(tree[side][order][tests] for side in ("low", "high")))
         feature[tests] = self.columns[feature[tests]]
         label = np.full(len(feature), -1)
-        label[leaves] = 0
         arrays: dict[str, Any] = {
             "feature": feature,
             "threshold": threshold,
             **{side: place[tree[side][order]] for side in ("left", "right")},
         }
-        data = self.data
-        meaning: dict[str, Any] = {"columns": data.columns, "classes": data.classes, "encoder": data.encoder}
-        reached = DecisionGraph(**arrays, label=label, **meaning, values=(Fraction(0),)).apply(data.X)
-        values = [self.task.best_value(np.flatnonzero(reached == leaf)) for leaf in leaves.tolist()]
+        reached = _rows_of_leaves(
+            self.data.X, feature, threshold, *(arrays[side] for side in ("left", "right"))
+        )
+        values = [self.task.best_value(reached[leaf]) for leaf in leaves.tolist()]
         label[leaves] = np.arange(len(leaves))
-        return DecisionGraph.from_arrays(**arrays, label=label, data=data, values=tuple(values))
+        return DecisionGraph.from_arrays(**arrays, label=label, data=self.data, values=tuple(values))
 
     def outcome(self, native: dict[str, Any]) -> EngineOutcome:
         """The answer; its bound is that of the core, rounded downwards, where the search was not complete."""
@@ -217,6 +217,22 @@ class _Session:
             counters=counters_of(native),
             notes=notes_of(native),
         )
+
+
+def _rows_of_leaves(
+    X: NDArray[np.float64],
+    feature: NDArray[np.int64],
+    threshold: NDArray[np.float64],
+    left: NDArray[np.int64],
+    right: NDArray[np.int64],
+) -> dict[int, NDArray[np.int64]]:
+    """The rows of `X` that reach each leaf of a tree whose parents come before their children."""
+    reached = {0: np.arange(len(X))}
+    for node in np.flatnonzero(feature >= 0).tolist():
+        rows = reached.pop(node)
+        goes_left = X[rows, feature[node]] <= threshold[node]
+        reached[int(left[node])], reached[int(right[node])] = rows[goes_left], rows[~goes_left]
+    return reached
 
 
 def _by_level(left: Any, right: Any) -> list[int]:

@@ -18,6 +18,7 @@ from treeform.estimators.parameters import monotone_of, weights_of
 from treeform.graph import DecisionGraph
 from treeform.language.named import listed
 from treeform.language.objective import Error
+from treeform.plural import count_of
 from treeform.problem import Problem
 from treeform.requirements import MinSupport
 
@@ -111,7 +112,7 @@ class OptimalClassifier(ClassifierMixin, OptimalEstimator):  # type: ignore[misc
         differ = int((leaves & (share < greatest)).sum())
         if not differ:
             return
-        what = f"{differ} leaves have another label than their most frequent class"
+        what = f"{count_of(differ, 'leaf', 'have')} another label than the most frequent class there"
         if listed(self.requirements) or self.monotonic_cst is not None:
             raise SpecError(
                 what,

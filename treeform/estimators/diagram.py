@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
+from treeform.errors import SpecError
 from treeform.estimators.classifier import OptimalClassifier
 from treeform.shape import Diagram, Shape
 
@@ -119,4 +120,10 @@ class OptimalDiagramClassifier(OptimalClassifier):
         self.on_progress = on_progress
 
     def _shape(self) -> Shape:
-        return Diagram(*self.widths)
+        if isinstance(self.widths, Iterable):
+            return Diagram(*self.widths)
+        raise SpecError(
+            f"widths={self.widths!r} are no widths of layers",
+            cause="each layer has one, root first",
+            fix="use for example widths=(1, 2, 4)",
+        )

@@ -13,6 +13,7 @@ from treeform.errors import SpecError, did_you_mean
 from treeform.language.component import parameters_of
 from treeform.language.named import named
 from treeform.language.requirement import Requirement
+from treeform.plural import count_of
 from treeform.requirements import Monotone
 
 PREFIX = "requirements__"
@@ -71,7 +72,7 @@ def monotone_of(monotonic_cst: Any, names: Sequence[str], favourable: Any) -> li
         signs = np.asarray(monotonic_cst).tolist()
         if not isinstance(signs, list) or len(signs) != len(names):
             raise SpecError(
-                f"monotonic_cst={monotonic_cst!r} does not fit {len(names)} columns",
+                f"monotonic_cst={monotonic_cst!r} does not fit {count_of(len(names), 'column')}",
                 fix="give 1, 0 or -1 for each column, or a mapping from column names",
             )
         signs_by_column = dict(zip(names, signs, strict=True))

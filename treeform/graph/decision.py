@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from treeform.calls import clear_call
 from treeform.data.unseen import Unseen
 from treeform.graph import axes, description, dot, jsonio, rewrite, rules, svg
 from treeform.graph.export import (
@@ -25,6 +26,7 @@ from treeform.graph.export import (
     treelite_model,
 )
 from treeform.graph.graph import FlatGraph
+from treeform.plural import count_of
 
 if TYPE_CHECKING:
     from treeform.data.dataset import Dataset
@@ -155,6 +157,7 @@ class DecisionGraph(FlatGraph):
         return description.describe(self)
 
     @classmethod
+    @clear_call
     def from_dict(cls, model: Any, data: Dataset) -> DecisionGraph:
         """Make a model from a description in the terms of the user's table, to be judged or to start from.
 
@@ -226,12 +229,13 @@ class DecisionGraph(FlatGraph):
         """A JavaScript module with a function ``predict(row)``."""
         return javascript.to_javascript(self)
 
+    @clear_call
     def to_sql(
         self,
         table: str | None = None,
         *,
         dialect: str = "postgres",
-        keep: Sequence[str] = (),
+        keep: str | Sequence[str] = (),
         column: str = "prediction",
         X: Any = None,
     ) -> str:
@@ -243,7 +247,7 @@ class DecisionGraph(FlatGraph):
             Left out: the expression alone.
         dialect : str, default "postgres"
             What sqlglot knows, such as "sqlite", "duckdb", "bigquery", "snowflake" or "tsql".
-        keep : sequence of str
+        keep : str or sequence of str
             Columns to select before the prediction.
         column : str, default "prediction"
         X : DataFrame or array (m, F), optional
@@ -257,7 +261,8 @@ class DecisionGraph(FlatGraph):
             hyperplane reads dates, or a row of ``X`` would have no answer (they are named).
         """
         encoded = None if X is None else self._matrix(X)
-        return sql.to_sql(self, table, dialect, tuple(keep), column, encoded)
+        kept = (keep,) if isinstance(keep, str) else tuple(keep)
+        return sql.to_sql(self, table, dialect, kept, column, encoded)
 
     def to_onnx(self) -> Any:
         """An ONNX model: an input of shape (m, 1) for each tested column, the outputs ``label`` and ``scores``.
@@ -319,6 +324,7 @@ class DecisionGraph(FlatGraph):
         """
         return treelite_model.matrix(self, self.encode(X, unseen))
 
+    @clear_call
     def to_sklearn(self, X: Any) -> Any:
         """A fitted ``DecisionTreeClassifier`` or ``DecisionTreeRegressor`` that reads ``graph.encode(X, nan=True)``.
 
@@ -391,4 +397,5 @@ class DecisionGraph(FlatGraph):
 
     def __repr__(self) -> str:
         kind = "tree" if self.is_tree else "diagram"
-        return f"<DecisionGraph: {kind}, {self.n_nodes} tests, {self.n_leaves} leaves, depth {self.depth}>"
+        size = f"{count_of(self.n_nodes, 'test')}, {count_of(self.n_leaves, 'leaf')}, depth {self.depth}"
+        return f"<DecisionGraph: {kind}, {size}>"

@@ -13,6 +13,7 @@ from treeform.data.encode import Encoder
 from treeform.data.table import as_pandas
 from treeform.data.unseen import Unseen
 from treeform.errors import DataError
+from treeform.plural import count_of
 
 
 def encoded_matrix(
@@ -50,7 +51,7 @@ def encoded_matrix(
         ) from None
     if matrix.ndim != 2 or matrix.shape[1] != len(columns):
         raise DataError(
-            f"the encoded matrix has shape {matrix.shape}, the model reads {len(columns)} features",
+            f"the encoded matrix has shape {matrix.shape}, the model reads {count_of(len(columns), 'feature')}",
             fix="pass (rows, features), for example data.X or graph.encode(X)",
         )
     if np.isnan(matrix).any():

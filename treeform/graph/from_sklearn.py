@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeform.errors import SpecError
+from treeform.plural import count_of
 
 if TYPE_CHECKING:
     from treeform.data.dataset import Dataset
@@ -96,6 +97,7 @@ def _check_columns(tree: Any, inner: Any, data: Dataset) -> None:
     ):
         raise SpecError(
             "the tree was fitted on other columns",
-            cause=f"it reads {inner.n_features} features, and the data have {len(names)}: {', '.join(names[:8])}",
+            cause=f"it reads {count_of(inner.n_features, 'feature')}, and the data have {len(names)}: "
+            + ", ".join(names[:8]),
             fix="fit it on data.X, or on a table of numbers without missing values",
         )

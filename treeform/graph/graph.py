@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from treeform.calls import clear_call
 from treeform.data.columns import Column
 from treeform.data.encode import Encoder
 from treeform.data.unseen import Unseen
@@ -31,6 +32,7 @@ from treeform.graph.forms import (
 )
 from treeform.graph.gaps import Arrays, accepting, checked_policy
 from treeform.graph.nodetest import NodeTest, node_tests
+from treeform.plural import count_of
 
 if TYPE_CHECKING:
     from treeform.data.dataset import Dataset
@@ -135,22 +137,19 @@ class FlatGraph:
         return cls._with_meaning({**arrays, "forms": forms, "values": values}, data)
 
     @classmethod
+    @clear_call
     def from_sklearn(cls, tree: Any, data: Dataset) -> Self:
-        """Make a graph from a fitted ``sklearn.tree.DecisionTreeClassifier`` or ``DecisionTreeRegressor``.
-
-        It decides every row of doubles as the tree does, which rounds values to single precision. Judge it with
-        requirements, or give it to ``Problem.solve`` as ``warm_start``.
+        """Make a graph that decides all rows of doubles as a tree of scikit-learn; for `judge`, or as ``warm_start``.
 
         Parameters
         ----------
-        tree : DecisionTreeClassifier or DecisionTreeRegressor
-            Fitted on ``data.X``, or on a table whose columns are these features.
+        tree : DecisionTreeClassifier or DecisionTreeRegressor, fitted on ``data.X``
         data : Dataset
 
         Raises
         ------
         SpecError
-            If it is no fitted tree, or was fitted on other columns or classes.
+            If it is no fitted tree, or one of other columns or classes.
         """
         return cls._with_meaning(from_sklearn.arrays_of(tree, data), data)
 
@@ -444,7 +443,7 @@ class FlatGraph:
             )
         if len(self.columns) != data.n_features or len(self.classes) != data.n_classes:
             raise DataError(
-                f"the model has {len(self.columns)} features and {len(self.classes)} classes, "
+                f"the model has {count_of(len(self.columns), 'feature')} and {count_of(len(self.classes), 'class')}, "
                 f"the data {data.n_features} and {data.n_classes}",
                 fix="use the data that the model was made for, encoded in the same way",
             )

@@ -20,6 +20,7 @@ from treeform.files import parse_json, read_text, write_text
 from treeform.graph.forms import LinearForm
 from treeform.graph.graph import FlatGraph
 from treeform.graph.labeljson import label_from_json, label_to_json
+from treeform.plural import count_of
 
 FORMAT = "treeform.graph"
 VERSION = 1
@@ -323,9 +324,7 @@ def _label_from_json(value: Any) -> Any:
 
 def _list(value: Any, what: str, least: int = 1) -> list[Any]:
     if not isinstance(value, list) or len(value) < least:
-        raise _malformed(
-            f"{what!r} has to be a list with at least {least} entr{'y' if least == 1 else 'ies'}"
-        )
+        raise _malformed(f"{what!r} has to be a list with at least {count_of(least, 'entry')}")
     return value
 
 

@@ -15,6 +15,7 @@ from treeform.graph.graph import FlatGraph
 from treeform.graph.layout import Layout, place_layers, place_tree
 from treeform.graph.rewrite import ordered
 from treeform.graph.rules import amount_text, branches, class_text, counts_known, question_text, support_text
+from treeform.plural import count_of
 
 # Okabe and Ito's palette for colour-blind readers, in an order whose first entries differ in print as well.
 PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#F0E442", "#666666")
@@ -131,7 +132,7 @@ class Picture:
                 tooltip = f"\n{support_text(graph, node)}"
             elif leaf:
                 wrong = total - graph.counts[node, graph.label[node]]
-                detail += f", {amount_text(wrong)} {'error' if wrong == 1 else 'errors'}"
+                detail += f", {count_of(amount_text(wrong), 'error')}"
             if not graph.is_regression:
                 tooltip = f"\n{support_text(graph, node)}\n" + "\n".join(
                     f"{label}: {amount_text(count)}"
@@ -184,7 +185,7 @@ class Picture:
         graph = self.graph
         width, height = _number(self.width), _number(self.height)
         kind = "Decision tree" if graph.is_tree else "Decision diagram"
-        tests, leaves = _plural(graph.n_nodes, "test"), _plural(graph.n_leaves, "leaf", "leaves")
+        tests, leaves = count_of(graph.n_nodes, "test"), count_of(graph.n_leaves, "leaf")
         parts = [
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" '
             f'height="{height}" role="img" font-family="{FONT}">',
@@ -384,10 +385,6 @@ def _mixed(colour: str, other: int, share: float) -> str:
 def _percent(share: float) -> str:
     text = f"{100 * share:.0f}"
     return "< 1 %" if 0 < share < 0.005 else f"{text} %"
-
-
-def _plural(count: int, one: str, many: str | None = None) -> str:
-    return f"{count} {one if count == 1 else many or one + 's'}"
 
 
 def _number(value: float) -> str:

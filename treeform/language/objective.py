@@ -1,8 +1,7 @@
 """Objectives: weighted sums of a few terms, with exact coefficients.
 
-``2 * Error() + Fraction(1, 2) * Nodes()`` is an :class:`Objective`. It has the two faces of a requirement:
-``evaluate`` gives the exact value of a finished model, ``build`` an expression with whole coefficients that
-is ``scale`` times that value, so that a solver's objective is an integer at every model.
+``2 * Error() + Fraction(1, 2) * Nodes()`` is an :class:`Objective`: ``evaluate`` gives the exact value of a model, and
+``build`` an expression with whole coefficients that is ``scale`` times that value, an integer at every model.
 """
 
 from __future__ import annotations
@@ -20,6 +19,7 @@ from treeform.errors import SpecError, did_you_mean
 from treeform.extensions import OBJECTIVES, extensions, find
 from treeform.language.numbers import as_fraction
 from treeform.language.objective_text import terms_in
+from treeform.language.subtraction import NotSubtracted
 from treeform.model import Expr, Model, constant
 from treeform.shape import Tree
 
@@ -33,7 +33,7 @@ LARGEST = 2**53
 """Solvers hold objectives in float64: whole numbers up to here are exact."""
 
 
-class _Arithmetic(ABC):
+class _Arithmetic(NotSubtracted, ABC):
     """``+`` and ``*`` shared by terms and sums of terms."""
 
     @property

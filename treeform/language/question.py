@@ -11,6 +11,7 @@ from treeform.data import Dataset
 from treeform.language.limits import Limits
 from treeform.language.objective import Objective
 from treeform.language.requirement import Requirement
+from treeform.plural import count_of
 from treeform.shape import Shape
 
 
@@ -47,9 +48,9 @@ class Question:
     def summary(self) -> str:
         """Data, shape, objective and requirements, a line for each of the latter."""
         d = self.data
-        target = f"{d.n_classes} classes" if d.quantity is None else "a quantity as target"
+        target = count_of(d.n_classes, "class") if d.quantity is None else "a quantity as target"
         lines = [
-            f"{d.n_samples} samples, {d.n_features} features, {target}, shape {self.shape}",
+            f"{count_of(d.n_samples, 'sample')}, {count_of(d.n_features, 'feature')}, {target}, shape {self.shape}",
             f"  minimize {self.objective}",
             *(f"  subject to {label}" for label in self.labels),
         ]

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeform.errors import SpecError
+from treeform.plural import count_of
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -54,7 +55,7 @@ class Shortfall:
     def __post_init__(self) -> None:
         if len(self.units) != len(self.totals.rows) or min(self.units, default=Fraction(1)) <= 0:
             raise SpecError(
-                f"{len(self.units)} units are given for {len(self.totals.rows)} rows",
+                f"{count_of(len(self.units), 'unit', 'are')} given for {count_of(len(self.totals.rows), 'row')}",
                 cause="a shortfall has one positive unit for each row",
                 fix="give as many units as rows",
             )

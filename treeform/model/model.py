@@ -20,6 +20,7 @@ from treeform.model.csr import Bools, Floats, Ints, Rows
 from treeform.model.expr import Expr, Relation, as_expr, common_owner
 from treeform.model.specs import CardinalitySpec, ClauseSpec, SignedClauses
 from treeform.model.stopping import look_up
+from treeform.plural import count_of
 from treeform.steps import report_step
 
 
@@ -258,7 +259,7 @@ class Model:
         if point.shape != (self.n_cols,):
             raise ModelError(
                 f"a point of shape {point.shape} cannot be checked",
-                cause=f"the model has {self.n_cols} columns",
+                cause=f"the model has {count_of(self.n_cols, 'column')}",
                 fix="pass one value for each column",
             )
         point[self.is_integer] = np.rint(point[self.is_integer])
@@ -277,4 +278,5 @@ class Model:
 
     def __repr__(self) -> str:
         rows = sum(b.n_rows for b in self.blocks)
-        return f"Model({self.name!r}, {self.n_cols} columns, {rows} rows in {len(self.blocks)} blocks)"
+        size = f"{count_of(self.n_cols, 'column')}, {count_of(rows, 'row')} in {count_of(len(self.blocks), 'block')}"
+        return f"Model({self.name!r}, {size})"

@@ -11,6 +11,7 @@ from treeform.language.costs import ClassCost, Cost
 from treeform.language.numbers import as_fraction
 from treeform.language.objective_text import settings_in
 from treeform.objectives.settings import only
+from treeform.plural import count_of
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -72,7 +73,8 @@ class AbstainCost(ClassCost):
         if self.cost is None or len(self.cost.matrix) == data.n_classes - 1:
             return super().refusal(data, shape)
         return SpecError(
-            f"the cost matrix has {len(self.cost.matrix)} rows and the data have {data.n_classes - 1} classes",
+            f"the cost matrix has {count_of(len(self.cost.matrix), 'row')} and the data have "
+            + count_of(data.n_classes - 1, "class"),
             cause=f"the classes are {', '.join(map(str, data.classes[:-1]))}",
             fix="give one row and one column per class, in that order; abstaining has the price",
         )

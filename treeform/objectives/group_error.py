@@ -19,7 +19,7 @@ from treeform.language.objective_text import quoted, settings_in
 from treeform.language.requirement import Requirement
 from treeform.language.totals import TotalRow, Totals
 from treeform.objectives.settings import only
-from treeform.requirements.groups import Groups
+from treeform.requirements.groups import Groups, by_name
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -61,6 +61,7 @@ class OfGroups(Term):
                 cause="neither the objective nor the problem names a sensitive attribute",
                 fix=f"write {type(self).__name__}(groups='sex'), or pass sensitive_features=...",
             )
+        groups = by_name(groups, data)
         groups_found = Groups.of(groups, data)
         bound = copy.copy(self)
         bound.groups = groups if isinstance(groups, str) else groups_found

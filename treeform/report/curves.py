@@ -9,6 +9,7 @@ from typing import Any
 
 from treeform.language.bounded import Bounded
 from treeform.language.question import Question
+from treeform.plural import count_of
 from treeform.solve import SolveOptions, SolveResult, Status, schedule
 from treeform.solve.budget import Budget, interruptible
 from treeform.solve.choice import choose
@@ -117,7 +118,7 @@ def _sentence(frontier: Frontier, asked: Fraction | None) -> str:
         "every point is proved" if all(p.proved for p in frontier.points) else "hollow points are not proved"
     )
     ended = "" if frontier.complete else "; the time ended the curve before tighter bounds were tried"
-    return f"The best objective: {'; '.join(sentences)}. {len(frontier.points)} points, {proved}{ended}."
+    return f"The best objective: {'; '.join(sentences)}. {count_of(len(frontier.points), 'point')}, {proved}{ended}."
 
 
 def _text(value: Fraction | int) -> str:

@@ -21,6 +21,7 @@ from treeform.report.model_facts import HeldOut, accuracy, of_graph
 from treeform.report.plot import trace_svg
 from treeform.report.proxies import Proxy
 from treeform.report.residuals import ResidualTable
+from treeform.shape import Tree
 from treeform.solve import Limit, SolveResult, Status
 from treeform.solve.result import relative_gap
 from treeform.solve.simple_bounds import floor_bound
@@ -244,7 +245,8 @@ def _facts(
     held_out: HeldOut | None,
 ) -> Facts:
     data = question.data
-    what = "decision tree" if question.shape.to_json()["type"] == "tree" else "decision diagram"
+    is_tree = isinstance(question.shape, Tree) and (graph is None or graph.is_tree)
+    what = "decision tree" if is_tree else "decision diagram"
     digests = [("data", data.digest)]
     if certificate is not None:
         digests.append(("certificate", str(certificate["digest"])))

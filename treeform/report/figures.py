@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from treeform.plural import count_of
 from treeform.shape import Shape, Tree
 from treeform.solve.result import Number
 
@@ -15,9 +16,7 @@ if TYPE_CHECKING:
 
 def size_text(graph: DecisionGraph) -> str:
     """``5 tests, 6 leaves, depth 3``."""
-    tests = "1 test" if graph.n_nodes == 1 else f"{graph.n_nodes} tests"
-    leaves = "1 leaf" if graph.n_leaves == 1 else f"{graph.n_leaves} leaves"
-    return f"{tests}, {leaves}, depth {graph.depth}"
+    return f"{count_of(graph.n_nodes, 'test')}, {count_of(graph.n_leaves, 'leaf')}, depth {graph.depth}"
 
 
 def shape_text(shape: Shape) -> str:

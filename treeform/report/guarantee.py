@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from treeform.language.question import Question
+from treeform.plural import count_of
 from treeform.report.claims import ClaimFact
 from treeform.report.figures import shape_text, value_text
 from treeform.report.judged import RequirementFact, sentence
@@ -104,10 +105,10 @@ def _sentence_of(claim: ClaimFact, question: Question) -> str:
     if claim.kind == "infeasible":
         return sentence(f"{models} exists")
     if claim.kind == "upper":
-        worth = f"{claim.value} errors" if objective == "error" else f"the objective {claim.value}"
+        worth = count_of(claim.value, "error") if objective == "error" else f"the objective {claim.value}"
         return f"A model with {worth} exists"
     if objective == "error":
-        return sentence(f"{models} has fewer than {claim.value} errors")
+        return sentence(f"{models} has fewer than {count_of(claim.value, 'error')}")
     return sentence(f"{models} has an objective{f' ({objective})' if objective else ''} below {claim.value}")
 
 

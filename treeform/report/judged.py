@@ -75,7 +75,8 @@ def requirement_facts(
     """Each requirement judged on the rows of the question, and on held-out ones."""
     judgements = []
     for label, requirement in zip(question.labels, question.requirements, strict=True):
-        words = sentence(requirement.in_words())
+        words = requirement.in_words()
+        words = words if words == str(requirement) else sentence(words)  # a name of one's own stays as it is
         later = "" if held_out is None else _judged(requirement, graph, held_out)
         try:
             violation = requirement.violation(graph, question.data)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from treeform.errors import SpecError
 from treeform.language.bounded import Bounded, Value
 from treeform.language.numbers import as_fraction
+from treeform.plural import count_of
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -125,7 +126,7 @@ class Amount:
         """``20 rows``, ``5 % of the rows``; by weight where rows have weights."""
         if self.fraction is not None:
             return f"{percent_text(self.fraction)} of the rows"
-        return "1 row" if self.count == 1 else f"{self.count} rows"
+        return count_of(self.count, "row")
 
 
 def whole_bound(bound: Value) -> int:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from treeform.errors import SpecError
 from treeform.language.requirement import Requirement
-from treeform.requirements.groups import Groups, groups_from_json, groups_text
+from treeform.requirements.groups import Groups, by_name, groups_from_json, groups_text
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -37,6 +37,7 @@ class ByGroups(Requirement):
                 cause="neither the requirement nor the problem names a sensitive attribute",
                 fix=f"write {type(self).__name__}(groups='sex', {self.example}), or pass sensitive_features=...",
             )
+        groups = by_name(groups, data)
         resolved = Groups.of(groups, data)
         return (groups if isinstance(groups, str) else resolved), resolved
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeform.errors import SpecError
-from treeform.requirements.groups import Groups, groups_from_json, groups_text, groups_to_json
+from treeform.requirements.groups import Groups, by_name, groups_from_json, groups_text, groups_to_json
 from treeform.requirements.rates import GroupRate, RateParity, decimal_or_plain
 
 if TYPE_CHECKING:
@@ -40,8 +40,9 @@ class StatisticalParity(RateParity):
 
     Parameters
     ----------
-    groups : str, array, Series, DataFrame or None
-        The name of a column, or one entry per row of the table as passed; the columns of a frame are crossed.
+    groups : str, list of str, array, Series, DataFrame or None
+        The name of a column, or one entry per row of the table as passed. Several columns are crossed:
+        ``["sex", "age"]``, ``"sex & age"``, or a frame.
         None: the ``sensitive_features`` given to the problem or to an estimator's ``fit``.
     ratio : float, str or Fraction, optional
         Within (0, 1]; taken as the decimal that it is written as.
@@ -267,8 +268,9 @@ class ConditionalParity(RateParity):
         self.given = given
 
     def bind(self, data: Dataset, **context: Any) -> ConditionalParity:
-        resolved = Groups.of(self.given, data)
-        kept = self.given if isinstance(self.given, str) else resolved
+        given = by_name(self.given, data)
+        resolved = Groups.of(given, data)
+        kept = given if isinstance(given, str) else resolved
         bound: ConditionalParity = super(ConditionalParity, self._copy(given=kept)).bind(data, **context)
         return bound
 

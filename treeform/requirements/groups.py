@@ -11,11 +11,14 @@ import pandas as pd
 
 from treeform.data.rows import row_text, rows_note
 from treeform.errors import CertificateError, DataError, SpecError
+from treeform.plural import count_of
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
 
 MAX_GROUPS = 50
+CROSSED = " & "
+"""Between the names of columns that are crossed: ``"sex & age"``."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +41,7 @@ class Groups:
 
     @classmethod
     def of(cls, values: Any, data: Dataset) -> Groups:
-        """Groups from a column's name, an array, a Series, or a frame whose columns are crossed.
+        """Groups from a column's name, names of columns that are crossed, an array, a Series, or a frame of columns.
 
         Raises
         ------
@@ -48,8 +51,9 @@ class Groups:
         """
         if isinstance(values, Groups):
             return values._fitted(data)
+        values = by_name(values, data)
         name = values if isinstance(values, str) else None
-        raw = data.column(name) if name is not None else _kept_rows(values, data)
+        raw = _of_columns(name, data) if name is not None else _kept_rows(values, data)
         name = name if name is not None else _name_of(values)
         if raw.ndim == 2 and raw.shape[1] == 1:
             raw = raw[:, 0]
@@ -62,7 +66,7 @@ class Groups:
                 fix="fill the missing values (for example with 'unknown'), or drop those rows",
             )
         if raw.ndim == 2:
-            raw = np.array([" & ".join(map(str, row)) for row in raw], dtype=object)
+            raw = np.array([CROSSED.join(map(str, row)) for row in raw], dtype=object)
         try:
             codes, uniques = pd.factorize(pd.Series(list(raw)), sort=False)
         except TypeError:
@@ -81,7 +85,8 @@ class Groups:
     def _fitted(self, data: Dataset) -> Groups:
         if len(self.codes) != data.n_samples:
             raise DataError(
-                f"the groups{_called(self.name)} have {len(self.codes)} entries for {data.n_samples} samples",
+                f"the groups{_called(self.name)} have {count_of(len(self.codes), 'entry')} for "
+                + count_of(data.n_samples, "sample"),
                 cause="groups were bound to other data",
                 fix="give the groups again, or name a column",
             )
@@ -158,13 +163,34 @@ def class_code(label: Any, data: Dataset, called: str = "favourable") -> int:
     )
 
 
+def by_name(values: Any, data: Dataset) -> Any:
+    """Columns that are crossed as one text, ``"sex & age"``; a column's name and anything else as they are."""
+    known = data.table.names
+    if isinstance(values, str):
+        parts = [part.strip() for part in values.split(CROSSED.strip())]
+        crossed = values not in known and any(part in known for part in parts)
+        return CROSSED.join(parts) if crossed else values
+    if not isinstance(values, list | tuple) or not values or len(values) == data.table.n_rows:
+        return values
+    named = all(isinstance(value, str) for value in values) and any(value in known for value in values)
+    return CROSSED.join(values) if named else values
+
+
+def _of_columns(name: str, data: Dataset) -> np.ndarray:
+    """A column, or a matrix of those that the name of `by_name` crosses."""
+    parts = [name] if name in data.table.names else name.split(CROSSED)
+    if not any(part in data.table.names for part in parts):
+        return data.column(name)
+    return np.column_stack([np.asarray(data.column(part), dtype=object) for part in parts])
+
+
 def _kept_rows(values: Any, data: Dataset) -> np.ndarray:
     """One entry per row that the user passed, cut down to the rows that count."""
     raw = np.asarray(values, dtype=object)
     rows = data.table.n_rows
     if raw.ndim not in (1, 2) or len(raw) != rows:
         raise DataError(
-            f"the groups have shape {raw.shape} for {rows} rows",
+            f"the groups have shape {raw.shape} for {count_of(rows, 'row')}",
             cause="there is one group per row of the table as passed, rows of weight 0 included",
             fix="pass an array with one entry per row, or the name of a column",
         )
@@ -174,7 +200,7 @@ def _kept_rows(values: Any, data: Dataset) -> np.ndarray:
 def _name_of(values: Any) -> str | None:
     name = getattr(values, "name", None)
     if name is None and isinstance(values, pd.DataFrame):
-        return " & ".join(map(str, values.columns))
+        return CROSSED.join(map(str, values.columns))
     return None if name is None else str(name)
 
 

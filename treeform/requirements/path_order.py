@@ -10,6 +10,7 @@ import numpy as np
 from treeform.errors import SpecError
 from treeform.language.paths import Bools, ColumnRule, PathRule, PathTests
 from treeform.language.requirement import Requirement
+from treeform.plural import count_of
 from treeform.requirements.columns import (
     check_columns,
     column_groups,
@@ -92,7 +93,7 @@ class MaxTestsPerPath(AtMost):
         return f'{self.name}:"{columns}",k={self.k}'
 
     def in_words(self) -> str:
-        return f"a path has at most {self.k} test{'' if self.k == 1 else 's'} of {' and '.join(self.columns)} together"
+        return f"a path has at most {count_of(self.k, 'test')} of {' and '.join(self.columns)} together"
 
 
 class OncePerPath(Requirement):

@@ -14,6 +14,7 @@ from treeform.errors import Infeasible, SpecError
 from treeform.language.limits import Limits
 from treeform.language.requirement import Requirement
 from treeform.language.shortfall import Shortfall, in_weight
+from treeform.plural import count_of
 from treeform.requirements.amount import OfAmount
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ class MaxErrors(OfAmount, Requirement):
             raise Infeasible(
                 f"{self} is infeasible",
                 cause=f"{contradictions_text(contradictory_rows(data))}, which makes at least "
-                f"{floor * data.weight_unit} errors unavoidable",
+                f"{count_of(floor * data.weight_unit, 'error')} unavoidable",
                 fix=f"allow at least {floor * data.weight_unit}, or minimise tf.Error() at a given depth",
             )
         return self
@@ -113,7 +114,7 @@ class MustClassifyRight(Requirement):
         if outside:
             raise SpecError(
                 f"there is no row {outside[0]}",
-                cause=f"the table has {data.table.n_rows} rows, counted from 0",
+                cause=f"the table has {count_of(data.table.n_rows, 'row')}, counted from 0",
                 fix="name rows of this table",
             )
         return self

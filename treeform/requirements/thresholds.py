@@ -11,6 +11,7 @@ import numpy as np
 
 from treeform.errors import SpecError
 from treeform.model import concatenate, constant
+from treeform.plural import count_of
 from treeform.requirements.columns import check_columns, distinct_rows, features_of
 from treeform.requirements.counted import AtMost, whole_count
 from treeform.shape import UNIVARIATE
@@ -152,4 +153,4 @@ class MaxThresholds(AtMost):
         return f"{self.name}:{self.column},k={self.k}"
 
     def in_words(self) -> str:
-        return f"tests compare {self.column} with at most {self.k} threshold{'' if self.k == 1 else 's'}"
+        return f"tests compare {self.column} with at most {count_of(self.k, 'threshold')}"

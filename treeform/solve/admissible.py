@@ -14,6 +14,7 @@ import numpy as np
 from treeform.data import Dataset
 from treeform.graph import DecisionGraph
 from treeform.graph.routing import sides_taken
+from treeform.plural import count_of
 from treeform.shape import MARGIN, UNIVARIATE, Shape, Tree
 
 _ENOUGH = 0.97
@@ -87,7 +88,7 @@ def _outside_layers(graph: DecisionGraph, widths: tuple[int, ...]) -> Iterator[s
     sizes = np.bincount(list(layer.values()), minlength=len(widths)).tolist()
     for index, (size, width) in enumerate(zip_longest(sizes, widths, fillvalue=0)):
         if size > width:
-            yield f"layer {index} has {size} tests and the skeleton allows {width}"
+            yield f"layer {index} has {count_of(size, 'test')} and the skeleton allows {width}"
     for test in graph.tests():
         left, right = int(graph.left[test.node]), int(graph.right[test.node])
         same_class = graph.feature[left] < 0 and graph.label[left] == graph.label[right]

@@ -235,28 +235,38 @@ def _refuse_formulation(engine: Engine, model: Formulation | None) -> None:
         )
 
 
+_NO_ENGINE = (None, False, "none", "auto")
+
+
 def _start(warm_start: Any) -> DecisionGraph | None:
-    return warm_start if isinstance(warm_start, DecisionGraph) else None
+    """The model to start from, if one is given; anything that gives no start is refused, also where none is needed."""
+    if isinstance(warm_start, DecisionGraph):
+        return warm_start
+    if warm_start not in _NO_ENGINE:
+        _start_engine(warm_start)
+    return None
 
 
-def _warm_engine(question: Question, warm_start: Any, notes: list[str], depth: bool) -> Engine | None:
-    """The engine for bound and warm start: the one named, otherwise the usual one for shape and objective."""
-    if warm_start is None or warm_start is False or isinstance(warm_start, DecisionGraph):
-        return None
-    if isinstance(warm_start, str) and warm_start == "none":
-        return None
-    if isinstance(warm_start, str) and warm_start == "auto" and question.shape.splits != UNIVARIATE:
-        return None  # native engines search tests of one feature
-    if isinstance(warm_start, str) and warm_start == "auto":
-        few = depth and isinstance(question.shape, Tree) and question.data.n_tests <= FEW_TESTS
-        engine: Backend | Engine = DL85() if few else _usual_engine(question)
-        notes.append(f"warm start and bound: {engine.name}")
-    else:
-        engine = find_solver(warm_start)
+def _start_engine(warm_start: Any) -> Engine:
+    engine = find_solver(warm_start)
     if not isinstance(engine, Engine):
         raise SpecError(
             f"{warm_start!r} gives no warm start",
             cause="warm starts come from native engines or from a model in hand",
             fix="use warm_start=tf.ConTree(), warm_start='none', or a DecisionGraph",
         )
+    return engine
+
+
+def _warm_engine(question: Question, warm_start: Any, notes: list[str], depth: bool) -> Engine | None:
+    """The engine for bound and warm start: the one named, otherwise the usual one for shape and objective."""
+    if isinstance(warm_start, DecisionGraph):
+        return None
+    if warm_start not in _NO_ENGINE:
+        return _start_engine(warm_start)
+    if warm_start != "auto" or question.shape.splits != UNIVARIATE:
+        return None  # native engines search tests of one feature
+    few = depth and isinstance(question.shape, Tree) and question.data.n_tests <= FEW_TESTS
+    engine: Engine = DL85() if few else _usual_engine(question)
+    notes.append(f"warm start and bound: {engine.name}")
     return engine

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from treeform.distribute import Distribution
@@ -29,6 +31,7 @@ from treeform.solve.relaxation import relax
 from treeform.solve.remarks import remarks
 from treeform.solve.result import Limit, SolveResult, Status, as_number, why_stopped
 from treeform.solve.search import CompiledSearch
+from treeform.solve.search_over_tests import its_share, search_over_tests
 from treeform.solve.simple_bounds import PROVER, PROVER_OF_CLASSES, classes_bound, floor_bound, out_of_reach
 from treeform.solve.totals_engine import totals_engine
 from treeform.solve.unrolled_trees import bound_by_trees
@@ -42,7 +45,7 @@ def solve(question: Question, options: SolveOptions = USUAL) -> SolveResult:
     budget = Budget(options.time_limit)
     ledger = Ledger(question, budget, options.on_progress)
     with interruptible(budget), observe_steps(ledger.on_step):
-        limit = _work(question, plan, ledger, budget, options.proofs)
+        limit = _work(question, plan, ledger, budget, options)
     if options.proofs is not None:
         _tidy(options.proofs, plan, ledger)
     return _result(question, plan, ledger, limit)
@@ -59,8 +62,9 @@ def _tidy(files: ProofWriter, plan: Plan, ledger: Ledger) -> None:
 
 
 def _work(
-    question: Question, plan: Plan, ledger: Ledger, budget: Budget, files: ProofWriter | None
+    question: Question, plan: Plan, ledger: Ledger, budget: Budget, options: SolveOptions
 ) -> Limit | None:
+    files = options.proofs
     ledger.set_phase("quick bounds")
     if not isinstance(plan.engine, RegressionSearch):  # which begins with a model within milliseconds
         constants(question, ledger)
@@ -70,6 +74,14 @@ def _work(
         ledger.notes.append(note)
     if plan.start is not None:
         ledger.submit(plan.start, "the given warm start")
+    for bound in options.bounds:
+        whole = bound.value * question.scale
+        ledger.prove_lower(
+            math.ceil(whole) if question.objective.is_sum and not question.objective.is_regression else whole,
+            bound.by,
+        )
+    if ledger.closed:
+        return None
     if plan.in_parts:
         return _in_parts(question, plan, ledger, budget)
     if plan.engine is not None:
@@ -130,6 +142,7 @@ def _search(
     _first_models(question, plan, ledger, budget)
     if plan.warm_engine is not None:
         _warm_up(question, plan, ledger, budget)
+        _over_tests(question, plan, ledger, budget)
         _neighbourhoods(question, plan.warm_engine, ledger, budget)
     if not ledger.stop():
         _smaller_shapes(question, plan, ledger, budget)
@@ -182,12 +195,22 @@ def _smaller_shapes(question: Question, plan: Plan, ledger: Ledger, budget: Budg
         _first_models(smaller, plan, claims, part)
         if plan.warm_engine is not None:
             _warm_up(smaller, plan, claims, part)
+            _over_tests(smaller, plan, claims, part)
         _by_solver(smaller, plan, claims, part, None)
         if claims.graph is not None:
             best = claims.graph
             ledger.submit(best, f"the best model of {shape}")
         if ledger.stop():
             return
+
+
+def _over_tests(question: Question, plan: Plan, ledger: Ledger, budget: Budget) -> None:
+    """Models, and often the proof, from a native search that was not chosen for the size of the table."""
+    engine = None if ledger.stop() else search_over_tests(question)
+    relaxation = None if engine is None else relax(question, engine)
+    if engine is not None and relaxation is not None and type(engine) is not type(plan.warm_engine):
+        ledger.set_phase(f"search over tests: {engine.name}")
+        run_engine(engine, relaxation, ledger, its_share(question).of(budget))
 
 
 def _why(ledger: Ledger) -> str:

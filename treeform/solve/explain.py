@@ -7,6 +7,7 @@ from typing import Any
 
 from treeform.bridges import route
 from treeform.language.question import Question
+from treeform.plural import count_of
 from treeform.solve.choice import Plan
 from treeform.solve.in_parts import first_part
 
@@ -53,7 +54,7 @@ def explain_plan(question: Question, plan: Plan) -> Explanation:
     model = compiled.model
     rows = route(plan.backend.capabilities).explain(model)
     head = (
-        f"{plan.formulation.name} on {plan.backend.name}: {model.n_cols} columns in "
-        f"{len(model.variables)} families, {len(model.blocks)} blocks of rows"
+        f"{plan.formulation.name} on {plan.backend.name}: {count_of(model.n_cols, 'column')} in "
+        f"{len(model.variables)} families, {count_of(len(model.blocks), 'block')} of rows"
     )
     return Explanation(head, tuple(tuple(row) for row in rows), plan.notes)

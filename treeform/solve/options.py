@@ -4,12 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 from treeform.distribute import HERE, Distribution
 from treeform.errors import SpecError
 from treeform.solve.proof_writer import ProofWriter
 from treeform.solve.result import Progress
+
+
+@dataclass(frozen=True)
+class KnownBound:
+    """A lower bound that was proved elsewhere; it becomes a claim, which a check of the certificate proves again.
+
+    Attributes
+    ----------
+    value : Fraction
+        In units of the objective.
+    by : str
+        Who proved it.
+    """
+
+    value: Fraction
+    by: str
 
 
 @dataclass(frozen=True)
@@ -31,6 +48,8 @@ class SolveOptions:
         Whether a solver runs in a process of its own; see `treeform.Isolated`.
     distribution : Distribution
         Who does the work of a native engine, and where its parts are kept.
+    bounds : tuple of KnownBound
+        What is known before.
 
     Raises
     ------
@@ -46,6 +65,7 @@ class SolveOptions:
     proofs: ProofWriter | None = None
     isolate: bool = False
     distribution: Distribution = HERE
+    bounds: tuple[KnownBound, ...] = ()
 
     def __post_init__(self) -> None:
         if self.on_progress is not None and not callable(self.on_progress):

@@ -18,6 +18,7 @@ from treeform.graph import DecisionGraph
 from treeform.language.objective import Objective
 from treeform.language.question import Question
 from treeform.language.requirement import Requirement
+from treeform.solve import schedule
 from treeform.solve.budget import Budget
 from treeform.solve.engines import recheck_of
 from treeform.solve.leaf_values.run import ValueRun, value_part
@@ -73,16 +74,17 @@ def run_regression(
             judged[id(graph)] = graph, ledger.submit(graph, engine.name)
         ledger.prove_lower(_scaled(question, part, lower), engine.name, part.dropped)
 
+    values = _values(question, engine, ledger, budget)
+    own = budget if values is None else schedule.WITHOUT_VALUES.of(budget)
     run = EngineRun(
-        time_limit=budget.remaining,
-        stop=lambda: budget.stop() or ledger.closed,
+        time_limit=own.remaining,
+        stop=lambda: own.stop() or ledger.closed,
         on_incumbent=on_incumbent,
     )
     ledger.runners.append(engine.name)
     outcome = engine.run(question.data, part.task, run)
     recheck = recheck_of(engine)
     lower: int | Fraction = _scaled(question, part, outcome.lower)
-    values = _values(question, engine, ledger, budget)
     if outcome.graph is not None:
         # Judged alone: a better model from elsewhere would contradict the claim, and must not be taken for it.
         _, verified = judged.get(id(outcome.graph)) or (None, ledger.submit(outcome.graph, engine.name))
@@ -105,7 +107,7 @@ def run_regression(
 def _values(question: Question, engine: RegressionSearch, ledger: Ledger, budget: Budget) -> ValueRun | None:
     """What is done about requirements on values, where there are any."""
     found = value_part(question)
-    return None if found is None else ValueRun(question, *found, engine.name, ledger, budget)
+    return None if found is None else ValueRun(question, *found, engine, ledger, budget)
 
 
 def _scaled(question: Question, part: RegressionPart, lower: int) -> Fraction:

@@ -11,7 +11,7 @@ import numpy as np
 from treeform.graph import DecisionGraph
 from treeform.language.question import Question
 from treeform.language.requirement import Requirement
-from treeform.requirements.groups import Groups
+from treeform.requirements.groups import CROSSED, Groups
 
 
 def remarks(question: Question, graph: DecisionGraph) -> list[str]:
@@ -56,9 +56,8 @@ def _sensitive_tests(question: Question, graph: DecisionGraph) -> Iterator[str]:
 
 def _columns(groups: Any) -> list[str]:
     """The columns that groups are made of, as far as they have names."""
-    if isinstance(groups, Groups):
-        return (groups.name or "").split(" & ") if groups.name else []
-    return [groups] if isinstance(groups, str) else []
+    name = groups.name if isinstance(groups, Groups) else groups
+    return list(dict.fromkeys([name, *name.split(CROSSED)])) if isinstance(name, str) else []
 
 
 def _missed_without(requirement: Requirement, question: Question, graph: DecisionGraph, node: int) -> bool:

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Self
 
 from treeform.notebook import table_html, text_html
+from treeform.plural import count_of
 from treeform.steps import Step
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ class Progress:
     @property
     def doing(self) -> str:
         """The phase, and how far it and the whole have come."""
-        parts = "" if self.parts is None else f" ({self.parts[0]} of {self.parts[1]} parts done)"
+        parts = "" if self.parts is None else f" ({self.parts[0]} of {count_of(self.parts[1], 'part')} done)"
         return f"{self.phase}{parts}" + ("" if self.step is None else f", {self.step}")
 
 
@@ -240,10 +241,10 @@ class SolveResult:
         if self.graph is None:
             return f"{self.status}" + (f" (stopped: {self.limit})" if self.limit else "")
         stopped = f", stopped: {self.limit}" if self.limit else ""
-        errors = "" if self.errors is None else f"{self.errors} errors, "
+        errors = "" if self.errors is None else f"{count_of(self.errors, 'error')}, "
         return (
             f"{self.status}: objective {_show(self.objective)}, bound {_show(self.bound)}, "
-            f"{errors}{self.graph.n_nodes} tests, {self.seconds:.2f} s{stopped}"
+            f"{errors}{count_of(self.graph.n_nodes, 'test')}, {self.seconds:.2f} s{stopped}"
         )
 
 

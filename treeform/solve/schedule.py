@@ -52,6 +52,9 @@ FIRST_MODELS = Share(0.1, unlimited=5.0)
 WARM_START = Share(0.3, unlimited=60.0)
 """A native engine before the solver: its bound and models often complete the run; if not, the solver needs the rest."""
 
+WITHOUT_VALUES = Share(0.4)
+"""Regression without what is required of values: its trees get other values then, and its bound is the weakest one."""
+
 NEIGHBOURHOODS = Share(0.1, most=10.0, unlimited=10.0)
 """Better models than those of an engine that does not honour all requirements: most are found in the first second."""
 
@@ -63,6 +66,13 @@ BEFORE_TREES = Share(0.1, most=1.0, unlimited=1.0)
 
 UNROLLED_TREES = Share(0.15, most=5.0, unlimited=5.0)
 """The best tree of the depth of a diagram, as its bound: where it is found, mostly within a second."""
+
+SEARCH_OVER_TESTS = Share(0.3, unlimited=30.0)
+"""A native search that honours all of the problem, on a table of more tests than it is meant for: its models are better
+than the solver's there, and it seldom proves them."""
+
+COUNTED_PAIRS = Share(0.45, unlimited=300.0)
+"""The same search of two layers, which counts pairs of tests once: it mostly ends, where the solver would not."""
 
 SMALLER_SHAPE = Share(0.3)
 """The same question on a shape of fewer layers, requirements and all, for each number of layers in turn: its best model

@@ -10,6 +10,7 @@ import numpy as np
 from treeform.language.costs import SampleCost
 from treeform.language.objective import Error, Nodes
 from treeform.language.question import Question
+from treeform.plural import count_of
 
 PROVER = "identical rows"
 PROVER_OF_CLASSES = "few terminals"
@@ -78,7 +79,7 @@ def out_of_reach(question: Question) -> str | None:
     ends, classes = most_tests(question) + 1, int((question.data.class_weights > 0).sum())
     if ends >= classes:
         return None
-    return f"{ends - 1} tests lead to at most {ends} of the {classes} classes: the others are always errors"
+    return f"{count_of(ends - 1, 'test', 'lead')} to at most {ends} of {classes} classes: the others are always errors"
 
 
 def ceiling(question: Question) -> int | Fraction:

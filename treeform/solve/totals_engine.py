@@ -68,8 +68,8 @@ def why_not(question: Question) -> list[str]:
     ):
         return []
     return [
-        f"{TotalsSearch.name} honours all of the problem, but was not chosen: the table has "
-        f"{question.data.n_tests} tests, more than {FEW_FOR_TOTALS}; name it with solver=tf.TotalsSearch() all the same"
+        f"{TotalsSearch.name} honours all of the problem, but has only a part of the time: the table has "
+        f"{question.data.n_tests} tests, more than {FEW_FOR_TOTALS}; solver=tf.TotalsSearch() gives it all"
     ]
 
 

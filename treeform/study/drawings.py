@@ -40,7 +40,7 @@ class Mean:
     label : str
         Its settings as text.
     error, tests : float
-        Means over the folds.
+        Means over the folds; an error is in percent, a loss in units of the target.
     spread : float
         The standard error of the mean error; 0 where it is not known.
     proved : bool
@@ -107,7 +107,7 @@ def _cell(x: float, y: float, cell: Mean | None, limits: tuple[float, float]) ->
     what = f"{cell.label}: {_described(cell)}"
     return (
         f'<g class="{kind}"><rect {at} fill="rgb({red},{green},{blue})"/><title>{escape(what)}</title>'
-        f"{_text(x + CELL / 2 - 2, y + 20, f'{100 * cell.error:.2f}' + ('' if cell.proved else '*'))}</g>"
+        f"{_text(x + CELL / 2 - 2, y + 20, f'{cell.error:.2f}' + ('' if cell.proved else '*'))}</g>"
     )
 
 
@@ -171,10 +171,8 @@ def _steps(front: Sequence[Mean], x: Axis, y: Axis) -> str:
 
 
 def _described(mean: Mean) -> str:
-    spread = f" ± {100 * mean.spread:.2f}" if mean.spread else ""
-    return f"error {100 * mean.error:.2f}{spread} %, {mean.tests:.3g} tests" + (
-        "" if mean.proved else ", not all proved"
-    )
+    spread = f" ± {mean.spread:.2f}" if mean.spread else ""
+    return f"{mean.error:.2f}{spread}, {mean.tests:.3g} tests" + ("" if mean.proved else ", not all proved")
 
 
 def _text(x: float, y: float, text: str, anchor: str = "middle") -> str:

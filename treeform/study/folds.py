@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeform.errors import SpecError
+from treeform.plural import count_of
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,32 @@ class Fold:
     test: NDArray[np.int64] | None = None
 
 
-def folds_of(cv: Any, seeds: Sequence[int], y: NDArray[Any], stratified: bool = True) -> list[Fold]:
+def some_rows(fold: Fold, count: int, n_samples: int) -> Fold:
+    """The fold with so many of its rows to learn from, drawn with its seed; fewer are among those that more are.
+
+    Without rows held out, the others are.
+
+    Raises
+    ------
+    SpecError
+        If there are not so many.
+    """
+    rows = np.arange(n_samples) if fold.train is None else fold.train
+    if not isinstance(count, int) or isinstance(count, bool) or not 1 <= count <= len(rows):
+        raise SpecError(
+            f"rows={count!r} cannot be learnt from",
+            cause=f"there are {len(rows)} rows to draw from",
+            fix="give whole numbers from 1 to that",
+        )
+    drawn = np.random.default_rng(fold.seed or 0).permutation(rows)
+    others = np.sort(drawn[count:]) if count < len(rows) else None
+    test = others if fold.test is None else fold.test
+    return Fold(fold.seed, fold.number, np.sort(drawn[:count]), test)
+
+
+def folds_of(
+    cv: Any, seeds: Sequence[int], y: NDArray[Any], stratified: bool = True, drawn_anyway: bool = False
+) -> list[Fold]:
     """The folds of a study.
 
     Parameters
@@ -44,6 +70,8 @@ def folds_of(cv: Any, seeds: Sequence[int], y: NDArray[Any], stratified: bool = 
         Labels, or values.
     stratified : bool
         Whether each fold has its share of every label.
+    drawn_anyway : bool
+        Without folds, whether there is one for each seed nevertheless.
 
     Raises
     ------
@@ -51,7 +79,7 @@ def folds_of(cv: Any, seeds: Sequence[int], y: NDArray[Any], stratified: bool = 
         If ``cv`` is none of these, or no fold can be drawn.
     """
     if cv is None:
-        return [Fold()]
+        return [Fold(seed) for seed in seeds] if drawn_anyway else [Fold()]
     from sklearn.model_selection import KFold, StratifiedKFold
 
     kind = StratifiedKFold if stratified else KFold
@@ -77,7 +105,7 @@ def folds_of(cv: Any, seeds: Sequence[int], y: NDArray[Any], stratified: bool = 
         ]
     except ValueError as error:
         raise SpecError(
-            f"cv={cv!r} does not fit these {len(y)} rows",
+            f"cv={cv!r} does not fit these {count_of(len(y), 'row')}",
             cause=str(error).splitlines()[0],
             fix="use fewer folds",
         ) from error

@@ -26,8 +26,14 @@ def combinations(
     SpecError
         If a setting has no values, or there are too many combinations.
     """
+    parts = [grid] if isinstance(grid, Mapping) else grid
+    if not isinstance(parts, Iterable) or isinstance(parts, str):
+        raise _no_grid(grid)
+    parts = list(parts)
+    if not all(isinstance(part, Mapping) for part in parts):
+        raise _no_grid(grid)
     out: list[dict[str, Any]] = []
-    for part in [grid] if isinstance(grid, Mapping) else grid:
+    for part in parts:
         names = list(part)
         values = [_values(name, part[name]) for name in names]
         out += [dict(zip(names, each, strict=True)) for each in product(*values)]
@@ -38,6 +44,14 @@ def combinations(
                 fix="give fewer values, or several smaller grids",
             )
     return out
+
+
+def _no_grid(grid: Any) -> SpecError:
+    return SpecError(
+        f"{grid!r} is no grid",
+        cause="a grid is a mapping from settings to lists of values, or several of them",
+        fix='write for example {"shape": [tf.Tree(2), tf.Tree(3)]}',
+    )
 
 
 def _values(name: str, values: Any) -> list[Any]:

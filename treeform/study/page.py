@@ -31,6 +31,8 @@ class Runs(Protocol):
     @property
     def total(self) -> int: ...
     @property
+    def shares(self) -> bool: ...
+    @property
     def score(self) -> str: ...
     def summary(self) -> pd.DataFrame: ...
     def best(self) -> dict[str, Any]: ...
@@ -57,8 +59,9 @@ def render_study(study: Runs, created: datetime | None = None) -> str:
     failed = study.table[study.table["status"] == "error"]
     style = page_style() + drawings.STYLE
     held_out = study.score == "test_error"
-    up = "held-out error" if held_out else "error on the rows learnt from"
-    plot = drawings.size_plot(list(means.values()), f"{up} (share)") if means else None
+    loss = "error" if study.shares else "loss"
+    up = f"held-out {loss}" if held_out else f"{loss} on the rows learnt from"
+    plot = drawings.size_plot(list(means.values()), up + (", %" if study.shares else "")) if means else None
     page: str = (
         environment()
         .get_template("study.html.j2")
@@ -72,10 +75,12 @@ def render_study(study: Runs, created: datetime | None = None) -> str:
             proved=int(study.table["status"].isin(["optimal", "infeasible"]).sum()),
             maps=heat_maps(study, means),
             plot=None if plot is None else plot.replace(f"<style>{frontier_plot.STYLE}</style>", ""),
+            scale=100.0 if study.shares else 1.0,
             means=study.summary().to_dict("records"),
             columns=list(study.settings),
             failed=failed[["run", "message"]].to_dict("records"),
             number=_number,
+            percent=" %" if study.shares else "",
             version=__version__,
             created=when(created),
             style=style,
@@ -95,14 +100,15 @@ def means_of(study: Runs) -> dict[tuple[str, ...], Mean]:
         return {}
     best = study.best()
     means = {}
+    scale = 100.0 if study.shares else 1.0
     for row in known.to_dict("records"):
         values = tuple(str(row[name]) for name in study.settings)
         spread = float(row["standard_error"])
         means[values] = Mean(
             label=", ".join(f"{name} {value}" for name, value in zip(study.settings, values, strict=True)),
-            error=float(row[study.score]),
+            error=scale * float(row[study.score]),
             tests=float(row["tests"]),
-            spread=0.0 if math.isnan(spread) else spread,
+            spread=0.0 if math.isnan(spread) else scale * spread,
             proved=row["proved"] == 1,
             chosen=values == tuple(str(best[name]) for name in study.settings),
         )
@@ -142,8 +148,8 @@ def _values(study: Runs, name: str) -> Sequence[str]:
     return list(dict.fromkeys(map(str, study.table[name])))
 
 
-def _number(value: Any, percent: bool = False) -> str:
-    """A figure of the table of means: an error in percent, others to three digits."""
+def _number(value: Any, scale: float | None = None) -> str:
+    """A figure of the page: errors with this scale to two decimals, others to three digits."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return "–"
-    return f"{100 * value:.2f}" if percent else f"{value:.3g}"
+    return f"{value:.3g}" if scale is None else f"{scale * value:.2f}"

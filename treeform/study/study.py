@@ -15,6 +15,7 @@ import pandas as pd
 from treeform.errors import SpecError
 from treeform.files import write_bytes, write_text
 from treeform.notebook import Printed
+from treeform.plural import count_of
 from treeform.study.page import render_study
 
 MEASURES = ("train_error", "test_error", "tests", "gap", "seconds")
@@ -39,18 +40,21 @@ class Study(Printed):
         One row for each run that ended, in the order of the grid: ``run``, the settings, ``seed`` and ``fold``,
         ``status`` ("optimal", "feasible", "infeasible", "unknown" or "error"), ``objective``, ``bound``, ``gap``,
         ``train_error`` and ``test_error`` (shares of the weight; mean losses in regression),
-        ``depth``, ``tests``, ``seconds``, ``solver``,
+        ``depth``, ``tests``, ``seconds``, ``answered_by``,
         ``limit``, ``certificate`` (a file in the folder of the study), ``message`` (of an error), and ``held_out NAME``
         for each requirement: what its model lacks of it on the rows held out.
     settings : tuple of str
         The columns that are settings.
     total : int
         The number of runs of the grid; more than there are rows where the sweep was stopped.
+    shares : bool
+        Whether errors are shares of the weight; in regression they are mean losses.
     """
 
     table: pd.DataFrame
     settings: tuple[str, ...]
     total: int
+    shares: bool = True
 
     @property
     def complete(self) -> bool:
@@ -145,8 +149,8 @@ class Study(Printed):
     def __str__(self) -> str:
         errors = int((self.table["status"] == "error").sum())
         proved = int(self.table["status"].isin(["optimal", "infeasible"]).sum())
-        head = f"{len(self.table)} of {self.total} runs, {proved} proved" + (
-            f", {errors} errors" if errors else ""
+        head = f"{len(self.table)} of {count_of(self.total, 'run')}, {proved} proved" + (
+            f", {count_of(errors, 'error')}" if errors else ""
         )
         if self.table.empty or not self.settings:
             return head
@@ -159,16 +163,18 @@ class Study(Printed):
         return "test_error" if bool(self.table["test_error"].notna().any()) else "train_error"
 
 
-def study_of(rows: Sequence[Mapping[str, Any]], settings: tuple[str, ...], total: int) -> Study:
+def study_of(
+    rows: Sequence[Mapping[str, Any]], settings: tuple[str, ...], total: int, shares: bool = True
+) -> Study:
     """A study from the rows of its runs, whatever order they ended in."""
     ordered = sorted(rows, key=lambda row: int(row["run"]))
     names = [*FIRST, *settings, *LAST]
     more = dict.fromkeys(name for row in ordered for name in row if name not in names)
-    return Study(pd.DataFrame(list(map(dict, ordered)), columns=[*names, *more]), settings, total)
+    return Study(pd.DataFrame(list(map(dict, ordered)), columns=[*names, *more]), settings, total, shares)
 
 
 FIRST = ("run",)
 LAST = (
     "seed", "fold", "status", "objective", "bound", "gap", "train_error", "test_error", "depth", "tests", "seconds",
-    "solver", "limit", "certificate", "message",
+    "answered_by", "limit", "certificate", "message",
 )  # fmt: skip

@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -19,18 +19,22 @@ from treeform.graph import DecisionGraph
 from treeform.language.component import parameters_of
 from treeform.language.named import named, with_parameters
 from treeform.language.objective import Nodes, Objective
+from treeform.language.question import Question
 from treeform.language.requirement import Requirement
 from treeform.objectives import SquaredError
 from treeform.problem import Problem
 from treeform.requirements.groups import Groups
 from treeform.result import Result
+from treeform.solve import solve
 from treeform.solve.choice import choose
 from treeform.solve.options import SolveOptions
 from treeform.solve.regression_part import loss_of
 from treeform.solve.verification import verify
 from treeform.study.folds import Fold
+from treeform.study.neighbours import Neighbour, best_models, bounds_from
+from treeform.tradeoff.size_table import price_of_alpha
 
-OF_PROBLEM = ("shape", "minimize", "price", "solver", "formulation")
+OF_PROBLEM = ("shape", "minimize", "price", "alpha", "rows", "solver", "formulation")
 """Settings of a problem; others are ``REQUIREMENT__PARAMETER``."""
 
 
@@ -41,6 +45,8 @@ class Answer:
     result: Result
     test_error: float | None
     violations: dict[str, float | None]
+    neighbour: Neighbour | None = None
+    """What other runs on the same rows can learn from it."""
 
 
 class Subject(ABC):
@@ -62,9 +68,14 @@ class Subject(ABC):
 
     @abstractmethod
     def run(
-        self, settings: Mapping[str, Any], fold: Fold, known: list[DecisionGraph], time_limit: float | None
+        self,
+        number: int,
+        settings: Mapping[str, Any],
+        fold: Fold,
+        known: Sequence[Neighbour],
+        time_limit: float | None,
     ) -> Answer:
-        """Solve; `known` are models of neighbours on the same rows."""
+        """Solve the run of this number; ``known`` are neighbours on the same rows that have ended."""
 
     @abstractmethod
     def identity(self) -> str:
@@ -72,7 +83,7 @@ class Subject(ABC):
 
     def chain(self, settings: Mapping[str, Any]) -> tuple[Any, ...]:
         """Runs with equal values are solved one after the other, and learn from each other."""
-        return tuple(str(settings.get(name)) for name in ("shape", "solver", "formulation", "minimize"))
+        return tuple(str(settings.get(name)) for name in ("rows", "solver", "formulation", "minimize"))
 
 
 class ProblemSubject(Subject):
@@ -104,8 +115,14 @@ class ProblemSubject(Subject):
                     cause=f"settings are {', '.join((*OF_PROBLEM, *known))}",
                     fix=did_you_mean(name, (*OF_PROBLEM, *known)),
                 )
-        if fold.train is not None:
+        if fold.train is not None or "rows" in settings:
             self._refuse_arrays()
+        if "price" in settings and "alpha" in settings:
+            raise SpecError(
+                "the grid has both price and alpha",
+                cause="alpha is another way to state the price of a test: the price is alpha * weight / (tests - 1)",
+                fix="give one of them",
+            )
         stated = self.stated(settings, self.problem.data)
         choose(stated.question, SolveOptions(settings.get("solver"), settings.get("formulation")))
 
@@ -116,8 +133,8 @@ class ProblemSubject(Subject):
         if data is self.problem.data and "minimize" not in settings:
             objective = self.problem.objective
         priced = Objective.of(objective)
-        if settings.get("price"):
-            priced = priced + _number(settings["price"]) * Nodes()
+        if price := self._price(settings, problem.question):
+            priced = priced + price * Nodes()
         problem.minimize(priced)
         changes = {name: value for name, value in settings.items() if name not in OF_PROBLEM}
         try:
@@ -127,16 +144,32 @@ class ProblemSubject(Subject):
         return problem.add(list(requirements.values()))
 
     def run(
-        self, settings: Mapping[str, Any], fold: Fold, known: list[DecisionGraph], time_limit: float | None
+        self,
+        number: int,
+        settings: Mapping[str, Any],
+        fold: Fold,
+        known: Sequence[Neighbour],
+        time_limit: float | None,
     ) -> Answer:
-        data = self.problem.data
         problem = self.stated(settings, self._train(fold))
-        solver, formulation = settings.get("solver"), settings.get("formulation")
-        start = _start(problem, SolveOptions(solver, formulation), known)
-        result = problem.solve(solver, formulation=formulation, warm_start=start, time_limit=time_limit)
+        question, price = problem.question, self._price(settings, problem.question)
+        base = str(settings.get("minimize", self.problem.objective))
+        bounds = bounds_from(known, question, base, price)[-1:]
+        options = SolveOptions(
+            settings.get("solver"), settings.get("formulation"), time_limit=time_limit, bounds=tuple(bounds)
+        )
+        start = _start(question, options, best_models(known, base, price))
+        result = Result.of(solve(question, replace(options, warm_start=start)))
+        neighbour = Neighbour(number, question, base, price, result)
         if fold.test is None or result.graph is None:
-            return Answer(result, None, {})
-        return _held_out(problem, result, data, fold.test)
+            return Answer(result, None, {}, neighbour)
+        return replace(_held_out(problem, result, self.problem.data, fold.test), neighbour=neighbour)
+
+    def _price(self, settings: Mapping[str, Any], question: Question) -> Fraction:
+        """Of a test, in units of the objective."""
+        if settings.get("alpha"):
+            return price_of_alpha(question, str(settings["alpha"]))
+        return Fraction(_number(settings.get("price") or 0))
 
     def _train(self, fold: Fold) -> Dataset:
         if fold.train is None:
@@ -194,7 +227,12 @@ class EstimatorSubject(Subject):
             raise SpecError(f"the grid does not fit the estimator: {str(error).splitlines()[0]}") from error
 
     def run(
-        self, settings: Mapping[str, Any], fold: Fold, known: list[DecisionGraph], time_limit: float | None
+        self,
+        number: int,
+        settings: Mapping[str, Any],
+        fold: Fold,
+        known: Sequence[Neighbour],
+        time_limit: float | None,
     ) -> Answer:
         from sklearn.base import clone
         from sklearn.utils import _safe_indexing
@@ -295,16 +333,18 @@ def _held_out(problem: Problem, result: Result, data: Dataset, rows: NDArray[np.
     return Answer(result, float(error), violations)
 
 
-def _start(problem: Problem, options: SolveOptions, known: list[DecisionGraph]) -> Any:
-    """The best of the known models that the problem admits, where a native engine answers it; else "auto".
+def _start(question: Question, options: SolveOptions, models: Sequence[DecisionGraph]) -> Any:
+    """The first of the models that the question admits, where a native engine answers it; else "auto".
 
-    A solver takes bounds and models from a native engine, which are worth more than one model.
+    A solver takes bounds and models from a native engine, which are worth more than one model, unless a known bound
+    proves this one.
     """
-    if not known or choose(problem.question, options).engine is None:
-        return "auto"
-    judged = [(verify(problem.question, graph), graph) for graph in known]
-    admitted = [(verdict.value, number) for number, (verdict, _) in enumerate(judged) if verdict.ok]
-    return judged[min(admitted)[1]][1] if admitted else "auto"
+    for graph in models:
+        judged = verify(question, graph)
+        if judged.ok:
+            proved = any(bound.value >= question.to_units(judged.value) for bound in options.bounds)
+            return graph if proved or choose(question, options).engine is not None else "auto"
+    return "auto"
 
 
 def _number(value: Any) -> Any:

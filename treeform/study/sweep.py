@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -11,11 +11,11 @@ from typing import Any
 from treeform import __version__
 from treeform.distribute.executor import each
 from treeform.errors import SpecError, TreeformError
-from treeform.graph import DecisionGraph
 from treeform.solve.result import Limit
-from treeform.study.folds import Fold, folds_of
+from treeform.study.folds import Fold, folds_of, some_rows
 from treeform.study.grid import combinations
 from treeform.study.journal import Journal, key_of
+from treeform.study.neighbours import Neighbour
 from treeform.study.study import Study, StudyProgress, study_of
 from treeform.study.subject import Answer, Subject, error_of, subject_of
 
@@ -51,13 +51,16 @@ def sweep(
     subject : Problem or estimator
         What is solved. An estimator needs ``X`` and ``y``.
     grid : mapping from setting to values, or a sequence of mappings
-        For a problem the settings are ``shape``, ``minimize``, ``price`` (of a test), ``solver``, ``formulation``
-        and ``REQUIREMENT__PARAMETER``, such as ``statistical_parity__difference``; for an estimator those of
+        For a problem the settings are ``shape``, ``minimize``, ``price`` (of a test) or ``alpha`` (the same as in (18)
+        of Florio et al., AAAI 2023: the price is alpha times the weight of the rows by the tests of the shape beyond
+        the root), ``rows`` (so many, drawn with the seed, are learnt from), ``solver``, ``formulation`` and
+        ``REQUIREMENT__PARAMETER``, such as ``statistical_parity__difference``. For an estimator those of
         ``set_params``.
     cv : None, int or splitter
-        None learns from all rows. A number makes stratified folds, drawn with each of ``seeds``.
+        None learns from all rows, or holds out what ``rows`` leaves. A number makes stratified folds, drawn with
+        each of ``seeds``.
     seeds : sequence of int
-        Of the folds.
+        Of the folds, and of ``rows``.
     time_limit : float, optional
         Seconds for each run.
     executor : None, "loky", "dask", "dask:tcp://HOST:PORT", "ray", or a client of Dask distributed
@@ -83,12 +86,16 @@ def sweep(
 
     Notes
     -----
-    Runs that differ in prices and parameters only are solved one after the other on the same rows, and start from each
-    other's models where a native engine answers them. Each is judged again as any warm start is.
+    Runs on the same rows that differ in shapes (where there are several folds), prices and parameters only are solved
+    one after the other, in the order of the grid. They start from each other's models where a native engine answers
+    them, each judged again as any warm start is; and bounds pass from larger shapes to smaller ones, from looser to
+    tighter requirements, and from prices to those above and between. Such a bound is a claim "by run 3 of the study",
+    which a check of the certificate proves again.
     """
     what = subject_of(subject, X, y)
     points = combinations(grid)
-    folds = folds_of(cv, seeds, what.labels, not what.is_regression)
+    drawn = any("rows" in settings for settings in points)
+    folds = folds_of(cv, seeds, what.labels, not what.is_regression, drawn)
     for settings in points:
         what.check(settings, folds[0])
     if workers is not None and (not isinstance(workers, int) or isinstance(workers, bool) or workers < 1):
@@ -96,11 +103,16 @@ def sweep(
             f"workers={workers!r} is no number of processes", fix="give a whole number, at least 1"
         )
     journal, identity = Journal(folder), what.identity()
-    runs = _runs(points, folds, (identity, time_limit, __version__))
-    tasks = [partial(_solve_chain, what, chain, journal, time_limit) for chain in _chains(what, runs)]
+    runs = _runs(points, folds, len(what.labels), (identity, time_limit, __version__))
+    chains = _chains(what, runs)
+    tasks = [partial(_solve_chain, what, chain, journal, time_limit) for chain in chains]
     rows: list[dict[str, Any]] = []
     try:
-        for ended in each(executor, workers, tasks):
+        for ended in (
+            _one_by_one(what, chains, journal, time_limit)
+            if executor is None
+            else each(executor, workers, tasks)
+        ):
             for row in ended:
                 rows.append(row)
                 if on_progress is not None:
@@ -110,48 +122,72 @@ def sweep(
     except KeyboardInterrupt:
         rows = [row for run in runs if (row := journal.read(run.key)) is not None] or rows
     names = tuple(dict.fromkeys(name for settings in points for name in settings))
-    return study_of(rows, names, len(runs))
+    return study_of(rows, names, len(runs), not what.is_regression)
 
 
-def _runs(points: list[dict[str, Any]], folds: list[Fold], common: tuple[Any, ...]) -> list[Run]:
+def _runs(
+    points: list[dict[str, Any]], folds: list[Fold], n_samples: int, common: tuple[Any, ...]
+) -> list[Run]:
     out: list[Run] = []
-    for fold in folds:
-        rows = None if fold.train is None else fold.train.tolist()
+    for whole in folds:
+        counts = dict.fromkeys(settings.get("rows") for settings in points)
+        of_count = {count: whole if count is None else some_rows(whole, count, n_samples) for count in counts}
         for settings in points:
+            fold = of_count[settings.get("rows")]
+            rows = None if fold.train is None else fold.train.tolist()
             key = key_of(*common, {name: str(value) for name, value in settings.items()}, rows)
             out.append(Run(len(out), settings, fold, key))
     return out
 
 
 def _chains(subject: Subject, runs: list[Run]) -> list[list[Run]]:
-    """Runs that learn from each other; the same whoever does the work."""
+    """Runs that learn from each other; the same whoever does the work.
+
+    With several folds, shapes learn from each other. Without, each shape is a chain, so that there is work for several.
+    """
+    several = len({(run.fold.seed, run.fold.number) for run in runs}) > 1
     chains: dict[Any, list[Run]] = {}
     for run in runs:
-        chains.setdefault((run.fold.seed, run.fold.number, subject.chain(run.settings)), []).append(run)
+        shape = None if several else str(run.settings.get("shape"))
+        key = (run.fold.seed, run.fold.number, shape, subject.chain(run.settings))
+        chains.setdefault(key, []).append(run)
     return list(chains.values())
+
+
+def _one_by_one(
+    subject: Subject, chains: list[list[Run]], journal: Journal, time_limit: float | None
+) -> Iterator[list[dict[str, Any]]]:
+    """In this process: every run by itself, as soon as it has ended."""
+    for chain in chains:
+        for row in _rows_of(subject, chain, journal, time_limit):
+            yield [row]
 
 
 def _solve_chain(
     subject: Subject, runs: list[Run], journal: Journal, time_limit: float | None
 ) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = []
-    known: list[DecisionGraph] = []
+    return list(_rows_of(subject, runs, journal, time_limit))
+
+
+def _rows_of(
+    subject: Subject, runs: list[Run], journal: Journal, time_limit: float | None
+) -> Iterator[dict[str, Any]]:
+    known: list[Neighbour] = []
     for run in runs:
         row = journal.read(run.key)
         if row is None:
-            row, graph = _solve(subject, run, known, journal, time_limit)
-            if graph is not None:
-                known.append(graph)
-        rows.append(row | {"run": run.number})
+            row, neighbour = _solve(subject, run, known, journal, time_limit)
+            if neighbour is not None:
+                known.append(neighbour)
+        yield row | {"run": run.number}
         if row["limit"] == Limit.INTERRUPTED.value:
-            break
-    return rows
+            return
 
 
 def _solve(
-    subject: Subject, run: Run, known: list[DecisionGraph], journal: Journal, time_limit: float | None
-) -> tuple[dict[str, Any], DecisionGraph | None]:
-    """One run: its row, and its model."""
+    subject: Subject, run: Run, known: list[Neighbour], journal: Journal, time_limit: float | None
+) -> tuple[dict[str, Any], Neighbour | None]:
+    """One run: its row, and what others can learn from it."""
     row: dict[str, Any] = {"run": run.number, **{name: _plain(value) for name, value in run.settings.items()}}
     row |= {
         "seed": run.fold.seed,
@@ -161,17 +197,17 @@ def _solve(
         "certificate": None,
     }
     try:
-        answer = subject.run(run.settings, run.fold, known, time_limit)
+        answer = subject.run(run.number, run.settings, run.fold, known, time_limit)
         row |= _facts(answer)
         if answer.result.limit is Limit.INTERRUPTED:  # not kept: a later sweep solves it
             return row, None
         held = answer.result.question is not None
         certificate = answer.result.certificate() if journal.folder is not None and held else None
-        return journal.write(run.key, row, certificate), answer.result.graph
+        return journal.write(run.key, row, certificate), answer.neighbour
     except TreeformError as error:
         row |= {"status": "error", "message": str(error).splitlines()[0]}
     except Exception as error:  # one run that fails is a row, and never the end of the sweep
-        row |= {"status": "error", "message": f"{type(error).__name__}: {error}"}
+        row |= {"status": "error", "message": f"{type(error).__name__}: {error}".splitlines()[0]}
     return row, None
 
 
@@ -191,7 +227,7 @@ def _facts(answer: Answer) -> dict[str, Any]:
         "depth": None if graph is None else graph.depth,
         "tests": None if graph is None else graph.n_nodes,
         "seconds": round(result.seconds, 4),
-        "solver": result.solver,
+        "answered_by": result.solver,
         "limit": None if result.limit is None else result.limit.value,
         **{f"held_out {name}": value for name, value in answer.violations.items()},
     }

@@ -19,6 +19,7 @@ from treeform.language.formulation import Formulation
 from treeform.language.ports import derivable
 from treeform.language.question import Question
 from treeform.language.requirement import Requirement
+from treeform.plural import count_of
 from treeform.solve import SolveOptions, SolveResult, Status, misfit
 from treeform.solve import solve as solve_question
 from treeform.testing.brute import all_models, brute_force
@@ -59,7 +60,7 @@ class Report:
 
     def __str__(self) -> str:
         text = (
-            f"{self.subject}: {self.cases} cases ({self.infeasible} infeasible), {self.solves} solves and "
+            f"{self.subject}: {count_of(self.cases, 'case')} ({self.infeasible} infeasible), {self.solves} solves and "
             f"{self.models} single models agree with brute force"
         )
         return text + "".join(f"\n  not applicable: {why}" for why in sorted(self.skipped))
@@ -114,6 +115,8 @@ def check_requirement(
     >>> print(tf.testing.check_requirement(tf.MaxNodes(2), ["odd"], ["cp-sat"], cases=2, models=5))
     max_nodes:2: 2 cases (0 infeasible), 2 solves and 10 single models agree with brute force
     """
+    if not isinstance(requirement, Requirement):
+        raise SpecError(f"{requirement!r} is no requirement", fix="pass for example tf.MaxNodes(2)")
     report = Report(str(requirement))
     solvers = _backends(backends)
     first = sum(map(ord, str(requirement)))  # so that a shape does not always meet the same solver

@@ -10,27 +10,27 @@ from typing import Any
 
 from treeform.catalogue.solvers import find_solver
 from treeform.engines import DiagramSearch, Engine
-from treeform.errors import ContradictionError, SpecError
+from treeform.errors import SpecError
 from treeform.graph import DecisionGraph
-from treeform.language.abilities import FirstBounds, FirstModels, Variants
+from treeform.language.abilities import FirstBounds, FirstModels
 from treeform.language.costs import ClassCost
 from treeform.language.objective import Error, Nodes
 from treeform.language.question import Question
-from treeform.requirements import MaxNodes
-from treeform.shape import UNIVARIATE, Diagram, Tree, smaller_shapes
+from treeform.plural import count_of
+from treeform.shape import UNIVARIATE, Tree, smaller_shapes
 from treeform.solve import schedule
 from treeform.solve.budget import Budget, interruptible
-from treeform.solve.choice import Plan, choose, require_exact
-from treeform.solve.ledger import Ledger, Pace
+from treeform.solve.choice import Plan, choose
+from treeform.solve.ledger import Pace
 from treeform.solve.options import USUAL, SolveOptions
-from treeform.solve.relaxation import Relaxation, relax
+from treeform.solve.relaxation import relax
 from treeform.solve.result import Limit, Progress, as_number
-from treeform.solve.search import CompiledSearch
 from treeform.solve.simple_bounds import ceiling
 from treeform.steps import Step, observe_steps, report_step
+from treeform.tradeoff.one_row import solve_row
 from treeform.tradeoff.regression_table import regression_table
+from treeform.tradeoff.rows_by_engine import engine_for, enter_models_of_one_feature, enter_rows
 from treeform.tradeoff.size_table import SizeBounds, SizeTable, checked_price, price_of_alpha
-from treeform.tradeoff.skeleton import shrunk
 from treeform.tradeoff.trees_at_price import close_price
 
 
@@ -40,24 +40,6 @@ class Price:
 
     each: Fraction | None
     free: int
-
-
-class TargetLedger(Ledger):
-    """A ledger that is closed at a lower bound of ``target``; only models below it are wanted."""
-
-    target: int | None = None
-
-    @property
-    def cutoff(self) -> int | None:
-        known = super().cutoff
-        if self.target is None:
-            return known
-        return self.target - 1 if known is None else min(known, self.target - 1)
-
-    @property
-    def closed(self) -> bool:
-        enough = self.target is not None and self.lower is not None and self.lower >= self.target
-        return enough or super().closed
 
 
 def fill_size_table(
@@ -143,7 +125,7 @@ class SizeTableSearch:
         self.bounds = SizeBounds(question)
         self.question = self.bounds.question
         self.budget = budget
-        self.engine = _engine(self.question, options)
+        self.engine = engine_for(self.question, options)
         solver, formulation, warm_start = options.solver, options.formulation, options.warm_start
         named_solver = None if solver is None else find_solver(solver)
         self.plan: Plan | None = None
@@ -200,11 +182,10 @@ class SizeTableSearch:
 
     def _progress_of_row(self, m: int) -> Callable[[Progress], None] | None:
         """Progress of one number of tests, with the seconds of the whole table; None without a callback."""
-        on_progress = self.on_progress
-        if on_progress is None:
+        if (on_progress := self.on_progress) is None:
             return None
         parts = self._proved()
-        return lambda p: on_progress(self.budget.progress_of(p, f"at most {m} tests", parts))
+        return lambda p: on_progress(self.budget.progress_of(p, f"at most {count_of(m, 'test')}", parts))
 
     # -- quick bounds and models ------------------------------------------------------------------
 
@@ -223,7 +204,7 @@ class SizeTableSearch:
         if self.plan is None or self.plan.formulation is None:
             return
         if self.question.shape.splits != UNIVARIATE and self.warm:
-            self._by_one_feature()
+            enter_models_of_one_feature(self.bounds, self.budget, self._report)
         if self.budget.stop():
             return
         part = schedule.TABLE_MODELS.of(self.budget)
@@ -254,23 +235,6 @@ class SizeTableSearch:
             if part.stop() or not self._open(wanted):
                 return
 
-    def _by_one_feature(self) -> None:
-        """Models with tests of one feature are models with hyperplanes, where the margin allows them."""
-        shape = self.question.shape
-        single = Tree(shape.depth) if isinstance(shape, Tree) else Diagram(*shape.widths)
-        engine = DiagramSearch()
-        self._report(f"tests of one feature: {engine.name}")
-        relaxation = relax(self.question.with_(shape=single), engine)
-        if relaxation is None:
-            return
-        seconds = schedule.ONE_FEATURE.seconds(self.budget.remaining)
-        outcome = engine.size_table(
-            self.question.data, single, cost=relaxation.task.cost, time_limit=seconds, stop=self.budget.stop
-        )
-        for graph in outcome.graphs:
-            if graph is not None:
-                self.bounds.submit(graph)
-
     def _by_engine(self, engine: DiagramSearch, wanted: Sequence[Price]) -> None:
         """Enter bounds and models of the exact search over tests of one feature."""
         relaxation = relax(self.question, engine)
@@ -292,7 +256,9 @@ class SizeTableSearch:
                     left = schedule.TABLE_ENGINE.seconds(left)
                 if self.budget.stop() or not self._open(wanted):
                     return
-                self._enter(engine, relaxation, prices_, free, left)
+                reason = enter_rows(self.bounds, engine, relaxation, prices_, free, left, self.budget.stop)
+                if reason == "memory" or (reason is not None and exact):
+                    self.limit = Limit(reason)
             if is_tree and turn == 0:
                 self._by_trees_at_price(wanted)
 
@@ -301,48 +267,6 @@ class SizeTableSearch:
         for price in wanted:
             if price.each:
                 close_price(self.bounds, price.each, price.free, self.budget, self._report)
-
-    def _enter(
-        self,
-        engine: DiagramSearch,
-        relaxation: Relaxation,
-        prices: list[Fraction] | None,
-        free: int,
-        seconds: float | None,
-    ) -> None:
-        task = relaxation.task
-        outcome = engine.size_table(
-            self.question.data,
-            self.question.shape,
-            prices,
-            free=free,
-            cost=task.cost,
-            min_support=task.min_support,
-            min_flow=task.min_flow,
-            max_nodes=task.max_nodes,
-            start=list({id(graph): graph for graph in self.bounds.graph if graph is not None}.values()),
-            lower=self._refuted(relaxation),
-            time_limit=seconds,
-            stop=self.budget.stop,
-        )
-        for graph in outcome.graphs:
-            if graph is not None:
-                self.bounds.submit(graph)
-        by = engine.name
-        if not relaxation.exact:
-            by += f" (even without {', '.join(relaxation.dropped)})"
-        most = ceiling(self.question)
-        for m in range(self.bounds.most + 1):
-            lower = relaxation.lower(outcome.lower_of(m))
-            self.bounds.raise_lower(m, lower if lower <= most else None, by)
-        if outcome.reason == "memory" or (outcome.reason is not None and relaxation.exact and self.alone):
-            self.limit = Limit(outcome.reason)
-
-    def _refuted(self, relaxation: Relaxation) -> list[int]:
-        """The proved bounds in the engine's units; a bound under requirements does not hold without them."""
-        if not relaxation.exact:
-            return []
-        return [0 if lower is None else relaxation.at_least(lower) for lower in self.bounds.lower]
 
     # -- one row after the other -------------------------------------------------------------------
 
@@ -371,70 +295,16 @@ class SizeTableSearch:
             self._solve_row(*jobs[0])
 
     def _solve_row(self, m: int, target: int) -> None:
-        question = self._question_of_row(m)
-        ledger = TargetLedger(question, self.budget, self._progress_of_row(m))
-        graph, lower = self.bounds.graph[m], self.bounds.lower[m]
-        ledger.target = target
-        if graph is not None:
-            ledger.submit(graph, "the size table")
-        if lower is not None:
-            ledger.prove_lower(lower, self.bounds.by[m])
-        assert self.plan is not None and self.plan.formulation is not None and self.plan.backend is not None
-        stated = self.plan.formulation
-        if isinstance(stated, Variants):
-            sized = stated.for_size(question.shape, question.objective, question.requirements)
-            stated = sized or stated.tuned_for(self.plan.backend.capabilities.forms)
-        part = (schedule.ROW_OF_ONE if m == 1 else schedule.EACH_ROW).of(self.budget)
-        ledger.budget = part
-        search = CompiledSearch(question, stated, self.plan.backend, ledger, part)
-        try:
-            with observe_steps(ledger.on_step):
-                search.run()
-        except (
-            ContradictionError
-        ) as error:  # tolerances of big-M rows: this row is given up, and nothing is claimed
-            self.notes.append(f"{m} tests: {error.what} ({error.cause})")
+        assert self.plan is not None
+        end = solve_row(self.bounds, m, target, self.plan, self.budget, self._progress_of_row(m))
+        if end.note is not None:
+            self.notes.append(end.note)
             self._spent[m] = 0
             return
-        if ledger.graph is not None:
-            self.bounds.submit(ledger.graph)
-        if ledger.impossible:
-            self.bounds.raise_lower(m, None, search.by)
-        elif ledger.lower is not None:
-            self.bounds.raise_lower(m, int(ledger.lower), search.by)
-        self._report(f"after at most {m} tests")
-        if not ledger.closed:
-            self.limit = search.limit
+        self._report(f"after at most {count_of(m, 'test')}")
+        if not end.closed:
+            self.limit = end.limit
             self._spent[m] = target
-
-    def _question_of_row(self, m: int) -> Question:
-        """The question with at most ``m`` tests, on the part of the skeleton that so few can use."""
-        shape = shrunk(self.question.shape, m)
-        requirements = self.question.requirements
-        if m < sum(shape.widths):
-            requirements = (*requirements, MaxNodes(m))
-        return self.question.with_(shape=shape, requirements=requirements)
-
-
-def _engine(question: Question, options: SolveOptions) -> DiagramSearch | None:
-    """The native search that runs first; None where tests are hyperplanes, or another start is given."""
-    solver, formulation, warm_start = options.solver, options.formulation, options.warm_start
-    named_solver = None if solver is None else find_solver(solver)
-    if isinstance(named_solver, Engine):
-        if formulation is not None or not isinstance(named_solver, DiagramSearch):
-            raise SpecError(
-                f"{named_solver.name} fills no size table" + (" with a formulation" if formulation else ""),
-                cause="of the native engines only DiagramSearch fills a size table, and without a formulation",
-                fix="use tf.DiagramSearch(), or a solver such as tf.HiGHS()",
-            )
-        require_exact(question, named_solver)
-        return named_solver
-    if question.shape.splits != UNIVARIATE or warm_start in (None, False, "none"):
-        return None
-    if isinstance(warm_start, DecisionGraph):
-        return None
-    named = DiagramSearch() if warm_start == "auto" else find_solver(warm_start)
-    return named if isinstance(named, DiagramSearch) else None
 
 
 def _several(given: Any, name: str) -> Sequence[Any]:

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from html import escape
 from itertools import pairwise
 
+from treeform.plural import count_of
+
 WIDTH, HEIGHT = 640, 360
 LEFT, RIGHT, TOP, BOTTOM = 76, 20, 16, 52
 STYLE = (
@@ -54,7 +56,7 @@ def step_plot(steps: Sequence[Step], across: str, up: str, mark: float | None = 
             f"<title>{escape(across)} {value:.6g}: {objective:.6g}</title></circle>"
             for value, objective, proved in steps
         ]
-    return svg(parts, f"{len(steps)} points, {up} against {across}")
+    return svg(parts, f"{count_of(len(steps), 'point')}, {up} against {across}")
 
 
 def names_of_axes(across: str, up: str) -> list[str]:

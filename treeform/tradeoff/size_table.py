@@ -17,6 +17,7 @@ from treeform.language.numbers import as_fraction
 from treeform.language.objective import Nodes, Objective
 from treeform.language.question import Question
 from treeform.notebook import Printed
+from treeform.plural import count_of
 from treeform.solve.result import Limit, Number, as_number
 from treeform.solve.simple_bounds import bound_with, most_tests
 from treeform.solve.verification import judge_candidate
@@ -73,7 +74,7 @@ class PriceOptimum:
         return self.objective is not None and self.objective == self.bound
 
     def __str__(self) -> str:
-        tests = "no model" if self.graph is None else f"{self.graph.n_nodes} tests"
+        tests = "no model" if self.graph is None else count_of(self.graph.n_nodes, "test")
         state = "optimal" if self.proved else f"bound {float(self.bound or 0):.6g}"
         return f"price {float(self.price):.6g}: objective {float(self.objective or 0):.6g}, {tests}, {state}"
 

@@ -18,6 +18,7 @@ from treeform.graph.evaluate import errors
 from treeform.language.bounded import Bounded, Value
 from treeform.language.numbers import as_fraction
 from treeform.language.question import Question
+from treeform.plural import count_of
 from treeform.solve import schedule
 from treeform.solve.budget import Budget, interruptible
 from treeform.solve.options import USUAL, SolveOptions
@@ -139,7 +140,7 @@ def _watched(
     if report is None:
         return None
     where = "no bound" if bound is None else f"{axis.bound_name} {float(bound):.6g}"
-    done = f"{answered} bounds answered, {where}"
+    done = f"{count_of(answered, 'bound')} answered, {where}"
     return lambda p: report(budget.progress_of(p, done))
 
 

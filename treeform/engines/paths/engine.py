@@ -18,8 +18,10 @@ from treeform.graph import DecisionGraph
 if TYPE_CHECKING:
     from treeform.data import Dataset
 
-MOST_TESTS = 1000
-"""Counts of pairs of tests are held at once."""
+MOST_TESTS = 10_000
+"""All of them are looked at, and pairs of them are counted."""
+MOST_CELLS = 50_000_000
+"""Points times tests, held as float64: 400 MB."""
 NO_TREE = 2**60
 """The bound when no admissible tree exists: above the cost of any."""
 EXACT = 2**53
@@ -78,6 +80,9 @@ def reason_against(data: Dataset, task: TreeTask) -> str | None:
         return "it searches trees, not layered diagrams"
     if data.n_tests > MOST_TESTS:
         return f"it counts pairs of at most {MOST_TESTS} tests, and the table has {data.n_tests}"
+    if data.points.n_points * data.n_tests > MOST_CELLS:
+        cells = f"{data.points.n_points} distinct rows and {data.n_tests} tests"
+        return f"it holds {MOST_CELLS} answers of tests at most, and the table has {cells}"
     dearest = int(task.cost_of_samples(data).max(initial=1))
     if int(data.weights.astype(object).sum()) * max(dearest, 1) + task.node_penalty * 2**task.depth >= EXACT:
         return "the costs of all samples together exceed 2**53"

@@ -18,6 +18,9 @@ from treeform.engines.paths.table import Table
 from treeform.engines.task import TreeTask
 from treeform.steps import report_step
 
+AT_ONCE = 4_000_000
+"""Counts of pairs of tests, by class, that are held at once."""
+
 
 class Stopped(Exception):
     """The time is over, or the caller ended the run."""
@@ -140,21 +143,29 @@ class Search:
         better: Callable[[float, Node], None],
     ) -> tuple[float, Node]:
         """The cheapest tree of depth one or two with a test at its root, from the counts of all pairs of tests."""
-        if self.stop():
-            raise Stopped
-        self.table.counted += 1
-        report_step(self.table.counted, "pairs of tests counted")
         candidates, _ = self._candidates(rows, state)
-        if not len(candidates):
-            return upper, None
-        pairs = Pairs(self.table, self.rules, self.task, rows, candidates, depth)
-        heads = self.rules.after(state)[:, candidates]
+        most = max(1, AT_ONCE // (self.table.bits.shape[1] * self.table.cost.shape[1]))
+        best: tuple[float, Node] = (upper, None)
+        for begin in range(0, len(candidates), most):
+            if self.stop():
+                raise Stopped
+            self.table.counted += 1
+            report_step(self.table.counted, "pairs of tests counted")
+            found = self._best_pair(rows, depth, state, candidates[begin : begin + most], best[0])
+            if found is not None:
+                best = found
+                better(*best)
+        return best
+
+    def _best_pair(
+        self, rows: NDArray[np.int64], depth: int, state: int, first: NDArray[np.int64], upper: float
+    ) -> tuple[float, Node] | None:
+        """The cheapest tree below ``upper`` whose root has one of the tests ``first``, if there is one."""
+        pairs = Pairs(self.table, self.rules, self.task, rows, first, depth)
+        heads = self.rules.after(state)[:, first]
         sides = [pairs.side(side, heads[side]) for side in (0, 1)]
         total = sides[0][0] + sides[1][0] + self.task.node_penalty
         place = int(total.argmin())
         if not total[place] < upper:
-            return upper, None
-        test = int(candidates[place])
-        found = float(total[place]), (test, sides[0][1](place), sides[1][1](place))
-        better(*found)
-        return found
+            return None
+        return float(total[place]), (int(first[place]), sides[0][1](place), sides[1][1](place))

@@ -20,6 +20,7 @@ from treeform.graph.export.onnx_sums import signs_of_sums
 from treeform.graph.export.program import Branch, Condition, Kind, Program
 from treeform.graph.export.sums import Sum
 from treeform.graph.graph import FlatGraph
+from treeform.plural import count_of
 
 MOST_NODES = 100_000
 MISSING = ""
@@ -107,7 +108,7 @@ def to_onnx(graph: FlatGraph) -> Any:
         helper.make_graph(nodes, "decision_graph", inputs, outputs, constants),
         opset_imports=[helper.make_opsetid("", 17), helper.make_opsetid("ai.onnx.ml", 4)],
         producer_name="treeform",
-        doc_string=f"A decision model of {len(trees.mode)} nodes, written out as a tree",
+        doc_string=f"A decision model of {count_of(len(trees.mode), 'node')}, written out as a tree",
         ir_version=8,
     )
     checker.check_model(made)

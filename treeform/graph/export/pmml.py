@@ -18,6 +18,7 @@ from treeform.graph.export.sums import Sum
 from treeform.graph.export.unrolled import check_size
 from treeform.graph.graph import FlatGraph
 from treeform.graph.rules import amount_text
+from treeform.plural import count_of
 
 MOST_NODES = 20_000
 NAMESPACE = "http://www.dmg.org/PMML-4_4"
@@ -30,7 +31,9 @@ def to_pmml(graph: FlatGraph) -> str:
     size = check_size(program, "a PMML tree", MOST_NODES)
     root = Element("PMML", {"version": "4.4", "xmlns": NAMESPACE})
     about = SubElement(
-        root, "Header", {"description": f"A decision model of {size} nodes, written out as a tree"}
+        root,
+        "Header",
+        {"description": f"A decision model of {count_of(size, 'node')}, written out as a tree"},
     )
     SubElement(about, "Application", {"name": "treeform"})
     target = _target_name(program)

@@ -48,6 +48,9 @@ def to_sql(
             cause=f"known are {', '.join(sorted(known))}",
             fix=did_you_mean(dialect, known) or "use for example dialect='postgres'",
         )
+    for name, what in [(table, "table"), (column, "column"), *((name, "keep") for name in keep)]:
+        if not isinstance(name, str) and not (name is None and what == "table"):
+            raise SpecError(f"{what}={name!r} is no name", fix=f"give text, for example {what}='applicants'")
     check_size(program, "an SQL expression", MOST_NODES)
     made: dict[int, Any] = {}
     for node in program.bottom_up():

@@ -6,6 +6,8 @@
 namespace treeform::binary {
 namespace {
 
+constexpr int kDeepest = 64;
+
 using Values = Array<std::int64_t, 2>;
 using Weights = Array<std::int64_t, 1>;
 
@@ -30,6 +32,10 @@ Settings settings_of(Keywords& keywords, const Points& points) {
     const Names use = keywords.names("use");
     s.cache = use("cache"), s.similarity = use("similarity"), s.warm_up = use("warm-up");
     s.proof = !use("only warm-up");
+    require(s.depth >= 0 && s.depth <= kDeepest, "the depth is not between 0 and 64");
+    require(s.exact_depth >= 0 && s.max_nodes >= 0, "a depth or a number of tests is negative");
+    require(s.min_support >= 0 && s.node_penalty >= 0, "a support or a price is negative");
+    require(s.threads >= 0 && s.threads <= 1024, "the number of threads is not between 0 and 1024");
     return s;
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "../common/binding.hpp"
+#include "parts.hpp"
 #include "rows.hpp"
 #include "size_table.hpp"
 
@@ -41,6 +42,7 @@ Settings settings_of(Keywords& keywords) {
     s.memory = keywords.integer_as<std::size_t>("memory"), s.simd = keywords.text("simd");
     const Names use = keywords.names("use");
     s.use_trees = use("trees"), s.use_memory = use("transpositions"), s.use_pairs = use("pairs");
+    s.least_tests = keywords.integer_as<int>("least_tests");
     s.use_alternation = use("alternation"), s.every_number = use("every number");
     return s;
 }
@@ -92,11 +94,12 @@ nb::dict diagram(const Matrix& x, const Values& value, const Weights& weight, co
     Control control(keywords.integer_or("upper", kNever));
     control.limit_memory(keywords.integer_as<std::size_t>("memory_limit"));
     const double time_limit = keywords.real("time_limit");
-    const nb::object poll = keywords.object("poll");
+    const nb::object poll = keywords.object("poll"), ask = keywords.object("ask");
+    const Away away = away_to(ask, keywords.integer_as<int>("callers"));
     keywords.finish();
     Outcome out;
     run_without_gil(
-        control, time_limit, [&] { out = solve(points, settings, control); },
+        control, time_limit, [&] { out = solve(points, settings, control, away); },
         [&] {
             if (control.seconds() >= Control::kPatience) control.overdue = true;
             return poll.is_none() ? false : report(control, poll);
@@ -105,6 +108,28 @@ nb::dict diagram(const Matrix& x, const Values& value, const Weights& weight, co
     add_memory(answer, control, out.memory_stop);
     return answer;
 }
+
+/// Answers the parts that `diagram` asks for.
+class Evaluator {
+public:
+    Evaluator(const Matrix& x, const Values& value, const Weights& weight, const nb::kwargs& given) {
+        Keywords keywords(given);
+        const Points points = points_of(x, value, weight);
+        const Settings settings = settings_of(keywords);
+        control_.limit_memory(keywords.integer_as<std::size_t>("memory_limit"));
+        keywords.finish();
+        search_ = std::make_unique<PartSearch>(points, settings, control_);
+    }
+    nb::object evaluate(const nb::object& question, const nb::object& poll) {
+        return answer_part(
+            control_, question, poll, [&](const Message& asked) { return search_->evaluate(asked); },
+            [&](std::int64_t upper) { search_->tighten(upper); });
+    }
+
+private:
+    Control control_;
+    std::unique_ptr<PartSearch> search_;
+};
 
 /// True costs, and what every row takes, by point and class.
 Rows rows_of(const Values& truth, const Array<std::int64_t, 3>& taken, const Points& points, Keywords& keywords) {
@@ -158,7 +183,17 @@ void bind(nb::module_& m) {
     m.def("diagram", &diagram, nb::arg("x"), nb::arg("value"), nb::arg("weight"), nb::arg("keywords"),
           "Solve for the cheapest decision diagram by number of tests; see treeform.engines.DiagramSearch. Keywords: "
           "widths, is_tree, max_nodes, min_support, min_flow, rates, prices, free_tests, seed, start_seconds, starts, "
-          "known, refuted, memory, memory_limit, simd, use, upper, time_limit, poll.");
+          "known, refuted, memory, memory_limit, simd, use, least_tests, upper, time_limit, poll, ask (None, or what "
+          "answers parts of the search: ask(int64 array) returns the reply of a DiagramEvaluator, or None to stop), "
+          "callers.");
+    nb::class_<Evaluator>(m, "DiagramEvaluator",
+                          "Answers parts of the search on the same points. Keywords: those of `diagram` but upper, "
+                          "time_limit, poll, ask and callers.")
+        .def(nb::init<const Matrix&, const Values&, const Weights&, const nb::kwargs&>(), nb::arg("x"),
+             nb::arg("value"), nb::arg("weight"), nb::arg("keywords"))
+        .def("evaluate", &Evaluator::evaluate, nb::arg("question"), nb::arg("poll"),
+             "The reply to a question; None once poll() returned (True, _), or memory ran out. poll() returns whether "
+             "to stop, and None or an upper bound that has fallen.");
 }
 
 }  // namespace treeform::diagram

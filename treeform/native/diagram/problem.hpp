@@ -48,6 +48,7 @@ struct Settings {
     bool use_memory = true;         // transpositions
     bool use_pairs = true;          // trees of two levels by counts of pairs
     bool use_alternation = true;    // better models by alternation
+    int least_tests = 4;            // of a search that others take part in
     std::string simd = "auto";
 };
 

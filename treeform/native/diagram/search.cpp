@@ -34,8 +34,6 @@ namespace {
 constexpr double kWork = 2e6, kSteps = 6e9;
 /// In trees, where the search itself is faster than its bounds.
 constexpr std::int64_t kTreeWork = 20000;
-/// The part of it for a bound that is tried before the search.
-constexpr std::int64_t kQuick = 20;
 
 std::int64_t work_of(const View& v) { return std::int64_t(std::min(kWork, kSteps / steps_of_stump(v))); }
 
@@ -51,23 +49,74 @@ Search::Search(const Instance& in, const Settings& settings, const Control& cont
 }
 
 Answer Search::solve(int tests, Cost need) {
+    begin_at_root(tests);
+    return state(0, tests - 1, need);
+}
+
+void Search::begin_at_root(int tests) {
     Layer& root = layers_[0];
     root.parts = 1;
     root.part.resize(1);
     root.part[0] = in_.all;
-    return state(0, tests - 1, need);
+    root.budget = tests - 1;
 }
 
-Cost Search::quick_bound(int tests, Cost need) {
+bool Search::root_may_pass(int tests) {
+    begin_at_root(tests);
+    return may_pass(0);
+}
+
+Answer Search::solve_range(int tests, int begin, int end, Cost need) {
+    begin_at_root(tests);
+    Layer& here = layers_[0];
+    control_.count(counters_.states);
+    if (!bound_parts(0, need)) return {here.lower_sum, nullptr};
+    here.best = {need, nullptr}, here.found = false;
+    here.candidates.resize(std::max<std::size_t>(here.candidates.size(), 1));
+    auto& list = here.candidates[0];
+    list.clear();
+    if (begin == Plan::kPass) {
+        const Cost lower = bound(here.part[0], 1, here.budget - 1, need);
+        if (lower < need) list.push_back({Plan::kPass, std::max(lower, here.lower[0])});
+    } else {
+        list_range(0, 0, begin, end, need);
+    }
+    counters_.candidates += list.size();
+    std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.lower < b.lower; });
+    here.chosen.assign(1, -1);
+    here.side.resize(std::max<std::size_t>(here.side.size(), 2), Set(in_.words()));
+    choose_tests(0, 0, here.lower_sum);
+    return here.found ? here.best : Answer{std::max(here.best.value, here.lower_sum), nullptr};
+}
+
+/// What others have found is a bound for the root too.
+void Search::obey_outside() {
+    Layer& root = layers_[0];
+    const Cost now = outside ? outside->load(std::memory_order_relaxed) : kNever;
+    if (now < root.best.value) root.best = {now, nullptr}, root.found = false;
+}
+
+Cost Search::root_bound(int tests, Cost need, double share) {
     if (!settings_.use_trees) return 0;
-    return trees_.bound_unrolled(in_.all.data(), 0, tests - 1, need, 1 + work_ / kQuick);
+    return trees_.bound_unrolled(in_.all.data(), 0, tests - 1, need, 1 + std::int64_t(share * double(work_)));
 }
 
 /// A lower bound for what happens to the points of a node of that layer, if `budget` tests are left below it.
 Cost Search::bound(const Set& x, int layer, int budget, Cost need) {
     if (!settings_.use_trees) return 0;
-    if (settings_.is_tree) return trees_.bound(x.data(), depth_ - layer, 1 + budget, need, work_);
-    return trees_.bound_unrolled(x.data(), layer, budget, need, work_);
+    const Cost few = in_.view.classes > 2 ? least_of_classes(x, 1 + budget) : 0;
+    if (few >= need) return few;
+    const Cost tree = settings_.is_tree ? trees_.bound(x.data(), depth_ - layer, 1 + budget, need, work_)
+                                        : trees_.bound_unrolled(x.data(), layer, budget, need, work_);
+    return std::max(few, tree);
+}
+
+/// So many tests have twice as many arcs, and each of them but the first takes an arc: one more than there are tests
+/// are left for terminals, so that no more classes are predicted. T knows this of trees alone, whose tests it does
+/// not count but along a path.
+Cost Search::least_of_classes(const Set& x, int tests) const {
+    in_.leaf(x.data());
+    return in_.few_classes(x.data(), std::int64_t{tests} + 1);
 }
 
 Answer Search::state(int layer, int budget, Cost need) {
@@ -174,8 +223,8 @@ void Search::list_candidates(int layer, int part, Cost need) {
     list.clear();
     const Cost limit = need - (here.lower_sum - here.lower[part]);
     const Set& x = here.part[part];
-    const Cost mass = measure(x);
-    for (int f = 0; f < in_.view.features; ++f) list_feature(layer, part, f, mass, limit);
+    for (int f = 0; f < in_.view.features; ++f)
+        list_range(layer, part, in_.view.first[f], in_.view.first[f + 1], limit);
     if (may_pass(layer)) {
         const Cost lower = bound(x, layer + 1, here.budget - 1, limit);
         if (lower < limit) list.push_back({Plan::kPass, std::max(lower, here.lower[part])});
@@ -184,12 +233,21 @@ void Search::list_candidates(int layer, int part, Cost need) {
     std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.lower < b.lower; });
 }
 
-void Search::list_feature(int layer, int part, int f, Cost mass, Cost limit) {
+/// Tests of one feature. What lies outside of the range parts the points as the tests next to it do.
+void Search::list_range(int layer, int part, int begin, int end, Cost limit) {
+    if (begin == end) return;
     Layer& here = layers_[layer];
     const Set& x = here.part[part];
+    const Cost mass = measure(x);
+    const auto mass_left = [&](int split) {
+        part_by(x, split, here.left, here.right);
+        return measure(here.left);
+    };
+    const int* first = std::upper_bound(in_.view.first, in_.view.first + in_.view.features, begin) - 1;
     Range stack[80];
     int top = 0;
-    stack[top++] = {in_.view.first[f] - 1, in_.view.first[f + 1], 0, 0, 0, mass};
+    stack[top++] = {
+        begin - 1, end, 0, 0, begin > *first ? mass_left(begin - 1) : 0, end < first[1] ? mass_left(end) : mass};
     while (top > 0) {
         control_.check();
         const Range r = stack[--top];
@@ -251,6 +309,7 @@ void Search::choose_tests(int layer, int part, Cost lower) {
     }
     const Set& x = here.part[part];
     for (const Candidate& one : here.candidates[part]) {
+        if (layer == 0) obey_outside();
         const Cost with = lower - here.lower[part] + one.lower;
         if (with >= here.best.value) return;
         here.chosen[part] = one.split;

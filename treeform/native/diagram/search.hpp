@@ -4,6 +4,7 @@
 // go: to a terminal, to a node of the next layer of their own, or merged with others. A node may also be a
 // pass-through, which has no column and sends all its points to a node of the next layer; it is a test in every
 // count. Nodes are bounded by the costs of trees (tree_bounds.hpp); states met before are looked up.
+#include <atomic>
 #include <map>
 #include <memory>
 #include <unordered_map>
@@ -38,9 +39,17 @@ public:
 
     /// The least cost of a diagram with at most `tests` >= 1 tests, if it is below `need`.
     Answer solve(int tests, Cost need);
-    /// A lower bound of that cost from trees alone, after a small part of the work that bounds may take; at least
-    /// `need` if it was found in time and is no less.
-    Cost quick_bound(int tests, Cost need);
+    /// A lower bound of that cost from trees alone, with that share of the work that a bound may take; at least `need`
+    /// if it was found in time and is no less.
+    Cost root_bound(int tests, Cost need, double share);
+    /// What predicting few enough classes costs on the points, for a diagram of at most `tests` tests.
+    Cost least_of_classes(const Set& x, int tests) const;
+    /// As `solve`, for diagrams whose root is one of these tests, of one feature; Plan::kPass is a pass-through.
+    Answer solve_range(int tests, int begin, int end, Cost need);
+    /// Whether a pass-through at the root is a candidate.
+    bool root_may_pass(int tests);
+    /// An upper bound that others have found meanwhile; null: nobody does.
+    const std::atomic<Cost>* outside = nullptr;
     std::size_t bytes() const { return known_bytes_ + old_bytes_; }
 
 private:
@@ -107,7 +116,9 @@ private:
     Stump supported_stump(const Set& x, Cost below);
     bool bound_parts(int layer, Cost need);
     void list_candidates(int layer, int part, Cost need);
-    void list_feature(int layer, int part, int f, Cost mass, Cost need);
+    void list_range(int layer, int part, int begin, int end, Cost need);
+    void begin_at_root(int tests);
+    void obey_outside();
     Cost sides_bound(int layer, Cost left, Cost right, Cost limit);
     void part_by(const Set& x, int split, Set& left, Set& right) const;
     bool enough(const Set& x) const;

@@ -11,17 +11,24 @@
 #include "alternation.hpp"
 #include "flat_diagram.hpp"
 #include "information_gain.hpp"
+#include "parts.hpp"
 
 namespace treeform::diagram {
 namespace {
 
+/// Elementary steps for better models before a search in parts.
+constexpr double kPartsStart = 5e8;
 /// Nodes times points beyond which alternation takes too much memory (trees of many levels).
 constexpr double kMostCells = 5e6;
+/// Bounds of trees on all points: the share of the work of a bound in the search that they may take before it, and
+/// where the search is slow.
+constexpr double kQuick = 0.05, kThorough = 8;
 
 class SizeTableSearch {
 public:
-    SizeTableSearch(const Instance& in, const Settings& settings, Control& control, Outcome& out)
-        : in_(in), settings_(settings), control_(control), out_(out), search_(in, settings, control, out.counters) {
+    SizeTableSearch(const Instance& in, const Settings& settings, Control& control, Outcome& out, const Away& away)
+        : in_(in), settings_(settings), control_(control), out_(out), search_(in, settings, control, out.counters),
+          parts_(away, in, settings, control, search_, out.counters) {
         const int most = settings.max_nodes;
         out.lower.assign(most + 1, 0), out.upper.assign(most + 1, kNever);
         plan_.resize(most + 1), out.diagrams.resize(most + 1), out.has_diagram.assign(most + 1, false);
@@ -38,6 +45,7 @@ public:
         FlatDiagram constant = flatten(in, nullptr, cost);
         submit(0, cost, &constant);
         out.lower[0] = cost;
+        for (int k = 1; k <= most; ++k) out.lower[k] = std::max(out.lower[k], search_.least_of_classes(in.all, k));
         for (int k = 0; k <= most && k < int(settings.refuted.size()); ++k)
             for (int j = k; j >= 0; --j) out.lower[j] = std::max(out.lower[j], settings.refuted[k] - in.offset);
     }
@@ -59,8 +67,9 @@ private:
     Control& control_;
     Outcome& out_;
     Search search_;
+    Parts parts_;
     std::vector<PlanPtr> plan_;  // of the diagrams in `out_`, where one is known
-    bool improved_start_ = false;
+    bool is_slow_ = false;  // the search has been overdue
 
     /// Diagrams by information gain: `most` of them, or as many as a quarter of `work` elementary steps allows. With
     /// the rest the best of every number of tests are improved by alternation.
@@ -108,15 +117,15 @@ private:
         return external - price.rate * in_.offset;
     }
 
-    /// The bounds of trees on all points, from the few tests up until one takes long. They take no search, and
-    /// the first numbers of tests are mostly proved by them.
-    void bound_by_trees(Price price) {
+    /// The bounds of trees on all points, from the few tests up until one takes longer than that share of the work that
+    /// a bound may take. They take no search, and the first numbers of tests are mostly proved by them.
+    void bound_by_trees(Price price, double share) {
         if (settings_.is_tree) return;  // the bound of a tree is its search
         for (int k = 1; k <= settings_.max_nodes; ++k) {
             const Cost goal = goal_of(price, k, 1);
             if (out_.lower[k] >= goal) continue;
             const auto before = out_.counters.given_up;
-            raise(k, std::min(search_.quick_bound(k, goal), out_.upper[k]));
+            raise(k, std::min(search_.root_bound(k, goal, share), out_.upper[k]));
             if (out_.counters.given_up > before) break;
         }
         control_.publish({shifted(out_.lower), shifted(out_.upper)});
@@ -129,10 +138,18 @@ private:
     /// Raises the bounds of all numbers of tests together, to an eighth of what the price asks for at first: a search
     /// with half the bound takes a small part of the time, and a bound is worth as much as the weakest of its numbers
     /// of tests.
+    ///
+    /// Where the search is slow, the bounds of trees on all points come first, with as much work as many of its
+    /// bounds: they are all that large tables with few tests need, and one of them is less work than the search makes
+    /// of it, which bounds the sides of every test.
     void prove(Price price) {
-        bound_by_trees(price);
-        for (const int part : {8, 4, 2, 1})
-            while (prove_one(price, part)) {}
+        bound_by_trees(price, kQuick);
+        bool is_thorough = false;
+        for (const int part : {8, 4, 2, 1}) {
+            do {
+                if (is_slow_ && !is_thorough) is_thorough = true, bound_by_trees(price, kThorough);
+            } while (prove_one(price, part));
+        }
     }
 
     /// That part of the bound for at most `k` tests that the price asks for.
@@ -160,11 +177,15 @@ private:
     /// e(k), if it is below `need`.
     void fill(int k, Cost need) {
         Answer answer;
-        control_.throws_when_overdue = !improved_start_ && settings_.starts < 0;
+        if (parts_.travel(k) && !is_slow_ && settings_.starts < 0) {  // it is slow, whatever the clock says
+            is_slow_ = true;
+            return build(kPartsStart, 1500);
+        }
+        control_.throws_when_overdue = !is_slow_ && settings_.starts < 0;
         try {
-            answer = search_.solve(k, need);
+            answer = parts_.travel(k) ? parts_.solve(k, need) : search_.solve(k, need);
         } catch (const Overdue&) {  // the search is slow: spend some time on better models first
-            control_.throws_when_overdue = false, improved_start_ = true;
+            control_.throws_when_overdue = false, is_slow_ = true;
             return build(2e9, 6000);
         }
         if (answer.value < need) {
@@ -195,7 +216,7 @@ private:
 
 }  // namespace
 
-Outcome solve(const Points& points, const Settings& settings, Control& control) {
+Outcome solve(const Points& points, const Settings& settings, Control& control, const Away& away) {
     Outcome out;
     Instance in;
     const auto shift = [&] {
@@ -206,7 +227,7 @@ Outcome solve(const Points& points, const Settings& settings, Control& control) 
     try {
         in.build(points, settings.min_support, settings.memory, settings.simd, control);
         out.points = int(points.rows), out.splits = in.view.splits, out.simd = in.kernels->name;
-        SizeTableSearch(in, settings, control, out).run();
+        SizeTableSearch(in, settings, control, out, away).run();
     } catch (const Stopped&) {
     } catch (const std::bad_alloc&) {
         out.memory_stop = true;

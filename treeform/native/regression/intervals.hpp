@@ -35,6 +35,12 @@ struct Job {
     Bounds bounds;
 };
 
+/// Two parts of the rows, and what is evaluated of the threshold between them.
+struct Parts {
+    Subset left, right;
+    Job job;
+};
+
 class Intervals {
 public:
     /// Begins anew: `whole` are bounds on child trees over all rows, by feature, and `least` over all features.

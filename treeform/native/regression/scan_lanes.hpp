@@ -1,5 +1,6 @@
 #pragma once
 // The scan of scan.hpp for one instruction set; each scan_*.cpp defines TREEFORM_LANES and includes it.
+#include "../contree/shuffle.hpp"
 #include "scan.hpp"
 
 #pragma GCC diagnostic ignored "-Wpsabi"
@@ -18,15 +19,37 @@ inline Ints mask_of(const std::int8_t* ends) {
     return __builtin_convertvector(*reinterpret_cast<const Bytes*>(ends), Ints);
 }
 
+template <int... Lane>
+struct Lanes {};
+template <int N, int... Lane>
+struct Counted : Counted<N - 1, N - 1, Lane...> {};
+template <int... Lane>
+struct Counted<0, Lane...> {
+    using type = Lanes<Lane...>;
+};
+
+/// Each lane takes the value of the one that is By before it; the first ones are 0.
+template <int By, int... Lane>
+inline Ints moved(Ints value, Lanes<Lane...>) {
+    return TREEFORM_SHUFFLE(Ints{}, value, Ints, (Lane < By ? 0 : kLanes + Lane - By)...);
+}
+
+/// What `merge` makes of each lane and all before it.
+template <class Merge>
+inline Ints running(Ints value, const Merge& merge) {
+    constexpr typename Counted<kLanes>::type lanes;
+    value = merge(value, moved<1>(value, lanes));
+    value = merge(value, moved<2>(value, lanes));
+    if constexpr (kLanes > 4) value = merge(value, moved<4>(value, lanes));
+    if constexpr (kLanes > 8) value = merge(value, moved<8>(value, lanes));
+    return value;
+}
+
 /// Sums of the segments before each lane, and the sum of all.
 inline std::int32_t before_lanes(Ints& sums) {
-    std::int32_t all = 0;
-    for (int l = 0; l < kLanes; ++l) {
-        const std::int32_t own = sums[l];
-        sums[l] = all;
-        all += own;
-    }
-    return all;
+    const Ints all = running(sums, [](Ints a, Ints b) __attribute__((always_inline)) { return a + b; });
+    sums = all - sums;
+    return all[kLanes - 1];
 }
 
 /// The best pair (c^2, k (n - k)) of each lane on one side.
@@ -50,12 +73,10 @@ struct Best {
         q = higher ? qq : q;
     }
     double gain() const {
-        double most = 0;
-        for (int l = 0; l < kLanes; ++l) {
-            const double one = static_cast<double>(n[0]) * static_cast<double>(c[l]) / static_cast<double>(q[l]);
-            most = one > most ? one : most;
-        }
-        return most;
+        // None is negative, so that their bits compare as they do.
+        const Ints most = running(reinterpret_cast<Ints>(n * (c / q)),
+                                  [](Ints a, Ints b) __attribute__((always_inline)) { return a > b ? a : b; });
+        return static_cast<double>(reinterpret_cast<Floats>(most)[kLanes - 1]);
     }
 };
 
@@ -79,7 +100,8 @@ void scan_sides(const ScanInput& in, double gain[2]) {
     before_lanes(count);
     const std::int32_t all = before_lanes(total);
     Ints position;
-    for (int l = 0; l < kLanes; ++l) position[l] = l * in.rows;
+    for (int l = 0; l < kLanes; ++l) position[l] = l;
+    position *= in.rows;
     Best left(left_sum, in.n[0]), right(all - left_sum, in.n[1]);
     const auto step = [&](int i, auto ties) __attribute__((always_inline)) {
         constexpr bool kTies = decltype(ties)::value;

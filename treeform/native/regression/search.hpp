@@ -18,12 +18,6 @@
 
 namespace treeform::regression {
 
-/// Two parts of the rows, and what is evaluated of the threshold between them.
-struct Parts {
-    Subset left, right;
-    Job job;
-};
-
 template <class LossOf>
 class Search {
 public:
@@ -36,8 +30,10 @@ public:
           price_(static_cast<double>(settings.price.numerator) / static_cast<double>(settings.price.denominator)),
           loss_(table, settings, counters), side_of_(table.n + 1) {}
 
-    /// The best tree. `known` are bounds by root feature; null where none are known.
-    Answer solve(const Subset& rows, int depth, std::int64_t budget, Hint hint, const std::vector<double>* known);
+    /// The best tree if it costs less than `cutoff`; else some tree, and bounds of at least `cutoff`. `known` are
+    /// bounds by root feature; null where none are known.
+    Answer solve(const Subset& rows, int depth, std::int64_t budget, Hint hint, const std::vector<double>* known,
+                 double cutoff = kInfinite);
     /// Evaluates the threshold of `parts.job`, at depth three or more, given the best value known: fills in the bounds,
     /// and returns a tree that may be better, or none.
     Answer evaluate(const Subset& rows, std::size_t feature, const Cut& cut, int depth, std::int64_t budget,
@@ -53,6 +49,7 @@ public:
     }
 
 private:
+    using Known = const std::vector<double>*;
     struct Level {
         Parts parts;
         Intervals intervals;
@@ -71,18 +68,22 @@ private:
     LossOf loss_;
     std::vector<std::uint8_t> side_of_;
     std::uint64_t made_ = 0;  // subsets
-    std::vector<char> examined_[2];  // by feature, of both sides of a threshold
+    std::vector<double> unexamined_[2];  // of both sides of a threshold: bounds of features, infinite once examined
     std::vector<std::unique_ptr<Level>> levels_;  // by depth
 
     Level& level(int depth);
     bool is_restricted() const { return settings_.min_support > 0 || settings_.min_flow > 0; }
+    /// The bound of a feature that has been searched. `lowest` is what trees cost whatever their leaves weigh.
+    double bound_of(double best, double lowest, Known known, std::size_t f) const {
+        const double found = is_restricted() ? std::min(best, lowest) : best;
+        return known ? std::max(found, (*known)[f]) : found;
+    }
     Answer untested(const Subset& rows);
-    static double limit_of_leaf(double cost, double tolerance) { return cost <= 0 ? 0 : cost + tolerance; }
     Answer depth_one(const Subset& rows);
     Answer depth_one_by_scans(const Subset& rows, Answer&& leaf);
-    Answer depth_two_by_scans(const Subset& rows, std::int64_t budget, Hint hint, const std::vector<double>* known);
-    Answer depth_two(const Subset& rows, std::int64_t budget, Hint hint, const std::vector<double>* known);
-    Answer deeper(const Subset& rows, int depth, std::int64_t budget, Hint hint, const std::vector<double>* known);
+    Answer depth_two_by_scans(const Subset& rows, std::int64_t budget, Hint hint, Known known, double cutoff);
+    Answer depth_two(const Subset& rows, std::int64_t budget, Hint hint, Known known, double cutoff);
+    Answer deeper(const Subset& rows, int depth, std::int64_t budget, Hint hint, Known known, double cutoff);
     void within_budget(const Parts& parts, const Cut& cut, std::size_t feature, int depth, std::int64_t budget,
                        const Answer& left, const Answer& right, double limit, Answer& best);
     void bound_children(const Subset& rows, const Cut& cut, Bounds& bounds, double slack, double limit);
@@ -149,12 +150,12 @@ void Search<LossOf>::offer(Answer& best, std::size_t feature, std::uint32_t key,
 
 template <class LossOf>
 Answer Search<LossOf>::solve(const Subset& rows, int depth, std::int64_t budget, Hint hint,
-                             const std::vector<double>* known) {
+                             const std::vector<double>* known, double cutoff) {
     control_.check();
     if (depth > 0 && budget > 0 && !bears_test(rows.weight)) return untested(rows);
     if (depth == 0 || budget == 0 || rows.n <= 1 || is_pure(table_, rows)) return leaf(rows);
     if (depth == 1 || budget == 1) return depth_one(rows);
-    return depth == 2 ? depth_two(rows, budget, hint, known) : deeper(rows, depth, budget, hint, known);
+    return depth == 2 ? depth_two(rows, budget, hint, known, cutoff) : deeper(rows, depth, budget, hint, known, cutoff);
 }
 
 template <class LossOf>
@@ -187,15 +188,19 @@ Answer Search<LossOf>::depth_one_by_scans(const Subset& rows, Answer&& out) {
 template <class LossOf>
 void Search<LossOf>::bound_children(const Subset& rows, const Cut& cut, Bounds& bounds, double slack, double limit) {
     const double leaf[2] = {loss_.left_leaf(cut.below).cost, loss_.right_leaf(cut.below).cost};
-    double highest[2] = {leaf[0], leaf[1]};
+    // What a child may cost at most, beside the least cost of the other one: beyond that it is of no use here, nor at
+    // thresholds between this one and the ends of its interval, where the other child costs no less.
+    const double most[2] = {Judge::beside(limit, bounds.right_least), Judge::beside(limit, bounds.left_least)};
+    double highest[2] = {std::min(leaf[0], most[0]), std::min(leaf[1], most[1])};
     std::vector<double>* lower[2] = {&bounds.left, &bounds.right};
-    for (auto& flags : examined_) flags.assign(table_.features, 0);
+    for (int s = 0; s < 2; ++s) unexamined_[s] = *lower[s];
     for (;;) {
-        double least[2] = {kInfinite, kInfinite};
-        std::size_t at[2] = {0, 0};
-        for (int s = 0; s < 2; ++s)
-            for (std::size_t f = 0; f < table_.features; ++f)
-                if (!examined_[s][f] && (*lower[s])[f] < least[s]) least[s] = (*lower[s])[f], at[s] = f;
+        std::size_t at[2];
+        double least[2];
+        for (int s = 0; s < 2; ++s) {
+            const auto first = std::min_element(unexamined_[s].begin(), unexamined_[s].end());
+            at[s] = static_cast<std::size_t>(first - unexamined_[s].begin()), least[s] = *first;
+        }
         const bool open[2] = {least[0] < highest[0], least[1] < highest[1]};
         if (!open[0] && !open[1]) break;
         if (std::min(highest[0], least[0]) + std::min(highest[1], least[1]) - slack >= limit) break;
@@ -207,7 +212,7 @@ void Search<LossOf>::bound_children(const Subset& rows, const Cut& cut, Bounds& 
         double low[2], high[2];
         loss_.bound(rows, cut, f, want, low, high);
         for (int s = 0; s < 2; ++s) {
-            if (both || want[s]) examined_[s][f] = 1;
+            if (both || want[s]) unexamined_[s][f] = kInfinite;
             if (!want[s]) continue;
             (*lower[s])[f] = std::max((*lower[s])[f], std::min(leaf[s], low[s] + price_));
             highest[s] = std::min(highest[s], high[s] + price_);
@@ -226,15 +231,13 @@ typename Search<LossOf>::Child Search<LossOf>::leaf_child(Value&& leaf, std::int
 template <class LossOf>
 typename Search<LossOf>::Child Search<LossOf>::best_child(const Subset& rows, const Side& side, Child&& child,
                                                           double leaf, std::vector<double>& lower, double tolerance) {
-    auto& examined = examined_[side.left ? 0 : 1];
-    examined.assign(table_.features, 0);
+    std::vector<double>& unexamined = unexamined_[side.left ? 0 : 1];
+    unexamined = lower;
     for (;;) {
-        double least = kInfinite;
-        std::size_t f = 0;
-        for (std::size_t g = 0; g < table_.features; ++g)
-            if (!examined[g] && lower[g] < least) least = lower[g], f = g;
-        if (least >= Judge::limit(child.value, tolerance)) return child;
-        examined[f] = 1;
+        const auto first = std::min_element(unexamined.begin(), unexamined.end());
+        if (*first >= Judge::limit(child.value, tolerance)) return child;
+        const auto f = static_cast<std::size_t>(first - unexamined.begin());
+        *first = kInfinite;
         Stump found = loss_.stump(rows, side, f);
         lower[f] = std::max(lower[f], std::min(leaf, found.least + price_));
         if (!found.value.exists()) continue;
@@ -267,26 +270,27 @@ void Search<LossOf>::offer_children(const Subset& rows, const Cut& cut, std::siz
 }
 
 template <class LossOf>
-Answer Search<LossOf>::depth_two(const Subset& rows, std::int64_t budget, Hint hint, const std::vector<double>* known) {
+Answer Search<LossOf>::depth_two(const Subset& rows, std::int64_t budget, Hint hint, Known known, double cutoff) {
     control_.count(counters.nodes);
     if constexpr (LossOf::by_pairs)
         return loss_.two(rows, budget, leaf(rows));
     else
-        return depth_two_by_scans(rows, budget, hint, known);
+        return depth_two_by_scans(rows, budget, hint, known, cutoff);
 }
 
 template <class LossOf>
-Answer Search<LossOf>::depth_two_by_scans(const Subset& rows, std::int64_t budget, Hint hint,
-                                          const std::vector<double>* known) {
+Answer Search<LossOf>::depth_two_by_scans(const Subset& rows, std::int64_t budget, Hint hint, Known known,
+                                          double cutoff) {
     Answer out = depth_one(rows);
     const double alone = loss_.leaf(rows).cost, tolerance = judge_.tolerance(alone, rows.weight), least = out.lower;
-    if (price_ >= limit_of_leaf(alone, tolerance)) return out;  // no test is worth its price
+    if (price_ >= Judge::limit_of_leaf(alone, tolerance)) return out;  // no test is worth its price
     const std::vector<double> whole = out.by_feature;
+    const auto limit_of = [&](const Answer& best) { return std::min(Judge::limit(best.best, tolerance), cutoff); };
     Level& own = level(2);
     Job& job = own.parts.job;
     const double slack = 2 * (out.best.exists() ? out.best.cost : alone) / static_cast<double>(rows.n);
     for (const std::size_t f : in_order(known ? *known : whole, hint.feature)) {
-        if (known && (*known)[f] >= Judge::limit(out.best, tolerance)) {
+        if (known && (*known)[f] >= limit_of(out)) {
             out.by_feature[f] = (*known)[f];
             continue;
         }
@@ -296,11 +300,11 @@ Answer Search<LossOf>::depth_two_by_scans(const Subset& rows, std::int64_t budge
         own.intervals.begin(std::move(cuts), rows.n, whole, least, price_,
                             hint.feature == static_cast<int>(f) ? hint.key : -1);
         double lowest = kInfinite;  // of the thresholds evaluated, whatever their leaves weigh
-        while (own.intervals.lower() < Judge::limit(out.best, tolerance)) {
+        while (own.intervals.lower() < limit_of(out)) {
             control_.check();
             own.intervals.next(job);
             const Cut cut = own.intervals.cut(job);
-            const double limit = Judge::limit(out.best, tolerance) - price_;
+            const double limit = limit_of(out) - price_;
             if (job.bounds.sum() >= limit) {
                 ++counters.bounded;
             } else {
@@ -314,10 +318,9 @@ Answer Search<LossOf>::depth_two_by_scans(const Subset& rows, std::int64_t budge
                 }
             }
             lowest = std::min(lowest, job.bounds.sum() + price_);
-            own.intervals.done(job, Judge::limit(out.best, tolerance));
+            own.intervals.done(job, limit_of(out));
         }
-        out.by_feature[f] = is_restricted() ? std::min({alone, lowest, out.best.cost}) : out.best.cost;
-        if (known) out.by_feature[f] = std::max(out.by_feature[f], (*known)[f]);
+        out.by_feature[f] = bound_of(std::min(out.best.cost, cutoff), std::min(alone, lowest), known, f);
     }
     out.lower = *std::min_element(out.by_feature.begin(), out.by_feature.end());
     return out;
@@ -336,8 +339,12 @@ Answer Search<LossOf>::evaluate(const Subset& rows, std::size_t feature, const C
         if (depth == 3) loss_.divide(rows, parts.left, parts.right);
     Bounds& bounds = parts.job.bounds;
     const std::int64_t most = std::min(budget - 1, full_tree(depth - 1));
+    // Beside the least cost of the other child in the whole interval, a child that costs more is of no use at any
+    // threshold between this one and the other end of it.
+    const double cutoffs[2] = {Judge::beside(limit - price_, bounds.right_least),
+                               Judge::beside(limit - price_, bounds.left_least)};
     const auto child = [&](const Subset& side, Hint& hint, std::vector<double>& lower, double& least) {
-        Answer found = solve(side, depth - 1, most, hint, &lower);
+        Answer found = solve(side, depth - 1, most, hint, &lower, cutoffs[&side == &parts.left ? 0 : 1]);
         for (std::size_t f = 0; f < lower.size(); ++f) lower[f] = std::max(lower[f], found.by_feature[f]);
         least = std::max(least, found.lower);
         if (found.hint().feature >= 0) hint = found.hint();
@@ -376,18 +383,19 @@ void Search<LossOf>::within_budget(const Parts& parts, const Cut& cut, std::size
 }
 
 template <class LossOf>
-Answer Search<LossOf>::deeper(const Subset& rows, int depth, std::int64_t budget, Hint hint,
-                              const std::vector<double>* known) {
+Answer Search<LossOf>::deeper(const Subset& rows, int depth, std::int64_t budget, Hint hint, Known known,
+                              double cutoff) {
     control_.count(counters.nodes);
-    Answer out = solve(rows, depth - 1, budget, hint, nullptr);
+    Answer out = solve(rows, depth - 1, budget, hint, nullptr, cutoff);
     const double alone = loss_.leaf(rows).cost, tolerance = judge_.tolerance(alone, rows.weight), least = out.lower;
-    if (price_ >= limit_of_leaf(alone, tolerance)) return out;
+    if (price_ >= Judge::limit_of_leaf(alone, tolerance)) return out;
     const std::vector<double> whole = out.by_feature;
     const Hint first = out.hint();
+    const auto limit_of = [&](const Answer& best) { return std::min(Judge::limit(best.best, tolerance), cutoff); };
     Level& own = level(depth);
     Job& job = own.parts.job;
     for (const std::size_t f : in_order(whole, first.feature)) {
-        if (known && (*known)[f] >= Judge::limit(out.best, tolerance)) {
+        if (known && (*known)[f] >= limit_of(out)) {
             out.by_feature[f] = (*known)[f];
             continue;
         }
@@ -397,10 +405,10 @@ Answer Search<LossOf>::deeper(const Subset& rows, int depth, std::int64_t budget
                             first.feature == static_cast<int>(f) ? first.key : -1);
         Hints hints;
         double lowest = kInfinite;
-        while (own.intervals.lower() < Judge::limit(out.best, tolerance)) {
+        while (own.intervals.lower() < limit_of(out)) {
             own.intervals.next(job);
             const Cut cut = own.intervals.cut(job);
-            const double limit = Judge::limit(out.best, tolerance);
+            const double limit = limit_of(out);
             if (job.bounds.sum() + price_ >= limit) {
                 ++counters.bounded;
             } else {
@@ -411,10 +419,9 @@ Answer Search<LossOf>::deeper(const Subset& rows, int depth, std::int64_t budget
                     out.best = std::move(found.best), out.plan = std::move(found.plan);
             }
             lowest = std::min(lowest, job.bounds.sum() + price_);
-            own.intervals.done(job, Judge::limit(out.best, tolerance));
+            own.intervals.done(job, limit_of(out));
         }
-        out.by_feature[f] = is_restricted() ? std::min({alone, lowest, out.best.cost}) : out.best.cost;
-        if (known) out.by_feature[f] = std::max(out.by_feature[f], (*known)[f]);
+        out.by_feature[f] = bound_of(std::min(out.best.cost, cutoff), std::min(alone, lowest), known, f);
     }
     out.lower = *std::min_element(out.by_feature.begin(), out.by_feature.end());
     return out;

@@ -11,6 +11,12 @@ constexpr double kNear = 1e-11;         // gains that are nearer to each other a
 
 using Wide = __int128;
 
+/// The nearest double of a number that is not negative, or one next to it; exact below 2^53.
+double to_double(Wide value) {
+    return static_cast<double>(static_cast<std::int64_t>(value >> 64)) * 0x1p64
+           + static_cast<double>(static_cast<std::uint64_t>(value));
+}
+
 }  // namespace
 
 Squared::Squared(const Table& table, const Settings& settings, Counters& counters)
@@ -93,7 +99,7 @@ void Squared::outer(const Subset& rows, std::size_t feature) {
     Wide squares = 0;
     std::int64_t sum = 0, weight = 0;
     for (std::size_t k = 0; k <= rows.n; ++k) {
-        sums_[k] = sum, weights_[k] = weight, squares_[k] = static_cast<double>(squares);
+        sums_[k] = sum, weights_[k] = weight, squares_[k] = to_double(squares);
         if (k == rows.n) break;
         const Row i = rows.order[feature][k];
         const std::int64_t y = table_.target[i] - rows.centre, w = table_.weight[i];
@@ -158,21 +164,31 @@ Stump Squared::stump(const Subset& rows, const Side& side, std::size_t feature) 
     chosen_.clear();
     for (std::size_t k = 0; k < rows.n; ++k)
         if (outer == nullptr || (outer[order[k]] < side.key) == side.left) chosen_.push_back(order[k]);
-    std::int64_t all = 0, n = 0;
-    for (const Row i : chosen_) all += table_.weight[i] * (table_.target[i] - rows.centre), n += table_.weight[i];
+    std::int64_t all = 0, n = 0, far = 0;  // `far` bounds all sums
+    for (const Row i : chosen_) {
+        const std::int64_t part = table_.weight[i] * (table_.target[i] - rows.centre);
+        all += part, far += part < 0 ? -part : part, n += table_.weight[i];
+    }
+    // Of a sum less weight * mean, in doubles: the mean, its product and the difference.
+    const double rounding = 0x1p-50 * static_cast<double>(far);
     Stump out;
     double best = -1, free = -1;  // gains
     std::size_t best_at = 0;
     std::int64_t sum = 0, weight = 0;
-    const double total = static_cast<double>(n);
+    const double total = static_cast<double>(n), mean = static_cast<double>(all) / total;
+    double least = -1;  // gains that are smaller change nothing
     for (std::size_t k = 1; k < chosen_.size(); ++k) {
         const Row last = chosen_[k - 1];
         sum += table_.weight[last] * (table_.target[last] - rows.centre), weight += table_.weight[last];
         if (inner[chosen_[k]] == inner[last]) continue;
+        const double near = static_cast<double>(sum) - static_cast<double>(weight) * mean;
+        const double over = std::fabs(near) + rounding, left = static_cast<double>(weight);
+        if (over * over * total < least * (left * (total - left))) continue;
         // c^2 / (n k (n - k)) with c = s n - k S, whole
         const double c = static_cast<double>(Wide(sum) * n - Wide(weight) * all);
         const double gain = c / total * (c / (static_cast<double>(weight) * static_cast<double>(n - weight)));
         free = std::max(free, gain);
+        least = std::min(free, best) * (1 - 2 * kNear);
         if (weight < min_support_ || n - weight < min_support_ || gain < best * (1 - kNear)) continue;
         bool better = gain > best * (1 + kNear);
         if (!better && gain + best > 0) {

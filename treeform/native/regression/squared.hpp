@@ -5,7 +5,8 @@
 // multiples q of 1 / scale. A gain is the squared length of the projection of the vector sqrt(w) (y - mean) on a unit
 // vector, so by Cauchy-Schwarz |sqrt(gain) - sqrt(gain')| <= ||e||, e_i = (w (y - mean) - q / scale) / sqrt(w), for
 // every side, feature and threshold at once. The scan's floats add at most 2^-20 sum |q| / scale: a sum and n * mean
-// are each off by 2^-24 of it, twice, sqrt(n / (k (n - k))) is at most sqrt(2), and so are the products compared.
+// are each off by 2^-24 of it, twice, sqrt(n / (k (n - k))) is at most sqrt(2), and so are the products compared and
+// the quotient.
 #include <cstdint>
 #include <vector>
 

@@ -56,6 +56,9 @@ public:
     }
     /// Only bounds below it leave room for a better tree than `best`. No cost is below 0, and 0 is exact.
     static double limit(const Value& best, double tolerance) { return best.cost <= 0 ? 0 : best.cost + tolerance; }
+    static double limit_of_leaf(double cost, double tolerance) { return cost <= 0 ? 0 : cost + tolerance; }
+    /// What is left of the limit beside a cost; with it, and whatever is rounded, at least the limit.
+    static double beside(double limit, double cost) { return limit - cost + 0x1p-50 * (limit + cost); }
 
 private:
     bool squared_;

@@ -312,8 +312,15 @@ Amount Minima::deep(Subset& node, int depth, Amount limit, bool root) {
     if (root && !only.empty()) order = only;
     forget_settled(depth);
     for (const int j : order) {
-        const Amount value = with_test(node, depth, j, std::min(now(), best - 1));
-        best = std::min(best, value), lower = std::min(lower, value);
+        Amount value, asked, exact_to;
+        do {  // again where the limit fell on the way, and what was found is neither exact nor above it
+            const Amount before = fallen;
+            asked = std::min(now(), best - 1);
+            value = with_test(node, depth, j, asked);
+            exact_to = asked - (fallen - before);
+        } while (value > exact_to && value <= asked && value <= now());
+        if (value <= exact_to) best = value;
+        lower = std::min(lower, value);
     }
     const bool exact = best <= now();
     if (!root || only.empty()) keep(node.key, exact ? best : lower, exact);

@@ -33,7 +33,7 @@ class Subtrees:
     cost : (A,)
         A lower bound with prices, of tests included.
     plain : (A,)
-        The same without the prices of rows; 0 where unknown.
+        The same without the prices of rows.
     column : (A,) int
         -1 for the leaf.
     below : (A,)
@@ -106,8 +106,8 @@ class Costs(ABC):
         """The least cost of a leaf or a single test; leaves may be light, so that fewer rows never cost more."""
 
     @abstractmethod
-    def subtrees(self, rows: Mask) -> Subtrees:
-        """A leaf and all tests that may stand on these rows."""
+    def subtrees(self, rows: Mask, tests: bool = True) -> Subtrees:
+        """A leaf and, where tests are wanted, all that may stand on these rows."""
 
     def bears_test(self, rows: Mask) -> bool:
         """Whether the weight suffices for a test."""
@@ -163,12 +163,12 @@ class SquaredCosts(Costs):
         best = float(self.wz[rows] @ self.z[rows]) - float(gain[possible].max())
         return min(alone, max(0.0, best) + self.price)
 
-    def subtrees(self, rows: Mask) -> Subtrees:
+    def subtrees(self, rows: Mask, tests: bool = True) -> Subtrees:
         order, value = self.sorted_rows(rows)
         sums = [part[order].cumsum(axis=1) for part in (self.w, self.wz, self.wy, *self.coef)]
         total = float(self.w[rows].sum())
         possible = (value[:, :-1] < value[:, 1:]) & ~self.light(sums[0][:, :-1], total)
-        if not self.bears_test(rows):
+        if not tests or not self.bears_test(rows):
             possible[:] = False
         column, at = np.nonzero(possible)
         n, sz, sy, *a = (part[column, at] for part in sums)
@@ -181,7 +181,7 @@ class SquaredCosts(Costs):
         cost[wrong] = np.inf if not self.rule.rows else self.leaf(rows)
         below, above = sy / n, uy / m
         totals = [q * ty / total for q in b]
-        tests = [p * below + (q - p) * above for p, q in zip(a, b, strict=True)]
+        of_tests = [p * below + (q - p) * above for p, q in zip(a, b, strict=True)]
         shares = [p * p / n + (q - p) ** 2 / m for p, q in zip(a, b, strict=True)]
         smaller = below <= above
         return Subtrees(
@@ -189,7 +189,7 @@ class SquaredCosts(Costs):
             plain=np.append(self._spread(self.wy, self.y, rows), plain + self.price),
             column=np.append(-1, column),
             below=np.append(np.nan, value[column, at]),
-            totals=_stacked(totals, tests, len(column)),
+            totals=_stacked(totals, of_tests, len(column)),
             shares=_stacked([q * q / total for q in b], shares, len(column)),
             least=np.append(ty / total, np.where(smaller, below, above)),
             least_weight=np.append(total, np.where(smaller, n, m)),
@@ -211,6 +211,7 @@ class AbsoluteCosts(Costs):
         super().__init__(part, rule, prices)
         if not rule.whole and (most := float((np.abs(self.c) / self.w).max(initial=0.0))) > 1:
             self.prices, self.c = self.prices / most, self.c / most  # else far values cost less and less
+        self.unpriced = AbsoluteCosts(part, rule, np.zeros_like(prices)) if self.c.any() else None
         self.levels, self.by_target = np.unique(self.y), np.argsort(self.y, kind="stable")
         ends = [self.w * np.abs(self.y - end) + self.c * end for end in (self.low, self.high)]
         self.floor = np.minimum(self.c * self.y, np.minimum(*ends))
@@ -272,20 +273,23 @@ class AbsoluteCosts(Costs):
         last = len(upper) - 1 - (upper[::-1] <= upper.min(axis=0) + self.slack).argmax(axis=0)
         return np.asarray(first > last)
 
-    def subtrees(self, rows: Mask) -> Subtrees:
+    def subtrees(self, rows: Mask, tests: bool = True) -> Subtrees:
         alone = self.leaf(rows)
-        total, tests = float(self.w[rows].sum()), self._tests(rows, alone) if self.bears_test(rows) else []
+        total = float(self.w[rows].sum())
+        possible = self._tests(rows, alone) if tests and self.bears_test(rows) else []
         cost, column, below = [np.array([alone])], [np.array([-1])], [np.array([np.nan])]
-        for number, values, costs, weight in tests:
+        for number, values, costs, weight in possible:
             kept = ~self.light(weight, total)
             cost.append(costs[kept] + self.price)
             column.append(np.full(int(kept.sum()), number))
             below.append(values[kept])
         nothing = np.zeros(0)
         costs = np.concatenate(cost)
+        # With rows, no test is left out of either list, so that both are in the same order.
+        plain = costs if self.unpriced is None else self.unpriced.subtrees(rows, tests).cost
         return Subtrees(
             cost=costs,
-            plain=np.zeros(len(costs)),
+            plain=plain,
             column=np.concatenate(column),
             below=np.concatenate(below),
             totals=nothing,

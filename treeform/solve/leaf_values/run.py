@@ -7,13 +7,17 @@ from fractions import Fraction
 
 import numpy as np
 
+from treeform.engines import EngineRun, RegressionSearch
+from treeform.engines.regression import BOUND_UNIT
 from treeform.graph import DecisionGraph
 from treeform.language.question import Question
 from treeform.language.values import ValueRule
 from treeform.shape import Tree
+from treeform.solve import schedule
 from treeform.solve.budget import Budget
 from treeform.solve.leaf_values.costs import Floats
 from treeform.solve.leaf_values.fit import LeafFits
+from treeform.solve.leaf_values.moved import Moved, moved_targets
 from treeform.solve.leaf_values.search import DepthTwo, Found, costs_of, too_large
 from treeform.solve.ledger import Ledger
 from treeform.solve.regression_part import RegressionPart, loss_of, part_of
@@ -45,20 +49,13 @@ def value_part(question: Question) -> tuple[RegressionPart, ValueRule] | None:
     return RegressionPart(part.question, part.task, tuple(unmet)), ValueRule.all_of(rules)
 
 
-def proves_values(question: Question) -> bool:
-    """Whether the native search proves the optimum under all that is required."""
-    found = value_part(question)
-    return found is not None and not found[0].dropped and found[0].task.depth <= DEEPEST
-
-
 class ValueRun:
     """One run on a question with requirements on values.
 
     Parameters
     ----------
     question : Question
-    name : str
-        Of the engine, in claims.
+    engine : RegressionSearch
     ledger : Ledger
     budget : Budget
     """
@@ -68,12 +65,12 @@ class ValueRun:
         question: Question,
         part: RegressionPart,
         rule: ValueRule,
-        name: str,
+        engine: RegressionSearch,
         ledger: Ledger,
         budget: Budget,
     ) -> None:
         self.question, self.part, self.rule = question, part, rule
-        self.name, self.ledger, self.budget = name, ledger, budget
+        self.engine, self.name, self.ledger, self.budget = engine, engine.name, ledger, budget
         self.fits = LeafFits(question, rule)
         weight, loss = loss_of(question.objective)
         self.worth = weight * loss.per_unit(question.data) * question.scale
@@ -113,12 +110,80 @@ class ValueRun:
         if depth == self.part.task.depth:
             self._claim(found, search.costs.slack, recheck)
             return
-        if found.fit is not None:
+        if found.fit is not None and any(found.fit.multipliers):
             self.prices = np.array([float(u) for u in found.fit.multipliers])
+        self._without_ordered()
+        self._bound_deeper(recheck)
         self.ledger.notes.append(
             f"{self.name} proves optima under requirements on values up to depth {DEEPEST}; beyond, it gives bound "
             "and models"
         )
+
+    def _without_ordered(self) -> None:
+        """The best tree that tests no ordered column satisfies all orders."""
+        ordered = frozenset().union(*(order.features for order in self.rule.orders))
+        columns = self.part.task.columns
+        assert columns is not None
+        if not ordered or self._stop():
+            return
+        task = replace(self.part.task, columns=columns[~np.isin(columns, list(ordered))])
+        run = EngineRun(time_limit=schedule.WITHOUT_VALUES.of(self.budget).remaining, stop=self._stop)
+        outcome = self.engine.run(self.question.data, task, run)
+        if outcome.graph is not None:
+            self.repaired(outcome.graph)
+
+    def _bound_deeper(self, recheck: dict[str, object]) -> None:
+        """Bounds and trees of the whole depth at prices of rows: those of the best tree, times a factor.
+
+        The bound is concave in the factor, and rises with it as long as the tree found misses the rows: it is doubled
+        until none is missed, and halved between then.
+        """
+        if self.part.task.loss != "squared":
+            return
+        prices, factor = self.prices, 1.0
+        low, high = 0.0, np.inf
+        for _ in range(ROUNDS):
+            moved = None if self._stop() else moved_targets(self.part.question, self.rule, factor * prices)
+            if moved is None:
+                return
+            self.ledger.set_phase(f"{self.name}, prices of rows")
+            graph = self._at(moved, recheck)
+            if graph is None:
+                return
+            if float(prices @ self._beyond(graph, moved)) > 0:
+                low = factor
+            else:
+                high = factor
+            factor = 2 * factor if np.isinf(high) else (low + high) / 2
+
+    def _at(self, moved: Moved, recheck: dict[str, object]) -> DecisionGraph | None:
+        """The best tree for moved targets; it is given values, and its bound claimed."""
+        part = part_of(moved.question)
+        run = EngineRun(time_limit=self.budget.remaining, stop=self._stop)
+        outcome = self.engine.run(moved.question.data, part.task, run)
+        lower = outcome.lower * BOUND_UNIT / self._finer(moved) + moved.constant
+        if outcome.graph is not None:
+            if outcome.proved:
+                value = moved.question.objective.evaluate(outcome.graph, moved.question.data)
+                lower = (value * self.question.scale - self.constant) / self.worth + moved.constant
+            self.repaired(outcome.graph)
+        lower = lower * self.worth + self.constant
+        self.ledger.prove_lower(lower, self.name, self.part.dropped, recheck, outcome.counters)
+        return outcome.graph
+
+    def _beyond(self, graph: DecisionGraph, moved: Moved) -> Floats:
+        """(R,) by how much the tree for moved targets misses each row."""
+        data = moved.question.data
+        assert self.question.data.quantity is not None
+        unit = self.question.data.quantity.unit
+        predicted = np.array([float(value / unit) for value in graph.values])[graph.predict_codes(data.X)]
+        return np.array([float(row.coef @ predicted) - row.side for row in self.rule.rows])
+
+    def _finer(self, moved: Moved) -> Fraction:
+        """How many units of the moved targets' loss one unit of the loss has."""
+        ours, theirs = self.question.data.quantity, moved.question.data.quantity
+        assert ours is not None and theirs is not None
+        return (ours.unit / theirs.unit) ** 2
 
     def _stop(self) -> bool:
         return self.budget.stop() or self.ledger.closed

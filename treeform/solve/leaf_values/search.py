@@ -145,7 +145,7 @@ class DepthTwo:
                     at = column, cut
         if at[0] >= 0:
             sides = list(self._sides(*at))
-            left, right = (self._subtrees(side) for side in sides)
+            left, right = (costs.subtrees(side, self.deep) for side in sides)
             chosen = [
                 self._chosen(s, int(s.cost.argmin()), rows)
                 for s, rows in zip((left, right), sides, strict=True)
@@ -205,7 +205,7 @@ class DepthTwo:
         costs, sides = self.costs, self._sides(column, cut)
         if costs.light(np.array(costs.w[sides[0]].sum()), float(costs.w.sum())).any():
             return
-        left, right = (self._subtrees(side) for side in sides)
+        left, right = (costs.subtrees(side, self.deep) for side in sides)
         base = costs.price + costs.constant
         a, b = self._promising(left, right, base)
         if not len(a):
@@ -222,13 +222,6 @@ class DepthTwo:
                 self._chosen(left, int(a[k]), sides[0]),
                 self._chosen(right, int(b[k]), sides[1]),
             )
-
-    def _subtrees(self, rows: Mask) -> Subtrees:
-        made = self.costs.subtrees(rows)
-        if self.deep:
-            return made
-        first = {name: getattr(made, name)[..., :1] for name in made.__dataclass_fields__}
-        return Subtrees(**first)
 
     def _promising(self, left: Subtrees, right: Subtrees, base: float) -> tuple[Ints, Ints]:
         """The pairs whose costs are below the best tree's."""

@@ -1,0 +1,1 @@
+"""Sweeps: what runs learn from their neighbours."""

@@ -1,0 +1,116 @@
+"""DiagramSearch in parts: cost and bound of the undivided search, and one diagram for any number of workers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import treeform as tf
+from treeform.data import Dataset
+from treeform.distribute.worker import Work
+from treeform.distribute.worker_pool import started
+from treeform.engines import DiagramSearch, EngineOutcome, EngineRun, TreeTask
+from treeform.engines.distributed import cost_of
+
+# Without alternation the search finds most models itself.
+ENGINE = DiagramSearch(techniques=("trees", "transpositions", "pairs"))
+
+
+def table(seed: int, n: int = 60, features: int = 4) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(rng.integers(0, 6, (n, features)), columns=list("abcdefgh"[:features]))
+    frame["y"] = ((frame["a"] > 2) ^ (frame["b"] > 2) ^ (frame["c"] > 3)) ^ (rng.random(n) < 0.15)
+    return frame
+
+
+def shared(data: Dataset, task: TreeTask, workers: int) -> EngineOutcome:
+    with started("threading", workers, Work(ENGINE, data, task, f"{id(data)} {task}")) as pool:
+        found = ENGINE.run_distributed(
+            data, task, EngineRun(), lambda q: pool.ask(q, lambda: False), pool.size
+        )
+    assert pool.seconds
+    return found
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_costs_and_bounds_are_those_of_the_search_alone(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    frame = table(seed)
+    weights = rng.integers(1, 4, len(frame)) if seed % 2 else None
+    data = Dataset.from_user(frame.drop(columns="y"), frame["y"], weights)
+    widths = [(1, 2, 3), (1, 1, 2), None, (1, 2, 2), (1, 2, 4), None][seed]
+    cost = rng.integers(0, 5, (2, 2)) * (1 - np.eye(2, dtype=int))
+    task = TreeTask(
+        3,
+        cost if seed == 3 else None,
+        int(rng.integers(0, 2)),
+        min_support=[0, 5][seed == 4],
+        max_nodes=[None, 5][seed == 0],
+        widths=widths,
+        min_flow=[0, 9][seed == 3],
+    )
+    alone = ENGINE.run(data, task, EngineRun())
+    one, three = (shared(data, task, workers) for workers in (1, 3))
+    assert alone.proved
+    assert (one.upper, one.lower, one.proved) == (alone.upper, alone.lower, True)
+    assert (three.upper, three.lower, three.proved, three.graph) == (one.upper, one.lower, True, one.graph)
+
+
+def test_parts_cover_the_search_and_their_bounds_are_true() -> None:
+    frame = table(7, 40, 3)
+    data = Dataset.from_user(frame.drop(columns="y"), frame["y"])
+    task = TreeTask(3, widths=(1, 2, 3))
+    questions: list[Any] = []
+    evaluator = ENGINE.evaluator(data, task)
+
+    def ask(question: Any) -> Any:
+        questions.append(question)
+        return evaluator.evaluate(question, lambda: (False, None))
+
+    outcome = ENGINE.run_distributed(data, task, EngineRun(), ask, 1)
+    assert outcome.proved
+    last = [question for question in questions if question[0] == questions[-1][0]]
+    least = []
+    for question in last:
+        open_question = question.copy()
+        open_question[1] = 10**6
+        reply = evaluator.evaluate(open_question, lambda: (False, None))
+        assert reply is not None
+        cost = cost_of(reply)
+        assert cost is not None  # without a bound every part has a diagram
+        least.append(cost)
+        for upper in (cost, cost + 1, cost - 1):
+            bounded = question.copy()
+            bounded[1] = upper
+            again = evaluator.evaluate(bounded, lambda: (False, None))
+            assert again is not None
+            assert (cost_of(again) == cost) is (upper > cost)
+            assert again[0] <= cost
+    tests = int(last[0][3])
+    alone = ENGINE.run(data, TreeTask(3, widths=(1, 2, 3), max_nodes=tests), EngineRun())
+    of_equal_rows = int(data.points.weights.min(axis=1).sum())  # parts leave out what every model costs
+    assert min(least) + of_equal_rows == alone.upper
+
+
+def test_problems_and_journals(tmp_path: Path) -> None:
+    frame = table(2)
+    problem = tf.Problem(frame, "y", shape=tf.Diagram(1, 2, 3))
+    whole = problem.solve(ENGINE)
+    kept = problem.solve(ENGINE, journal=tmp_path)
+    again = problem.solve(ENGINE, journal=tmp_path, executor="threading", workers=2)
+    assert whole.objective == kept.objective == again.objective == again.bound
+    assert kept.graph == again.graph
+    assert any("of its parts were there" in note for note in again.notes)
+    assert tf.check(again.certificate(), frame.drop(columns="y"), frame["y"]).ok
+
+
+def test_a_message_that_does_not_fit_is_refused() -> None:
+    data = Dataset.from_user(table(0).drop(columns="y"), table(0)["y"])
+    evaluator = ENGINE.evaluator(data, TreeTask(3, widths=(1, 2, 3)))
+    for wrong in ([0], [0, 5, 0, 4, 5, 5], [0, 5, 0, 99, 0, 1], [0, 5, 0, 4, 0, 999]):
+        with pytest.raises(ValueError, match="does not fit"):
+            evaluator.evaluate(np.array(wrong, dtype=np.int64), lambda: (False, None))

@@ -1,0 +1,79 @@
+"""Groups of several columns: by their names, in texts, and as a table."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import treeform as tf
+from treeform.errors import DataError
+from treeform.language.requirement import Requirement
+from treeform.language.requirement_text import parse
+from treeform.requirements import Groups
+
+
+@pytest.fixture(scope="module")
+def table():
+    rng = np.random.default_rng(2)
+    frame = pd.DataFrame(
+        {"sex": rng.choice(["f", "m"], 60), "town": rng.choice(["n", "s"], 60), "x": rng.integers(0, 4, 60)}
+    )
+    return frame, (frame.x + (frame.sex == "f") > 2).astype(int)
+
+
+def solved(table, requirement, **options):
+    frame, y = table
+    problem = tf.Problem(frame, y, shape=tf.Tree(2), **options)
+    problem += requirement
+    return problem, problem.solve()
+
+
+def test_all_ways_to_name_them_agree(table):
+    frame, _ = table
+    ways = [["sex", "town"], "sex & town", "sex&town", frame[["sex", "town"]]]
+    results = [solved(table, tf.StatisticalParity(way, difference="0.3", favourable=1))[1] for way in ways]
+    assert len({result.objective for result in results}) == 1
+    problem, result = solved(table, parse("statistical_parity:groups=sex & town,difference=0.3,favourable=1"))
+    assert result.objective == results[0].objective
+    report = problem.requirements[0].report(result.graph, problem.data)
+    assert [row.group for row in report] == ["f & n", "f & s", "m & n", "m & s"]
+
+
+def test_texts_files_and_certificates_keep_the_names(table):
+    frame, y = table
+    problem, result = solved(table, tf.EqualOpportunity(["sex", "town"], difference="0.4", favourable=1))
+    bound = problem.requirements[0]
+    assert "groups=sex & town" in str(bound)
+    assert Requirement.from_json(bound.to_json()).groups == parse(str(bound)).groups == "sex & town"
+    assert str(tf.check(result.certificate(), frame, y).verdict) == "verified"
+
+
+def test_others_that_compare_groups(table):
+    problem, _ = solved(
+        table, tf.ConditionalParity("sex", given=["town", "x"], difference="0.9", favourable=1)
+    )
+    assert "given=town & x" in str(problem.requirements[0])
+    frame, y = table
+    problem = tf.Problem(frame, y, shape=tf.Tree(1)).minimize(tf.MaxGroupError(["sex", "town"]))
+    apart = tf.Problem(frame, y, shape=tf.Tree(1)).minimize(tf.MaxGroupError(frame[["sex", "town"]]))
+    assert problem.solve().objective == apart.solve().objective
+    assert "sex & town" in str(problem.objective)
+
+
+def test_a_test_on_one_of_them_is_said(table):
+    _, result = solved(table, tf.StatisticalParity(["sex", "town"], difference="0.6", favourable=1))
+    assert {t.columns for t in result.graph.tests()}
+    used = {result.graph.columns[f].source for f in result.graph.features_used()}
+    told = [note for note in result.notes if note.startswith("warning")]
+    assert len(told) == len(used & {"sex", "town"})
+
+
+def test_a_name_that_is_none(table):
+    frame, y = table
+    problem = tf.Problem(frame, y, shape=tf.Tree(1))
+    for wrong in (["sex", "twn"], "sex & twn"):
+        with pytest.raises(DataError, match="no column 'twn'"):
+            problem += tf.StatisticalParity(wrong, difference="0.1")
+    both = frame.assign(**{"sex & town": ["a", "b"] * 30})
+    assert Groups.of("sex & town", tf.Problem(both, y, shape=tf.Tree(1)).data).labels == ("a", "b")

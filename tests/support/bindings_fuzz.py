@@ -1,0 +1,144 @@
+"""Calls of the native core as the engines make them, with something in their arguments changed.
+
+``python bindings_fuzz.py SEED COUNT``: so many changed calls, each an answer or an exception; a crash ends the process.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+import treeform as tf
+from treeform import _core
+
+ENGINES = ("dl85", "diagram-search", "totals-search", "continuous-totals", "path-search", "regression-search")
+Call = tuple[str, tuple[Any, ...], dict[str, Any]]
+
+
+def recorded() -> dict[str, Call]:
+    """One call of each function of the core that the engines use, on a small problem, by its name."""
+    calls: dict[str, Call] = {}
+    plain = {name: getattr(_core, name) for name in dir(_core) if callable(getattr(_core, name))}
+    functions = {name: f for name, f in plain.items() if not isinstance(f, type) and not name.startswith("_")}
+
+    def listening(name: str) -> Any:
+        def call(*args: Any, **named: Any) -> Any:
+            calls.setdefault(name, (name, args, named))
+            return functions[name](*args, **named)
+
+        return call
+
+    with replaced(_core, {name: listening(name) for name in functions}):
+        rng = np.random.default_rng(0)
+        for engine in ENGINES:
+            binary = engine in ("dl85", "totals-search")
+            X = rng.integers(0, 2 if binary else 4, (16, 3)).astype(float)
+            y = rng.integers(0, 9, 16).astype(float) if engine.startswith("reg") else rng.integers(0, 2, 16)
+            one = tf.Problem(X, y, shape="diagram:1,2" if engine.startswith("diagram") else "tree:2")
+            if engine.startswith("reg"):
+                one.minimize(tf.SquaredError())
+            if "totals" in engine:
+                one += tf.MinSupport(2)
+            one.solve(engine)
+    return calls
+
+
+class replaced:
+    """Other attributes of a module for a while."""
+
+    def __init__(self, module: ModuleType, values: dict[str, Any]) -> None:
+        self.module, self.values = module, values
+        self.before = {name: getattr(module, name) for name in values}
+
+    def __enter__(self) -> None:
+        for name, value in self.values.items():
+            setattr(self.module, name, value)
+
+    def __exit__(self, *ended: object) -> None:
+        for name, value in self.before.items():
+            setattr(self.module, name, value)
+
+
+def changed(call: Call, rng: random.Random) -> Call:
+    """The call with one or two of its arguments changed."""
+    name, args, named = call[0], list(call[1]), dict(call[2])
+    for _ in range(rng.randint(1, 2)):
+        places: list[tuple[Any, Any]] = [(args, i) for i in range(len(args))] + [
+            (named, key) for key in named
+        ]
+        holder, key = rng.choice([p for p in places if not callable(p[0][p[1]])])
+        holder[key] = other(holder[key], rng)
+    limits = {"time_limit": 0.2} if "time_limit" in named else {}
+    return name, tuple(args), named | limits
+
+
+def other(value: Any, rng: random.Random) -> Any:
+    """Something else in its place: another number, other entries, another length, another type."""
+    if isinstance(value, np.ndarray):
+        return changed_array(value, rng)
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, int | float):
+        return rng.choice([0, -1, 1, 2, 63, 64, 65, 2**31 - 1, -(2**31), 2**62, value + 1, float("nan"), "x"])
+    if isinstance(value, list | tuple) and value:
+        return rng.choice([type(value)(value[:-1]), type(value)([*value, value[-1]]), None, 7])
+    return rng.choice([None, 0, "x", [], ()])
+
+
+def changed_array(value: np.ndarray, rng: random.Random) -> Any:
+    """An array of other entries, length or type."""
+    kind = rng.choice(["entry", "entry", "entry", "shorter", "longer", "type", "empty", "view", "flat"])
+    if kind == "entry" and value.size:
+        out = value.copy()
+        at = rng.randrange(out.size)
+        extremes = [0, -1, 1, 2, 127]
+        if out.dtype.kind in "iu":
+            extremes += [int(np.iinfo(out.dtype).max), int(np.iinfo(out.dtype).min)]
+        elif out.dtype.kind == "f":
+            extremes += [float("nan"), float("inf"), -float("inf"), 1e308]  # type: ignore[list-item]
+        entry = rng.choice(extremes)
+        with np.errstate(all="ignore"):
+            out.reshape(-1)[at] = np.array(entry).astype(out.dtype)
+        return out
+    if kind == "shorter" and len(value):
+        return value[:-1].copy()
+    if kind == "longer" and len(value):
+        return np.concatenate([value, value[-1:]])
+    if kind == "type":
+        return value.astype(
+            rng.choice(["float32", "int8", "int64", "uint64", "float64", "bool"]), casting="unsafe"
+        )
+    if kind == "empty":
+        return value[:0].copy()
+    if kind == "view" and value.ndim:
+        return value[::-1]
+    return value.reshape(-1)
+
+
+def calls(seed: int, count: int) -> Iterator[Call]:
+    """Changed calls, all functions by turns."""
+    rng = random.Random(seed)
+    every = [one for _, one in sorted(recorded().items())]
+    for number in range(count):
+        yield changed(every[number % len(every)], rng)
+
+
+def main() -> None:
+    taken = 0
+    for number, (name, args, named) in enumerate(calls(int(sys.argv[1]), int(sys.argv[2]))):
+        print(number, name, file=sys.stderr, flush=True)
+        try:
+            getattr(_core, name)(*args, **named)
+            taken += 1
+        except (TypeError, ValueError, MemoryError, OverflowError, RuntimeError, IndexError, KeyError):
+            pass
+    print(f"{taken} of {sys.argv[2]} calls were answered")
+
+
+if __name__ == "__main__":
+    main()

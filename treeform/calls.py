@@ -1,0 +1,116 @@
+"""Calls with wrong arguments: what Python says of them as an error of ours, with the parameter that was meant."""
+
+from __future__ import annotations
+
+import enum
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any, ParamSpec, TypeVar
+
+from treeform.errors import CallError, TreeformError, did_you_mean
+from treeform.plural import count_of
+
+P = ParamSpec("P")
+R = TypeVar("R")
+K = TypeVar("K", bound=type)
+_BY_NAME = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+
+
+def clear_call(function: Callable[P, R]) -> Callable[P, R]:
+    """A function that refuses missing, unknown and surplus arguments with a `CallError`.
+
+    Arguments are looked at only where Python has refused the call, so that calls cost no more. Everything else that the
+    function raises passes.
+    """
+
+    @functools.wraps(function)
+    def called(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return function(*args, **kwargs)
+        except TypeError as error:
+            refusal = None if isinstance(error, TreeformError) else _refusal(function, args, kwargs)
+            if refusal is None:
+                raise
+        raise refusal
+
+    return called
+
+
+def clear_calls(kind: K) -> K:
+    """A class whose constructor and public methods refuse wrong arguments as `clear_call` says."""
+    for name, made in list(vars(kind).items()):
+        if inspect.isfunction(made) and (name == "__init__" or not name.startswith("_")):
+            setattr(kind, name, clear_call(made))
+    return kind
+
+
+@functools.cache
+def public(found: Any) -> Any:
+    """A function that refuses wrong arguments; a class whose constructor does; anything else as it is."""
+    if inspect.isfunction(found):
+        return clear_call(found)
+    if not inspect.isclass(found) or issubclass(found, enum.Enum | BaseException):
+        return found
+    made = found.__init__
+    if inspect.isfunction(made) and not hasattr(made, "__wrapped__"):
+        setattr(found, "__init__", clear_call(made))  # noqa: B010 (mypy refuses to assign a method)
+    return found
+
+
+def _refusal(function: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> CallError | None:
+    """What is wrong with the arguments; None where they fit, so that the fault is somewhere else."""
+    signature = inspect.signature(function)
+    try:
+        signature.bind(*args, **kwargs)
+    except TypeError:
+        pass
+    else:
+        return None
+    name = function.__qualname__.removesuffix(".__init__")
+    if "." in name:
+        name = f"{name.split('.')[-2]}.{name.split('.')[-1]}"
+    is_method = "." in function.__qualname__
+    parameters = list(signature.parameters.values())[1 if is_method else 0 :]
+    named = [one.name for one in parameters if one.kind in _BY_NAME]
+    takes = f"it takes {', '.join(named)}" if named else "it takes no arguments"
+    unknown = [key for key in kwargs if key not in named]
+    if unknown:
+        return CallError(
+            f"{name} has no parameter {unknown[0]!r}",
+            cause=takes,
+            fix=did_you_mean(unknown[0], named) or f"leave out {unknown[0]}",
+        )
+    given = set(named[: len(args) - is_method]) | set(kwargs)
+    lacking = [
+        one.name
+        for one in parameters
+        if one.kind in _BY_NAME and one.default is inspect.Parameter.empty and one.name not in given
+    ]
+    if lacking:
+        return CallError(
+            f"{name} needs {' and '.join(lacking)}", cause=takes, fix=f"give {_example(lacking[0])}"
+        )
+    positional = [one.name for one in parameters if one.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
+    twice = [key for key in kwargs if key in positional[: len(args) - is_method]]
+    if twice:
+        return CallError(f"{name} is given {twice[0]} twice", cause=takes, fix="give it once")
+    return CallError(
+        f"{name} takes {'at most ' if positional else ''}{count_of(len(positional), 'argument')} by position "
+        f"and was given {len(args) - is_method}",
+        cause=takes,
+        fix="name the others: parameter=value",
+    )
+
+
+_EXAMPLES = {
+    "shape": "shape=tf.Tree(depth=3)",
+    "depth": "tf.Tree(depth=3)",
+    "y": "the labels, or the name of the target's column, after the table",
+    "X": "a table and its target: tf.Problem(table, 'target', shape=tf.Tree(depth=3))",
+    "over": "over=tf.StatisticalParity(groups='sex', difference=None), or another requirement",
+}
+
+
+def _example(name: str) -> str:
+    return _EXAMPLES.get(name, f"{name}=...")

@@ -1,0 +1,61 @@
+#pragma once
+// The search for at most k tests in parts, each a range of tests at the root, that are answered elsewhere
+// (common/away.hpp). A reply states the least cost of a diagram that begins with a test of its range; the diagram
+// itself is found again here, below exactly that cost: so it does not depend on who answered, or on what else it was
+// asked.
+#include <mutex>
+
+#include "../common/away.hpp"
+#include "search.hpp"
+
+namespace treeform::diagram {
+
+struct Part {
+    std::int64_t round = 0;
+    Cost upper = 0;  // only what costs less is wanted
+    int tests = 0, begin = 0, end = 0;
+
+    Message write() const { return {round, upper, 0, tests, begin, end}; }
+    static Part read(const Message& in, const Instance& instance, int most);
+};
+
+class Parts {
+public:
+    Parts(const Away& away, const Instance& in, const Settings& settings, const Control& control, Search& search,
+          Counters& counters)
+        : away_(away), in_(in), settings_(settings), control_(control), search_(search), counters_(counters) {}
+    /// Whether the search for so many tests is worth messages.
+    bool travel(int tests) const { return away_ && tests >= settings_.least_tests && settings_.widths.size() > 1; }
+    /// As `Search::solve`.
+    Answer solve(int tests, Cost need);
+
+private:
+    std::vector<Part> all(int tests) const;
+
+    const Away& away_;
+    const Instance& in_;
+    const Settings& settings_;
+    const Control& control_;
+    Search& search_;
+    Counters& counters_;
+    std::int64_t round_ = 0;
+};
+
+/// Answers parts of one table; not for two threads at a time.
+class PartSearch {
+public:
+    PartSearch(const Points& points, const Settings& settings, Control& control);
+    /// Empty when it was stopped, or memory ran out.
+    Message evaluate(const Message& question);
+    /// Someone else has found something that costs `upper` - 1: more is not wanted.
+    void tighten(Cost upper) { outside_.store(upper, std::memory_order_relaxed); }
+
+private:
+    Settings settings_;
+    Instance in_;
+    Counters counters_;
+    std::atomic<Cost> outside_{kNever};
+    std::unique_ptr<Search> search_;
+};
+
+}  // namespace treeform::diagram

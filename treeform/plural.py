@@ -1,0 +1,29 @@
+"""Counts of things for people: "1 error", "2 errors"."""
+
+from __future__ import annotations
+
+_THINGS = {"leaf": "leaves", "class": "classes", "entry": "entries"}
+_VERBS = {"are": "is", "were": "was", "have": "has", "reach": "reaches"}
+
+
+def count_of(count: object, thing: str, verb: str | None = None) -> str:
+    """A number and its thing: ``1 row``, ``0 rows``; with a verb ``1 row is``, ``2 rows are``.
+
+    Parameters
+    ----------
+    count : object
+        A number, or a number as text.
+    thing : str
+        In the singular; of several words the last one takes the plural.
+    verb : str, optional
+        In the plural.
+    """
+    one = str(count) == "1"
+    doing = "" if verb is None else f" {_VERBS.get(verb, f'{verb}s') if one else verb}"
+    return f"{count} {thing if one else plural(thing)}{doing}"
+
+
+def plural(thing: str) -> str:
+    """The plural of a thing: ``leaves``, ``training rows``."""
+    *before, last = thing.split(" ")
+    return " ".join([*before, _THINGS.get(last, f"{last}s")])

@@ -1,0 +1,107 @@
+"""One row of a size table by a solver: the question with at most so many tests, up to the bound that is wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from treeform.errors import ContradictionError
+from treeform.language.abilities import Variants
+from treeform.language.question import Question
+from treeform.requirements import MaxNodes
+from treeform.solve import schedule
+from treeform.solve.budget import Budget
+from treeform.solve.choice import Plan
+from treeform.solve.ledger import Ledger
+from treeform.solve.result import Progress
+from treeform.solve.search import CompiledSearch
+from treeform.steps import observe_steps
+from treeform.tradeoff.size_table import SizeBounds
+from treeform.tradeoff.skeleton import shrunk
+
+
+class TargetLedger(Ledger):
+    """A ledger that is closed at a lower bound of ``target``; only models below it are wanted."""
+
+    target: int | None = None
+
+    @property
+    def cutoff(self) -> int | None:
+        known = super().cutoff
+        if self.target is None:
+            return known
+        return self.target - 1 if known is None else min(known, self.target - 1)
+
+    @property
+    def closed(self) -> bool:
+        enough = self.target is not None and self.lower is not None and self.lower >= self.target
+        return enough or super().closed
+
+
+@dataclass(frozen=True)
+class RowEnd:
+    """How the search for one row ended.
+
+    Attributes
+    ----------
+    closed : bool
+        Whether the target is reached, or the optimum proved.
+    limit : Any
+        What ended the search, if it is not closed.
+    note : str, optional
+        Why the row was given up.
+    """
+
+    closed: bool
+    limit: Any = None
+    note: str | None = None
+
+
+def solve_row(
+    bounds: SizeBounds,
+    m: int,
+    target: int,
+    plan: Plan,
+    budget: Budget,
+    on_progress: Callable[[Progress], None] | None,
+) -> RowEnd:
+    """Solve for at most ``m`` tests with the plan's formulation and solver, and enter what is found."""
+    assert plan.formulation is not None and plan.backend is not None
+    question = question_of_row(bounds.question, m)
+    ledger = TargetLedger(question, budget, on_progress)
+    graph, lower = bounds.graph[m], bounds.lower[m]
+    ledger.target = target
+    if graph is not None:
+        ledger.submit(graph, "the size table")
+    if lower is not None:
+        ledger.prove_lower(lower, bounds.by[m])
+    stated = plan.formulation
+    if isinstance(stated, Variants):
+        sized = stated.for_size(question.shape, question.objective, question.requirements)
+        stated = sized or stated.tuned_for(plan.backend.capabilities.forms)
+    part = (schedule.ROW_OF_ONE if m == 1 else schedule.EACH_ROW).of(budget)
+    ledger.budget = part
+    search = CompiledSearch(question, stated, plan.backend, ledger, part)
+    try:
+        with observe_steps(ledger.on_step):
+            search.run()
+    except ContradictionError as error:
+        # Tolerances of big-M rows: this row is given up, and nothing is claimed.
+        return RowEnd(False, note=f"{m} tests: {error.what} ({error.cause})")
+    if ledger.graph is not None:
+        bounds.submit(ledger.graph)
+    if ledger.impossible:
+        bounds.raise_lower(m, None, search.by)
+    elif ledger.lower is not None:
+        bounds.raise_lower(m, int(ledger.lower), search.by)
+    return RowEnd(ledger.closed, None if ledger.closed else search.limit)
+
+
+def question_of_row(question: Question, m: int) -> Question:
+    """The question with at most ``m`` tests, on the part of the skeleton that so few can use."""
+    shape = shrunk(question.shape, m)
+    requirements = question.requirements
+    if m < sum(shape.widths):
+        requirements = (*requirements, MaxNodes(m))
+    return question.with_(shape=shape, requirements=requirements)
