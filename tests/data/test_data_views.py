@@ -143,18 +143,43 @@ def test_too_many_splits_to_list():
         data.splits()
 
 
-def test_groups_survive_equal_hashes(monkeypatch):
-    X = np.array([[1.0, 2.0], [3.0, 4.0], [1.0, 2.0]])
+MASK = 2**64 - 1
 
-    class Zeros:
-        def integers(self, low, high, size, dtype):
-            return np.full(size, 2**63, dtype=dtype)  # every odd multiplier becomes 1
 
-    monkeypatch.setattr(np.random, "default_rng", lambda seed: Zeros())
-    swapped = np.vstack([X, X[:, ::-1]])  # the key is a plain sum now: mirrored rows collide
-    index, first = group_rows(swapped)
-    assert index.tolist() == [0, 1, 0, 2, 3, 2]
-    assert first.tolist() == [0, 1, 3, 4]
+def factor(column):
+    """The factor of a column in the hash of native/common/group_rows.cpp."""
+    z = (column + 1) * 0x9E3779B97F4A7C15 & MASK
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9 & MASK
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EB & MASK
+    return z ^ (z >> 31) | 1
+
+
+def test_groups_survive_equal_hashes():
+    """A row's hash adds up factors times mixed words: another row has the same when one term is moved to the other."""
+    mixed = [[word ^ (word >> 32) for word in row] for row in [[4613937818241073152, 4616189618054758400]]]
+    mixed += [
+        [(one + i * factor(1)) & MASK, (two - i * factor(0)) & MASK]
+        for one, two in mixed
+        for i in range(1, 40)
+    ]
+    words = np.array([[m ^ (m >> 32) for m in row] for row in mixed], dtype=np.uint64)  # mixing undoes itself
+    X = words.view(np.float64)
+    assert len({sum(m * factor(f) for f, m in enumerate(row)) & MASK for row in mixed}) == 1
+    index, first = group_rows(np.vstack([X, X[::-1]]))
+    assert index.tolist() == [*range(40), *reversed(range(40))]
+    assert first.tolist() == list(range(40))
+
+
+@pytest.mark.parametrize(
+    ("n", "columns", "values"), [(0, 3, 2), (5, 0, 1), (1, 1, 1), (3000, 3, 3), (5000, 2, 1000)]
+)
+def test_groups_are_numbered_by_first_appearance(n, columns, values):
+    X = np.random.default_rng(n).integers(0, values, (n, columns)) / 4
+    index, first = group_rows(np.asfortranarray(X))
+    numbers: dict[tuple[float, ...], int] = {}
+    assert index.tolist() == [numbers.setdefault(tuple(row), len(numbers)) for row in X.tolist()]
+    assert [index[row] for row in first] == list(range(len(numbers)))
+    assert all(index[:row].max(initial=-1) < index[row] for row in first.tolist())
 
 
 @given(ROWS.map(lambda X: (X - 1.25) * 1e308))

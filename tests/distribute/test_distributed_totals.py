@@ -177,7 +177,7 @@ def test_stopping_keeps_a_bound() -> None:
     def ask(question: Any) -> Any:
         nonlocal answers
         answers += 1
-        return None if answers > 20 else evaluator.evaluate(question, lambda: (False, None))
+        return None if answers > 5 else evaluator.evaluate(question, lambda: (False, None))
 
     alone = TotalsSearch().run(data, task, EngineRun())
     stopped = TotalsSearch().run_distributed(data, task, EngineRun(), ask, 1)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -38,30 +40,35 @@ def dense(codes: Codes, size: int) -> tuple[Codes, int]:
     return rank[codes], len(used)
 
 
-def with_column(codes: Codes, size: int, column: NDArray[np.integer]) -> tuple[Codes, int]:
-    """Codes of pairs (code, value of the column), ordered by the code and then by the value.
+def with_columns(codes: Codes, size: int, columns: Iterable[NDArray[np.integer]]) -> tuple[Codes, int]:
+    """Codes of tuples (code, a value of each column), ordered by the code and then by the values.
 
     Parameters
     ----------
     codes : (n,) int64
         From 0 to ``size - 1``.
-    column : (n,) integers
+    columns : iterable of (n,) integers
 
     Returns
     -------
     (n,) int64, int
         Dense codes, and how many there are.
     """
-    if not len(codes):
-        return codes, 0
-    low, high = int(column.min()), int(column.max())
-    if low == high:
-        return codes, size
-    width = high - low + 1
-    if width * size > max(_SMALL_TABLE, _ENTRIES_PER_ROW * len(codes)):
-        values, value = np.unique(column, return_inverse=True)
-        return dense(codes * len(values) + value.reshape(-1), size * len(values))
-    return dense(codes * width + (column.astype(np.int64) - low), size * width)
+    largest = max(_SMALL_TABLE, _ENTRIES_PER_ROW * len(codes))
+    for column in columns:
+        low, high = (int(column.min()), int(column.max())) if len(codes) else (0, 0)
+        width, value = high - low + 1, column
+        if width == 1:
+            continue
+        if width * size > largest:  # before that, codes need not be dense
+            codes, size = dense(codes, size)
+        if width * size > largest:
+            values, value = np.unique(column, return_inverse=True)
+            low, width, value = 0, len(values), value.reshape(-1)
+        codes, size = codes * width + (value.astype(np.int64, copy=False) - low), size * width
+        if size > largest:
+            codes, size = dense(codes, size)
+    return dense(codes, size)
 
 
 def first_of_each(codes: Codes, size: int) -> Codes:

@@ -9,7 +9,6 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from treeform.data.codes import bit_rows, first_of_each
 from treeform.data.columns import Column
 from treeform.data.midpoints import midpoints
 from treeform.errors import DataError
@@ -45,6 +44,11 @@ class Points:
         return len(self.X)
 
     @cached_property
+    def are_bits(self) -> bool:
+        """Whether all values are 0 or 1."""
+        return bool(((self.X == 0) | (self.X == 1)).all())
+
+    @cached_property
     def cells(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
         """The points and classes that have weight: (C,) points, (C,) classes, (C,) weights."""
         point, label = np.nonzero(self.weights)
@@ -60,35 +64,24 @@ def merge_points(X: Floats, y: NDArray[np.int64], weights: NDArray[np.int64], n_
         Finite and without -0.0, so that equal values have equal bits.
     """
     index, first = group_rows(X)
-    merged = np.zeros((len(first), n_classes), dtype=np.int64)
-    np.add.at(merged, (index, y), weights)
+    # Sums of weights are below 2**53, so that bincount's doubles are exact.
+    merged = np.bincount(index * n_classes + y, weights, minlength=len(first) * n_classes)
+    merged = merged.astype(np.int64).reshape(len(first), n_classes)
     return Points(_frozen(X[first]), _frozen(index), _frozen(merged))
 
 
 def group_rows(X: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Number groups of equal rows in order of first appearance: (group of row, first row of group)."""
-    if ((X == 0) | (X == 1)).all():
-        group, groups = bit_rows(X.astype(np.uint8))
-        first = first_of_each(group, groups)
-    else:
-        first, group = _group_numbers(X)
-    order = np.argsort(first, kind="stable")
-    position = np.empty_like(order)
-    position[order] = np.arange(len(order))
-    return position[group].astype(np.int64), first[order].astype(np.int64)
+    """Number groups of equal rows in order of first appearance: (group of row, first row of group).
 
+    Parameters
+    ----------
+    X : (n, F) float64
+        Finite and without -0.0, so that equal values have equal bits.
+    """
+    from treeform import _core
 
-def _group_numbers(X: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Groups of equal rows in any order: (first row of group, group of row)."""
-    bits = np.ascontiguousarray(X).view(np.uint64)
-    # Sorting one 64-bit hash per row is far faster than sorting rows; groups are then compared in full.
-    odd = np.random.default_rng(20240229).integers(0, 2**63, X.shape[1], dtype=np.uint64) * 2 + 1
-    mixed = (bits ^ (bits >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
-    key = (mixed ^ (mixed >> np.uint64(32))) @ odd
-    _, first, group = np.unique(key, return_index=True, return_inverse=True)
-    if not (bits[first[group]] == bits).all():
-        _, first, group = np.unique(X, axis=0, return_index=True, return_inverse=True)
-    return first, group.reshape(-1)
+    group, first = _core.group_rows(np.ascontiguousarray(X))
+    return group, first
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from treeform.data.codes import dense, first_of_each, with_column
+from treeform.data.codes import dense, first_of_each, with_columns
 from treeform.errors import SpecError
 
 if TYPE_CHECKING:
@@ -109,9 +109,7 @@ class Contributions:
             parts.append(task.totals.per_sample.reshape(data.n_samples, -1))
         if task.meetings is not None:
             parts.append(task.meetings.masks)
-        for part in parts:
-            for column in part.T:
-                kind, kinds = with_column(kind, kinds, column)
+        kind, kinds = with_columns(kind, kinds, (column for part in parts for column in part.T))
         return kind, first_of_each(kind, kinds)
 
     def _set_rows(

@@ -50,7 +50,7 @@ class Room:
 def bytes_of_tests(data: Dataset) -> int:
     """Bytes of the table that says for each sample and each test on which side it is, while it is made."""
     cells = 2 * data.n_samples * data.n_features
-    if cells * data.n_samples < LEAST or ((data.X == 0) | (data.X == 1)).all():
+    if cells * data.n_samples < LEAST or data.points.are_bits:
         return cells
     return 2 * data.n_tests * data.points.n_points
 

@@ -100,9 +100,8 @@ class TableOfTotals:
 
 def tests_of(data: Dataset) -> tuple[NDArray[np.uint8], NDArray[np.int32], NDArray[np.float64]]:
     """All tests that separate something: (P, T) bits of the merged points, their features and thresholds."""
-    X = data.points.X
-    if ((X == 0) | (X == 1)).all():
-        bits = X.astype(np.uint8)
+    if data.points.are_bits:
+        bits = data.points.X.astype(np.uint8)
         varying = np.flatnonzero(bits.any(axis=0) & ~bits.all(axis=0))
         return (
             np.ascontiguousarray(bits[:, varying]),

@@ -1,6 +1,7 @@
 // The Python module of the native core. An engine is added by its folder's `bind` in this list.
 #include <nanobind/nanobind.h>
 
+#include "common/binding.hpp"
 #include "common/memory.hpp"
 
 namespace treeform {
@@ -38,5 +39,9 @@ NB_MODULE(_core, m) {
     treeform::regression::bind(m);
     treeform::rup::bind(m);
     treeform::totals::bind(m);
+    m.def("group_rows", &treeform::group_rows_of, nanobind::arg("x"),
+          "Number groups of equal rows of an (n, F) float64 matrix, compared bit by bit, in order of first appearance: "
+          "(n,) "
+          "group of each row, (P,) first row of each group.");
     m.def("resident_bytes", &treeform::resident_bytes, "Bytes of this process in main memory; 0 where unknown.");
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "group_rows.hpp"
 #include "run.hpp"
 
 namespace treeform {
@@ -49,6 +50,17 @@ nb::object to_object(const FlatTree& tree, std::int64_t cost) {
     out["label"] = to_array(tree.label), out["cost"] = cost;
     if (!tree.low.empty()) out["low"] = to_array(tree.low), out["high"] = to_array(tree.high);
     return out;
+}
+
+nb::tuple group_rows_of(const Array<double, 2>& x) {
+    require_aligned(x);
+    require(x.shape(0) < std::size_t(1) << 31, "there are too many rows");
+    RowGroups found;
+    {
+        const nb::gil_scoped_release release;
+        found = group_rows(reinterpret_cast<const std::uint64_t*>(x.data()), x.shape(0), x.shape(1));
+    }
+    return nb::make_tuple(to_array(found.group), to_array(found.first));
 }
 
 bool Names::operator()(const char* name) const { return std::find(names_.begin(), names_.end(), name) != names_.end(); }

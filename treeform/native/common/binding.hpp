@@ -51,6 +51,9 @@ nb::list to_list(const std::vector<std::string>& values);
 nb::object to_object(const FlatTree& tree, std::int64_t cost);
 inline nb::object to_object(const FlatTree& tree) { return to_object(tree, tree.cost); }
 
+/// The group of each row of a matrix of doubles, and the first row of each group: see group_rows.hpp.
+nb::tuple group_rows_of(const Array<double, 2>& x);
+
 /// Names that are in a list, for settings such as `use=["cache", "similarity"]`.
 class Names {
 public:

@@ -129,8 +129,14 @@ private:
         const Amount unit = pricing_.largest_unit();
         Multipliers search(table_, pricing_,
                            [&](const std::vector<Amount>& m, Point& p) { return evaluate(m, unit, depth, p); });
-        const Wide stop_at = wanted() >= kNone ? Wide(unit) * (pricing_.most() + 1) : Wide(unit) * wanted();
-        const Point best = search.climb(multiplier_, stop_at);
+        // The bound in whole units of cost reaches what is known. Trees that are found on the way lower that; not for a
+        // few root tests, whose minimum is no bound.
+        const Amount known = wanted();
+        const auto enough = [&](Wide value) {
+            const Amount most = std::min(minima_.only.empty() ? wanted() : known, pricing_.most() + 1);
+            return value > Wide(unit) * (most - 1);
+        };
+        const Point best = search.climb(multiplier_, enough);
         multiplier_ = best.multiplier;
         minima_.only.clear();
         if (search.out_of_range) refute_rows(depth);

@@ -13,9 +13,10 @@
 
 #include <algorithm>
 #include <bit>
-#include <numeric>
 
 namespace treeform::totals {
+
+constexpr std::size_t kShareOfCounts = 16;
 
 Minima::Minima(const Table& table, Rows& rows, const Settings& settings, const Control& control, Counters& counters,
                Store<Known>& known)
@@ -40,8 +41,14 @@ void Minima::set(const Prices& prices) {
     test_.resize(rows_.columns);
     test_price_.resize(rows_.pad);
     for (int j = 0; j < rows_.columns; ++j) test_price_[j] = double(test_[j] = prices_.test[rows_.original[j]]);
-    floor_.assign(rows_.points, 0);
-    regret_.assign(rows_.points, 0);
+    floor_.clear();
+}
+
+/// What each point costs with its best label, and what it can lose; of each price once, where it is asked for.
+void Minima::find_floors() const {
+    const int kinds = table_.kinds, labels = table_.labels;
+    floor_.resize(rows_.points);
+    regret_.resize(rows_.points);
     for (int p = 0; p < rows_.points; ++p) {
         Amount least = kNone, most = -kNone;
         for (int c = 0; c < labels; ++c) {
@@ -55,6 +62,7 @@ void Minima::set(const Prices& prices) {
 }
 
 Amount Minima::floor(const std::vector<std::uint64_t>& cover) const {
+    if (floor_.empty()) find_floors();
     Amount sum = 0;
     for (std::size_t w = 0; w < cover.size(); ++w)
         for (std::uint64_t x = cover[w]; x; x &= x - 1) sum += floor_[w * 64 + std::countr_zero(x)];
@@ -192,6 +200,20 @@ void Minima::sides(Subset& node, Sides& out) {
         0, &out);
 }
 
+/// A side of a test with its counts of pairs. They do not depend on prices: those of the root's tests are kept as long
+/// as their tables take a small part of the memory.
+Subset& Minima::counted_child(Subset& node, Level& l, int column, int side) {
+    const std::size_t table = std::size_t(table_.kinds) * rows_.columns * rows_.pad * sizeof(std::int32_t);
+    const bool held = node.key == Key{} && table * rows_.columns <= settings_.memory / kShareOfCounts;
+    if (held && root_child_.empty()) root_child_.resize(rows_.columns);
+    Subset& child = held ? root_child_[column] : l.child[0];
+    if (held && child.has_pairs) return child;
+    rows_.child(node, column, side, 2, child);
+    rows_.pairs(child);
+    if (held) child.bits = {}, child.valid = {};
+    return child;
+}
+
 /// Minima of depth two of both sides of a test, from a node that prepare(..., keep) was called for.
 void Minima::both_children(Subset& node, Level& l, int column, Amount value[2]) {
     Key key[2] = {node.key.with(column, 0), node.key.with(column, 1)};
@@ -203,9 +225,7 @@ void Minima::both_children(Subset& node, Level& l, int column, Amount value[2]) 
     }
     const Amount held = node.with_weight(column, rows_.pad);
     const int small = 2 * held <= node.weight ? 1 : 0;
-    Subset& child = l.child[0];
-    rows_.child(node, column, small, 2, child);
-    rows_.pairs(child);
+    Subset& child = counted_child(node, l, column, small);
     control_.count(counters_.depth_two, 2);
     weigh(child.with.data(), child.total, l.with_small, l.all_small);
     l.with_big.resize(l.with.size());
@@ -362,71 +382,6 @@ FlatTree Minima::tree_with_test(Subset& root, int depth, int column) {
     for (int s = 0; s < 2; ++s) rows_.child(root, column, s, depth - 1, child[s]);
     build_sides(child, depth, column, tree, add_node(tree));
     return tree;
-}
-
-FlatTree Minima::best_tree(Subset& root, int depth) {
-    FlatTree tree;
-    build(root, depth, tree, add_node(tree));
-    return tree;
-}
-
-/// Writes a test over two leaves of that price.
-void Minima::build_one(const Subset& node, Amount value, FlatTree& tree, int at) const {
-    std::vector<Amount> part[2] = {node.total, node.total};
-    for (int j = 0; j < rows_.columns; ++j) {
-        int label[2] = {};
-        if (one_test(node, j, part, label) > value) continue;
-        tree.feature[at] = rows_.original[j];
-        const int left = add_node(tree), right = add_node(tree);
-        tree.left[at] = left, tree.right[at] = right;
-        tree.label[left] = label[0], tree.label[right] = label[1];
-        return;
-    }
-    leaf(node.total, node.weight, &tree.label[at]);
-}
-
-/// Writes a tree of the minimum's price: the tests are found again from the minima of their sides.
-void Minima::build(Subset& node, int depth, FlatTree& tree, int at) {
-    const Amount value = minimum(node, depth, kNone);
-    int label = 0;
-    if (leaf(node.total, node.weight, &label) <= value) {
-        tree.label[at] = label;
-        return;
-    }
-    if (depth == 1) return build_one(node, value, tree, at);
-    const bool root = node.key == Key{} && !only.empty() && depth >= 4;
-    Subset child[2];
-    std::vector<int> columns(rows_.columns);
-    std::iota(columns.begin(), columns.end(), 0);
-    if (root) columns = only;
-    Sides two;
-    if (depth == 2) sides(node, two);
-    for (const int j : columns) {
-        const Amount held = node.with_weight(j, rows_.pad);
-        if (!parts(held, node.weight - held)) continue;
-        Amount price[2];
-        if (depth == 2) {
-            price[0] = two.least[0][j], price[1] = two.least[1][j];
-            if (price[0] >= kNone || price[1] >= kNone || price[0] + price[1] + test_[j] > value) continue;
-            for (int s = 0; s < 2; ++s) rows_.child(node, j, s, 1, child[s]);
-        } else {
-            for (int s = 0; s < 2; ++s) rows_.child(node, j, s, depth - 1, child[s]);
-            price[1] = minimum(child[1], depth - 1, value - test_[j] - floor(child[0].cover));
-            if (price[1] >= kNone || price[1] + floor(child[0].cover) + test_[j] > value) continue;
-            price[0] = minimum(child[0], depth - 1, value - test_[j] - price[1]);
-            if (price[0] >= kNone || price[0] + price[1] + test_[j] > value) continue;
-        }
-        return build_sides(child, depth, j, tree, at);
-    }
-    tree.label[at] = label;  // prices below zero only: a test that separates nothing attains the minimum
-}
-
-void Minima::build_sides(Subset child[2], int depth, int column, FlatTree& tree, int at) {
-    tree.feature[at] = rows_.original[column];
-    const int left = add_node(tree), right = add_node(tree);
-    tree.left[at] = left, tree.right[at] = right;
-    build(child[0], depth - 1, tree, left);
-    build(child[1], depth - 1, tree, right);
 }
 
 }  // namespace treeform::totals

@@ -89,6 +89,7 @@ private:
         std::vector<std::uint64_t> cover[2];
     };
     Level& level(int depth);
+    void find_floors() const;
     int differences() const { return table_.labels - 1; }
     int arrays() const { return differences() + supported_; }
     void weigh(const std::int32_t* with, const std::vector<Amount>& total, std::vector<double>& out,
@@ -100,6 +101,7 @@ private:
     void prepare(Subset& node, Level& l, bool keep);
     Amount three(Subset& node, Level& l);
     Amount deep(Subset& node, int depth, Amount limit, bool root);
+    Subset& counted_child(Subset& node, Level& l, int column, int side);
     void both_children(Subset& node, Level& l, int column, Amount value[2]);
     Amount base(const std::vector<Amount>& total) const;
     Amount similar(const Level& l, const std::vector<std::uint64_t>& cover, Amount floor) const;
@@ -117,9 +119,10 @@ private:
     Prices prices_;
     std::vector<double> delta_, test_price_;
     std::vector<Amount> test_;                // per column of the rows
-    std::vector<Amount> floor_, regret_;      // per point
+    mutable std::vector<Amount> floor_, regret_;  // per point; empty until they are asked for
     Store<Known>& known_;
     std::deque<Level> levels_;
+    std::vector<Subset> root_child_;          // per column: the smaller side, counted
 };
 
 }  // namespace treeform::totals

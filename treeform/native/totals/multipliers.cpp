@@ -16,7 +16,7 @@ constexpr int kPasses = 3, kSteps = 16;
 Multipliers::Multipliers(const Table& table, const Pricing& pricing, Evaluate evaluate)
     : table_(table), pricing_(pricing), evaluate_(std::move(evaluate)) {}
 
-Point Multipliers::climb(std::vector<Amount> start, Wide stop_at) {
+Point Multipliers::climb(std::vector<Amount> start, const Enough& enough) {
     Point at;
     if (!evaluate_(start, at)) {
         std::fill(start.begin(), start.end(), 0);
@@ -32,10 +32,10 @@ Point Multipliers::climb(std::vector<Amount> start, Wide stop_at) {
         std::sort(order.begin(), order.end());
         int moved = 0;
         for (const auto& [_, r] : order) {
-            if (at.value >= stop_at) return at;
+            if (enough(at.value)) return at;
             // A row that another one's multiplier has satisfied meanwhile needs none.
             if (at.multiplier[r] == 0 && at.row[r] <= table_.hi[r] && at.row[r] >= table_.lo[r]) continue;
-            moved += raise(at, r, stop_at);
+            moved += raise(at, r, enough);
         }
         if (moved == 0 || at.value - before < pricing_.largest_unit() / 4) break;
         if (order.size() == 1
@@ -50,7 +50,7 @@ Point Multipliers::climb(std::vector<Amount> start, Wide stop_at) {
 }
 
 /// Maximises along one row; true when the value rose.
-bool Multipliers::raise(Point& at, int row, Wide stop_at) {
+bool Multipliers::raise(Point& at, int row, const Enough& enough) {
     const int sign = at.multiplier[row] > 0 ? 1 : at.multiplier[row] < 0 ? -1 : at.row[row] > table_.hi[row] ? 1 : -1;
     const auto size = [&](const Point& p) { return sign > 0 ? p.multiplier[row] : -p.multiplier[row]; };
     const auto probe = [&](Amount multiplier, Point& out) {
@@ -58,7 +58,7 @@ bool Multipliers::raise(Point& at, int row, Wide stop_at) {
         vector[row] = sign > 0 ? multiplier : -multiplier;
         return evaluate_(vector, out);
     };
-    const Wide before = at.value;
+    const Wide before = at.value, fine = pricing_.largest_unit() / 64;
     Point low = at, high = at;
     bool has_low = slope(at, row, sign) > 0, has_high = !has_low;
     Point best = at;
@@ -70,7 +70,8 @@ bool Multipliers::raise(Point& at, int row, Wide stop_at) {
             next = size(low) + step;
             step *= 4;
         } else if (!has_low) {
-            if (size(high) == 0) break;
+            // The line of `high` is above all smaller multipliers.
+            if (high.value - Wide(slope(high, row, sign)) * size(high) - best.value <= fine) break;
             next = size(high) / 4;
         } else {
             const Wide rise = slope(low, row, sign), fall = slope(high, row, sign);  // rise > 0 >= fall
@@ -85,8 +86,8 @@ bool Multipliers::raise(Point& at, int row, Wide stop_at) {
             break;
         }
         if (p.value > best.value) best = p;
-        if (p.value >= stop_at) break;
-        const bool attained = has_low && has_high && expected - p.value <= pricing_.largest_unit() / 64;
+        if (enough(p.value)) break;
+        const bool attained = has_low && has_high && expected - p.value <= fine;
         if (slope(p, row, sign) > 0)
             low = p, has_low = true;
         else

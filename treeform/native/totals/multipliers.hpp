@@ -19,12 +19,14 @@ public:
     /// Evaluates a vector; false when its prices are too large to be exact.
     using Evaluate = std::function<bool(const std::vector<Amount>&, Point&)>;
     Multipliers(const Table&, const Pricing&, Evaluate);
-    /// The best vector found, from a start. `stop_at`: a value beyond which no more is wanted.
-    Point climb(std::vector<Amount> start, __int128 stop_at);
+    /// Whether no value beyond this one is wanted.
+    using Enough = std::function<bool(__int128)>;
+    /// The best vector found, from a start.
+    Point climb(std::vector<Amount> start, const Enough& enough);
     bool out_of_range = false;    // a row asked for a multiplier that is too large: perhaps no tree satisfies it
 
 private:
-    bool raise(Point& at, int row, __int128 stop_at);
+    bool raise(Point& at, int row, const Enough& enough);
     Amount slope(const Point& p, int row, int sign) const {
         return sign > 0 ? p.row[row] - table_.hi[row] : table_.lo[row] - p.row[row];
     }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <map>
+#include <set>
 
 #include "../binary/compression.hpp"
 
@@ -29,40 +29,68 @@ Key Key::with(int column, int side) const {
     return out;
 }
 
-/// Columns that tell points apart, each once; of a column and its complement the first.
-static std::vector<int> useful_columns(const Table& t, bool merge) {
-    std::vector<int> kept;
-    std::map<std::vector<std::uint64_t>, int> seen;
-    const std::size_t words = (t.points + 63) / 64;
-    for (std::size_t f = 0; f < t.columns; ++f) {
-        std::vector<std::uint64_t> bits(words);
-        const bool turn = t.x[f] != 0;  // the first point's bit is 0
-        std::size_t ones = 0;
-        for (std::size_t p = 0; p < t.points; ++p)
-            if ((t.x[p * t.columns + f] != 0) != turn) bits[p / 64] |= std::uint64_t(1) << (p % 64), ++ones;
-        if (ones == 0) continue;
-        if (merge && !seen.emplace(std::move(bits), int(f)).second) continue;
-        kept.push_back(int(f));
+/// Sixteen columns at a time: the compiler turns loops of a fixed length into vectors.
+constexpr int kBlock = 16;
+static std::size_t padded(std::size_t columns) {
+    return (std::max<std::size_t>(1, columns) + kBlock - 1) / kBlock * kBlock;
+}
+
+/// Column by column, the points where it is 1.
+static std::vector<std::vector<std::uint64_t>> literals(const Table& t) {
+    const std::size_t words = (t.points + 63) / 64, pad = padded(t.columns);
+    std::vector<std::uint8_t> row(pad, 0);
+    std::vector<std::uint64_t> word(pad);
+    std::vector<std::vector<std::uint64_t>> out(t.columns, std::vector<std::uint64_t>(words));
+    for (std::size_t w = 0; w < words; ++w) {
+        std::fill(word.begin(), word.end(), 0);
+        for (std::size_t p = w * 64; p < std::min(t.points, w * 64 + 64); ++p) {
+            const std::uint8_t* x = t.x + p * t.columns;
+            for (std::size_t f = 0; f < t.columns; ++f) row[f] = x[f] != 0;
+            for (std::size_t f = 0; f < pad; f += kBlock)
+                for (int i = 0; i < kBlock; ++i) word[f + i] |= std::uint64_t(row[f + i]) << (p % 64);
+        }
+        for (std::size_t f = 0; f < t.columns; ++f) out[f][w] = word[f];
     }
-    return kept;
+    return out;
 }
 
 Rows::Rows(const Table& t, const std::string& path, bool merge_columns)
     : table_(t), ops_(binary::choose_ops<std::uint32_t, std::int32_t>(path.c_str())) {
     simd = ops_.name;
-    original = useful_columns(t, merge_columns);
-    columns = int(original.size());
-    pad = (std::max(1, columns) + 15) / 16 * 16;
     points = int(t.points), words = (points + 63) / 64;
     all.assign(words, ~std::uint64_t(0));
     if (points % 64) all.back() = (std::uint64_t(1) << (points % 64)) - 1;
-    literal.assign(columns, std::vector<std::uint64_t>(words));
-    for (int p = 0; p < points; ++p)
-        for (int j = 0; j < columns; ++j)
-            if (t.x[p * t.columns + original[j]]) literal[j][p / 64] |= std::uint64_t(1) << (p % 64);
+    choose_columns(merge_columns);
+    pad = int(padded(columns));
     Amount largest = 1;
     for (std::size_t i = 0; i < t.points * t.kinds; ++i) largest = std::max(largest, t.count[i]);
     planes_ = std::bit_width(std::uint64_t(largest));
+    set_bits();
+}
+
+/// Those that tell points apart, each once; of a column and its complement the first.
+void Rows::choose_columns(bool merge) {
+    std::set<std::vector<std::uint64_t>> seen;
+    std::vector<std::vector<std::uint64_t>> every = literals(table_);
+    for (std::size_t f = 0; f < table_.columns; ++f) {
+        std::vector<std::uint64_t> side = every[f];
+        if (side[0] & 1)  // the side without the first point
+            for (int w = 0; w < words; ++w) side[w] = all[w] & ~side[w];
+        if (std::all_of(side.begin(), side.end(), [](std::uint64_t x) { return x == 0; })) continue;
+        if (merge && !seen.insert(std::move(side)).second) continue;
+        original.push_back(int(f));
+        literal.push_back(std::move(every[f]));
+    }
+    columns = int(original.size());
+}
+
+/// The bits of all rows, a run for each kind and power of two in its weights.
+void Rows::set_bits() {
+    const Table& t = table_;
+    std::vector<std::uint8_t> bytes(std::size_t(points) * pad, 0);
+    for (int p = 0; p < points; ++p)
+        for (int j = 0; j < columns; ++j)
+            bytes[std::size_t(p) * pad + j] = t.x[std::size_t(p) * t.columns + original[j]] != 0;
     for (int k = 0; k < t.kinds; ++k)
         for (int plane = planes_ - 1; plane >= 0; --plane) {
             const int begin = int(valid_.size());
@@ -70,18 +98,18 @@ Rows::Rows(const Table& t, const std::string& path, bool merge_columns)
             for (int p = 0; p < points; ++p) {
                 if (!(t.count[std::size_t(p) * t.kinds + k] >> plane & 1)) continue;
                 if (at % 32 == 0) valid_.push_back(0), bits_.resize(bits_.size() + pad, 0);
-                const std::uint32_t bit = std::uint32_t(1) << (at % 32);
-                valid_.back() |= bit;
+                valid_.back() |= std::uint32_t(1) << (at % 32);
                 std::uint32_t* chunk = bits_.data() + bits_.size() - pad;
-                for (int j = 0; j < columns; ++j)
-                    if (literal[j][p / 64] >> (p % 64) & 1) chunk[j] |= bit;
+                const std::uint8_t* row = bytes.data() + std::size_t(p) * pad;
+                for (int j = 0; j < pad; j += kBlock)
+                    for (int i = 0; i < kBlock; ++i) chunk[j + i] |= std::uint32_t(row[j + i]) << (at % 32);
                 ++at;
             }
             runs_.push_back({begin, int(valid_.size())});
         }
 }
 
-void Rows::root(Subset& out) const {
+void Rows::root(Subset& out) {
     out.key = {};
     out.chunks = int(valid_.size());
     out.runs = runs_;
@@ -90,17 +118,12 @@ void Rows::root(Subset& out) const {
     out.cover = all;
     out.has_pairs = false;
     out.total.assign(table_.kinds, 0);
-    out.with.assign(std::size_t(table_.kinds) * pad, 0);
     for (int p = 0; p < points; ++p)
-        for (int k = 0; k < table_.kinds; ++k) {
-            const Amount q = table_.count[std::size_t(p) * table_.kinds + k];
-            out.total[k] += q;
-            if (!q) continue;
-            for (int j = 0; j < columns; ++j)
-                if (literal[j][p / 64] >> (p % 64) & 1) out.with[std::size_t(k) * pad + j] += std::int32_t(q);
-        }
+        for (int k = 0; k < table_.kinds; ++k) out.total[k] += table_.count[std::size_t(p) * table_.kinds + k];
     out.weight = 0, out.unit = table_.unit;
     for (int k = 0; k < table_.kinds; ++k) out.weight += out.total[k] * out.unit[k];
+    out.with.resize(std::size_t(table_.kinds) * pad);
+    count_bits(out);
 }
 
 void Rows::child(const Subset& parent, int column, int side, int depth, Subset& out) {
@@ -140,13 +163,7 @@ void Rows::compressed(const Subset& parent, int column, int side, Subset& out) {
 void Rows::count(const Subset& parent, int column, int side, Subset& out) {
     const int kinds = table_.kinds;
     out.with.resize(std::size_t(kinds) * pad);
-    if (!parent.has_pairs) {
-        const binary::Bits<std::uint32_t> view{out.bits.get<std::uint32_t>(), columns, pad, out.runs.data(), planes_};
-        ops_.count(view, 0, kinds, scratch_.take<std::int32_t>(std::size_t(kinds) * pad));
-        std::copy(scratch_.get<std::int32_t>(), scratch_.get<std::int32_t>() + std::size_t(kinds) * pad,
-                  out.with.data());
-        return;
-    }
+    if (!parent.has_pairs) return count_bits(out);
     for (int k = 0; k < kinds; ++k) {
         const std::int32_t *row = pair(parent, k, column), *all_rows = parent.with.data() + std::size_t(k) * pad;
         std::int32_t* to = out.with.data() + std::size_t(k) * pad;
@@ -155,6 +172,14 @@ void Rows::count(const Subset& parent, int column, int side, Subset& out) {
         else
             for (int j = 0; j < pad; ++j) to[j] = all_rows[j] - row[j];
     }
+}
+
+/// The same from the bits of the rows.
+void Rows::count_bits(Subset& s) {
+    const std::size_t size = std::size_t(table_.kinds) * pad;
+    const binary::Bits<std::uint32_t> view{s.bits.get<std::uint32_t>(), columns, pad, s.runs.data(), planes_};
+    ops_.count(view, 0, table_.kinds, scratch_.take<std::int32_t>(size));
+    std::copy_n(scratch_.get<std::int32_t>(), size, s.with.data());
 }
 
 void Rows::pairs(Subset& s) {

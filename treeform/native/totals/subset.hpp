@@ -48,7 +48,7 @@ struct Subset {
 class Rows {
 public:
     Rows(const Table& table, const std::string& simd, bool merge_columns);
-    void root(Subset& out) const;
+    void root(Subset& out);
     /// The rows of `parent` where the column is `side`, for a tree of that depth. A leaf reads the totals only, and one
     /// test the columns' counts, which are the parent's counts of pairs where these are known.
     void child(const Subset& parent, int column, int side, int depth, Subset& out);
@@ -64,6 +64,9 @@ public:
     std::string simd;
 
 private:
+    void choose_columns(bool merge);
+    void set_bits();
+    void count_bits(Subset& s);
     void compressed(const Subset& parent, int column, int side, Subset& out);
     void count(const Subset& parent, int column, int side, Subset& out);
 

@@ -8,14 +8,9 @@ Valued value_of(const FlatTree& tree, const Table& t, const Settings& settings) 
     const std::size_t n = tree.feature.size();
     std::vector<Amount> count(n * t.kinds, 0), weight(n, 0);
     for (std::size_t p = 0; p < t.points; ++p) {
-        Amount w = 0;
-        for (int k = 0; k < t.kinds; ++k) w += t.count[p * t.kinds + k] * t.unit[k];
+        const std::uint8_t* x = t.x + p * t.columns;
         std::size_t at = 0;
-        weight[0] += w;
-        while (tree.feature[at] >= 0) {
-            at = t.x[p * t.columns + tree.feature[at]] ? tree.right[at] : tree.left[at];
-            weight[at] += w;
-        }
+        while (tree.feature[at] >= 0) at = x[tree.feature[at]] ? tree.right[at] : tree.left[at];
         for (int k = 0; k < t.kinds; ++k) count[at * t.kinds + k] += t.count[p * t.kinds + k];
     }
     Valued out;
@@ -29,12 +24,14 @@ Valued value_of(const FlatTree& tree, const Table& t, const Settings& settings) 
             const std::uint64_t low = marks[tree.left[v]], high = marks[tree.right[v]];
             if (!meet(t, f, low, high)) out.admissible = false;
             marks[v] = low | high;
+            weight[v] = weight[tree.left[v]] + weight[tree.right[v]];
             out.cost += t.test_cost[f];
             for (int r = 0; r < t.rows; ++r) out.row[r] += t.test_row[std::size_t(f) * t.rows + r];
             if (weight[v] < settings.min_flow) out.admissible = false;
             used.insert(t.source[f]);
             continue;
         }
+        for (int k = 0; k < t.kinds; ++k) weight[v] += count[v * t.kinds + k] * t.unit[k];
         if (weight[v] < settings.min_support || (n > 1 && weight[v] == 0)) out.admissible = false;
         for (int k = 0; k < t.kinds; ++k) {
             const Amount q = count[v * t.kinds + k];
