@@ -351,7 +351,7 @@ def _scatter(client: Any, work: Work) -> Any:
     for attempt in range(1, MOST_LOST + 1):
         try:
             return client.scatter(work, broadcast=True, hash=False)
-        except OSError as error:  # a worker died while it was given the data
+        except (OSError, KeyError) as error:  # a worker died while it was given the data
             if attempt == MOST_LOST:
                 raise _costs_too_many(error) from error
             time.sleep(1.0)
