@@ -11,6 +11,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from treeform.backends.packages import load, shared_library_clash
+
 pytest_plugins = ["drawing"]
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -19,6 +21,10 @@ ROOT = Path(__file__).resolve().parent.parent
 # usual handler.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# Where highspy and ortools clash, the second one runs in a child. It is HiGHS in every test, whatever ran before.
+if shared_library_clash("ortools"):
+    load("ortools", "cp-sat", "pip install ortools")
 
 
 @pytest.fixture(scope="session")

@@ -67,10 +67,10 @@ def _refusal(function: Callable[..., Any], args: Any, kwargs: dict[str, Any]) ->
         pass
     else:
         return None
-    name = function.__qualname__.removesuffix(".__init__")
-    if "." in name:
-        name = f"{name.split('.')[-2]}.{name.split('.')[-1]}"
     is_method = "." in function.__qualname__
+    name = ".".join(function.__qualname__.split(".")[-2:])
+    if function.__name__ == "__init__":
+        name = type(args[0]).__name__  # the class that was called, and not the one that it inherits this from
     parameters = list(signature.parameters.values())[1 if is_method else 0 :]
     named = [one.name for one in parameters if one.kind in _BY_NAME]
     takes = f"it takes {', '.join(named)}" if named else "it takes no arguments"

@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import Any
 
 from benchmarks.harness import SESSION, Figures, Rows, Shown, in_fork, table
+from treeform.backends.packages import blocked
 from treeform.backends.registry import backend_classes
 from treeform.language.requirement import Requirement
 from treeform.shape import Shape
@@ -139,7 +140,7 @@ def main(cases: int = 1, seconds: float = 60, solvers: str = ",".join(SOLVERS)) 
 
 
 def _import_solvers() -> None:
-    """Once, for all cells: each is a copy of this process."""
+    """Once, for all cells: each is a copy of this process. What clashes with another runs in a child of its own."""
     for backend in backend_classes():
-        if backend.module and backend.availability().available:
+        if backend.module and backend.availability().available and not blocked(backend.module):
             import_module(backend.module)

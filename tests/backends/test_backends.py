@@ -12,6 +12,7 @@ import time
 from typing import Any
 
 import numpy as np
+import psutil
 import pytest
 
 from treeform.backends import (
@@ -73,20 +74,26 @@ def test_the_time_limit_is_kept(backend: Backend) -> None:
     session.close()
 
 
+def seconds_of_cpu() -> float:
+    """Of this process and of its children while they run."""
+    children = [child.cpu_times() for child in psutil.Process().children()]
+    return time.process_time() + sum(times.user + times.system for times in children)
+
+
 @pytest.mark.parametrize("backend", IN_PROCESS, ids=name_of)
 def test_stop_ends_the_run_and_keeps_the_best(backend: Backend) -> None:
     # Early enough to interrupt, and not before there is something to keep, however busy the machine is. SCIP reports
-    # its models at the end only: on a smaller model, which takes it minutes too, it has one at once. It runs in this
-    # process, so that the seconds of CPU show how far it has come.
+    # its models at the end only: on a smaller model, which takes it minutes too, it has one at once. Seconds of CPU, of
+    # its child where packages clash, show how far it has come.
     silent = backend.name == "mathopt:scip"
     session = backend.open(knapsack(120, 60) if silent else hard(backend))
-    clock = time.process_time if silent else time.monotonic
+    clock = seconds_of_cpu if silent else time.monotonic
     stop_at = clock() + (1.5 if silent else 15.0 if backend.capabilities.objective else 0.3)
     spent: list[float] = []
 
     def stop() -> bool:
         if clock() > stop_at and not spent:
-            spent.append(time.process_time())
+            spent.append(seconds_of_cpu())
         return bool(spent)
 
     def on_solution(x: np.ndarray) -> None:
@@ -94,7 +101,7 @@ def test_stop_ends_the_run_and_keeps_the_best(backend: Backend) -> None:
         stop_at = min(stop_at, clock() + 0.3)
 
     outcome = session.solve(Run(stop=stop, on_solution=on_solution))
-    assert time.process_time() - spent[0] < 2.0
+    assert seconds_of_cpu() - spent[0] < 2.0
     assert outcome.reason == "interrupted"
     if backend.capabilities.objective:
         assert outcome.x is not None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 
 import numpy as np
@@ -17,9 +18,14 @@ from treeform.backends.watch import Watch
 from treeform.errors import RouteError, SolverFailed, SpecError
 from treeform.model import Model, at_least
 
+BROKEN = threading.Event()
+
 
 class Half(Enumeration):
-    """Knows a part of the truth and waits until it is stopped: its best point, its bound, or nothing."""
+    """Knows a part of the truth and waits until it is stopped: its best point, its bound, or nothing.
+
+    Or it breaks, or it answers after one that breaks.
+    """
 
     def __init__(self, part: str) -> None:
         super().__init__()
@@ -35,7 +41,12 @@ class HalfSession(EnumerationSession):
 
     def _search(self, run: Run, watch: Watch) -> Answer:
         if self.backend.part == "failure":
+            BROKEN.set()
             raise SolverFailed("the solver broke", cause="it was told to", fix="take another one")
+        if self.backend.part == "after a failure":
+            BROKEN.wait(30)
+            time.sleep(0.3)  # until the portfolio has noticed
+            return super()._search(run, watch)
         silent = Watch(run, watch.checker, self.lowered, 0.2, 0.4)
         true = super()._search(run, silent)
         if self.backend.part == "point" and true.x is not None:
@@ -101,7 +112,7 @@ def test_without_a_proof_the_best_of_all_comes_back(model: Model) -> None:
 
 
 def test_a_member_that_breaks_is_told_and_does_not_end_the_run(model: Model) -> None:
-    outcome = solve(tf.Portfolio([Half("failure"), Enumeration()]), model)
+    outcome = solve(tf.Portfolio([Half("failure"), Half("after a failure")]), model)
     assert outcome.verdict is Verdict.OPTIMAL
     assert "it was told to" in str(outcome.info["failed"][0])
     with pytest.raises(SolverFailed, match="the solver broke"):

@@ -251,7 +251,7 @@ def test_every_long_piece_of_work_tells_how_far_it_is() -> None:
     table = steps_of(lambda report: problem.size_table(on_progress=report, time_limit=30))
     assert table[-1].parts == (4, 4)
     frontier = steps_of(lambda report: problem.frontier(over=parity, on_progress=report, time_limit=30))
-    assert any(p.phase.startswith("1 bounds answered, difference") for p in frontier)
+    assert any(p.phase.startswith("1 bound answered, difference") for p in frontier)
     near = steps_of(lambda report: problem.near_optimal(within=0.02, on_progress=report, time_limit=30))
     assert {"counting models"} & {p.phase for p in near}
     problem += [tf.MaxErrors(0), tf.MinSupport(0.2)]

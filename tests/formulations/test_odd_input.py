@@ -46,7 +46,7 @@ def test_alpha(alpha: object) -> None:
 @pytest.mark.parametrize("solver", [None, "highs", "cp-sat"])
 def test_more_classes_than_terminals_are_stated(solver: str | None) -> None:
     result = tf.Problem(DATA, None, shape="diagram:1,1").solve(solver, formulation="odd", time_limit=20)
-    assert any("at most 3 of the 4 classes" in note for note in result.notes)
+    assert any("at most 3 of 4 classes" in note for note in result.notes)
     assert result.bound >= np.bincount(Y).min()
     assert tf.check(result.certificate(), X, Y).ok
 

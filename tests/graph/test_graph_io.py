@@ -28,6 +28,7 @@ from treeform.graph import DecisionGraph
 from treeform.graph.labeljson import label_from_json
 from treeform.graph.layout import place_layers, place_tree, spread
 from treeform.graph.svg import text_width
+from treeform.plural import count_of
 
 SEEDS = st.integers(0, 10_000)
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
@@ -89,7 +90,7 @@ def test_rules_and_outline_name_every_leaf(seed):
     shown = graph.canonical()
     assert len(shown.rules()) == len({*shown.apply(np.zeros((1, 3))), *np.flatnonzero(shown.feature < 0)})
     assert str(graph) == graph.to_text()
-    assert f"{graph.n_nodes} tests" in repr(graph)
+    assert count_of(graph.n_nodes, "test") in repr(graph)
 
 
 def test_rules_cover_the_data_once(credit):

@@ -167,8 +167,8 @@ def test_every_table_of_the_docs_is_made() -> None:
 
 @pytest.fixture
 def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder of data sets with one small table for each subject; children are tested above, and left out here."""
-    for module in (binary_runs, compare, model_build):
+    """A folder of data sets with one small table for each subject; of engines without children, tested above."""
+    for module in (binary_runs, compare):
         monkeypatch.setattr(module, "in_child", lambda work, *given, **_: Ended(work(*given), "done", 0, 0))
     rng = np.random.default_rng(0)
     X = rng.integers(0, 2, (60, 4))

@@ -20,7 +20,7 @@ from treeform.certify.schema import CertificatePart
 from treeform.certify.statements import data_of, question_of, statements, status_row
 from treeform.certify.verdicts import CheckReport, holds
 from treeform.data import Dataset
-from treeform.errors import CertificateError, SpecError, TreeformError
+from treeform.errors import CallError, CertificateError, SpecError, TreeformError
 from treeform.graph import DecisionGraph
 from treeform.language.question import Question
 from treeform.plural import count_of
@@ -90,6 +90,8 @@ def check(
     groups = groups_of(body, data, sensitive_features)
     try:
         return _check(body, data, groups, means)
+    except CallError as error:  # a parameter that the class of a requirement does not have
+        raise _damaged(error) from None
     except TreeformError:
         raise
     except DAMAGE as error:
