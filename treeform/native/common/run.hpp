@@ -8,7 +8,8 @@
 namespace treeform {
 
 constexpr double kPollSeconds = 0.05;
-/// Between two readings of the memory of the process, where it is limited: what a search can fill in that time is little.
+/// Between two readings of the memory of the process, where it is limited: what a search can fill in that time is
+/// little.
 constexpr double kMemorySeconds = 0.004;
 
 /// Runs `search` on a new thread and calls `poll` about twenty times a second, and once after the end. The search is
