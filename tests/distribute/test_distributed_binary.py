@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from journals import check_journal
 
 import treeform as tf
 from treeform.data import Dataset
@@ -76,13 +77,7 @@ def test_problems_and_journals(tmp_path: Path) -> None:
     frame = table(2, 150, 12)
     problem = tf.Problem(frame, "y", shape="tree:4")
     engine = tf.DL85(exact_depth=2)
-    whole = problem.solve(engine)
-    kept = problem.solve(engine, journal=tmp_path)
-    again = problem.solve(engine, journal=tmp_path, executor="threading", workers=2)
-    assert whole.objective == kept.objective == again.objective == again.bound
-    assert kept.graph == again.graph
-    assert any("of its parts were there" in note for note in again.notes)
-    assert tf.check(again.certificate(), frame.drop(columns="y"), frame["y"]).ok
+    whole = check_journal(problem, engine, tmp_path, frame)
     assert problem.solve(executor="threading", workers=2).bound == whole.bound  # the usual engine
     with pytest.raises(SpecError, match="one budget of tests"):
         problem.add(tf.MaxNodes(6)).solve(engine, executor="threading")

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from journals import check_journal
 
 import treeform as tf
 from treeform.data import Dataset
@@ -99,13 +100,7 @@ def test_parts_cover_the_search_and_their_bounds_are_true() -> None:
 def test_problems_and_journals(tmp_path: Path) -> None:
     frame = table(2)
     problem = tf.Problem(frame, "y", shape=tf.Diagram(1, 2, 3))
-    whole = problem.solve(ENGINE)
-    kept = problem.solve(ENGINE, journal=tmp_path)
-    again = problem.solve(ENGINE, journal=tmp_path, executor="threading", workers=2)
-    assert whole.objective == kept.objective == again.objective == again.bound
-    assert kept.graph == again.graph
-    assert any("of its parts were there" in note for note in again.notes)
-    assert tf.check(again.certificate(), frame.drop(columns="y"), frame["y"]).ok
+    check_journal(problem, ENGINE, tmp_path, frame)
 
 
 def test_a_message_that_does_not_fit_is_refused() -> None:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from treeform.engines.checks import check_memory, check_simd, is_whole, some_of
 from treeform.engines.conversion import admissible_diagram
 from treeform.engines.diagram_core import CoreCall, DiagramSession, known_costs
+from treeform.engines.distributed import OneSearch
 from treeform.engines.size_outcome import SizeOutcome
 from treeform.engines.task import Engine, EngineOutcome, EngineRun, TreeTask, check_task
 from treeform.errors import SpecError
@@ -33,7 +34,7 @@ TECHNIQUES = ("trees", "transpositions", "pairs", "alternation")
 
 
 @dataclass(frozen=True)
-class DiagramSearch(Engine):
+class DiagramSearch(OneSearch):
     """The exact engine for layered decision diagrams with univariate tests; it takes tree shapes as well.
 
     Parameters
@@ -86,28 +87,6 @@ class DiagramSearch(Engine):
             self, "techniques", some_of("DiagramSearch", "techniques", self.techniques, TECHNIQUES)
         )
         check_simd("DiagramSearch", self.simd)
-
-    def run(self, data: Dataset, task: TreeTask, run: EngineRun) -> EngineOutcome:
-        """Solve `task` on `data`; see `Engine.run`.
-
-        Raises
-        ------
-        SpecError
-            If the task is not possible, or its costs exceed 2**60.
-        """
-        return self._search(data, task, run, None, 1)
-
-    def run_distributed(
-        self, data: Dataset, task: TreeTask, run: EngineRun, ask: Ask, callers: int
-    ) -> EngineOutcome:
-        """As `run`: ranges of tests at the root are answered by ``ask``; cost and bound are the same.
-
-        Raises
-        ------
-        SpecError
-            As `run`.
-        """
-        return self._search(data, task, run, ask, callers)
 
     def evaluator(self, data: Dataset, task: TreeTask) -> Evaluator:
         """What answers for ranges of tests at the root of `run_distributed`."""

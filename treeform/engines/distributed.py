@@ -14,15 +14,17 @@ finds is an upper bound for the others, at once.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from treeform.engines.task import Engine, EngineOutcome, EngineRun, TreeTask
+
 if TYPE_CHECKING:
     from treeform.data import Dataset
-    from treeform.engines.task import EngineOutcome, EngineRun, TreeTask
 
 Message = NDArray[np.int64]
 Ask = Callable[[Message], "Message | None"]
@@ -85,3 +87,35 @@ class Distributable(Protocol):
 
     def distributed_settings(self) -> dict[str, object]:
         """The settings that questions and replies depend on."""
+
+
+class OneSearch(Engine):
+    """An engine with one search, whether parts of it are answered elsewhere or not."""
+
+    def run(self, data: Dataset, task: TreeTask, run: EngineRun) -> EngineOutcome:
+        """Solve `task` on `data`; see `Engine.run`.
+
+        Raises
+        ------
+        SpecError
+            If the task is not possible, or whole numbers would leave the range in which the search is exact.
+        """
+        return self._search(data, task, run, None, 1)
+
+    def run_distributed(
+        self, data: Dataset, task: TreeTask, run: EngineRun, ask: Ask, callers: int
+    ) -> EngineOutcome:
+        """As `run`, with tests at the root answered by ``ask``: cost and bound are the same.
+
+        Raises
+        ------
+        SpecError
+            As `run`.
+        """
+        return self._search(data, task, run, ask, callers)
+
+    @abstractmethod
+    def _search(
+        self, data: Dataset, task: TreeTask, run: EngineRun, ask: Ask | None, callers: int
+    ) -> EngineOutcome:
+        """Solve `task` on `data`; with ``ask``, in parts."""

@@ -14,10 +14,11 @@ import numpy as np
 
 from treeform.engines.checks import check_memory, check_simd, check_threads, not_exact, some_of
 from treeform.engines.conversion import tree_of_tests, tree_over_tests
+from treeform.engines.distributed import OneSearch
 from treeform.engines.memory import Room, bytes_of_tests, refused
 from treeform.engines.session import Session, time_limit_of
 from treeform.engines.table_of_totals import LARGEST_WEIGHT, TableOfTotals
-from treeform.engines.task import Engine, EngineOutcome, EngineRun, TreeTask, binding_features, check_task
+from treeform.engines.task import EngineOutcome, EngineRun, TreeTask, binding_features, check_task
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -38,7 +39,7 @@ LEAST_STEPS = 2e7
 
 
 @dataclass(frozen=True, kw_only=True)
-class TotalsSearch(Engine):
+class TotalsSearch(OneSearch):
     """Exact search for trees under rows over totals: parity, equal opportunity, budgets, and whatever adds up.
 
     It looks at all tests that separate something, so it is meant for tables of few of them (hundreds).
@@ -98,28 +99,6 @@ class TotalsSearch(Engine):
         check_simd("TotalsSearch", self.simd)
         check_memory("TotalsSearch", self.memory_limit)
         object.__setattr__(self, "parts", some_of("TotalsSearch", "parts", self.parts, PARTS))
-
-    def run(self, data: Dataset, task: TreeTask, run: EngineRun) -> EngineOutcome:
-        """Solve `task` on `data`; see `Engine.run`.
-
-        Raises
-        ------
-        SpecError
-            If the task is not possible, or whole numbers would leave the range in which the search is exact.
-        """
-        return self._search(data, task, run, None, 1)
-
-    def run_distributed(
-        self, data: Dataset, task: TreeTask, run: EngineRun, ask: Ask, callers: int
-    ) -> EngineOutcome:
-        """As `run`: tests at the root are answered by ``ask``; cost, bound and multipliers are the same.
-
-        Raises
-        ------
-        SpecError
-            As `run`.
-        """
-        return self._search(data, task, run, ask, callers)
 
     def evaluator(self, data: Dataset, task: TreeTask) -> Evaluator:
         """What answers for tests at the root of `run_distributed`."""
