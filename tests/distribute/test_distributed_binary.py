@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from in_parts import solve_in_parts
 from journals import check_journal
 
 import treeform as tf
 from treeform.data import Dataset
-from treeform.distribute.worker import Work
-from treeform.distribute.worker_pool import started
-from treeform.engines import DL85, EngineOutcome, EngineRun, TreeTask
+from treeform.engines import DL85, EngineRun, TreeTask
 from treeform.errors import SpecError
 
 
@@ -23,13 +22,6 @@ def table(seed: int, n: int = 120, features: int = 9) -> pd.DataFrame:
     frame = pd.DataFrame(rng.integers(0, 2, (n, features)), columns=[f"f{i}" for i in range(features)])
     frame["y"] = (frame["f0"] ^ frame["f1"] ^ frame["f2"]) + (rng.random(n) < 0.2) * rng.integers(0, 2, n)
     return frame
-
-
-def shared(engine: DL85, data: Dataset, task: TreeTask, workers: int) -> EngineOutcome:
-    with started("threading", workers, Work(engine, data, task, f"{id(data)} {task}")) as pool:
-        return engine.run_distributed(
-            data, task, EngineRun(), lambda q: pool.ask(q, lambda: False), pool.size
-        )
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -47,12 +39,11 @@ def test_costs_and_bounds_are_those_of_the_search_alone(seed: int) -> None:
     )
     engine = DL85(exact_depth=2)
     alone = engine.run(data, task, EngineRun())
-    one, three = (shared(engine, data, task, workers) for workers in (1, 3))
+    one, three = (solve_in_parts(engine, data, task, workers) for workers in (1, 3))
     assert (one.upper, one.lower, one.proved) == (alone.upper, alone.lower, True)
     assert (one.graph, one.upper, one.lower) == (three.graph, three.upper, three.lower)
     start = EngineRun(start=alone.graph, upper=None)
-    with started("threading", 2, Work(engine, data, task, f"start {seed}")) as pool:
-        proved = engine.run_distributed(data, task, start, lambda q: pool.ask(q, lambda: False), 2)
+    proved = solve_in_parts(engine, data, task, 2, start)
     assert (proved.upper, proved.lower, proved.graph) == (alone.upper, alone.lower, alone.graph)
 
 

@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from in_parts import solve_in_parts
 from journals import check_journal
 
 import treeform as tf
 from treeform.data import Dataset
-from treeform.distribute.worker import Work
-from treeform.distribute.worker_pool import started
-from treeform.engines import DiagramSearch, EngineOutcome, EngineRun, TreeTask
+from treeform.engines import DiagramSearch, EngineRun, TreeTask
 from treeform.engines.distributed import cost_of
 
 # Without alternation the search finds most models itself.
@@ -26,15 +25,6 @@ def table(seed: int, n: int = 60, features: int = 4) -> pd.DataFrame:
     frame = pd.DataFrame(rng.integers(0, 6, (n, features)), columns=list("abcdefgh"[:features]))
     frame["y"] = ((frame["a"] > 2) ^ (frame["b"] > 2) ^ (frame["c"] > 3)) ^ (rng.random(n) < 0.15)
     return frame
-
-
-def shared(data: Dataset, task: TreeTask, workers: int) -> EngineOutcome:
-    with started("threading", workers, Work(ENGINE, data, task, f"{id(data)} {task}")) as pool:
-        found = ENGINE.run_distributed(
-            data, task, EngineRun(), lambda q: pool.ask(q, lambda: False), pool.size
-        )
-    assert pool.seconds
-    return found
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -55,7 +45,7 @@ def test_costs_and_bounds_are_those_of_the_search_alone(seed: int) -> None:
         min_flow=[0, 9][seed == 3],
     )
     alone = ENGINE.run(data, task, EngineRun())
-    one, three = (shared(data, task, workers) for workers in (1, 3))
+    one, three = (solve_in_parts(ENGINE, data, task, workers) for workers in (1, 3))
     assert alone.proved
     assert (one.upper, one.lower, one.proved) == (alone.upper, alone.lower, True)
     assert (three.upper, three.lower, three.proved, three.graph) == (one.upper, one.lower, True, one.graph)

@@ -20,6 +20,7 @@ import numpy as np
 import pandas as pd
 import psutil
 import pytest
+from in_parts import solve_in_parts
 from typer.testing import CliRunner
 
 import treeform as tf
@@ -69,14 +70,10 @@ def test_the_search_is_the_same_whoever_does_it(seed: int) -> None:
         3, [None, cost][seed // 2], int(rng.integers(0, 2)), [0, 9][seed % 2], [None, 5][int(seed == 3)]
     )
     alone = ConTree().run(data, task, EngineRun())
-    with started("threading", 3, Work(ConTree(), data, task, f"{seed}")) as pool:
-        shared = ConTree().run_distributed(
-            data, task, EngineRun(), lambda q: pool.ask(q, lambda: False), pool.size
-        )
+    shared = solve_in_parts(ConTree(), data, task, 3)
     assert shared.counters == alone.counters
     assert (shared.upper, shared.lower, shared.proved) == (alone.upper, alone.lower, True)
     assert shared.graph == alone.graph
-    assert pool.seconds
 
 
 def test_tables_that_come_out_of_alignment() -> None:

@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from in_parts import solve_in_parts
 
 import treeform as tf
 from treeform.data import Dataset
 from treeform.distribute.journal import Journal
-from treeform.distribute.worker import Work
-from treeform.distribute.worker_pool import started
-from treeform.engines import EngineOutcome, EngineRun, TotalsSearch, TreeTask, totals
+from treeform.engines import EngineRun, TotalsSearch, TreeTask, totals
 from treeform.engines.distributed import NOTHING, cost_of, part_of, settles
 from treeform.solve.relaxation import relax
 
@@ -48,16 +47,6 @@ def task_of(stated: tf.Problem) -> tuple[Dataset, TreeTask]:
     return stated.data, relaxation.task
 
 
-def shared(data: Dataset, task: TreeTask, workers: int, engine: TotalsSearch | None = None) -> EngineOutcome:
-    engine = engine or TotalsSearch()
-    with started("threading", workers, Work(engine, data, task, f"{id(data)} {task.depth}")) as pool:
-        found = engine.run_distributed(
-            data, task, EngineRun(), lambda q: pool.ask(q, lambda: False), pool.size
-        )
-    assert pool.seconds
-    return found
-
-
 def more_of(seed: int) -> list[tf.Requirement]:
     return [
         [],
@@ -73,7 +62,7 @@ def more_of(seed: int) -> list[tf.Requirement]:
 def test_the_search_is_the_same_whoever_does_it(seed: int) -> None:
     data, task = task_of(problem(seed, *more_of(seed), depth=4 + (seed == 5)))
     alone = TotalsSearch().run(data, task, EngineRun())
-    one, three = (shared(data, task, workers) for workers in (1, 3))
+    one, three = (solve_in_parts(TotalsSearch(), data, task, workers) for workers in (1, 3))
     assert (one.upper, one.lower, one.proved) == (alone.upper, alone.lower, True)
     assert (one.graph, one.upper, one.lower, one.witness) == (
         three.graph,
@@ -89,7 +78,7 @@ def test_what_cannot_be_satisfied_is_proved_in_parts() -> None:
     alone = TotalsSearch().run(data, task, EngineRun())
     assert alone.proved
     assert alone.graph is None
-    found = shared(data, task, 2)
+    found = solve_in_parts(TotalsSearch(), data, task, 2)
     assert (found.upper, found.lower, found.proved) == (None, alone.lower, True)
 
 

@@ -1,0 +1,27 @@
+"""A search that is answered in parts by threads of this process."""
+
+from __future__ import annotations
+
+from itertools import count
+
+from treeform.data import Dataset
+from treeform.distribute.worker import Work
+from treeform.distribute.worker_pool import started
+from treeform.engines import EngineOutcome, EngineRun, TreeTask
+from treeform.engines.distributed import Distributable
+
+# Threads share the evaluators of this process by the key: it is never to be that of an earlier search. (The address
+# of a table is no key: a later table may stand there.)
+_NUMBERS = count()
+
+
+def solve_in_parts(
+    engine: Distributable, data: Dataset, task: TreeTask, workers: int, run: EngineRun | None = None
+) -> EngineOutcome:
+    """What ``engine`` answers with ``workers`` threads; at least one part was asked."""
+    with started("threading", workers, Work(engine, data, task, f"search {next(_NUMBERS)}")) as pool:
+        found = engine.run_distributed(
+            data, task, run or EngineRun(), lambda question: pool.ask(question, lambda: False), pool.size
+        )
+    assert pool.seconds
+    return found
