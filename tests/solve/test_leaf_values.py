@@ -116,7 +116,10 @@ def test_costs_of_tests_under_absolute_errors_are_those_of_the_best_levels(
     for _ in range(30):
         n, columns = int(rng.integers(2, 12)), int(rng.integers(1, 4))
         y = np.append(rng.integers(-5, 6, n).astype(float), [-2.0, 0.0, 1.0, 3.0])
-        w, c = rng.integers(1, 4, n + 4).astype(float), rng.integers(-4, 5, n + 4) * rng.choice([0.0, 0.5, 2.0])
+        w, c = (
+            rng.integers(1, 4, n + 4).astype(float),
+            rng.integers(-4, 5, n + 4) * rng.choice([0.0, 0.5, 2.0]),
+        )
         levels, place = np.unique(y, return_inverse=True)
         chosen = rng.permutation(n + 4)[: int(rng.integers(1, n + 5))]
         order = np.array([rng.permutation(chosen) for _ in range(columns)])

@@ -260,9 +260,10 @@ class AbsoluteCosts(Costs):
     def _tests(
         self, rows: Mask, alone: float, low: float, high: float
     ) -> tuple[Floats, Floats, Mask, Floats]:
-        """(C, k - 1) costs without the price, values that end left sides, which tests there are, weights on the left."""
+        """(C, k - 1) costs without the price, values that end left sides, which tests there are, left weights."""
         order, value = self.sorted_rows(rows)
-        cost, wrong = self.samples.tests(order, self.ways, NEAR * float(self.w[rows].sum()), low, high)
+        near = NEAR * float(self.w[rows].sum())
+        cost, wrong = self.samples.tests(order, self.ways, near, low, high)
         cost -= float(self.floor[rows].sum())
         # Wrong ones cost what the leaf does under the prices; with rows over values they may be right in the end.
         cost[wrong] = alone
