@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from treeform.data.codes import dense, first_of_each, with_columns
+from treeform.data.codes import dense, first_of_each, weight_by_code, with_columns
 from treeform.errors import SpecError
 
 if TYPE_CHECKING:
@@ -49,14 +49,6 @@ class Clashes:
         self.begin = np.cumsum([0, *map(len, by_test)]).astype(np.int32)
         masks = np.array([pair for pairs in by_test for pair in pairs], dtype=np.int64).reshape(-1, 2)
         self.low, self.high = (np.ascontiguousarray(side) for side in masks.T)
-
-
-def weight_by_code(codes: NDArray[np.int64], data: Dataset, size: int) -> NDArray[np.int64]:
-    """Weight of the samples of each code: (size,) int64."""
-    if data.total_weight == data.n_samples:  # positive whole numbers: all are 1
-        return np.bincount(codes, minlength=size).astype(np.int64, copy=False)
-    # Sums of weights are below 2**53, so that bincount's doubles are exact.
-    return np.bincount(codes, data.weights, minlength=size).astype(np.int64)
 
 
 class Contributions:
@@ -101,16 +93,23 @@ class Contributions:
     @staticmethod
     def _kinds(data: Dataset, task: TreeTask) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The kind of each sample, and a sample of each kind."""
-        kind, kinds = dense(data.y, data.n_classes)
-        parts = []
+        code, codes = dense(data.y, data.n_classes)
+        columns: list[NDArray[np.integer]] = []
         if task.sample_cost is not None:  # a cost matrix says the same of all samples of a class
-            parts.append(task.sample_cost)
+            columns.extend(task.sample_cost.T)
         if task.totals is not None:
-            parts.append(task.totals.per_sample.reshape(data.n_samples, -1))
+            columns.extend(task.totals.columns())
         if task.meetings is not None:
-            parts.append(task.meetings.masks)
-        kind, kinds = with_columns(kind, kinds, (column for part in parts for column in part.T))
-        return kind, first_of_each(kind, kinds)
+            columns.extend(task.meetings.masks.T)
+        code, codes = with_columns(code, codes, columns)
+        first = first_of_each(code, codes)
+        if task.totals is None or task.totals.kind is None:
+            return code, first
+        # Kinds of totals may differ in what none of them counts: those that add the same are one.
+        truth, added = data.y[first], task.totals.of_samples(first).reshape(codes, -1)
+        same = [column[first] for column in columns if column is not task.totals.kind]
+        kind, kinds = with_columns(truth, data.n_classes, [*same, *added.T])
+        return (code, first) if kinds == codes else (kind[code], first[first_of_each(kind, kinds)])
 
     def _set_rows(
         self, data: Dataset, task: TreeTask, samples: NDArray[np.int64], features: NDArray[np.int32]
@@ -121,7 +120,7 @@ class Contributions:
         sides: list[tuple[int | None, int | None]] = []
         if task.totals is not None:
             totals = task.totals
-            per_class = totals.per_sample[samples].tolist()
+            per_class = totals.of_samples(samples).tolist()
             on_test = None if totals.per_test is None else totals.per_test[features].tolist()
             for total_row in totals.rows:
                 row = total_row.reduced()

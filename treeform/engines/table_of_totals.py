@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from treeform.engines.contributions import Clashes, Contributions, weight_by_code
+from treeform.data.codes import weight_by_code
+from treeform.engines.contributions import Clashes, Contributions
 
 if TYPE_CHECKING:
     from treeform.data import Dataset

@@ -44,11 +44,8 @@ def task_of(
     """
     totals = None
     if task.totals is not None and others is not None:
-        totals = Totals(
-            task.totals.names,
-            np.ascontiguousarray(task.totals.per_sample[here]),
-            tuple(_less(row, others) for row in task.totals.rows),
-            task.totals.per_test,
+        totals = replace(
+            task.totals.where(here), rows=tuple(_less(row, others) for row in task.totals.rows)
         )
     return replace(
         task,
