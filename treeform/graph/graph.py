@@ -76,9 +76,11 @@ class FlatGraph:
             put(self, "counts", np.zeros((len(self.feature), len(self.classes)), dtype=np.int64))
         arrays = (self.feature, self.threshold, self.left, self.right, self.label)
         n_features = len(self.columns) + len(self.forms)
-        wrong = structure.fault(*arrays, n_features=n_features, n_classes=len(self.outcomes))
-        wrong = wrong or fault(self.forms, len(self.columns))
-        wrong = wrong or fault_of_passes(self.passes, self.threshold, self.left, self.right)
+        outcomes = len(self.values or self.classes)
+        wrong = structure.fault(*arrays, n_features=n_features, n_classes=outcomes)
+        if self.forms:
+            wrong = wrong or fault(self.forms, len(self.columns))
+            wrong = wrong or fault_of_passes(self.passes, self.threshold, self.left, self.right)
         if wrong is None and self.counts.shape != (len(self.feature), len(self.classes)):
             wrong = f"counts has shape {self.counts.shape}"
         if wrong is None and self.moments.shape != (len(self.feature), 2):
@@ -275,9 +277,16 @@ class FlatGraph:
     @cached_property
     def is_tree(self) -> bool:
         """Whether no node is shared: each has one arc into it, except the root. A pass-through has one arc."""
+        if self.is_level_by_level:
+            return True
         tests = self.feature >= 0
         arcs = np.concatenate([self.left[tests], self.right[tests & ~self.passes]])
         return bool((np.bincount(arcs, minlength=1) <= 1).all()) if len(arcs) else True
+
+    @cached_property
+    def is_level_by_level(self) -> bool:
+        """Whether it is a tree whose levels follow each other in the arrays, each from left to right."""
+        return structure.level_by_level(self.feature, self.left, self.right)
 
     @property
     def n_classes(self) -> int:

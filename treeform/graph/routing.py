@@ -113,23 +113,36 @@ def visiting(graph: Nodes, X: Floats) -> tuple[Indices, Indices]:
 
 
 def counts(graph: Nodes, data: Dataset) -> NDArray[np.int64]:
-    """Weight of each class of `data` that reaches each node, in weight units: (N, K) int64."""
-    size, classes = len(graph.feature), data.n_classes
-    out = np.zeros(size * classes, dtype=np.int64)
-    point, label, weight = data.points.cells
+    """Weight of each class of `data` that reaches each node, in weight units: (N, K) int64.
+
+    All are moved once, level by level: what each arc carries gives the counts and the sides taken.
+    """
+    size, classes, points = len(graph.feature), data.n_classes, data.points
+    point, label, weight = points.cells
+    matrix = graph.tested(points.X)
+    heads = np.array((graph.left, graph.right)).T.ravel()  # of the arcs: 2 * node + side
+    flow = np.zeros(2 * size * classes)  # sums of weights are below 2**53, so that doubles are exact
     node = np.zeros(len(point), dtype=np.int64)
-    cells = np.arange(len(point))
-    matrix = graph.tested(data.points.X)
+    cells = np.arange(len(point) if graph.feature[0] >= 0 else 0)
     while cells.size:
-        # Sums of weights are below 2**53, so that bincount's doubles are exact.
-        at = node[cells] * classes + label[cells]
-        out += np.bincount(at, weight[cells], minlength=len(out)).astype(np.int64)
-        cells = cells[graph.feature[node[cells]] >= 0]
-        node[cells] = _next(graph, matrix, point[cells], node[cells])
-    leaf = np.empty(data.points.n_points, dtype=np.int64)
-    leaf[point] = node
-    Routed.of(graph, data).leaf_of_point = leaf
-    return out.reshape(size, classes)
+        at = node[cells]
+        left = matrix[point[cells], graph.feature[at]] <= graph.threshold[at]
+        arc = 2 * at + ~left
+        flow += np.bincount(arc * classes + label[cells], weight[cells], minlength=len(flow))
+        node[cells] = head = heads[arc]
+        cells = cells[graph.feature[head] >= 0]
+    carried = flow.reshape(size, 2, classes)
+    out = np.zeros((size, classes), dtype=np.int64)
+    out[0] = data.class_weights
+    tests = np.flatnonzero(graph.feature >= 0)
+    for side, head in enumerate((graph.left, graph.right)):
+        np.add.at(out, head[tests], carried[tests, side].astype(np.int64))
+    known = Routed.of(graph, data)
+    known.leaf_of_point = np.empty(points.n_points, dtype=np.int64)
+    known.leaf_of_point[point] = node
+    known.taken = (carried > 0).any(axis=2)
+    known.taken.setflags(write=False)
+    return out
 
 
 def sides_taken(graph: Nodes, data: Dataset) -> NDArray[np.bool_]:

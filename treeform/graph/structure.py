@@ -29,6 +29,14 @@ def fault(
         return "the node arrays are empty or have different lengths"
     index = np.arange(len(feature))
     test = feature >= 0
+    known = feature < n_features
+    sound_test = known & np.isfinite(threshold) & (label == -1)
+    for child in (left, right):
+        sound_test &= (child > index) & (child < len(feature))
+    sound_leaf = (feature == -1) & (left == -1) & (right == -1) & np.isnan(threshold)
+    sound_leaf &= (label >= 0) & (label < n_classes)
+    if np.where(test, sound_test, sound_leaf).all():
+        return None
     for side, child in (("left", left), ("right", right)):
         wrong = test & ((child <= index) | (child >= len(feature)))
         if wrong.any():
@@ -38,7 +46,7 @@ def fault(
                 f"below {len(feature)}"
             )
     checks = [
-        (test & (feature >= n_features), f"tests a feature beyond the {n_features} known ones"),
+        (test & ~known, f"tests a feature beyond the {n_features} known ones"),
         (test & ~np.isfinite(threshold), "has a threshold that is not finite"),
         (test & (label != -1), "is a test and has a label"),
         (~test & (feature != -1), "has a negative feature other than -1"),
@@ -46,21 +54,35 @@ def fault(
         (~test & ~np.isnan(threshold), "is a leaf and has a threshold"),
         (~test & ((label < 0) | (label >= n_classes)), f"has a label outside the {n_classes} classes"),
     ]
-    for wrong, what in checks:
-        if wrong.any():
-            return f"node {int(np.flatnonzero(wrong)[0])} {what}"
-    return None
+    wrong, what = next((wrong, what) for wrong, what in checks if wrong.any())
+    return f"node {int(np.flatnonzero(wrong)[0])} {what}"
+
+
+def level_by_level(feature: Ints, left: Ints, right: Ints) -> bool:
+    """Whether the nodes are a tree whose levels follow each other, each from left to right.
+
+    Then no node is shared, the root leads to all of them, and `tidy_order` is their order.
+    """
+    following = 1
+    heads = zip(feature.tolist(), left.tolist(), right.tolist(), strict=True)
+    for read, lower, upper in heads:
+        if read >= 0:
+            if lower != following or upper != following + 1:
+                return False
+            following += 2
+    return following == len(feature)
 
 
 def levels(feature: Ints, left: Ints, right: Ints) -> NDArray[np.int64]:
     """Longest distance of every node from the root in tests, -1 where the root does not lead."""
-    level = np.full(len(feature), -1, dtype=np.int64)
+    level = [-1] * len(feature)
     level[0] = 0
-    for node in np.flatnonzero(feature >= 0):
-        if level[node] >= 0:
-            for child in (left[node], right[node]):
+    arcs = zip(feature.tolist(), left.tolist(), right.tolist(), strict=True)
+    for node, (read, lower, upper) in enumerate(arcs):
+        if read >= 0 and level[node] >= 0:
+            for child in (lower, upper):
                 level[child] = max(level[child], level[node] + 1)
-    return level
+    return np.array(level, dtype=np.int64)
 
 
 def tidy_order(root: Any, children: Any) -> list[Any]:
