@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from treeform.data.codes import weight_by_code
 from treeform.data.columns import Column
 from treeform.data.encode import Encoder
 from treeform.data.labels import codes_among, encode_labels, single_class, with_abstention
@@ -285,8 +286,7 @@ class Dataset:
     @cached_property
     def class_weights(self) -> NDArray[np.int64]:
         """(K,) int64 weight of each class, in weight units."""
-        made = np.zeros(self.n_classes, dtype=np.int64)
-        np.add.at(made, self.y, self.weights)
+        made = weight_by_code(self.y, self, self.n_classes)
         made.setflags(write=False)
         return made
 

@@ -93,22 +93,26 @@ class Contributions:
     @staticmethod
     def _kinds(data: Dataset, task: TreeTask) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The kind of each sample, and a sample of each kind."""
-        code, codes = dense(data.y, data.n_classes)
         columns: list[NDArray[np.integer]] = []
         if task.sample_cost is not None:  # a cost matrix says the same of all samples of a class
             columns.extend(task.sample_cost.T)
-        if task.totals is not None:
-            columns.extend(task.totals.columns())
         if task.meetings is not None:
             columns.extend(task.meetings.masks.T)
-        code, codes = with_columns(code, codes, columns)
+        totals = task.totals
+        if totals is None or totals.kind is None:
+            columns += [] if totals is None else totals.columns()
+            code, codes = with_columns(*dense(data.y, data.n_classes), columns)
+            return code, first_of_each(code, codes)
+        code, codes = dense(totals.kind, len(totals.added))
         first = first_of_each(code, codes)
-        if task.totals is None or task.totals.kind is None:
-            return code, first
+        if columns or (data.y[first][code] != data.y).any():
+            code, codes = with_columns(code, codes, [data.y, *columns])
+            first = first_of_each(code, codes)
         # Kinds of totals may differ in what none of them counts: those that add the same are one.
-        truth, added = data.y[first], task.totals.of_samples(first).reshape(codes, -1)
-        same = [column[first] for column in columns if column is not task.totals.kind]
-        kind, kinds = with_columns(truth, data.n_classes, [*same, *added.T])
+        added = totals.of_samples(first).reshape(codes, -1)
+        kind, kinds = with_columns(
+            data.y[first], data.n_classes, [*(column[first] for column in columns), *added.T]
+        )
         return (code, first) if kinds == codes else (kind[code], first[first_of_each(kind, kinds)])
 
     def _set_rows(

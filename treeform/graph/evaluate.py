@@ -36,8 +36,8 @@ def members(graph: DecisionGraph, data: Dataset) -> list[NDArray[np.int64]]:
         reached.append(rows)
         if graph.feature[node] >= 0:
             low = matrix[:, graph.feature[node]][rows] <= graph.threshold[node]
-            arriving[graph.left[node]].append(rows[low])
-            arriving[graph.right[node]].append(rows[~low])
+            arriving[graph.left[node]].append(rows[np.flatnonzero(low)])
+            arriving[graph.right[node]].append(rows[np.flatnonzero(~low)])
     return reached
 
 

@@ -346,6 +346,10 @@ class FlatGraph:
         """Class code of each row of a table or of the encoded matrix: (m,) int64."""
         return self.label[self.apply(X)].astype(np.int64)
 
+    def codes_of_points(self, data: Dataset) -> NDArray[np.int64]:
+        """Class code of each of the merged points of the data: (P,) int64; see `Dataset.points`."""
+        return self.label[routing.leaf_of_point(self, data)].astype(np.int64)
+
     def accept_missing(self) -> Self:
         """The same model, that also decides rows without a value in columns of which training had all values.
 

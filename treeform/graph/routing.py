@@ -71,6 +71,14 @@ class Routed:
         return np.asarray(known.leaf_of_point[data.points.index])
 
 
+def leaf_of_point(graph: Nodes, data: Dataset) -> Indices:
+    """The leaf that each of the merged points of `data` reaches: (P,) int64."""
+    known = Routed.of(graph, data)
+    if known.leaf_of_point is None:
+        known.leaf_of_point = leaf_of_row(graph, data.points.X)
+    return known.leaf_of_point
+
+
 ROUTED = "_routed"
 """Where a graph holds its `Routed`: no field, and in no file."""
 
@@ -115,33 +123,18 @@ def visiting(graph: Nodes, X: Floats) -> tuple[Indices, Indices]:
 def counts(graph: Nodes, data: Dataset) -> NDArray[np.int64]:
     """Weight of each class of `data` that reaches each node, in weight units: (N, K) int64.
 
-    All are moved once, level by level: what each arc carries gives the counts and the sides taken.
+    The merged points are moved once: what each arc carries gives the counts and the sides taken.
     """
-    size, classes, points = len(graph.feature), data.n_classes, data.points
-    point, label, weight = points.cells
-    matrix = graph.tested(points.X)
-    heads = np.array((graph.left, graph.right)).T.ravel()  # of the arcs: 2 * node + side
-    flow = np.zeros(2 * size * classes)  # sums of weights are below 2**53, so that doubles are exact
-    node = np.zeros(len(point), dtype=np.int64)
-    cells = np.arange(len(point) if graph.feature[0] >= 0 else 0)
-    while cells.size:
-        at = node[cells]
-        left = matrix[point[cells], graph.feature[at]] <= graph.threshold[at]
-        arc = 2 * at + ~left
-        flow += np.bincount(arc * classes + label[cells], weight[cells], minlength=len(flow))
-        node[cells] = head = heads[arc]
-        cells = cells[graph.feature[head] >= 0]
-    carried = flow.reshape(size, 2, classes)
-    out = np.zeros((size, classes), dtype=np.int64)
-    out[0] = data.class_weights
-    tests = np.flatnonzero(graph.feature >= 0)
-    for side, head in enumerate((graph.left, graph.right)):
-        np.add.at(out, head[tests], carried[tests, side].astype(np.int64))
+    from treeform import _core
+
+    points, size = data.points, len(graph.feature)
+    matrix = np.ascontiguousarray(graph.tested(points.X))
+    arrays = (graph.feature, graph.threshold, graph.left, graph.right)
+    leaf, carried, reaching = _core.move_rows(matrix, points.weights, *arrays)
     known = Routed.of(graph, data)
-    known.leaf_of_point = np.empty(points.n_points, dtype=np.int64)
-    known.leaf_of_point[point] = node
-    known.taken = (carried > 0).any(axis=2)
+    known.leaf_of_point, known.taken = leaf, carried.reshape(size, 2, -1).any(axis=2)
     known.taken.setflags(write=False)
+    out: NDArray[np.int64] = reaching.reshape(size, -1)
     return out
 
 

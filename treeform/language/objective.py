@@ -143,8 +143,9 @@ class Error(Term):
     needs: ClassVar[Set[str]] = frozenset({"correct"})
 
     def evaluate(self, graph: DecisionGraph, data: Dataset) -> Fraction:
-        wrong = graph.predict_codes(data.X) != data.y
-        return data.weight_unit * int(np.asarray(data.weights)[wrong].sum())
+        points = data.points
+        right = points.weights[np.arange(points.n_points), graph.codes_of_points(data)].sum()
+        return data.weight_unit * (data.total_weight - int(right))
 
     def unit(self, data: Dataset) -> Fraction:
         return data.weight_unit

@@ -211,7 +211,9 @@ def joined(parts: Sequence[Totals]) -> Totals | None:
     names = tuple(name for part in parts for name in part.names)
     kind = _joint_kinds(parts)
     if kind is None:
-        return Totals(names, np.concatenate([part.per_sample for part in parts], axis=2), tuple(rows), per_test)
+        return Totals(
+            names, np.concatenate([part.per_sample for part in parts], axis=2), tuple(rows), per_test
+        )
     first = first_of_each(kind, int(kind.max()) + 1)
     added = np.concatenate([part.of_samples(first) for part in parts], axis=2)
     return Totals(names, added, tuple(rows), per_test, kind)
@@ -227,7 +229,11 @@ def _joint_kinds(parts: Sequence[Totals]) -> NDArray[np.int64] | None:
 
 def _kinds(value: Any, kinds: int) -> NDArray[np.int64]:
     kind = np.asarray(value)
-    if kind.ndim != 1 or kind.dtype.kind not in "iu" or (len(kind) and not 0 <= kind.min() <= kind.max() < kinds):
+    if (
+        kind.ndim != 1
+        or kind.dtype.kind not in "iu"
+        or (len(kind) and not 0 <= kind.min() <= kind.max() < kinds)
+    ):
         raise SpecError(
             f"the kinds of samples of totals do not number the {kinds} kinds that are given",
             cause="each sample has a whole number from 0 on, the position of what it adds",

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from treeform.data.codes import first_of_each, weight_by_code, with_columns
+from treeform.data.codes import dense, first_of_each, weight_by_code, with_columns
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -35,6 +36,7 @@ class RateCells:
     sets : tuple of (str, (M,) bool)
         The sets of samples that count: what they are, and which cells belong to them.
     n_groups : int
+    data : Dataset
     """
 
     cell: NDArray[np.int64]
@@ -43,6 +45,7 @@ class RateCells:
     weight: NDArray[np.int64]
     sets: tuple[tuple[str, NDArray[np.bool_]], ...]
     n_groups: int
+    data: Dataset
 
     @classmethod
     def of(cls, groups: Groups, sets: Sequence[tuple[str, NDArray[np.bool_]]], data: Dataset) -> RateCells:
@@ -57,6 +60,7 @@ class RateCells:
             weight_by_code(cell, data, cells),
             tuple((what, mask[first]) for what, mask in sets),
             n_groups,
+            data,
         )
 
     def __eq__(self, other: object) -> bool:
@@ -81,11 +85,21 @@ class RateCells:
         """The weight of the chosen cells of each group."""
         return self.of_groups(chosen, self.weight)
 
-    def predicted(self, graph: DecisionGraph, data: Dataset) -> NDArray[np.int64]:
+    @cached_property
+    def _at_points(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """The merged points of each cell: (C,) points, (C,) cells, (C,) weights."""
+        cells, points = len(self.group), self.data.points
+        codes, size = dense(points.index * cells + self.cell, points.n_points * cells)
+        first = first_of_each(codes, size)
+        return points.index[first], self.cell[first], weight_by_code(codes, self.data, size)
+
+    def predicted(self, graph: DecisionGraph) -> NDArray[np.int64]:
         """The weight of each cell by the class that the model predicts: (M, classes) int64."""
-        shape = (len(self.group), data.n_classes)
-        codes = self.cell * data.n_classes + graph.predict_codes(data.X)
-        return weight_by_code(codes, data, shape[0] * shape[1]).reshape(shape)
+        point, cell, weight = self._at_points
+        shape = (len(self.group), self.data.n_classes)
+        codes = cell * shape[1] + graph.codes_of_points(self.data)[point]
+        # Sums of weights are below 2**53, so that bincount's doubles are exact.
+        return np.bincount(codes, weight, minlength=shape[0] * shape[1]).astype(np.int64).reshape(shape)
 
 
 def errors_by_group(groups: Groups, data: Dataset) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -274,7 +274,7 @@ class RateParity(ByGroups, Bounded):
     def reports(self, graph: DecisionGraph, data: Dataset) -> dict[str, list[GroupRate]]:
         """The rate of every group under ``graph``, exactly, for each set of samples that counts."""
         groups, code, cells = self._resolved(data)
-        counted = (cells.predicted(graph, data) * self.events(data, code)[cells.truth]).sum(axis=1)
+        counted = (cells.predicted(graph) * self.events(data, code)[cells.truth]).sum(axis=1)
         rows = {}
         for what, chosen in cells.sets:
             parts = zip(groups.labels, cells.weights(chosen), cells.of_groups(chosen, counted), strict=True)

@@ -44,9 +44,7 @@ def task_of(
     """
     totals = None
     if task.totals is not None and others is not None:
-        totals = replace(
-            task.totals.where(here), rows=tuple(_less(row, others) for row in task.totals.rows)
-        )
+        totals = replace(task.totals.where(here), rows=tuple(_less(row, others) for row in task.totals.rows))
     return replace(
         task,
         depth=depth,
