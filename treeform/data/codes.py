@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-
-if TYPE_CHECKING:
-    from treeform.data.dataset import Dataset
 
 Codes = NDArray[np.int64]
 _SMALL_TABLE = 2**18
@@ -80,14 +76,6 @@ def first_of_each(codes: Codes, size: int) -> Codes:
     first = np.empty(size, dtype=np.int64)
     first[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)  # of several assignments the last one stays
     return first
-
-
-def weight_by_code(codes: Codes, data: Dataset, size: int) -> Codes:
-    """Weight of the samples of each code: (size,) int64."""
-    if data.total_weight == data.n_samples:  # positive whole numbers: all are 1
-        return np.bincount(codes, minlength=size).astype(np.int64, copy=False)
-    # Sums of weights are below 2**53, so that bincount's doubles are exact.
-    return np.bincount(codes, data.weights, minlength=size).astype(np.int64)
 
 
 def bit_rows(bits: NDArray[np.uint8]) -> tuple[Codes, int]:

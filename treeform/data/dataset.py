@@ -13,7 +13,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from treeform.data.codes import weight_by_code
 from treeform.data.columns import Column
 from treeform.data.encode import Encoder
 from treeform.data.labels import codes_among, encode_labels, single_class, with_abstention
@@ -286,9 +285,14 @@ class Dataset:
     @cached_property
     def class_weights(self) -> NDArray[np.int64]:
         """(K,) int64 weight of each class, in weight units."""
-        made = weight_by_code(self.y, self, self.n_classes)
+        made = self.weight_by_code(self.y, self.n_classes)
         made.setflags(write=False)
         return made
+
+    def weight_by_code(self, codes: NDArray[np.int64], size: int) -> NDArray[np.int64]:
+        """Weight of the samples of each code from 0 to ``size - 1``, in weight units: (size,) int64."""
+        weights = None if self.total_weight == self.n_samples else self.weights  # sums are below 2**53
+        return np.bincount(codes, weights, minlength=size).astype(np.int64, copy=False)
 
     def column(self, name: str) -> NDArray[Any]:
         """Raw values of one of the user's columns, excluded ones included.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from treeform.data.codes import dense, first_of_each, weight_by_code, with_columns
+from treeform.data.codes import dense, first_of_each, with_columns
 from treeform.errors import SpecError
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ class Contributions:
 
     def __init__(self, data: Dataset, task: TreeTask, features: NDArray[np.int32]) -> None:
         self.kind, self.samples = self._kinds(data, task)
-        self.weight = weight_by_code(self.kind, data, len(self.samples)).tolist()
+        self.weight = data.weight_by_code(self.kind, len(self.samples)).tolist()
         self.cost = np.ascontiguousarray(task.cost_of_samples(data, self.samples), dtype=np.int64)
         self._set_rows(data, task, self.samples, features)
 

@@ -19,13 +19,11 @@ from treeform.data.columns import Column
 from treeform.data.encode import Encoder
 from treeform.data.unseen import Unseen
 from treeform.errors import DataError, SpecError
-from treeform.graph import build, from_sklearn, routing, structure, values
+from treeform.graph import build, checks, from_sklearn, routing, structure, values
 from treeform.graph.encoded import encoded_matrix, with_nan
 from treeform.graph.forms import (
     LinearForm,
     extended,
-    fault,
-    fault_of_passes,
     passing,
     renumbered,
     taken_out,
@@ -74,21 +72,12 @@ class FlatGraph:
             put(self, "moments", np.full((len(self.feature), 2), np.nan))
         if self.counts.size == 0:
             put(self, "counts", np.zeros((len(self.feature), len(self.classes)), dtype=np.int64))
-        arrays = (self.feature, self.threshold, self.left, self.right, self.label)
-        n_features = len(self.columns) + len(self.forms)
-        outcomes = len(self.values or self.classes)
-        wrong = structure.fault(*arrays, n_features=n_features, n_classes=outcomes)
-        if self.forms:
-            wrong = wrong or fault(self.forms, len(self.columns))
-            wrong = wrong or fault_of_passes(self.passes, self.threshold, self.left, self.right)
-        if wrong is None and self.counts.shape != (len(self.feature), len(self.classes)):
-            wrong = f"counts has shape {self.counts.shape}"
-        if wrong is None and self.moments.shape != (len(self.feature), 2):
-            wrong = f"moments has shape {self.moments.shape}"
+        wrong = checks.fault(self)
         if wrong is not None:
             raise SpecError(
                 "the node arrays are no decision graph", cause=wrong, fix="see DecisionGraph.build"
             )
+        arrays = (self.feature, self.threshold, self.left, self.right, self.label)
         for array in (*arrays, self.counts, self.moments):
             array.setflags(write=False)
 
@@ -345,10 +334,6 @@ class FlatGraph:
     def predict_codes(self, X: Any) -> NDArray[np.int64]:
         """Class code of each row of a table or of the encoded matrix: (m,) int64."""
         return self.label[self.apply(X)].astype(np.int64)
-
-    def codes_of_points(self, data: Dataset) -> NDArray[np.int64]:
-        """Class code of each of the merged points of the data: (P,) int64; see `Dataset.points`."""
-        return self.label[routing.leaf_of_point(self, data)].astype(np.int64)
 
     def accept_missing(self) -> Self:
         """The same model, that also decides rows without a value in columns of which training had all values.

@@ -48,10 +48,14 @@ def moments(graph: routing.Nodes, data: Dataset, quantity: Quantity) -> Floats:
         weight, deviations = data.weights[rows].astype(np.float64), quantity.deviations[rows]
     else:  # what reaches a test is what reaches its children
         nodes, weight, deviations = leaf, data.weights.astype(np.float64), quantity.deviations
-    total = np.bincount(nodes, weight, minlength=size)
+
+    def summed(amounts: Floats) -> Floats:
+        return np.bincount(nodes, amounts, minlength=size).astype(np.float64, copy=False)
+
+    total = summed(weight)
     with np.errstate(invalid="ignore"):  # nodes that nothing reaches: 0 / 0
-        mean = np.bincount(nodes, weight * deviations, minlength=size) / total
-        squares = np.bincount(nodes, weight * (deviations - mean[nodes]) ** 2, minlength=size)
+        mean = summed(weight * deviations) / total
+        squares = summed(weight * (deviations - mean[nodes]) ** 2)
         if leaf is not None:
             _pool_upwards(graph, total, mean, squares)
         return np.array((origin + mean * unit, np.sqrt(squares / total) * unit)).T

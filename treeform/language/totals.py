@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from treeform.data.codes import first_of_each, weight_by_code, with_columns
+from treeform.data.codes import first_of_each, with_columns
 from treeform.errors import SpecError
 
 if TYPE_CHECKING:
@@ -154,7 +154,7 @@ class Totals:
             each, weight = self.of_predictions(predicted), data.weights
         else:  # one summand for each kind and prediction
             at = self.kind * data.n_classes + predicted
-            by_cell = weight_by_code(at, data, len(self.added) * data.n_classes)
+            by_cell = data.weight_by_code(at, len(self.added) * data.n_classes)
             cells = np.flatnonzero(by_cell)
             each, weight = self.added[cells // data.n_classes, cells % data.n_classes], by_cell[cells]
         each = each.astype(object)

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from treeform.data.codes import dense, first_of_each, weight_by_code, with_columns
+from treeform.data.codes import dense, first_of_each, with_columns
+from treeform.graph.points import codes_of_points
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -51,13 +52,14 @@ class RateCells:
     def of(cls, groups: Groups, sets: Sequence[tuple[str, NDArray[np.bool_]]], data: Dataset) -> RateCells:
         """The cells of all samples; `sets` are masks of samples, each with what it is."""
         n_groups = len(groups.labels)
-        cell, cells = with_columns(groups.codes, n_groups, [data.y, *(mask for _, mask in sets)])
+        masks = [mask.astype(np.int64) for _, mask in sets]
+        cell, cells = with_columns(groups.codes, n_groups, [data.y, *masks])
         first = first_of_each(cell, cells)
         return cls(
             cell,
             groups.codes[first],
             data.y[first],
-            weight_by_code(cell, data, cells),
+            data.weight_by_code(cell, cells),
             tuple((what, mask[first]) for what, mask in sets),
             n_groups,
             data,
@@ -91,13 +93,13 @@ class RateCells:
         cells, points = len(self.group), self.data.points
         codes, size = dense(points.index * cells + self.cell, points.n_points * cells)
         first = first_of_each(codes, size)
-        return points.index[first], self.cell[first], weight_by_code(codes, self.data, size)
+        return points.index[first], self.cell[first], self.data.weight_by_code(codes, size)
 
     def predicted(self, graph: DecisionGraph) -> NDArray[np.int64]:
         """The weight of each cell by the class that the model predicts: (M, classes) int64."""
         point, cell, weight = self._at_points
         shape = (len(self.group), self.data.n_classes)
-        codes = cell * shape[1] + graph.codes_of_points(self.data)[point]
+        codes = cell * shape[1] + codes_of_points(graph, self.data)[point]
         # Sums of weights are below 2**53, so that bincount's doubles are exact.
         return np.bincount(codes, weight, minlength=shape[0] * shape[1]).astype(np.int64).reshape(shape)
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from treeform.data import Dataset
 from treeform.engines import TreeTask
-from treeform.language.totals import TotalRow, Totals
+from treeform.language.totals import TotalRow
 
 Bools = NDArray[np.bool_]
 
