@@ -10,7 +10,7 @@ Each subtree has to leave room for the best that the other one can be. Depth two
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +25,8 @@ from treeform.steps import report_step
 Ints = NDArray[np.int64]
 FAR = 2**61
 """Above the price of any tree."""
+MOST_COUNTS = 2**20
+"""Counts of pairs of tests that are held at once, for each side."""
 
 
 class TooManyTrees(Exception):
@@ -82,6 +84,7 @@ class Enumeration:
         self.test_price = self.test_adds @ self.prices
         self.same_feature = np.concatenate([[False], table.feature[1:] == table.feature[:-1]])
         self._bounds: dict[bytes, int] = {}
+        self._of_root: Ints | None = None
         self._formed = 0
 
     def _priced(self, multipliers: list[int], unit: int) -> tuple[Ints, int]:
@@ -166,20 +169,19 @@ class Enumeration:
 
     def _pairs_of(self, rows: Ints, budget: int) -> list[TreeList]:
         """Trees of depth two, from the counts of all pairs of tests."""
-        pairs = self._pairs(rows)
-        best = pairs.best
-        room = budget - (best[0] + best[1] + self.test_price)
+        fitting = np.flatnonzero(self._least_by_first(rows) <= budget)
         lists = []
-        for t in np.flatnonzero(pairs.valid & (room >= 0)).tolist():
-            sides = []
-            for side in (0, 1):
-                remaining = budget - int(self.test_price[t]) - int(best[1 - side][t])
-                counts = pairs.counts[side][t]
-                leaves = self._leaves(counts, remaining)
-                left, right = pairs.inner[side][0][t], pairs.inner[side][1][t]
-                stumps = self._stumps(left, right, pairs.inner_valid[side][t], remaining)
-                sides.append(TreeList.joined([leaves, stumps], self.adds.shape[2]))
-            lists.append(self._join(t, sides[0], sides[1], budget))
+        for pairs in self._pairs(rows, fitting):
+            for i, t in enumerate(pairs.first.tolist()):
+                sides = []
+                for side in (0, 1):
+                    remaining = budget - int(self.test_price[t]) - int(pairs.best[1 - side][i])
+                    counts = pairs.counts[side][i]
+                    leaves = self._leaves(counts, remaining)
+                    left, right = pairs.inner[side][0][i], pairs.inner[side][1][i]
+                    stumps = self._stumps(left, right, pairs.inner_valid[side][i], remaining)
+                    sides.append(TreeList.joined([leaves, stumps], self.adds.shape[2]))
+                lists.append(self._join(t, sides[0], sides[1], budget))
         return lists
 
     def _splits_of(self, rows: Ints, depth: int, budget: int) -> list[TreeList]:
@@ -242,30 +244,56 @@ class Enumeration:
         if depth == 0 or counts.sum() < self.limits.min_flow:
             return least
         if depth == 2:
-            pairs = self._pairs(rows)
-            sums = (pairs.best[0] + pairs.best[1] + self.test_price)[pairs.valid]
-            return min(least, int(sums.min(initial=FAR)))
+            return min(least, int(self._least_by_first(rows).min(initial=FAR)))
         for t, left, right in self._parted(rows):
             sides = self._bound(left, depth - 1) + self._bound(right, depth - 1)
             least = min(least, sides + int(self.test_price[t]))
         return least
 
-    def _pairs(self, rows: Ints) -> _Pairs:
+    def _least_by_first(self, rows: Ints) -> Ints:
+        """(T,) the least priced sum of a tree of depth two by its first test; far above all where there is none."""
+        whole = len(rows) == len(self.bits)  # asked again with each budget
+        if whole and self._of_root is not None:
+            return self._of_root
+        least = np.full(len(self.test_price), FAR)
+        for pairs in self._pairs(rows, np.arange(len(least))):
+            sums = pairs.best[0] + pairs.best[1] + self.test_price[pairs.first]
+            least[pairs.first] = np.where(pairs.valid, sums, FAR)
+        if whole:
+            self._of_root = least
+        return least
+
+    def _pairs(self, rows: Ints, first: Ints) -> Iterator[_Pairs]:
+        """The counts of pairs of these first tests and all others, some first tests at a time."""
         bits, weight = self.bits[rows], self.weight[rows]
-        right = (bits.T @ weight).astype(np.int64)  # (T, M): kinds that go right
-        shared_kinds = [(bits * weight[:, [m]]).T @ bits for m in range(weight.shape[1])]
-        both: Ints = np.stack(shared_kinds, axis=2).astype(np.int64)  # (T, T, M): right at both tests
-        whole = weight.sum(axis=0).astype(np.int64)
+        of_all = _All(
+            bits,
+            weight,
+            (bits.T @ weight).astype(np.int64),
+            bits.sum(axis=0).astype(np.int64),
+            weight.sum(axis=0).astype(np.int64),
+        )
+        step = max(1, MOST_COUNTS // max(of_all.right.size, 1))
+        for start in range(0, len(first), step):
+            if self.stop():
+                raise Stopped
+            yield self._pairs_with(of_all, first[start : start + step])
+
+    def _pairs_with(self, of_all: _All, first: Ints) -> _Pairs:
+        bits, weight, whole = of_all.bits, of_all.weight, of_all.whole
+        right, points = of_all.right[first], of_all.points[first]
+        starts = bits[:, first]
+        shared_kinds = [(starts * weight[:, [m]]).T @ bits for m in range(weight.shape[1])]
+        both: Ints = np.stack(shared_kinds, axis=2).astype(np.int64)  # (F, T, M): right at both tests
         inner = {
             1: (right[:, None, :] - both, both),
-            0: (whole - right[:, None, :] - right[None, :, :] + both, right[None, :, :] - both),
+            0: (whole - right[:, None, :] - of_all.right[None, :, :] + both, of_all.right[None, :, :] - both),
         }
-        points = bits.sum(axis=0).astype(np.int64)
-        shared = (bits.T @ bits).astype(np.int64)
+        shared = (starts.T @ bits).astype(np.int64)
         counts = {1: right, 0: whole - right}
         inner_valid = {
             1: self._valid(shared, points[:, None]) & self._supported(both, right[:, None, :]),
-            0: self._valid(points[None, :] - shared, len(rows) - points[:, None])
+            0: self._valid(of_all.points[None, :] - shared, len(bits) - points[:, None])
             & self._supported(inner[0][1], counts[0][:, None, :]),
         }
         best = {}
@@ -276,8 +304,8 @@ class Enumeration:
             inner_valid[side] &= flows[:, None]
             leaf = (counts[side] @ self.price).min(axis=1)
             best[side] = np.where(flows, np.minimum(leaf, tested.min(axis=1, initial=FAR)), leaf)
-        valid = self._valid(points, len(rows)) & self._supported(right, whole)
-        return _Pairs(valid, counts, inner, inner_valid, best)
+        valid = self._valid(of_all.points, len(bits)) & self._supported(of_all.right, whole)
+        return _Pairs(first, valid[first], counts, inner, inner_valid, best)
 
     def _valid(self, right: Ints, all_: Any) -> NDArray[np.bool_]:
         """Tests that separate something, one for each partition and column; the last axis is that of tests.
@@ -305,15 +333,30 @@ class Enumeration:
 
 
 @dataclass(frozen=True)
-class _Pairs:
-    """Counts for a first test t (side 0: left) and a second test u on that side."""
+class _All:
+    """The rows whose pairs are counted."""
 
+    bits: NDArray[np.float64]
+    weight: NDArray[np.float64]
+    right: Ints
+    """(T, M) kinds that go right."""
+    points: Ints
+    """(T,) merged points that go right."""
+    whole: Ints
+    """(M,) kinds."""
+
+
+@dataclass(frozen=True)
+class _Pairs:
+    """Counts for some first tests (side 0: left) and all second tests on that side."""
+
+    first: Ints
     valid: NDArray[np.bool_]
-    """(T,) first tests."""
+    """(F,) whether the first test separates enough."""
     counts: dict[int, Ints]
-    """(T, M) kinds on each side of the first test."""
+    """(F, M) kinds on each side of the first test."""
     inner: dict[int, tuple[Ints, Ints]]
-    """(T, T, M) kinds left and right of the second test."""
+    """(F, T, M) kinds left and right of the second test."""
     inner_valid: dict[int, NDArray[np.bool_]]
     best: dict[int, Ints]
-    """(T,) least priced sum of a leaf or a tree of one test on each side."""
+    """(F,) least priced sum of a leaf or a tree of one test on each side."""

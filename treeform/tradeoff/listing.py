@@ -37,8 +37,10 @@ from treeform.tradeoff.near_optimal import Indispensable, NearModel, NearOptimal
 
 MOST_TREES = 1_000_000
 """Trees that are held at once; beyond that the count goes up to a smaller objective."""
-MOST_TESTS = 300
-"""Distinct tests: pairs of them are counted as one table."""
+MOST_TESTS = 10_000
+"""Distinct tests at depth one and two, where pairs of them are counted once."""
+MOST_TESTS_BELOW = 300
+"""Distinct tests of deeper trees: there pairs are counted for each part of the table."""
 PARTS = (0, 16, 8, 4, 2, 1)
 """The range between optimum and threshold is counted in growing parts: nothing, 1/16, 1/8, ..."""
 
@@ -58,6 +60,7 @@ def list_near_optimal(
     refuse_regression(question, "a list of near-optimal models")
     share = _checked(within, limit)
     relaxation = _countable(question)
+    uncounted = _too_many_tests(question)
     budget = Budget(options.time_limit)
     with interruptible(budget):
         seconds = schedule.NEAR_OPTIMUM.of(budget).remaining
@@ -76,14 +79,14 @@ def list_near_optimal(
         if budget.interrupted:
             reach = Fraction(best.objective) * (1 + share)
             return NearOptimal(question, best, reach, (), 0, None, (), budget.seconds, budget.reason)
-        with observe_steps(_counting(options, budget, best)):
-            search = _Listing(question, relaxation, budget, limit)
+        if uncounted is None:
+            with observe_steps(_counting(options, budget, best)):
+                search = _Listing(question, relaxation, budget, limit)
+                models, count, counted_to, threshold = _all_models(search, best, share)
+        else:
+            assert best.graph is not None
+            models, count, counted_to = (NearModel(best.objective, best.graph),), 0, None
             threshold = Fraction(best.objective) * (1 + share)
-            models, count, counted_to = search.up_to(Fraction(best.objective), threshold)
-            if best.status is not Status.OPTIMAL and models and models[0].objective < best.objective:
-                # The enumeration found a better optimum: the threshold follows it.
-                threshold = Fraction(models[0].objective) * (1 + share)
-                models, count, counted_to = search.up_to(Fraction(models[0].objective), threshold)
         columns: list[Indispensable] = []
         named = _candidates(models, best)
         for name in named:
@@ -91,8 +94,32 @@ def list_near_optimal(
                 break
             columns.append(_without(question, name, threshold, options, budget, len(named)))
     return NearOptimal(
-        question, best, threshold, models, count, counted_to, tuple(columns), budget.seconds, budget.reason
+        question,
+        best,
+        threshold,
+        models,
+        count,
+        counted_to,
+        tuple(columns),
+        budget.seconds,
+        budget.reason,
+        uncounted,
     )
+
+
+def _all_models(
+    search: _Listing, best: CertifiedResult, share: Fraction
+) -> tuple[tuple[NearModel, ...], int, Fraction | None, Fraction]:
+    """(models, how many there are, the objective up to which they were counted, the threshold)."""
+    assert best.objective is not None
+    optimum = Fraction(best.objective)
+    listed = search.up_to(optimum, optimum * (1 + share))
+    models = listed[0]
+    if best.status is not Status.OPTIMAL and models and models[0].objective < optimum:
+        # The enumeration found a better optimum: the threshold follows it.
+        optimum = Fraction(models[0].objective)
+        listed = search.up_to(optimum, optimum * (1 + share))
+    return *listed, optimum * (1 + share)
 
 
 def _told(options: SolveOptions, budget: Budget, what: str) -> Callable[[Progress], None] | None:
@@ -158,14 +185,21 @@ def _countable(question: Question) -> Relaxation:
             cause="models are enumerated where the objective is a sum over samples and tests",
             fix=fix,
         )
-    tests, reason = question.data.n_tests, reason_against(question.data, relaxation.task)
-    if tests > MOST_TESTS or reason is not None:
-        raise SpecError(
-            "near-optimal models cannot be listed on this table",
-            cause=reason or f"it has {tests} distinct tests, the limit is {MOST_TESTS}",
-            fix=fix,
-        )
+    reason = reason_against(question.data, relaxation.task)
+    if reason is not None:
+        raise SpecError("near-optimal models cannot be listed on this table", cause=reason, fix=fix)
     return relaxation
+
+
+def _too_many_tests(question: Question) -> str | None:
+    """Why the models of this table are not counted."""
+    assert isinstance(question.shape, Tree)
+    deep, tests = question.shape.depth > 2, question.data.n_tests
+    most = MOST_TESTS_BELOW if deep else MOST_TESTS
+    if tests <= most:
+        return None
+    trees = f"trees of depth {question.shape.depth}" if deep else "trees"
+    return f"the table has {tests:,} distinct tests, and {trees} are counted up to {most:,}"
 
 
 class _Listing:

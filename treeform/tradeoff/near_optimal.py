@@ -82,6 +82,8 @@ class NearOptimal(Printed):
     seconds : float
     limit : Limit or None
         What ended the work early.
+    uncounted : str or None
+        Why no models were counted, if the table has too many tests; the optimum alone is listed then.
     """
 
     question: Question
@@ -93,6 +95,7 @@ class NearOptimal(Printed):
     indispensable: tuple[Indispensable, ...]
     seconds: float
     limit: Limit | None = None
+    uncounted: str | None = None
 
     @property
     def counted(self) -> bool:
@@ -169,7 +172,8 @@ class NearOptimal(Printed):
         to = self.counted_to
         lines = [f"optimum {_text(self.best.objective)}, near-optimal up to {_text(self.threshold)}"]
         if to is None:
-            lines.append("the models were not counted: there are too many, or the time was spent")
+            why = self.uncounted or "there are too many, or the time was spent"
+            lines.append(f"the models were not counted: {why}")
         else:
             more = "" if self.counted else "; those beyond are not counted"
             models = "1 model" if self.count == 1 else f"{self.count:,} models"

@@ -18,7 +18,7 @@ from treeform.solve.budget import Budget
 from treeform.solve.leaf_values.costs import Floats
 from treeform.solve.leaf_values.fit import LeafFits
 from treeform.solve.leaf_values.moved import Moved, moved_targets
-from treeform.solve.leaf_values.search import DepthTwo, Found, costs_of, too_large
+from treeform.solve.leaf_values.search import DepthTwo, Found, costs_of
 from treeform.solve.ledger import Ledger
 from treeform.solve.regression_part import RegressionPart, loss_of, part_of
 
@@ -95,12 +95,6 @@ class ValueRun:
             question=self.part.question.with_(shape=Tree(depth)),
             task=replace(self.part.task, depth=depth),
         )
-        if too_large(costs_of(shallow, self.rule, self.prices)):
-            self.ledger.notes.append(
-                f"{self.name} did not search under the requirements on values: the table has too many "
-                "distinct targets and thresholds"
-            )
-            return
         self.ledger.set_phase(f"{self.name}, values")
         prices = self._best_prices(shallow)
         self.fits.open = None
