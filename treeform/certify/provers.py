@@ -113,7 +113,7 @@ def provers(question: Question, maker: object) -> list[Engine]:
     if FAMILIES.get(str(maker)) == FAMILIES[tree.name]:
         engines.reverse()
     # Rows over totals and rules on paths are more than the other engines honour.
-    special = _for_totals(question, tree)
+    special = _for_totals(question, tree, maker)
     return [*_for_paths(question, [*special, tree][0]), *special, *engines, *_over_many_tests(question)]
 
 
@@ -123,10 +123,11 @@ def _for_paths(question: Question, other: Engine) -> list[Engine]:
     return [] if engine is None else [SIMPLE_PATHS, engine]
 
 
-def _for_totals(question: Question, plain: Engine) -> list[Engine]:
+def _for_totals(question: Question, plain: Engine, maker: object) -> list[Engine]:
     """The search for totals, where it honours more of the question than the plain engines and takes its table.
 
-    First with little more than its enumeration, then with everything that makes it fast.
+    First with little more than its enumeration, then with everything that makes it fast; on few tests, and where the
+    other one made the claim, that one without its shortcuts.
     """
     few = question.data.n_tests <= FEW_FOR_TOTALS
     engine: Engine = TotalsSearch() if few else ContinuousTotals()
@@ -137,7 +138,9 @@ def _for_totals(question: Question, plain: Engine) -> list[Engine]:
     relaxation = relax(question, engine)
     if relaxation is None or len(relaxation.dropped) >= len(other.dropped):
         return []
-    return [simple, engine] if judge.reason_against(question.data, relaxation.task) is None else []
+    if judge.reason_against(question.data, relaxation.task) is not None:
+        return []
+    return [simple, SIMPLE_CONTINUOUS if few and maker == SIMPLE_CONTINUOUS.name else engine]
 
 
 def _over_many_tests(question: Question) -> list[Engine]:
