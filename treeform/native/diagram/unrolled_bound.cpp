@@ -52,14 +52,16 @@ std::int64_t Trees::leaves_of(int tests) const {
 Cost Trees::bound_unrolled(const Word* x, int layer, int tests, Cost need, std::int64_t work) {
     if (need <= 0) return 0;
     const Word number = number_of(layer, tests);
-    auto& floor = frame(0).floor;
-    floor.assign(tests + 1, 0);
-    for (int b = tests; b >= 0 && layer + 1 >= pairs_from_; --b) {
-        int fewer = b;
-        const Known* known = known_.find(x, number_of(layer, fewer));
-        floor[b] = std::max(b < tests ? floor[b + 1] : 0, known ? known->lower : 0);
-    }
-    return limited(x, number, need, work, [&](Cost below) { return unrolled(0, x, layer, tests, below); });
+    return limited(x, number, need, work, [&](Cost below) {
+        auto& floor = frame(0).floor;
+        floor.assign(tests + 1, 0);
+        for (int b = tests; b >= 0 && layer + 1 >= pairs_from_; --b) {
+            int fewer = b;
+            const Known* known = known_.find(x, number_of(layer, fewer));
+            floor[b] = std::max(b < tests ? floor[b + 1] : 0, known ? known->lower : 0);
+        }
+        return unrolled(0, x, layer, tests, below);
+    });
 }
 
 /// At least the returned value; exactly that if it is below `need`.
@@ -175,8 +177,10 @@ void Trees::extend_sides(int level, int f, const Word* x, Cost mass, int layer, 
         const bool right_first = 2 * mass_mid < mass;
         for (const bool is_right : {right_first, !right_first}) {
             if (low_left + low_right >= best) break;
-            if (is_right) low_right = std::max(low_right, side(level, right, most_mid, layer, tests, best - r.left));
-            else low_left = std::max(low_left, side(level, left, most - most_mid, layer, tests, best - r.right));
+            if (is_right)
+                low_right = std::max(low_right, side(level, right, most_mid, layer, tests, best - r.left));
+            else
+                low_left = std::max(low_left, side(level, left, most - most_mid, layer, tests, best - r.right));
         }
         if (low_left + low_right < best) best = low_left + low_right;
         stack[top++] = {{mid, r.hi, low_left, r.right, mass_mid, r.mass_hi}, r.left_hi, low_right, most_mid, r.most_hi};
@@ -200,8 +204,10 @@ void Trees::end_side(int level, int f, const Word* x, const Span& r, int mid, in
     int same = mid, other = left_on ? r.lo : r.hi;
     while (std::abs(same - other) > 1) {
         const int next = same + (other - same) / 2;
-        if (left_on) without(x, in_.split(next), right, words);
-        else both(x, in_.split(next), left, words);
+        if (left_on)
+            without(x, in_.split(next), right, words);
+        else
+            both(x, in_.split(next), left, words);
         (in_.leaf(left_on ? right : left) == end ? same : other) = next;
     }
     part(same);
