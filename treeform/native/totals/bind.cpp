@@ -29,7 +29,7 @@ Table table_of(const Array<std::uint8_t, 2>& x, const Amounts<2>& count, const A
             "tests differ in number");
     require(source.shape(0) == t.columns && lo.shape(0) == rows && hi.shape(0) == rows,
             "rows or columns differ in number");
-    require(t.columns < 32767 && labels <= 38, "the columns or the labels are too many");
+    require(t.columns < 32767 && labels <= kMostLabels, "the columns or the labels are too many");
     require(t.points < std::size_t(1) << 31 && kinds < std::size_t(1) << 31, "the points or the kinds are too many");
     require_sum(t.count, t.points, kinds, 0, kLargestSum, "the counts");
     require_all_between(t.unit, kinds, 1, kLargestSum, "a unit");

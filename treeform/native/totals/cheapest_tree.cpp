@@ -1,6 +1,4 @@
 // The tree of a minimum, found again from the minima of its subproblems.
-#include <numeric>
-
 #include "minima.hpp"
 
 namespace treeform::totals {
@@ -35,14 +33,10 @@ void Minima::build(Subset& node, int depth, FlatTree& tree, int at) {
         return;
     }
     if (depth == 1) return build_one(node, value, tree, at);
-    const bool root = node.key == Key{} && !only.empty() && depth >= 4;
     Subset child[2];
-    std::vector<int> columns(rows_.columns);
-    std::iota(columns.begin(), columns.end(), 0);
-    if (root) columns = only;
     Sides two;
     if (depth == 2) sides(node, two);
-    for (const int j : columns) {
+    for (const int j : tests_of(node)) {
         const Amount held = node.with_weight(j, rows_.pad);
         if (!parts(held, node.weight - held)) continue;
         Amount price[2];

@@ -2,7 +2,7 @@
 // the multipliers of the one before:
 //
 //  1. Multipliers by line intersection (multipliers.cpp); the trees seen on the way that satisfy all rows are models.
-//     From depth four on the search for them tries a few root tests only: it places the multipliers, the bound comes
+//     From depth three on the search for them tries a few root tests only: it places the multipliers, the bound comes
 //     from the exact minimum at the end (minima.cpp).
 //  2. Guess an upper bound U a little above the proved one. All trees that cost less and satisfy the active rows are
 //     within a slack of the minimum: fronts of such trees either hold one, or prove that U is a lower bound
@@ -25,7 +25,8 @@
 namespace treeform::totals {
 
 using Wide = __int128;
-constexpr int kRoughDepth = 4, kRoughTests = 6;
+constexpr int kRoughDepth = 3, kRoughTests = 6;
+constexpr double kFewTrees = 1 << 15;
 
 namespace {
 
@@ -86,14 +87,13 @@ private:
         control_.publish(upper_, out_.lower, {});
     }
     /// A tree that satisfies everything and is cheaper than all before becomes the answer.
-    bool offer(const FlatTree& tree) {
-        const Valued v = value_of(tree, table_, settings_);
+    void offer(const FlatTree& tree) { offer(tree, value_of(tree, table_, settings_)); }
+    void offer(const FlatTree& tree, const Valued& v) {
         if (v.satisfied && v.cost < wanted()) {
             upper_ = v.cost;
             out_.tree = tree, out_.upper = v.cost;
             control_.publish(upper_, out_.lower, tree);
         }
-        return v.satisfied;
     }
 
     /// The relaxation at some multipliers: its minimum, its cheapest tree, which may be a model.
@@ -109,7 +109,7 @@ private:
         const FlatTree tree = parts_.travel(depth) ? parts_.best_tree() : minima_.best_tree(root_, depth);
         const Valued v = value_of(tree, table_, settings_);
         point.row = v.row;
-        if (v.satisfied) offer(tree);
+        offer(tree, v);
         return true;
     }
 
@@ -236,13 +236,13 @@ private:
             const std::unique_ptr<Fronts> fronts =
                 parts_.travel(depth) ? parts_.fronts(input, active) : make_fronts(input, active);
             if (!fronts) throw OutOfMemory{};
-            if (!relaxation(*fronts)) break;
+            if (!relaxation(*fronts, depth)) break;
             note(fronts->cost());
             const FlatTree tree = fronts->tree();
             const Valued v = value_of(tree, table_, settings_);
             if (!v.admissible || v.cost > fronts->cost()) throw std::logic_error("a tree differs from its front");
             if (!activate(active, v.row)) {
-                offer(tree);
+                offer(tree, v);
                 break;
             }
         }
@@ -254,17 +254,22 @@ private:
         conclude();
     }
     /// Raises the bound with the active rows only; true when a tree cheaper than what is known was found.
-    bool relaxation(Fronts& fronts) {
-        Amount step = std::max<Amount>(1, lower_ / 1000);
+    bool relaxation(Fronts& fronts, int depth) {
+        Amount step = few_trees(depth) ? kNone : std::max<Amount>(1, lower_ / 1000);
         while (true) {
             const Amount most = std::min(wanted(), pricing_.most() + 1);
             if (lower_ >= most) return false;
-            const Amount guess = settings_.use_steps ? std::min(most, lower_ + step) : most;
+            const Amount guess = settings_.use_steps && step < most - lower_ ? lower_ + step : most;
             ++out_.counters.guesses;
             if (fronts.below(guess)) return true;
             note(guess);
             step *= 2;
         }
+    }
+    /// Whether so few trees lie below the tests of the root that guesses cost more than they save.
+    bool few_trees(int depth) const {
+        const double below = double(rows_.columns) * table_.labels;
+        return depth <= 2 && below * below <= kFewTrees;
     }
     void note(Amount lower) {
         lower_ = std::max(lower_, lower);

@@ -6,7 +6,7 @@
 
 namespace treeform::totals {
 
-PieceTable::PieceTable(const FrontInput& in, const Worker& worker, const std::vector<Active>& active)
+PieceTable::PieceTable(const FrontInput& in, Worker& worker, const std::vector<Active>& active)
     : in_(in), rows_(worker.rows), minima_(worker.minima), active_(int(active.size())) {
     const Table& t = in.table;
     const int n = active_;

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 
 namespace treeform::totals {
 
@@ -103,12 +104,33 @@ void Minima::weigh(const std::int32_t* with, const std::vector<Amount>& total, s
         }
 }
 
-Amount Minima::one(const Subset& node) const {
+Amount Minima::one(const Subset& node) {
     Amount best = leaf(node.total, node.weight);
     if (!splits(node.weight)) return best;
-    std::vector<Amount> part[2] = {node.total, node.total};
-    for (int j = 0; j < rows_.columns; ++j) best = std::min(best, one_test(node, j, part, nullptr));
+    for (const Amount price : prices_of_tests(node)) best = std::min(best, price);
     return best;
+}
+
+const std::vector<Amount>& Minima::prices_of_tests(const Subset& node) {
+    const int pad = rows_.pad;
+    weigh(node.with.data(), node.total, weighed_, weighed_all_);
+    price_.assign(rows_.columns, 0);
+    std::vector<double>& sum = price_sum_;
+    sum = test_price_;
+    for (int j = 0; j < rows_.columns; ++j) {
+        double in = 0, off = 0;
+        for (int d = 0; d < differences(); ++d) {
+            const double x = weighed_[std::size_t(d) * pad + j];
+            in = std::min(in, x), off = std::min(off, weighed_all_[d] - x);
+        }
+        sum[j] += in + off;
+    }
+    const Amount least = base(node.total);
+    for (int j = 0; j < rows_.columns; ++j) {
+        const Amount held = node.with_weight(j, pad);
+        price_[j] = parts(held, node.weight - held) ? least + Amount(sum[j]) : kNone;
+    }
+    return price_;
 }
 
 /// The least price of one test on a column, or kNone; `part` is scratch, `label` gets the labels of its leaves.
@@ -253,12 +275,22 @@ void Minima::both_children(Subset& node, Level& l, int column, Amount value[2]) 
     for (int s = 0; s < 2; ++s) keep(key[s], value[s], true);
 }
 
+/// The tests to try at a node: all, or the few of a rough search at the root.
+const std::vector<int>& Minima::tests_of(const Subset& node) {
+    if (!only.empty() && node.key == Key{}) return only;
+    if (int(every_.size()) != rows_.columns) {
+        every_.resize(rows_.columns);
+        std::iota(every_.begin(), every_.end(), 0);
+    }
+    return every_;
+}
+
 Amount Minima::three(Subset& node, Level& l) {
     Amount best = leaf(node.total, node.weight);
     if (!splits(node.weight)) return best;
     prepare(node, l, true);
     control_.count(counters_.subproblems);
-    for (int j = 0; j < rows_.columns; ++j) {
+    for (const int j : tests_of(node)) {
         const Amount held = node.with_weight(j, rows_.pad);
         if (!parts(held, node.weight - held)) continue;
         if (j % 16 == 0) control_.check();

@@ -36,6 +36,8 @@ public:
     Amount minimum(Subset& node, int depth, Amount limit);
     /// The sides of a node's tests when a side may have one more test; exact.
     void sides(Subset& node, Sides& out);
+    /// Per column: the least price of a test over two leaves; kNone: not possible. Good until the next call.
+    const std::vector<Amount>& prices_of_tests(const Subset& node);
     Amount leaf(const std::vector<Amount>& total, Amount weight, int* label = nullptr) const;
     /// Per point: the price of its best label, a bound that adds up.
     Amount floor(const std::vector<std::uint64_t>& cover) const;
@@ -94,12 +96,13 @@ private:
     int arrays() const { return differences() + supported_; }
     void weigh(const std::int32_t* with, const std::vector<Amount>& total, std::vector<double>& out,
                std::vector<double>& all) const;
-    Amount one(const Subset& node) const;
+    Amount one(const Subset& node);
     Amount one_test(const Subset& node, int column, std::vector<Amount>* part, int* label) const;
     Amount two(const double* with, const double* all, Amount base, Amount weight, const double* none,
                const double* held, const Subset* node, int column, int side, Sides* sides) const;
     void prepare(Subset& node, Level& l, bool keep);
     Amount three(Subset& node, Level& l);
+    const std::vector<int>& tests_of(const Subset& node);
     Amount deep(Subset& node, int depth, Amount limit, bool root);
     Subset& counted_child(Subset& node, Level& l, int column, int side);
     void both_children(Subset& node, Level& l, int column, Amount value[2]);
@@ -118,6 +121,9 @@ private:
     bool supported_, similarity_;
     Prices prices_;
     std::vector<double> delta_, test_price_;
+    std::vector<double> weighed_, weighed_all_, price_sum_;  // scratch of `prices_of_tests`
+    std::vector<Amount> price_;
+    std::vector<int> every_;                 // column of the rows
     std::vector<Amount> test_;                // per column of the rows
     mutable std::vector<Amount> floor_, regret_;  // per point; empty until they are asked for
     Store<Known>& known_;

@@ -14,11 +14,11 @@ public:
     Amount test_row(int column, int a) const { return test_row_[std::size_t(column) * active_ + a]; }
 
 protected:
-    PieceTable(const FrontInput& in, const Worker& worker, const std::vector<Active>& active);
+    PieceTable(const FrontInput& in, Worker& worker, const std::vector<Active>& active);
 
     const FrontInput& in_;
     const Rows& rows_;
-    const Minima& minima_;
+    Minima& minima_;
     const int active_;
     std::vector<Amount> leaf_row_, test_row_, test_cost_, high_, low_;
     std::vector<int> source_;  // per column: its feature, numbered
@@ -30,8 +30,7 @@ public:
     using One = Solution<K, Words>;
     using List = Front<K, Words>;
 
-    Pieces(const FrontInput& in, const Worker& worker, const std::vector<Active>& active)
-        : PieceTable(in, worker, active) {}
+    Pieces(const FrontInput& in, Worker& worker, const std::vector<Active>& active) : PieceTable(in, worker, active) {}
     int n() const { return active_; }
 
     bool satisfies(const One& one) const {
@@ -47,6 +46,11 @@ public:
         return Words < 2 || in_.settings.max_features == 0 || one.carried.features() <= in_.settings.max_features;
     }
 
+    Amount leaf_price(const std::vector<Amount>& total, int label) const {
+        Amount sum = 0;
+        for (int k = 0; k < in_.table.kinds; ++k) sum += total[k] * minima_.prices().leaf[k * in_.table.labels + label];
+        return sum;
+    }
     void leaf(One& one, const std::vector<Amount>& total, int label, Amount base) const {
         const Table& t = in_.table;
         one.carried.clear();
@@ -84,14 +88,22 @@ public:
     void stump(const std::vector<Amount>* cell, const Amount* weight, int column, Amount base, Amount room,
                List& out) const {
         if (!minima_.parts(weight[0], weight[1]) || !minima_.splits(weight[0] + weight[1])) return;
+        const int labels = in_.table.labels;
+        const Amount most = room + base - minima_.test(column);  // that both leaves may cost
+        Amount price[2][kMostLabels], least[2] = {kNone, kNone};
+        for (int s = 0; s < 2; ++s)
+            for (int c = 0; c < labels; ++c) least[s] = std::min(least[s], price[s][c] = leaf_price(cell[s], c));
+        if (least[0] + least[1] > most) return;
         One low, high, one;
-        for (int c = 0; c < in_.table.labels; ++c) {
+        for (int c = 0; c < labels; ++c) {
+            if (price[0][c] + least[1] > most) continue;
             leaf(low, cell[0], c, 0);
-            for (int d = 0; d < in_.table.labels; ++d) {
+            for (int d = 0; d < labels; ++d) {
+                if (price[0][c] + price[1][d] > most) continue;
                 leaf(high, cell[1], d, 0);
                 if (!meets(low.carried.marks(), high.carried.marks(), column)) continue;
                 join(one, low, high, column, minima_.test(column) - base);
-                if (one.excess <= room && few_features(one)) out.push_back(one);
+                if (few_features(one)) out.push_back(one);
             }
         }
     }
@@ -105,7 +117,9 @@ public:
     /// The trees of depth one of a node, from the counts of its columns.
     void one_test(const Subset& node, Amount base, Amount room, List& out) const {
         std::vector<Amount> cell[2] = {node.total, node.total};
+        const std::vector<Amount>& price = minima_.prices_of_tests(node);
         for (int j = 0; j < rows_.columns; ++j) {
+            if (price[j] >= kNone || price[j] - base > room) continue;
             cells(node, j, cell);
             const Amount held = node.with_weight(j, rows_.pad);
             const Amount weight[2] = {node.weight - held, held};

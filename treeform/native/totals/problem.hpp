@@ -12,6 +12,7 @@
 namespace treeform::totals {
 
 using Amount = std::int64_t;
+constexpr int kMostLabels = 38;
 constexpr Amount kNone = std::numeric_limits<Amount>::max() / 4;  // "no bound", and the price of what cannot be
 
 /// Distinct rows of 0/1 columns. Samples with the same contributions are of one kind; count[p * kinds + k] is the

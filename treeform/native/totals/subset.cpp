@@ -91,12 +91,16 @@ void Rows::set_bits() {
     for (int p = 0; p < points; ++p)
         for (int j = 0; j < columns; ++j)
             bytes[std::size_t(p) * pad + j] = t.x[std::size_t(p) * t.columns + original[j]] != 0;
-    for (int k = 0; k < t.kinds; ++k)
+    std::vector<std::pair<int, Amount>> there;  // the points with some weight of a kind
+    for (int k = 0; k < t.kinds; ++k) {
+        there.clear();
+        for (int p = 0; p < points; ++p)
+            if (const Amount count = t.count[std::size_t(p) * t.kinds + k]) there.push_back({p, count});
         for (int plane = planes_ - 1; plane >= 0; --plane) {
             const int begin = int(valid_.size());
             int at = 0;
-            for (int p = 0; p < points; ++p) {
-                if (!(t.count[std::size_t(p) * t.kinds + k] >> plane & 1)) continue;
+            for (const auto& [p, count] : there) {
+                if (!(count >> plane & 1)) continue;
                 if (at % 32 == 0) valid_.push_back(0), bits_.resize(bits_.size() + pad, 0);
                 valid_.back() |= std::uint32_t(1) << (at % 32);
                 std::uint32_t* chunk = bits_.data() + bits_.size() - pad;
@@ -107,6 +111,7 @@ void Rows::set_bits() {
             }
             runs_.push_back({begin, int(valid_.size())});
         }
+    }
 }
 
 void Rows::root(Subset& out) {
