@@ -114,12 +114,20 @@ class _Court:
     def row(self, claim: ClaimPart) -> CheckRow:
         """The verdict on one claim."""
         value = None if claim.value is None else Fraction(claim.value)
-        what = f"{claim.kind} claim" + ("" if value is None else f" {exact_text(value)}") + f" by {claim.metadata.by}"
+        what = (
+            f"{claim.kind} claim"
+            + ("" if value is None else f" {exact_text(value)}")
+            + f" by {claim.metadata.by}"
+        )
         if (value is None) != (claim.kind == "infeasible"):
             return false(what, "there is no such claim")
         if claim.kind == "upper":
             if claim.route is not None or self.worth is None or value is None or self.worth > value:
-                known = "no admissible model" if self.worth is None else f"the model is worth {exact_text(self.worth)}"
+                known = (
+                    "no admissible model"
+                    if self.worth is None
+                    else f"the model is worth {exact_text(self.worth)}"
+                )
                 return false(what, known)
             return holds(what, f"the model is worth {exact_text(self.worth)}")
         return self.claimed(what, claim, value)
@@ -379,6 +387,8 @@ def _verdict(what: str, value: Fraction | None, proved: Bound) -> CheckRow | Non
     if proved.refutes(value):
         return false(what, f"refuted by a model that is worth {proved.best}, found by {proved.by}")
     if proved.shows(value):
-        shown = "there is no admissible model" if proved.lower is None else f"at least {exact_text(proved.lower)}"
+        shown = (
+            "there is no admissible model" if proved.lower is None else f"at least {exact_text(proved.lower)}"
+        )
         return holds(what, f"proved again by {proved.by}: {shown}", proved.by)
     return None
