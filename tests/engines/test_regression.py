@@ -210,7 +210,8 @@ def test_pairs_are_counted_where_columns_have_few_thresholds_for_their_rows(
     rows: int, levels: int, pairs: bool
 ) -> None:
     rng = np.random.default_rng(0)
-    X, y = rng.permuted(np.arange(rows * 2).reshape(rows, 2) % levels, axis=0), rng.integers(0, 99, rows)
+    X = np.array([rng.permutation(rows) % levels for _ in range(2)]).T.astype(float)
+    y = rng.integers(0, 99, rows)
     problem = tf.Problem(X, y, shape=tf.Tree(3)).minimize("squared_error")
     result, other = problem.solve(), problem.solve(tf.RegressionSearch(pairs="never" if pairs else "always"))
     assert (result.counters["regression-search: pairs"] > 0) == pairs
