@@ -258,7 +258,11 @@ class _Roots:
         return int(found["lower"])
 
     def _order(self) -> list[int]:
-        """Tests that leave enough weight on both sides, the purest first."""
+        """Tests that leave enough weight on both sides, the purest first.
+
+        Of tests that part the points in the same way, such as one and its opposite, the first stands for all: two
+        workers would search the same.
+        """
         p = self.points
         weights = self.session.table.weights.astype(float)
         one = p.bits.T.astype(float) @ weights  # (T, K)
@@ -266,8 +270,13 @@ class _Roots:
         n1, n0 = one.sum(axis=1), zero.sum(axis=1)
         enough = np.minimum(n0, n1) >= max(1, self.task.min_support)
         pure = (one**2).sum(axis=1) / np.maximum(n1, 1) + (zero**2).sum(axis=1) / np.maximum(n0, 1)
-        self.lower[~enough] = NEVER
-        return [int(test) for test in np.argsort(-pure, kind="stable") if enough[test]]
+        order = np.argsort(-pure, kind="stable")
+        parted = np.packbits(p.bits[:, order] ^ p.bits[:1, order], axis=0)
+        first = np.zeros(len(order), dtype=bool)
+        first[np.unique(parted, axis=1, return_index=True)[1]] = True
+        asked = first & enough[order]
+        self.lower[order[~asked]] = NEVER
+        return [int(test) for test in order[asked]]
 
     def _similar(self, test: int) -> tuple[int, int]:
         """Bounds of both sides from those of the tests that are settled."""
