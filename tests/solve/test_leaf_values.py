@@ -236,7 +236,9 @@ def test_squares_under_requirements_on_values_are_proved_and_checked() -> None:
     assert abs(means["n"] - means["s"]) <= Fraction(3, 2)
     certificate = json.loads(json.dumps(result.certificate()))
     report = tf.check(certificate, X, y)
-    assert report.verdict == "verified" and "proved again by regression-search" in str(report)
+    assert report.verdict == "verified" and "proved again by the search of all trees with values" in str(
+        report
+    )
     deeper = tf.Problem(X, y, shape=tf.Tree(3), exclude=["area"]).minimize("squared_error + 1/3*nodes")
     deeper += problem.requirements
     found = deeper.solve()

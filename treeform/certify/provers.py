@@ -288,7 +288,7 @@ def by_prices(
         return None  # it lists trees over all features
     target = math.floor(ceiling(question)) + 1 if value is None else math.ceil(value * question.scale)
     most = relaxation.upper(target - 1)
-    least = cheapest(question.data, relaxation.task, most, *_multipliers(hint), stop)
+    least = cheapest(question.data, relaxation.task, most, *multipliers_of(hint), stop)
     if least.least is None:
         return Bound(BY_PRICES, None if target > ceiling(question) else question.to_units(target), None, True)
     lower = question.to_units(relaxation.lower(least.least))
@@ -310,17 +310,17 @@ def _diagrams_by_prices(
     target = math.floor(ceiling(question)) + 1 if value is None else math.ceil(value * question.scale)
     task = replace(relaxation.task, totals=totals)
     most = relaxation.upper(target - 1)
-    least = cheapest_diagram(question.data, task, most, *_multipliers(hint), stop)
+    least = cheapest_diagram(question.data, task, most, *multipliers_of(hint), stop)
     if least.least is None:
         return Bound(BY_PRICES, None if target > ceiling(question) else question.to_units(target), None, True)
     return Bound(BY_PRICES, question.to_units(relaxation.lower(least.least)), None, True)
 
 
-def _multipliers(hint: object) -> tuple[list[int], int]:
+def multipliers_of(hint: object) -> tuple[list[int], int]:
     """Multipliers and their unit, from the entry of a claim in a certificate."""
     stored = hint if isinstance(hint, dict) else {}
     numbers, unit = stored.get("multipliers"), stored.get("unit")
-    if not isinstance(numbers, list) or not isinstance(unit, int):
+    if not isinstance(numbers, list) or type(unit) is not int or unit < 1:
         return [], 1
     return (list(numbers), unit) if all(type(one) is int for one in [*numbers, unit]) else ([], 1)
 
