@@ -43,7 +43,7 @@ def test_words_are_those_that_were_meant():
 
 
 def test_monotone_speaks_of_values_in_regression():
-    problem = tf.Problem({"age": [20.0, 30, 40, 50]}, [1.5, 2, 2, 4], shape="tree:1").minimize(
+    problem = tf.Problem(pd.DataFrame({"age": [20.0, 30, 40, 50]}), [1.5, 2, 2, 4], shape="tree:1").minimize(
         "squared_error"
     )
     for direction, words in (("increasing", "lowers"), ("decreasing", "raises")):
