@@ -42,6 +42,15 @@ def test_words_are_those_that_were_meant():
         assert requirement.in_words() == words
 
 
+def test_monotone_speaks_of_values_in_regression():
+    problem = tf.Problem(pd.DataFrame({"age": [20.0, 30, 40, 50]}), [1.5, 2, 2, 4], shape="tree:1").minimize(
+        "squared_error"
+    )
+    for direction, words in (("increasing", "lowers"), ("decreasing", "raises")):
+        bound = (problem + tf.Monotone("age", direction)).requirements[-1]
+        assert bound.in_words() == f"a greater age never {words} the predicted value"
+
+
 def test_every_requirement_of_ours_has_words():
     ours = [kind for kind in registered().values() if kind.__module__.startswith("treeform.requirements")]
     assert all(kind.in_words is not tf.Requirement.in_words for kind in ours)

@@ -22,7 +22,10 @@ MaybeData = Annotated[
         show_default=False,
     ),
 ]
-Target = Annotated[str | None, typer.Option(help="Column with the classes.", show_default=False)]
+Target = Annotated[
+    str | None,
+    typer.Option(help="Column with the classes, or the values of a regression problem.", show_default=False),
+]
 Weight = Annotated[
     str | None, typer.Option(help="Column with sample weights.", metavar="COLUMN", show_default=False)
 ]

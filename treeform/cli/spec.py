@@ -48,7 +48,9 @@ class Spec(BaseModel):
         description="modules or files with your own requirements, solvers or formulations",
     )
     data: StrictStr | None = Field(None, description="table to learn from, relative to this file")
-    target: StrictStr | None = Field(None, description="column with the classes")
+    target: StrictStr | None = Field(
+        None, description="column with the classes, or with the values of a regression problem"
+    )
     weight: StrictStr | None = Field(None, description="column with sample weights")
     exclude: list[StrictStr] | None = Field(None, description="columns that no test may use")
     categorical: list[StrictStr] | None = Field(None, description="columns whose values are levels")

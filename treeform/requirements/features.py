@@ -261,6 +261,9 @@ class Monotone(Requirement):
         return f"{self.name}:{self.column},{self.direction}{more}"
 
     def in_words(self) -> str:
+        if "value" in self.needs:
+            lowers = "lowers" if self.direction == "increasing" else "raises"
+            return f"a greater {self.column} never {lowers} the predicted value"
         more = "less" if self.direction == "increasing" else "more"
         favourable = "the favourable class" if self.favourable is None else self.favourable
         return f"a greater {self.column} never makes {favourable} {more} likely"
