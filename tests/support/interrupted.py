@@ -6,6 +6,7 @@ from its beginning on; without a phase, each draws one. All processes that belon
 
 from __future__ import annotations
 
+import faulthandler
 import json
 import os
 import random
@@ -16,6 +17,8 @@ import time
 from pathlib import Path
 
 MARK = "TREEFORM_INTERRUPTED"
+LONG = 20.0
+"""Seconds after which a fork has to say where it is."""
 CONTREE, HIGHS, CPSAT = ("--solver", "contree"), ("--solver", "highs"), ("--solver", "cp-sat")
 ROWS = ("--formulation", "odd", "--warm-start", "none")
 PHASES = {
@@ -50,6 +53,7 @@ def main() -> None:
                 os.dup2(null, stream)
             os.dup2(os.open(here.with_suffix(".log"), os.O_CREAT | os.O_WRONLY), 2)
             os.environ["TMPDIR"] = str(here)
+            faulthandler.register(signal.SIGUSR1, all_threads=True)
             tell_phases(sending)
             fit = ["treeform", "fit", table, "--target", "y", "--shape", "tree:4"]
             sys.argv = [*fit, *words, *outputs]
@@ -62,7 +66,7 @@ def main() -> None:
         if twice:
             time.sleep(0.05)
             os.kill(pid, sent)
-        code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+        code = end_of(pid)
         os.close(receiving)
         row = {"phase": phase, "reached": reached, "words": words, "signal": sent.name, "moment": moment}
         row |= {"twice": twice, "code": code}
@@ -70,6 +74,19 @@ def main() -> None:
         row["log"] = here.with_suffix(".log").read_text(errors="replace")[-2000:]
         print(json.dumps(row), flush=True)
         shutil.rmtree(here)
+
+
+def end_of(pid: int) -> int:
+    """The exit code of a fork; one that takes long is asked what it does, which its log then shows."""
+    asked, begun = False, time.monotonic()
+    while True:
+        done, status = os.waitpid(pid, os.WNOHANG)
+        if done:
+            return os.waitstatus_to_exitcode(status)
+        if not asked and time.monotonic() - begun > LONG:
+            os.kill(pid, signal.SIGUSR1)
+            asked = True
+        time.sleep(0.01)
 
 
 def tell_phases(pipe: int) -> None:

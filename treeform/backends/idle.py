@@ -59,11 +59,12 @@ class IdleChildren:
         with self._lock:
             over = [child for _, child, _ in self._waiting]
             self._waiting.clear()
-            if self._timer is not None:
-                self._timer.cancel()
-            self._timer = None
+            timer, self._timer = self._timer, None
         for one in over:
             one.close()
+        if timer is not None:
+            timer.cancel()
+            timer.join(1.0)
 
     def forget(self) -> None:
         """Have none, without ending any: in a fork they are the parent's."""

@@ -20,7 +20,7 @@ from treeform.backends.checker import SolutionChecker
 from treeform.backends.packages import Availability
 from treeform.backends.registry import backend_classes, by_name
 from treeform.backends.run import ALL_FORMS, Answer, Capabilities, Outcome, Reason, Run, Verdict
-from treeform.backends.watch import POLL, Watch, detach
+from treeform.backends.watch import POLL, Detached, Watch
 from treeform.errors import RouteError, SolverFailed, SpecError
 from treeform.model import Model
 
@@ -116,7 +116,7 @@ class PortfolioSession(Session):
         super().__init__(backend, model)
         self.sessions: list[Session] = []
         self._refusals: list[str] = []
-        self._busy: list[threading.Thread] = []
+        self._busy: list[Detached] = []
         self._over = threading.Event()
         for member in backend.members:
             self._keep(member.name, partial(self._enrol, member))
@@ -174,11 +174,8 @@ class PortfolioSession(Session):
         self._over = threading.Event()
         race = Race(self.model, run, watch, self._over)
         for session in self.sessions:
-            thread = threading.Thread(
-                target=race.enter, args=(session,), name=f"treeform {session.backend.name}", daemon=True
-            )
+            thread = Detached(f"treeform {session.backend.name}", partial(race.enter, session))
             thread.start()
-            detach(thread)
             self._busy.append(thread)
         while any(thread.is_alive() for thread in self._busy) and not (self._over.wait(POLL) or watch.ending):
             pass

@@ -27,7 +27,37 @@ POLL = 0.05
 #: Seconds that the end of the process waits for detached searches.
 LAST_WAIT = 30.0
 
-_detached: weakref.WeakSet[threading.Thread] = weakref.WeakSet()
+
+class Detached(threading.Thread):
+    """A thread that may outlive its caller's interest, and is remembered from before its start until its end."""
+
+    def __init__(self, name: str, work: Callable[[], None]) -> None:
+        super().__init__(name=name, daemon=True)
+        self._work = work
+        # Not is_alive(): Python takes a thread for ended when Ctrl-C comes while somebody joins it.
+        self._ended = threading.Event()
+        _detached.add(self)
+
+    @property
+    def going_on(self) -> bool:
+        """Whether it has begun and has not ended."""
+        return self.ident is not None and not self._ended.is_set()
+
+    def run(self) -> None:
+        """Do the work."""
+        try:
+            self._work()
+        finally:
+            del self._work  # it holds the model
+            self._ended.set()
+
+    def wait(self, seconds: float) -> None:
+        """Wait for its end, if it has begun."""
+        if self.going_on:
+            self._ended.wait(seconds)
+
+
+_detached: weakref.WeakSet[Detached] = weakref.WeakSet()
 
 
 @atexit.register
@@ -35,17 +65,12 @@ def _join_detached() -> None:
     """Wait for detached searches: a thread that is still in C++ code aborts an interpreter that ends."""
     deadline = time.monotonic() + LAST_WAIT
     for thread in list(_detached):
-        thread.join(max(0.0, deadline - time.monotonic()))
+        thread.wait(max(0.0, deadline - time.monotonic()))
 
 
 def any_detached() -> bool:
     """Whether a search goes on that nobody waits for."""
-    return any(thread.is_alive() for thread in list(_detached))
-
-
-def detach(thread: threading.Thread) -> None:
-    """Remember a thread that may outlive its caller's interest."""
-    _detached.add(thread)
+    return any(thread.going_on for thread in list(_detached))
 
 
 class Watch:
@@ -121,10 +146,9 @@ class Watch:
         KeyboardInterrupt
             On Ctrl-C when a stop was already requested.
         """
-        thread = threading.Thread(target=self._work, args=(search,), name="treeform search", daemon=True)
-        thread.start()
-        detach(thread)
+        thread = Detached("treeform search", lambda: self._work(search))
         try:
+            thread.start()
             while True:
                 try:
                     kind, value = self._next(cancel)
@@ -142,7 +166,7 @@ class Watch:
             self._end("interrupted")
             cancel()
             # After a second Ctrl-C nobody wants to wait for a solver.
-            thread.join(POLL if isinstance(error, KeyboardInterrupt) else self.patience)
+            thread.wait(POLL if isinstance(error, KeyboardInterrupt) else self.patience)
             raise
 
     def _work(self, search: Callable[[], Answer]) -> None:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import queue
-import threading
 from collections import deque
 from collections.abc import Callable
 from dataclasses import astuple
 from typing import Any, TypeVar
 
-from treeform.backends.watch import detach
+from treeform.backends.watch import Detached
 from treeform.model.stopping import BuildingStopped, stop_building_when
 from treeform.steps import Step, observe_steps, report_step
 
@@ -38,9 +37,7 @@ def build_beside(work: Callable[[], T], stop: Callable[[], bool]) -> T | None:
         except BaseException as error:  # raised again in the caller's thread
             news.put((None, error))
 
-    thread = threading.Thread(target=run, name="treeform building", daemon=True)
-    thread.start()
-    detach(thread)
+    Detached("treeform building", run).start()
     while True:
         try:
             value, error = news.get(timeout=POLL)

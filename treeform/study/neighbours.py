@@ -111,6 +111,8 @@ def _is_looser(one: Requirement, other: Requirement) -> bool:
         return True
     if not isinstance(one, Bounded) or not isinstance(other, Bounded) or type(one) is not type(other):
         return False
+    if one.bound_name != other.bound_name:  # a count of rows and a share of them are not compared
+        return False
     if one.bound is None or other.bound is None or one.is_tighter(one.bound, other.bound):
         return False
     return _text(one.with_bound(other.bound)) == _text(other)
