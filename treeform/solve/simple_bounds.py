@@ -22,10 +22,10 @@ def floor_bound(question: Question) -> int:
     Each distinct feature vector pays at least for its cheapest class; other terms are at least 0.
     """
     data = question.data
-    at_point = data.points.weights
     total = Fraction(0)
     for weight, term in question.objective.terms:
         if isinstance(term, Error):
+            at_point = data.points.weights
             cheapest = at_point.sum(axis=1) - at_point.max(axis=1)
         elif isinstance(term, SampleCost):  # its costs of all samples together stay below 2**60
             cheapest = _at_points(question, term).min(axis=1)
@@ -51,6 +51,8 @@ def classes_bound(question: Question) -> int:
     objective, errors and the number of tests count; other terms are at least 0.
     """
     # With as many ends as classes nothing is missing, and further tests only cost.
+    if not any(isinstance(term, Error) for _, term in question.objective.terms):
+        return floor_bound(question)  # nothing is missing
     last, identical = min(most_tests(question), question.data.n_classes - 1), floor_bound(question)
     return min(_bound_with(question, m, identical) for m in range(last + 1))
 

@@ -1,5 +1,6 @@
 // The binding of the engine for regression trees.
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <vector>
 
@@ -86,6 +87,10 @@ nb::dict regression(const Array<double, 2>& x, const Whole& target, const Whole&
     const nb::object poll = keywords.object("poll");
     keywords.finish();
     Control control(settings.memory_limit);
+    if (settings.threads == 1) {  // without any bound, each threshold is followed by all thresholds
+        const double each = settings.loss == Loss::squared ? 1 : std::log2(double(rows.n) + 1);
+        control.expect_steps(each * std::pow(double(rows.n * rows.features), settings.depth));
+    }
     Outcome outcome;
     run_without_gil(
         control, time_limit, [&] { outcome = solve(rows, settings, control); },

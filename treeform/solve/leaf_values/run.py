@@ -49,7 +49,7 @@ def value_part(question: Question) -> tuple[RegressionPart, ValueRule] | None:
                 rules.append(rule)
     if not rules:
         return None
-    return RegressionPart(part.question, part.task, tuple(unmet)), ValueRule.all_of(rules)
+    return replace(part, dropped=tuple(unmet)), ValueRule.all_of(rules)
 
 
 class ValueRun:
