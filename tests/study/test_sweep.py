@@ -96,6 +96,17 @@ def test_a_client_of_dask_works_too(problem: tf.Problem) -> None:
     pd.testing.assert_frame_equal(tf.sweep(problem, GRID, cv=2).table[SAME], there.table[SAME])
 
 
+@pytest.mark.slow
+def test_a_cluster_of_ray_works_too(problem: tf.Problem) -> None:
+    ray = pytest.importorskip("ray")
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
+    try:
+        there = tf.sweep(problem, GRID, cv=2, executor="ray")
+    finally:
+        ray.shutdown()
+    pd.testing.assert_frame_equal(tf.sweep(problem, GRID, cv=2).table[SAME], there.table[SAME])
+
+
 def test_a_study_goes_on_where_it_stopped(problem: tf.Problem, tmp_path: Path) -> None:
     first = tf.sweep(problem, GRID, folder=tmp_path)
     files = {path: path.stat().st_mtime_ns for path in (tmp_path / "runs").iterdir()}
