@@ -21,7 +21,10 @@ from treeform.distribute.worker import Work
 from treeform.distribute.worker_pool import started
 from treeform.engines import EngineRun
 
-CASES = "contree:page:4,contree:avila:4,contree:htru:4,dl85:german-credit:5,dl85:letter:5,totals:german-credit:5,diagram:raisin:1-2-3"
+CASES = (
+    "contree:page:4,contree:avila:4,contree:htru:4,dl85:german-credit:5,dl85:letter:5,"
+    "totals:german-credit:5,diagram:raisin:1-2-3"
+)
 
 
 def measure(case: str, workers: int) -> dict[str, Any]:
