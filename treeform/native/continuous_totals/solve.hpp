@@ -74,6 +74,7 @@ public:
 
 private:
     static constexpr int kRoughDepth = 3, kRoughSteps = 4, kMostSteps = 30, kFirstGuess = 8, kReach = 5;
+    static constexpr std::uint64_t kBrief = 64;  // pairs of a split: its lists are short
     static constexpr double kCloseEnough = 0.02;  // units of cost
     using Roots = std::set<std::pair<int, std::uint32_t>>;
 
@@ -270,7 +271,14 @@ private:
         else
             note(guess);
     }
-    /// By how much guesses may grow at a time: units of cost are cheap or dear, depending on the weights.
+    /// What all workers have listed and joined since they were made.
+    TREEFORM_COLD Counters listed() const {
+        Counters sum;
+        for (const Worker& worker : workers_) sum.add(worker.counters);
+        return sum;
+    }
+    /// By how much guesses may grow at a time where lists are long: units of cost are cheap or dear, depending on the
+    /// weights.
     Amount stride() const { return std::max<Amount>(kFirstGuess, pricing_.most_cost() >> 12); }
     Amount goal() const { return std::min(wanted(), pricing_.most_cost() + 1); }
 
@@ -297,9 +305,12 @@ private:
             const Amount guess = settings_.steps ? std::min(most, std::max(lower_, dual) + step) : most;
             ++out_.counters.guesses;
             const auto progress = [&](Amount price) { note(std::min(guess, data_.prices.bound(price))); };
+            const Counters before = listed();
             if (fronts.below(depth_, guess, hint_, progress)) return fronts.tree();
             note(guess);
-            step = std::min(2 * step, step + stride());
+            const Counters after = listed();
+            const bool brief = after.pairs - before.pairs <= kBrief * (after.alive - before.alive);
+            step = brief ? 2 * step : std::min(2 * step, step + stride());
         }
         return known <= goal() ? best : std::nullopt;
     }
