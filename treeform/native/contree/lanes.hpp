@@ -146,8 +146,10 @@ private:
         std::array<Key, kLanes> below{};  // less than a lane has rows
         for (std::size_t at = 0; at < size(); at += kLanes)
             for (int l = 0; l < kLanes; ++l) below[l] += static_cast<Key>(lane.key[at + l] < key);
+        for (std::size_t k = n_; k < size(); ++k)  // padding
+            below[k / rows_] -= static_cast<Key>(lane.key[k % rows_ * kLanes + k / rows_] < key);
         for (int l = 0; l < kLanes; ++l) {
-            const std::size_t from = std::min(n_, l * rows_), to = std::min(n_, (l + 1) * rows_);  // without padding
+            const std::size_t from = std::min(n_, l * rows_), to = std::min(n_, (l + 1) * rows_);
             out[l] = left ? static_cast<Cost>(below[l]) : static_cast<Cost>(to - from) - static_cast<Cost>(below[l]);
         }
     }
