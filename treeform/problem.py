@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
+from copy import copy
 from typing import Any, Literal
 
 from treeform.calls import clear_calls
@@ -97,16 +98,12 @@ class Problem:
         sensitive_features: Any = None,
     ) -> None:
         self.shape = shape_of(shape)
+        options = TableOptions.of(categorical, missing, dates, abstain)
         self._labelled = (
             X
             if isinstance(X, Dataset)
             else Dataset.from_user(
-                X,
-                y,
-                sample_weight,
-                exclude=exclude,
-                options=TableOptions.of(categorical, missing, dates, abstain),
-                allow_quantities=True,
+                X, y, sample_weight, exclude=exclude, options=options, allow_quantities=True
             )
         )
         self.data = self._labelled
@@ -168,8 +165,11 @@ class Problem:
         self.requirements, self._stated = (*self.requirements, *bound), (*self._stated, *held)
         return self
 
-    def __iadd__(self, requirements: Requirement | Objective | Iterable[Requirement | Objective]) -> Problem:
-        return self.add(requirements)
+    __iadd__ = add
+
+    def __add__(self, requirements: Requirement | Objective | Iterable[Requirement | Objective]) -> Problem:
+        """Another problem with more requirements; see `add`. This one stays as it is."""
+        return copy(self).add(requirements)
 
     @property
     def question(self) -> Question:

@@ -29,11 +29,12 @@ def _data(name: str, tests: str) -> tuple[np.ndarray, np.ndarray]:
     return (X if tests == "all" else binary(X).astype(float)), y
 
 
-MOST_THRESHOLDS = {2: 5000, 3: 2000}
-"""By depth: more columns of zeros and ones are not given to pystreed. They take it gigabytes at depth two, and deeper
-it does not stop at its time limit."""
-MEGABYTES = 10_000
+MEGABYTES = 16_000
 """That pystreed may take."""
+BYTES_A_PAIR = 270
+"""That it takes for each pair of columns, at least: 8.8 gigabytes do not suffice for 7992 columns."""
+SPARE = 10
+"""Seconds after its time limit, which it does not keep on many columns, until it is ended."""
 
 
 def thresholds(name: str) -> int:
@@ -115,10 +116,10 @@ def peers_of(name: str, runs: list[Run], limit: float) -> dict[Run, dict[str, An
         answers |= dict(zip(easy, ended.answer or [ended.how] * len(easy), strict=True))
     for run in runs:
         if run[0] == "all" and run[2] == "squared_error":
-            if thresholds(name) > MOST_THRESHOLDS.get(run[1], MOST_THRESHOLDS[3]):
+            if BYTES_A_PAIR * thresholds(name) ** 2 / 2 > MEGABYTES * 2**20:
                 answers[run] = f"not run: {thresholds(name)} columns"
                 continue
-            ended = in_child(streed, name, *run[:2], limit, seconds=2 * limit, megabytes=MEGABYTES)
+            ended = in_child(streed, name, *run[:2], limit, seconds=limit + SPARE, megabytes=MEGABYTES)
             answers[run] = ended.answer or ended.how
     return answers
 

@@ -173,19 +173,74 @@ def holds(condition: dict, value: object) -> bool:
     return answer == condition["holds"]
 
 
-def test_onnx(cases):
-    runtime = pytest.importorskip("onnxruntime")
+@pytest.mark.parametrize("nodes", ["tree", "shared"])
+def test_onnx(cases, nodes):
+    pytest.importorskip("onnxruntime")
     for graph, rows, expected in cases:
         # ONNX has no missing strings: the empty one is. As a level that training did not have it is any other one.
         rows = rows.replace({graph.columns[t.column].source: {"": "never seen"} for t in graph.tests()})
-        made = graph.to_onnx()
-        nodes = next(a for a in made.graph.node[-1].attribute if a.name == "nodes_nodeids").ints
-        assert f"{len(nodes)} nodes" in made.doc_string
-        session = runtime.InferenceSession(made.SerializeToString())
-        feed = {given.name: onnx_column(rows[given.name], given.type) for given in session.get_inputs()}
-        labels, scores = session.run(["label", "scores"], feed)
+        made = graph.to_onnx(nodes)
+        kinds = [node.op_type for node in made.graph.node]
+        assert ("TreeEnsembleClassifier" in kinds, "Loop" in kinds) == (nodes == "tree", nodes == "shared")
+        labels, scores = run_onnx(made, rows, ["label", "scores"])
         assert [str(label) for label in labels] == expected
-        assert (scores.sum(axis=1) == 1).all()
+        assert (scores.argmax(axis=1) == [graph.classes.tolist().index(label) for label in labels]).all()
+        assert (scores.sum(axis=1) == 1).all() and scores.dtype == np.float32
+
+
+def run_onnx(made, rows: pd.DataFrame, outputs: list[str] | None) -> list[np.ndarray]:
+    session = pytest.importorskip("onnxruntime").InferenceSession(made.SerializeToString())
+    feed = {given.name: onnx_column(rows[given.name], given.type) for given in session.get_inputs()}
+    return session.run(outputs, feed)
+
+
+def test_onnx_writes_the_smaller_form(cases):
+    pytest.importorskip("onnx")
+    for graph, _, _ in cases:
+        made, tree, shared = (graph.to_onnx(nodes) for nodes in ("auto", "tree", "shared"))
+        operator = next(node for node in tree.graph.node if node.op_type == "TreeEnsembleClassifier")
+        ids = next(a for a in operator.attribute if a.name == "nodes_nodeids").ints
+        assert f"tree of {len(ids)} nodes" in tree.doc_string
+        assert f"its tree has {len(ids)}" in shared.doc_string
+        sizes = [len(one.SerializeToString()) for one in (made, tree, shared)]
+        assert sizes[0] == min(sizes)
+
+
+def test_a_diagram_of_a_million_paths_as_onnx(tmp_path):
+    """Each level has two nodes, and both children of each lie in the next: 2**20 paths."""
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame(rng.normal(size=(60, 20)), columns=["node_", "values", "label", *map(str, range(17))])
+    data = tf.Problem(rows, rng.integers(0, 2, 60), shape="tree:1").data
+    names = ["top", *(f"{level}{side}" for level in range(1, 20) for side in "ab"), "enda", "endb"]
+    nodes: dict = {}
+    for at, name in enumerate(names[:-2]):
+        level = (at + 1) // 2
+        left, right = (f"{level + 1 if level < 19 else 'end'}{side}" for side in rng.permutation(["a", "b"]))
+        nodes[name] = {"feature": level, "threshold": rng.normal(), "left": left, "right": right}
+    nodes |= {"enda": {"label": 0}, "endb": {"label": 1}}
+    order = {name: number for number, name in enumerate(names)}
+    graph = tf.DecisionGraph.build(
+        {
+            order[name]: {k: order.get(v, v) if k in ("left", "right") else v for k, v in node.items()}
+            for name, node in nodes.items()
+        },
+        data,
+    )
+    with pytest.raises(SpecError, match=r"an ONNX tree of [0-9]{7} nodes"):
+        graph.to_onnx("tree")
+    with pytest.raises(SpecError, match="'shard'") as caught:
+        graph.to_onnx("shard")
+    assert "'shared'" in caught.value.fix
+    made = graph.to_onnx()
+    assert len(made.SerializeToString()) < 10_000
+    (labels,) = run_onnx(made, rows, ["label_"])  # a column has the name of the output
+    assert labels.tolist() == graph.predict(rows).tolist()
+    graph.save(tmp_path / "m.json")
+    done = CliRunner().invoke(
+        app, ["export", str(tmp_path / "m.json"), "--to", "onnx", "-o", str(tmp_path / "m.onnx")]
+    )
+    assert "41 nodes, shared ones written once; its tree has" in done.stderr
+    assert f"{(tmp_path / 'm.onnx').stat().st_size} bytes" in done.stderr
 
 
 def onnx_column(values: pd.Series, kind: str) -> np.ndarray:
@@ -211,6 +266,23 @@ def test_a_row_that_lacks_a_needed_value_has_no_answer():
     assert base.execute(graph.to_sql("t", dialect="sqlite")).fetchall() == [(0,), (None,)]
     assert "return -1;" in graph.to_c()
     assert graph.to_json_rules()["never_missing"] == ["a"]
+    for nodes in ("tree", "shared"):
+        labels, scores = run_onnx(graph.to_onnx(nodes), pd.DataFrame({"a": [1.0, None, 4.0]}), None)
+        assert labels.tolist() == [0, -1, 1] and scores.tolist() == [[1, 0], [0, 0], [0, 1]]
+
+
+@pytest.mark.parametrize("nodes", ["tree", "shared"])
+def test_onnx_answers_no_row_that_lacks_an_ordered_level(nodes):
+    grade = pd.Categorical(list("ABCD") * 3, categories=list("ABCD"), ordered=True)
+    rows = pd.DataFrame({"grade": grade, "pay": np.arange(12.0)})
+    y = np.where(grade.codes > 1, "high", "low")
+    graph = tf.Problem(rows, y, shape="tree:1").solve().graph
+    asked = pd.concat([rows, rows.head(2).assign(grade=[None, "E"])], ignore_index=True)
+    labels, _ = run_onnx(graph.to_onnx(nodes), asked, None)
+    assert labels.tolist() == [*y, "", "low"]
+    values = tf.Problem(rows, (y == "low") * 1.5, shape="tree:1").minimize(tf.SquaredError()).solve().graph
+    (found,) = run_onnx(values.to_onnx(nodes), asked, None)
+    assert np.array_equal(found, [*((y == "low") * 1.5), np.nan, 1.5], equal_nan=True)
 
 
 def test_constant_models_and_pass_throughs():

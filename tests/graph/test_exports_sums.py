@@ -103,10 +103,11 @@ def test_c(case, tmp_path):
     assert [int(line) for line in done.stdout.split()] == expected
 
 
-def test_onnx(case):
+@pytest.mark.parametrize("nodes", ["tree", "shared"])
+def test_onnx(case, nodes):
     runtime = pytest.importorskip("onnxruntime")
     graph, hard, _, expected = case
-    session = runtime.InferenceSession(graph.to_onnx().SerializeToString())
+    session = runtime.InferenceSession(graph.to_onnx(nodes).SerializeToString())
     feed = {}
     for part in session.get_inputs():
         values = hard[part.name]

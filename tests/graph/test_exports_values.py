@@ -98,10 +98,11 @@ def test_sql_answers_doubles(case):
     assert values == expected and {type(value) for value in values} == {float}
 
 
-def test_onnx(case):
+@pytest.mark.parametrize("nodes", ["tree", "shared"])
+def test_onnx(case, nodes):
     runtime = pytest.importorskip("onnxruntime")
     graph, _, rows, _, expected = case
-    session = runtime.InferenceSession(graph.to_onnx().SerializeToString())
+    session = runtime.InferenceSession(graph.to_onnx(nodes).SerializeToString())
     feed = {}
     for given in session.get_inputs():
         column = [days(row[given.name]) for row in plain_rows(rows)]

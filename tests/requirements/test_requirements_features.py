@@ -80,3 +80,10 @@ def test_bad_input(problem: tf.Problem) -> None:
     three = tf.Dataset.from_user([[1], [2], [3]], ["a", "b", "c"])
     with pytest.raises(SpecError, match="which class is favourable"):
         tf.Monotone("x0").bind(three)
+
+
+def test_a_sum_is_another_problem() -> None:
+    problem = tf.Problem([[0.0], [1.0], [2.0]], ["a", "b", "a"], shape="tree:2")
+    bounded = problem + tf.MaxNodes(1) + [tf.MinSupport(1)]
+    assert [len(one.requirements) for one in (problem, bounded)] == [0, 2]
+    assert (problem.solve().objective, bounded.solve().objective) == (0, 1)

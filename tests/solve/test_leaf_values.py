@@ -12,6 +12,7 @@ import pytest
 from scipy.optimize import linprog
 
 import treeform as tf
+from treeform.engines.priced_tests import PricedSamples
 from treeform.errors import TreeformError
 from treeform.solve.leaf_values.convex import Convex, least_sum, of_targets
 from treeform.solve.leaf_values.fit import LeafFits
@@ -106,6 +107,44 @@ def test_whole_values_are_the_best_of_all() -> None:
         assert least == (None if found.best is None else found.best.cost)
 
 
+@pytest.mark.parametrize("limits", [(-np.inf, np.inf), (-np.inf, 1.0), (-2.0, np.inf), (0.0, 3.0)])
+def test_costs_of_tests_under_absolute_errors_are_those_of_the_best_levels(
+    limits: tuple[float, float],
+) -> None:
+    """With prices that can pay more than all distances, so that the best value is the first or the last one."""
+    rng = np.random.default_rng(4)
+    for _ in range(30):
+        n, columns = int(rng.integers(2, 12)), int(rng.integers(1, 4))
+        y = np.append(rng.integers(-5, 6, n).astype(float), [-2.0, 0.0, 1.0, 3.0])
+        w, c = (
+            rng.integers(1, 4, n + 4).astype(float),
+            rng.integers(-4, 5, n + 4) * rng.choice([0.0, 0.5, 2.0]),
+        )
+        levels, place = np.unique(y, return_inverse=True)
+        chosen = rng.permutation(n + 4)[: int(rng.integers(1, n + 5))]
+        order = np.array([rng.permutation(chosen) for _ in range(columns)])
+        ways = rng.integers(-1, 2, columns)
+        cost, wrong = PricedSamples(w, c, y, place, levels).tests(order, ways, 1e-9, *limits)
+        paid = w[:, None] * np.abs(y[:, None] - levels) + c[:, None] * levels
+        inside = (levels >= limits[0]) & (levels <= limits[1])
+        for f, k in product_of(range(columns), range(len(chosen) - 1)):
+            sides = paid[order[f, : k + 1]].sum(axis=0), paid[order[f, k + 1 :]].sum(axis=0)
+            assert cost[f, k] == sides[0][inside].min() + sides[1][inside].min()
+            lower, upper = (np.flatnonzero(side == side.min()) for side in sides[:: ways[f] or 1])
+            assert wrong[f, k] == (ways[f] != 0 and lower.min() > upper.max())
+
+
+def test_orders_under_absolute_errors_are_proved_at_depth_two() -> None:
+    """A value that divides those of both sides bounds what an ordered root costs."""
+    X, y = homes(120)
+    problem = tf.Problem(X, y, shape=tf.Tree(2), exclude=["area"]).minimize("absolute_error")
+    free = problem.solve()
+    problem += tf.Monotone("size", "decreasing")
+    result = problem.solve()
+    assert result.status is tf.Status.OPTIMAL and result.objective > free.objective
+    assert result.counters["regression-search: trees"] < 200
+
+
 def drawn_problem(seed: int, loss: str) -> tuple[tf.Problem, pd.DataFrame, np.ndarray]:
     """Ten rows with ties, two groups, a price in one of two, and requirements of each kind."""
     rng = np.random.default_rng(seed)
@@ -197,7 +236,9 @@ def test_squares_under_requirements_on_values_are_proved_and_checked() -> None:
     assert abs(means["n"] - means["s"]) <= Fraction(3, 2)
     certificate = json.loads(json.dumps(result.certificate()))
     report = tf.check(certificate, X, y)
-    assert report.verdict == "verified" and "proved again by regression-search" in str(report)
+    assert report.verdict == "verified" and "proved again by the search of all trees with values" in str(
+        report
+    )
     deeper = tf.Problem(X, y, shape=tf.Tree(3), exclude=["area"]).minimize("squared_error + 1/3*nodes")
     deeper += problem.requirements
     found = deeper.solve()

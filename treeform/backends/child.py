@@ -32,6 +32,8 @@ PIPE = 1 << 20
 """Bytes of the pipe to the child."""
 KEPT = 4096
 """Bytes of a child's output that are kept for messages."""
+PASSING = ("PYTEST_CURRENT_TEST",)
+"""Variables of the environment that change all the time and mean nothing to a solver."""
 
 _alive: weakref.WeakSet[Child] = weakref.WeakSet()
 
@@ -40,6 +42,20 @@ def close_all() -> None:
     """Kill all children of this process."""
     for child in list(_alive):
         child.close()
+
+
+def surroundings() -> tuple[dict[str, str], str]:
+    """What a child takes over from this process when it starts: environment, places of modules, and folder."""
+    # Modules are found where this process finds them, and not in whatever folder it runs.
+    places = os.pathsep.join(path for path in sys.path if path)
+    environment = {**os.environ, "PYTHONPATH": places, INSIDE: "1"}
+    for name in PASSING:
+        environment.pop(name, None)
+    try:
+        folder = os.getcwd()
+    except OSError:  # it was removed
+        folder = ""
+    return environment, folder
 
 
 class Ending(Protocol):
@@ -56,6 +72,13 @@ class Child:
         self._process: subprocess.Popen[bytes] | None = None
         self._output: _Output | None = None
         self._end: Callable[[], Any] | None = None
+        self.surroundings: tuple[dict[str, str], str] | None = None
+        """Of the time when the process started."""
+
+    @property
+    def alive(self) -> bool:
+        """Whether there is a process, started by this one, that has not ended."""
+        return self._process is not None and not _gone(self._process)
 
     @property
     def pid(self) -> int | None:
@@ -134,14 +157,10 @@ class Child:
         if self._process is not None and not _gone(self._process):
             return self._process
         self.close()
+        self.surroundings = surroundings()
         self._process = subprocess.Popen(
-            # Modules are found where this process finds them, and not in whatever folder it runs.
             [sys.executable, "-P", "-c", "from treeform.backends.child_main import main; main()"],
-            env={
-                **os.environ,
-                "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
-                INSIDE: "1",
-            },
+            env=self.surroundings[0],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

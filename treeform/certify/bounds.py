@@ -19,8 +19,10 @@ from treeform.certify.provers import (
     by_prices,
     constant_models,
     is_least_depth,
+    multipliers_of,
 )
 from treeform.certify.reference import least_value
+from treeform.certify.regression_values import BY_VALUES, nothing_below
 from treeform.certify.schema import ClaimPart, LagrangianRoute, ProofRoute
 from treeform.certify.verdicts import CheckRow, Verdict, false, holds, on_trust
 from treeform.errors import SolverNotAvailable, TreeformError
@@ -173,7 +175,7 @@ class _Court:
             if row is not None:
                 return row
         if self.means.independent or self.question.objective.is_regression:
-            row = self._by_reference(what, value, notes)
+            row = self._by_reference(what, value, notes) or self._by_values(what, claim, value, notes)
             if row is not None:
                 return row
         if not isinstance(
@@ -269,6 +271,27 @@ class _Court:
             notes.append(f"{REFERENCE} was not finished within {self.means.time_limit} s")
             return None
         return _verdict(what, value, Bound(REFERENCE, least, least, True))
+
+    def _by_values(
+        self, what: str, claim: ClaimPart, value: Fraction | None, notes: list[str]
+    ) -> CheckRow | None:
+        """The claim under requirements on the values of leaves: no tree with its best values is below it."""
+        if value is None or not self.question.objective.is_regression:
+            return None
+        multipliers, unit = multipliers_of(claim.metadata.details.get("witness"))
+        prices = [Fraction(one, unit) for one in multipliers]
+        try:
+            shown = nothing_below(self.question, value, prices, Budget(self.means.time_limit).stop)
+        except OutOfReach as error:
+            notes.append(f"out of reach of {BY_VALUES}: {error.cause}")
+            return None
+        except Stopped:
+            notes.append(f"{BY_VALUES} was not finished within {self.means.time_limit} s")
+            return None
+        if not shown:
+            notes.append(f"{BY_VALUES} found a tree that it cannot refute")
+            return None
+        return _verdict(what, value, Bound(BY_VALUES, value, None, True))
 
     def _by_prices(
         self, what: str, claim: ClaimPart, value: Fraction | None, notes: list[str]

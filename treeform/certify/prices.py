@@ -136,7 +136,7 @@ class Table:
         for row in rows:
             assert task.totals is not None
             coef = np.array(row.coef, dtype=object)
-            per_sample.append(_small(task.totals.per_sample @ coef))
+            per_sample.append(_small(task.totals.weighted(coef)))
             of_tests = task.totals.per_test
             test.append(np.zeros(len(features)) if of_tests is None else _small(of_tests @ coef)[features])
         sides = [(row.lo, row.hi) for row in rows]

@@ -113,7 +113,7 @@ def provers(question: Question, maker: object) -> list[Engine]:
     if FAMILIES.get(str(maker)) == FAMILIES[tree.name]:
         engines.reverse()
     # Rows over totals and rules on paths are more than the other engines honour.
-    special = _for_totals(question, tree)
+    special = _for_totals(question, tree, maker)
     return [*_for_paths(question, [*special, tree][0]), *special, *engines, *_over_many_tests(question)]
 
 
@@ -123,10 +123,11 @@ def _for_paths(question: Question, other: Engine) -> list[Engine]:
     return [] if engine is None else [SIMPLE_PATHS, engine]
 
 
-def _for_totals(question: Question, plain: Engine) -> list[Engine]:
+def _for_totals(question: Question, plain: Engine, maker: object) -> list[Engine]:
     """The search for totals, where it honours more of the question than the plain engines and takes its table.
 
-    First with little more than its enumeration, then with everything that makes it fast.
+    First with little more than its enumeration, then with everything that makes it fast; on few tests, and where the
+    other one made the claim, that one without its shortcuts.
     """
     few = question.data.n_tests <= FEW_FOR_TOTALS
     engine: Engine = TotalsSearch() if few else ContinuousTotals()
@@ -137,7 +138,9 @@ def _for_totals(question: Question, plain: Engine) -> list[Engine]:
     relaxation = relax(question, engine)
     if relaxation is None or len(relaxation.dropped) >= len(other.dropped):
         return []
-    return [simple, engine] if judge.reason_against(question.data, relaxation.task) is None else []
+    if judge.reason_against(question.data, relaxation.task) is not None:
+        return []
+    return [simple, SIMPLE_CONTINUOUS if few and maker == SIMPLE_CONTINUOUS.name else engine]
 
 
 def _over_many_tests(question: Question) -> list[Engine]:
@@ -285,7 +288,7 @@ def by_prices(
         return None  # it lists trees over all features
     target = math.floor(ceiling(question)) + 1 if value is None else math.ceil(value * question.scale)
     most = relaxation.upper(target - 1)
-    least = cheapest(question.data, relaxation.task, most, *_multipliers(hint), stop)
+    least = cheapest(question.data, relaxation.task, most, *multipliers_of(hint), stop)
     if least.least is None:
         return Bound(BY_PRICES, None if target > ceiling(question) else question.to_units(target), None, True)
     lower = question.to_units(relaxation.lower(least.least))
@@ -307,17 +310,17 @@ def _diagrams_by_prices(
     target = math.floor(ceiling(question)) + 1 if value is None else math.ceil(value * question.scale)
     task = replace(relaxation.task, totals=totals)
     most = relaxation.upper(target - 1)
-    least = cheapest_diagram(question.data, task, most, *_multipliers(hint), stop)
+    least = cheapest_diagram(question.data, task, most, *multipliers_of(hint), stop)
     if least.least is None:
         return Bound(BY_PRICES, None if target > ceiling(question) else question.to_units(target), None, True)
     return Bound(BY_PRICES, question.to_units(relaxation.lower(least.least)), None, True)
 
 
-def _multipliers(hint: object) -> tuple[list[int], int]:
+def multipliers_of(hint: object) -> tuple[list[int], int]:
     """Multipliers and their unit, from the entry of a claim in a certificate."""
     stored = hint if isinstance(hint, dict) else {}
     numbers, unit = stored.get("multipliers"), stored.get("unit")
-    if not isinstance(numbers, list) or not isinstance(unit, int):
+    if not isinstance(numbers, list) or type(unit) is not int or unit < 1:
         return [], 1
     return (list(numbers), unit) if all(type(one) is int for one in [*numbers, unit]) else ([], 1)
 

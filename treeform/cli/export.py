@@ -7,16 +7,19 @@ import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import typer
 
 from treeform.cli import options as opt
 from treeform.cli.files import check_writable
+from treeform.cli.messages import err_console
 from treeform.cli.stored import features_of, load_model, with_policy
 from treeform.errors import SpecError, did_you_mean
 from treeform.files import write_bytes, write_text
 from treeform.graph import DecisionGraph
+from treeform.graph.export.onnx_model import OnnxNodes
+from treeform.plural import count_of
 
 Options = dict[str, Any]
 FORMATS: dict[str, Callable[[DecisionGraph, Options], str | bytes]] = {
@@ -25,7 +28,7 @@ FORMATS: dict[str, Callable[[DecisionGraph, Options], str | bytes]] = {
     "javascript": lambda graph, _: graph.to_javascript(),
     "sql": lambda graph, given: graph.to_sql(**given["sql"], X=_features(graph, given["data"])),
     "json-rules": lambda graph, _: json.dumps(graph.to_json_rules(), indent=1) + "\n",
-    "onnx": lambda graph, _: bytes(graph.to_onnx().SerializeToString()),
+    "onnx": lambda graph, given: _onnx_file(graph, given["nodes"]),
     "pmml": lambda graph, _: graph.to_pmml(),
     "treelite": lambda graph, _: bytes(graph.to_treelite().serialize_bytes()),
     "sklearn": lambda graph, given: _sklearn_file(graph, given["data"]),
@@ -61,6 +64,14 @@ def export(
             show_default=False,
         ),
     ] = None,
+    nodes: Annotated[
+        str,
+        typer.Option(
+            help="ONNX: a diagram as a tree, in which shared nodes are repeated, or as tables of its nodes (shared); "
+            "auto takes what is smaller.",
+            metavar="auto|tree|shared",
+        ),
+    ] = "auto",
     missing: opt.MissingAtPrediction = "error",
 ) -> None:
     """Write a model as a program that decides every row as the model does.
@@ -81,7 +92,11 @@ def export(
             cause="it would be written to the terminal",
             fix=f"add -o {BINARY[to]}",
         )
-    given = {"sql": {"table": table, "dialect": dialect, "keep": id_column or []}, "data": data}
+    given = {
+        "sql": {"table": table, "dialect": dialect, "keep": id_column or []},
+        "data": data,
+        "nodes": nodes,
+    }
     made = FORMATS[to](with_policy(load_model(model), missing), given)
     if output is None:
         sys.stdout.write(str(made))
@@ -93,6 +108,14 @@ def export(
 
 def _features(graph: DecisionGraph, data: Path | None) -> Any:
     return None if data is None else features_of(graph, data)[1]
+
+
+def _onnx_file(graph: DecisionGraph, nodes: str) -> bytes:
+    """The file, and on stderr how the model is written and how large that is."""
+    made = graph.to_onnx(cast(OnnxNodes, nodes))  # any other is refused there
+    written = bytes(made.SerializeToString())
+    err_console().print(f"{made.doc_string}: {count_of(len(written), 'byte')}", soft_wrap=True)
+    return written
 
 
 def _sklearn_file(graph: DecisionGraph, data: Path | None) -> bytes:

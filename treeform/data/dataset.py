@@ -285,10 +285,14 @@ class Dataset:
     @cached_property
     def class_weights(self) -> NDArray[np.int64]:
         """(K,) int64 weight of each class, in weight units."""
-        made = np.zeros(self.n_classes, dtype=np.int64)
-        np.add.at(made, self.y, self.weights)
+        made = self.weight_by_code(self.y, self.n_classes)
         made.setflags(write=False)
         return made
+
+    def weight_by_code(self, codes: NDArray[np.int64], size: int) -> NDArray[np.int64]:
+        """Weight of the samples of each code from 0 to ``size - 1``, in weight units: (size,) int64."""
+        weights = None if self.total_weight == self.n_samples else self.weights  # sums are below 2**53
+        return np.bincount(codes, weights, minlength=size).astype(np.int64, copy=False)
 
     def column(self, name: str) -> NDArray[Any]:
         """Raw values of one of the user's columns, excluded ones included.

@@ -73,8 +73,7 @@ def _shortest(mean: Floats, half: Floats) -> Floats:
     with np.errstate(divide="ignore"):
         finer = np.floor(np.log10(half))
     best = mean.copy()
-    for exponent in (finer, finer + 1):
-        candidate = _to_grid(mean, exponent)
+    for candidate in _to_grid(mean, np.array([finer, finer + 1])):
         best = np.where(np.abs(candidate - mean) <= half / 2, candidate, best)
     return best
 

@@ -268,12 +268,15 @@ class _WithinBudget(_Session):
         self.best: dict[str, Any] | None = None
         self.hint: dict[str, Any] = {"multipliers": np.zeros(0, dtype=np.int64)}
         self.counters: Counter[str] = Counter()
+        self.asked_all = False
         self._offer_start(most)
         sources = list(dict.fromkeys(column.source for column in self.data.columns))
         self.columns = [
             [f for f, column in enumerate(self.data.columns) if column.source == source] for source in sources
         ]
-        outcome = search_column_sets(range(len(sources)), most, self._ask, self._least, self._keep, NO_TREE)
+        outcome = search_column_sets(
+            range(len(sources)), most, self._ask, self._least, self._keep, NO_TREE, self.task.depth
+        )
         self.counters["column_sets"] = outcome.sets
         nothing = outcome.complete and self.best is None and self.start is None and self.upper is None
         return self.last | {
@@ -307,13 +310,14 @@ class _WithinBudget(_Session):
         known = [value for value in (self.upper, self.asked_upper()) if value is not None]
         return min(known, default=None)
 
-    def _ask(self, sources: Sequence[int], upper: int | None) -> Found:
+    def _ask(self, sources: Sequence[int], upper: int | None, part: float) -> Found:
         columns = [f for source in sources for f in self.columns[source]]
-        limit = time_limit_of(self.given.time_limit)
+        limit = time_limit_of(self.given.time_limit) * part
         left = max(0.0, limit - (time.monotonic() - self.began))
         self.last = self.native(self.engine, columns, upper, (None, []), left, self._poll)
-        if not len(self.hint["multipliers"]):  # of the run over all columns
-            self.hint = {name: self.last[name] for name in ("multipliers", "multiplier_unit", "active")}
+        self.asked_all = self.asked_all or len(sources) == len(self.columns)
+        if not len(self.hint["multipliers"]):
+            self._take_hint()
         for name, count in counters_of(self.last).items():
             most = name == "largest_front"
             self.counters[name] = max(self.counters[name], count) if most else self.counters[name] + count
@@ -333,8 +337,13 @@ class _WithinBudget(_Session):
             int(tree["cost"]), int(self.last["lower"]), dict(weights), complete=bool(self.last["complete"])
         )
 
+    def _take_hint(self) -> None:
+        self.hint = {name: self.last[name] for name in ("multipliers", "multiplier_unit", "active")}
+
     def _keep(self, sources: Sequence[int]) -> None:
         assert self.found is not None
+        if not self.asked_all:  # the run over most columns has the multipliers that say most
+            self._take_hint()
         self.best, self.upper = self.found, int(self.found["cost"])
         if self.given.on_incumbent is not None:
             seconds = time.monotonic() - self.began

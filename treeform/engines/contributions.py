@@ -51,14 +51,6 @@ class Clashes:
         self.low, self.high = (np.ascontiguousarray(side) for side in masks.T)
 
 
-def weight_by_code(codes: NDArray[np.int64], data: Dataset, size: int) -> NDArray[np.int64]:
-    """Weight of the samples of each code: (size,) int64."""
-    if data.total_weight == data.n_samples:  # positive whole numbers: all are 1
-        return np.bincount(codes, minlength=size).astype(np.int64, copy=False)
-    # Sums of weights are below 2**53, so that bincount's doubles are exact.
-    return np.bincount(codes, data.weights, minlength=size).astype(np.int64)
-
-
 class Contributions:
     """The arrays of one task.
 
@@ -94,23 +86,34 @@ class Contributions:
 
     def __init__(self, data: Dataset, task: TreeTask, features: NDArray[np.int32]) -> None:
         self.kind, self.samples = self._kinds(data, task)
-        self.weight = weight_by_code(self.kind, data, len(self.samples)).tolist()
+        self.weight = data.weight_by_code(self.kind, len(self.samples)).tolist()
         self.cost = np.ascontiguousarray(task.cost_of_samples(data, self.samples), dtype=np.int64)
         self._set_rows(data, task, self.samples, features)
 
     @staticmethod
     def _kinds(data: Dataset, task: TreeTask) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The kind of each sample, and a sample of each kind."""
-        kind, kinds = dense(data.y, data.n_classes)
-        parts = []
+        columns: list[NDArray[np.integer]] = []
         if task.sample_cost is not None:  # a cost matrix says the same of all samples of a class
-            parts.append(task.sample_cost)
-        if task.totals is not None:
-            parts.append(task.totals.per_sample.reshape(data.n_samples, -1))
+            columns.extend(task.sample_cost.T)
         if task.meetings is not None:
-            parts.append(task.meetings.masks)
-        kind, kinds = with_columns(kind, kinds, (column for part in parts for column in part.T))
-        return kind, first_of_each(kind, kinds)
+            columns.extend(task.meetings.masks.T)
+        totals = task.totals
+        if totals is None or totals.kind is None:
+            columns += [] if totals is None else totals.columns()
+            code, codes = with_columns(*dense(data.y, data.n_classes), columns)
+            return code, first_of_each(code, codes)
+        code, codes = dense(totals.kind, len(totals.added))
+        first = first_of_each(code, codes)
+        if columns or (data.y[first][code] != data.y).any():
+            code, codes = with_columns(code, codes, [data.y, *columns])
+            first = first_of_each(code, codes)
+        # Kinds of totals may differ in what none of them counts: those that add the same are one.
+        added = totals.of_samples(first).reshape(codes, -1)
+        kind, kinds = with_columns(
+            data.y[first], data.n_classes, [*(column[first] for column in columns), *added.T]
+        )
+        return (code, first) if kinds == codes else (kind[code], first[first_of_each(kind, kinds)])
 
     def _set_rows(
         self, data: Dataset, task: TreeTask, samples: NDArray[np.int64], features: NDArray[np.int32]
@@ -121,7 +124,7 @@ class Contributions:
         sides: list[tuple[int | None, int | None]] = []
         if task.totals is not None:
             totals = task.totals
-            per_class = totals.per_sample[samples].tolist()
+            per_class = totals.of_samples(samples).tolist()
             on_test = None if totals.per_test is None else totals.per_test[features].tolist()
             for total_row in totals.rows:
                 row = total_row.reduced()

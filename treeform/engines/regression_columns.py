@@ -55,7 +55,9 @@ class ColumnBudget:
         """Search; see `Engine.run`."""
         most = self.task.max_features
         assert most is not None
-        found = search_column_sets(range(len(self.sources)), most, self.ask, self.least, self.keep, NOTHING)
+        found = search_column_sets(
+            range(len(self.sources)), most, self.ask, self.least, self.keep, NOTHING, self.task.depth
+        )
         lower = min(Fraction(found.lower), NOTHING if self.best is None else self.best[0])
         self.counters["column_sets"] = found.sets
         return EngineOutcome(
@@ -71,12 +73,12 @@ class ColumnBudget:
     def least(self) -> Fraction | None:
         return None if self.best is None else self.best[0]
 
-    def ask(self, within: Sequence[int], upper: Fraction | int | None) -> Found:
+    def ask(self, within: Sequence[int], upper: Fraction | int | None, part: float) -> Found:
         """The best tree over these columns."""
         features = sorted(f for c in within for f in self.features[self.sources[c]])
         task = replace(self.task, columns=np.array(features, dtype=np.int64), max_features=None)
         limit = self.given.time_limit
-        left = None if limit is None else max(0.001, limit - (time.monotonic() - self.began))
+        left = None if limit is None else max(0.001, limit * part - (time.monotonic() - self.began))
         outcome = self.solve(task, EngineRun(time_limit=left, stop=self.given.stop))
         self.counters.update(outcome.counters)
         lower = outcome.lower * self.unit

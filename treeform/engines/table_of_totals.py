@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from treeform.engines.contributions import Clashes, Contributions, weight_by_code
+from treeform.engines.contributions import Clashes, Contributions
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -59,7 +59,7 @@ class TableOfTotals:
         self.source = np.array([sources[f] for f in self.feature], dtype=np.int32)
         adds = Contributions(data, task, self.feature)
         kinds, points = len(adds.weight), len(self.bits)
-        self.count = weight_by_code(data.points.index * kinds + adds.kind, data, points * kinds)
+        self.count = data.weight_by_code(data.points.index * kinds + adds.kind, points * kinds)
         self.count = self.count.reshape(points, kinds)
         self.cost, self.row, self.test_row = adds.cost, adds.row, adds.test_row
         self.lo, self.hi = adds.lo, adds.hi

@@ -264,12 +264,22 @@ class DecisionGraph(FlatGraph):
         kept = (keep,) if isinstance(keep, str) else tuple(keep)
         return sql.to_sql(self, table, dialect, kept, column, encoded)
 
-    def to_onnx(self) -> Any:
+    @clear_call
+    def to_onnx(self, nodes: onnx_model.OnnxNodes = "auto") -> Any:
         """An ONNX model: an input of shape (m, 1) for each tested column, the outputs ``label`` and ``scores``.
 
         In regression the output is ``value``, in double precision. Numbers, booleans and dates (days since 1970-01-01)
         are doubles, NaN where one is missing; levels are strings, empty where one is missing. Nothing is rounded;
-        hyperplanes read values of a size between 2**-300 and 2**300.
+        hyperplanes read values of a size between 2**-300 and 2**300. A row that lacks a value in a column that had none
+        missing in training has scores of 0 and no label: empty text, or one less than the least number; NaN in
+        regression. A column that is called like an output, or begins so, adds an underscore to the output's name.
+
+        Parameters
+        ----------
+        nodes : {"auto", "tree", "shared"}, default "auto"
+            "tree" is the operator TreeEnsembleClassifier, in which shared nodes are written out for each way to them;
+            "shared" is a Loop over tables of the nodes, each of which stands once. "auto" is "tree" for a tree, and
+            for a diagram what takes fewer bytes. The model's ``doc_string`` says which, and how many nodes there are.
 
         Returns
         -------
@@ -279,9 +289,9 @@ class DecisionGraph(FlatGraph):
         Raises
         ------
         SpecError
-            If onnx is not installed, the model reads no column, or shared nodes make it too large.
+            If onnx is not installed, the model reads no column, or the tree asked for has more than 100,000 nodes.
         """
-        return onnx_model.to_onnx(self)
+        return onnx_model.to_onnx(self, nodes)
 
     def to_pmml(self) -> str:
         """PMML 4.4: a TreeModel over the tested columns, with the counts of the classes at its leaves.

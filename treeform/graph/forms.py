@@ -154,7 +154,7 @@ def fault(forms: Sequence[LinearForm], n_features: int) -> str | None:
 def passing(feature: NDArray[np.int32], forms: Sequence[LinearForm], n_features: int) -> NDArray[np.bool_]:
     """(N,) bool: which nodes are pass-throughs."""
     numbers = [n_features + index for index, form in enumerate(forms) if not form.features]
-    return np.isin(feature, numbers)
+    return np.isin(feature, numbers) if numbers else np.zeros(len(feature), dtype=bool)
 
 
 def fault_of_passes(

@@ -19,13 +19,11 @@ from treeform.data.columns import Column
 from treeform.data.encode import Encoder
 from treeform.data.unseen import Unseen
 from treeform.errors import DataError, SpecError
-from treeform.graph import build, from_sklearn, routing, structure, values
+from treeform.graph import build, checks, from_sklearn, routing, structure, values
 from treeform.graph.encoded import encoded_matrix, with_nan
 from treeform.graph.forms import (
     LinearForm,
     extended,
-    fault,
-    fault_of_passes,
     passing,
     renumbered,
     taken_out,
@@ -74,19 +72,12 @@ class FlatGraph:
             put(self, "moments", np.full((len(self.feature), 2), np.nan))
         if self.counts.size == 0:
             put(self, "counts", np.zeros((len(self.feature), len(self.classes)), dtype=np.int64))
-        arrays = (self.feature, self.threshold, self.left, self.right, self.label)
-        n_features = len(self.columns) + len(self.forms)
-        wrong = structure.fault(*arrays, n_features=n_features, n_classes=len(self.outcomes))
-        wrong = wrong or fault(self.forms, len(self.columns))
-        wrong = wrong or fault_of_passes(self.passes, self.threshold, self.left, self.right)
-        if wrong is None and self.counts.shape != (len(self.feature), len(self.classes)):
-            wrong = f"counts has shape {self.counts.shape}"
-        if wrong is None and self.moments.shape != (len(self.feature), 2):
-            wrong = f"moments has shape {self.moments.shape}"
+        wrong = checks.fault(self)
         if wrong is not None:
             raise SpecError(
                 "the node arrays are no decision graph", cause=wrong, fix="see DecisionGraph.build"
             )
+        arrays = (self.feature, self.threshold, self.left, self.right, self.label)
         for array in (*arrays, self.counts, self.moments):
             array.setflags(write=False)
 
@@ -275,9 +266,16 @@ class FlatGraph:
     @cached_property
     def is_tree(self) -> bool:
         """Whether no node is shared: each has one arc into it, except the root. A pass-through has one arc."""
+        if self.is_level_by_level:
+            return True
         tests = self.feature >= 0
         arcs = np.concatenate([self.left[tests], self.right[tests & ~self.passes]])
         return bool((np.bincount(arcs, minlength=1) <= 1).all()) if len(arcs) else True
+
+    @cached_property
+    def is_level_by_level(self) -> bool:
+        """Whether it is a tree whose levels follow each other in the arrays, each from left to right."""
+        return structure.level_by_level(self.feature, self.left, self.right)
 
     @property
     def n_classes(self) -> int:

@@ -45,6 +45,8 @@ def normalised(graph: DecisionGraph, data: Dataset, *, own_leaves: bool = False)
         counts are those of `data`. The normal form of a normal form is itself.
     """
     taken = sides_taken(graph, data)
+    if own_leaves and graph.is_level_by_level and taken[graph.feature >= 0].all():
+        return graph.with_counts(data)
     passing = len(graph.columns) + len(graph.forms)
     nodes: dict[Hashable, Any] = {} if graph.feature[0] >= 0 else {0: {"label": int(graph.label[0])}}
     reached: set[Head] = {0}

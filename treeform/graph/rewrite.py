@@ -31,11 +31,13 @@ def simplify(graph: G, data: Dataset | None) -> G:
 
 
 def _simplify_once(graph: G, data: Dataset | None) -> G:
-    way = _ways_by_boxes(graph)
     if data is None:
-        return _Merger(graph, way).rebuild()
+        return _Merger(graph, _ways_by_boxes(graph)).rebuild()
     graph._check_fits(data)
     taken = sides_taken(graph, data)
+    if graph.is_level_by_level and _all_decide(graph, taken):
+        return graph.with_counts(data)
+    way = _ways_by_boxes(graph)
     way[(way == BOTH) & taken[:, 1] & ~taken[:, 0]] = RIGHT
     way[(way == BOTH) & taken[:, 0] & ~taken[:, 1]] = LEFT
     merger = _Merger(graph, way)
@@ -47,6 +49,23 @@ def _simplify_once(graph: G, data: Dataset | None) -> G:
     if len(merger.order) == len(graph.feature):  # all nodes, in another order
         known.taken = taken[merger.order]
     return simpler.with_counts(data)
+
+
+def _all_decide(graph: FlatGraph, taken: NDArray[np.bool_]) -> bool:
+    """Whether rows leave every test by both sides, and no test has two equal children: nothing can be dropped."""
+    if not taken[graph.feature >= 0].all():
+        return False
+    nodes = zip(*(a.tolist() for a in (graph.feature, graph.threshold, graph.left, graph.right)), strict=True)
+    shapes: dict[tuple[float, ...], int] = {}
+    shape_of = graph.label.tolist()  # equal sub-graphs have equal numbers, those of tests after all labels
+    first = 1 + max(shape_of)
+    for node, (feature, threshold, left, right) in reversed(list(enumerate(nodes))):
+        if feature >= 0:
+            below = shape_of[left], shape_of[right]
+            if below[0] == below[1]:
+                return False
+            shape_of[node] = first + shapes.setdefault((feature, threshold, *below), len(shapes))
+    return True
 
 
 def canonical(graph: G) -> G:

@@ -71,6 +71,14 @@ class Routed:
         return np.asarray(known.leaf_of_point[data.points.index])
 
 
+def leaf_of_point(graph: Nodes, data: Dataset) -> Indices:
+    """The leaf that each of the merged points of `data` reaches: (P,) int64."""
+    known = Routed.of(graph, data)
+    if known.leaf_of_point is None:
+        known.leaf_of_point = leaf_of_row(graph, data.points.X)
+    return known.leaf_of_point
+
+
 ROUTED = "_routed"
 """Where a graph holds its `Routed`: no field, and in no file."""
 
@@ -113,23 +121,21 @@ def visiting(graph: Nodes, X: Floats) -> tuple[Indices, Indices]:
 
 
 def counts(graph: Nodes, data: Dataset) -> NDArray[np.int64]:
-    """Weight of each class of `data` that reaches each node, in weight units: (N, K) int64."""
-    size, classes = len(graph.feature), data.n_classes
-    out = np.zeros(size * classes, dtype=np.int64)
-    point, label, weight = data.points.cells
-    node = np.zeros(len(point), dtype=np.int64)
-    cells = np.arange(len(point))
-    matrix = graph.tested(data.points.X)
-    while cells.size:
-        # Sums of weights are below 2**53, so that bincount's doubles are exact.
-        at = node[cells] * classes + label[cells]
-        out += np.bincount(at, weight[cells], minlength=len(out)).astype(np.int64)
-        cells = cells[graph.feature[node[cells]] >= 0]
-        node[cells] = _next(graph, matrix, point[cells], node[cells])
-    leaf = np.empty(data.points.n_points, dtype=np.int64)
-    leaf[point] = node
-    Routed.of(graph, data).leaf_of_point = leaf
-    return out.reshape(size, classes)
+    """Weight of each class of `data` that reaches each node, in weight units: (N, K) int64.
+
+    The merged points are moved once: what each arc carries gives the counts and the sides taken.
+    """
+    from treeform import _core
+
+    points, size = data.points, len(graph.feature)
+    matrix = np.ascontiguousarray(graph.tested(points.X))
+    arrays = (graph.feature, graph.threshold, graph.left, graph.right)
+    leaf, carried, reaching = _core.move_rows(matrix, points.weights, *arrays)
+    known = Routed.of(graph, data)
+    known.leaf_of_point, known.taken = leaf, carried.reshape(size, 2, -1).any(axis=2)
+    known.taken.setflags(write=False)
+    out: NDArray[np.int64] = reaching.reshape(size, -1)
+    return out
 
 
 def sides_taken(graph: Nodes, data: Dataset) -> NDArray[np.bool_]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,8 @@ def fault(
     sizes = {len(array) for array in (feature, threshold, left, right, label)}
     if len(sizes) != 1 or 0 in sizes:
         return "the node arrays are empty or have different lengths"
+    if _sound(feature, threshold, left, right, label, n_features, n_classes):
+        return None
     index = np.arange(len(feature))
     test = feature >= 0
     for side, child in (("left", left), ("right", right)):
@@ -46,21 +49,58 @@ def fault(
         (~test & ~np.isnan(threshold), "is a leaf and has a threshold"),
         (~test & ((label < 0) | (label >= n_classes)), f"has a label outside the {n_classes} classes"),
     ]
-    for wrong, what in checks:
-        if wrong.any():
-            return f"node {int(np.flatnonzero(wrong)[0])} {what}"
-    return None
+    wrong, what = next((wrong, what) for wrong, what in checks if wrong.any())
+    return f"node {int(np.flatnonzero(wrong)[0])} {what}"
+
+
+def _sound(
+    feature: Ints,
+    threshold: NDArray[np.float64],
+    left: Ints,
+    right: Ints,
+    label: Ints,
+    n_features: int,
+    n_classes: int,
+) -> bool:
+    """Whether there is no fault; most graphs are small, and lists are the faster ones for these."""
+    size = len(feature)
+    nodes = zip(*(array.tolist() for array in (feature, threshold, left, right, label)), strict=True)
+    for node, (read, limit, lower, upper, code) in enumerate(nodes):
+        if read >= 0:
+            if not (read < n_features and node < lower < size and node < upper < size and code == -1):
+                return False
+            if not math.isfinite(limit):
+                return False
+        elif not (read == lower == upper == -1 and limit != limit and 0 <= code < n_classes):
+            return False
+    return True
+
+
+def level_by_level(feature: Ints, left: Ints, right: Ints) -> bool:
+    """Whether the nodes are a tree whose levels follow each other, each from left to right.
+
+    Then no node is shared, the root leads to all of them, and `tidy_order` is their order.
+    """
+    following = 1
+    heads = zip(feature.tolist(), left.tolist(), right.tolist(), strict=True)
+    for read, lower, upper in heads:
+        if read >= 0:
+            if lower != following or upper != following + 1:
+                return False
+            following += 2
+    return following == len(feature)
 
 
 def levels(feature: Ints, left: Ints, right: Ints) -> NDArray[np.int64]:
     """Longest distance of every node from the root in tests, -1 where the root does not lead."""
-    level = np.full(len(feature), -1, dtype=np.int64)
+    level = [-1] * len(feature)
     level[0] = 0
-    for node in np.flatnonzero(feature >= 0):
-        if level[node] >= 0:
-            for child in (left[node], right[node]):
+    arcs = zip(feature.tolist(), left.tolist(), right.tolist(), strict=True)
+    for node, (read, lower, upper) in enumerate(arcs):
+        if read >= 0 and level[node] >= 0:
+            for child in (lower, upper):
                 level[child] = max(level[child], level[node] + 1)
-    return level
+    return np.array(level, dtype=np.int64)
 
 
 def tidy_order(root: Any, children: Any) -> list[Any]:

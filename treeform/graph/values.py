@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeform.graph import routing
+from treeform.graph.structure import level_by_level
 
 if TYPE_CHECKING:
     from treeform.data.dataset import Dataset
@@ -25,29 +26,53 @@ def in_order(
 
     Positions that are none are left for the check of the arrays to refuse.
     """
-    known = (label >= 0) & (label < len(values))
-    kept = sorted({Fraction(values[code]) for code in label[known].tolist()})
-    position = {value: code for code, value in enumerate(kept)}
-    out = np.where(label >= len(values), len(kept), label).astype(np.int32)
-    out[known] = [position[Fraction(values[code])] for code in label[known].tolist()]
-    return tuple(kept), out
+    codes = label.tolist()
+    exact = {code: Fraction(values[code]) for code in set(codes) if 0 <= code < len(values)}
+    kept: list[Fraction] = []
+    place: dict[int, int] = {}
+    for code in sorted(exact, key=exact.__getitem__):
+        if not kept or exact[code] != kept[-1]:
+            kept.append(exact[code])
+        place[code] = len(kept) - 1
+    placed = [place.get(code, code if code < 0 else len(kept)) for code in codes]
+    return tuple(kept), np.array(placed, dtype=np.int32)
 
 
 def moments(graph: routing.Nodes, data: Dataset, quantity: Quantity) -> Floats:
     """Mean and standard deviation of the targets that reach each node, by weight: (N, 2), NaN where none does."""
-    rows, nodes = routing.visiting(graph, data.X)
-    unit, origin = float(quantity.unit), float(quantity.to_value(0))
-    weight = data.weights[rows].astype(np.float64)
-    deviations = quantity.deviations[rows].astype(np.float64)
+    size, unit, origin = len(graph.feature), float(quantity.unit), float(quantity.to_value(0))
+    in_levels = level_by_level(graph.feature, graph.left, graph.right)
+    leaf = routing.Routed.leaf_known(graph, data.X) if in_levels else None
+    if leaf is None:
+        rows, nodes = routing.visiting(graph, data.X)
+        weight, deviations = data.weights[rows].astype(np.float64), quantity.deviations[rows]
+    else:  # what reaches a test is what reaches its children
+        nodes, weight, deviations = leaf, data.weights.astype(np.float64), quantity.deviations
 
     def summed(amounts: Floats) -> Floats:
-        return np.bincount(nodes, amounts, minlength=len(graph.feature)).astype(np.float64)
+        return np.bincount(nodes, amounts, minlength=size).astype(np.float64, copy=False)
 
+    total = summed(weight)
     with np.errstate(invalid="ignore"):  # nodes that nothing reaches: 0 / 0
-        total = summed(weight)
         mean = summed(weight * deviations) / total
-        spread = summed(weight * (deviations - mean[nodes]) ** 2) / total
-    return np.column_stack([origin + mean * unit, np.sqrt(spread) * unit])
+        squares = summed(weight * (deviations - mean[nodes]) ** 2)
+        if leaf is not None:
+            _pool_upwards(graph, total, mean, squares)
+        return np.array((origin + mean * unit, np.sqrt(squares / total) * unit)).T
+
+
+def _pool_upwards(graph: routing.Nodes, total: Floats, mean: Floats, squares: Floats) -> None:
+    """Weight, mean and sum of squares about it at the tests of a tree, from those at its leaves."""
+    for node in np.flatnonzero(graph.feature >= 0)[::-1].tolist():  # children come after their parents
+        low, high = graph.left[node], graph.right[node]
+        total[node] = total[low] + total[high]
+        if not total[low] or not total[high]:  # one side has no mean
+            only = low if total[low] else high
+            mean[node], squares[node] = mean[only], squares[only]
+            continue
+        apart = mean[high] - mean[low]
+        mean[node] = mean[low] + apart * total[high] / total[node]
+        squares[node] = squares[low] + squares[high] + apart**2 * total[low] * total[high] / total[node]
 
 
 def pooled(weights: Floats, parts: Floats) -> Floats:

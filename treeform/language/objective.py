@@ -17,6 +17,7 @@ import numpy as np
 
 from treeform.errors import SpecError, did_you_mean
 from treeform.extensions import OBJECTIVES, extensions, find
+from treeform.graph.points import codes_of_points
 from treeform.language.numbers import as_fraction
 from treeform.language.objective_text import terms_in
 from treeform.language.subtraction import NotSubtracted
@@ -143,8 +144,9 @@ class Error(Term):
     needs: ClassVar[Set[str]] = frozenset({"correct"})
 
     def evaluate(self, graph: DecisionGraph, data: Dataset) -> Fraction:
-        wrong = graph.predict_codes(data.X) != data.y
-        return data.weight_unit * int(np.asarray(data.weights)[wrong].sum())
+        codes = codes_of_points(graph, data)
+        right = int(data.points.weights[np.arange(len(codes)), codes].sum())
+        return data.weight_unit * (data.total_weight - right)
 
     def unit(self, data: Dataset) -> Fraction:
         return data.weight_unit
@@ -198,10 +200,6 @@ class Leaves(Term):
 
     def largest(self, data: Dataset, shape: Shape) -> Fraction:
         return Fraction(sum(shape.widths) + 1)
-
-    def called(self, name: str) -> str:
-        """The text with groups that were given as an array under the name ``@name``."""
-        return str(self)
 
     def refusal(self, data: Dataset, shape: Shape) -> SpecError | None:
         if isinstance(shape, Tree):

@@ -76,7 +76,7 @@ class Shortfall:
         on_test = self.totals.per_test
         for row, unit in zip(self.totals.rows, self.units, strict=True):
             coef = np.array(row.coef, dtype=np.int64)
-            each = self.totals.per_sample @ coef
+            each = self.totals.weighted(coef)
             tests = None if on_test is None else on_test @ coef
             text = self.totals.row_text(row)
             if row.hi is not None:

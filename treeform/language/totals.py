@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from treeform.data.codes import first_of_each, with_columns
 from treeform.errors import SpecError
 
 if TYPE_CHECKING:
@@ -58,18 +59,20 @@ class TotalRow:
 class Totals:
     """K totals of a model, and the rows that an admissible model satisfies.
 
-    Total k is ``sum_i weight_i * per_sample[i, predicted_i, k] + sum over tests of per_test[feature of the test, k]``.
+    Total k is ``sum_i weight_i * added[kind_i, predicted_i, k] + sum over tests of per_test[feature of the test, k]``.
 
     Attributes
     ----------
     names : tuple of K str
         What each total counts.
-    per_sample : (n, classes, K) int64
-        What a unit of weight of sample i adds when it is predicted class c.
+    added : (M, classes, K) int64
+        What a unit of weight of a sample of kind m adds when it is predicted class c.
     rows : tuple of TotalRow
     per_test : (F, K) int64 or None
         What a test of encoded feature f adds; None: nothing. A pass-through adds nothing, a multivariate test what each
         of its columns adds.
+    kind : (n,) int64 or None
+        The kind of each sample; None: each sample is a kind of its own, and ``added`` has a row for each.
 
     Raises
     ------
@@ -80,21 +83,22 @@ class Totals:
     --------
     One total, "approved", of at most 30:
 
-    >>> per_sample = np.zeros((4, 2, 1), dtype=np.int64)
-    >>> per_sample[:, 1, 0] = 1
-    >>> Totals(("approved",), per_sample, (TotalRow((1,), hi=30),)).n_totals
+    >>> added = np.zeros((4, 2, 1), dtype=np.int64)
+    >>> added[:, 1, 0] = 1
+    >>> Totals(("approved",), added, (TotalRow((1,), hi=30),)).n_totals
     1
     """
 
     names: tuple[str, ...]
-    per_sample: NDArray[np.int64]
+    added: NDArray[np.int64]
     rows: tuple[TotalRow, ...]
     per_test: NDArray[np.int64] | None = None
+    kind: NDArray[np.int64] | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "names", tuple(map(str, self.names)))
         object.__setattr__(self, "rows", tuple(self.rows))
-        object.__setattr__(self, "per_sample", _whole_array(self.per_sample, 3, self.n_totals, "per_sample"))
+        object.__setattr__(self, "added", _whole_array(self.added, 3, self.n_totals, "added"))
         if self.per_test is not None:
             object.__setattr__(self, "per_test", _whole_array(self.per_test, 2, self.n_totals, "per_test"))
         for row in self.rows:
@@ -103,11 +107,41 @@ class Totals:
                     f"a row has {len(row.coef)} coefficients for {self.n_totals} totals",
                     fix="give one coefficient for each total",
                 )
+        if self.kind is not None:
+            object.__setattr__(self, "kind", _kinds(self.kind, len(self.added)))
 
     @property
     def n_totals(self) -> int:
         """K."""
         return len(self.names)
+
+    @property
+    def per_sample(self) -> NDArray[np.int64]:
+        """(n, classes, K) int64: what a unit of weight of each sample adds, by the class predicted."""
+        return self.added if self.kind is None else self.added[self.kind]
+
+    def of_samples(self, samples: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The entries of `per_sample` for some samples."""
+        return self.added[samples if self.kind is None else self.kind[samples]]
+
+    def of_predictions(self, predicted: NDArray[np.int64]) -> NDArray[np.int64]:
+        """(n, K): what a unit of weight of each sample adds when it is predicted that class."""
+        return self.added[np.arange(len(predicted)) if self.kind is None else self.kind, predicted]
+
+    def where(self, here: NDArray[np.bool_]) -> Totals:
+        """The same over some of the samples."""
+        if self.kind is None:
+            return replace(self, added=self.added[here])
+        return replace(self, kind=self.kind[here])
+
+    def columns(self) -> list[NDArray[np.int64]]:
+        """Columns of shape (n,): samples that agree in all of them add the same."""
+        return list(self.added.reshape(len(self.added), -1).T) if self.kind is None else [self.kind]
+
+    def weighted(self, coef: NDArray[Any]) -> NDArray[Any]:
+        """(n, classes): what a unit of weight of each sample adds to a row of those coefficients."""
+        each: NDArray[Any] = self.added @ coef
+        return each if self.kind is None else each[self.kind]
 
     def row_text(self, row: TotalRow) -> str:
         """What a row compares, in words: the totals in it."""
@@ -116,8 +150,15 @@ class Totals:
     def values(self, graph: DecisionGraph, data: Dataset) -> list[int]:
         """The totals of a model, exactly."""
         predicted = graph.predict_codes(data.X)
-        per_row = self.per_sample[np.arange(data.n_samples), predicted].astype(object)
-        sums = (per_row * data.weights.astype(object)[:, None]).sum(axis=0) if self.n_totals else []
+        if self.kind is None:
+            each, weight = self.of_predictions(predicted), data.weights
+        else:  # one summand for each kind and prediction
+            at = self.kind * data.n_classes + predicted
+            by_cell = data.weight_by_code(at, len(self.added) * data.n_classes)
+            cells = np.flatnonzero(by_cell)
+            each, weight = self.added[cells // data.n_classes, cells % data.n_classes], by_cell[cells]
+        each = each.astype(object)
+        sums = (each * np.asarray(weight).astype(object)[:, None]).sum(axis=0) if self.n_totals else []
         values = [int(v) for v in sums]
         if self.per_test is not None:
             for f in (column for test in graph.tests() for column in test.columns):
@@ -167,12 +208,38 @@ def joined(parts: Sequence[Totals]) -> Totals | None:
         per_test = np.concatenate(
             [e if p.per_test is None else p.per_test for p, e in zip(parts, empty, strict=True)], axis=1
         )
-    return Totals(
-        tuple(name for part in parts for name in part.names),
-        np.concatenate([part.per_sample for part in parts], axis=2),
-        tuple(rows),
-        per_test,
-    )
+    names = tuple(name for part in parts for name in part.names)
+    kind = _joint_kinds(parts)
+    if kind is None:
+        return Totals(
+            names, np.concatenate([part.per_sample for part in parts], axis=2), tuple(rows), per_test
+        )
+    first = first_of_each(kind, int(kind.max()) + 1)
+    added = np.concatenate([part.of_samples(first) for part in parts], axis=2)
+    return Totals(names, added, tuple(rows), per_test, kind)
+
+
+def _joint_kinds(parts: Sequence[Totals]) -> NDArray[np.int64] | None:
+    """Kinds of samples that tell those of all parts apart; None where some part has a kind for each sample."""
+    kinds = [part.kind for part in parts if part.kind is not None]
+    if len(kinds) < len(parts):
+        return None
+    return with_columns(kinds[0], len(parts[0].added), kinds[1:])[0]
+
+
+def _kinds(value: Any, kinds: int) -> NDArray[np.int64]:
+    kind = np.asarray(value)
+    if (
+        kind.ndim != 1
+        or kind.dtype.kind not in "iu"
+        or (len(kind) and not 0 <= kind.min() <= kind.max() < kinds)
+    ):
+        raise SpecError(
+            f"the kinds of samples of totals do not number the {kinds} kinds that are given",
+            cause="each sample has a whole number from 0 on, the position of what it adds",
+            fix="leave kind out, and give what each sample adds",
+        )
+    return _frozen(kind)
 
 
 def _whole(value: Any, what: str) -> int:
@@ -191,8 +258,13 @@ def _whole_array(value: Any, ndim: int, width: int, name: str) -> NDArray[np.int
         )
     if array.dtype == np.uint64 and array.size and int(array.max()) >= 2**63:
         raise SpecError(f"{name} of totals leaves 64 bits", fix="divide by a common factor")
-    frozen = np.ascontiguousarray(array, dtype=np.int64)
-    if frozen is value:
-        frozen = frozen.copy()
-    frozen.setflags(write=False)
-    return frozen
+    return _frozen(array)
+
+
+def _frozen(value: NDArray[Any]) -> NDArray[np.int64]:
+    """The array as one that nobody can write to; itself where it is one already."""
+    array = np.ascontiguousarray(value, dtype=np.int64)
+    if array is value and array.flags.writeable:
+        array = array.copy()
+    array.setflags(write=False)
+    return array

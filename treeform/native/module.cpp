@@ -43,5 +43,11 @@ NB_MODULE(_core, m) {
           "Number groups of equal rows of an (n, F) float64 matrix, compared bit by bit, in order of first appearance: "
           "(n,) "
           "group of each row, (P,) first row of each group.");
+    m.def(
+        "move_rows", &treeform::move_rows_of, nanobind::arg("x"), nanobind::arg("weight"), nanobind::arg("feature"),
+        nanobind::arg("threshold"), nanobind::arg("left"), nanobind::arg("right"),
+        "Move the rows of an (n, F) float64 matrix, with (n, K) int64 weights, through a decision graph whose children "
+        "come after their parents: (n,) leaf of each row, (2 * N * K,) weight of each class on each arc, the left and "
+        "then the right one of each node, (N * K,) weight of each class that reaches each node.");
     m.def("resident_bytes", &treeform::resident_bytes, "Bytes of this process in main memory; 0 where unknown.");
 }

@@ -20,6 +20,7 @@ from treeform.language.requirement import Requirement
 from treeform.language.totals import TotalRow, Totals
 from treeform.objectives.settings import only
 from treeform.requirements.groups import Groups, by_name
+from treeform.requirements.rate_cells import errors_by_group
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -244,19 +245,18 @@ class WorstGroup(Requirement, listed=False):
 
     def totals(self, data: Dataset) -> Totals:
         """One total for each group: its errors."""
-        labels, wrong = self.groups.labels, np.asarray(data.y)[:, None] != np.arange(data.n_classes)
-        per_sample = np.zeros((data.n_samples, data.n_classes, len(labels)), dtype=np.int64)
-        per_sample[np.arange(data.n_samples), :, self.groups.codes] = wrong
+        labels = self.groups.labels
+        kind, added = errors_by_group(self.groups, data)
         rows = []
         for other, a, b in self._pairs(data):
             coef = [0] * len(labels)
             coef[other], coef[self.group] = a, -b
             rows.append(TotalRow(tuple(coef), hi=0))
-        return Totals(tuple(f"errors of group {label}" for label in labels), per_sample, tuple(rows))
+        return Totals(tuple(f"errors of group {label}" for label in labels), added, tuple(rows), kind=kind)
 
     def prediction_rows(self, data: Dataset) -> list[tuple[np.ndarray, int]]:
         totals = self.totals(data)
-        return [(totals.per_sample @ np.array(row.coef, dtype=np.int64), 0) for row in totals.rows]
+        return [(totals.weighted(np.array(row.coef, dtype=np.int64)), 0) for row in totals.rows]
 
     def violation(self, graph: DecisionGraph, data: Dataset) -> Fraction:
         wrong = graph.predict_codes(data.X) != data.y

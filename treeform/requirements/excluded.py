@@ -64,8 +64,9 @@ class NoTestOn(Requirement):
         """The number of tests that read the column, at most 0."""
         per_test = np.zeros((data.n_features, 1), dtype=np.int64)
         per_test[self._features(data)] = 1
-        nothing = np.zeros((data.n_samples, data.n_classes, 1), dtype=np.int64)
-        return Totals((f"tests on {self.column}",), nothing, (TotalRow((1,), hi=0),), per_test)
+        samples = np.zeros(data.n_samples, dtype=np.int64)
+        nothing = np.zeros((1, data.n_classes, 1), dtype=np.int64)
+        return Totals((f"tests on {self.column}",), nothing, (TotalRow((1,), hi=0),), per_test, samples)
 
     def __str__(self) -> str:
         return f"{self.name}:{self.column}"

@@ -215,7 +215,7 @@ class AccuracyParity(RateParity):
         return [("samples", np.ones(data.n_samples, dtype=bool))]
 
     def events(self, data: Dataset, favourable: int) -> NDArray[np.int64]:
-        return np.eye(data.n_classes, dtype=np.int64)[np.asarray(data.y)]
+        return np.eye(data.n_classes, dtype=np.int64)
 
     def event(self, ports: Ports, favourable: int) -> Any:
         return ports.correct

@@ -17,6 +17,7 @@ from treeform.language.totals import TotalRow, Totals
 from treeform.requirements.amount import decimal_text, percent_text
 from treeform.requirements.by_groups import ByGroups
 from treeform.requirements.groups import Groups, groups_to_json, of_groups
+from treeform.requirements.rate_cells import errors_by_group
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -92,17 +93,15 @@ class GroupErrorAtMost(ByGroups, Bounded):
 
     def totals(self, data: Dataset) -> Totals:
         """One total for each group: the weight misclassified."""
-        groups, size = self._of(data), data.n_samples
-        wrong = np.asarray(data.y)[:, None] != np.arange(data.n_classes)
-        per_sample = np.zeros((size, data.n_classes, len(groups.labels)), dtype=np.int64)
-        per_sample[np.arange(size), :, groups.codes] = wrong
+        groups = self._of(data)
+        kind, added = errors_by_group(groups, data)
         unit = np.eye(len(groups.labels), dtype=int).tolist()
         rows = tuple(TotalRow(tuple(unit[g]), hi=most) for g, most in enumerate(self._most(data)))
-        return Totals(tuple(f"errors of group {label}" for label in groups.labels), per_sample, rows)
+        return Totals(tuple(f"errors of group {label}" for label in groups.labels), added, rows, kind=kind)
 
     def prediction_rows(self, data: Dataset) -> list[tuple[np.ndarray, int]]:
-        totals = self.totals(data)
-        return [(totals.per_sample[:, :, g], most) for g, most in enumerate(self._most(data))]
+        per_sample = self.totals(data).per_sample
+        return [(per_sample[:, :, g], most) for g, most in enumerate(self._most(data))]
 
     def shortfall(self, data: Dataset) -> Shortfall:
         """`violation`: by how much the largest of the rates is above the bound."""

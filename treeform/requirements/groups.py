@@ -250,6 +250,6 @@ def favourable_code(label: Any, data: Dataset, owner: object, called: str = "fav
         raise SpecError(
             f"{owner} does not say which class is {called}",
             cause=f"there are {labels} classes: {', '.join(map(str, data.classes[:labels]))}",
-            fix=f"add {called}={data.classes[labels - 1]!r}",
+            fix=f"add {called}={_plain(data.classes[labels - 1])!r}",
         )
     return labels - 1

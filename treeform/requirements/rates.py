@@ -22,6 +22,7 @@ from treeform.language.totals import TotalRow, Totals
 from treeform.requirements.amount import decimal_text
 from treeform.requirements.by_groups import ByGroups
 from treeform.requirements.groups import Groups, favourable_code, groups_to_json, of_groups
+from treeform.requirements.rate_cells import RateCells
 from treeform.requirements.rational import least_above, least_at_least
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ class RateParity(ByGroups, Bounded):
         self.groups = groups
         self.ratio, self.difference = self._checked(ratio, difference)
         self.favourable = favourable
-        self._bound: tuple[Dataset, Groups, int] | None = None
+        self._bound: tuple[Dataset, Groups, int, RateCells] | None = None
 
     @classmethod
     def _checked(cls, ratio: Any, difference: Any) -> tuple[Fraction | None, Fraction | None]:
@@ -107,8 +108,8 @@ class RateParity(ByGroups, Bounded):
         """Sets of samples that count, each as (what they are, (n,) mask); ``favourable`` is a class code."""
 
     def events(self, data: Dataset, favourable: int) -> NDArray[np.int64]:
-        """(n, K) of 0 and 1: whether predicting class k for sample i is what the rate counts."""
-        events = np.zeros((data.n_samples, data.n_classes), dtype=np.int64)
+        """(K, K) of 0 and 1: whether predicting class k for a sample of class c is what the rate counts."""
+        events = np.zeros((data.n_classes, data.n_classes), dtype=np.int64)
         events[:, favourable] = 1
         return events
 
@@ -127,15 +128,16 @@ class RateParity(ByGroups, Bounded):
         code = self._favourable_code(data)
         label = data.classes[code]
         label = label.item() if isinstance(label, np.generic) else label
-        bound = self._copy(groups=kept, favourable=label, _bound=(data, resolved, code))
+        cells = RateCells.of(resolved, self.among(data, code), data)
+        bound = self._copy(groups=kept, favourable=label, _bound=(data, resolved, code, cells))
         if bound.bound is not None:
-            bound._rows(data)  # refuses weights too fine for exact rows
+            bound._pairs(data)  # refuses weights too fine for exact rows
         return bound
 
     def _favourable_code(self, data: Dataset) -> int:
         return favourable_code(self.favourable, data, self)
 
-    def _resolved(self, data: Dataset) -> tuple[Groups, int]:
+    def _resolved(self, data: Dataset) -> tuple[Groups, int, RateCells]:
         if self._bound is None or self._bound[0] is not data:
             bound = self.bind(data)
             assert bound._bound is not None
@@ -144,22 +146,19 @@ class RateParity(ByGroups, Bounded):
 
     # -- the symbolic face ------------------------------------------------------------------------
 
-    def _weights(self, data: Dataset, mask: NDArray[np.bool_]) -> list[int]:
-        """Weight that counts of every group."""
-        groups, _ = self._resolved(data)
-        total = np.zeros(len(groups.labels), dtype=np.int64)
-        np.add.at(total, groups.codes[mask], data.weights[mask])
-        return [int(w) for w in total]
+    def _weights_of_sets(self, data: Dataset) -> list[list[int]]:
+        """Weight that counts of every group, for each set of samples."""
+        *_, cells = self._resolved(data)
+        return [cells.weights(chosen) for _, chosen in cells.sets]
 
-    def _rows(self, data: Dataset) -> tuple[np.ndarray, np.ndarray]:
-        """Coefficients (rows, n) of "i is predicted favourable" per unit of weight; right-hand sides.
+    def _pairs(self, data: Dataset) -> list[tuple[NDArray[np.int64], int]]:
+        """Rows as the coefficient of "is predicted favourable" per unit of weight of each cell, and the side.
 
         A group without a sample that counts has no rate, and is compared with no other one.
         """
-        groups, code = self._resolved(data)
-        rows, sides = [], []
-        for _, mask in self.among(data, code):
-            weight = self._weights(data, mask)
+        *_, cells = self._resolved(data)
+        rows = []
+        for (_, chosen), weight in zip(cells.sets, self._weights_of_sets(data), strict=True):
             for a, b in permutations([g for g, w in enumerate(weight) if w], 2):
                 on_a, on_b, side = self._pair(weight[a], weight[b])
                 if max(abs(on_a) * weight[a], abs(on_b) * weight[b]) > LARGEST:
@@ -171,10 +170,16 @@ class RateParity(ByGroups, Bounded):
                     )
                 of_group = np.zeros(len(weight), dtype=np.int64)
                 of_group[a], of_group[b] = on_a, on_b
-                rows.append(np.where(mask, of_group[groups.codes], 0))
-                sides.append(side)
+                rows.append((np.where(chosen, of_group[cells.group], 0), side))
+        return rows
+
+    def _rows(self, data: Dataset) -> tuple[np.ndarray, np.ndarray]:
+        """Coefficients (rows, n) of "i is predicted favourable" per unit of weight; right-hand sides."""
+        *_, cells = self._resolved(data)
+        pairs = self._pairs(data)
+        rows = [coef[cells.cell] for coef, _ in pairs]
         shaped = np.array(rows, dtype=np.int64).reshape(len(rows), data.n_samples)
-        return shaped, np.array(sides, dtype=np.int64)
+        return shaped, np.array([side for _, side in pairs], dtype=np.int64)
 
     def _pair(self, weight_a: int, weight_b: int) -> tuple[int, int, int]:
         """The pair (a, b) as ``on_a * S_a + on_b * S_b <= side``; S: weight predicted favourable."""
@@ -195,39 +200,37 @@ class RateParity(ByGroups, Bounded):
 
     def build(self, model: Model, ports: Ports) -> None:
         coef, side = self._rows(ports.data)
-        _, code = self._resolved(ports.data)
+        _, code, _ = self._resolved(ports.data)
         if len(coef):
             model.add((coef * ports.weights) @ self.event(ports, code) <= side, str(self))
 
     def prediction_rows(self, data: Dataset) -> list[tuple[np.ndarray, int]]:
-        _, code = self._resolved(data)
-        events = self.events(data, code)
+        _, code, _ = self._resolved(data)
+        events = self.events(data, code)[np.asarray(data.y)]
         return [(coef[:, None] * events, int(side)) for coef, side in zip(*self._rows(data), strict=True)]
 
     def totals(self, data: Dataset) -> Totals:
         """One total for each group and set of samples: the weight predicted favourable. Rows are pairs of groups."""
-        groups, code = self._resolved(data)
+        groups, code, cells = self._resolved(data)
         events, what_counts = self.events(data, code), self.counted(data, code)
-        sets = self.among(data, code)
-        width = len(sets) * len(groups.labels)
-        per_sample = np.zeros((data.n_samples, data.n_classes, width), dtype=np.int64)
+        width = len(cells.sets) * len(groups.labels)
+        added = np.zeros((len(cells.group), data.n_classes, width), dtype=np.int64)
         names, rows = [], []
-        for index, (what, mask) in enumerate(sets):
+        for index, (what, chosen) in enumerate(cells.sets):
             first = index * len(groups.labels)
-            per_sample[np.flatnonzero(mask), :, first + groups.codes[mask]] = events[mask]
+            at = np.flatnonzero(chosen)
+            added[at, :, first + cells.group[at]] = events[cells.truth[at]]
             names += [f"{what} of group {label}: {what_counts}" for label in groups.labels]
-            weight = self._weights(data, mask)
+            weight = cells.weights(chosen)
             for a, b in combinations([g for g, w in enumerate(weight) if w], 2):
                 rows += [self._row(width, first, pair, weight) for pair in ((a, b), (b, a))[: self._sides]]
-        return Totals(tuple(names), per_sample, tuple(rows))
+        return Totals(tuple(names), added, tuple(rows), kind=cells.cell)
 
     def shortfall(self, data: Dataset) -> Shortfall:
         """`violation`: by how much rates differ more than allowed, or the smaller one lacks to the ratio asked for."""
         totals = self.totals(data)
-        _, code = self._resolved(data)
         rows, units = [], []
-        for index, (_, mask) in enumerate(self.among(data, code)):
-            weight = self._weights(data, mask)
+        for index, weight in enumerate(self._weights_of_sets(data)):
             for a, b in permutations([g for g, w in enumerate(weight) if w], 2):
                 row, unit = self._exact_row(totals.n_totals, index * len(weight), (a, b), weight)
                 rows.append(row)
@@ -270,18 +273,14 @@ class RateParity(ByGroups, Bounded):
 
     def reports(self, graph: DecisionGraph, data: Dataset) -> dict[str, list[GroupRate]]:
         """The rate of every group under ``graph``, exactly, for each set of samples that counts."""
-        groups, code = self._resolved(data)
-        guess = graph.predict_codes(data.X)
-        predicted = self.events(data, code)[np.arange(data.n_samples), guess]
+        groups, code, cells = self._resolved(data)
+        counted = (cells.predicted(graph) * self.events(data, code)[cells.truth]).sum(axis=1)
         rows = {}
-        for what, mask in self.among(data, code):
-            favourable = np.zeros(len(groups.labels), dtype=np.int64)
-            np.add.at(favourable, groups.codes[mask], (np.asarray(data.weights) * predicted)[mask])
+        for what, chosen in cells.sets:
+            parts = zip(groups.labels, cells.weights(chosen), cells.of_groups(chosen, counted), strict=True)
             rows[what] = [
-                GroupRate(label, total * data.weight_unit, int(part) * data.weight_unit)
-                for label, total, part in zip(
-                    groups.labels, self._weights(data, mask), favourable, strict=True
-                )
+                GroupRate(label, total * data.weight_unit, part * data.weight_unit)
+                for label, total, part in parts
             ]
         return rows
 
@@ -348,10 +347,6 @@ class RateParity(ByGroups, Bounded):
             return max(Fraction(math.ceil(value * step) - 1, step) for step in steps)
         # S_a / W_a over S_b / W_b: as in _pair.
         return min(least_above(Fraction(value) * a / b, b) * b / a for a, b in pairs)
-
-    def _weights_of_sets(self, data: Dataset) -> list[list[int]]:
-        _, code = self._resolved(data)
-        return [self._weights(data, mask) for _, mask in self.among(data, code)]
 
     # -- text and files ---------------------------------------------------------------------------
 

@@ -66,10 +66,11 @@ class Uses(Requirement):
         per_test = np.zeros((data.n_features, wide), dtype=np.int64)
         for index, name in enumerate(self.columns):
             per_test[features_of(data, name), index] = 1
-        nothing = np.zeros((data.n_samples, data.n_classes, wide), dtype=np.int64)
+        samples = np.zeros(data.n_samples, dtype=np.int64)
+        nothing = np.zeros((1, data.n_classes, wide), dtype=np.int64)
         unit = np.eye(wide, dtype=int).tolist()
         rows = tuple(TotalRow(tuple(row), lo=1) for row in unit)
-        return Totals(tuple(f"tests on {name}" for name in self.columns), nothing, rows, per_test)
+        return Totals(tuple(f"tests on {name}" for name in self.columns), nothing, rows, per_test, samples)
 
     def violation(self, graph: DecisionGraph, data: Dataset) -> int:
         """The number of columns that no test reads."""

@@ -47,10 +47,14 @@ def misfit(graph: DecisionGraph, shape: Shape, data: Dataset | None = None) -> s
 def _faults(graph: DecisionGraph, shape: Shape, data: Dataset | None) -> Iterator[str]:
     if shape.splits == UNIVARIATE and not graph.is_univariate:
         yield "it tests weighted sums of features, and the shape asks for univariate tests"
-    yield from _unreached(graph)
+    if not graph.is_level_by_level:  # else the root leads to every node by one path
+        yield from _unreached(graph)
     if graph.depth > shape.depth:
         yield f"depth {graph.depth} exceeds {shape.depth}"
-    yield from _outside_tree(graph) if isinstance(shape, Tree) else _outside_layers(graph, shape.widths)
+    if not isinstance(shape, Tree):
+        yield from _outside_layers(graph, shape.widths)
+    elif not graph.is_level_by_level:
+        yield from _outside_tree(graph)
     if data is not None:
         yield from _one_sided(graph, data)
         if shape.splits != UNIVARIATE:
@@ -97,10 +101,9 @@ def _outside_layers(graph: DecisionGraph, widths: tuple[int, ...]) -> Iterator[s
 
 
 def _one_sided(graph: DecisionGraph, data: Dataset) -> Iterator[str]:
-    taken = sides_taken(graph, data)
-    for test in graph.tests():
-        if not test.passes and not taken[test.node].all():
-            yield f"all samples leave test {test.node} by one side, and it is not a pass-through"
+    one_sided = (graph.feature >= 0) & ~graph.passes & ~sides_taken(graph, data).all(axis=1)
+    for node in np.flatnonzero(one_sided).tolist():
+        yield f"all samples leave test {node} by one side, and it is not a pass-through"
 
 
 def _narrow(graph: DecisionGraph, data: Dataset) -> Iterator[str]:

@@ -144,7 +144,7 @@ def _others(
 ) -> list[int]:
     """The totals of the samples and tests outside of a subtree."""
     predicted = graph.predict_codes(data.X)
-    contributions = totals.per_sample[np.arange(data.n_samples), predicted].astype(object)
+    contributions = totals.of_predictions(predicted).astype(object)
     values = [int(v) for v in (contributions * data.weights.astype(object)[:, None])[~here].sum(axis=0)]
     if totals.per_test is not None:
         for test in graph.tests():

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from treeform.data import Dataset
 from treeform.engines import TreeTask
-from treeform.language.totals import TotalRow, Totals
+from treeform.language.totals import TotalRow
 
 Bools = NDArray[np.bool_]
 
@@ -44,12 +44,7 @@ def task_of(
     """
     totals = None
     if task.totals is not None and others is not None:
-        totals = Totals(
-            task.totals.names,
-            np.ascontiguousarray(task.totals.per_sample[here]),
-            tuple(_less(row, others) for row in task.totals.rows),
-            task.totals.per_test,
-        )
+        totals = replace(task.totals.where(here), rows=tuple(_less(row, others) for row in task.totals.rows))
     return replace(
         task,
         depth=depth,

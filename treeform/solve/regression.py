@@ -72,7 +72,7 @@ def run_regression(
     def on_incumbent(seconds: float, upper: int, lower: int, graph: DecisionGraph | None) -> None:
         if graph is not None:
             judged[id(graph)] = graph, ledger.submit(graph, engine.name)
-        ledger.prove_lower(_scaled(question, part, lower), engine.name, part.dropped)
+        ledger.prove_lower(_scaled(part, lower), engine.name, part.dropped)
 
     values = _values(question, engine, ledger, budget)
     own = budget if values is None else schedule.WITHOUT_VALUES.of(budget)
@@ -84,7 +84,7 @@ def run_regression(
     ledger.runners.append(engine.name)
     outcome = engine.run(question.data, part.task, run)
     recheck = recheck_of(engine)
-    lower: int | Fraction = _scaled(question, part, outcome.lower)
+    lower: int | Fraction = _scaled(part, outcome.lower)
     if outcome.graph is not None:
         # Judged alone: a better model from elsewhere would contradict the claim, and must not be taken for it.
         _, verified = judged.get(id(outcome.graph)) or (None, ledger.submit(outcome.graph, engine.name))
@@ -110,12 +110,10 @@ def _values(question: Question, engine: RegressionSearch, ledger: Ledger, budget
     return None if found is None else ValueRun(question, *found, engine, ledger, budget)
 
 
-def _scaled(question: Question, part: RegressionPart, lower: int) -> Fraction:
-    """A bound of the engine as the ledger counts; each leaf beyond the tests of a tree costs its price."""
-    objective = part.question.objective
-    weight, loss = loss_of(objective)
-    leaves = sum((w for w, term in objective.terms if term.name == "leaves"), Fraction(0))
-    return (lower * BOUND_UNIT * weight * loss.per_unit(question.data) + leaves) * question.scale
+def _scaled(part: RegressionPart, lower: int) -> Fraction:
+    """A bound of the engine as the ledger counts."""
+    unit, constant = part.worth
+    return lower * BOUND_UNIT * unit + constant
 
 
 def refuse_regression(question: Question, what: str) -> None:

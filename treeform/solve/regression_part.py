@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 
@@ -36,15 +37,37 @@ class RegressionPart:
     task : RegressionTask
     dropped : tuple of str
         What the search does not see.
+    scale : int
+        That of the whole question.
     """
 
     question: Question
     task: RegressionTask
     dropped: tuple[str, ...]
+    scale: int
+
+    @cached_property
+    def worth(self) -> tuple[Fraction, Fraction]:
+        """What a unit of the search's loss is worth in the whole question's scaled values, and what is added to all."""
+        objective = self.question.objective
+        weight, loss = loss_of(objective)
+        # Each leaf beyond the tests of a tree costs its price.
+        leaves = sum((w for w, term in objective.terms if term.name == "leaves"), Fraction(0))
+        return weight * loss.per_unit(self.question.data) * self.scale, leaves * self.scale
 
 
 def part_of(question: Question) -> RegressionPart:
-    """The part of a regression problem that the native search solves."""
+    """The part of a regression problem that the native search solves.
+
+    The choice of an engine, its run and what follows ask for the same, so it is kept with the question.
+    """
+    known: RegressionPart | None = vars(question).get("_regression_part")
+    if known is None:
+        known = vars(question)["_regression_part"] = _part_of(question)
+    return known
+
+
+def _part_of(question: Question) -> RegressionPart:
     limits, forbidden = Limits(), np.zeros(question.data.n_features, dtype=bool)
     honoured: list[Requirement] = []
     dropped: list[str] = []
@@ -70,7 +93,9 @@ def part_of(question: Question) -> RegressionPart:
     if any(width < 2**layer for layer, width in enumerate(question.shape.widths)):
         dropped.append(f"the widths of {question.shape}")
     part = question.with_(shape=Tree(question.shape.depth), objective=kept, requirements=tuple(honoured))
-    return RegressionPart(part, _task(part, limits, np.flatnonzero(~forbidden)), tuple(dropped))
+    return RegressionPart(
+        part, _task(part, limits, np.flatnonzero(~forbidden)), tuple(dropped), question.scale
+    )
 
 
 def _task(part: Question, limits: Limits, columns: np.ndarray) -> RegressionTask:

@@ -22,10 +22,10 @@ def floor_bound(question: Question) -> int:
     Each distinct feature vector pays at least for its cheapest class; other terms are at least 0.
     """
     data = question.data
-    at_point = data.points.weights
     total = Fraction(0)
     for weight, term in question.objective.terms:
         if isinstance(term, Error):
+            at_point = data.points.weights
             cheapest = at_point.sum(axis=1) - at_point.max(axis=1)
         elif isinstance(term, SampleCost):  # its costs of all samples together stay below 2**60
             cheapest = _at_points(question, term).min(axis=1)
@@ -51,14 +51,20 @@ def classes_bound(question: Question) -> int:
     objective, errors and the number of tests count; other terms are at least 0.
     """
     # With as many ends as classes nothing is missing, and further tests only cost.
-    last = min(most_tests(question), question.data.n_classes - 1)
-    return min(bound_with(question, m) for m in range(last + 1))
+    if not any(isinstance(term, Error) for _, term in question.objective.terms):
+        return floor_bound(question)  # nothing is missing
+    last, identical = min(most_tests(question), question.data.n_classes - 1), floor_bound(question)
+    return min(_bound_with(question, m, identical) for m in range(last + 1))
 
 
 def bound_with(question: Question, tests: int) -> int:
     """The scaled lower bound of `classes_bound` for models of exactly so many tests, identical rows included."""
+    return _bound_with(question, tests, floor_bound(question))
+
+
+def _bound_with(question: Question, tests: int, floor: int) -> int:
     lightest = np.sort(question.data.class_weights)[: max(0, question.data.n_classes - tests - 1)]
-    identical, missing = Fraction(floor_bound(question), question.scale), Fraction(0)
+    identical, missing = Fraction(floor, question.scale), Fraction(0)
     price = Fraction(0)
     for weight, term in question.objective.terms:
         if isinstance(term, Error):

@@ -1,185 +1,238 @@
 """A model as an ONNX graph with one input for each tested column, in double precision.
 
 Numbers, booleans and dates (days since 1970-01-01) are doubles, NaN where one is missing. Levels are strings, looked up
-by LabelEncoder; the empty string stands for a missing one. TreeEnsembleClassifier of the opset ai.onnx.ml 3 holds
-doubles and sends NaN to a stated side, so that nothing is rounded. Shared nodes of a diagram are written out for each
-way to them.
+by LabelEncoder; the empty string stands for a missing one. From the matrix of these values the class is found by
+`onnx_tree`, an operator of its own for trees, or by `onnx_table`, which keeps shared nodes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal, get_args
 
 import numpy as np
 
 from treeform.data.columns import Level
-from treeform.errors import SpecError
+from treeform.errors import SpecError, did_you_mean
 from treeform.graph.export.onnx_sums import signs_of_sums
-from treeform.graph.export.program import Branch, Condition, Kind, Program
+from treeform.graph.export.onnx_table import Table
+from treeform.graph.export.onnx_tree import Tree, nodes_of_tree
+from treeform.graph.export.program import Branch, Condition, Program
 from treeform.graph.export.sums import Sum
 from treeform.graph.graph import FlatGraph
 from treeform.plural import count_of
 
+OnnxNodes = Literal["auto", "tree", "shared"]
+
 MOST_NODES = 100_000
+"""Nodes of a tree that is written out; a model that needs more keeps its shared nodes."""
 MISSING = ""
 
 
-@dataclass
-class _Trees:
-    """The attributes of TreeEnsembleClassifier, node by node."""
-
-    mode: list[str] = field(default_factory=list)
-    feature: list[int] = field(default_factory=list)
-    value: list[float] = field(default_factory=list)
-    yes: list[int] = field(default_factory=list)
-    no: list[int] = field(default_factory=list)
-    missing_is_yes: list[int] = field(default_factory=list)
-    code: list[int] = field(default_factory=list)
-
-    def add(self, mode: str, feature: int, value: float, missing_is_yes: bool, code: int = -1) -> int:
-        """A new node; where it leads to is set later."""
-        self.mode.append(mode)
-        self.feature.append(feature)
-        self.value.append(value)
-        self.missing_is_yes.append(int(missing_is_yes))
-        self.code.append(code)
-        self.yes.append(0)
-        self.no.append(0)
-        if len(self.mode) > MOST_NODES:
-            raise SpecError(
-                f"the model becomes an ONNX tree of more than {MOST_NODES} nodes",
-                cause="ONNX trees have no shared nodes, so each way to one is written out",
-                fix="export it to Python, C or JavaScript",
-            )
-        return len(self.mode) - 1
-
-
-def to_onnx(graph: FlatGraph) -> Any:
+def to_onnx(graph: FlatGraph, nodes: OnnxNodes = "auto") -> Any:
     """See `DecisionGraph.to_onnx`."""
     try:
-        from onnx import TensorProto, checker, helper
+        from onnx import checker
     except ImportError as error:
         raise SpecError(
             "the model cannot be written as ONNX",
             cause=f"the package onnx cannot be loaded: {error}",
             fix="pip install 'treeform[export]'",
         ) from None
-
+    ways = get_args(OnnxNodes)
+    if nodes not in ways:
+        raise SpecError(
+            f"nodes={nodes!r} is no way to write an ONNX model",
+            cause=f"it is one of {', '.join(ways)}",
+            fix=did_you_mean(str(nodes), ways) or "leave it out: the smaller one is written",
+        )
     program = Program.of(graph)
-    position = {name: j for j, name in enumerate(program.columns)}
-    trees = _unrolled(program, position)
-    inputs, nodes = [], []
-    for name, j in position.items():
-        levels = program.levels.get(name)
-        kind = TensorProto.DOUBLE if levels is None else TensorProto.STRING
-        inputs.append(helper.make_tensor_value_info(name, kind, [None, 1]))
-        if levels is not None:
-            nodes.append(_lookup(helper, TensorProto, name, f"code_{j}", levels))
-    read = [f"code_{j}" if name in program.levels else name for name, j in position.items()]
-    if not read:
+    if not program.columns:
         raise SpecError(
             "the constant model cannot be written as ONNX",
             cause="it reads no column",
             fix="export it to Python or SQL",
         )
-    signs = signs_of_sums(program, {name: f"code_{j}" for name, j in position.items()})
-    nodes += signs.nodes
-    read += signs.outputs
-    nodes.append(helper.make_node("Concat", read, ["values"], axis=1))
-    nodes.append(_classifier(helper, TensorProto, trees, program))
-    constants = [*signs.constants]
-    if program.is_regression:  # the classes are positions in the list of values, which keeps all digits
-        constants.append(
-            helper.make_tensor(
-                "outcomes", TensorProto.DOUBLE, [len(program.labels)], np.array(program.labels)
-            )
-        )
-        nodes.append(helper.make_node("Gather", ["outcomes", "label"], ["value"], axis=0))
-        outputs = [helper.make_tensor_value_info("value", TensorProto.DOUBLE, [None])]
-    else:
-        kind = TensorProto.STRING if _text_labels(program) else TensorProto.INT64
-        outputs = [
-            helper.make_tensor_value_info("label", kind, [None]),
-            helper.make_tensor_value_info("scores", TensorProto.FLOAT, [None, len(program.labels)]),
-        ]
-    made = helper.make_model(
-        helper.make_graph(nodes, "decision_graph", inputs, outputs, constants),
-        opset_imports=[helper.make_opsetid("", 17), helper.make_opsetid("ai.onnx.ml", 4)],
-        producer_name="treeform",
-        doc_string=f"A decision model of {count_of(len(trees.mode), 'node')}, written out as a tree",
-        ir_version=8,
-    )
+    made = _chosen(_Writer(program), program, nodes)
     checker.check_model(made)
     return made
 
 
-def _unrolled(program: Program, position: dict[str, int]) -> _Trees:
-    """The tree of all paths, in which conditions on levels are comparisons of codes, one after the other."""
-    trees = _Trees()
-    read = _positions(program, position)
-    waiting: list[tuple[int, list[tuple[list[int], int]]]] = [(program.root, [])]
-    while waiting:
-        node, arcs = waiting.pop()
-        entry = program.nodes[node]
-        if not isinstance(entry, Branch):
-            at = trees.add("LEAF", 0, 0.0, False, entry)
-            for side, parent in arcs:
-                side[parent] = at
-            continue
-        # A condition on k levels has k comparisons, whose yes is the same; the no of each is the next one.
-        to_yes: list[tuple[list[int], int]] = []
-        for mode, value, missing_is_yes in _comparisons(entry.condition, program.levels):
-            at = trees.add(mode, read[entry.condition], value, missing_is_yes)
-            for side, parent in arcs:
-                side[parent] = at
-            to_yes.append((trees.yes, at))
-            arcs = [(trees.no, at)]
-        waiting.append((entry.no, arcs))
-        waiting += [(entry.yes, [arc]) for arc in to_yes]
-    return trees
+def _chosen(writer: _Writer, program: Program, nodes: OnnxNodes) -> Any:
+    """The model as it is asked for; if that is open, a tree as a tree, and of a diagram the form of fewer bytes."""
+    branches = sum(isinstance(entry, Branch) for entry in program.nodes.values())
+    size = nodes_of_tree(program)
+    if nodes == "tree" and size > MOST_NODES:
+        raise SpecError(
+            f"the model becomes an ONNX tree of {size} nodes",
+            cause=f"each way to a shared node is written out; at most {MOST_NODES} nodes are",
+            fix="keep shared nodes: to_onnx(nodes='shared'), --nodes shared",
+        )
+    as_tree = f"A decision model, written out as a tree of {count_of(size, 'node')}"
+    if nodes == "tree" or (nodes == "auto" and size == 2 * branches + 1):
+        return writer.tree(as_tree)
+    own = count_of(branches + len(program.labels), "node")
+    shared = writer.shared(f"A decision model of {own}, shared ones written once; its tree has {size}")
+    if nodes == "shared" or size > MOST_NODES:
+        return shared
+    tree = writer.tree(as_tree)
+    return tree if tree.ByteSize() <= shared.ByteSize() else shared
 
 
-def _positions(program: Program, position: dict[str, int]) -> dict[Condition | Sum, int]:
-    """Where each condition finds its value: columns come first, then the signs of sums."""
-    made: dict[Condition | Sum, int] = {asked: len(position) + at for at, asked in enumerate(program.sums)}
-    for node in program.nodes.values():
-        if isinstance(node, Branch) and isinstance(node.condition, Condition):
-            made[node.condition] = position[node.condition.source]
-    return made
+@dataclass(frozen=True)
+class _Writer:
+    """The parts of an ONNX model that do not depend on how its nodes are written."""
 
+    program: Program
 
-def _comparisons(
-    condition: Condition | Sum, levels: dict[str, tuple[Level, ...]]
-) -> Iterator[tuple[str, float, bool]]:
-    """Mode, value, and whether NaN is yes; the condition holds where one of the comparisons does."""
-    if isinstance(condition, Sum):
-        yield "BRANCH_LEQ" if condition.includes_limit else "BRANCH_LT", 0.0, False
-    elif condition.source in levels:
-        known = levels[condition.source]
-        if condition.kind is Kind.IS_MISSING or condition.or_missing:
-            yield "BRANCH_EQ", float(len(known)), False
-        if condition.kind is not Kind.IS_MISSING:
-            asked = condition.value if isinstance(condition.value, tuple) else (condition.value,)
-            yield from (("BRANCH_EQ", float(known.index(level)), False) for level in asked)
-            if not asked and not condition.or_missing:
-                yield "BRANCH_EQ", -2.0, False  # no level at all
-    elif condition.kind is Kind.IS_MISSING:
-        yield "BRANCH_GT", float("inf"), True
-    elif condition.kind is Kind.IS_TRUE:
-        yield "BRANCH_GT", 0.5, condition.or_missing
-    else:
-        assert isinstance(condition.value, float)
-        yield (
-            "BRANCH_LT" if condition.kind is Kind.BEFORE else "BRANCH_LEQ",
-            condition.value,
-            condition.or_missing,
+    def tree(self, what: str) -> Any:
+        """The model as one operator, which knows trees only."""
+        outputs = [self._name("code"), self._name("weights")]
+        tree = Tree.of(self.program, self._positions)
+        return self._model([tree.node(self._name("values"), outputs, len(self.program.labels))], [], what)
+
+    def shared(self, what: str) -> Any:
+        """The model as tables of its nodes."""
+        table = Table.of(self.program, self._positions)
+        return self._model(*table.nodes(self._name("values"), self._name("code"), self._name("node_")), what)
+
+    def _model(self, nodes: list[Any], constants: list[Any], what: str) -> Any:
+        """Inputs, the matrix of values, `nodes`, which find the class code of each row, and the outputs."""
+        from onnx import helper
+
+        signs = signs_of_sums(self.program, self._codes)
+        read = [self._codes.get(name, name) for name in self.program.columns] + signs.outputs
+        matrix = helper.make_node("Concat", read, [self._name("values")], axis=1)
+        answer, known = self._answer()
+        return helper.make_model(
+            helper.make_graph(
+                [*self._lookups(), *signs.nodes, matrix, *nodes, *answer],
+                "decision_graph",
+                self._inputs(),
+                self._outputs(),
+                [*signs.constants, *constants, *known],
+            ),
+            opset_imports=[helper.make_opsetid("", 17), helper.make_opsetid("ai.onnx.ml", 4)],
+            producer_name="treeform",
+            doc_string=what,
+            ir_version=8,
         )
 
+    def _answer(self) -> tuple[list[Any], list[Any]]:
+        """From codes to labels and scores; a row that lacks a value it needs has the code after all classes."""
+        from onnx import TensorProto, numpy_helper
 
-def _lookup(helper: Any, types: Any, name: str, output: str, levels: tuple[Level, ...]) -> Any:
-    """From levels to codes; the missing one comes after all, and -1 is any other."""
+        program, code, nodes = self.program, "code", []
+        constants = {"outcomes": self._outcomes, "along": np.array([1])}
+        if program.refusing:
+            columns = list(program.columns)
+            constants["needed"] = np.array([columns.index(name) for name in program.refusing])
+            constants["none"] = np.array(len(program.labels))
+            code = "answer"
+            nodes = [
+                self._node("Gather", ["values", "needed"], "asked", axis=1),
+                self._node("IsNaN", ["asked"], "lacking"),
+                self._node("Cast", ["lacking"], "lacks", to=TensorProto.INT32),
+                self._node("ReduceMax", ["lacks"], "most", axes=[1], keepdims=0),
+                self._node("Cast", ["most"], "refused", to=TensorProto.BOOL),
+                self._node("Where", ["refused", "none", "code"], code),
+            ]
+        label = "value" if program.is_regression else "label"
+        nodes.append(self._node("Gather", ["outcomes", code], label, axis=0))
+        if not program.is_regression:  # 1 for the class of the row, 0 for the others
+            constants["classes"] = np.arange(len(program.labels))[None, :]
+            nodes += [
+                self._node("Unsqueeze", [code, "along"], "upright"),
+                self._node("Equal", ["upright", "classes"], "is_class"),
+                self._node("Cast", ["is_class"], "scores", to=TensorProto.FLOAT),
+            ]
+        return nodes, [numpy_helper.from_array(array, self._name(name)) for name, array in constants.items()]
+
+    def _node(self, kind: str, inputs: list[str], output: str, **more: Any) -> Any:
+        """A node whose inputs and output have names of ours."""
+        from onnx import helper
+
+        return helper.make_node(kind, [self._name(name) for name in inputs], [self._name(output)], **more)
+
+    @cached_property
+    def _codes(self) -> dict[str, str]:
+        """By column of levels, what holds the positions of its levels."""
+        return {
+            name: self._name(f"code_{at}")
+            for at, name in enumerate(self.program.columns)
+            if name in self.program.levels
+        }
+
+    @cached_property
+    def _positions(self) -> dict[Condition | Sum, int]:
+        """Where each condition finds its value: columns come first, then the signs of sums."""
+        position = {name: at for at, name in enumerate(self.program.columns)}
+        made: dict[Condition | Sum, int] = {
+            asked: len(position) + at for at, asked in enumerate(self.program.sums)
+        }
+        for node in self.program.nodes.values():
+            if isinstance(node, Branch) and isinstance(node.condition, Condition):
+                made[node.condition] = position[node.condition.source]
+        return made
+
+    def _inputs(self) -> list[Any]:
+        from onnx import TensorProto, helper
+
+        levels = self.program.levels
+        return [
+            helper.make_tensor_value_info(
+                name, TensorProto.STRING if name in levels else TensorProto.DOUBLE, [None, 1]
+            )
+            for name in self.program.columns
+        ]
+
+    def _outputs(self) -> list[Any]:
+        from onnx import TensorProto, helper
+
+        if self.program.is_regression:
+            return [helper.make_tensor_value_info(self._name("value"), TensorProto.DOUBLE, [None])]
+        kind = TensorProto.STRING if self._has_text else TensorProto.INT64
+        classes = len(self.program.labels)
+        return [
+            helper.make_tensor_value_info(self._name("label"), kind, [None]),
+            helper.make_tensor_value_info(self._name("scores"), TensorProto.FLOAT, [None, classes]),
+        ]
+
+    def _lookups(self) -> list[Any]:
+        program = self.program
+        return [
+            _lookup(name, code, program.levels[name], name in program.refusing)
+            for name, code in self._codes.items()
+        ]
+
+    @property
+    def _outcomes(self) -> Any:
+        """What is predicted by class code, and what stands for no answer: NaN, no text, or less than any label."""
+        labels: Any = self.program.labels
+        if self.program.is_regression:
+            return np.array([*labels, np.nan])
+        if self._has_text:
+            return np.array([*map(str, labels), ""], dtype=object)
+        return np.array([*labels, min(labels) - 1], dtype=np.int64)
+
+    @cached_property
+    def _has_text(self) -> bool:
+        return not all(
+            isinstance(label, int) and not isinstance(label, bool) for label in self.program.labels
+        )
+
+    def _name(self, name: str) -> str:
+        """A name of ours; underscores are added where a column begins like that, for names must differ."""
+        while any(column.startswith(name) for column in self.program.columns):
+            name += "_"
+        return name
+
+
+def _lookup(name: str, output: str, levels: tuple[Level, ...], is_needed: bool) -> Any:
+    """From levels to codes; the missing one comes after all, or is NaN where one is needed, and -1 is any other."""
+    from onnx import helper, numpy_helper
+
     keys = [*(str(level) for level in levels), MISSING]
     if len(set(keys)) < len(keys):
         raise SpecError(
@@ -187,57 +240,15 @@ def _lookup(helper: Any, types: Any, name: str, output: str, levels: tuple[Level
             cause="ONNX reads levels as strings, and the empty string is a missing value",
             fix="give the levels other names",
         )
-    values = helper.make_tensor("values", types.DOUBLE, [len(keys)], np.arange(len(keys), dtype=np.float64))
-    key = helper.make_tensor("keys", types.STRING, [len(keys)], [text.encode("utf-8") for text in keys])
-    default = helper.make_tensor("default", types.DOUBLE, [1], [-1.0])
+    codes = np.arange(len(keys), dtype=np.float64)
+    if is_needed:
+        codes[-1] = np.nan
     return helper.make_node(
         "LabelEncoder",
         [name],
         [output],
         domain="ai.onnx.ml",
-        keys_tensor=key,
-        values_tensor=values,
-        default_tensor=default,
+        keys_tensor=numpy_helper.from_array(np.array(keys, dtype=object), "keys"),
+        values_tensor=numpy_helper.from_array(codes, "values"),
+        default_tensor=numpy_helper.from_array(np.array([-1.0]), "default"),
     )
-
-
-def _classifier(helper: Any, types: Any, trees: _Trees, program: Program) -> Any:
-    count = len(trees.mode)
-    leaves = [node for node in range(count) if trees.mode[node] == "LEAF"]
-    labels: dict[str, Any]
-    if program.is_regression:
-        labels = {"classlabels_int64s": list(range(len(program.labels)))}
-    elif _text_labels(program):
-        labels = {"classlabels_strings": [str(label) for label in program.labels]}
-    else:
-        labels = {"classlabels_int64s": [int(label) for label in program.labels]}  # type: ignore[call-overload]
-    values = helper.make_tensor("values", types.DOUBLE, [count], trees.value)
-    # Every leaf weighs every class: with one weight each, onnxruntime takes two classes for a margin.
-    classes = range(len(program.labels))
-    pairs = [(leaf, code) for leaf in leaves for code in classes]
-    shares = [float(trees.code[leaf] == code) for leaf, code in pairs]
-    weights = helper.make_tensor("weights", types.DOUBLE, [len(pairs)], shares)
-    return helper.make_node(
-        "TreeEnsembleClassifier",
-        ["values"],
-        ["label", "scores"],
-        domain="ai.onnx.ml",
-        nodes_treeids=[0] * count,
-        nodes_nodeids=list(range(count)),
-        nodes_featureids=trees.feature,
-        nodes_modes=trees.mode,
-        nodes_values_as_tensor=values,
-        nodes_truenodeids=trees.yes,
-        nodes_falsenodeids=trees.no,
-        nodes_missing_value_tracks_true=trees.missing_is_yes,
-        class_treeids=[0] * len(pairs),
-        class_nodeids=[leaf for leaf, _ in pairs],
-        class_ids=[code for _, code in pairs],
-        class_weights_as_tensor=weights,
-        post_transform="NONE",
-        **labels,
-    )
-
-
-def _text_labels(program: Program) -> bool:
-    return not all(isinstance(label, int) and not isinstance(label, bool) for label in program.labels)

@@ -1,4 +1,6 @@
 // The binding of the engines for binary features.
+#include <cmath>
+
 #include "../common/binding.hpp"
 #include "engine.hpp"
 #include "rules.hpp"
@@ -66,6 +68,8 @@ nb::dict binary(const Array<std::uint8_t, 2>& x, const Values& value, const Weig
     keywords.finish();
     Control control;
     control.limit_memory(memory_limit);
+    if (settings.threads == 1)  // without any bound, each test is followed by all tests
+        control.expect_steps(double(points.rows) * std::pow(double(points.features), settings.depth));
     Outcome out;
     run_tree_search(control, time_limit, poll, [&] { out = solve(points, settings, control); });
     nb::dict answer = to_dict(out);

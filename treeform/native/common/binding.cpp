@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "group_rows.hpp"
+#include "moved_rows.hpp"
 #include "run.hpp"
 
 namespace treeform {
@@ -61,6 +62,30 @@ nb::tuple group_rows_of(const Array<double, 2>& x) {
         found = group_rows(reinterpret_cast<const std::uint64_t*>(x.data()), x.shape(0), x.shape(1));
     }
     return nb::make_tuple(to_array(found.group), to_array(found.first));
+}
+
+nb::tuple move_rows_of(const Array<double, 2>& x, const Array<std::int64_t, 2>& weight,
+                       const Array<std::int32_t, 1>& feature, const Array<double, 1>& threshold,
+                       const Array<std::int32_t, 1>& left, const Array<std::int32_t, 1>& right) {
+    require_aligned(x, weight, feature, threshold, left, right);
+    const std::size_t count = feature.shape(0);
+    require(count > 0 && count < std::size_t(1) << 30, "there is no node, or there are too many");
+    require(threshold.shape(0) == count && left.shape(0) == count && right.shape(0) == count,
+            "the arrays of the nodes differ in length");
+    require(weight.shape(0) == x.shape(0), "weights and rows differ in number");
+    for (std::size_t v = 0; v < count; ++v) {
+        if (feature.data()[v] < 0) continue;
+        require(std::size_t(feature.data()[v]) < x.shape(1), "a test reads a column that is not there");
+        for (const std::int32_t child : {left.data()[v], right.data()[v]})
+            require(child > std::int64_t(v) && std::size_t(child) < count, "a child does not come after its parent");
+    }
+    MovedRows moved;
+    {
+        const nb::gil_scoped_release release;
+        const FlatNodes nodes{feature.data(), threshold.data(), left.data(), right.data(), count};
+        moved = move_rows(nodes, x.data(), x.shape(0), x.shape(1), weight.data(), weight.shape(1));
+    }
+    return nb::make_tuple(to_array(moved.leaf), to_array(moved.carried), to_array(moved.reaching));
 }
 
 bool Names::operator()(const char* name) const { return std::find(names_.begin(), names_.end(), name) != names_.end(); }

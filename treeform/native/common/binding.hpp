@@ -50,6 +50,11 @@ inline nb::object to_object(const FlatTree& tree) { return to_object(tree, tree.
 /// The group of each row of a matrix of doubles, and the first row of each group: see group_rows.hpp.
 nb::tuple group_rows_of(const Array<double, 2>& x);
 
+/// The leaf of each row, and the weight of each class on each arc of a decision graph: see moved_rows.hpp.
+nb::tuple move_rows_of(const Array<double, 2>& x, const Array<std::int64_t, 2>& weight,
+                       const Array<std::int32_t, 1>& feature, const Array<double, 1>& threshold,
+                       const Array<std::int32_t, 1>& left, const Array<std::int32_t, 1>& right);
+
 /// Names that are in a list, for settings such as `use=["cache", "similarity"]`.
 class Names {
 public:

@@ -23,7 +23,7 @@ public:
     template <class Same>
     std::size_t find_or_add(std::uint64_t hash, const Same& same) {
         std::size_t at = place(hash);
-        for (; slot_[at] != kEmpty; at = (at + 1) % slot_.size())
+        for (; slot_[at] != kEmpty; at = (at + 1) & last_)
             if (hash_[slot_[at]] == hash && same(slot_[at])) return slot_[at];
         slot_[at] = std::int32_t(hash_.size());
         hash_.push_back(hash);
@@ -32,16 +32,18 @@ public:
     }
 
 private:
-    std::size_t place(std::uint64_t hash) const { return (hash >> 20) % slot_.size(); }
+    std::size_t place(std::uint64_t hash) const { return (hash >> 20) & last_; }
     void grow() {
         slot_.assign(4 * slot_.size(), kEmpty);
+        last_ = slot_.size() - 1;
         for (std::size_t g = 0; g < hash_.size(); ++g) {
             std::size_t at = place(hash_[g]);
-            while (slot_[at] != kEmpty) at = (at + 1) % slot_.size();
+            while (slot_[at] != kEmpty) at = (at + 1) & last_;
             slot_[at] = std::int32_t(g);
         }
     }
     std::vector<std::int32_t> slot_;  // a power of two of them
+    std::size_t last_ = slot_.size() - 1;
     std::vector<std::uint64_t> hash_;  // of each group
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <optional>
 
 #include "joining_thread.hpp"
 
@@ -20,14 +21,19 @@ double pause(const Stoppable& control, double time_limit) {
 void run_beside(Stoppable& control, double time_limit, const std::function<void()>& search,
                 const std::function<bool()>& poll) {
     std::exception_ptr from_search, from_poll;
-    JoiningThread worker([&] {
+    const auto run = [&] {
         try {
             search();
         } catch (...) {
             from_search = std::current_exception();
         }
         control.finish();
-    });
+    };
+    std::optional<JoiningThread> worker;
+    if (control.is_brief() && time_limit > 2 * kPollSeconds)
+        run();
+    else
+        worker.emplace(run);
     double next_poll = kPollSeconds;
     for (bool ended = false; !ended;) {
         if (control.seconds() >= time_limit) control.stop();
@@ -43,7 +49,7 @@ void run_beside(Stoppable& control, double time_limit, const std::function<void(
             control.stop();
         }
     }
-    worker.join();
+    worker.reset();
     if (from_search) std::rethrow_exception(from_search);
     if (from_poll) std::rethrow_exception(from_poll);
 }

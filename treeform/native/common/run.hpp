@@ -14,7 +14,8 @@ constexpr double kMemorySeconds = 0.004;
 
 /// Runs `search` on a new thread and calls `poll` about twenty times a second, and once after the end. The search is
 /// asked to stop when `time_limit` seconds have passed, the memory is used up, `poll` returns true, or `poll` throws.
-/// Returns when the search has ended; an exception of the search, or else of `poll`, is thrown here.
+/// Returns when the search has ended; an exception of the search, or else of `poll`, is thrown here. A search that is
+/// known to be brief runs on the calling thread, whose caches then hold what comes next, and is polled after its end.
 void run_beside(Stoppable& control, double time_limit, const std::function<void()>& search,
                 const std::function<bool()>& poll);
 

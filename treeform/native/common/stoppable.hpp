@@ -37,6 +37,10 @@ public:
     }
     /// The nodes so far, less those of the groups that are not full.
     std::int64_t nodes() const { return nodes_.load(std::memory_order_relaxed); }
+    /// At most how many steps of about a nanosecond the search can take, whatever is in the table. Few of them end
+    /// between two polls, so that no thread beside the search is needed to stop it.
+    void expect_steps(double most) { brief_ = most <= kBriefSteps; }
+    bool is_brief() const { return brief_ && memory_limit_ == 0; }
     /// The search has ended.
     void finish() {
         {
@@ -90,6 +94,7 @@ protected:
 
 private:
     static constexpr std::uint64_t kGroup = 16;
+    static constexpr double kBriefSteps = 2e7;
     static constexpr std::size_t kLeastMemory = std::size_t{1} << 25;
     /// Three quarters of the machine; everything where the system does not tell. Asked once: it is a system call.
     static std::size_t largest_without_limit() {
@@ -98,6 +103,7 @@ private:
     }
 
     std::size_t memory_limit_ = 0, resident_before_ = 0, largest_table_ = largest_without_limit();
+    bool brief_ = false;
     bool half_full_ = false;  // of the thread that watches
     std::atomic<bool> out_of_memory_{false};
     mutable std::atomic<std::size_t> refused_{0};

@@ -1,4 +1,5 @@
 // The binding of ConTree.
+#include <cmath>
 #include <numeric>
 
 #include "../common/binding.hpp"
@@ -72,6 +73,8 @@ nb::dict to_dict(const Outcome& out) {
 nb::dict solve(const Rows& rows, const Settings& settings, double time_limit, const nb::object& poll,
                const Away& away) {
     Control control(settings.upper, settings.memory_limit);
+    if (settings.threads == 1 && !away)  // without any bound, each threshold is followed by all thresholds
+        control.expect_steps(rows.classes * std::pow(double(rows.n * rows.features), settings.depth));
     Engine engine(rows, settings, control, away);
     run_tree_search(control, time_limit, poll, [&] { engine.solve(); }, [&] { return engine.improvements(); });
     nb::dict answer = to_dict(engine.outcome());

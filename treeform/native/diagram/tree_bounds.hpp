@@ -86,6 +86,8 @@ private:
     void branch_unrolled(int level, const Word* x, int layer, int tests, Cost& best);
     Cost side(int level, const Word* points, Cost taken_out, int layer, int tests, Cost need);
     void extend_sides(int level, int f, const Word* x, Cost mass, int layer, int tests, Sides sides, Cost& best);
+    void end_side(int level, int f, const Word* x, const Span& r, int mid, int layer, int tests, bool left_on,
+                  Cost& best, Span* stack, int& top);
 
     /// What is known about `x`, or what `prove` finds within the work it may spend.
     template <class Prove>

@@ -19,6 +19,7 @@
 // not needed there either. Where a layer of one node is below, as for the root of 1-1-2, a tree may start later, and be
 // wider.
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 #include "tree_bounds.hpp"
@@ -51,14 +52,16 @@ std::int64_t Trees::leaves_of(int tests) const {
 Cost Trees::bound_unrolled(const Word* x, int layer, int tests, Cost need, std::int64_t work) {
     if (need <= 0) return 0;
     const Word number = number_of(layer, tests);
-    auto& floor = frame(0).floor;
-    floor.assign(tests + 1, 0);
-    for (int b = tests; b >= 0 && layer + 1 >= pairs_from_; --b) {
-        int fewer = b;
-        const Known* known = known_.find(x, number_of(layer, fewer));
-        floor[b] = std::max(b < tests ? floor[b + 1] : 0, known ? known->lower : 0);
-    }
-    return limited(x, number, need, work, [&](Cost below) { return unrolled(0, x, layer, tests, below); });
+    return limited(x, number, need, work, [&](Cost below) {
+        auto& floor = frame(0).floor;
+        floor.assign(tests + 1, 0);
+        for (int b = tests; b >= 0 && layer + 1 >= pairs_from_; --b) {
+            int fewer = b;
+            const Known* known = known_.find(x, number_of(layer, fewer));
+            floor[b] = std::max(b < tests ? floor[b + 1] : 0, known ? known->lower : 0);
+        }
+        return unrolled(0, x, layer, tests, below);
+    });
 }
 
 /// At least the returned value; exactly that if it is below `need`.
@@ -163,18 +166,66 @@ void Trees::extend_sides(int level, int f, const Word* x, Cost mass, int layer, 
             if (one.hi = mid, one.mass_hi = mass_mid; mass_mid > r.mass_lo) stack[top++] = one;
             continue;
         }
+        if (!left_on || !right_on) {
+            end_side(level, f, x, r, mid, layer, tests, left_on, best, stack, top);
+            continue;
+        }
         Cost low_left = std::max(r.left, r.left_hi - (r.most_hi - most_mid));
         Cost low_right = std::max(r.right, r.right_lo - (most_mid - r.most_lo));
-        if (!left_on) low_left = std::max(low_left, in_.leaf(left));
-        if (!right_on) low_right = std::max(low_right, in_.leaf(right));
-        // The side is solved to a larger bound than this test needs: the result rules out the rest of the span.
-        if (left_on && low_left + low_right < best)
-            low_left = std::max(low_left, side(level, left, most - most_mid, layer, tests, best - r.right));
-        if (right_on && low_left + low_right < best)
-            low_right = std::max(low_right, side(level, right, most_mid, layer, tests, best - r.left));
+        // The side is solved to a larger bound than this test needs: the result rules out the rest of the span. The
+        // side with more points first, whose bound is mostly the larger one.
+        const bool right_first = 2 * mass_mid < mass;
+        for (const bool is_right : {right_first, !right_first}) {
+            if (low_left + low_right >= best) break;
+            if (is_right)
+                low_right = std::max(low_right, side(level, right, most_mid, layer, tests, best - r.left));
+            else
+                low_left = std::max(low_left, side(level, left, most - most_mid, layer, tests, best - r.right));
+        }
         if (low_left + low_right < best) best = low_left + low_right;
         stack[top++] = {{mid, r.hi, low_left, r.right, mass_mid, r.mass_hi}, r.left_hi, low_right, most_mid, r.most_hi};
         stack[top++] = {{r.lo, mid, r.left, low_right, r.mass_lo, mass_mid}, low_left, r.right_lo, r.most_lo, most_mid};
+    }
+}
+
+/// A test of the span whose one side ends. Of the tests where that side costs the same, the one with the smallest other
+/// side costs least: the first of them where the right side ends, the last where the left one does. The others are left
+/// out, and beyond it the side that ends costs more.
+void Trees::end_side(int level, int f, const Word* x, const Span& r, int mid, int layer, int tests, bool left_on,
+                     Cost& best, Span* stack, int& top) {
+    Frame& here = frame(level);
+    const int words = in_.words();
+    Word *left = here.left.data(), *right = here.right.data();
+    const Cost most = in_.most(x), mass_mid = in_.mass(left), most_mid = in_.most(left);
+    const auto part = [&](int split) {
+        both(x, in_.split(split), left, words), without(x, in_.split(split), right, words);
+    };
+    const Cost end = in_.leaf(left_on ? right : left);
+    int same = mid, other = left_on ? r.lo : r.hi;
+    while (std::abs(same - other) > 1) {
+        const int next = same + (other - same) / 2;
+        if (left_on)
+            without(x, in_.split(next), right, words);
+        else
+            both(x, in_.split(next), left, words);
+        (in_.leaf(left_on ? right : left) == end ? same : other) = next;
+    }
+    part(same);
+    const Cost mass = in_.mass(left), largest = in_.most(left);
+    Cost on = left_on ? std::max(r.left, r.left_hi - (r.most_hi - largest))
+                      : std::max(r.right, r.right_lo - (largest - r.most_lo));
+    const bool is_new = mass != r.mass_lo && mass != r.mass_hi;
+    if (is_new && on + end < best) {
+        on = std::max(on, left_on ? side(level, left, most - largest, layer, tests, best - r.right)
+                                  : side(level, right, largest, layer, tests, best - r.left));
+        best = std::min(best, on + end);
+    }
+    if (left_on) {
+        stack[top++] = {{mid, r.hi, on, r.right, mass_mid, r.mass_hi}, r.left_hi, end, most_mid, r.most_hi};
+        if (is_new) stack[top++] = {{r.lo, same, r.left, end + 1, r.mass_lo, mass}, on, r.right_lo, r.most_lo, largest};
+    } else {
+        stack[top++] = {{r.lo, mid, r.left, on, r.mass_lo, mass_mid}, end, r.right_lo, r.most_lo, most_mid};
+        if (is_new) stack[top++] = {{same, r.hi, end + 1, r.right, mass, r.mass_hi}, r.left_hi, on, largest, r.most_hi};
     }
 }
 

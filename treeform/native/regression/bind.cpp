@@ -1,9 +1,13 @@
 // The binding of the engine for regression trees.
+#include <algorithm>
+#include <cmath>
 #include <memory>
+#include <vector>
 
 #include "../common/binding.hpp"
 #include "../contree/scan.hpp"
 #include "engine.hpp"
+#include "priced.hpp"
 
 namespace treeform::regression {
 namespace {
@@ -83,6 +87,10 @@ nb::dict regression(const Array<double, 2>& x, const Whole& target, const Whole&
     const nb::object poll = keywords.object("poll");
     keywords.finish();
     Control control(settings.memory_limit);
+    if (settings.threads == 1) {  // without any bound, each threshold is followed by all thresholds
+        const double each = settings.loss == Loss::squared ? 1 : std::log2(double(rows.n) + 1);
+        control.expect_steps(each * std::pow(double(rows.n * rows.features), settings.depth));
+    }
     Outcome outcome;
     run_without_gil(
         control, time_limit, [&] { outcome = solve(rows, settings, control); },
@@ -92,9 +100,46 @@ nb::dict regression(const Array<double, 2>& x, const Whole& target, const Whole&
     return answer;
 }
 
+using Reals = Array<double, 1>;
+
+/// The costs of all thresholds of all columns under absolute errors with prices, and which are the wrong way round.
+nb::tuple priced_tests(const Array<std::int64_t, 2>& order, const Reals& weight, const Reals& price,
+                       const Reals& target, const Whole& level, const Reals& levels, const Whole& ways, double near,
+                       std::size_t first_level, std::size_t last_level) {
+    require_aligned(order, weight, price, target, level, levels, ways);
+    const std::size_t columns = order.shape(0), count = order.shape(1), n = weight.shape(0);
+    require(price.shape(0) == n && target.shape(0) == n && level.shape(0) == n, "rows differ in number");
+    require(ways.shape(0) == columns, "columns differ in number");
+    require(columns == 0 || count == 0 || order.size() / columns == count, "the orders are too large");
+    const auto within = [](const std::int64_t* numbers, std::size_t size, std::size_t limit) {
+        return std::all_of(numbers, numbers + size,
+                           [limit](std::int64_t k) { return k >= 0 && static_cast<std::uint64_t>(k) < limit; });
+    };
+    require(within(order.data(), order.size(), n), "an order names a row that is not there");
+    require(within(level.data(), n, levels.shape(0)), "a target has no level");
+    require(first_level <= last_level && last_level < std::max<std::size_t>(1, levels.shape(0)),
+            "there is no such level");
+    const std::size_t tests = count < 2 ? 0 : count - 1;
+    std::vector<double> cost(columns * tests);
+    std::vector<std::int32_t> wrong(columns * tests);
+    if (tests > 0) {
+        PricedTests work({weight.data(), price.data(), target.data(), level.data(), levels.data(), levels.shape(0),
+                          first_level, last_level});
+        for (std::size_t c = 0; c < columns; ++c)
+            work.run(order.data() + c * count, count, ways.data()[c], near, cost.data() + c * tests,
+                     wrong.data() + c * tests);
+    }
+    return nb::make_tuple(to_array(cost), to_array(wrong));
+}
+
 }  // namespace
 
 void bind(nb::module_& m) {
+    m.def("priced_tests", &priced_tests, nb::arg("order"), nb::arg("weight"), nb::arg("price"), nb::arg("target"),
+          nb::arg("level"), nb::arg("levels"), nb::arg("ways"), nb::arg("near"), nb::arg("first_level"),
+          nb::arg("last_level"),
+          "Costs of all thresholds of all columns under absolute errors with prices on values; see "
+          "treeform.solve.leaf_values.costs.");
     m.def("regression", &regression, nb::arg("x"), nb::arg("target"), nb::arg("weight").none(), nb::arg("keywords"),
           "Solve for the best regression tree over continuous features; see treeform.engines.RegressionSearch. "
           "Keywords: loss, depth, max_nodes, min_support, min_flow, price, price_denominator, threads, simd, pairs, "

@@ -1,4 +1,6 @@
 // The binding of the engine for requirements on totals.
+#include <cmath>
+
 #include "../common/binding.hpp"
 #include "engine.hpp"
 #include "parts.hpp"
@@ -9,6 +11,8 @@ namespace {
 template <int Dimensions>
 using Amounts = Array<Amount, Dimensions>;
 using Column = Array<std::int32_t, 1>;
+
+constexpr int kFewRows = 8;
 
 Table table_of(const Array<std::uint8_t, 2>& x, const Amounts<2>& count, const Amounts<1>& unit, const Amounts<2>& cost,
                const Amounts<3>& row, const Amounts<1>& test_cost, const Amounts<2>& test_row, const Amounts<1>& lo,
@@ -139,6 +143,11 @@ nb::dict totals(const nb::tuple& given_arrays, const nb::kwargs& given) {
     keywords.finish();
     Control control;
     control.limit_memory(memory_limit);
+    if (settings.threads == 1 && !away && settings.depth <= 2 && table.rows <= kFewRows) {
+        // Counts of all pairs of tests for some dozens of prices; and all trees of three tests and four labels.
+        const double tests = double(table.columns), labels = double(table.labels);
+        control.expect_steps(double(table.points) * tests * tests + std::pow(tests, 3) * std::pow(labels, 4));
+    }
     Outcome out;
     run_tree_search(control, time_limit, poll, [&] { out = solve(table, settings, control, away); });
     nb::dict answer = to_dict(out);

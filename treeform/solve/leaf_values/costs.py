@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from treeform.engines.priced_tests import PricedSamples
 from treeform.language.values import ValueRule
 from treeform.solve.regression_part import RegressionPart
 
@@ -106,8 +107,13 @@ class Costs(ABC):
         """The least cost of a leaf or a single test; leaves may be light, so that fewer rows never cost more."""
 
     @abstractmethod
-    def subtrees(self, rows: Mask, tests: bool = True) -> Subtrees:
-        """A leaf and, where tests are wanted, all that may stand on these rows."""
+    def subtrees(
+        self, rows: Mask, tests: bool = True, low: float = -np.inf, high: float = np.inf
+    ) -> Subtrees:
+        """A leaf and, where tests are wanted, all that may stand on these rows, in the same order at all prices.
+
+        ``cost`` is that with values from ``low`` to ``high``, each infinite or a target; what else there is counts any.
+        """
 
     def bears_test(self, rows: Mask) -> bool:
         """Whether the weight suffices for a test."""
@@ -163,7 +169,9 @@ class SquaredCosts(Costs):
         best = float(self.wz[rows] @ self.z[rows]) - float(gain[possible].max())
         return min(alone, max(0.0, best) + self.price)
 
-    def subtrees(self, rows: Mask, tests: bool = True) -> Subtrees:
+    def subtrees(
+        self, rows: Mask, tests: bool = True, low: float = -np.inf, high: float = np.inf
+    ) -> Subtrees:
         order, value = self.sorted_rows(rows)
         sums = [part[order].cumsum(axis=1) for part in (self.w, self.wz, self.wy, *self.coef)]
         total = float(self.w[rows].sum())
@@ -177,15 +185,17 @@ class SquaredCosts(Costs):
         squares_z, squares_y = float(self.wz[rows] @ self.z[rows]), float(self.wy[rows] @ self.y[rows])
         cost = np.maximum(0.0, squares_z - sz * sz / n - uz * uz / m)
         plain = np.maximum(0.0, squares_y - sy * sy / n - uy * uy / m)
+        cost += _moved(n, sz, low, high) + _moved(m, uz, low, high)
+        alone = self.leaf(rows) + float(_moved(np.array(total), np.array(tz), low, high))
         wrong = self._wrong(self.ways[column], sz * m, uz * n)
-        cost[wrong] = np.inf if not self.rule.rows else self.leaf(rows)
+        cost[wrong] = np.inf if not self.rule.rows else alone
         below, above = sy / n, uy / m
         totals = [q * ty / total for q in b]
         of_tests = [p * below + (q - p) * above for p, q in zip(a, b, strict=True)]
         shares = [p * p / n + (q - p) ** 2 / m for p, q in zip(a, b, strict=True)]
         smaller = below <= above
         return Subtrees(
-            cost=np.append(self.leaf(rows), cost + self.price),
+            cost=np.append(alone, cost + self.price),
             plain=np.append(self._spread(self.wy, self.y, rows), plain + self.price),
             column=np.append(-1, column),
             below=np.append(np.nan, value[column, at]),
@@ -196,6 +206,12 @@ class SquaredCosts(Costs):
             most=np.append(ty / total, np.where(smaller, above, below)),
             most_weight=np.append(total, np.where(smaller, m, n)),
         )
+
+
+def _moved(weight: Floats, sums: Floats, low: float, high: float) -> Floats:
+    """What leaves with these weights and sums cost more where their values have to lie between two numbers."""
+    mean = sums / weight
+    return np.asarray(weight * (np.maximum(0.0, mean - high) ** 2 + np.maximum(0.0, low - mean) ** 2))
 
 
 def _stacked(of_leaf: list[float], of_tests: list[Floats], tests: int) -> Floats:
@@ -212,86 +228,68 @@ class AbsoluteCosts(Costs):
         if not rule.whole and (most := float((np.abs(self.c) / self.w).max(initial=0.0))) > 1:
             self.prices, self.c = self.prices / most, self.c / most  # else far values cost less and less
         self.unpriced = AbsoluteCosts(part, rule, np.zeros_like(prices)) if self.c.any() else None
-        self.levels, self.by_target = np.unique(self.y), np.argsort(self.y, kind="stable")
+        self.levels, level = np.unique(self.y, return_inverse=True)
+        self.by_target = np.argsort(self.y, kind="stable")
+        self.samples = PricedSamples(self.w, self.c, self.y, level, self.levels)
         ends = [self.w * np.abs(self.y - end) + self.c * end for end in (self.low, self.high)]
         self.floor = np.minimum(self.c * self.y, np.minimum(*ends))
         self.constant = float(self.floor.sum() - self.prices @ self.sides)
         self.slack = NEAR * (self.leaf(np.ones(len(self.y), dtype=bool)) + 1e-300)
 
-    def work(self) -> int:
-        """Additions for the tests on all rows."""
-        return int(self.X.size * len(self.levels))
-
-    def _spent(self, rows: Ints, levels: Floats) -> Floats:
-        """(levels, k) what each row pays at each level."""
-        distance = np.abs(self.y[rows] - levels[:, None])
-        return np.asarray(self.w[rows] * distance + self.c[rows] * levels[:, None] - self.floor[rows])
-
     def leaf(self, rows: Mask) -> float:
+        return self._leaf(rows, -np.inf, np.inf)
+
+    def _leaf(self, rows: Mask, low: float, high: float) -> float:
         ascending = self.by_target[rows[self.by_target]]
         y, w, c = self.y[ascending], self.w[ascending], float(self.c[rows].sum())
         weight, spent = w.cumsum(), (w * y).cumsum()
         # at y_k:  sum_i w_i |y_i - y_k| = y_k (2 W_k - W) - 2 S_k + S
         costs = y * (2 * weight - weight[-1]) - 2 * spent + spent[-1] + c * y
-        ends = [(self.low, 1.0), (self.high, -1.0)] if self.rule.whole and c else []
-        outside = [way * (spent[-1] - end * weight[-1]) + c * end for end, way in ends]
-        return float(min([costs.min(), *outside]) - self.floor[rows].sum())
+        costs = costs[(y >= low) & (y <= high)]
+        ends = {end for end in (low, high) if np.isfinite(end)}
+        if self.rule.whole and c:
+            ends |= {min(max(end, low), high) for end in (float(self.low), float(self.high))}
+        outside = [float(w @ np.abs(y - end)) + c * end for end in ends]
+        return float(min([costs.min(initial=np.inf), *outside]) - self.floor[rows].sum())
 
     def least(self, rows: Mask) -> float:
         alone = self.leaf(rows)
-        costs = [cost.min() + self.price for _, _, cost, _ in self._tests(rows, alone) if len(cost)]
-        return float(min([alone, *costs]))
+        cost, _, possible, _ = self._tests(rows, alone, -np.inf, np.inf)
+        return min(alone, float(cost[possible].min()) + self.price) if possible.any() else alone
 
-    def _tests(self, rows: Mask, alone: float) -> list[tuple[int, Floats, Floats, Floats]]:
-        """Of each column: itself, the values that end left sides, costs without the price, weights of left sides."""
-        out = []
-        if int(rows.sum()) < 2:
-            return []
-        inside = np.unique(self.y[rows])
-        if self.rule.whole and self.c.any():
-            inside = np.unique(np.concatenate([inside, [self.low, self.high]]))
+    def _tests(
+        self, rows: Mask, alone: float, low: float, high: float
+    ) -> tuple[Floats, Floats, Mask, Floats]:
+        """(C, k - 1) costs without the price, values that end left sides, which tests there are, left weights."""
         order, value = self.sorted_rows(rows)
-        for column in range(len(self.X)):
-            cuts = np.flatnonzero(value[column, :-1] < value[column, 1:])
-            spent = self._spent(order[column], inside).cumsum(axis=1)
-            left, right = spent[:, cuts], spent[:, -1:] - spent[:, cuts]
-            cost = left.min(axis=0) + right.min(axis=0)
-            wrong = self._wrong(self.ways[column], left, right)
-            # Wrong ones cost what the leaf does under the prices; with rows over values they may be right in the end.
-            cost[wrong] = alone
-            keep = ~wrong | bool(self.rule.rows)
-            weight = self.w[order[column]].cumsum()
-            out.append((column, value[column, cuts][keep], cost[keep], weight[cuts][keep]))
-        return out
+        near = NEAR * float(self.w[rows].sum())
+        cost, wrong = self.samples.tests(order, self.ways, near, low, high)
+        cost -= float(self.floor[rows].sum())
+        # Wrong ones cost what the leaf does under the prices; with rows over values they may be right in the end.
+        cost[wrong] = alone
+        possible = value[:, :-1] < value[:, 1:]
+        if not self.rule.rows:
+            possible &= ~wrong
+        return cost, value[:, :-1], possible, self.w[order].cumsum(axis=1)[:, :-1]
 
-    def _wrong(self, way: int, left: Floats, right: Floats) -> Mask:
-        """Which sides are the wrong way round at all of their best values; with one value for both it is the leaf."""
-        if way == 0 or left.size == 0:
-            return np.zeros(left.shape[1], dtype=bool)
-        lower, upper = (left, right) if way > 0 else (right, left)
-        first = (lower <= lower.min(axis=0) + self.slack).argmax(axis=0)
-        last = len(upper) - 1 - (upper[::-1] <= upper.min(axis=0) + self.slack).argmax(axis=0)
-        return np.asarray(first > last)
-
-    def subtrees(self, rows: Mask, tests: bool = True) -> Subtrees:
-        alone = self.leaf(rows)
-        total = float(self.w[rows].sum())
-        possible = self._tests(rows, alone) if tests and self.bears_test(rows) else []
-        cost, column, below = [np.array([alone])], [np.array([-1])], [np.array([np.nan])]
-        for number, values, costs, weight in possible:
-            kept = ~self.light(weight, total)
-            cost.append(costs[kept] + self.price)
-            column.append(np.full(int(kept.sum()), number))
-            below.append(values[kept])
-        nothing = np.zeros(0)
-        costs = np.concatenate(cost)
+    def subtrees(
+        self, rows: Mask, tests: bool = True, low: float = -np.inf, high: float = np.inf
+    ) -> Subtrees:
+        alone = self._leaf(rows, low, high)
+        cost, value, possible, weight = self._tests(rows, alone, low, high)
+        possible &= ~self.light(weight, float(self.w[rows].sum()))
+        if not tests or not self.bears_test(rows):
+            possible[:] = False
+        column, at = np.nonzero(possible)
+        costs = np.append(alone, cost[column, at] + self.price)
         # With rows, no test is left out of either list, so that both are in the same order.
         plain = costs if self.unpriced is None else self.unpriced.subtrees(rows, tests).cost
+        nothing = np.zeros(0)
         return Subtrees(
             cost=costs,
             plain=plain,
-            column=np.concatenate(column),
-            below=np.concatenate(below),
+            column=np.append(-1, column),
+            below=np.append(np.nan, value[column, at]),
             totals=nothing,
             shares=nothing,
             least=nothing,

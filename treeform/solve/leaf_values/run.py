@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from fractions import Fraction
 
@@ -18,7 +19,7 @@ from treeform.solve.budget import Budget
 from treeform.solve.leaf_values.costs import Floats
 from treeform.solve.leaf_values.fit import LeafFits
 from treeform.solve.leaf_values.moved import Moved, moved_targets
-from treeform.solve.leaf_values.search import DepthTwo, Found, costs_of, too_large
+from treeform.solve.leaf_values.search import DepthTwo, Found, costs_of
 from treeform.solve.ledger import Ledger
 from treeform.solve.regression_part import RegressionPart, loss_of, part_of
 
@@ -26,6 +27,8 @@ DEEPEST = 2
 """Depth up to which the search proves optima."""
 ROUNDS = 6
 """Most prices of rows that are tried before the search."""
+DIGITS = 30
+"""Binary digits of the greatest price of a row in a certificate."""
 
 
 def value_part(question: Question) -> tuple[RegressionPart, ValueRule] | None:
@@ -46,7 +49,7 @@ def value_part(question: Question) -> tuple[RegressionPart, ValueRule] | None:
                 rules.append(rule)
     if not rules:
         return None
-    return RegressionPart(part.question, part.task, tuple(unmet)), ValueRule.all_of(rules)
+    return replace(part, dropped=tuple(unmet)), ValueRule.all_of(rules)
 
 
 class ValueRun:
@@ -95,12 +98,6 @@ class ValueRun:
             question=self.part.question.with_(shape=Tree(depth)),
             task=replace(self.part.task, depth=depth),
         )
-        if too_large(costs_of(shallow, self.rule, self.prices)):
-            self.ledger.notes.append(
-                f"{self.name} did not search under the requirements on values: the table has too many "
-                "distinct targets and thresholds"
-            )
-            return
         self.ledger.set_phase(f"{self.name}, values")
         prices = self._best_prices(shallow)
         self.fits.open = None
@@ -108,7 +105,7 @@ class ValueRun:
         found = search.run()
         self._submit(found)
         if depth == self.part.task.depth:
-            self._claim(found, search.costs.slack, recheck)
+            self._claim(found, search.costs.slack, prices, recheck)
             return
         if found.fit is not None and any(found.fit.multipliers):
             self.prices = np.array([float(u) for u in found.fit.multipliers])
@@ -215,7 +212,9 @@ class ValueRun:
                 prices = np.array([float(u) for u in search.best_fit.multipliers])
         return max(tried, key=lambda one: one[0])[1] if tried else self.prices
 
-    def _claim(self, found: Found, slack: float, recheck: dict[str, object]) -> None:
+    def _claim(self, found: Found, slack: float, prices: Floats, recheck: dict[str, object]) -> None:
+        if len(prices):
+            recheck = recheck | {"witness": _written(prices)}
         lower: Fraction | None = None
         if found.complete:
             lower = found.value
@@ -232,3 +231,9 @@ class ValueRun:
         self.ledger.prove_lower(
             lower * self.worth + self.constant, self.name, self.part.dropped, recheck, counters
         )
+
+
+def _written(prices: Floats) -> dict[str, object]:
+    """Prices of rows as whole multiples of one part: any prices give a bound, so they are rounded."""
+    unit = 2 ** max(0, DIGITS - math.floor(math.log2(prices.max()))) if prices.any() else 1
+    return {"multipliers": [round(float(price) * unit) for price in prices], "unit": unit}

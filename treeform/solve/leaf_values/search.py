@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from treeform.language.values import ValueRule
     from treeform.solve.regression_part import RegressionPart
 
+INTERVALS = 16
+"""Of a value that divides those on both sides of an ordered root."""
 MOST_PAIRS = 4 * 10**6
 """Pairs of subtrees that are looked at together."""
-MOST_WORK = 2 * 10**8
-"""Most additions for the tests at one node, under absolute errors."""
 
 
 @dataclass(frozen=True)
@@ -71,11 +71,6 @@ def costs_of(part: RegressionPart, rule: ValueRule, prices: Floats) -> Costs:
     """The costs that the objective has."""
     kind = SquaredCosts if part.task.loss == "squared" else AbsoluteCosts
     return kind(part, rule, prices)
-
-
-def too_large(costs: Costs) -> bool:
-    """Whether the tests at one node are too many."""
-    return isinstance(costs, AbsoluteCosts) and costs.work() > MOST_WORK
 
 
 class DepthTwo:
@@ -182,7 +177,10 @@ class DepthTwo:
             if self.stop():
                 yield bound, f, cut
                 return
-            if (own := own_left + own_right + base) < limit():
+            own = own_left + own_right + base
+            if own < limit() and costs.ways[f]:
+                own = max(own, base + min(a.min() + b.min() for a, b in self._divided(f, cut)))
+            if own < limit():
                 yield own, f, cut
             if low < middle:
                 heappush(heap, (left + own_right + base, f, low, middle, left, own_right))
@@ -199,6 +197,22 @@ class DepthTwo:
     def _least(self, rows: Mask) -> float:
         return self.costs.least(rows) if self.deep else self.costs.leaf(rows)
 
+    def _divided(self, column: int, cut: int) -> Iterator[tuple[Floats, Floats]]:
+        """Costs of the subtrees on both sides of an ordered root, for each interval of a value that divides theirs.
+
+        If all values on the lower side are at most s and all on the upper side at least s, then with s between two
+        numbers the lower side's are at most the second one, and the upper side's at least the first one.
+        """
+        left, right = self._sides(column, cut)
+        ends = np.unique(np.quantile(self.costs.y, np.linspace(0, 1, INTERVALS + 1)[1:-1], method="lower"))
+        for low, high in zip([-np.inf, *ends], [*ends, np.inf], strict=True):
+            limits = {"low": -np.inf, "high": high}, {"low": low, "high": np.inf}
+            first, second = limits if self.costs.ways[column] > 0 else limits[::-1]
+            yield (
+                self.costs.subtrees(left, self.deep, **first).cost,
+                self.costs.subtrees(right, self.deep, **second).cost,
+            )
+
     # -- pairs of subtrees ------------------------------------------------------------------------
 
     def _pairs_of(self, column: int, cut: int) -> None:
@@ -207,10 +221,12 @@ class DepthTwo:
             return
         left, right = (costs.subtrees(side, self.deep) for side in sides)
         base = costs.price + costs.constant
-        a, b = self._promising(left, right, base)
+        divided = list(self._divided(column, cut)) if costs.ways[column] else [(left.cost, right.cost)]
+        a, b = self._promising(divided, base)
         if not len(a):
             return
         limit = self._bounds(left, right, a, b, column)
+        limit = np.maximum(limit, base + np.min([one[a] + other[b] for one, other in divided], axis=0))
         order = np.argsort(limit, kind="stable")
         root = self._root(column, cut)
         for k in order.tolist():
@@ -223,18 +239,20 @@ class DepthTwo:
                 self._chosen(right, int(b[k]), sides[1]),
             )
 
-    def _promising(self, left: Subtrees, right: Subtrees, base: float) -> tuple[Ints, Ints]:
-        """The pairs whose costs are below the best tree's."""
-        limit = self._limit() - base
-        rows = np.flatnonzero(left.cost + right.cost.min() < limit)
-        others = np.flatnonzero(right.cost + left.cost.min() < limit)
-        found: list[tuple[Ints, Ints]] = [(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))]
-        each = max(1, MOST_PAIRS // max(1, len(others)))
-        for start in range(0, len(rows), each):
-            part = rows[start : start + each]
-            i, j = np.nonzero(left.cost[part][:, None] + right.cost[others] < limit)
-            found.append((part[i], others[j]))
-        a, b = (np.concatenate([pair[side] for pair in found]) for side in (0, 1))
+    def _promising(self, costs: list[tuple[Floats, Floats]], base: float) -> tuple[Ints, Ints]:
+        """The pairs whose costs are below the best tree's, under one of several costs."""
+        limit, size = self._limit() - base, len(costs[0][1])
+        found: list[Ints] = []
+        for left, right in costs:
+            rows = np.flatnonzero(left + right.min() < limit)
+            others = np.flatnonzero(right + left.min() < limit)
+            each = max(1, MOST_PAIRS // max(1, len(others)))
+            for start in range(0, len(rows), each):
+                part = rows[start : start + each]
+                i, j = np.nonzero(left[part][:, None] + right[others] < limit)
+                found.append(part[i] * size + others[j])
+        pairs = np.concatenate([*found, np.zeros(0, dtype=np.int64)])
+        a, b = np.divmod(pairs if len(costs) == 1 else np.unique(pairs), size)
         if self.most_tests < 3:
             keep = 1 + (a > 0) + (b > 0) <= self.most_tests
             a, b = a[keep], b[keep]

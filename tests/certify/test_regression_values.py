@@ -1,0 +1,102 @@
+"""The search of all trees with values: it shows every optimum again, and nothing above it."""
+
+from __future__ import annotations
+
+import copy
+import json
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import treeform as tf
+from treeform.certify import regression_values
+from treeform.certify.certificate import sign
+from treeform.certify.out_of_reach import OutOfReach
+from treeform.certify.regression_values import nothing_below
+
+
+def drawn(seed: int, loss: str) -> tf.Problem:
+    """Twelve rows with ties, two or three groups, weights, prices, limits, and requirements of each kind."""
+    rng = np.random.default_rng(seed)
+    n = 12
+    frame = pd.DataFrame({"a": rng.integers(0, 5, n), "b": rng.integers(0, 3, n), "g": ["p", "q"] * (n // 2)})
+    if seed % 5 == 4:
+        frame["g"] = ["p", "q", "r"] * (n // 3)
+    weights = rng.integers(1, 4, n) if seed % 4 == 3 else None
+    y = rng.integers(0, 9, n) / 2
+    problem = tf.Problem(
+        frame, y, shape=tf.Tree(1 + (seed % 3 > 0)), exclude=["g"], sample_weight=weights
+    ).minimize(f"{loss} + {['0', '1/3'][seed % 2]}*nodes")
+    if seed % 3 != 1:
+        problem += tf.Monotone("a", "decreasing" if seed % 2 else "increasing")
+    if seed % 3 != 0:
+        whole = loss == "absolute_error" and seed % 2 == 0
+        problem += tf.MeanParity("g", Fraction(int(rng.integers(1, 5)), 4), whole=whole)
+    if seed % 7 == 5:
+        problem += [tf.MaxNodes(2), tf.MinSupport(2)]
+    if seed % 7 == 6:
+        problem += tf.FeatureBudget(1)
+    return problem
+
+
+@pytest.mark.drawn(4)
+@pytest.mark.parametrize("loss", ["squared_error", "absolute_error"])
+@pytest.mark.parametrize("seed", range(40))
+def test_it_shows_the_optimum_and_nothing_above(seed: int, loss: str) -> None:
+    problem = drawn(seed, loss)
+    question = problem.question
+    best = problem.solve(tf.RegressionSearch()).objective
+    rules = [rule for one in problem.requirements if (rule := one.value_rule(question.data)) is not None]
+    number = sum(len(rule.rows) for rule in rules)
+    rng = np.random.default_rng(seed)
+    for prices in ([Fraction(0)] * number, [Fraction(int(p), 4) for p in rng.integers(0, 9, number)]):
+        assert nothing_below(question, best, prices, lambda: False)
+        assert not nothing_below(question, best + Fraction(1, 1000), prices, lambda: False)
+
+
+@pytest.mark.parametrize("price", [Fraction(-5), Fraction(10) ** 300, Fraction(2) ** 60])
+def test_prices_that_are_no_prices_show_nothing_false(price: Fraction) -> None:
+    problem = drawn(5, "squared_error")
+    best = problem.solve(tf.RegressionSearch()).objective
+    prices = [price, *[Fraction(0)] * 1]
+    assert nothing_below(problem.question, best, prices, lambda: False)
+    assert not nothing_below(problem.question, best + Fraction(1, 1000), prices, lambda: False)
+
+
+def homes(n: int = 45) -> tuple[pd.DataFrame, np.ndarray]:
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame(
+        {"size": rng.integers(0, 20, n), "age": rng.integers(0, 9, n), "area": ["n", "s", "n"] * (n // 3)}
+    )
+    return frame, frame["size"].to_numpy() + 8 * (frame["area"] == "n").to_numpy() - frame["age"].to_numpy()
+
+
+@pytest.mark.parametrize("objective", ["squared_error + 1/3*leaves", "absolute_error"])
+def test_certificates_are_verified_without_the_engine(objective: str) -> None:
+    X, y = homes()
+    problem = tf.Problem(X, y, shape=tf.Tree(2), exclude=["area"]).minimize(objective)
+    problem += [tf.Monotone("age"), tf.MeanParity("area", 2)]
+    certificate = json.loads(json.dumps(problem.solve(tf.RegressionSearch()).certificate()))
+    report = tf.check(certificate, X, y, independent=True)
+    assert report.verdict == "verified" and regression_values.BY_VALUES in str(report), str(report)
+    forged = copy.deepcopy(certificate)
+    for claim in forged["claims"]:
+        if "witness" in claim["metadata"]["details"]:
+            claim["metadata"]["details"]["witness"] = {"multipliers": [-(10**400), "x"], "unit": 0}
+    assert tf.check(sign(forged), X, y, independent=True).verdict == "verified"
+
+
+def test_what_is_out_of_reach_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = homes()
+    problem = tf.Problem(X, y, shape=tf.Tree(3), exclude=["area"]).minimize("squared_error")
+    problem += tf.MeanParity("area", 2)
+    with pytest.raises(OutOfReach, match="depth"):
+        nothing_below(problem.question, Fraction(1), [], lambda: False)
+    shallow = tf.Problem(X, y, shape=tf.Tree(2), exclude=["area"]).minimize("squared_error")
+    shallow += problem.requirements
+    best = shallow.solve().objective
+    monkeypatch.setattr(regression_values, "MOST_TREES", 1)
+    with pytest.raises(OutOfReach, match="one by one"):
+        nothing_below(shallow.question, best, [], lambda: False)

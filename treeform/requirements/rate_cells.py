@@ -1,0 +1,113 @@
+"""Samples that rates between groups cannot tell apart: of one group and one class, and counted in the same sets.
+
+A model's rates need no more of it than the weight of each class that is predicted in each of these cells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treeform.data.codes import dense, first_of_each, with_columns
+from treeform.graph.points import codes_of_points
+
+if TYPE_CHECKING:
+    from treeform.data import Dataset
+    from treeform.graph import DecisionGraph
+    from treeform.requirements.groups import Groups
+
+
+@dataclass(frozen=True, eq=False)
+class RateCells:
+    """The cells of one data set.
+
+    Attributes
+    ----------
+    cell : (n,) int64
+        The cell of each sample.
+    group, truth : (M,) int64
+        Group and class of the samples of each cell.
+    weight : (M,) int64
+        Of the samples of each cell, in weight units.
+    sets : tuple of (str, (M,) bool)
+        The sets of samples that count: what they are, and which cells belong to them.
+    n_groups : int
+    data : Dataset
+    """
+
+    cell: NDArray[np.int64]
+    group: NDArray[np.int64]
+    truth: NDArray[np.int64]
+    weight: NDArray[np.int64]
+    sets: tuple[tuple[str, NDArray[np.bool_]], ...]
+    n_groups: int
+    data: Dataset
+
+    @classmethod
+    def of(cls, groups: Groups, sets: Sequence[tuple[str, NDArray[np.bool_]]], data: Dataset) -> RateCells:
+        """The cells of all samples; `sets` are masks of samples, each with what it is."""
+        n_groups = len(groups.labels)
+        masks = [mask.astype(np.int64) for _, mask in sets]
+        cell, cells = with_columns(groups.codes, n_groups, [data.y, *masks])
+        first = first_of_each(cell, cells)
+        return cls(
+            cell,
+            groups.codes[first],
+            data.y[first],
+            data.weight_by_code(cell, cells),
+            tuple((what, mask[first]) for what, mask in sets),
+            n_groups,
+            data,
+        )
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, RateCells)
+            and np.array_equal(self.cell, other.cell)
+            and [what for what, _ in self.sets] == [what for what, _ in other.sets]
+            and all(np.array_equal(a, b) for (_, a), (_, b) in zip(self.sets, other.sets, strict=True))
+        )
+
+    def __hash__(self) -> int:
+        return hash((len(self.cell), self.n_groups))
+
+    def of_groups(self, chosen: NDArray[np.bool_], amounts: NDArray[np.int64]) -> list[int]:
+        """What the chosen cells of each group add up to."""
+        out = [0] * self.n_groups
+        for group, amount in zip(self.group[chosen].tolist(), amounts[chosen].tolist(), strict=True):
+            out[group] += amount
+        return out
+
+    def weights(self, chosen: NDArray[np.bool_]) -> list[int]:
+        """The weight of the chosen cells of each group."""
+        return self.of_groups(chosen, self.weight)
+
+    @cached_property
+    def _at_points(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """The merged points of each cell: (C,) points, (C,) cells, (C,) weights."""
+        cells, points = len(self.group), self.data.points
+        codes, size = dense(points.index * cells + self.cell, points.n_points * cells)
+        first = first_of_each(codes, size)
+        return points.index[first], self.cell[first], self.data.weight_by_code(codes, size)
+
+    def predicted(self, graph: DecisionGraph) -> NDArray[np.int64]:
+        """The weight of each cell by the class that the model predicts: (M, classes) int64."""
+        point, cell, weight = self._at_points
+        shape = (len(self.group), self.data.n_classes)
+        codes = cell * shape[1] + codes_of_points(graph, self.data)[point]
+        # Sums of weights are below 2**53, so that bincount's doubles are exact.
+        return np.bincount(codes, weight, minlength=shape[0] * shape[1]).astype(np.int64).reshape(shape)
+
+
+def errors_by_group(groups: Groups, data: Dataset) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Kinds of samples, and what each adds: one total for each group, the weight misclassified; see `Totals`."""
+    cells = RateCells.of(groups, [], data)
+    size = len(cells.group)
+    added = np.zeros((size, data.n_classes, cells.n_groups), dtype=np.int64)
+    added[np.arange(size), :, cells.group] = cells.truth[:, None] != np.arange(data.n_classes)
+    return cells.cell, added
