@@ -1,9 +1,13 @@
-"""Counts of things for people: "1 error", "2 errors"."""
+"""Numbers for people: "1 error", "2 errors"; fractions that are hard to read."""
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 _THINGS = {"leaf": "leaves", "class": "classes", "entry": "entries"}
 _VERBS = {"are": "is", "were": "was", "have": "has", "reach": "reaches"}
+_LARGEST_PLAIN = 1000
+"""Denominators up to here are read as they are."""
 
 
 def count_of(count: object, thing: str, verb: str | None = None) -> str:
@@ -27,3 +31,15 @@ def plural(thing: str) -> str:
     """The plural of a thing: ``leaves``, ``training rows``."""
     *before, last = thing.split(" ")
     return " ".join([*before, _THINGS.get(last, f"{last}s")])
+
+
+def exact_text(value: Fraction | int) -> str:
+    """A number exactly, with six digits before it where its fraction is hard to read.
+
+    >>> exact_text(Fraction(7, 3)), exact_text(Fraction(10213587224, 94875))
+    ('7/3', '107653 (exactly 10213587224/94875)')
+    """
+    number = Fraction(value)
+    if number.denominator <= _LARGEST_PLAIN:
+        return str(number)
+    return f"{float(number):.6g} (exactly {number})"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -51,6 +53,22 @@ def test_check_and_report(folder: Path) -> None:
         "report", folder / "m.json", folder / "homes.csv", "--target", "price", "--output", folder / "s.html"
     )
     assert again.exit_code == 0, again.output
+
+
+def test_long_fractions_are_shown_with_six_digits(folder: Path) -> None:
+    judged = run("judge", folder / "homes.csv", "--model", folder / "m.json", "--target", "price", "--minimize",
+                 "squared_error", "--certificate", folder / "j.json")  # fmt: skip
+    number, fraction = re.search(r"objective ([0-9.]+) \(exactly ([0-9]+/[0-9]+)\)", judged.output).groups()
+    assert Fraction(fraction).denominator > 1000 and number == f"{float(Fraction(fraction)):.6g}"
+    checked = run("check", folder / "j.json", folder / "homes.csv")
+    assert f"{number} (exactly {fraction}) evaluated, {number} (exactly {fraction}) stated" in checked.output
+
+
+def test_certificates_serve_as_models(folder: Path) -> None:
+    for name in ("export", "predict"):
+        more = ["--to", "python"] if name == "export" else [folder / "homes.csv"]
+        of_model, of_certificate = (run(name, folder / file, *more) for file in ("m.json", "c.json"))
+        assert of_model.exit_code == 0 and of_model.output == of_certificate.output
 
 
 @pytest.mark.parametrize("form", ["python", "javascript", "sql", "json-rules", "pmml"])

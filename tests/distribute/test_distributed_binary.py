@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,10 @@ from journals import check_journal
 
 import treeform as tf
 from treeform.data import Dataset
+from treeform.distribute.worker import compact
 from treeform.engines import DL85, EngineRun, TreeTask
+from treeform.engines.binary.distributed import COUNTERS, MOST_PAIRED
+from treeform.engines.distributed import cost_of
 from treeform.errors import SpecError
 
 
@@ -62,6 +66,90 @@ def test_a_root_test_stopped_early_leaves_a_bound() -> None:
     assert stopped.upper is not None
     assert not stopped.proved
     assert stopped.lower <= alone.upper <= stopped.upper
+
+
+WORK = 4 + COUNTERS.index("work")
+
+
+def _asked(engine: DL85, data: Dataset, task: TreeTask) -> list[tuple[Any, Any]]:
+    """The questions of a search with one worker, and their replies."""
+    evaluator, asked = engine.evaluator(data, task), []
+
+    def ask(question: Any) -> Any:
+        asked.append((question, evaluator.evaluate(question, lambda: (False, None))))
+        return asked[-1][1]
+
+    engine.run_distributed(data, task, EngineRun(), ask, 1)
+    return asked
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_what_a_worker_remembers_and_what_others_tell_changes_no_cost(seed: int) -> None:
+    frame = table(seed, 200, 10)
+    data, task = Dataset.from_user(frame.drop(columns="y"), frame["y"]), TreeTask(4, node_penalty=seed % 2)
+    engine = DL85(exact_depth=2)
+    asked = _asked(engine, data, task)
+    assert any(question[2] > 2 and question[5:-2].any() for question, _ in asked)
+    fresh_work = 0
+    for question, reply in asked:
+        plain = np.concatenate([question[:2], [2, 0, 0], question[-2:]])
+        fresh = engine.evaluator(data, task).evaluate(plain, lambda: (False, None))
+        assert fresh is not None
+        assert cost_of(fresh) == cost_of(reply)
+        assert min(fresh[0], question[1]) >= min(reply[0], question[1])
+        fresh_work += int(fresh[WORK])
+    assert sum(int(reply[WORK]) for _, reply in asked) < fresh_work
+
+
+def _falling(upper: int) -> tuple[bool, int]:
+    return False, upper
+
+
+def test_a_bound_that_falls_while_a_root_test_is_searched() -> None:
+    frame = table(0, 300, 12)
+    data, task = Dataset.from_user(frame.drop(columns="y"), frame["y"]), TreeTask(5)
+    engine = DL85(exact_depth=2)
+    question = _asked(engine, data, task)[0][0].copy()
+    question[1] = 10**6
+    found = engine.evaluator(data, task).evaluate(question, lambda: (False, None))
+    assert found is not None
+    least = cost_of(found)
+    assert least is not None
+    for fallen in (least + 1, least, 0):
+        poll = partial(_falling, fallen)
+        reply = engine.evaluator(data, task).evaluate(question, poll)
+        assert reply is not None
+        assert cost_of(reply) in (least, None)
+        assert fallen <= least or cost_of(reply) == least
+        assert reply[0] <= least
+
+
+def test_a_test_and_its_opposite_are_asked_about_once() -> None:
+    frame = table(3)
+    both = pd.concat([frame.drop(columns="y"), 1 - frame.drop(columns="y").add_prefix("not_")], axis=1)
+    engine, task = DL85(exact_depth=2), TreeTask(4)
+    once = _asked(engine, Dataset.from_user(frame.drop(columns="y"), frame["y"]), task)
+    twice = _asked(engine, Dataset.from_user(both, frame["y"]), task)
+    assert len(once) == len(twice)
+
+
+def test_messages_with_many_tests_are_small() -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 150)
+    for tests in (MOST_PAIRED, MOST_PAIRED + 1):
+        data = Dataset.from_user(rng.integers(0, 2, (150, tests)), y)
+        questions: list[Any] = []
+        DL85(exact_depth=2).run_distributed(data, TreeTask(3), EngineRun(), questions.append, 1)
+        assert questions
+        assert all(compact(question).nbytes < 9_700 for question in questions)
+
+
+def test_messages_that_do_not_fit_are_refused() -> None:
+    frame = table(4)
+    data, task = Dataset.from_user(frame.drop(columns="y"), frame["y"]), TreeTask(4)
+    evaluator = DL85().evaluator(data, task)
+    with pytest.raises(ValueError, match="does not fit"):
+        evaluator.evaluate(np.array([0, 9, 7, 0, 0, 1, 0]), lambda: (False, None))
 
 
 def test_problems_and_journals(tmp_path: Path) -> None:

@@ -203,3 +203,17 @@ def test_a_time_limit_leaves_a_model_and_a_bound() -> None:
     result = tf.Problem(X, y, shape=tf.Tree(4)).minimize(tf.SquaredError()).solve(time_limit=0.5)
     assert result.status is tf.Status.FEASIBLE and result.limit is tf.Limit.TIME
     assert 0 <= result.bound < result.objective
+
+
+@pytest.mark.parametrize(("rows", "levels", "pairs"), [(60, 30, False), (400, 30, True)])
+def test_pairs_are_counted_where_columns_have_few_thresholds_for_their_rows(
+    rows: int, levels: int, pairs: bool
+) -> None:
+    rng = np.random.default_rng(0)
+    X = np.array([rng.permutation(rows) % levels for _ in range(2)]).T.astype(float)
+    y = rng.integers(0, 99, rows)
+    problem = tf.Problem(X, y, shape=tf.Tree(3)).minimize("squared_error")
+    result, other = problem.solve(), problem.solve(tf.RegressionSearch(pairs="never" if pairs else "always"))
+    assert (result.counters["regression-search: pairs"] > 0) == pairs
+    assert (other.counters["regression-search: pairs"] > 0) != pairs
+    assert result.objective == other.objective

@@ -21,7 +21,15 @@ def calls() -> dict[str, Any]:
 
 
 def test_changed_calls_are_answered_or_refused(calls: dict[str, Any]) -> None:
-    assert {"binary", "contree", "diagram", "diagram_rows", "regression", "totals"} <= calls.keys()
+    assert {
+        "binary",
+        "contree",
+        "diagram",
+        "diagram_rows",
+        "priced_tests",
+        "regression",
+        "totals",
+    } <= calls.keys()
     answered = sum(bindings_fuzz.answers(one) for one in bindings_fuzz.calls(3, 200, calls))
     assert 50 <= answered <= 180
 
@@ -56,6 +64,9 @@ NAN, NEGATIVE = float("nan"), -(2**63)
         ("diagram_rows", "max_nodes", -1),
         ("diagram_rows", "rate", 0),
         ("diagram_rows", 4, 2**62),
+        ("priced_tests", 0, -1),
+        ("priced_tests", 0, 16),
+        ("priced_tests", 4, 4),
         ("regression", "depth", 31),
         ("regression", "threads", 0),
         ("regression", "min_support", -1),
@@ -67,7 +78,7 @@ NAN, NEGATIVE = float("nan"), -(2**63)
 def test_impossible_arguments_are_refused(calls: dict[str, Any], name: str, what: Any, value: Any) -> None:
     """An argument by its keyword, or an entry of one by its place."""
     _, args, named = calls[name]
-    args, named = list(args), named | {"time_limit": 1.0}
+    args, named = list(args), named | ({"time_limit": 1.0} if named else {})
     if isinstance(what, str):
         named[what] = value
     else:

@@ -46,6 +46,7 @@ def recorded() -> dict[str, Call]:
                 one += tf.MinSupport(2)
             one.solve(engine)
         diagram_rows(_core)
+        priced_tests(_core)
     return calls
 
 
@@ -58,6 +59,14 @@ def diagram_rows(core: Any) -> None:
         widths=[1, 2], max_nodes=3, rhs=[9], rate=1, base=0, below=9, memory=2**20, simd="auto", time_limit=1.0,
         poll=None,
     )  # fmt: skip
+
+
+def priced_tests(core: Any) -> None:
+    """Costs of tests under absolute errors, which only requirements on values need."""
+    rng = np.random.default_rng(2)
+    levels, places = np.arange(4.0), rng.integers(0, 4, 16)
+    order, ways = np.array([rng.permutation(16) for _ in range(3)]), np.array([0, 1, -1])
+    core.priced_tests(order, np.ones(16), np.zeros(16), levels[places], places, levels, ways, 1e-9, 0, 3)
 
 
 class replaced:

@@ -29,7 +29,7 @@ from treeform.errors import SolverNotAvailable, TreeformError
 from treeform.graph import DecisionGraph
 from treeform.language.composed import TwoCountTerm
 from treeform.language.question import Question
-from treeform.plural import count_of
+from treeform.plural import count_of, exact_text
 from treeform.solve.budget import Budget
 from treeform.solve.driver import solve
 from treeform.solve.in_parts import parts_of
@@ -114,14 +114,22 @@ class _Court:
     def row(self, claim: ClaimPart) -> CheckRow:
         """The verdict on one claim."""
         value = None if claim.value is None else Fraction(claim.value)
-        what = f"{claim.kind} claim" + ("" if value is None else f" {value}") + f" by {claim.metadata.by}"
+        what = (
+            f"{claim.kind} claim"
+            + ("" if value is None else f" {exact_text(value)}")
+            + f" by {claim.metadata.by}"
+        )
         if (value is None) != (claim.kind == "infeasible"):
             return false(what, "there is no such claim")
         if claim.kind == "upper":
             if claim.route is not None or self.worth is None or value is None or self.worth > value:
-                known = "no admissible model" if self.worth is None else f"the model is worth {self.worth}"
+                known = (
+                    "no admissible model"
+                    if self.worth is None
+                    else f"the model is worth {exact_text(self.worth)}"
+                )
                 return false(what, known)
-            return holds(what, f"the model is worth {self.worth}")
+            return holds(what, f"the model is worth {exact_text(self.worth)}")
         return self.claimed(what, claim, value)
 
     def claimed(self, what: str, claim: ClaimPart, value: Fraction | None) -> CheckRow:
@@ -225,7 +233,7 @@ class _Court:
         several = (
             f": {parts[0].question.objective}" if len(parts) == 1 else f" in {count_of(len(parts), 'part')}"
         )
-        shown = "there is no admissible model" if value is None else f"at least {value}"
+        shown = "there is no admissible model" if value is None else f"at least {exact_text(value)}"
         return holds(what, f"proved again by {by}{several}: {shown}", by)
 
     def _by_proof(
@@ -379,6 +387,8 @@ def _verdict(what: str, value: Fraction | None, proved: Bound) -> CheckRow | Non
     if proved.refutes(value):
         return false(what, f"refuted by a model that is worth {proved.best}, found by {proved.by}")
     if proved.shows(value):
-        shown = "there is no admissible model" if proved.lower is None else f"at least {proved.lower}"
+        shown = (
+            "there is no admissible model" if proved.lower is None else f"at least {exact_text(proved.lower)}"
+        )
         return holds(what, f"proved again by {proved.by}: {shown}", proved.by)
     return None

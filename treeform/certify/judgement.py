@@ -11,7 +11,7 @@ from treeform.certify.certificate import certify_model
 from treeform.graph import DecisionGraph
 from treeform.graph.evaluate import errors
 from treeform.language.question import Question
-from treeform.plural import count_of
+from treeform.plural import count_of, exact_text
 from treeform.solve.verification import judge_candidate, verify
 
 
@@ -69,7 +69,7 @@ class Judgement:
 
     def __str__(self) -> str:
         tests = count_of(self.graph.n_nodes, "test")
-        lines = [f"{tests}, depth {self.graph.depth}, objective {self.objective}"]
+        lines = [f"{tests}, depth {self.graph.depth}, objective {exact_text(self.objective)}"]
         if not self.graph.is_regression:
             lines[0] += (
                 f", {count_of(self.errors, 'error')} on {count_of(self.question.data.n_samples, 'row')}"

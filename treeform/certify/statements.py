@@ -20,7 +20,7 @@ from treeform.graph.evaluate import confusion, weighted_errors
 from treeform.language.objective import Objective
 from treeform.language.question import Question
 from treeform.language.requirement import Requirement
-from treeform.plural import count_of
+from treeform.plural import count_of, exact_text
 from treeform.requirements.groups import Groups
 from treeform.shape import shape_from_json
 from treeform.solve.regression_part import loss_of
@@ -177,7 +177,8 @@ def _of_model(answer: AnswerPart, question: Question, graph: DecisionGraph) -> l
     rows.append(judged("shape", given or verdict.misfit is None, fits))
     value = question.to_units(verdict.value)
     same = answer.objective is not None and value == Fraction(answer.objective)
-    rows.append(judged("objective", same, f"{value} evaluated, {answer.objective} stated"))
+    stated_value = None if answer.objective is None else exact_text(Fraction(answer.objective))
+    rows.append(judged("objective", same, f"{exact_text(value)} evaluated, {stated_value} stated"))
     for label, violation in verdict.violations.items():
         met = "satisfied" if violation == 0 else f"violated by {violation}"
         rows.append(judged(label, given or violation == 0, met))
@@ -223,7 +224,7 @@ def _of_leaves(leaves: list[int], question: Question, graph: DecisionGraph) -> l
     held = f"{len(by_leaf) - len(poor)} of {count_of(len(by_leaf), 'leaf', 'hold')} the {middle} of their samples"
     return [
         holds("values", held),  # other values are allowed: the loss below counts them
-        judged("loss", counted == stated, f"{counted} added sample by sample"),
+        judged("loss", counted == stated, f"{exact_text(counted)} added sample by sample"),
     ]
 
 

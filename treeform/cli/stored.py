@@ -32,7 +32,7 @@ from treeform.shape import Diagram, Shape, Tree, shape_from_json
 
 
 def load_model(path: Path) -> DecisionGraph:
-    """Read a model file.
+    """Read a model file, or the model of a certificate.
 
     Raises
     ------
@@ -41,7 +41,7 @@ def load_model(path: Path) -> DecisionGraph:
     CertificateError
         If it is damaged or was edited.
     """
-    return DecisionGraph.from_json(read_json(path, "model"))
+    return _stored_model(read_json(path, "model"))
 
 
 def model_of(value: Any, rows: Dataset) -> DecisionGraph:

@@ -80,7 +80,7 @@ def _check_target(y: pd.Series, name: str) -> None:
     if numeric and known.nunique() > 20 and (known % 1 != 0).any():
         raise DataError(
             f"the target {name!r} is a measurement, not a class",
-            cause=f"it holds {known.nunique()} distinct numbers such as {known.iloc[0]!r}",
+            cause=f"it holds {known.nunique()} distinct numbers such as {float(known.iloc[0])}",
             fix="for regression add --minimize squared_error or absolute_error; else cut the target into classes",
         )
 

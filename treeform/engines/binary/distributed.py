@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import time
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -44,6 +43,8 @@ COUNTERS = (
     "work",
 )
 NEVER = NOTHING
+MOST_PAIRED = 600
+"""Tests up to which bounds of pairs travel with the questions: four numbers of 32 bits for each test, below 10 kB."""
 
 
 class Points:
@@ -83,21 +84,44 @@ class Points:
         )
         return found
 
+    def part_keywords(self) -> dict[str, Any]:
+        """The keywords of the native search of root tests."""
+        given = self.engine.keywords(self.task, 1, self._room.left())
+        del given["time_limit"]
+        return given | {"depth": self.task.depth, "upper": None}
+
     def leaf(self, rows: Any) -> int:
         """The least cost of a leaf for these points."""
         return int(self.value[rows].sum(axis=0).min())
 
 
-@dataclass
-class SideSearch:
-    """Answers questions: the best trees of both sides of a root test; see `Evaluator`."""
+class RootTests:
+    """Answers questions: the best trees that begin with a root test; see `Evaluator`.
 
-    points: Points
+    A search for the least cost keeps its cache and its bounds by similarity from one question to the next. The tree
+    is searched without them, so that it does not depend on what was asked before.
+    """
+
+    def __init__(self, points: Points) -> None:
+        from treeform import _core
+
+        self.points = points
+        self._native = _core.BinaryEvaluator(
+            points.bits, points.value, points.weight, **points.part_keywords()
+        )
 
     def evaluate(self, question: Message, poll: Poll) -> Message | None:
-        """[round, upper, 2, bound of side 0, of side 1, test, what] ->
-        [settled, cost or NOTHING, bounds of the sides, counters, both trees]."""
-        _, upper, _, low0, low1, test, _ = (int(number) for number in question)
+        """[round, upper, number of hints, bound of side 0, of side 1, bounds of pairs, test, what] ->
+        [settled, cost or NOTHING, bounds of the sides, counters, bounds of pairs, the tree]."""
+        test, what = question[-2:].tolist()
+        if what == SEARCH and self._native.has(test):
+            reply: Message | None = self._native.evaluate(question, poll)
+            return reply
+        return self._afresh(question, poll)
+
+    def _afresh(self, question: Message, poll: Poll) -> Message | None:
+        """Each side by a search of its own."""
+        (_, upper, _, low0, low1), test = question[:5].tolist(), int(question[-2])
         p, low = self.points, [low0, low1]
 
         def capped(side: int) -> Poll:
@@ -129,8 +153,10 @@ class SideSearch:
         settled = sum(low) + p.task.node_penalty
         cost = settled if None not in trees else NEVER
         out = [settled, cost, *low, *counters.tolist()]
-        if cost < NEVER:
-            out += [number for tree in trees for number in _numbers(tree)]
+        out += question[5:-2].tolist()
+        zero, one = trees
+        if zero is not None and one is not None:
+            out += _numbers(_joined(test, zero, one))
         return np.array(out, dtype=np.int64)
 
 
@@ -175,6 +201,9 @@ class _Roots:
         self.total = int(self.mass.sum())
         self.ones = self.mass @ p.bits  # (T,) mass of side 1
         self.lower = np.full(p.bits.shape[1], task.node_penalty, dtype=np.int64)
+        tests = p.bits.shape[1]
+        # Bounds of the rows on one side of a test and one side of another: [test, value, other, value].
+        self.pairs = np.zeros((tests, 2, tests, 2) if tests <= MOST_PAIRED else (0,), dtype=np.int64)
         self.sides: dict[int, tuple[int, int]] = {}  # bounds of the sides of tests that were asked for
         self.place: dict[int, int] = {}  # of the tests in their order
         self.best: int | None = None  # the test of the best tree, if it is not that of the warm-up or given
@@ -229,7 +258,11 @@ class _Roots:
         return int(found["lower"])
 
     def _order(self) -> list[int]:
-        """Tests that leave enough weight on both sides, the purest first."""
+        """Tests that leave enough weight on both sides, the purest first.
+
+        Of tests that part the points in the same way, such as one and its opposite, the first stands for all: two
+        workers would search the same.
+        """
         p = self.points
         weights = self.session.table.weights.astype(float)
         one = p.bits.T.astype(float) @ weights  # (T, K)
@@ -237,8 +270,13 @@ class _Roots:
         n1, n0 = one.sum(axis=1), zero.sum(axis=1)
         enough = np.minimum(n0, n1) >= max(1, self.task.min_support)
         pure = (one**2).sum(axis=1) / np.maximum(n1, 1) + (zero**2).sum(axis=1) / np.maximum(n0, 1)
-        self.lower[~enough] = NEVER
-        return [int(test) for test in np.argsort(-pure, kind="stable") if enough[test]]
+        order = np.argsort(-pure, kind="stable")
+        parted = np.packbits(p.bits[:, order] ^ p.bits[:1, order], axis=0)
+        first = np.zeros(len(order), dtype=bool)
+        first[np.unique(parted, axis=1, return_index=True)[1]] = True
+        asked = first & enough[order]
+        self.lower[order[~asked]] = NEVER
+        return [int(test) for test in order[asked]]
 
     def _similar(self, test: int) -> tuple[int, int]:
         """Bounds of both sides from those of the tests that are settled."""
@@ -267,7 +305,9 @@ class _Roots:
         limit = self._limit(test)
         if self.lower[test] >= limit:
             return None
-        return np.array([0, limit, 2, *low, test, SEARCH], dtype=np.int64)
+        pairs = self.pairs[test : test + 1].ravel()
+        head = [0, limit, 2 + len(pairs), *low]
+        return np.concatenate([head, pairs, [test, SEARCH]]).astype(np.int64)
 
     def _settle(self, flight: dict[Future[Message | None], int]) -> None:
         """Take the replies that have come; wait for one."""
@@ -284,19 +324,28 @@ class _Roots:
         settled, cost, low0, low1, *counts = (int(number) for number in reply[: 4 + len(COUNTERS)])
         self._add(counts)
         self.sides[test] = low0, low1
+        rest = self._without_pairs(test, reply[4 + len(COUNTERS) :])
         self.lower[test] = max(int(self.lower[test]), settled)
         if cost < self._limit(test):
             self.best = test
-            zero, one = _trees(reply[4 + len(COUNTERS) :].tolist())
-            self._take(_joined(test, zero, one, cost))
+            self._take(_tree(rest, cost))
+
+    def _without_pairs(self, test: int, numbers: Message) -> Message:
+        """The end of a reply, after what it states of pairs has been entered."""
+        mine = self.pairs[test : test + 1]
+        if mine.size:
+            found = numbers[: mine.size].reshape(mine.shape[1:])
+            self.pairs[test] = np.maximum(self.pairs[test], found)
+            others = self.pairs[:, :, test, :]  # a view: the same rows, met the other way round
+            np.maximum(others, found.transpose(1, 2, 0), out=others)
+        return numbers[mine.size :]
 
     def _take_tree(self, test: int) -> None:
         """The tree of a root test that is known to attain the least cost."""
         question = np.array([1, self.upper + 1, 2, *self.sides[test], test, TREE], dtype=np.int64)
         reply = self.ask(question)
         if reply is not None and int(reply[1]) == self.upper:
-            zero, one = _trees(reply[4 + len(COUNTERS) :].tolist())
-            self.tree = _joined(test, zero, one, self.upper + self.points.offset)
+            self.tree = _tree(reply[4 + len(COUNTERS) :], self.upper + self.points.offset)
 
     def _take(self, tree: dict[str, Any]) -> None:
         self.upper = int(tree["cost"])
@@ -320,31 +369,30 @@ class _Roots:
             self.counters[name] += count
 
 
-def _numbers(tree: dict[str, Any] | None) -> list[int]:
-    assert tree is not None
-    columns = [np.asarray(tree[name]).tolist() for name in ("feature", "left", "right", "label")]
+TREE_COLUMNS = ("feature", "left", "right", "label")
+
+
+def _numbers(tree: dict[str, Any]) -> list[int]:
+    """The number of nodes, and the columns of a tree."""
+    columns = [np.asarray(tree[name]).tolist() for name in TREE_COLUMNS]
     return [len(columns[0]), *(number for column in columns for number in column)]
 
 
-def _trees(numbers: list[int]) -> list[list[list[int]]]:
-    """The columns feature, left, right and label of each tree."""
-    out = []
-    while numbers:
-        n = numbers[0]
-        out.append([numbers[1 + k * n : 1 + (k + 1) * n] for k in range(4)])
-        numbers = numbers[1 + 4 * n :]
-    return out
+def _tree(numbers: Message, cost: int) -> dict[str, Any]:
+    """The tree of such numbers."""
+    columns = numbers[1:].reshape(len(TREE_COLUMNS), int(numbers[0])).astype(np.int32)
+    return dict(zip(TREE_COLUMNS, columns, strict=True)) | {"cost": cost}
 
 
-def _joined(test: int, zero: list[list[int]], one: list[list[int]], cost: int) -> dict[str, Any]:
+def _joined(test: int, zero: dict[str, Any], one: dict[str, Any]) -> dict[str, Any]:
     """A tree with that test at the root and these trees on its sides; children come after their parents."""
-    begin = 1 + len(zero[0])
-    columns = [[test], [1], [begin], [-1]]
-    for tree, shift in ((zero, 1), (one, begin)):
-        columns[0] += tree[0]
-        for side in (1, 2):
-            columns[side] += [child + shift if child >= 0 else -1 for child in tree[side]]
-        columns[3] += tree[3]
-    names = ("feature", "left", "right", "label")
-    arrays = {name: np.array(column, dtype=np.int32) for name, column in zip(names, columns, strict=True)}
-    return arrays | {"cost": cost}
+    begin = 1 + len(zero["feature"])
+    shifts = [(zero, 1), (one, begin)]
+    joined: dict[str, Any] = {}
+    for name, root in zip(TREE_COLUMNS, (test, 1, begin, -1), strict=True):
+        moved = [
+            np.where(tree[name] >= 0, tree[name] + shift, -1) if name in ("left", "right") else tree[name]
+            for tree, shift in shifts
+        ]
+        joined[name] = np.concatenate([[root], *moved]).astype(np.int32)
+    return joined

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from treeform.engines.binary.distributed import Points, SideSearch, run_distributed
+from treeform.engines.binary.distributed import Points, RootTests, run_distributed
 from treeform.engines.binary.engine import BinaryEngine
 from treeform.engines.checks import one_of
 from treeform.engines.task import EngineRun
@@ -79,7 +79,7 @@ class DL85(BinaryEngine):
     def evaluator(self, data: Dataset, task: TreeTask) -> Evaluator:
         """What searches both sides of a root test for `run_distributed`."""
         session = self.session(data, task, EngineRun())
-        return SideSearch(Points(self, session.table, session.cost, task))
+        return RootTests(Points(self, session.table, session.cost, task))
 
     def distributed_settings(self) -> dict[str, object]:
         """Those that a tree may depend on."""

@@ -3,7 +3,7 @@
 
 #include "../common/binding.hpp"
 #include "engine.hpp"
-#include "rules.hpp"
+#include "parts.hpp"
 
 namespace treeform::binary {
 namespace {
@@ -77,6 +77,36 @@ nb::dict binary(const Array<std::uint8_t, 2>& x, const Values& value, const Weig
     return answer;
 }
 
+/// Answers the parts of a search; holds the arrays that it is given.
+class Evaluator {
+public:
+    Evaluator(Array<std::uint8_t, 2> x, Values value, Weights weight, const nb::kwargs& given)
+        : x_(std::move(x)), value_(std::move(value)), weight_(std::move(weight)) {
+        Keywords keywords(given);
+        const Points points = points_of(x_, value_, weight_);
+        Settings settings = settings_of(keywords, points);
+        settings.threads = 1;
+        control_.limit_memory(keywords.integer_as<std::size_t>("memory_limit"));
+        keywords.finish();
+        require(settings.depth > settings.exact_depth, "the search is not deep enough for parts");
+        require(settings.max_nodes >= full(settings.depth), "both sides of the root draw on one budget of tests");
+        search_ = std::make_unique<PartSearch>(points, settings, control_);
+    }
+    bool has(int feature) const { return search_->has(feature); }
+    nb::object evaluate(const nb::object& question, const nb::object& poll) {
+        return answer_part(
+            control_, question, poll, [&](const Message& asked) { return search_->evaluate(asked); },
+            [&](std::int64_t upper) { search_->tighten(upper); });
+    }
+
+private:
+    Array<std::uint8_t, 2> x_;
+    Values value_;
+    Weights weight_;
+    Control control_;
+    std::unique_ptr<PartSearch> search_;
+};
+
 }  // namespace
 
 void bind(nb::module_& m) {
@@ -84,6 +114,14 @@ void bind(nb::module_& m) {
           "Solve for the cheapest decision tree over binary features; see treeform.engines.DL85. Keywords: depth, "
           "max_nodes, min_support, node_penalty, upper, start, strategy, rules, relaxation, step, order, exact_depth, "
           "threads, memory, memory_limit, simd, use, time_limit, poll.");
+    nb::class_<Evaluator>(m, "BinaryEvaluator",
+                          "Answers tests at the root of the search on the same points. Keywords: those of `binary` but "
+                          "time_limit and poll.")
+        .def(nb::init<Array<std::uint8_t, 2>, Values, Weights, const nb::kwargs&>(), nb::arg("x"), nb::arg("value"),
+             nb::arg("weight"), nb::arg("keywords"))
+        .def("has", &Evaluator::has, nb::arg("feature"), "Whether the feature tells rows apart.")
+        .def("evaluate", &Evaluator::evaluate, nb::arg("question"), nb::arg("poll"),
+             "The reply to a question; poll() returns whether to stop, and an upper bound that has fallen, or None.");
     m.def(
         "binary_rules", [] { return to_list(rule_names()); }, "Names of the rules of CA-DL8.5 that were compiled in.");
 }

@@ -15,11 +15,6 @@ void Search::follow(const FlatTree& start) {
     if (known.plan && known.upper < shared_.upper()) shared_.offer(known.upper, known.plan, writer_);
 }
 
-static std::int32_t column_of(const Node& node, int feature) {
-    const auto found = std::find(node.feature.begin(), node.feature.end(), feature);
-    return found == node.feature.end() ? -1 : std::int32_t(found - node.feature.begin());
-}
-
 /// The side of a column on which its feature has that value.
 static int side_of(const Node& node, int column, int value) { return (value == 1) != bool(node.flip[column]) ? 0 : 1; }
 

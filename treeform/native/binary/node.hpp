@@ -77,4 +77,9 @@ struct Node {
     bool has_pairs = false;
 };
 
+inline std::int32_t column_of(const Node& node, int feature) {
+    const auto found = std::find(node.feature.begin(), node.feature.end(), feature);
+    return found == node.feature.end() ? -1 : std::int32_t(found - node.feature.begin());
+}
+
 }  // namespace treeform::binary

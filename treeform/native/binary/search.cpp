@@ -23,6 +23,7 @@
 #include "search.hpp"
 
 #include <cmath>
+#include <stdexcept>
 
 namespace treeform::binary {
 
@@ -73,6 +74,67 @@ void Search::search_root(Cost bound, const Rules::States& states) {
         bound = std::min(bound, shared_.limit());
         branch(root_, 0, settings_.depth, tests, bound, states, int(i));
     }
+}
+
+/// As branch() at the root without rules, for one column. The frame of the root stays open from one call to the next,
+/// so that bounds by similarity come from the columns that were searched here before.
+void Search::solve_root_test(RootTest& part) {
+    const int column = column_of(root_, part.feature);
+    if (column < 0) throw std::invalid_argument("the test tells no rows apart");
+    begin(nullptr, ~std::uint64_t(0));
+    part_ = &part;
+    Frame& frame = frames_[0];
+    if (frame.order.empty()) open(root_, 0, settings_.depth, most_tests());
+    frame.known = {};
+    if (root_.side_leaf[0][column] >= kNever || root_.side_leaf[1][column] >= kNever) {
+        part.lower[0] = kNever;  // too few rows on one side
+        return;
+    }
+    const int one = root_.flip[column] ? 1 : 0;  // the side where the feature is 1
+    for (int s = 0; s < 2; ++s) {
+        Cost& lower = frame.side_lower[s][column];
+        lower = std::max(lower, part.lower[s == one]);
+    }
+    const std::int64_t most = full(settings_.depth - 1);
+    const Rules::States none{};
+    const Rules::States* const states[2] = {&none, &none};
+    Sides sides{{}, {most, most}, {false, false}, true};
+    const auto take = [&] {
+        for (int s = 0; s < 2; ++s) {
+            Cost& lower = part.lower[s == one];
+            lower = std::max(lower, sides.known[s].lower);
+        }
+        part.cost = frame.known.upper, part.plan = frame.known.plan;
+    };
+    try {
+        split(root_, 0, settings_.depth, column, sides, part.upper, states);
+    } catch (const Stopped&) {
+        take();
+        throw;
+    }
+    take();
+}
+
+/// What others have proved of pairs of tests: the same rows are met below either of them.
+void Search::begin_side(const Node& node, Frame& frame) {
+    const std::vector<Cost>& pairs = part_->pairs[frames_[0].side];
+    if (pairs.empty()) return;
+    for (int j = 0; j < node.columns; ++j)
+        for (int s = 0; s < 2; ++s) {
+            const int value = (s == 0) != bool(node.flip[j]);
+            frame.side_lower[s][j] = pairs[2 * std::size_t(node.feature[j]) + value];
+        }
+}
+
+void Search::end_side(const Node& node, const Frame& frame) {
+    std::vector<Cost>& pairs = part_->pairs[frames_[0].side];
+    if (pairs.empty()) return;
+    for (int j = 0; j < node.columns; ++j)
+        for (int s = 0; s < 2; ++s) {
+            const int value = (s == 0) != bool(node.flip[j]);
+            Cost& known = pairs[2 * std::size_t(node.feature[j]) + value];
+            known = std::max(known, frame.side_lower[s][j]);
+        }
 }
 
 /// Count work, so that a pass can be given a share of it. Pairs cost columns^2 words, triples as much per column.
@@ -148,9 +210,15 @@ Search::Known Search::explore(Node& node, int level, int depth, std::int64_t tes
         Frame& frame = frames_[level];
         frame.known = known;
         open(node, level, depth, tests);
+        if (level == 1 && part_) begin_side(node, frame);
         for (std::size_t i = 0; i < frame.order.size(); ++i) {
+            if (level == 1 && part_) {
+                const Cost wanted = control_.external.load(std::memory_order_relaxed);
+                bound = std::min(bound, wanted - settings_.node_penalty - frames_[0].other_lower);
+            }
             branch(node, level, depth, tests, bound, states, int(i));
         }
+        if (level == 1 && part_) end_side(node, frame);
         known = frame.known;
         known.lower = std::max(known.lower, frame_lower(frame));
     }
@@ -330,7 +398,7 @@ void Search::search_side(Node& node, int level, int depth, int column, int s, Co
     if (!bottom(depth - 1) && !other.exact() && !sides.made[1 - s]) shallow(node, frame, depth, column, 1 - s, sides);
     frame.feature = node.feature[column];
     frame.side = (s == 0) != bool(node.flip[column]) ? 1 : 0;
-    frame.other = other.upper, frame.other_plan = other.plan;
+    frame.other = other.upper, frame.other_lower = other.lower, frame.other_plan = other.plan;
     const Cost left = std::min(bound, frame.known.upper) - settings_.node_penalty - other.lower;
     Node& rows = rows_of(node, frame, depth, column, s, sides);
     const Known found = explore(rows, level + 1, depth - 1, sides.tests[s], left, states);
@@ -345,10 +413,9 @@ Cost Search::split(Node& node, int level, int depth, int column, Sides& sides, C
     Frame& frame = frames_[level];
     for (int s = 0; s < 2; ++s) sides.known[s] = look_up(frame, node, column, s, depth - 1, sides.tests[s]);
     const bool similar = sides.all && similarity_;
-    if (similar) {
-        similarity(node, frame, column);
+    if (similar) similarity(node, frame, column);
+    if (sides.all)
         for (int s = 0; s < 2; ++s) sides.known[s].lower = std::max(sides.known[s].lower, frame.side_lower[s][column]);
-    }
     Cost lower = record_bounds(node, level, column, sides);
     const int first = node.side_leaf[0][column] >= node.side_leaf[1][column] ? 0 : 1;
     for (int turn = 0; turn < 2; ++turn) {
@@ -364,11 +431,10 @@ Cost Search::split(Node& node, int level, int depth, int column, Sides& sides, C
             shallow(node, frame, depth, column, s, sides);
         lower = record_bounds(node, level, column, sides);
     }
-    if (similar) {
+    if (sides.all)
         for (int s = 0; s < 2; ++s)
             frame.side_lower[s][column] = std::max(frame.side_lower[s][column], sides.known[s].lower);
-        frame.settled.push_back(column);
-    }
+    if (similar) frame.settled.push_back(column);
     return lower;
 }
 

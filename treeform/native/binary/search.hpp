@@ -9,6 +9,18 @@
 
 namespace treeform::binary {
 
+/// A test at the root, and what is known of the trees that begin with it.
+struct RootTest {
+    int feature = -1;
+    Cost upper = kNever;         // only trees that cost less are wanted
+    Cost lower[2] = {0, 0};      // of the sides where the feature is 0 and 1
+    Cost cost = kNever;          // of `plan`
+    PlanPtr plan;
+    // Of the rows on one side of this test and one side of another, the second test of a tree: at 2 * other + value,
+    // for each value of this one. May be empty.
+    std::vector<Cost> pairs[2];
+};
+
 /// One worker. Costs exclude the offset of the row sets.
 class Search {
 public:
@@ -21,6 +33,12 @@ public:
     void follow(const FlatTree& start);
     /// Replace the subtrees of `tree` that have at most `exact` levels by the best there are. Pauses like pass().
     void local_search(const PlanPtr& tree, int exact, std::uint64_t most);
+    /// All trees that begin with a test of the root; what earlier calls have found stays in the cache. When it is
+    /// stopped, what it has proved by then is in `part`.
+    void solve_root_test(RootTest& part);
+    /// Whether the feature tells rows of the root apart.
+    bool has(int feature) const { return column_of(root_, feature) >= 0; }
+    FlatTree write(const PlanPtr& plan) { return writer_.write(plan); }
     /// Per root test: no tree that begins with it costs less. Empty: nothing was searched.
     const std::vector<Cost>& root_lower() const { return frames_[0].order.empty() ? none_ : frames_[0].lower; }
     /// The root's bound when it needed no search.
@@ -50,6 +68,7 @@ private:
         Known known;
         int feature = -1, side = 0;  // the present test, and which value's side is being searched
         Cost other = kNever;  // cost of a tree for the opposite side
+        Cost other_lower = 0;
         PlanPtr other_plan;
         std::vector<Cost> lower;  // per column: proved for all trees with that root
         std::vector<Cost> side_lower[2];
@@ -74,6 +93,8 @@ private:
     Node& rows_of(const Node& node, Frame& frame, int depth, int column, int side, Sides& sides);
     Known look_up(Frame& frame, const Node& node, int column, int side, int depth, std::int64_t tests);
     void similarity(Node& node, Frame& frame, int column);
+    void begin_side(const Node& node, Frame& frame);
+    void end_side(const Node& node, const Frame& frame);
     void rank(Node& node, Frame& frame);
     void improve(int level, Cost cost, PlanPtr plan);
     void search_root(Cost bound, const Rules::States& states);
@@ -99,6 +120,7 @@ private:
     TreeWriter writer_;
     const Rules* rules_ = nullptr;
     std::uint64_t most_work_ = 0;
+    RootTest* part_ = nullptr;  // one root test is searched, and its upper bound may fall on the way
     Node root_;
     std::deque<Frame> frames_;
     std::vector<Cost> none_;
