@@ -166,25 +166,6 @@ def test_it_agrees_with_the_search_over_tests(depth):
         assert own.proved and other.proved and own.upper == other.upper >= free.upper
 
 
-@pytest.mark.parametrize(("depth", "classes"), [(2, 2), (2, 3), (3, 2)])
-def test_a_support_that_binds_is_proved_on_weighted_rows(depth, classes):
-    binds = False
-    for seed in range(3):
-        rng = np.random.default_rng(seed)
-        X = rng.integers(0, 15, (120, 3)) / 7
-        y = np.where(
-            rng.random(120) < 0.2, rng.integers(0, classes, 120), (X[:, 0] * classes / 2.1).astype(int)
-        )
-        problem = tf.Problem(X, y, shape=tf.Tree(depth), sample_weight=rng.integers(1, 5, 120))
-        problem += tf.StatisticalParity(groups=(X[:, 0] > 1).astype(int), difference="0.2", favourable=1)
-        loose = run(problem, tf.ContinuousTotals())
-        problem += tf.MinSupport(fraction=["0.2", "0.35", "0.45"][seed])
-        own, other = run(problem, tf.ContinuousTotals(threads=1 + seed % 2)), run(problem, tf.TotalsSearch())
-        assert own.proved and other.proved and own.upper == own.lower == other.upper >= loose.upper
-        binds |= own.upper > loose.upper
-    assert binds
-
-
 def test_the_bound_of_the_multipliers_is_told_before_anything_is_listed():
     problem = continuous(0, 400)
     free = run(tf.Problem(problem.data.X, problem.data.y, shape=tf.Tree(2)), tf.ConTree())

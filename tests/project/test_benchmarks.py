@@ -268,6 +268,31 @@ def test_totals(folder: Path, data: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert [line["status"] for line in lines("continuous_totals", folder)] == ["proved"] * 3
 
 
+def test_an_enumeration_finds_the_optimum_over_all_thresholds() -> None:
+    import treeform as tf
+    from benchmarks.totals.brute_force import Enumeration, broken, judged
+    from benchmarks.totals.continuous import RULES
+
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(80, 3)).round(1)
+    y = (X[:, 0] + 0.5 * rng.normal(size=80) > 0).astype(np.int64)
+    group = (X[:, 0] + 0.5 * rng.normal(size=80) > 0).astype(np.int64)
+    kind = 2 * y + group
+    search = Enumeration(X, kind, math.inf)
+    least, kinds = search.plain()
+    for rule, (requirement, amounts) in RULES.items():
+        problem = tf.Problem(X, y, shape=tf.Tree(2))
+        free = problem.solve()
+        problem += requirement(groups=group, favourable=1, **amounts)
+        own = problem.solve(tf.ContinuousTotals())
+        row, counted = broken(rule, kind, kinds)
+        assert row is not None and own.errors > free.errors == least.min()
+        assert judged(own.graph, X, kind, rule) == own.errors
+        assert judged(free.graph, X, kind, rule) is None
+        for bound, found in ((own.errors + 5, own.errors), (own.errors - 1, own.errors - 1)):
+            assert search.below(row, counted, least, int(bound))[0] == found
+
+
 def test_project(folder: Path, data: Path) -> None:
     model_build.main(samples=50, features=4, depth=2)
     assert [line["stage"] for line in lines("model_build", folder)] == [

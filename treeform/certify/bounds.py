@@ -287,7 +287,7 @@ class _Court:
         if value is None or not self.question.objective.is_regression:
             return None
         multipliers, unit = multipliers_of(claim.metadata.details.get("witness"))
-        prices = [Fraction(one, unit) for one in multipliers]
+        prices = [Fraction(one, unit) for one in multipliers] if unit else []
         try:
             shown = nothing_below(self.question, value, prices, Budget(self.means.time_limit).stop)
         except OutOfReach as error:

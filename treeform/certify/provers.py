@@ -317,10 +317,10 @@ def _diagrams_by_prices(
 
 
 def multipliers_of(hint: object) -> tuple[list[int], int]:
-    """Multipliers and their unit, from the entry of a claim in a certificate."""
+    """Multipliers and their unit, from the entry of a claim in a certificate; unit 0 prices the rows alone."""
     stored = hint if isinstance(hint, dict) else {}
     numbers, unit = stored.get("multipliers"), stored.get("unit")
-    if not isinstance(numbers, list) or type(unit) is not int or unit < 1:
+    if not isinstance(numbers, list) or type(unit) is not int or unit < 0:
         return [], 1
     return (list(numbers), unit) if all(type(one) is int for one in [*numbers, unit]) else ([], 1)
 

@@ -61,6 +61,8 @@ private:
     TREEFORM_COLD void by_feature() {
         const typename All::Task task{
             root_, 2, contree::full_tree(2), best_.limit + 1, workers_[0].shop.data.support, 0, 0, nullptr, hint_};
+        // Smaller depths are solved first, under all rows: trees of one test cost as much as the best known one.
+        for (All& worker : workers_) worker.shop.two.leave_out_one_test(worker.shop.settings.shallow);
         std::vector<char> ready(workers_.size(), 0);
         workers_[0].shop.two.begin(task), ready[0] = 1;
         const std::vector<int> turn = workers_[0].shop.two.turn();
@@ -84,6 +86,7 @@ private:
                  },
                  [&](Sequence::Task& given) { best_.take_better(static_cast<Feature&>(given).finding); })
             .run(size(), workers_[0].shop.control);
+        for (All& worker : workers_) worker.shop.two.leave_out_one_test(false);
     }
 
     struct Split : Sequence::Task {  // of the root of a deeper tree

@@ -74,6 +74,8 @@ public:
 
 private:
     static constexpr int kRoughDepth = 3, kRoughSteps = 4, kMostSteps = 30, kFirstGuess = 8, kReach = 5;
+    static constexpr Amount kLeap = 16;  // times the step before
+    static constexpr std::uint64_t kBrief = 64;  // pairs of a split: its lists are short
     static constexpr double kCloseEnough = 0.02;  // units of cost
     using Roots = std::set<std::pair<int, std::uint32_t>>;
 
@@ -270,7 +272,14 @@ private:
         else
             note(guess);
     }
-    /// By how much guesses may grow at a time: units of cost are cheap or dear, depending on the weights.
+    /// What all workers have listed and joined since they were made.
+    TREEFORM_COLD Counters listed() const {
+        Counters sum;
+        for (const Worker& worker : workers_) sum.add(worker.counters);
+        return sum;
+    }
+    /// By how much guesses may grow at a time where lists are long: units of cost are cheap or dear, depending on the
+    /// weights.
     Amount stride() const { return std::max<Amount>(kFirstGuess, pricing_.most_cost() >> 12); }
     Amount goal() const { return std::min(wanted(), pricing_.most_cost() + 1); }
 
@@ -285,7 +294,8 @@ private:
         const Amount dual = dual_value();
         std::optional<Tree> best = known_tree(active);
         Amount known = best ? value_of(*best, data_, settings_).cost : kNone;
-        Amount step = 1;
+        // Where a support binds, most splits are alive at the first guess already, and the last one costs as much.
+        Amount step = data_.support > 0 && depth_ == 2 ? kNone : 1;
         if (settings_.roots && depth_ >= 2 && known > dual)
             if (auto tree = at_roots(fronts, std::min(known, goal()), dual)) {
                 best = std::move(tree);
@@ -294,12 +304,15 @@ private:
             }
         while (lower_ < std::min(goal(), known)) {
             const Amount most = std::min(goal(), known);
-            const Amount guess = settings_.steps ? std::min(most, std::max(lower_, dual) + step) : most;
+            const Amount guess = settings_.steps ? std::min(most, std::max(lower_, dual) + std::min(step, most)) : most;
             ++out_.counters.guesses;
             const auto progress = [&](Amount price) { note(std::min(guess, data_.prices.bound(price))); };
+            const Counters before = listed();
             if (fronts.below(depth_, guess, hint_, progress)) return fronts.tree();
             note(guess);
-            step = std::min(2 * step, step + stride());
+            const Counters after = listed();
+            const bool brief = data_.support > 0 && after.pairs - before.pairs <= kBrief * (after.alive - before.alive);
+            step = brief ? kLeap * std::min(step, most / kLeap + 1) : std::min(2 * step, step + stride());
         }
         return known <= goal() ? best : std::nullopt;
     }

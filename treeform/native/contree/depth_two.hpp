@@ -193,23 +193,28 @@ protected:
     /// between are counted on both sides. The best trees in this sense bound all: the sub-interval rule with a support.
     bool drop_interval(const Task& task, int f, Cost gap, const typename IntervalSearch<W>::Pick& pick,
                        const Answer<Cost>& best) {
-        const auto& cuts = search_.cuts;
-        const int from = pick.interval.from, to = pick.interval.to;
-        if (from == to) return false;
-        prefixes_.below(static_cast<std::size_t>(from), left_.weight);
-        prefixes_.below(static_cast<std::size_t>(to), right_.weight);
-        for (int y = 0; y < table_.classes; ++y) right_.weight[y] = task.node.weight[y] - right_.weight[y];
-        left_.prepare(table_.losses, table_.cost), right_.prepare(table_.losses, table_.cost);
-        search_.common(pick, open_left_.data(), open_right_.data());
+        if (pick.interval.from == pick.interval.to) return false;
+        const Keys keys = weigh_common(task.node, pick);
         const Cost cutoff = best.value - penalty_ - gap;
         Cost low_left = left_.leaf, low_right = right_.leaf;
-        const Keys keys{static_cast<Key>(cuts.key(from)), static_cast<Key>(cuts.key(to)),
-                        static_cast<Key>(cuts.key(to)), static_cast<Key>(cuts.key(from))};
         if (!scan_features(f, keys, true, cutoff, 0, low_left, low_right, true)) return false;
         low_left = rest(low_left, open_left_), low_right = rest(low_right, open_right_);
         if (low_left + low_right < cutoff) return false;
         search_.drop(pick, low_left + low_right, counters_);
         return true;
+    }
+
+    /// The rows and the bounds per second feature that all splits of a pick's interval share on each side.
+    Keys weigh_common(const Node<W>& node, const typename IntervalSearch<W>::Pick& pick) {
+        const auto& cuts = search_.cuts;
+        const int from = pick.interval.from, to = pick.interval.to;
+        prefixes_.below(static_cast<std::size_t>(from), left_.weight);
+        prefixes_.below(static_cast<std::size_t>(to), right_.weight);
+        for (int y = 0; y < table_.classes; ++y) right_.weight[y] = node.weight[y] - right_.weight[y];
+        left_.prepare(table_.losses, table_.cost), right_.prepare(table_.losses, table_.cost);
+        search_.common(pick, open_left_.data(), open_right_.data());
+        return {static_cast<Key>(cuts.key(from)), static_cast<Key>(cuts.key(to)), static_cast<Key>(cuts.key(to)),
+                static_cast<Key>(cuts.key(from))};
     }
 
     void weigh_sides(const Node<W>& node, const Place& cut) {

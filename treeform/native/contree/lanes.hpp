@@ -3,6 +3,7 @@
 // where cuts are, and the ranks of the root feature in work. Laid out once per node; the ranks are gathered when (f, g)
 // is first scanned.
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include "../common/cold.hpp"
@@ -95,9 +96,12 @@ public:
     /// The cuts of `lane` that leave a weight of `support` on both sides of them, counting only the rows that are on
     /// one side of the split {rank < key}; false if there is none. An interval of places, as bits in the manner of
     /// `valid`.
-    bool confine(const Lane& lane, Key key, bool left, Cost support, std::vector<std::uint32_t>& valid) const {
+    bool confine(const Lane& lane, Key key, bool left, Cost support, std::vector<std::uint32_t>& valid) {
         std::size_t first = 0, last = n_;
-        if (!walk<1>(lane, key, left, support, first) || !walk<-1>(lane, key, left, support, last) || last <= first - 1)
+        LaneSums sums;
+        weigh_lanes(lane, key, left, sums);
+        if (!walk<1>(lane, key, left, support, sums, first) || !walk<-1>(lane, key, left, support, sums, last)
+            || last <= first - 1)
             return false;
         --first, --last;  // a cut is named by the place before it
         valid.resize(rows_);
@@ -118,6 +122,7 @@ private:
     std::vector<std::uint16_t> labels_;  // of the feature in work
     std::size_t n_ = 0, rows_ = 0, block_ = 0;
     bool small_total_ = false;
+    bool unit_ = false, unit_known_ = false;  // every row counts one for a support
 
     /// Rows of the lane table whose steps sum up to at most 127; 0 where steps are not scanned in bytes.
     std::size_t rows_in_block() const {
@@ -127,18 +132,44 @@ private:
         return scans_.bytes && narrow && known ? static_cast<std::size_t>(127 / step) : 0;
     }
 
-    /// Move `place` forwards (over rows place, place + 1, ...) or backwards (place - 1, ...) until the rows of one side
-    /// of the split have a weight of `support`; false if they never do.
+    using LaneSums = std::array<Cost, kLanes>;
+    /// What the rows of one side of the split count for a support, lane by lane.
+    void weigh_lanes(const Lane& lane, Key key, bool left, LaneSums& out) {
+        if (!unit_known_) unit_ = counts_one(), unit_known_ = true;
+        if (!unit_) {
+            out.fill(0);
+            for (std::size_t at = 0; at < size(); at += kLanes)
+                for (int l = 0; l < kLanes; ++l)
+                    out[l] += (lane.key[at + l] < key) == left ? table_.support_of(lane.order[at + l]) : Cost{0};
+            return;
+        }
+        std::array<Key, kLanes> below{};  // less than a lane has rows
+        for (std::size_t at = 0; at < size(); at += kLanes)
+            for (int l = 0; l < kLanes; ++l) below[l] += static_cast<Key>(lane.key[at + l] < key);
+        for (std::size_t k = n_; k < size(); ++k)  // padding
+            below[k / rows_] -= static_cast<Key>(lane.key[k % rows_ * kLanes + k / rows_] < key);
+        for (int l = 0; l < kLanes; ++l) {
+            const std::size_t from = std::min(n_, l * rows_), to = std::min(n_, (l + 1) * rows_);
+            out[l] = left ? static_cast<Cost>(below[l]) : static_cast<Cost>(to - from) - static_cast<Cost>(below[l]);
+        }
+    }
+    bool counts_one() const {
+        if (table_.supporting.empty()) return table_.weight.empty();
+        return std::all_of(table_.supporting.begin(), table_.supporting.begin() + table_.n,
+                           [](Cost x) { return x == 1; });
+    }
+    /// Rows from the first on, or (Step -1) from the last, until those of one side of the split have a weight of
+    /// `support`: `place` is behind them, or at them. False if they never do.
     template <int Step>
-    bool walk(const Lane& lane, Key key, bool left, Cost support, std::size_t& place) const {
-        std::size_t row = Step > 0 ? 0 : (place - 1) % rows_, column = Step > 0 ? 0 : (place - 1) / rows_;
-        for (Cost sum = 0; sum < support;) {
-            if (place == (Step > 0 ? n_ : 0)) return false;
-            const std::size_t at = row * kLanes + column;
-            const Cost weight = table_.support_of(lane.order[at]);
-            sum += (lane.key[at] < key) == left ? weight : Cost{0};
-            place += Step, row += Step;
-            if (row >= rows_) row = Step > 0 ? 0 : rows_ - 1, column += Step;
+    bool walk(const Lane& lane, Key key, bool left, Cost support, const LaneSums& sums, std::size_t& place) const {
+        int column = Step > 0 ? 0 : kLanes - 1;
+        Cost sum = 0;
+        for (; column >= 0 && column < kLanes && sum + sums[column] < support; column += Step) sum += sums[column];
+        if (column < 0 || column == kLanes) return false;
+        const std::size_t begin = static_cast<std::size_t>(column) * rows_;
+        for (place = Step > 0 ? begin : std::min(n_, begin + rows_); sum < support; place += Step) {
+            const std::size_t at = (place - (Step > 0 ? 0 : 1) - begin) * kLanes + static_cast<std::size_t>(column);
+            sum += (lane.key[at] < key) == left ? table_.support_of(lane.order[at]) : Cost{0};
         }
         return true;
     }

@@ -23,7 +23,8 @@ namespace treeform::contree {
 constexpr int kLanes = 32;
 enum Sides : int { kLeft = 1, kRight = 2, kBoth = 3 };
 
-/// Extremes of d over the cuts of each side; the empty prefix (0) is always among them.
+/// Extremes of d over the cuts of each side; the empty prefix (0) is among them unless `cuts_only`. Most below least:
+/// no cut.
 struct Extremes {
     std::int64_t most_left = 0, least_left = 0, most_right = 0, least_right = 0;
 };
@@ -42,6 +43,7 @@ struct ScanInput {
     std::size_t block = 0;  // rows whose steps sum up to at most 127
     Key below = 0;  // key < below is the left side
     int sides = kBoth;
+    bool cuts_only = false;  // not in bytes
     bool small_total = false;  // the sum over all rows of |step| is at most 16,000
     int classes = 0;
     std::uint16_t pairs[4] = {0, 0, 0, 0};

@@ -48,7 +48,7 @@ struct WordPart {
         }
         alignas(64) std::int16_t lanes[3][kLanes];
         B::store_words(lanes[0], sum), B::store_words(lanes[1], most), B::store_words(lanes[2], least);
-        join_lanes(lanes[0], lanes[1], lanes[2], most_out, least_out);
+        join_lanes(lanes[0], lanes[1], lanes[2], false, most_out, least_out);
     }
 };
 

@@ -17,8 +17,9 @@ struct Lanes {
         std::fill_n(most, kLanes, std::numeric_limits<Sum>::min());
         std::fill_n(least, kLanes, std::numeric_limits<Sum>::max());
     }
-    void join(std::int64_t& most_out, std::int64_t& least_out) const {
-        std::int64_t before = 0, high = 0, low = 0;
+    void join(bool cuts_only, std::int64_t& most_out, std::int64_t& least_out) const {
+        std::int64_t before = 0, high = cuts_only ? std::numeric_limits<std::int64_t>::min() : 0,
+                     low = cuts_only ? std::numeric_limits<std::int64_t>::max() : 0;
         for (int lane = 0; lane < kLanes; ++lane) {
             if (most[lane] >= least[lane]) {  // the lane has a cut
                 high = std::max<std::int64_t>(high, before + most[lane]);
@@ -48,8 +49,8 @@ void run(const ScanInput<Key, Sum>& in, Extremes& out, Step step) {
             }
         }
     }
-    if (in.sides & kLeft) left.join(out.most_left, out.least_left);
-    if (in.sides & kRight) right.join(out.most_right, out.least_right);
+    if (in.sides & kLeft) left.join(in.cuts_only, out.most_left, out.least_left);
+    if (in.sides & kRight) right.join(in.cuts_only, out.most_right, out.least_right);
 }
 
 template <class Key, class Sum>

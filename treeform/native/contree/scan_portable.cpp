@@ -211,7 +211,7 @@ struct Bytes {
                             std::int64_t& least_out) {
         std::int16_t lanes[3][kLanes];
         store_words(lanes[0], sum), store_words(lanes[1], most), store_words(lanes[2], least);
-        join_lanes(lanes[0], lanes[1], lanes[2], most_out, least_out);
+        join_lanes(lanes[0], lanes[1], lanes[2], false, most_out, least_out);
     }
 
     struct Compare {

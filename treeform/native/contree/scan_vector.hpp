@@ -13,14 +13,15 @@ namespace treeform::contree {
 namespace {
 
 template <class Sum>
-inline void join_lanes(const Sum* sum, const Sum* most, const Sum* least, std::int64_t& most_out,
+inline void join_lanes(const Sum* sum, const Sum* most, const Sum* least, bool cuts_only, std::int64_t& most_out,
                        std::int64_t& least_out) {
+    const std::int32_t highest = cuts_only ? INT32_MIN : 0, lowest = cuts_only ? INT32_MAX : 0;  // without a cut
     std::int32_t before[kLanes], total = 0;
     for (int lane = 0; lane < kLanes; ++lane) before[lane] = total, total += sum[lane];
-    std::int32_t high = 0, low = 0;
+    std::int32_t high = highest, low = lowest;
     for (int lane = 0; lane < kLanes; ++lane) {
         const bool any = most[lane] >= least[lane];   // the lane has a cut
-        const std::int32_t h = any ? before[lane] + most[lane] : 0, l = any ? before[lane] + least[lane] : 0;
+        const std::int32_t h = any ? before[lane] + most[lane] : highest, l = any ? before[lane] + least[lane] : lowest;
         high = h > high ? h : high, low = l < low ? l : low;
     }
     most_out = high, least_out = low;
@@ -64,7 +65,7 @@ inline void run_all(const ScanInput<typename V::Key, typename V::Sum>& in, Extre
     if constexpr (parts == 1) {
         Part<V> left, right;
         run_part<V, L, R, Ties>(in, 0, left, right, step);
-        if (in.small_total) {   // the join fits in 16 bits and stays in registers
+        if (in.small_total && !in.cuts_only) {   // the join fits in 16 bits and stays in registers
             if constexpr (L) V::join(left, out.most_left, out.least_left);
             if constexpr (R) V::join(right, out.most_right, out.least_right);
             return;
@@ -72,8 +73,8 @@ inline void run_all(const ScanInput<typename V::Key, typename V::Sum>& in, Extre
         alignas(64) Sum lanes[6][kLanes];
         V::store(lanes[0], left.sum), V::store(lanes[1], left.most), V::store(lanes[2], left.least);
         V::store(lanes[3], right.sum), V::store(lanes[4], right.most), V::store(lanes[5], right.least);
-        if constexpr (L) join_lanes(lanes[0], lanes[1], lanes[2], out.most_left, out.least_left);
-        if constexpr (R) join_lanes(lanes[3], lanes[4], lanes[5], out.most_right, out.least_right);
+        if constexpr (L) join_lanes(lanes[0], lanes[1], lanes[2], in.cuts_only, out.most_left, out.least_left);
+        if constexpr (R) join_lanes(lanes[3], lanes[4], lanes[5], in.cuts_only, out.most_right, out.least_right);
     } else {
         alignas(64) Sum lanes[6][kLanes];
         for (int part = 0; part < parts; ++part) {
@@ -84,8 +85,8 @@ inline void run_all(const ScanInput<typename V::Key, typename V::Sum>& in, Extre
             V::store(lanes[3] + at, right.sum), V::store(lanes[4] + at, right.most),
                 V::store(lanes[5] + at, right.least);
         }
-        if constexpr (L) join_lanes(lanes[0], lanes[1], lanes[2], out.most_left, out.least_left);
-        if constexpr (R) join_lanes(lanes[3], lanes[4], lanes[5], out.most_right, out.least_right);
+        if constexpr (L) join_lanes(lanes[0], lanes[1], lanes[2], in.cuts_only, out.most_left, out.least_left);
+        if constexpr (R) join_lanes(lanes[3], lanes[4], lanes[5], in.cuts_only, out.most_right, out.least_right);
     }
 }
 
