@@ -154,7 +154,7 @@ def answers(call: Call) -> bool:
     name, args, named = call
     try:
         getattr(_core, name)(*args, **named)
-    except (TypeError, ValueError, MemoryError, OverflowError, RuntimeError, IndexError, KeyError):
+    except (TypeError, ValueError, MemoryError, ArithmeticError, RuntimeError, IndexError, KeyError):
         return False
     return True
 
