@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import psutil
 import pytest
+from hard_models import knapsack, pigeons
 
 from treeform.backends import (
     CPSAT,
@@ -29,7 +30,7 @@ from treeform.backends import (
 from treeform.backends.packages import load
 from treeform.backends.stderr import without_lines
 from treeform.errors import ModelError, RouteError, SolverFailed, SolverNotAvailable
-from treeform.model import Model, any_of, at_most
+from treeform.model import Model, any_of
 
 OPTIMISERS = [HiGHS(), CPSAT(), MathOpt("scip")]
 IN_PROCESS = [*OPTIMISERS, SAT("cadical195"), SAT("minisat22")]
@@ -37,26 +38,6 @@ IN_PROCESS = [*OPTIMISERS, SAT("cadical195"), SAT("minisat22")]
 
 def name_of(value: Any) -> str:
     return getattr(value, "name", str(value))
-
-
-def knapsack(n: int = 150, rows: int = 80) -> Model:
-    """A multi-dimensional knapsack that takes solvers minutes."""
-    rng = np.random.default_rng(1)
-    weights = rng.integers(1, 100, (rows, n))
-    model = Model("knapsack")
-    x = model.bool("x", n)
-    model.add(weights @ x <= weights.sum(axis=1) // 3, "capacity")
-    model.minimize(-rng.integers(1, 100, n) @ x)
-    return model
-
-
-def pigeons(holes: int = 24) -> Model:
-    """One pigeon too many: hard for resolution."""
-    model = Model("pigeons")
-    x = model.bool("x", (holes + 1, holes))
-    model.add(any_of(x, axis=1), "each somewhere")
-    model.add(at_most(x, 1, axis=0), "one in each hole")
-    return model
 
 
 def hard(backend: Backend) -> Model:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hard_models import knapsack
 from misbehaving import Misbehaving
 
 from treeform.backends import HiGHS, Isolated, Outcome, Run, Verdict, idle
@@ -94,7 +95,7 @@ def test_a_child_that_died_while_it_waited_is_replaced() -> None:
 
 
 def test_what_did_not_end_in_good_order_is_not_kept() -> None:
-    stopped = opened()
+    stopped = Isolated(HiGHS()).open(knapsack())
     assert stopped.solve(Run(stop=lambda: True)).reason == "interrupted"
     stopped.close()
     assert not len(idle_children)
