@@ -351,8 +351,10 @@ def test_infeasible_is_code_3(tmp_path: Path) -> None:
 
 def test_no_model_in_time_is_code_4(tmp_path: Path) -> None:
     words = [
+        "--shape",
+        "tree:6",
         "--require",
-        "max_errors:150",
+        "max_errors:20",
         "--solver",
         "highs",
         "--warm-start",
