@@ -195,8 +195,16 @@ def _equal(name: str, level: object) -> str:
 
 def _quoted(text: str) -> str:
     """A C string: UTF-8, with everything beyond ASCII as octal bytes."""
+    try:
+        content = text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise SpecError(
+            f"{text!r} cannot be written in C",
+            cause=f"UTF-8 has no {error.reason}",
+            fix="rename it before fitting",
+        ) from None
     return '"' + "".join(
-        chr(byte) if 32 <= byte < 127 and chr(byte) not in '"\\?' else f"\\{byte:03o}" for byte in text.encode("utf-8")
+        chr(byte) if 32 <= byte < 127 and chr(byte) not in '"\\?' else f"\\{byte:03o}" for byte in content
     ) + '"'  # fmt: skip
 
 
