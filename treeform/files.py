@@ -28,7 +28,15 @@ def is_special(path: Path) -> bool:
 
 def write_text(path: str | Path, text: str) -> None:
     """Write ``text`` as UTF-8; see `write_bytes`."""
-    write_bytes(path, text.encode("utf-8"))
+    try:
+        content = text.encode("utf-8")
+    except UnicodeEncodeError as error:  # half a character, which names and labels may hold
+        raise SpecError(
+            f"{path} cannot be written as text",
+            cause=f"it would hold {text[error.start : error.end]!r}, which UTF-8 has not",
+            fix="rename the column, level or label before fitting",
+        ) from None
+    write_bytes(path, content)
 
 
 def write_bytes(path: str | Path, content: bytes) -> None:

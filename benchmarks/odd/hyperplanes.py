@@ -10,10 +10,10 @@ import time
 from functools import partial
 from statistics import mean
 from typing import Any
-from unittest.mock import patch
 
 from benchmarks.diagrams.search import training
 from benchmarks.harness import Figures, Rows, Shown, table
+from benchmarks.odd.cpu_limits import limits_in_cpu_seconds
 from benchmarks.odd.protocol import ALPHAS, SKELETONS, Job, jobs_of
 from treeform.problem import Problem
 from treeform.shape import MULTIVARIATE
@@ -24,7 +24,7 @@ def one(job: Job, cpu: float) -> dict[str, Any]:
     data = training(job.set)
     problem = Problem(data, None, shape=f"{SKELETONS[job.skeleton]}:{MULTIVARIATE}")
     began = time.process_time()
-    with patch("treeform.solve.budget.time.monotonic", time.process_time):
+    with limits_in_cpu_seconds():
         sizes = problem.size_table(alphas=ALPHAS, time_limit=cpu)
     out: dict[str, Any] = {"n": data.n_samples}
     for alpha in ALPHAS:

@@ -7,6 +7,7 @@ all alphas at once and makes one row of the table for each.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from itertools import product
@@ -17,6 +18,7 @@ import pandas as pd
 
 from benchmarks.harness import folder_of, read_set, user_seconds
 from benchmarks.harness.figures import Row
+from benchmarks.odd.cpu_limits import limits_in_cpu_seconds
 from treeform.data import Dataset
 from treeform.engines import DiagramHeuristic
 from treeform.errors import DataError, SpecError
@@ -140,8 +142,13 @@ def run_job(
     solver: Any = None,
     formulation: Any = None,
     each_run: bool = False,
+    cpu_time: bool = False,
+    first_step: bool = True,
 ) -> list[dict[str, Any]]:
     """Fill one size table and judge its models on the other parts; one row for each alpha.
+
+    With ``cpu_time`` the limit is in CPU seconds of this process, which other work on the machine does not shorten.
+    Without ``first_step`` no row says what Step 1 finds.
 
     With ``each_run`` every alpha that the size table left open gets the time limit once more, on its own, and goes on
     from what is known by then; the columns that begin with ``own_`` say what is known after that.
@@ -160,10 +167,11 @@ def run_job(
         "solver": solver, "formulation": formulation, "time_limit": time_limit,
         "warm_start": "auto" if formulation is None else None,
     }  # fmt: skip
-    sizes = problem.size_table(alphas=ALPHAS, **how)
-    spent = user_seconds() - started
-    own = _each(problem, sizes, how) if each_run else {}
-    first = {} if job.stability else step_one(problem)
+    with limits_in_cpu_seconds() if cpu_time else nullcontext():
+        sizes = problem.size_table(alphas=ALPHAS, **how)
+        spent = user_seconds() - started
+        own = _each(problem, sizes, how) if each_run else {}
+    first = step_one(problem) if first_step and not job.stability else {}
     rows = []
     for alpha in ALPHAS:
         found = sizes.at_alpha(alpha)
@@ -172,7 +180,7 @@ def run_job(
             **asdict(job), "alpha": alpha, "n": n, "features": data.n_features, "classes": data.n_classes,
             "proved": int(found.proved), "objective": _rate(found.objective, n), "bound": _rate(found.bound, n),
             "step1": _rate(first.get(alpha), n), "seconds": round(sizes.seconds, 2), "cpu": round(spent, 2),
-            "limit": time_limit,
+            "limit": time_limit, "clock": "cpu" if cpu_time else "wall",
         }  # fmt: skip
         if alpha in first and found.objective is not None:
             row["improved"] = int(found.objective < first[alpha])

@@ -23,6 +23,7 @@ from treeform.formulations.odd.intersections import intersections
 from treeform.formulations.odd.normal import NormalForm
 from treeform.formulations.odd.objective import Accuracy, paper_objective
 from treeform.formulations.odd.one import OneHyperplane
+from treeform.formulations.odd.polyhedra import polyhedra
 from treeform.formulations.odd.separate import Cube
 from treeform.formulations.odd.splits import UnivariateSplits
 from treeform.formulations.odd.starts import grown
@@ -223,7 +224,8 @@ class ODD(Formulation, Variants, FirstModels, FirstBounds):
     def starts(self, data: Dataset, shape: Shape) -> Iterator[DecisionGraph | None]:
         if shape.splits == UNIVARIATE:
             return iter(())
-        return chain(class_trees(data, shape), intersections(data, shape), grown(data, shape))
+        makers = (class_trees, intersections, polyhedra, grown)
+        return chain.from_iterable(make(data, shape) for make in makers)
 
     def least_errors(self, data: Dataset, shape: Shape) -> Iterator[tuple[int, int] | None]:
         if shape.splits == UNIVARIATE:

@@ -155,9 +155,11 @@ def test_every_file_names_the_command_that_makes_it_again(path: Path) -> None:
 
 def test_every_table_of_the_docs_is_made() -> None:
     pages = "\n".join(page.read_text(encoding="utf-8") for page in (ROOT / "docs").rglob("*.rst"))
-    shown = re.findall(r"^\.\. benchmark-table:: (\w+)$", pages, re.M)
-    assert len(shown) == len(set(shown)) > 0
-    for name in shown:
+    found = re.findall(r"^\.\. benchmark-table:: (\w+)(\n +:when-measured:)?$", pages, re.M)
+    assert len(found) == len({name for name, _ in found}) > 0
+    for name, when_measured in found:
+        if when_measured and not (DOCS / f"{all_tables()[name].source}.csv").exists():
+            continue
         table, _ = all_tables()[name].shown()
         assert table.title and len(table.frame) > 0, name
 

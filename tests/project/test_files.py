@@ -168,7 +168,7 @@ def hostile() -> Iterator[tuple[str, str]]:
     yield "bytes", "\x00\x01"
 
 
-@pytest.mark.parametrize(("what", "text"), hostile())
+@pytest.mark.parametrize(("what", "text"), list(hostile()))
 @pytest.mark.parametrize("name", ["model.json", "certificate.json"])
 def test_hostile_json(what: str, text: str, name: str, tmp_path: Path) -> None:
     path = tmp_path / name
