@@ -126,7 +126,7 @@ class Study(Printed):
 
     def _mixed(self) -> list[str]:
         """Columns of values of several types, which Parquet has not: objectives such as 3 and "1522/7"."""
-        return [name for name in self.table if self.table[name].dropna().map(type).nunique() > 1]
+        return [str(name) for name in self.table if self.table[name].dropna().map(type).nunique() > 1]
 
     def html(self, path: str | os.PathLike[str] | None = None) -> str:
         """A self-contained page: the choice of `best`, heat maps of the settings, errors against size, all means.
