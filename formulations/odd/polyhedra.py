@@ -17,7 +17,9 @@ import numpy as np
 from treeform.formulations.odd.colouring import Colouring, GaveUp
 from treeform.formulations.odd.half_spaces import graph_of, half_space
 from treeform.formulations.odd.hulls import Bools, Hulls, Ints
+from treeform.formulations.odd.intersections import intersections
 from treeform.formulations.odd.separate import STATED, Cube
+from treeform.graph.evaluate import errors
 from treeform.shape import MARGIN
 
 if TYPE_CHECKING:
@@ -27,8 +29,10 @@ if TYPE_CHECKING:
     from treeform.shape import Shape
 
 LIMIT = STATED * float(MARGIN)
-WORK = 4 * 10**6
-"""Entries of the tables of points, over all linear programs of one number of half-spaces: about a second."""
+WORK = 3 * 10**6
+"""Entries of the tables of points, over all linear programs of all numbers of half-spaces: under a second."""
+WORK_OF_BOUND = 15 * 10**5
+"""The same for a bound: what is refuted is refuted soon."""
 MOST = 4
 """Half-spaces of a first model; with more, the models of other methods are about as good."""
 
@@ -66,16 +70,20 @@ class Polyhedron:
         self.core: Ints | None = None
         self.hopeless = False
 
+    @property
+    def work(self) -> int:
+        """Entries of the tables of points, over all linear programs so far."""
+        return self.hulls.unit.size * (len(self.sets) + 1)
+
     def rounds(self, work: int) -> Iterator[None]:
-        """Colouring after colouring until it is decided, or the work is done."""
-        while work > 0:
+        """Colouring after colouring until it is decided, or so much work is done."""
+        while self.work < work:
             yield None
             colour = np.array(self.colouring.colour)
             new = [found for c in range(self.k) for found in self._broken(colour == c)]
             if not new:
                 self.groups = [self.outer[colour == c] for c in range(self.k)]
                 return
-            work -= self.hulls.unit.size * (len(new) + self.k)
             for found in new:
                 self.sets.append(found)
                 self.colouring.add(found[self.is_outer[found]])
@@ -104,8 +112,18 @@ class Polyhedron:
             alive[found[self.is_outer[found]]] = False
 
 
-def polyhedra(data: Dataset, shape: Shape) -> Iterator[DecisionGraph | None]:
-    """A model without errors, with as few tests one below the other as are found, of two classes.
+def regions(data: Dataset, shape: Shape) -> Iterator[DecisionGraph | None]:
+    """Models of `intersections`, and one without errors that has fewer tests than theirs; None where time was spent."""
+    fewest = MOST + 1
+    for graph in intersections(data, shape):
+        if graph is not None and graph.n_nodes < fewest and not errors(graph, data):
+            fewest = graph.n_nodes
+        yield graph
+    yield from polyhedra(data, min(len(shape.widths), fewest - 1))
+
+
+def polyhedra(data: Dataset, most: int) -> Iterator[DecisionGraph | None]:
+    """A model without errors, with as few tests one below the other as are found, at most so many, of two classes.
 
     Yields
     ------
@@ -118,12 +136,14 @@ def polyhedra(data: Dataset, shape: Shape) -> Iterator[DecisionGraph | None]:
     if len(classes) != 2 or not len(cube.kept):
         return
     sides = [tuple(classes), tuple(classes[::-1])]
-    for k in range(2, min(len(shape.widths), MOST) + 1):
+    work = WORK
+    for k in range(2, most + 1):
         for inner, outer in list(sides):
             search = Polyhedron(
                 cube.unit, np.flatnonzero(weights[:, inner]), np.flatnonzero(weights[:, outer]), k
             )
-            yield from search.rounds(WORK)
+            yield from search.rounds(work)
+            work -= search.work
             if search.hopeless:
                 sides.remove((inner, outer))
             if search.groups is not None:
@@ -158,11 +178,11 @@ def errors_of_two_half_spaces(data: Dataset) -> Iterator[int | None]:
     least: int | None = None
     for inner, outer in (classes, classes[::-1]):
         found = 0
-        for errors in _lost(unit, weights[:, inner].copy(), weights[:, outer].copy(), least):
-            if errors is None:
+        for lost in _lost(unit, weights[:, inner].copy(), weights[:, outer].copy(), least):
+            if lost is None:
                 yield None
             else:
-                found = errors
+                found = lost
         least = found if least is None else min(least, found)
         if not least:
             break
@@ -171,11 +191,11 @@ def errors_of_two_half_spaces(data: Dataset) -> Iterator[int | None]:
 
 def _lost(unit: Floats, inside: Ints, outside: Ints, most: int | None) -> Iterator[int | None]:
     """The weight that the refutations found lose together, up to ``most``; each takes weight from its points."""
-    lost, work = 0, WORK
+    lost, work = 0, WORK_OF_BOUND
     while work > 0 and (most is None or lost < most) and inside.any() and outside.any():
         search = Polyhedron(unit, np.flatnonzero(inside), np.flatnonzero(outside), 2)
         yield from search.rounds(work)
-        work -= search.hulls.unit.size * (len(search.sets) + 2)
+        work -= search.work
         if search.core is None:
             break
         points = np.concatenate([search.outer, search.inner])[search.core]

@@ -14,7 +14,7 @@ from treeform.data import Dataset
 from treeform.formulations.odd.colouring import Colouring
 from treeform.formulations.odd.few_tests import covered, errors_of_one, errors_of_two
 from treeform.formulations.odd.intersections import intersections
-from treeform.formulations.odd.polyhedra import polyhedra
+from treeform.formulations.odd.polyhedra import polyhedra, regions
 from treeform.graph.evaluate import errors
 from treeform.requirements import MaxNodes
 from treeform.solve import misfit
@@ -69,7 +69,7 @@ def test_prices_are_checked(monkeypatch: pytest.MonkeyPatch) -> None:
     assert covered([], weight) == 0
 
 
-@pytest.mark.parametrize("make", [intersections, polyhedra])
+@pytest.mark.parametrize("make", [intersections, regions])
 @pytest.mark.parametrize("seed", range(4))
 def test_intersections_are_admissible(seed: int, make: Any) -> None:
     data = random_data(seed, n=12, n_classes=2, weighted=seed > 1)
@@ -78,7 +78,7 @@ def test_intersections_are_admissible(seed: int, make: Any) -> None:
         assert graph is None or misfit(graph, shape, data) is None
 
 
-@pytest.mark.parametrize("make", [intersections, polyhedra])
+@pytest.mark.parametrize("make", [intersections, regions])
 def test_intersections_of_a_triangle(make: Any) -> None:
     """A class inside a triangle takes three hyperplanes, and no error is left."""
     rng = np.random.default_rng(0)
@@ -103,7 +103,7 @@ def test_two_half_spaces_against_brute_force(seed: int) -> None:
     bound = last(errors_of_two(data))
     assert best is not None and bound is not None
     assert bound * data.weight_unit <= best[0] and (bound > 0) == (best[0] > 0)
-    found = [graph for graph in polyhedra(data, shape) if graph is not None]
+    found = [graph for graph in polyhedra(data, 2) if graph is not None]
     assert [errors(graph, data) for graph in found] == ([0] if best[0] == 0 else [])
 
 
