@@ -61,6 +61,7 @@ void Search::list_range(int layer, int part, int begin, int end, Cost limit) {
     stack[top++] = {begin, end - 1, 0, 0};
     while (top > 0) {
         control_.check();
+        if (effort() > most_effort_) throw TooMuch{};
         Range r = stack[--top];
         Cost dropped = 0;
         if (!bound_range(layer, part, r, limit, dropped)) continue;
