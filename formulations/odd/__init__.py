@@ -19,10 +19,10 @@ from treeform.formulations.odd.class_trees import class_trees
 from treeform.formulations.odd.few_tests import errors_of_one, errors_of_two
 from treeform.formulations.odd.flow import Flow
 from treeform.formulations.odd.hyperplanes import MultivariateSplits, OneFeature
-from treeform.formulations.odd.intersections import intersections
 from treeform.formulations.odd.normal import NormalForm
 from treeform.formulations.odd.objective import Accuracy, paper_objective
 from treeform.formulations.odd.one import OneHyperplane
+from treeform.formulations.odd.polyhedra import regions
 from treeform.formulations.odd.separate import Cube
 from treeform.formulations.odd.splits import UnivariateSplits
 from treeform.formulations.odd.starts import grown
@@ -223,7 +223,7 @@ class ODD(Formulation, Variants, FirstModels, FirstBounds):
     def starts(self, data: Dataset, shape: Shape) -> Iterator[DecisionGraph | None]:
         if shape.splits == UNIVARIATE:
             return iter(())
-        return chain(class_trees(data, shape), intersections(data, shape), grown(data, shape))
+        return chain(class_trees(data, shape), regions(data, shape), grown(data, shape))
 
     def least_errors(self, data: Dataset, shape: Shape) -> Iterator[tuple[int, int] | None]:
         if shape.splits == UNIVARIATE:

@@ -18,6 +18,7 @@ import numpy as np
 
 from treeform.formulations.odd.conflicts import binding
 from treeform.formulations.odd.hulls import Floats, Hulls, Ints
+from treeform.formulations.odd.polyhedra import errors_of_two_half_spaces
 from treeform.formulations.odd.separate import STATED, Cube
 from treeform.shape import MARGIN
 
@@ -42,9 +43,10 @@ def errors_of_one(data: Dataset) -> Iterator[int | None]:
 
 
 def errors_of_two(data: Dataset) -> Iterator[int | None]:
-    """The same for at most two hyperplanes, and three and more classes; nothing for two classes."""
+    """The same for at most two hyperplanes."""
     bounds = _Bounds(data)
     if len(bounds.present) < 3:
+        yield from errors_of_two_half_spaces(data) if len(bounds.present) == 2 else ()
         return
     least = bounds.missing(bounds.present[:2])  # two classes, and no error among them
     for three in combinations(bounds.present, 3):

@@ -8,37 +8,25 @@ as in tree alternating optimisation (Carreira-Perpinan and Tavallali, NeurIPS 20
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from treeform.formulations.odd.conflicts import separable
-from treeform.formulations.odd.hulls import Bools, Floats, Hulls, Ints
+from treeform.formulations.odd.half_spaces import HalfSpace, graph_of, half_space
+from treeform.formulations.odd.hulls import Bools, Floats, Hulls
 from treeform.formulations.odd.separate import ENOUGH, Cube
-from treeform.graph import DecisionGraph
 from treeform.shape import MARGIN
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
+    from treeform.graph import DecisionGraph
     from treeform.shape import Shape
 
 ROUNDS = 4
 """Times that each hyperplane is found again; what helps does so in the first."""
 INSIDE = 8.0
 """A point of the region is given up for so many outside it, which another hyperplane may still separate."""
-
-
-@dataclass(frozen=True)
-class HalfSpace:
-    """What a hyperplane sends to the terminal of the other class."""
-
-    slope: Floats
-    offset: float
-
-    def outside(self, unit: Floats) -> Bools:
-        """(n,) whether points are outside the half-space, and with it outside the region."""
-        return np.asarray(unit @ self.slope > self.offset)
 
 
 def intersections(data: Dataset, shape: Shape) -> Iterator[DecisionGraph | None]:
@@ -57,7 +45,7 @@ def intersections(data: Dataset, shape: Shape) -> Iterator[DecisionGraph | None]
     for inner, outer in (heaviest, heaviest[::-1]):
         search = _Search(cube, weights[:, inner].astype(float), weights[:, outer].astype(float))
         for spaces in search.grow(len(shape.widths)):
-            yield None if spaces is None else _graph(data, cube, spaces, inner, outer)
+            yield None if spaces is None else graph_of(data, cube, spaces, inner, outer)
 
 
 class _Search:
@@ -113,38 +101,4 @@ class _Search:
         )
         if rest is None or left[rest].all() or not left[rest].any():
             return None
-        slope, margin = Hulls(self.unit[points[rest]], left[rest]).widest()
-        if margin < ENOUGH * float(MARGIN):
-            return None
-        return self._placed(slope, points[rest & left], points[rest & ~left], seen)
-
-    def _placed(self, slope: Floats, inner: Ints, outer: Ints, seen: Ints) -> HalfSpace:
-        """The half-space at the widest gap between the two sides, among all points that are seen."""
-        value = self.unit @ slope
-        low, high = value[inner].max(), value[outer].min()
-        between = np.unique(value[seen][(value[seen] >= low) & (value[seen] <= high)])
-        at = int(np.diff(between).argmax())
-        return HalfSpace(slope, float((between[at] + between[at + 1]) / 2))
-
-
-def _graph(
-    data: Dataset, cube: Cube, spaces: list[HalfSpace], inner: int, outer: int
-) -> DecisionGraph | None:
-    """One test below the other; a hyperplane that separates nothing is left out."""
-    tests: list[dict[str, Any]] = []
-    points = np.arange(len(cube.unit))
-    for space in spaces:
-        out = space.outside(cube.unit[points])
-        if not out.any() or out.all():
-            continue
-        test = cube.test(points, ~out, space.slope)
-        if test is None:
-            return None
-        tests.append(test)
-        points = points[~out]
-    if not tests:
-        return None
-    nodes: dict[Any, dict[str, Any]] = {}
-    for j, test in enumerate(tests):
-        nodes[j] = {**test, "left": j + 1 if j + 1 < len(tests) else "inner", "right": "outer"}
-    return DecisionGraph.build({**nodes, "inner": {"label": inner}, "outer": {"label": outer}}, data)
+        return half_space(self.unit, points[rest & left], points[rest & ~left], seen)

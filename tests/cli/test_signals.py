@@ -12,6 +12,7 @@ import interrupted
 import numpy as np
 import pandas as pd
 import pytest
+from repository import ROOT
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="looks at /proc")
 SIGNALS = int(os.environ.get("TREEFORM_SIGNALS", "200"))
@@ -65,3 +66,25 @@ def judge(rows: list[dict[str, object]]) -> None:
         assert files <= OUTPUTS if row["twice"] else files in (OUTPUTS, set()), row
         # The problem is shown when the search begins; from then on there is a model.
         assert files == OUTPUTS or row["twice"] or "300 samples" not in log, row
+
+
+LOST = """
+import runpy, signal, sys, time
+class Ended:
+    def __del__(self):
+        signal.raise_signal(getattr(signal, sys.argv[1]))
+        sum(range(10))
+def program():
+    Ended()
+    time.sleep(20)
+    print("it went on")
+sys.exit(runpy.run_path(sys.argv[2])["run"](program))
+"""
+
+
+@pytest.mark.parametrize(("name", "code"), [("SIGINT", 130), ("SIGTERM", 143)])
+def test_a_signal_within_a_destructor_is_not_lost(name: str, code: int) -> None:
+    """What a handler raises there is printed and ignored: the command would go on to its end."""
+    words = [sys.executable, "-S", "-c", LOST, name, str(ROOT / "treeform" / "cli" / "signals.py")]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (code, "", "interrupted\n")

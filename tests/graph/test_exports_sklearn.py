@@ -81,3 +81,10 @@ def test_labels_that_are_not_the_most_frequent_class_stay():
     tree = graph.to_sklearn(table)
     assert tree.predict(problem.data.X).tolist() == ["y", "y", "y", "x"]
     assert tree.predict_proba(problem.data.X)[0].tolist() == [0, 1]
+
+
+def test_labels_that_scikit_learn_takes_for_a_quantity():
+    rows = [[0.0], [1.0], [2.0]]
+    graph = tf.Problem(rows, [1.5, -0.25, 2.75], shape="tree:2").solve().graph
+    tree = graph.to_sklearn(rows)
+    assert tree.classes_.tolist() == [-0.25, 1.5, 2.75] and tree.predict(rows).tolist() == [1.5, -0.25, 2.75]

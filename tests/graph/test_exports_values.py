@@ -162,3 +162,15 @@ def test_every_format_of_the_command(case, tmp_path):
         )
         assert done.exit_code == 0, done.output
         assert out.stat().st_size > 0
+
+
+@pytest.mark.parametrize("nodes", ["tree", "shared"])
+def test_onnx_of_a_model_with_one_value(nodes):
+    """onnxruntime takes a single class for one side of a margin."""
+    runtime = pytest.importorskip("onnxruntime")
+    data = tf.Problem([[0.0], [1.0]], [0.5, 1.5], shape="tree:1").minimize(tf.SquaredError()).data
+    graph = tf.DecisionGraph.build(
+        [{"feature": 0, "threshold": 0.5, "left": 1, "right": 1}, {"label": 0}], data, (Fraction(1, 2),)
+    )
+    session = runtime.InferenceSession(graph.to_onnx(nodes).SerializeToString())
+    assert session.run(None, {"x0": np.array([[0.0], [1.0]])})[0].tolist() == [0.5, 0.5]

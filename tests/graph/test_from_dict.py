@@ -171,3 +171,16 @@ def test_a_tree_of_scikit_learn_is_judged_as_it_is() -> None:
     assert judged.errors == int((tree.predict(X) != y).sum())
     best = problem.solve(warm_start=judged.graph)
     assert best.objective is not None and problem.judge(best.graph).ok
+
+
+def test_values_of_a_regression_model_are_written_exactly_and_as_json():
+    problem = tf.Problem([[0.0], [1], [1], [1], [2]], [0.1, 1, 1, 2, 5], shape="tree:2").minimize(
+        tf.SquaredError()
+    )
+    graph = problem.solve().graph
+    text = json.dumps(graph.to_dict())
+    assert '"4/3"' in text and "0.1" in text and "5" in text
+    assert tf.DecisionGraph.from_dict(json.loads(text), problem.data).values == graph.values
+    for wrong in ("1/0", "1e9", "a", "1" * 500):
+        with pytest.raises(SpecError, match="finite number"):
+            tf.DecisionGraph.from_dict({"value": wrong}, problem.data)

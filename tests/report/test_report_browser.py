@@ -36,6 +36,7 @@ def test_a_click_shows_the_facts_of_a_node(shown, small):
     assert page.locator("#canvas .node").count() == len(nodes)
     assert page.locator("#canvas .arcs path").count() == len(nodes) - 1
     assert not page.locator("#static-drawing").is_visible()
+    page.locator("#zoom-fit").click()
     for v in (0, 1, len(nodes) - 1):
         page.locator(f'#canvas [data-node="{v}"] .frame').click()
         panel = page.locator("#node-facts").inner_text()
@@ -49,11 +50,13 @@ def test_a_click_shows_the_facts_of_a_node(shown, small):
 
 def test_keys_zoom_collapse_and_search(shown, small):
     _, result = small
-    page = shown(report.of_result(result))
+    facts = report.of_result(result)
+    page = shown(facts)
     total = page.locator("#canvas .node").count()
     page.locator('#canvas [data-node="0"]').focus()
     page.keyboard.press("ArrowDown")
-    assert page.evaluate("document.activeElement.dataset.node") == "1"
+    first_child = facts.explore["nodes"][0]["arcs"][0][1]
+    assert page.evaluate("document.activeElement.dataset.node") == str(first_child)
     page.keyboard.press("ArrowUp")
     page.keyboard.press("Space")
     assert page.locator("#canvas .node").count() == 1
@@ -80,6 +83,37 @@ def test_keys_zoom_collapse_and_search(shown, small):
     assert page.locator("#found").inner_text() == f"{min(2, found)} of {found}"
 
 
+def smallest_letters(page) -> float:
+    """Size of the smallest text of the drawing, in CSS pixels as they are on the screen."""
+    return page.evaluate(
+        "Math.min(...[...document.querySelectorAll('#canvas text')].map(text =>"
+        " parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM().a))"
+    )
+
+
+def test_a_diagram_of_fifty_tests_begins_legible_on_a_phone(shown):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 6)), rng.integers(0, 2, 60)
+    problem = tf.Problem(X, y, shape=tf.Tree(1))
+    nodes = [
+        {
+            "feature": v % 6,
+            "threshold": 0.1 * v - 2,
+            "left": min(2 * v + 1, v + 7),
+            "right": min(2 * v + 2, v + 8),
+        }
+        for v in range(50)
+    ]
+    graph = tf.DecisionGraph.build([*nodes, *({"label": v % 2} for v in range(8))], problem.data)
+    assert graph.n_nodes == 50 and not graph.is_tree
+    page = shown(of_model(graph, problem.question), width=380)
+    assert smallest_letters(page) >= 11
+    root, drawing = (
+        page.locator(one).bounding_box() for one in ('#canvas [data-node="0"] .frame', "#canvas")
+    )
+    assert drawing["x"] <= root["x"] and root["x"] + root["width"] <= drawing["x"] + drawing["width"]
+
+
 def test_a_deep_tree_begins_legible_and_on_its_first_levels(shown):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(400, 6)), rng.integers(0, 2, 400)
@@ -89,8 +123,7 @@ def test_a_deep_tree_begins_legible_and_on_its_first_levels(shown):
     graph = tf.DecisionGraph.from_sklearn(DecisionTreeClassifier(max_depth=7, random_state=0).fit(X, y), data)
     page = shown(of_model(graph, tf.Problem(X, y, shape=tf.Tree(7)).question))
     assert page.locator("#canvas .node").count() == 15
-    text = page.locator('#canvas [data-node="0"] text').first.bounding_box()
-    assert text["height"] >= 9
+    assert smallest_letters(page) >= 11
     figure = page.locator("#node-facts figure")
     column = graph.columns[graph.feature[0]].source
     assert figure.locator("figcaption").inner_text() == f"Rows that come here, by {column}"
@@ -99,6 +132,9 @@ def test_a_deep_tree_begins_legible_and_on_its_first_levels(shown):
         assert drawn["x"] - 1 <= box["x"] and box["x"] + box["width"] <= drawn["x"] + drawn["width"] + 1
     page.locator("#expand").click()
     assert page.locator("#canvas .node").count() == len(graph.feature)
+    assert smallest_letters(page) >= 11
+    page.locator("#zoom-fit").click()
+    assert smallest_letters(page) < 11  # the whole of it, to find one's way
     boxes = page.evaluate(
         "[...document.querySelectorAll('#canvas .node .frame')].map(n => {const b = n.getBoundingClientRect();"
         " return [b.left, b.right, b.top, b.bottom]})"

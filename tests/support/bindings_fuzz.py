@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import random
 import sys
+import time
 from collections.abc import Iterator
+from itertools import cycle
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -15,8 +18,11 @@ import numpy as np
 
 import treeform as tf
 from treeform import _core
+from treeform.data import Dataset
+from treeform.engines import TreeTask, totals
 
 ENGINES = ("dl85", "contree", "diagram-search", "totals-search", "continuous-totals", "regression-search")
+FUNCTIONS = ("binary", "contree", "continuous_totals", "diagram", "regression", "totals")
 Call = tuple[str, tuple[Any, ...], dict[str, Any]]
 
 
@@ -48,6 +54,92 @@ def recorded() -> dict[str, Call]:
         diagram_rows(_core)
         priced_tests(_core)
     return calls
+
+
+def many() -> list[Call]:
+    """Calls of all functions of the core, several of each: depths, costs, weights, prices, losses, requirements."""
+    out = [*recorded().values(), rup_check()]
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        kept: dict[str, Call] = {}
+        with replaced(_core, {name: noting(getattr(_core, name), kept) for name in FUNCTIONS}):
+            for engine in ENGINES:
+                varied(engine, rng).solve(engine, time_limit=1)
+        out += kept.values()
+    return out
+
+
+def noting(function: Any, kept: dict[str, Call]) -> Any:
+    """The function, which notes its first call."""
+
+    def call(*args: Any, **named: Any) -> Any:
+        kept.setdefault(function.__name__, (function.__name__, args, named))
+        return function(*args, **named)
+
+    return call
+
+
+def varied(engine: str, rng: np.random.Generator) -> tf.Problem:
+    """A problem that the engine takes."""
+    n = int(rng.integers(6, 40))
+    X = rng.integers(0, 2 if engine in ("dl85", "totals-search") else 6, (n, 4)).astype(float)
+    classes = 2 if "totals" in engine else int(rng.integers(2, 4))
+    y = np.concatenate([np.arange(classes), rng.integers(0, classes, n - classes)])
+    depth = int(rng.integers(1, 4))
+    shape = "diagram:1,2,2" if engine.startswith("diagram") else f"tree:{depth}"
+    if engine == "regression-search":
+        one = tf.Problem(X, rng.integers(0, 9, n).astype(float), shape=shape)
+        return one.minimize([tf.SquaredError(), tf.AbsoluteError()][int(rng.integers(2))] + tf.Nodes())
+    one = tf.Problem(X, y, shape=shape, sample_weight=rng.integers(1, 5, n) if rng.random() < 0.5 else None)
+    one.minimize(["error", "error + 1/2*nodes"][int(rng.integers(2))] if depth > 1 else "error")
+    if "totals" in engine:
+        one += tf.StatisticalParity(groups=np.arange(n) % 2, difference=0.25)
+    return one + tf.MinSupport(2) if rng.random() < 0.5 else one
+
+
+def rup_check() -> Call:
+    """A proof that two clauses clash."""
+    pieces = cycle([b"1 0\n", b"0\n", b""])
+    named = {"variables": 2, "read": lambda: next(pieces), "write": None, "binary": False}
+    starts, literals = np.array([0, 2, 4, 6, 8]), np.array([1, 2, 1, -2, -1, 2, -1, -2], dtype=np.int32)
+    return "rup_check", (starts, literals), named | {"memory": 1 << 20, "poll": None}
+
+
+def parts() -> dict[str, Call]:
+    """What answers parts of a search, with questions that the search asks: arguments and a question, by its name."""
+    sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "distribute"))
+    from in_parts import solve_in_parts
+    from test_distributed_totals import problem, task_of
+
+    kept: dict[str, Call] = {}
+    plain = {name: getattr(_core, name) for name in dir(_core) if name.endswith("Evaluator")}
+
+    def listening(name: str) -> Any:
+        class Listening:
+            def __init__(self, *args: Any, **named: Any) -> None:
+                self.given, self.native = (args, named), plain[name](*args, **named)
+
+            def __getattr__(self, attribute: str) -> Any:
+                return getattr(self.native, attribute)
+
+            def evaluate(self, question: Any, poll: Any) -> Any:
+                args, named = self.given
+                kept.setdefault(f"{name} {len(question)}", (name, (*args, question.copy()), named))
+                return self.native.evaluate(question, poll)
+
+        return Listening
+
+    rng = np.random.default_rng(3)
+    X, y = rng.integers(0, 9, (120, 8)).astype(float), rng.integers(0, 2, 120)
+    numbers, bits = Dataset.from_user(X[:40, :4], y[:40]), Dataset.from_user((X > 4).astype(float), y)
+    fair, task = task_of(problem(0, tf.MinSupport(5), depth=4))
+    # Everything of depth four travels, however small.
+    with replaced(_core, {name: listening(name) for name in plain}), replaced(totals, {"LEAST_STEPS": 0.0}):
+        solve_in_parts(tf.ConTree(), numbers, TreeTask(3), 1)
+        solve_in_parts(tf.DL85(), bits, TreeTask(4), 1)
+        solve_in_parts(tf.DiagramSearch(), numbers, TreeTask(3, None, 1, widths=(1, 2, 2)), 1)
+        solve_in_parts(tf.TotalsSearch(), fair, task, 1)
+    return kept
 
 
 def diagram_rows(core: Any) -> None:
@@ -153,7 +245,12 @@ def answers(call: Call) -> bool:
     """Whether the core answers the call; false for an exception."""
     name, args, named = call
     try:
-        getattr(_core, name)(*args, **named)
+        if name.endswith("Evaluator"):
+            *first, question = args
+            until = time.monotonic() + 0.2
+            getattr(_core, name)(*first, **named).evaluate(question, lambda: (time.monotonic() > until, None))
+        else:
+            getattr(_core, name)(*args, **named)
     except (TypeError, ValueError, MemoryError, ArithmeticError, RuntimeError, IndexError, KeyError):
         return False
     return True

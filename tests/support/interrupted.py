@@ -53,6 +53,9 @@ def main() -> None:
                 os.dup2(null, stream)
             os.dup2(os.open(here.with_suffix(".log"), os.O_CREAT | os.O_WRONLY), 2)
             os.environ["TMPDIR"] = str(here)
+            signal.signal(
+                signal.SIGUSR1, signal.SIG_IGN
+            )  # when the handler is gone, at the end of the process
             faulthandler.register(signal.SIGUSR1, all_threads=True)
             tell_phases(sending)
             fit = ["treeform", "fit", table, "--target", "y", "--shape", "tree:4"]
@@ -61,28 +64,35 @@ def main() -> None:
         os.close(sending)
         reached = wait_for(receiving, phase)
         time.sleep(moment)
+        used = cpu_seconds(pid)
         os.kill(pid, sent)  # a zombie at least is there
         start = time.monotonic()
         if twice:
             time.sleep(0.05)
             os.kill(pid, sent)
-        code = end_of(pid)
+        code, whole = end_of(pid)
         os.close(receiving)
         row = {"phase": phase, "reached": reached, "words": words, "signal": sent.name, "moment": moment}
-        row |= {"twice": twice, "code": code}
+        row |= {"twice": twice, "code": code, "cpu": whole - used}
         row |= {"waited": time.monotonic() - start, "files": sorted(os.listdir(here)), "left": left()}
         row["log"] = here.with_suffix(".log").read_text(errors="replace")[-2000:]
         print(json.dumps(row), flush=True)
         shutil.rmtree(here)
 
 
-def end_of(pid: int) -> int:
-    """The exit code of a fork; one that takes long is asked what it does, which its log then shows."""
+def cpu_seconds(pid: int) -> float:
+    """CPU time of a process so far; a zombie has it still."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def end_of(pid: int) -> tuple[int, float]:
+    """The exit code of a fork and its CPU time; one that takes long is asked what it does, which its log then shows."""
     asked, begun = False, time.monotonic()
     while True:
-        done, status = os.waitpid(pid, os.WNOHANG)
+        done, status, usage = os.wait4(pid, os.WNOHANG)
         if done:
-            return os.waitstatus_to_exitcode(status)
+            return os.waitstatus_to_exitcode(status), usage.ru_utime + usage.ru_stime
         if not asked and time.monotonic() - begun > LONG:
             os.kill(pid, signal.SIGUSR1)
             asked = True

@@ -17,6 +17,7 @@ from treeform.data import Dataset
 from treeform.errors import CertificateError, Infeasible
 from treeform.graph import DecisionGraph
 from treeform.graph.evaluate import confusion, weighted_errors
+from treeform.language.bounded import closed
 from treeform.language.objective import Objective
 from treeform.language.question import Question
 from treeform.language.requirement import Requirement
@@ -70,7 +71,7 @@ def question_of(body: CertificatePart, data: Dataset, groups: dict[str, Groups])
     for part in problem.requirements:
         named = {"name": part.name, "parameters": parameters_of(part, groups)}
         try:
-            requirement = Requirement.from_json(named).bind(data)
+            requirement = closed(Requirement.from_json(named).bind(data))
         except Infeasible as error:
             raise CertificateError(
                 f"the requirement {part.label!r} is impossible on these data", cause=error.cause

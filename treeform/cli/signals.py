@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import threading
 from collections.abc import Callable
 from contextlib import suppress
 from types import FrameType
+from typing import Any
 
 INTERRUPTED, TERMINATED = 130, 143
 """Exit codes, as shells give them for SIGINT and SIGTERM."""
@@ -31,6 +33,15 @@ def run(program: Callable[[], None]) -> int:
     for sent, handler in ((signal.SIGINT, interrupt), (signal.SIGTERM, terminate)):
         if signal.getsignal(sent) in (signal.SIG_DFL, signal.default_int_handler):
             signal.signal(sent, handler)
+    usual = sys.unraisablehook
+
+    def unraisable(what: Any) -> None:
+        if isinstance(what.exc_value, KeyboardInterrupt) and not over:
+            _send_again()
+        else:
+            usual(what)
+
+    sys.unraisablehook = unraisable
     code = 0
     try:
         try:
@@ -50,6 +61,24 @@ def run(program: Callable[[], None]) -> int:
     if came and code == 1:  # the parser of the command line ends so on Ctrl-C
         code = INTERRUPTED
     return TERMINATED if code == INTERRUPTED and signal.SIGTERM in came else code
+
+
+def _send_again() -> None:
+    """Ctrl-C once more, after a moment.
+
+    The handler runs between any two steps of Python, also within a destructor or a callback of the garbage collector.
+    What is raised there ends nothing.
+    """
+
+    def send() -> None:
+        if hasattr(signal, "pthread_kill"):
+            signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+        else:
+            signal.raise_signal(signal.SIGINT)
+
+    timer = threading.Timer(0.05, send)
+    timer.daemon = True
+    timer.start()
 
 
 def leave(code: int) -> None:

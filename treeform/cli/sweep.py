@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,9 +16,14 @@ from treeform.cli.messages import Exit, err_console
 from treeform.cli.problems import load_problem
 from treeform.cli.spec import explain, read_toml, settings_of
 from treeform.errors import SpecError
+from treeform.plural import count_of
 
 if TYPE_CHECKING:
     from treeform.study import Study, StudyProgress
+
+
+LINE_SECONDS = 30.0
+"""Between two lines of progress, where there is no terminal."""
 
 
 class StudyPart(BaseModel):
@@ -76,11 +82,12 @@ def sweep(
         raise SpecError(f"{output} is no table that can be written", fix="name it .csv or .parquet")
     grid = _with_defaults(part.grid, settings)
     problem = load_problem(settings)
+    folder = folder or (None if part.folder is None else study.parent / part.folder)
     with _Display(quiet) as display:
         result = run_study(
             problem, grid, cv=part.cv, seeds=part.seeds, time_limit=settings.time_limit,
             executor=executor or part.executor, workers=workers or part.workers,
-            folder=folder or (None if part.folder is None else study.parent / part.folder), on_progress=display,
+            folder=folder, on_progress=display,
         )  # fmt: skip
     if output is not None:
         result.save(output)
@@ -89,6 +96,9 @@ def sweep(
     print(result)
     if not quiet and result.settings and not result.table["train_error"].isna().all():
         print("best: " + ", ".join(f"{name} {value}" for name, value in result.best().items()))
+    if not quiet and len(result.table) < result.total:
+        again = "give --folder next time, to go on" if folder is None else "the same command goes on"
+        err_console().print(f"stopped: {again}", soft_wrap=True)
     return _exit(result)
 
 
@@ -120,10 +130,12 @@ def _exit(study: Study) -> Exit:
 
 
 class _Display:
-    """A bar in a terminal, a line for each error elsewhere."""
+    """A bar in a terminal, a line now and then elsewhere; a line for each error."""
 
     def __init__(self, quiet: bool) -> None:
         self._console = err_console()
+        self._lines = not quiet and not self._console.is_terminal
+        self._next = time.monotonic() + LINE_SECONDS
         columns = (
             TextColumn("runs"),
             BarColumn(),
@@ -148,5 +160,8 @@ class _Display:
         self._bar.update(
             self._task, completed=progress.done, total=progress.total, description=str(row["status"])
         )
+        if self._lines and time.monotonic() >= self._next:
+            self._console.print(f"{progress.done} of {count_of(progress.total, 'run')}", soft_wrap=True)
+            self._next = time.monotonic() + LINE_SECONDS
         if row["status"] == "error":
             self._console.print(f"run {row['run']}: {row['message']}", soft_wrap=True, style="yellow")

@@ -20,6 +20,8 @@ from treeform.errors import DataError
 LARGEST_SUM = 2**53
 """The deviations from the centre, times the weights, sum to no more than this: sums stay exact in float64."""
 AUTO = "auto"
+LARGEST_EXPONENT = 1000
+"""Of a decimal: no float comes near, and the digits of 1e999999999 would fill the memory."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,7 +150,9 @@ def _fraction(label: Any) -> Fraction | None:
         return Fraction(str(label))
     if isinstance(label, Rational):
         return Fraction(int(label.numerator), int(label.denominator))
-    return Fraction(label) if isinstance(label, Decimal) and label.is_finite() else None
+    if isinstance(label, Decimal) and label.is_finite() and abs(label.adjusted()) <= LARGEST_EXPONENT:
+        return Fraction(label)
+    return None
 
 
 def _common_unit(values: list[Fraction]) -> tuple[list[int], Fraction]:

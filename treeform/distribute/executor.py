@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import functools
+import os
+import shutil
+import threading
+import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -10,9 +15,13 @@ from treeform.errors import SpecError, did_you_mean
 
 LOCAL = ("loky", "threading", "multiprocessing")
 NAMES = (*LOCAL, "dask", "ray")
+POLL_SECONDS = 1.0
+"""Between two looks of a worker for the process that started it."""
 
 
-def each(executor: Any, workers: int | None, tasks: Iterable[Callable[[], Any]]) -> Iterator[Any]:
+def each(
+    executor: Any, workers: int | None, tasks: Iterable[Callable[[], Any]], folder: str | None = None
+) -> Iterator[Any]:
     """The results of tasks, as they end.
 
     Parameters
@@ -24,6 +33,8 @@ def each(executor: Any, workers: int | None, tasks: Iterable[Callable[[], Any]])
         Processes; None takes one for each processor. A cluster has its own number.
     tasks : iterable of callable
         Each can be pickled.
+    folder : str, optional
+        What processes of this machine remove when this one was killed.
 
     Raises
     ------
@@ -37,13 +48,37 @@ def each(executor: Any, workers: int | None, tasks: Iterable[Callable[[], Any]])
     from joblib import Parallel, delayed, parallel_config
 
     with _backend(executor, workers) as (name, count):
-        ordered = "list" if name in ("dask", "ray") else "generator_unordered"
+        # Ray's backend cannot tell of a task before all have ended.
+        given_back = "list" if name == "ray" else "generator_unordered"
         with parallel_config(backend=name, n_jobs=count):
-            yield from Parallel(return_as=ordered)(delayed(_call)(task) for task in tasks)
+            yield from Parallel(return_as=given_back)(
+                delayed(_call)(task, os.getpid(), folder) for task in tasks
+            )
 
 
-def _call(task: Callable[[], Any]) -> Any:
+def _call(task: Callable[[], Any], parent: int, folder: str | None) -> Any:
+    if os.getppid() == parent:
+        _LEFT.add(folder)
+        _end_with(parent)
     return task()
+
+
+_LEFT: set[str | None] = set()
+"""Folders of the process that started this one; most are gone by then."""
+
+
+@functools.cache
+def _end_with(parent: int) -> None:
+    """Let this process end once the one that started it was killed, whatever it does then."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(POLL_SECONDS)
+        for folder in _LEFT - {None}:
+            shutil.rmtree(str(folder), ignore_errors=True)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 @contextlib.contextmanager

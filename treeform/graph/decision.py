@@ -152,7 +152,7 @@ class DecisionGraph(FlatGraph):
         Raises
         ------
         SpecError
-            If the model has hyperplanes or pass-throughs.
+            If the model has hyperplanes.
         """
         return description.describe(self)
 
@@ -164,7 +164,7 @@ class DecisionGraph(FlatGraph):
         Parameters
         ----------
         model : dict
-            A leaf is ``{"predict": label}``, in regression ``{"value": number}``. A test is
+            A leaf is ``{"predict": label}``, in regression ``{"value": number}`` (or text, ``"1/3"``). A test is
             ``{"column": name, QUESTION, "yes": node, "no": node}`` with one of the questions ``"at_most": value``
             (numbers, dates, ordered levels), ``"below": value``, ``"is": level`` (or true and false),
             ``"among": [level, ...]`` and ``"is_missing": True``. Missing values go to ``no``, or to ``yes`` with

@@ -7,6 +7,7 @@ A child is another node, or a text that names an entry of ``nodes`` beside ``roo
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
@@ -29,6 +30,7 @@ from treeform.data.columns import (
 )
 from treeform.errors import SpecError, did_you_mean, listing
 from treeform.graph.build import arrays_from_nodes
+from treeform.graph.export.program import Branch, Condition, Kind, Program
 from treeform.graph.graph import FlatGraph
 
 if TYPE_CHECKING:
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
 QUESTIONS = ("at_most", "below", "is", "among", "is_missing")
 """What a test may ask of its column; one of them each."""
 MOST_NODES = 100_000
+_FRACTION = re.compile("-?[0-9]{1,400}(/[1-9][0-9]{0,399})?")
 
 
 def arrays_of(description: Any, data: Dataset) -> dict[str, Any]:
@@ -68,44 +71,63 @@ def describe(graph: FlatGraph) -> dict[str, Any]:
     if not graph.is_univariate:
         raise SpecError(
             "the model cannot be described by questions about single columns",
-            cause="it has hyperplanes, or tests that read no column",
+            cause="it has hyperplanes",
             fix="graph.to_json() holds every model",
         )
+    program = Program.of(graph)
     nested = graph.is_tree
-    nodes: list[dict[str, Any]] = [{}] * len(graph.feature)
-    outcomes = graph.values if graph.is_regression else graph.classes.tolist()
-    for node in reversed(range(len(nodes))):  # children have larger numbers
-        feature, threshold = int(graph.feature[node]), float(graph.threshold[node])
-        if feature < 0:
-            outcome = outcomes[graph.label[node]]
-            nodes[node] = {"value" if graph.is_regression else "predict": outcome}
+    nodes: dict[int, dict[str, Any]] = {}
+    for node in program.bottom_up():
+        entry = program.nodes[node]
+        if not isinstance(entry, Branch):
+            nodes[node] = _leaf(graph, entry)
             continue
-        column = graph.columns[feature]
-        asked, yes_is_left = _asked(column, threshold)
-        left, right = (
-            nodes[child] if nested else str(child)
-            for child in (int(graph.left[node]), int(graph.right[node]))
-        )
-        yes, no = (left, right) if yes_is_left else (right, left)
-        nodes[node] = {"column": column.source, **asked, "yes": yes, "no": no}
-    return nodes[0] if nested else {"root": "0", "nodes": {str(i): node for i, node in enumerate(nodes)}}
+        assert isinstance(entry.condition, Condition)
+        question, same = _question(entry.condition, program.columns[entry.condition.source])
+        yes, no = (nodes[child] if nested else str(child) for child in (entry.yes, entry.no))
+        sides = {"yes": yes, "no": no} if same else {"yes": no, "no": yes}
+        nodes[node] = {"column": entry.condition.source, **question, **sides}
+    if nested:
+        return nodes[program.root]
+    return {"root": str(program.root), "nodes": {str(node): nodes[node] for node in sorted(nodes)}}
 
 
-def _asked(column: Column, threshold: float) -> tuple[dict[str, Any], bool]:
-    """The question of a test, and whether samples for which it holds go left."""
-    if column.kind == CATEGORY:
-        return {"is_missing": True} if column.category is None else {"is": column.category}, False
-    if column.missing and abs(threshold) > LARGEST_PRESENT:
-        return {"is_missing": True}, column.missing == "below"
-    yes_is_left = column.kind != BOOLEAN
-    asked: dict[str, Any] = {"at_most": threshold} if yes_is_left else {"is": True}
-    if column.kind == ORDERED:
-        asked = {"at_most": column.levels[math.floor(threshold)]}
-    elif column.kind == DATE:  # values are whole days
-        asked = {"at_most": (ORIGIN + timedelta(days=math.floor(threshold))).date().isoformat()}
+def _leaf(graph: FlatGraph, code: int) -> dict[str, Any]:
+    """A label, or a value as a number where its decimal text is exact, and as a fraction otherwise."""
+    if not graph.is_regression:
+        return {"predict": graph.classes.tolist()[code]}
+    value = graph.values[code]
+    number = int(value) if value.denominator == 1 else float(value)
+    return {"value": number if Fraction(str(number)) == value else str(value)}
+
+
+def _question(asked: Condition, column: Column) -> tuple[dict[str, Any], bool]:
+    """The question of a condition, and whether their answers are the same; if not, they are opposite."""
+    if asked.kind is Kind.IS_MISSING:
+        return {"is_missing": True}, True
+    if asked.kind is Kind.IS_LEVEL:
+        return {"is": asked.value}, True
+    same, made = True, {"at_most": asked.value}
+    if asked.kind is Kind.IS_TRUE:
+        made = {"is": True}
+    elif asked.kind is Kind.AMONG:  # the levels above some position
+        assert isinstance(asked.value, tuple)
+        below = len(column.levels) - len(asked.value)
+        same, made = False, {"at_most": column.levels[below - 1]} if below else {"below": column.levels[0]}
+    elif asked.kind is Kind.BEFORE:
+        assert isinstance(asked.value, float)
+        made = {"at_most": _day(asked.value - 1)}  # values are whole days
     if column.missing:
-        asked["or_missing"] = column.marks_missing(negate=not yes_is_left)
-    return asked, yes_is_left
+        made["or_missing"] = asked.or_missing == same
+    return made, same
+
+
+def _day(days: float) -> str | float:
+    """A day as text, or its number where it has no date."""
+    try:
+        return (ORIGIN + timedelta(days=days)).date().isoformat()
+    except OverflowError:
+        return days
 
 
 @dataclass
@@ -311,7 +333,9 @@ _ASK: dict[str, Callable[[_Question, Any], list[Test]]] = {
 
 
 def _number(value: Any, place: str, kind: Callable[[Any], Any]) -> Any:
-    """A finite number as a float, or exactly as it is written in decimal."""
+    """A finite number as a float, or exactly as it is written: in decimal, or as text with a fraction such as "1/3"."""
+    if kind is Fraction and isinstance(value, str) and _FRACTION.fullmatch(value):
+        value = Fraction(value)
     if isinstance(value, int | float | Fraction | np.number) and not isinstance(value, bool):
         try:
             if math.isfinite(float(value)):

@@ -198,7 +198,10 @@ def _values_from_json(entry: Any) -> tuple[Fraction, ...]:
     texts = _list(entry, "values")
     if not all(isinstance(text, str) and _NUMBER.fullmatch(text) for text in texts):
         raise _malformed("a value of a leaf is no exact number such as '12' or '25/2'")
-    values = tuple(Fraction(text) for text in texts)
+    try:
+        values = tuple(Fraction(text) for text in texts)
+    except ValueError:
+        raise _malformed("a value of a leaf has thousands of digits") from None
     if list(values) != sorted(set(values)):
         raise _malformed("the values of leaves do not ascend")
     return values

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from treeform.errors import SpecError
-from treeform.language.numbers import as_fraction
+from treeform.language.numbers import as_fraction, fraction_of
 from treeform.language.objective import Term
 
 if TYPE_CHECKING:
@@ -145,7 +145,7 @@ class Cost(ClassCost):
     @classmethod
     def from_text(cls, inside: str | None) -> Cost:
         try:
-            return cls([[Fraction(v) for v in row.split()] for row in (inside or "").split(";")])
+            return cls([[fraction_of(v) for v in row.split()] for row in (inside or "").split(";")])
         except (ValueError, ZeroDivisionError):
             raise SpecError(
                 f"cost[{inside}] is no cost matrix",

@@ -6,6 +6,7 @@ import re
 from fractions import Fraction
 
 from treeform.errors import SpecError
+from treeform.language.numbers import fraction_of
 
 _SETTING = re.compile(r"""("[^"]*"|'[^']*'|[^="']+)=(.*)""", re.DOTALL)
 _TERM = re.compile(r"\s*([A-Za-z_][\w-]*)\s*(?:\[(.*)\])?\s*", re.DOTALL)
@@ -23,7 +24,7 @@ def _weighted(part: str) -> tuple[Fraction, str, str | None]:
     weight, names = Fraction(1), []
     for factor in _outside_brackets(part, "*"):
         try:
-            weight *= Fraction(factor.strip())
+            weight *= fraction_of(factor)
         except (ValueError, ZeroDivisionError):
             names.append(factor)
     found = _TERM.fullmatch(names[0]) if len(names) == 1 else None

@@ -18,6 +18,7 @@ from treeform.errors import SpecError, TreeformError, did_you_mean
 from treeform.graph import DecisionGraph
 from treeform.language.component import parameters_of
 from treeform.language.named import named, with_parameters
+from treeform.language.numbers import as_fraction
 from treeform.language.objective import Nodes, Objective
 from treeform.language.question import Question
 from treeform.language.requirement import Requirement
@@ -169,7 +170,7 @@ class ProblemSubject(Subject):
         """Of a test, in units of the objective."""
         if settings.get("alpha"):
             return price_of_alpha(question, str(settings["alpha"]))
-        return Fraction(_number(settings.get("price") or 0))
+        return as_fraction(settings.get("price") or 0, "the price of a test")
 
     def _train(self, fold: Fold) -> Dataset:
         if fold.train is None:
@@ -345,9 +346,3 @@ def _start(question: Question, options: SolveOptions, models: Sequence[DecisionG
             proved = any(bound.value >= question.to_units(judged.value) for bound in options.bounds)
             return graph if proved or choose(question, options).engine is not None else "auto"
     return "auto"
-
-
-def _number(value: Any) -> Any:
-    return (
-        value if isinstance(value, int | Fraction) and not isinstance(value, bool) else Fraction(str(value))
-    )

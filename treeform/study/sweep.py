@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from treeform.solve.result import Limit
 from treeform.study.folds import Fold, folds_of, some_rows
 from treeform.study.grid import combinations
 from treeform.study.journal import Journal, key_of
+from treeform.study.live import Board, Collector
 from treeform.study.neighbours import Neighbour
 from treeform.study.study import Study, StudyProgress, study_of
 from treeform.study.subject import Answer, Subject, error_of, subject_of
@@ -72,7 +74,7 @@ def sweep(
         earlier one stopped; runs that ended with an error are tried again. Workers on other machines need to see
         this folder.
     on_progress : callable, optional
-        Called with a `StudyProgress` as runs end.
+        Called with a `StudyProgress` as runs end; with an executor, maybe from another thread, one call at a time.
 
     Returns
     -------
@@ -105,24 +107,33 @@ def sweep(
     journal, identity = Journal(folder), what.identity()
     runs = _runs(points, folds, len(what.labels), (identity, time_limit, __version__))
     chains = _chains(what, runs)
-    tasks = [partial(_solve_chain, what, chain, journal, time_limit) for chain in chains]
-    rows: list[dict[str, Any]] = []
-    try:
+
+    def told(done: int, row: dict[str, Any]) -> None:
+        if on_progress is not None:
+            on_progress(StudyProgress(done, len(runs), row))
+
+    collector = Collector(told, executor is not None)
+    tasks = [partial(_solve_chain, what, chain, journal, time_limit, collector.board) for chain in chains]
+    with contextlib.suppress(KeyboardInterrupt), collector:
         for ended in (
             _one_by_one(what, chains, journal, time_limit)
             if executor is None
-            else each(executor, workers, tasks)
+            else each(executor, workers, tasks, collector.board.folder if collector.board else None)
         ):
             for row in ended:
-                rows.append(row)
-                if on_progress is not None:
-                    on_progress(StudyProgress(len(rows), len(runs), row))
+                collector.add(row)
             if any(row["limit"] == Limit.INTERRUPTED.value for row in ended):
                 break
-    except KeyboardInterrupt:
-        rows = [row for run in runs if (row := journal.read(run.key)) is not None] or rows
+    rows = collector.rows
+    if len(rows) < len(runs):  # those of a worker that was stopped before it could tell
+        known = {
+            run.number: row | {"run": run.number}
+            for run in runs
+            if (row := journal.read(run.key)) is not None
+        }
+        rows = known | rows
     names = tuple(dict.fromkeys(name for settings in points for name in settings))
-    return study_of(rows, names, len(runs), not what.is_regression)
+    return study_of(list(rows.values()), names, len(runs), not what.is_regression)
 
 
 def _runs(
@@ -164,9 +175,15 @@ def _one_by_one(
 
 
 def _solve_chain(
-    subject: Subject, runs: list[Run], journal: Journal, time_limit: float | None
+    subject: Subject, runs: list[Run], journal: Journal, time_limit: float | None, board: Board | None
 ) -> list[dict[str, Any]]:
-    return list(_rows_of(subject, runs, journal, time_limit))
+    """In a worker: all runs of a chain; each row can be seen as soon as it is there."""
+    rows = []
+    for row in _rows_of(subject, runs, journal, time_limit):
+        rows.append(row)
+        if board is not None:
+            board.put(row)
+    return rows
 
 
 def _rows_of(

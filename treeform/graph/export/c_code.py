@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 from treeform.data.columns import BOOLEAN, CATEGORY, DATE, ORDERED, Level
 from treeform.errors import SpecError
@@ -16,6 +17,12 @@ _WORDS = frozenset(
     """auto break case char const continue default do double else enum extern float for goto if inline int long register
     restrict return short signed sizeof static struct switch typedef union unsigned void volatile while""".split()  # noqa: SIM905
 )
+
+_MACROS = re.compile(
+    r"NULL|NAN|INFINITY|math_errhandling|linux|unix|i386|(M|FP|HUGE|MATH)_\w+|"
+    r"(U?INT\w*|PTRDIFF|SIZE|SIG_ATOMIC|WCHAR|WINT)_(MIN|MAX)|DOMAIN|SING|OVERFLOW|UNDERFLOW|PLOSS|TLOSS|MAXFLOAT"
+)
+"""Names that the headers below and compilers replace, wherever they stand."""
 
 _IS = "is(row->"
 
@@ -56,7 +63,7 @@ static int sign_of_sum(int n, const double *a, const double *b) {
 def to_c(graph: FlatGraph) -> str:
     """See `DecisionGraph.to_c`."""
     program = Program.of(graph)
-    names = identifiers(program.columns, _WORDS)
+    names = identifiers(program.columns, lambda word: word in _WORDS or bool(_MACROS.fullmatch(word)))
     text = {name for name, levels in program.levels.items() if _is_text(name, levels)}
     values = program.is_regression
     syntax = Syntax(
@@ -177,15 +184,27 @@ def _term(term: Term, name: str, text: bool) -> str:
 def _equal(name: str, level: object) -> str:
     if isinstance(level, str):
         return f"{_IS}{name}, {_quoted(level)})"
-    if isinstance(level, bool | int | float):
+    if isinstance(level, bool | int | float) and float(level) == level:
         return f"row->{name} == {float(level).hex()}"
-    raise SpecError(f"the level {level!r} has no C literal", fix="use levels that are text or numbers")
+    raise SpecError(
+        f"the level {level!r} has no C literal",
+        cause="columns of numbers are doubles in C, and no double is this level",
+        fix="make the column text before fitting, or export to Python or JavaScript",
+    )
 
 
 def _quoted(text: str) -> str:
     """A C string: UTF-8, with everything beyond ASCII as octal bytes."""
+    try:
+        content = text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise SpecError(
+            f"{text!r} cannot be written in C",
+            cause=f"UTF-8 has no {error.reason}",
+            fix="rename it before fitting",
+        ) from None
     return '"' + "".join(
-        chr(byte) if 32 <= byte < 127 and chr(byte) not in '"\\?' else f"\\{byte:03o}" for byte in text.encode("utf-8")
+        chr(byte) if 32 <= byte < 127 and chr(byte) not in '"\\?' else f"\\{byte:03o}" for byte in content
     ) + '"'  # fmt: skip
 
 

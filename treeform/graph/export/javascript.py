@@ -10,6 +10,8 @@ from treeform.graph.export.program import Condition, Kind, Program
 from treeform.graph.export.sums import Sum, Term
 from treeform.graph.graph import FlatGraph
 
+_LARGEST_WHOLE = 2**53 - 1  # Number.MAX_SAFE_INTEGER
+
 _SUMS = """\
 // A finite number as an integer times a power of two: [integer, exponent].
 function parts(value) {
@@ -37,10 +39,7 @@ function signOfSum(products) {
 def to_javascript(graph: FlatGraph) -> str:
     """See `DecisionGraph.to_javascript`."""
     program = Program.of(graph)
-    labels = [
-        json.dumps(label if isinstance(label, str | bool | int | float) else str(label))
-        for label in program.labels
-    ]
+    labels = [_literal(label) for label in program.labels]
     syntax = Syntax(
         condition=_condition,
         leaf=lambda code: f"return {labels[code]};",
@@ -88,7 +87,7 @@ def _condition(condition: Condition | Sum) -> str:
         text = f"{x} == true"
     elif condition.kind in (Kind.IS_LEVEL, Kind.AMONG):
         levels = condition.value if isinstance(condition.value, tuple) else (condition.value,)
-        text = " || ".join(f"{x} === {json.dumps(level)}" for level in levels) or "false"
+        text = " || ".join(_equal(x, level) for level in levels) or "false"
     else:
         read = x if condition.kind is Kind.AT_MOST else f"days({x})"
         sign = "<" if condition.kind is Kind.BEFORE else "<="
@@ -104,9 +103,22 @@ def _term(term: Term) -> str:
     if column.kind == BOOLEAN:
         return f"Number({x} == true)"
     if column.kind == CATEGORY:
-        return f"Number({f'missing({x})' if column.category is None else f'{x} === {json.dumps(column.category)}'})"
+        return f"Number({f'missing({x})' if column.category is None else _equal(x, column.category)})"
     if column.kind == ORDERED:
-        return f"{json.dumps(column.levels)}.indexOf({x})"
+        return f"[{', '.join(map(_literal, column.levels))}].indexOf({x})"
     if column.kind == DATE:
         return f"Math.floor(days({x}))"
     return f"days({x})" if column.kind == DATETIME else f"Number({x})"
+
+
+def _equal(x: str, level: object) -> str:
+    """A question about a level; a whole number is the same as a Number and as a BigInt."""
+    literal = _literal(level)
+    return f'typeof {x} !== "string" && {x} == {literal}' if literal.endswith("n") else f"{x} === {literal}"
+
+
+def _literal(value: object) -> str:
+    """A label or level; a whole number that no Number holds is a BigInt."""
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) > _LARGEST_WHOLE:
+        return f"{value}n"
+    return json.dumps(value if isinstance(value, str | bool | int | float) else str(value))

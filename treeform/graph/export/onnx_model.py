@@ -124,7 +124,7 @@ class _Writer:
         from onnx import TensorProto, numpy_helper
 
         program, code, nodes = self.program, "code", []
-        constants = {"outcomes": self._outcomes, "along": np.array([1])}
+        constants = {"outcomes": self._outcomes}
         if program.refusing:
             columns = list(program.columns)
             constants["needed"] = np.array([columns.index(name) for name in program.refusing])
@@ -141,6 +141,7 @@ class _Writer:
         label = "value" if program.is_regression else "label"
         nodes.append(self._node("Gather", ["outcomes", code], label, axis=0))
         if not program.is_regression:  # 1 for the class of the row, 0 for the others
+            constants["along"] = np.array([1])
             constants["classes"] = np.arange(len(program.labels))[None, :]
             nodes += [
                 self._node("Unsqueeze", [code, "along"], "upright"),
@@ -219,7 +220,8 @@ class _Writer:
     @cached_property
     def _has_text(self) -> bool:
         return not all(
-            isinstance(label, int) and not isinstance(label, bool) for label in self.program.labels
+            isinstance(label, int) and not isinstance(label, bool) and -(2**63) < label < 2**63
+            for label in self.program.labels
         )
 
     def _name(self, name: str) -> str:
@@ -243,6 +245,9 @@ def _lookup(name: str, output: str, levels: tuple[Level, ...], is_needed: bool) 
     codes = np.arange(len(keys), dtype=np.float64)
     if is_needed:
         codes[-1] = np.nan
+    others = {text: at for at, level in enumerate(levels) for text in _other_texts(level)}
+    others = {text: at for text, at in others.items() if text not in keys}
+    keys, codes = [*keys, *others], np.append(codes, list(others.values()))
     return helper.make_node(
         "LabelEncoder",
         [name],
@@ -252,3 +257,10 @@ def _lookup(name: str, output: str, levels: tuple[Level, ...], is_needed: bool) 
         values_tensor=numpy_helper.from_array(codes, "values"),
         default_tensor=numpy_helper.from_array(np.array([-1.0]), "default"),
     )
+
+
+def _other_texts(level: Level) -> list[str]:
+    """How a whole number is written too: a column of 1 and 2 is one of 1.0 and 2.0 as soon as a value is missing."""
+    if isinstance(level, bool) or not isinstance(level, int | float) or level != level // 1:
+        return []
+    return [str(int(level)), f"{int(level)}.0"]

@@ -84,7 +84,9 @@ class Tree:
 
         count = len(self.mode)
         leaves = [node for node in range(count) if self.mode[node] == "LEAF"]
-        # Every leaf weighs every class: with one weight each, onnxruntime takes two classes for a margin.
+        # Every leaf weighs every class: with one weight each, onnxruntime takes two classes for a margin, and with one
+        # class alone it answers which side of a margin a row lies on.
+        classes = max(2, classes)
         pairs = [(leaf, code) for leaf in leaves for code in range(classes)]
         shares = [float(self.code[leaf] == code) for leaf, code in pairs]
         return helper.make_node(

@@ -14,6 +14,7 @@ from treeform.data.columns import (
     DATE,
     DATETIME,
     LARGEST_PRESENT,
+    MISSING_ABOVE,
     ORDERED,
     Column,
     Level,
@@ -193,9 +194,7 @@ def _asked(graph: FlatGraph, node: int) -> tuple[Condition | Sum, bool, tuple[Co
 
 def condition_of(column: Column, threshold: float) -> tuple[Condition, bool]:
     """The test ``x <= threshold`` as a condition, and whether yes leads to the left."""
-    if column.missing and (
-        abs(threshold) > LARGEST_PRESENT or (column.kind == BOOLEAN and not 0 <= threshold < 1)
-    ):
+    if _side_of_present(column, threshold) is not None:  # asks only whether a value is missing; see _asking
         return Condition(Kind.IS_MISSING, column.source), column.missing == "below"
     left, right = (column.missing == side for side in ("below", "above"))  # where missing values go
     if column.kind == BOOLEAN and 0 <= threshold < 1:
@@ -220,8 +219,21 @@ def _levels(graph: FlatGraph, column: Column) -> tuple[Level, ...]:
     return tuple(c.category for c in graph.columns if c.source == column.source and c.category is not None)
 
 
+def _side_of_present(column: Column, threshold: float) -> bool | None:
+    """Whether all values that can be present go left (True) or right (False); None if they part."""
+    if column.kind in (BOOLEAN, CATEGORY):
+        low, high = 0.0, 1.0
+    elif column.kind == ORDERED:
+        low, high = -1.0, len(column.levels) - 1.0  # -1 is a level that training did not have
+    elif column.missing:
+        low, high = -LARGEST_PRESENT, LARGEST_PRESENT
+    else:
+        return None
+    return False if threshold < low else True if threshold >= high else None
+
+
 def _asking(graph: FlatGraph, node: int) -> int:
-    """The first node from here on that is a leaf or separates values: no pass-through, no threshold beyond 0 and 1."""
+    """The first node from here on that is a leaf or separates values: no pass-through, no threshold beyond them all."""
     while graph.feature[node] >= 0:
         if graph.passes[node]:
             node = int(graph.left[node])
@@ -229,7 +241,9 @@ def _asking(graph: FlatGraph, node: int) -> int:
         if graph.feature[node] >= len(graph.columns):
             break  # a hyperplane
         column, threshold = graph.columns[int(graph.feature[node])], float(graph.threshold[node])
-        if not column.is_indicator or 0 <= threshold < 1:
+        side = _side_of_present(column, threshold)
+        missing_side = {"": side, "below": True, "above": threshold >= MISSING_ABOVE}[column.missing]
+        if side is None or side != missing_side:
             break
-        node = int((graph.left if threshold >= 1 else graph.right)[node])
+        node = int((graph.left if side else graph.right)[node])
     return node

@@ -12,7 +12,7 @@ from treeform.graph.export.program import Condition, Kind, Program
 from treeform.graph.export.sums import Sum, Term
 from treeform.graph.graph import FlatGraph
 
-_TAKEN = ("row", "LABELS", "predict", "datetime", "Fraction", "float", "math")
+_TAKEN = frozenset(("row", "LABELS", "predict", "datetime", "Fraction", "float", "math"))
 
 _DATES = '''
 def _days(value):
@@ -38,7 +38,7 @@ def to_python(graph: FlatGraph) -> str:
     """See `DecisionGraph.to_python`."""
     program = Program.of(graph)
     labels = [_literal(label) for label in program.labels]
-    names = identifiers(program.columns, {*keyword.kwlist, *_TAKEN})
+    names = identifiers(program.columns, lambda word: keyword.iskeyword(word) or word in _TAKEN)
     syntax = Syntax(
         condition=lambda condition: _condition(condition, names),
         leaf=lambda code: f"return {labels[code]}",

@@ -132,8 +132,10 @@ def _fitted(graph: FlatGraph, nodes: list[tuple[int, int, int]], thresholds: dic
         made = DecisionTreeRegressor(max_depth=1).fit(np.zeros((1, features)), [0.0])
     else:
         classes = len(graph.classes)
-        made = DecisionTreeClassifier(max_depth=1).fit(np.zeros((classes, features)), graph.classes)
-        order = np.searchsorted(made.classes_, graph.classes)  # scikit-learn sorts classes
+        # Fitted on codes: scikit-learn refuses labels such as 0.5, which it takes for a quantity.
+        made = DecisionTreeClassifier(max_depth=1).fit(np.zeros((classes, features)), np.arange(classes))
+        order = np.argsort(np.argsort(graph.classes, kind="stable"))  # scikit-learn sorts classes
+        made.classes_ = np.sort(graph.classes)
     state = made.tree_.__getstate__()
     arrays = np.zeros(len(nodes), dtype=state["nodes"].dtype)
     values = np.zeros((len(nodes), 1, classes))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,8 @@ from treeform.graph.export.unrolled import check_size
 from treeform.graph.graph import FlatGraph
 
 _SHOWN = 10
+_TRANSACT_SQL = ("tsql", "fabric")
+_EXACT = "Latin1_General_100_BIN2"  # a collation of SQL Server that compares code points
 MOST_NODES = 20_000  # of an expression, in which shared nodes are written out for each way to them
 
 
@@ -59,8 +61,12 @@ def to_sql(
             yes, no = made[entry.yes].copy(), made[entry.no].copy()
             made[node] = _choice(entry.condition, yes, no)
         else:
-            made[node] = _literal(program.labels[entry])
+            made[node] = _literal(program.labels[entry], dialect)
     answer = made[program.root]
+    if dialect in _TRANSACT_SQL:
+        answer = _in_transact_sql(answer)
+    elif dialect == "sqlite":
+        answer = _in_sqlite(answer)
     if program.refusing:
         lacking = exp.or_(*(_column(name).is_(exp.null()) for name in program.refusing))
         answer = exp.Case(ifs=[exp.If(this=lacking, true=exp.null())], default=answer)
@@ -123,10 +129,63 @@ def _condition(condition: Condition) -> Any:
 def _date(x: Any, kind: Kind, days: float) -> Any:
     from sqlglot import exp
 
-    moment = ORIGIN + timedelta(days=days)
     if kind is Kind.BEFORE:
-        return exp.LT(this=x, expression=exp.cast(exp.Literal.string(moment.date().isoformat()), "date"))
-    return exp.LTE(this=x, expression=exp.cast(exp.Literal.string(moment.isoformat(sep=" ")), "timestamp"))
+        return exp.LT(
+            this=x, expression=exp.cast(exp.Literal.string(_moment(days).date().isoformat()), "date")
+        )
+    # Not "<=" with the last one: SQLite compares dates as text, in which 12:00:00 comes before 12:00:00.000.
+    moment = _after(days).isoformat(sep=" ")
+    return exp.LT(this=x, expression=exp.cast(exp.Literal.string(moment), "timestamp"))
+
+
+def _in_transact_sql(answer: Any) -> Any:
+    """Text compared letter by letter, since most collations take A for a; text beyond ASCII with the prefix N.
+
+    Without the prefix, characters that the database's code page does not have become question marks.
+    """
+    from sqlglot import exp
+
+    answer = answer.copy()
+    for asked in list(answer.find_all(exp.EQ, exp.In)):
+        levels = asked.expressions if isinstance(asked, exp.In) else [asked.expression]
+        if isinstance(asked.this, exp.Column) and all(level.is_string for level in levels):
+            asked.set("this", exp.Collate(this=asked.this.copy(), expression=exp.var(_EXACT)))
+
+    def national(node: Any) -> Any:
+        beyond = isinstance(node, exp.Literal) and node.is_string and not node.this.isascii()
+        return exp.National(this=node.this) if beyond else node
+
+    return answer.transform(national)
+
+
+def _in_sqlite(answer: Any) -> Any:
+    """Dates as text, for its functions drop fractions of seconds; 1 and 0, for a column may be called "true"."""
+    from sqlglot import exp
+
+    def plain(node: Any) -> Any:
+        if isinstance(node, exp.Boolean):
+            return exp.Literal.number(int(node.this))
+        is_date = isinstance(node, exp.Cast) and isinstance(node.this, exp.Literal) and node.this.is_string
+        return node.this if is_date else node
+
+    return answer.transform(plain)
+
+
+def _moment(days: float) -> datetime:
+    """So many days after 1970-01-01, to the nearest microsecond, or the first or last moment that has a date."""
+    try:
+        return ORIGIN + timedelta(days=days)
+    except OverflowError:
+        return datetime.max if days > 0 else datetime.min
+
+
+def _after(days: float) -> datetime:
+    """The first microsecond that is later than so many days after 1970-01-01."""
+    microsecond = timedelta(microseconds=1)
+    moment = max(_moment(days), datetime.min + microsecond) - microsecond
+    while moment < datetime.max and (moment - ORIGIN) / timedelta(days=1) <= days:
+        moment += microsecond
+    return moment
 
 
 def _column(name: str) -> Any:
@@ -135,10 +194,12 @@ def _column(name: str) -> Any:
     return exp.column(name, quoted=True)
 
 
-def _literal(label: object) -> Any:
+def _literal(label: object, dialect: str) -> Any:
     """A label; a double is cast, since databases read decimals as exact numbers of another type."""
     from sqlglot import exp
 
+    if isinstance(label, bool) and dialect in _TRANSACT_SQL:  # true is no value that a query can return
+        return exp.cast(exp.Literal.number(int(label)), "bit")
     if isinstance(label, float):
         return exp.cast(exp.Literal.number(repr(label)), "double")
     return exp.convert(label if isinstance(label, str | bool | int) else str(label))

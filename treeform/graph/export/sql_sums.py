@@ -96,7 +96,7 @@ def undecided(asked: Sum, values: Floats) -> NDArray[np.bool_]:
 def _step(asked: Sum) -> float:
     """The largest power of two of which all weights are multiples, at most 1."""
     denominators = [Fraction(term.weight).denominator for term in asked.terms]  # powers of two
-    return 1.0 / max(denominators)
+    return float(Fraction(1, max(denominators)))  # 2**-1074 at least, which is a double
 
 
 def _value(term: Term) -> Any:

@@ -9,10 +9,10 @@ namespace {
 /// Ranges of tests, about; more of them serve more workers.
 constexpr int kRanges = 64;
 
-constexpr std::uint64_t Counters::* kCounted[] = {&Counters::states,     &Counters::transpositions, &Counters::bounded,
-                                                  &Counters::candidates, &Counters::groupings,      &Counters::trees,
-                                                  &Counters::tree_hits,  &Counters::stumps,         &Counters::pairs,
-                                                  &Counters::given_up,   &Counters::evictions};
+constexpr std::uint64_t Counters::* kCounted[] = {
+    &Counters::states,  &Counters::transpositions, &Counters::bounded,  &Counters::candidates, &Counters::intervals,
+    &Counters::refuted, &Counters::groupings,      &Counters::trees,    &Counters::tree_hits,  &Counters::stumps,
+    &Counters::pairs,   &Counters::given_up,       &Counters::evictions};
 
 }  // namespace
 

@@ -47,6 +47,7 @@ struct Settings {
     bool use_trees = true;          // bounds from trees
     bool use_memory = true;         // transpositions
     bool use_pairs = true;          // trees of two levels by counts of pairs
+    bool use_intervals = true;      // tests of one feature refuted together
     bool use_alternation = true;    // better models by alternation
     int least_tests = 4;            // of a search that others take part in
     std::string simd = "auto";
@@ -57,6 +58,9 @@ struct Counters {
     std::uint64_t transpositions = 0;  // of these, settled by what was known
     std::uint64_t bounded = 0;         // settled by the bounds of trees alone
     std::uint64_t candidates = 0;      // tests that no bound ruled out
+    std::uint64_t intervals = 0;       // intervals of tests that were looked at together
+    std::uint64_t refuted = 0;         // of these, refuted
+    std::uint64_t witnesses = 0;       // checks that a diagram rules a refutation out
     std::uint64_t groupings = 0;       // ways to send flows on
     std::uint64_t trees = 0;           // tree problems opened
     std::uint64_t tree_hits = 0;       // tree problems known before

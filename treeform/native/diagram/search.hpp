@@ -4,6 +4,7 @@
 // go: to a terminal, to a node of the next layer of their own, or merged with others. A node may also be a
 // pass-through, which has no column and sends all its points to a node of the next layer; it is a test in every
 // count. Nodes are bounded by the costs of trees (tree_bounds.hpp); states met before are looked up.
+#include <array>
 #include <atomic>
 #include <map>
 #include <memory>
@@ -37,8 +38,11 @@ class Search {
 public:
     Search(const Instance& in, const Settings& settings, const Control& control, Counters& counters);
 
-    /// The least cost of a diagram with at most `tests` >= 1 tests, if it is below `need`.
-    Answer solve(int tests, Cost need);
+    /// Thrown by `solve` when it takes more work than it may; what it has learnt remains.
+    struct TooMuch {};
+    /// The least cost of a diagram with at most `tests` >= 1 tests, if it is below `need`; with that share of the work
+    /// that the bound of all points may take.
+    Answer solve(int tests, Cost need, double share);
     /// A lower bound of that cost from trees alone, with that share of the work that a bound may take; at least `need`
     /// if it was found in time and is no less.
     Cost root_bound(int tests, Cost need, double share);
@@ -53,13 +57,17 @@ public:
     std::size_t bytes() const { return known_bytes_ + old_bytes_; }
 
 private:
-    struct Candidate {
-        int split;
+    /// Neighbouring tests of one feature, first .. last; Plan::kPass alone. Samples that these do not agree on cost
+    /// nothing: what is proved of the interval holds for each of its tests.
+    struct Interval {
+        int first, last;
         Cost lower;
+        bool is_wide() const { return first < last; }
     };
+    /// As `Interval`, with bounds of the left side of its first test, and of the right side of its last one.
     struct Range {
-        int lo, hi;
-        Cost left, right, mass_lo, mass_hi;
+        int first, last;
+        Cost left, right;
     };
     struct Branch {
         const Set* set;
@@ -75,14 +83,16 @@ private:
     struct Layer {
         std::vector<Set> part;  // of the present state
         std::vector<Cost> lower;
-        std::vector<std::vector<Candidate>> candidates;
-        std::vector<int> chosen;
+        std::vector<std::vector<Interval>> candidates;
+        std::vector<Interval> chosen;
         std::vector<Set> side;  // 2 per part
         std::vector<Branch> branch;
         std::vector<Cost> rest;  // suffix sums of Branch::lower
         std::vector<int> way;  // per branch: group or kTerminal
         std::vector<Group> group;
         int groups = 0, parts = 0, budget = 0;
+        bool relaxed = false;  // the state's parts lack samples: any diagram below the bound will do
+        bool probing = false;  // so do those of the chosen intervals
         Cost lower_sum = 0;
         Answer best;
         bool found = false;
@@ -92,6 +102,11 @@ private:
         Cost lower = 0;
         PlanPtr plan;  // not null: `lower` is exact
         bool exact = false;
+        Cost attained = kNever;  // of a relaxed state: there is a diagram that costs less
+    };
+    /// How often intervals of about one size were refuted.
+    struct Tally {
+        int tried = 0, refuted = 0, skipped = 0;
     };
     struct KeyHash {
         std::size_t operator()(const Set& key) const { return hash_of(key.data(), int(key.size()), 1); }
@@ -109,17 +124,31 @@ private:
     Memory known_, old_;
     std::size_t known_bytes_ = 0, old_bytes_ = 0, most_bytes_;
     std::int64_t work_;  // for one bound
+    std::vector<std::array<Tally, 64>> tally_;  // by layer and logarithm of the size
 
+    double most_effort_ = 0;
+
+    double effort() const;
     Cost bound(const Set& x, int layer, int budget, Cost need);
-    Answer state(int layer, int budget, Cost need);
+    Answer state(int layer, int budget, Cost need, bool relaxed);
     Answer bottom(int layer, Cost need);
     Stump supported_stump(const Set& x, Cost below);
     bool bound_parts(int layer, Cost need);
     void list_candidates(int layer, int part, Cost need);
-    void list_range(int layer, int part, int begin, int end, Cost need);
+    void list_range(int layer, int part, int begin, int end, Cost limit);
+    bool bound_range(int layer, int part, Range& r, Cost limit, Cost& dropped);
+    Cost range_bound(int layer, const Range& r, Cost limit);
+    void try_tests(int layer, Cost lower, PlanPtr witness = nullptr);
+    void bisect(int layer, int part, Cost lower, const PlanPtr& witness);
+    void choose(int layer, int part, const Interval& one);
+    PlanPtr probe(int layer, Cost dropped);
+    bool still_holds(int layer, const PlanPtr& witness);
+    Cost cost_of(const Plan& plan, const std::vector<Set>& sides) const;
+    bool is_worth_probing(int layer, Cost dropped);
+    Cost most_together(int layer) const;
     void begin_at_root(int tests);
     void obey_outside();
-    Cost sides_bound(int layer, Cost left, Cost right, Cost limit);
+    void part_by(const Set& x, const Interval& one, Set& left, Set& right) const;
     void part_by(const Set& x, int split, Set& left, Set& right) const;
     bool enough(const Set& x) const;
     Cost measure(const Set& x) const;
@@ -132,7 +161,7 @@ private:
     void join(int layer, std::size_t branch, int group, Cost paid, Cost grouped);
     void open(int layer, std::size_t branch, Cost paid, Cost grouped);
     void descend(int layer, Cost paid);
-    Set key_of(int layer, int budget) const;
+    Set key_of(int layer, int budget, bool relaxed) const;
     Entry* recall(const Set& key);
     void remember(Set key, Entry what);
 };

@@ -177,10 +177,10 @@
     show();
   }
 
-  // Legible from the beginning: never smaller than three quarters of full size, with the root in the middle.
+  // Legible from the beginning: never smaller than full size, letters of 11 pixels, with the root in the middle.
   function start() {
     fit();
-    if (view.scale < 0.75) { view.scale = 0.75; centre(0, true); }
+    if (view.scale < 1) { view.scale = 1; centre(0, true); }
   }
 
   function centre(v, atTop) {
@@ -409,7 +409,7 @@
   press("zoom-in", () => zoom(1.25));
   press("zoom-out", () => zoom(0.8));
   press("zoom-fit", fit);
-  press("expand", () => { collapsed.clear(); draw(); fit(); });
+  press("expand", () => { collapsed.clear(); draw(); start(); });
   press("collapse", () => { collapseBelow(FIRST_LEVELS); selected = 0; draw(); start(); facts(0); });
   find.addEventListener("input", () => search(false));
   find.addEventListener("keydown", (event) => { if (event.key === "Enter") { event.preventDefault(); search(true); } });
