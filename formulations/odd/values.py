@@ -144,7 +144,7 @@ def read(compiled: Compiled, x: Floats, plan: Plan) -> None:
 
 
 def embed(compiled: Compiled, graph: DecisionGraph) -> Floats | None:
-    """(K,) the values of a graph as deviations; None where some are out of range, or not whole though they have to be."""
+    """(K,) the values of a graph as deviations; None where some are out of range, or not whole if they have to be."""
     quantity = compiled.data.quantity
     assert quantity is not None
     deviations = [quantity.in_units(value) for value in graph.values]

@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Set
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
@@ -390,14 +390,11 @@ class Objective(_Arithmetic):
         for weight, term in self.terms:
             factor = int(weight * term.unit(ports.data) * scale)
             part = term.build(model, ports)
-            if isinstance(part, Quadratic):
-                out = part * factor + out
-                continue
-            part = part.reshape(()).coalesced() * factor
-            require_exact_sum(term, part, scale, len(self.terms))
-            out = out + part
-        stated: Expr | Quadratic = out.coalesced()
-        return stated
+            if not isinstance(part, Quadratic):
+                part = part.reshape(()).coalesced()
+                require_exact_sum(term, part, factor, scale, len(self.terms))
+            out = part * factor + out if isinstance(part, Quadratic) else out + part * factor
+        return cast(Expr | Quadratic, out.coalesced())
 
     @classmethod
     def parse(cls, text: str) -> Objective:

@@ -15,14 +15,14 @@ LARGEST = 2**53
 """Solvers hold objectives in float64: whole numbers up to here are exact."""
 
 
-def require_exact_sum(term: object, part: Expr, scale: int, terms: int) -> None:
-    """Refuse one of so many terms whose coefficients add up beyond what float64 holds exactly.
+def require_exact_sum(term: object, part: Expr, factor: int, scale: int, terms: int) -> None:
+    """Refuse one of so many terms whose coefficients, times a factor, add up beyond what float64 holds exactly.
 
     Raises
     ------
     SpecError
     """
-    largest = float(np.abs(part.rows.vals).sum() + np.abs(part.const).sum())
+    largest = factor * float(np.abs(part.rows.vals).sum() + np.abs(part.const).sum())
     if largest > LARGEST / terms:
         raise SpecError(
             f"the term {term} reaches {largest:.3g} in the objective's whole units of 1/{scale}",
