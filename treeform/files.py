@@ -6,6 +6,7 @@ import contextlib
 import errno
 import json
 import os
+import secrets
 import shutil
 import tempfile
 from collections.abc import Iterable
@@ -64,10 +65,35 @@ def write_bytes(path: str | Path, content: bytes) -> None:
         ) from error
 
 
+def check_folder(folder: Path) -> None:
+    """Make sure that files can be made in a folder; on Linux by one that has no name, which nothing can leave behind.
+
+    Raises
+    ------
+    OSError
+        If not.
+    """
+    with tempfile.TemporaryFile(dir=folder):
+        pass
+
+
+def name_beside(path: Path) -> Path:
+    """An unused name in the same folder.
+
+    It is known before the file is made. What makes a file under a name of its own, as `tempfile.mkstemp` does, leaves
+    it behind when Ctrl-C comes before the name is returned.
+    """
+    return path.with_name(f".{path.name}-{secrets.token_hex(4)}")
+
+
+def _private(name: str, flags: int) -> int:
+    return os.open(name, flags, 0o600)
+
+
 def _replace(path: Path, content: bytes) -> None:
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
+    name = name_beside(path)
     try:
-        with os.fdopen(handle, "wb") as stream:
+        with open(name, "xb", opener=_private) as stream:
             stream.write(content)
             stream.flush()
             os.fsync(stream.fileno())

@@ -321,3 +321,59 @@ def test_workers_end_with_the_process_that_was_killed(tmp_path: Path) -> None:
     assert not alive
     kept = next(path for path in (tmp_path / "j").glob("*.jsonl"))
     assert kept.read_bytes().endswith(b"\n")
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_sides_that_are_divided_too(seed: int) -> None:
+    frame = table(80, seed, 5)
+    weights = np.random.default_rng(seed).integers(1, 4, len(frame)) if seed % 2 else None
+    data = Dataset.from_user(frame.drop(columns="y"), frame["y"], weights)
+    task = TreeTask(4, node_penalty=seed % 2)
+    start = None if seed < 3 else ConTree().run(data, TreeTask(2), EngineRun()).graph
+    alone = ConTree().run(data, task, EngineRun())
+    engine = ConTree(ahead=2 ** (2 + 4 * (seed % 3)), side_parts=2 + seed)
+    one, three = (solve_in_parts(engine, data, task, workers, EngineRun(start=start)) for workers in (1, 3))
+    assert (one.upper, one.lower, one.proved) == (alone.upper, alone.lower, True)
+    assert (three.graph, three.counters) == (one.graph, one.counters)  # whoever answers first
+
+
+def test_a_divided_search_refuses_what_does_not_fit() -> None:
+    data = Dataset.from_user(table().drop(columns="y"), table()["y"])
+    questions: list[Any] = []
+    evaluator = ConTree().evaluator(data, TreeTask(4))
+
+    def keep(question: Any) -> Any:
+        questions.append(question)
+        return evaluator.evaluate(question, lambda: (False, None)) if len(questions) < 9 else None
+
+    stopped = ConTree(side_parts=3).run_distributed(data, TreeTask(4), EngineRun(), keep, 1)
+    assert not stopped.proved
+    group = next(one for one in questions if one[0] == 1)
+    for place, wrong in ((1, 2), (7, 3), (8, 9), (9, 77)):  # depth, group, groups, the test's feature
+        changed = group.copy()
+        changed[place] = wrong
+        with pytest.raises(ValueError, match="does not fit"):
+            evaluator.evaluate(changed, lambda: (False, None))
+    for name, value in (("side_parts", 0), ("ahead", 2)):
+        with pytest.raises(SpecError, match=name):
+            ConTree(**{name: value})
+
+
+def test_workers_in_virtual_time_are_the_search_itself() -> None:
+    from benchmarks.distribute.virtual import Parts, VirtualWorkers
+
+    data, task = Dataset.from_user(table().drop(columns="y"), table()["y"]), TreeTask(4)
+    engine = ConTree(ahead=64, side_parts=4)
+    parts = Parts(engine.evaluator(data, task))
+    outcomes, desks = [], []
+    for workers in (1, 4, 64):
+        desk = VirtualWorkers(parts, workers, trip=1.0, handling=0.0)
+        outcomes.append(engine.run_distributed(data, task, EngineRun(), desk, workers))
+        desks.append(desk)
+    assert [one.counters for one in outcomes] == [outcomes[0].counters] * 3
+    assert [one.asked for one in desks] == [len(parts.seconds)] * 3
+    one, four, many = (desk.clock for desk in desks)
+    # Trips of a second hide all other times: one worker makes them one after the other.
+    assert one > desks[0].asked
+    assert one / 4.5 < four < one / 2
+    assert many < four

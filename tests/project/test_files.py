@@ -70,7 +70,7 @@ def failing(call: str, number: int) -> Callable[..., object]:
     return fail
 
 
-@pytest.mark.parametrize("call", ["tempfile.mkstemp", "os.fsync", "os.replace"])
+@pytest.mark.parametrize("call", ["os.open", "os.fsync", "os.replace"])
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EROFS, errno.EIO])
 def test_what_cannot_be_written_leaves_the_old_file(
     call: str, number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -103,6 +103,35 @@ def test_a_disk_that_fills_up_while_a_file_is_written(tmp_path: Path) -> None:
     assert str(path) in ended.stdout and "File too large" in ended.stdout, ended
     assert path.read_text() == "old"
     assert os.listdir(tmp_path) == ["model.json"]
+
+
+def test_ctrl_c_at_any_step_leaves_no_temporary_file(tmp_path: Path) -> None:
+    """A signal's handler may raise between any two lines: at each line of what is written, once."""
+    path = tmp_path / "model.json"
+    count = 0
+    while True:
+        left = [count]
+
+        def interrupt(frame: object, event: str, argument: object, left: list[int] = left) -> object:
+            if event == "line":
+                left[0] -= 1
+                if left[0] < 0:
+                    sys.settrace(None)
+                    raise KeyboardInterrupt
+            return interrupt
+
+        sys.settrace(interrupt)  # type: ignore[arg-type]
+        try:
+            write_text(path, "new")
+        except KeyboardInterrupt:
+            assert set(os.listdir(tmp_path)) <= {"model.json"}, count
+            assert not path.exists() or path.read_text() == "new"
+            count += 1
+            continue
+        finally:
+            sys.settrace(None)
+        break
+    assert count > 20
 
 
 def test_a_folder_that_vanished_or_is_read_only(tmp_path: Path) -> None:

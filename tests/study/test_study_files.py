@@ -59,6 +59,16 @@ def test_regression_with_counts_and_shares_of_rows(tmp_path: Path, kind: str) ->
     assert "A study of 8 runs" in (tmp_path / "study.html").read_text(encoding="utf-8")
 
 
+def test_objectives_that_are_fractions_and_whole_numbers_are_text_in_parquet(tmp_path: Path) -> None:
+    frame = table()
+    study = tf.sweep(
+        tf.Problem(frame[["a", "b"]], frame["a"] > 4, shape="tree:1"), {"price": ["1/3", 2, 0.5]}
+    )
+    assert study.table["objective"].tolist() == ["1/3", 2, "1/2"]
+    study.save(tmp_path / "runs.parquet")
+    assert pd.read_parquet(tmp_path / "runs.parquet")["objective"].tolist() == ["1/3", "2", "1/2"]
+
+
 def test_the_calibration_of_diagrams_runs(tmp_path: Path) -> None:
     given = ROOT / "examples" / "studies" / "odd_calibration.toml"
     text = given.read_text().replace('"diagram:1,2,4,4,4", "diagram:1,2,3,3,3,3,3", ', "")

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
 from treeform.errors import SpecError
-from treeform.files import is_special
+from treeform.files import check_folder, is_special
 
 
 def check_writable(outputs: Iterable[Path], inputs: Iterable[Path] = ()) -> None:
@@ -47,8 +46,7 @@ def _check_one(path: Path, real: Path) -> None:
     if real.exists() and not os.access(real, os.W_OK):
         raise SpecError(f"{path} cannot be written", cause="the file is read-only", fix="choose another name")
     try:
-        with tempfile.NamedTemporaryFile(dir=folder, prefix=".treeform-"):
-            pass
+        check_folder(folder)
     except OSError as error:
         raise SpecError(
             f"{path} cannot be written", cause=f"{folder}: {error.strerror}", fix="choose another folder"

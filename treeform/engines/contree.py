@@ -15,6 +15,7 @@ import numpy as np
 
 from treeform.engines.checks import SCAN_PATHS, check_memory, check_simd, check_threads, is_whole, some_of
 from treeform.engines.conversion import cost_of_admissible_tree, tree_between_values
+from treeform.engines.distributed import desk_of
 from treeform.engines.fewest import with_fewest_tests
 from treeform.engines.memory import Room
 from treeform.engines.session import Session, time_limit_of
@@ -55,6 +56,10 @@ class ConTree(Engine):
     ahead : int
         Thresholds of the root that may be in work at a time where an executor has them, at least 3. More serve more
         workers. The cost does not depend on it; which of several best trees it is, and the work, may.
+    side_parts : int
+        Questions at most about each side of such a threshold, by the feature of its next test, where an executor
+        answers them and the depth is at least 4; a threshold that takes little time stays one question. More serve
+        more workers. It has no effect with ``MinSupport`` or ``MaxNodes``. The cost does not depend on it either.
 
     Raises
     ------
@@ -74,6 +79,7 @@ class ConTree(Engine):
     simd: str = "auto"
     fewest_tests: bool = False
     ahead: int = 32
+    side_parts: int = 1
 
     name: ClassVar[str] = "contree"
     bounded: ClassVar[bool] = False
@@ -87,12 +93,8 @@ class ConTree(Engine):
         _check_gap(self.max_gap)
         object.__setattr__(self, "prune", some_of("ConTree", "prune", self.prune, RULES))
         check_simd("ConTree", self.simd, SCAN_PATHS)
-        if not is_whole(self.ahead, 3) or self.ahead > 2**20:
-            raise SpecError(
-                f"ConTree(ahead={self.ahead!r}) is not possible",
-                cause="it is a whole number between 3 and 2**20",
-                fix="use for example ahead=256",
-            )
+        _check_between("ahead", self.ahead, 3, 2**20, 256)
+        _check_between("side_parts", self.side_parts, 1, 4096, 4)
         if not isinstance(self.fewest_tests, bool):
             raise SpecError(
                 f"ConTree(fewest_tests={self.fewest_tests!r}) is not possible",
@@ -124,7 +126,8 @@ class ConTree(Engine):
     def run_distributed(
         self, data: Dataset, task: TreeTask, run: EngineRun, ask: Ask, callers: int
     ) -> EngineOutcome:
-        """As `run`: the thresholds at the root are evaluated by ``ask``; tree, bound and counters are the same.
+        """As `run`: the thresholds at the root are evaluated by ``ask``: cost and bound are the same, and
+        with ``side_parts=1`` tree and counters, too.
 
         Raises
         ------
@@ -141,16 +144,16 @@ class ConTree(Engine):
             )
         check_task(data, task)
         session = _Session(data, task, run)
-        return session.outcome(
-            _core.contree_distributed(
+        with desk_of(ask, callers) as desk:
+            found = _core.contree_distributed(
                 *_arrays(data, task),
-                ask,
-                callers=callers,
+                desk,
                 ahead=self.ahead,
+                side_parts=self.side_parts,
                 **self._keywords(data, task),
                 **_watched(session, run),
             )
-        )
+        return session.outcome(found)
 
     def evaluator(self, data: Dataset, task: TreeTask) -> Evaluator:
         """What evaluates thresholds at the root for `run_distributed`."""
@@ -162,7 +165,12 @@ class ConTree(Engine):
 
     def distributed_settings(self) -> dict[str, object]:
         """Those that the sequence of thresholds depends on."""
-        return {"max_gap": self.max_gap, "prune": self.prune, "ahead": self.ahead}
+        return {
+            "max_gap": self.max_gap,
+            "prune": self.prune,
+            "ahead": self.ahead,
+            "side_parts": self.side_parts,
+        }
 
     def _keywords(self, data: Dataset, task: TreeTask) -> dict[str, Any]:
         return {
@@ -207,6 +215,15 @@ class _Session(Session):
 
     def graph_of(self, tree: dict[str, Any]) -> DecisionGraph:
         return tree_between_values(tree, self.data)
+
+
+def _check_between(name: str, value: object, least: int, most: int, usual: int) -> None:
+    if not is_whole(value, least) or value > most:  # type: ignore[operator]
+        raise SpecError(
+            f"ConTree({name}={value!r}) is not possible",
+            cause=f"it is a whole number between {least} and {most}",
+            fix=f"use for example {name}={usual}",
+        )
 
 
 def _check_gap(gap: object) -> None:

@@ -14,8 +14,11 @@ finds is an upper bound for the others, at once.
 
 from __future__ import annotations
 
+import queue
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
@@ -53,6 +56,54 @@ def settles(reply: Message, question: Message) -> bool:
 def cost_of(reply: Message) -> int | None:
     """The least cost that the reply to a bounded question states, if it found one."""
     return int(reply[1]) if reply[1] < NOTHING else None
+
+
+@runtime_checkable
+class Desk(Protocol):
+    """Questions that are handed out by one thread, and replies that come back in any order."""
+
+    def send(self, ticket: int, question: Message, /) -> None:
+        """Hand out a question; at once, also where all workers are busy."""
+
+    def receive(self) -> tuple[int, Message | None]:
+        """Wait for the reply to any question; None when the search has to stop."""
+
+
+@contextmanager
+def desk_of(ask: Ask | Desk, callers: int) -> Iterator[Desk]:
+    """What was given, if it is a desk; otherwise one with threads that call ``ask``."""
+    if isinstance(ask, Desk):
+        yield ask
+        return
+    with ThreadPoolExecutor(callers) as pool:
+        desk = _Threads(ask, pool)
+        try:
+            yield desk
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+class _Threads:
+    """A desk with a thread for each question in work."""
+
+    def __init__(self, ask: Ask, pool: ThreadPoolExecutor) -> None:
+        self._ask, self._pool = ask, pool
+        self._replies: queue.SimpleQueue[tuple[int, Message | BaseException | None]] = queue.SimpleQueue()
+
+    def send(self, ticket: int, question: Message, /) -> None:
+        self._pool.submit(self._answer, ticket, question)
+
+    def receive(self) -> tuple[int, Message | None]:
+        ticket, reply = self._replies.get()
+        if isinstance(reply, BaseException):
+            raise reply
+        return ticket, reply
+
+    def _answer(self, ticket: int, question: Message) -> None:
+        try:
+            self._replies.put((ticket, self._ask(question)))
+        except BaseException as error:  # raised by the thread that searches
+            self._replies.put((ticket, error))
 
 
 class Evaluator(Protocol):

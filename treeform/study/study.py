@@ -107,7 +107,7 @@ class Study(Printed):
         return {name: near[name].tolist()[0] for name in self.settings}
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the table: ``.csv`` or ``.parquet``.
+        """Write the table: ``.csv`` or ``.parquet``; there, settings and objectives that are not all whole are text.
 
         Raises
         ------
@@ -118,10 +118,15 @@ class Study(Printed):
         if target.suffix == ".csv":
             self.table.to_csv(content, index=False)
         elif target.suffix == ".parquet":
-            self.table.astype(dict.fromkeys(self.settings, "string")).to_parquet(content, index=False)
+            texts = [*self.settings, *self._mixed()]
+            self.table.astype(dict.fromkeys(texts, "string")).to_parquet(content, index=False)
         else:
             raise SpecError(f"{target} is no table that can be written", fix="name it .csv or .parquet")
         write_bytes(target, content.getvalue())
+
+    def _mixed(self) -> list[str]:
+        """Columns of values of several types, which Parquet has not: objectives such as 3 and "1522/7"."""
+        return [str(name) for name in self.table if self.table[name].dropna().map(type).nunique() > 1]
 
     def html(self, path: str | os.PathLike[str] | None = None) -> str:
         """A self-contained page: the choice of `best`, heat maps of the settings, errors against size, all means.

@@ -6,7 +6,6 @@ import gzip
 import hashlib
 import os
 import re
-import tempfile
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import partial
@@ -22,6 +21,7 @@ from treeform.catalogue.formulations import find_formulation, formulation_names
 from treeform.certify.proofs.cnf import Cnf, Statement, derive
 from treeform.certify.proofs.rup import PIECE, verify_rup
 from treeform.errors import SpecError, TreeformError
+from treeform.files import check_folder, name_beside
 from treeform.language.formulation import Formulation
 from treeform.language.question import Question
 from treeform.solve.budget import Budget
@@ -54,8 +54,7 @@ class Proofs:
         self._mine: set[str] = set()
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            with tempfile.NamedTemporaryFile(dir=self.folder, prefix=".treeform-"):
-                pass
+            check_folder(self.folder)
         except OSError as error:
             raise SpecError(
                 f"proofs cannot be written to {self.folder}",
@@ -146,9 +145,9 @@ class Proofs:
         sizes: dict[str, int],
     ) -> tuple[str, str | None]:
         """Check and write; the digest of the file, and why there is none."""
-        handle, temporary = tempfile.mkstemp(dir=self.folder, prefix=".treeform-")
+        temporary = name_beside(self.folder / name)
         try:
-            with os.fdopen(handle, "wb") as stream:
+            with temporary.open("xb") as stream:
                 # Without name and time inside, so that equal proofs are equal files.
                 with gzip.GzipFile("", "wb", compresslevel=6, fileobj=stream, mtime=0) as packed:
                     checked = verify_rup(cnf, read, binary=binary, write=packed.write, stop=stop)

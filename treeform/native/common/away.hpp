@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
+#include <utility>
 #include <vector>
 
 #include "control.hpp"
@@ -21,6 +22,13 @@ struct Away {
     std::function<Message(const Message&)> ask;  // an empty reply: the search has to stop
     int callers = 1;  // threads that call it
     explicit operator bool() const { return bool(ask); }
+};
+
+/// The same without a thread for each question: they are handed out, and replies come back in any order.
+struct Desk {
+    std::function<void(std::int64_t ticket, const Message& question)> send;
+    std::function<std::pair<std::int64_t, Message>()> receive;  // an empty reply: the search has to stop
+    explicit operator bool() const { return bool(send); }
 };
 
 /// Calls work(thread, index) for all indices, in order as far as one thread goes. The first exception is thrown again.

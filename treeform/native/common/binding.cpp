@@ -1,5 +1,7 @@
 #include "binding.hpp"
 
+#include <nanobind/stl/pair.h>
+
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -185,12 +187,37 @@ Away away_to(const nb::object& ask, int callers) {
             callers};
 }
 
+Desk desk_of(const nb::object& desk) {
+    return {[desk](std::int64_t ticket, const Message& question) {
+                const nb::gil_scoped_acquire gil;
+                desk.attr("send")(ticket, to_array(question));
+            },
+            [desk] {
+                const nb::gil_scoped_acquire gil;
+                const auto [ticket, reply] = nb::cast<std::pair<std::int64_t, nb::object>>(desk.attr("receive")());
+                return std::pair(ticket, reply.is_none() ? Message{} : message_of(reply));
+            }};
+}
+
 nb::object answer_part(Stoppable& control, const nb::object& question, const nb::object& poll,
                        const std::function<Message(const Message&)>& answer,
-                       const std::function<void(std::int64_t)>& tighten) {
+                       const std::function<void(std::int64_t)>& tighten, bool at_nodes) {
     const Message asked = message_of(question);
     Message reply;
     control.stopping = false;
+    if (at_nodes) {
+        control.at_group = [&] {
+            if (obey(poll(), tighten)) control.stop();
+        };
+        try {
+            reply = answer(asked);
+        } catch (...) {
+            control.at_group = {};
+            throw;
+        }
+        control.at_group = {};
+        return reply.empty() ? nb::none() : to_array(reply);
+    }
     Stoppable beside;
     run_without_gil(
         beside, std::numeric_limits<double>::infinity(), [&] { reply = answer(asked); },

@@ -82,6 +82,9 @@ private:
     }
 };
 
+/// What a question begins with.
+enum Kind : std::int64_t { kSplit = 0, kGroup = 1 };
+
 /// A split to be evaluated, and how far the tree may reach below it.
 template <class W>
 struct Question {
@@ -94,7 +97,7 @@ struct Question {
     TREEFORM_COLD Message write(const SplitWork<W>& work) const {
         Message out;
         Writer writer(out);
-        writer.add(depth, budget, upper, room, cutoff);
+        writer.add(kSplit, depth, budget, upper, room, cutoff);
         writer.add_test(test);
         const auto& pick = work.pick;
         writer.add(pick.reach, pick.left, pick.right, pick.supported_left, pick.supported_right, pick.first, pick.last,
@@ -105,7 +108,8 @@ struct Question {
     }
     TREEFORM_COLD void read(const Message& in, int features, SplitWork<W>& work) {
         Reader reader(in);
-        reader.take(depth, budget, upper, room, cutoff);
+        std::int64_t kind = 0;
+        reader.take(kind, depth, budget, upper, room, cutoff);
         reader.take_test(test, features);
         auto& pick = work.pick;
         reader.take(pick.reach, pick.left, pick.right, pick.supported_left, pick.supported_right, pick.first, pick.last,
@@ -113,9 +117,21 @@ struct Question {
         reader.take_test(pick.hint_left, features), reader.take_test(pick.hint_right, features);
         reader.take_all(work.left.by), reader.take_all(work.right.by);
         reader.finish();
-        if (depth < 3 || test.feature < 0) Reader::refuse();
+        if (kind != kSplit || depth < 3 || test.feature < 0) Reader::refuse();
     }
 };
+
+TREEFORM_COLD inline void write_counters(Writer& writer, const Counters& counters) {
+    writer.add(counters.nodes, counters.splits, counters.scans, counters.gathers, counters.bounded,
+               counters.pruned_neighbourhood, counters.pruned_shrinking, counters.pruned_subinterval,
+               counters.pruned_features);
+}
+TREEFORM_COLD inline void read_counters(Reader& reader, Counters& counters) {
+    Counters more;
+    reader.take(more.nodes, more.splits, more.scans, more.gathers, more.bounded, more.pruned_neighbourhood,
+                more.pruned_shrinking, more.pruned_subinterval, more.pruned_features);
+    counters.add(more);
+}
 
 template <class W>
 TREEFORM_COLD Message write_reply(const SplitWork<W>& work, const Counters& counters) {
@@ -128,9 +144,7 @@ TREEFORM_COLD Message write_reply(const SplitWork<W>& work, const Counters& coun
     }
     writer.add(work.total, work.proven, work.dropped, work.found, work.value);
     if (work.found) writer.add_plan(work.plan);
-    writer.add(counters.nodes, counters.splits, counters.scans, counters.gathers, counters.bounded,
-               counters.pruned_neighbourhood, counters.pruned_shrinking, counters.pruned_subinterval,
-               counters.pruned_features);
+    write_counters(writer, counters);
     return out;
 }
 
@@ -146,11 +160,8 @@ TREEFORM_COLD void read_reply(const Message& in, int features, int depth, SplitW
     reader.take(work.total, work.proven, dropped, found, work.value);
     work.dropped = dropped != 0, work.found = found != 0;
     work.plan = work.found ? reader.take_plan(features, depth) : nullptr;
-    Counters more;
-    reader.take(more.nodes, more.splits, more.scans, more.gathers, more.bounded, more.pruned_neighbourhood,
-                more.pruned_shrinking, more.pruned_subinterval, more.pruned_features);
+    read_counters(reader, counters);
     reader.finish();
-    counters.add(more);
 }
 
 }  // namespace treeform::contree

@@ -71,11 +71,11 @@ nb::dict to_dict(const Outcome& out) {
 }
 
 nb::dict solve(const Rows& rows, const Settings& settings, double time_limit, const nb::object& poll,
-               const Away& away) {
+               const Desk& desk) {
     Control control(settings.upper, settings.memory_limit);
-    if (settings.threads == 1 && !away)  // without any bound, each threshold is followed by all thresholds
+    if (settings.threads == 1 && !desk)  // without any bound, each threshold is followed by all thresholds
         control.expect_steps(rows.classes * std::pow(double(rows.n * rows.features), settings.depth));
-    Engine engine(rows, settings, control, away);
+    Engine engine(rows, settings, control, desk);
     run_tree_search(control, time_limit, poll, [&] { engine.solve(); }, [&] { return engine.improvements(); });
     nb::dict answer = to_dict(engine.outcome());
     add_memory(answer, control, false);
@@ -94,21 +94,21 @@ nb::dict contree(const Array<double, 2>& x, const Array<std::int32_t, 1>& y, con
     return solve(rows, settings, time_limit, poll, {});
 }
 
-/// As `contree`, with the splits of the root evaluated by a Python callable, from `callers` threads.
+/// As `contree`, with the splits of the root evaluated elsewhere, through a Python desk.
 nb::dict contree_distributed(const Array<double, 2>& x, const Array<std::int32_t, 1>& y, const Weights& weight,
-                             const Costs& cost, const nb::object& evaluate, const nb::kwargs& given) {
+                             const Costs& cost, const nb::object& desk, const nb::kwargs& given) {
     Keywords keywords(given);
     const Rows rows = rows_of(x, y, weight, cost, keywords.integer_as<int>("classes"));
     Settings settings = settings_of(keywords);
     settings.upper = keywords.integer_or("upper", kNone);
-    settings.callers = keywords.integer_as<int>("callers");
     settings.ahead = keywords.integer_as<int>("ahead");
-    require(settings.callers >= 1 && settings.callers <= 4096, "the callers are not between 1 and 4096");
+    settings.side_parts = keywords.integer_as<int>("side_parts");
+    require(settings.side_parts >= 1 && settings.side_parts <= 4096, "side_parts is not between 1 and 4096");
     require(settings.ahead >= 3 && settings.ahead <= 1 << 20, "ahead is not between 3 and 2^20");
     const double time_limit = keywords.real("time_limit");
     const nb::object poll = keywords.object("poll");
     keywords.finish();
-    return solve(rows, settings, time_limit, poll, away_to(evaluate, settings.callers).ask);
+    return solve(rows, settings, time_limit, poll, desk_of(desk));
 }
 
 /// Evaluates splits for `contree_distributed`; holds the arrays that it is given.
@@ -157,10 +157,11 @@ void bind(nb::module_& m) {
           "classes, depth, max_nodes, min_support, node_penalty, upper, gap, prune, threads, simd, memory_limit, "
           "time_limit, poll.");
     m.def("contree_distributed", &contree_distributed, nb::arg("x"), nb::arg("y"), nb::arg("weight").none(),
-          nb::arg("cost").none(), nb::arg("evaluate"), nb::arg("keywords"),
-          "As `contree`, but splits of the root are evaluated by evaluate(int64 array), which returns the reply of a "
-          "ContreeEvaluator, or None to stop. Keywords: those of `contree`, callers, the number of threads that call "
-          "it, and ahead, how many splits may be in work at a time whatever their number.");
+          nb::arg("cost").none(), nb::arg("desk"), nb::arg("keywords"),
+          "As `contree`, but splits of the root are evaluated elsewhere: desk.send(ticket, int64 array) hands one out, "
+          "and desk.receive() waits for (ticket, the reply of a ContreeEvaluator, or None to stop). Keywords: those of "
+          "`contree`, ahead, how many splits may be in work at a time, and side_parts, into how many questions each "
+          "side of a split may be divided.");
     nb::class_<Evaluator>(m, "ContreeEvaluator",
                           "Evaluates splits of the root on the same rows. Keywords: those of `contree` but upper, "
                           "time_limit and poll.")

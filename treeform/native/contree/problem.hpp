@@ -2,12 +2,12 @@
 // Input and output of the engine, in whole numbers. No algorithm here.
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <limits>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "../common/away.hpp"
 #include "../common/flat_tree.hpp"
 
 namespace treeform::contree {
@@ -34,7 +34,7 @@ struct Settings {
     bool neighbourhood = true, shrinking = true, subinterval = true, features = true;
     int threads = 1;
     int ahead = 32;  // splits of the root that may be in work at a time, whoever evaluates them
-    int callers = 0;  // threads that hand splits to others and wait for them
+    int side_parts = 1;  // questions about each side of a split of the root, at most, where others answer them
     int steps = 0;  // not 0: so many thresholds of a feature above depth two; finds trees, proves nothing
     std::size_t memory_limit = 0;   // bytes, about; 0: none
     std::string simd = "auto";
@@ -87,11 +87,6 @@ struct Plan {
     }
 };
 using PlanPtr = std::shared_ptr<const Plan>;
-
-/// A split of the root that is to be evaluated elsewhere, or what came of it; see away.hpp.
-using Message = std::vector<std::int64_t>;
-/// Gives the reply to a question; an empty one when the search has to stop. Called from several threads.
-using Away = std::function<Message(const Message&)>;
 
 struct Outcome {
     FlatTree tree;                 // with the cheapest leaf when stopped early; empty: none costs less than `upper`

@@ -34,6 +34,15 @@ struct SplitWork {
         std::vector<Cost> by;           // the same per root feature
         Test hint;
         Answer<Cost> reply;
+
+        /// Take over a reply, with its bounds per root feature.
+        void improve(const std::vector<Cost>& more) {
+            lower = std::max(lower, reply.lower);
+            supported = std::max({supported, lower, reply.proven});
+            for (std::size_t f = 0; f < by.size(); ++f) by[f] = std::max(by[f], more[f]);
+            const Test root = reply.as_test();
+            if (reply.found && root.feature >= 0) hint = root;
+        }
     };
     typename IntervalSearch<W>::Pick pick;
     Part left, right;
@@ -43,6 +52,22 @@ struct SplitWork {
     Cost value = 0;                     // of the sum, if found
     PlanPtr plan;
 
+    /// Begin with what is known of the pick.
+    void open(Cost room) {
+        left.lower = pick.left, right.lower = pick.right;
+        left.supported = pick.supported_left, right.supported = pick.supported_right;
+        left.hint = pick.hint_left, right.hint = pick.hint_right;
+        left.reply = right.reply = Answer<Cost>{};
+        found = dropped = false, value = room;
+        total = left.lower + right.lower, proven = left.supported + right.supported;
+    }
+    /// The trees of both sides, put together if they cost less than `value`.
+    TREEFORM_COLD void take(Test test, const Answer<Cost>& a, const Answer<Cost>& b) {
+        const Cost sum = a.value + b.value;
+        if (sum >= value) return;
+        found = true, value = sum;
+        plan = std::make_shared<const Plan>(Plan{Plan::split, test, a.as_plan(), b.as_plan()});
+    }
     typename IntervalSearch<W>::Found bounds() const {
         return {left.lower, right.lower, total, left.supported, right.supported, proven, left.hint, right.hint};
     }
@@ -104,12 +129,7 @@ public:
     /// bounds have to reach. Fills in `work`.
     void evaluate(int level, const Task& task, Test test, Cost room, Cost cutoff, Work& work) {
         auto &left = work.left, &right = work.right;
-        left.lower = work.pick.left, right.lower = work.pick.right;
-        left.supported = work.pick.supported_left, right.supported = work.pick.supported_right;
-        left.hint = work.pick.hint_left, right.hint = work.pick.hint_right;
-        left.reply = right.reply = Reply{};
-        work.found = work.dropped = false, work.value = room;
-        work.total = left.lower + right.lower, work.proven = left.supported + right.supported;
+        work.open(room);
         if (work.proven >= cutoff) {
             ++counters_.bounded;
             return;
@@ -122,6 +142,31 @@ public:
         work.total = left.lower + right.lower;
         work.proven = left.supported + right.supported;
         combine(level, task, test, work);
+    }
+
+    /// A part of the search of one side of a root split: that of every `groups`-th root feature, from place `group` of
+    /// their order on. Each group begins with the hinted test, so that it has a good tree without the others. What
+    /// `by_feature` says of other features is what was known of them; the reply's `lower` is the bound one level less.
+    TREEFORM_COLD Reply solve_group(const Node<W>& root, Test test, bool at_left, Task task, int group, int groups,
+                                    Cost* by_feature) {
+        Frame& above = frame(0);
+        above.outer.forget();
+        partition(table_, root, test, above.outer, divider_, above.left, above.right, &control_);
+        Task mine{at_left ? above.left : above.right,
+                  task.depth,
+                  task.budget,
+                  task.upper,
+                  0,
+                  task.lower,
+                  task.supported,
+                  task.inherited,
+                  task.hint};
+        group_ = group, groups_ = groups;
+        struct Whole {  // all features again, also after a stop
+            Search& of;
+            ~Whole() { of.groups_ = 1, of.frame(1).turn.resize(of.table_.features); }
+        } const whole{*this};
+        return solve_one(1, mine, by_feature);
     }
 
     static void settle(IntervalSearch<W>& one, Cost cutoff, const Work& work, Counters& counters) {
@@ -155,6 +200,7 @@ private:
     StumpScan<W> stump_;
     Divider divider_;
     std::vector<std::unique_ptr<Frame>> frames_;
+    int group_ = 0, groups_ = 1;  // see solve_group
 
     Frame& frame(int level) {
         if (frames_.size() <= static_cast<std::size_t>(level)) [[unlikely]]
@@ -207,6 +253,8 @@ private:
         std::fill(here.seen.begin(), here.seen.end(), kInf);
         const auto known = [&](int f) { return std::max(task.lower, task.inherited ? task.inherited[f] : Cost{0}); };
         const int first_steps = rules_.steps > 0 ? rules_.steps : kWarmUp;
+        if (level == 1 && groups_ > 1) [[unlikely]]
+            choose_group(here, task, whole, best);
         for (int phase = 0; phase < (rules_.steps > 0 ? 1 : 2); ++phase) {
             if (phase == 1) sort_features<Cost>(here.turn, nullptr, here.seen.data());
             for (const int f : here.turn) {
@@ -223,6 +271,8 @@ private:
             if (one.open && one.done()) {
                 by_feature[f] = std::max(by_feature[f], std::min<Cost>(whole.lower, penalty_ + one.lower()));
                 proven = std::min(proven, std::max(known(f), penalty_ + one.proven()));
+            } else if (level == 1 && groups_ > 1 && !belongs(here, f)) [[unlikely]] {
+                // another group bounds it
             } else {
                 ++counters_.pruned_features;
                 proven = std::min(proven, by_feature[f]);
@@ -230,8 +280,24 @@ private:
             low = std::min(low, by_feature[f]);
         }
         best.lower = task.support == 0 && best.found ? std::min(low, best.value) : low;
+        if (level == 1 && groups_ > 1) [[unlikely]]
+            best.lower = whole.lower;
         best.proven = std::min(best.value, std::max(task.supported, proven));
         return best;
+    }
+
+    /// Leave the features of the group in turn, and try the hinted test.
+    TREEFORM_COLD void choose_group(Frame& here, const Task& task, const Reply& whole, Reply& best) {
+        const int first = here.turn[0];
+        if (best.value > std::max(task.lower, task.supported)
+            && std::max(task.lower, task.inherited ? task.inherited[first] : Cost{0}) < best.value)
+            run_feature(1, here, task, first, whole, 1, best);
+        std::vector<int> mine;
+        for (std::size_t at = group_; at < here.turn.size(); at += groups_) mine.push_back(here.turn[at]);
+        here.turn = std::move(mine);
+    }
+    TREEFORM_COLD static bool belongs(const Frame& here, int f) {
+        return std::find(here.turn.begin(), here.turn.end(), f) != here.turn.end();
     }
 
     /// At most `steps` thresholds of root feature f.
@@ -306,11 +372,7 @@ private:
                            {*side.node, task.depth - 1, side.budget, cap, task.support, side.lower, side.supported,
                             side.by.data(), side.hint},
                            by.data());
-        side.lower = std::max(side.lower, side.reply.lower);
-        side.supported = std::max({side.supported, side.lower, side.reply.proven});
-        for (int f = 0; f < table_.features; ++f) side.by[f] = std::max(side.by[f], by[f]);
-        const Test root = side.reply.as_test();
-        if (side.reply.found && root.feature >= 0) side.hint = root;
+        side.improve(by);
     }
 
     /// Put the trees of the sides together. With a budget of tests all ways to share it are tried.
@@ -318,7 +380,7 @@ private:
         auto &left = work.left, &right = work.right;
         const std::int64_t rest = task.budget - 1;
         if (left.budget + right.budget <= rest) {
-            if (left.reply.found && right.reply.found) take(test, left.reply, right.reply, work);
+            if (left.reply.found && right.reply.found) work.take(test, left.reply, right.reply);
             return;
         }
         if (work.proven >= work.value) return;
@@ -326,7 +388,7 @@ private:
         for (std::int64_t l = std::min(left.budget, rest); l >= 0 && rest - l <= right.budget; --l) {
             const Reply a = with_budget(level, task, left, l, work.value - right.supported);
             const Reply b = with_budget(level, task, right, rest - l, work.value - left.supported);
-            if (a.found && b.found) take(test, a, b, work);
+            if (a.found && b.found) work.take(test, a, b);
             shared = std::min(shared, std::max(left.supported, a.proven) + std::max(right.supported, b.proven));
         }
         if (task.support == 0) work.total = std::max(work.total, shared);
@@ -341,13 +403,6 @@ private:
                      {*side.node, task.depth - 1, budget, cap, task.support, side.lower, side.supported, side.by.data(),
                       side.hint},
                      frame(level).child_by.data());
-    }
-
-    TREEFORM_COLD static void take(Test test, const Reply& left, const Reply& right, Work& work) {
-        const Cost value = left.value + right.value;
-        if (value >= work.value) return;
-        work.found = true, work.value = value;
-        work.plan = std::make_shared<const Plan>(Plan{Plan::split, test, left.as_plan(), right.as_plan()});
     }
 };
 
