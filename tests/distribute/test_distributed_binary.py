@@ -16,7 +16,7 @@ import treeform as tf
 from treeform.data import Dataset
 from treeform.distribute.worker import compact
 from treeform.engines import DL85, EngineRun, TreeTask
-from treeform.engines.binary.distributed import COUNTERS, MOST_PAIRED
+from treeform.engines.binary.distributed import COUNTERS, MOST_PAIRED, _joint_mass
 from treeform.engines.distributed import cost_of
 from treeform.errors import SpecError
 
@@ -160,3 +160,13 @@ def test_problems_and_journals(tmp_path: Path) -> None:
     assert problem.solve(executor="threading", workers=2).bound == whole.bound  # the usual engine
     with pytest.raises(SpecError, match="one budget of tests"):
         problem.add(tf.MaxNodes(6)).solve(engine, executor="threading")
+
+
+def test_masses_of_pairs_of_tests() -> None:
+    rng = np.random.default_rng(0)
+    bits, mass = rng.integers(0, 2, (50, 9), dtype=np.uint8), rng.integers(0, 2**46, 50)
+    joint = _joint_mass(bits, mass)
+    assert joint is not None
+    for one in range(9):
+        assert joint[one].tolist() == ((mass * bits[:, one]) @ bits).tolist()
+    assert _joint_mass(bits, mass * 2**8) is None  # a float would round

@@ -357,3 +357,23 @@ def test_a_divided_search_refuses_what_does_not_fit() -> None:
     for name, value in (("side_parts", 0), ("ahead", 2)):
         with pytest.raises(SpecError, match=name):
             ConTree(**{name: value})
+
+
+def test_workers_in_virtual_time_are_the_search_itself() -> None:
+    from benchmarks.distribute.virtual import Parts, VirtualWorkers
+
+    data, task = Dataset.from_user(table().drop(columns="y"), table()["y"]), TreeTask(4)
+    engine = ConTree(ahead=64, side_parts=4)
+    parts = Parts(engine.evaluator(data, task))
+    outcomes, desks = [], []
+    for workers in (1, 4, 64):
+        desk = VirtualWorkers(parts, workers, trip=1.0, handling=0.0)
+        outcomes.append(engine.run_distributed(data, task, EngineRun(), desk, workers))
+        desks.append(desk)
+    assert [one.counters for one in outcomes] == [outcomes[0].counters] * 3
+    assert [one.asked for one in desks] == [len(parts.seconds)] * 3
+    one, four, many = (desk.clock for desk in desks)
+    # Trips of a second hide all other times: one worker makes them one after the other.
+    assert one > desks[0].asked
+    assert one / 4.5 < four < one / 2
+    assert many < four

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -149,6 +150,43 @@ def test_a_bound_that_falls_while_a_part_runs_cuts_it_short() -> None:
         if finds:
             assert cost_of(reply) == cost
         assert reply[0] <= cost
+
+
+def test_a_bound_that_falls_at_any_poll_leaves_what_is_stated_true() -> None:
+    data, task = task_of(problem(3, n=60, features=7, depth=5))
+    questions: list[Any] = []
+    evaluator: Any = TotalsSearch().evaluator(data, task)
+
+    def keep(question: Any) -> Any:
+        questions.append(question)
+        return evaluator.evaluate(question, lambda: (False, None))
+
+    TotalsSearch().run_distributed(data, task, EngineRun(), keep, 1)
+    found_below = cut_short = 0
+    for question in questions[:: len(questions) // 6]:
+        polls: list[int] = []
+        evaluator = TotalsSearch().evaluator(data, task)
+        whole = evaluator.evaluate(question, lambda polls=polls: (polls.append(0) or False, None), True)
+        least = cost_of(whole)
+        bounds = [int(question[1]) - 1] if least is None else [least + 1, least, least - 1]
+        for at in range(0, len(polls), 1 + len(polls) // 5):
+            for fallen in bounds:
+                counted = count()
+                evaluator = TotalsSearch().evaluator(data, task)
+                reply = evaluator.evaluate(
+                    question,
+                    lambda at=at, upper=fallen, n=counted: (False, upper if next(n) == at else None),
+                    True,
+                )
+                cost = cost_of(reply)
+                # What costs as much as the best that others have is wanted; nothing is stated that is not so.
+                assert cost == least or (cost is None and (least is None or fallen <= least))
+                assert reply[0] >= min(fallen, int(whole[0]))
+                assert least is None or reply[0] <= least
+                found_below += cost is not None
+                cut_short += cost is None and least is not None
+    assert found_below
+    assert cut_short
 
 
 def test_a_message_that_does_not_fit_is_refused() -> None:

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <mutex>
 #include <new>
@@ -33,8 +34,14 @@ public:
     /// into one place hold each other up.
     void count(std::uint64_t& own, std::uint64_t more = 1) const {
         own += more;
-        if (own % kGroup < more) nodes_.fetch_add(kGroup, std::memory_order_relaxed);
+        if (own % kGroup >= more) return;
+        nodes_.fetch_add(kGroup, std::memory_order_relaxed);
+        if (at_group) [[unlikely]]
+            at_group();
     }
+    /// Called by the search itself after each group of nodes, where that is wanted: at the same nodes in every run. May
+    /// be empty.
+    std::function<void()> at_group;
     /// The nodes so far, less those of the groups that are not full.
     std::int64_t nodes() const { return nodes_.load(std::memory_order_relaxed); }
     /// At most how many steps of about a nanosecond the search can take, whatever is in the table. Few of them end

@@ -38,8 +38,11 @@ class Search {
 public:
     Search(const Instance& in, const Settings& settings, const Control& control, Counters& counters);
 
-    /// The least cost of a diagram with at most `tests` >= 1 tests, if it is below `need`.
-    Answer solve(int tests, Cost need);
+    /// Thrown by `solve` when it takes more work than it may; what it has learnt remains.
+    struct TooMuch {};
+    /// The least cost of a diagram with at most `tests` >= 1 tests, if it is below `need`; with that share of the work
+    /// that the bound of all points may take.
+    Answer solve(int tests, Cost need, double share);
     /// A lower bound of that cost from trees alone, with that share of the work that a bound may take; at least `need`
     /// if it was found in time and is no less.
     Cost root_bound(int tests, Cost need, double share);
@@ -123,6 +126,9 @@ private:
     std::int64_t work_;  // for one bound
     std::vector<std::array<Tally, 64>> tally_;  // by layer and logarithm of the size
 
+    double most_effort_ = 0;
+
+    double effort() const;
     Cost bound(const Set& x, int layer, int budget, Cost need);
     Answer state(int layer, int budget, Cost need, bool relaxed);
     Answer bottom(int layer, Cost need);

@@ -20,9 +20,9 @@ namespace {
 constexpr double kPartsStart = 5e8;
 /// Nodes times points beyond which alternation takes too much memory (trees of many levels).
 constexpr double kMostCells = 5e6;
-/// Bounds of trees on all points: the share of the work of a bound in the search that they may take before it, and
-/// where the search is slow.
-constexpr double kQuick = 0.05, kThorough = 8;
+/// Of the work that the bound of all points may take: what it takes before the search and in later rounds, and what the
+/// search for a number of tests takes in the first round. Where the bound is what proves a table, it is needed whole.
+constexpr double kQuick = 0.05, kThorough = 4, kFirstShare = 0.0125, kNextShare = 4, kUnlimited = 1e12;
 
 class SizeTableSearch {
 public:
@@ -57,7 +57,7 @@ public:
             out_.proved_at[i] = control_.seconds();
         }
         for (int k = 1; settings_.every_number && k <= settings_.max_nodes; ++k)
-            while (out_.lower[k] < out_.upper[k]) fill(k, out_.upper[k]);
+            while (out_.lower[k] < out_.upper[k]) fill(k, out_.upper[k], kUnlimited);
         out_.complete = true;
     }
 
@@ -123,9 +123,8 @@ private:
         if (settings_.is_tree) return;  // the bound of a tree is its search
         for (int k = 1; k <= settings_.max_nodes; ++k) {
             const Cost goal = goal_of(price, k, 1);
-            if (out_.lower[k] >= goal) continue;
             const auto before = out_.counters.given_up;
-            raise(k, std::min(search_.root_bound(k, goal, share), out_.upper[k]));
+            if (out_.lower[k] < goal) raise(k, std::min(search_.root_bound(k, goal, share), out_.upper[k]));
             if (out_.counters.given_up > before) break;
         }
         control_.publish({shifted(out_.lower), shifted(out_.upper)});
@@ -135,20 +134,21 @@ private:
         for (int j = k; j >= 0 && out_.lower[j] < lower; --j) out_.lower[j] = lower;
     }
 
-    /// Raises the bounds of all numbers of tests together, to an eighth of what the price asks for at first: a search
-    /// with half the bound takes a small part of the time, and a bound is worth as much as the weakest of its numbers
-    /// of tests.
+    /// All numbers of tests, in rounds: first the bound of trees on all points, then the search, with more work in the
+    /// next round. Which of the two is faster depends on the table, and a number of tests that takes long does not keep
+    /// the others waiting; what either has learnt it still knows in the next round.
     ///
-    /// Where the search is slow, the bounds of trees on all points come first, with as much work as many of its
-    /// bounds: they are all that large tables with few tests need, and one of them is less work than the search makes
-    /// of it, which bounds the sides of every test.
+    /// In a round the bounds of all numbers of tests are raised together, to an eighth of what the price asks for at
+    /// first: a search with half the bound takes a small part of the time, and a bound is worth as much as the weakest
+    /// of its numbers of tests.
     void prove(Price price) {
-        bound_by_trees(price, kQuick);
-        bool is_thorough = false;
-        for (const int part : {8, 4, 2, 1}) {
-            do {
-                if (is_slow_ && !is_thorough) is_thorough = true, bound_by_trees(price, kThorough);
-            } while (prove_one(price, part));
+        double share = kFirstShare, of_trees = kQuick;
+        for (;; share *= kNextShare, of_trees = std::max(kThorough, share)) {
+            bound_by_trees(price, of_trees);
+            std::vector<bool> left(settings_.max_nodes + 1, false);
+            for (const int part : {8, 4, 2, 1})
+                while (prove_one(price, part, share, left)) continue;
+            if (std::none_of(left.begin(), left.end(), [](bool one) { return one; })) return;
         }
     }
 
@@ -161,32 +161,38 @@ private:
         return room <= 0 ? Cost{0} : ((room + price.rate - 1) / price.rate + part - 1) / part;
     }
 
-    /// Searches for one number of tests, up to that part of what the price asks for; false if none needs it.
-    bool prove_one(Price price, int part) {
+    /// Searches for one number of tests, up to that part of what the price asks for; false if none needs it. What takes
+    /// too much work is left for the next round.
+    bool prove_one(Price price, int part, double share, std::vector<bool>& left) {
         const int most = settings_.max_nodes;
-        const auto goal = [&](int k) { return goal_of(price, k, part); };
+        const auto is_done = [&](int k) { return left[k] || out_.lower[k] >= goal_of(price, k, part); };
         // What is refuted for many tests is refuted for fewer; whole bounds are faster from the few up.
         int k = part > 1 ? most : 0;
         const int step = part > 1 ? -1 : 1;
-        while (k >= 0 && k <= most && out_.lower[k] >= goal(k)) k += step;
+        while (k >= 0 && k <= most && is_done(k)) k += step;
         if (k < 0 || k > most) return false;
-        fill(k, goal(k));
+        left[k] = !fill(k, goal_of(price, k, part), share);
         return true;
     }
 
-    /// e(k), if it is below `need`.
-    void fill(int k, Cost need) {
+    /// e(k), if it is below `need`; false if it takes more work than that.
+    bool fill(int k, Cost need, double share) {
         Answer answer;
         if (parts_.travel(k) && !is_slow_ && settings_.starts < 0) {  // it is slow, whatever the clock says
             is_slow_ = true;
-            return build(kPartsStart, 1500);
+            build(kPartsStart, 1500);
+            return true;
         }
         control_.throws_when_overdue = !is_slow_ && settings_.starts < 0;
         try {
-            answer = parts_.travel(k) ? parts_.solve(k, need) : search_.solve(k, need);
+            answer = parts_.travel(k) ? parts_.solve(k, need) : search_.solve(k, need, share);
         } catch (const Overdue&) {  // the search is slow: spend some time on better models first
             control_.throws_when_overdue = false, is_slow_ = true;
-            return build(2e9, 6000);
+            build(2e9, 6000);
+            return true;
+        } catch (const Search::TooMuch&) {
+            control_.throws_when_overdue = false;
+            return false;
         }
         control_.throws_when_overdue = false;  // nobody else expects it
         if (answer.value < need) {
@@ -196,6 +202,7 @@ private:
         }
         raise(k, answer.value);
         control_.publish({shifted(out_.lower), shifted(out_.upper)});
+        return true;
     }
 
     void submit(int k, Cost cost, const FlatDiagram* diagram, const PlanPtr& plan = nullptr) {

@@ -92,7 +92,7 @@ bool Trees::order_features(int level, const Word* x, Cost& best) {
 /// two levels with the feature at its root; false where there are too many pairs of splits.
 bool Trees::depth_two(int level, const Word* x, DepthTwo& out) {
     if (!pairs_.count(x)) return false;
-    work_ -= pairs_.work(), ++counters_.pairs;
+    work_ -= pairs_.work(), spent_ += pairs_.work(), ++counters_.pairs;
     Frame& here = frame(level);
     out = {kNever, kNever, kNever};
     std::fill(here.by_feature.begin(), here.by_feature.end(), kNever);

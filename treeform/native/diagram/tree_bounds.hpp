@@ -29,9 +29,11 @@ public:
     /// A lower bound of what a diagram costs on the points of a node of `layer` with `tests` tests in the layers below
     /// it: the least cost of the trees that it can unroll to (unrolled_bound.cpp).
     Cost bound_unrolled(const Word* x, int layer, int tests, Cost need, std::int64_t work);
+    /// Searches for single tests, and as much as they take, so far.
+    double spent() const { return double(spent_); }
     /// The best tree of at most one test; exact if below `need`.
     Stump stump(const Word* x, Cost need) {
-        ++counters_.stumps, --work_;
+        ++counters_.stumps, --work_, ++spent_;
         return in_.kernels->stump(in_.view, x, need, scratch_.data(), nullptr);
     }
 
@@ -67,7 +69,7 @@ private:
     Pairs pairs_;
     std::vector<Word> scratch_;
     std::vector<std::unique_ptr<Frame>> frames_;
-    std::int64_t work_ = 0;
+    std::int64_t work_ = 0, spent_ = 0;
     std::vector<int> widths_;
     int pairs_from_ = 0;  // the first layer from which on every layer holds two nodes
 
