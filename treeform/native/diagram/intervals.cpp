@@ -217,9 +217,11 @@ bool Search::is_worth_probing(int layer, Cost dropped) {
     return ++tally.skipped % kAgain == 0;
 }
 
+bool Search::takes_intervals() const { return settings_.use_intervals && plain_ && !settings_.is_tree; }
+
 /// Intervals with more samples between are not listed.
 Cost Search::most_together(int layer) const {
-    if (!plain_ || !settings_.use_intervals) return 0;
+    if (!together_) return 0;
     for (int size = size_of(measure(in_.all) / kWidest); size > 0; --size) {
         const Tally& tally = tally_[layer][size];
         if (tally.tried < kTrials || tally.refuted * kOneIn >= tally.tried) return (Cost{1} << size) - 1;

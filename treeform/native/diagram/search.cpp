@@ -54,8 +54,9 @@ Search::Search(const Instance& in, const Settings& settings, const Control& cont
     for (auto& one : layers_) one.left.resize(in.words()), one.right.resize(in.words()), one.joined.resize(in.words());
 }
 
-Answer Search::solve(int tests, Cost need, double share) {
+Answer Search::solve(int tests, Cost need, double share, bool together) {
     begin_at_root(tests);
+    together_ = together;
     most_effort_ = effort() + share * double(work_of(in_.view));
     return state(0, tests - 1, need, false);
 }
@@ -77,7 +78,7 @@ bool Search::root_may_pass(int tests) {
 
 Answer Search::solve_range(int tests, int begin, int end, Cost need) {
     begin_at_root(tests);
-    most_effort_ = std::numeric_limits<double>::infinity();
+    most_effort_ = std::numeric_limits<double>::infinity(), together_ = false;
     Layer& here = layers_[0];
     control_.count(counters_.states);
     if (!bound_parts(0, need)) return {here.lower_sum, nullptr};

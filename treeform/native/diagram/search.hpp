@@ -41,8 +41,11 @@ public:
     /// Thrown by `solve` when it takes more work than it may; what it has learnt remains.
     struct TooMuch {};
     /// The least cost of a diagram with at most `tests` >= 1 tests, if it is below `need`; with that share of the work
-    /// that the bound of all points may take.
-    Answer solve(int tests, Cost need, double share);
+    /// that the bound of all points may take. `together`: by intervals of tests.
+    Answer solve(int tests, Cost need, double share, bool together);
+    /// Whether `solve` may go by intervals: not where weights have to be reached, which samples left out add to, and
+    /// not in trees, whose bounds are as good as their search.
+    bool takes_intervals() const;
     /// A lower bound of that cost from trees alone, with that share of the work that a bound may take; at least `need`
     /// if it was found in time and is no less.
     Cost root_bound(int tests, Cost need, double share);
@@ -127,6 +130,7 @@ private:
     std::vector<std::array<Tally, 64>> tally_;  // by layer and logarithm of the size
 
     double most_effort_ = 0;
+    bool together_ = false;
 
     double effort() const;
     Cost bound(const Set& x, int layer, int budget, Cost need);

@@ -22,13 +22,13 @@ constexpr double kPartsStart = 5e8;
 constexpr double kMostCells = 5e6;
 /// Of the work that the bound of all points may take: what it takes before the search and in later rounds, and what the
 /// search for a number of tests takes in the first round. Where the bound is what proves a table, it is needed whole.
-constexpr double kQuick = 0.05, kThorough = 4, kFirstShare = 0.0125, kNextShare = 4, kUnlimited = 1e12;
+constexpr double kQuick = 0.05, kThorough = 4, kFirstShare = 0.0125, kNextShare = 4;
 
 class SizeTableSearch {
 public:
     SizeTableSearch(const Instance& in, const Settings& settings, Control& control, Outcome& out, const Away& away)
         : in_(in), settings_(settings), control_(control), out_(out), search_(in, settings, control, out.counters),
-          parts_(away, in, settings, control, search_, out.counters) {
+          parts_(away, in, settings, control, search_, out.counters), is_together_(!settings.use_trees) {
         const int most = settings.max_nodes;
         out.lower.assign(most + 1, 0), out.upper.assign(most + 1, kNever);
         plan_.resize(most + 1), out.diagrams.resize(most + 1), out.has_diagram.assign(most + 1, false);
@@ -57,7 +57,8 @@ public:
             out_.proved_at[i] = control_.seconds();
         }
         for (int k = 1; settings_.every_number && k <= settings_.max_nodes; ++k)
-            while (out_.lower[k] < out_.upper[k]) fill(k, out_.upper[k], kUnlimited);
+            for (double share = kFirstShare; out_.lower[k] < out_.upper[k];)
+                if (!fill(k, out_.upper[k], share)) share *= kNextShare;
         out_.complete = true;
     }
 
@@ -69,6 +70,7 @@ private:
     Search search_;
     Parts parts_;
     std::vector<PlanPtr> plan_;  // of the diagrams in `out_`, where one is known
+    bool is_together_;  // the search goes by intervals of tests first
     bool is_slow_ = false;  // the search has been overdue
 
     /// Diagrams by information gain: `most` of them, or as many as a quarter of `work` elementary steps allows. With
@@ -185,7 +187,7 @@ private:
         }
         control_.throws_when_overdue = !is_slow_ && settings_.starts < 0;
         try {
-            answer = parts_.travel(k) ? parts_.solve(k, need) : search_.solve(k, need, share);
+            answer = parts_.travel(k) ? parts_.solve(k, need) : search(k, need, share);
         } catch (const Overdue&) {  // the search is slow: spend some time on better models first
             control_.throws_when_overdue = false, is_slow_ = true;
             build(2e9, 6000);
@@ -203,6 +205,18 @@ private:
         raise(k, answer.value);
         control_.publish({shifted(out_.lower), shifted(out_.upper)});
         return true;
+    }
+
+    /// By single tests and by intervals of them, first the way that had more success. Where bounds of single tests
+    /// settle most of them, intervals ask for many more bounds; elsewhere they are what makes a search possible.
+    Answer search(int k, Cost need, double share) {
+        if (!search_.takes_intervals()) return search_.solve(k, need, share, false);
+        try {
+            return search_.solve(k, need, share, is_together_);
+        } catch (const Search::TooMuch&) {}
+        const Answer answer = search_.solve(k, need, share, !is_together_);
+        is_together_ = !is_together_;
+        return answer;
     }
 
     void submit(int k, Cost cost, const FlatDiagram* diagram, const PlanPtr& plan = nullptr) {
