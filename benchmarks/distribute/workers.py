@@ -22,7 +22,7 @@ from treeform.distribute.worker_pool import started
 from treeform.engines import EngineRun
 
 CASES = (
-    "contree:page:4,contree:avila:4,contree:htru:4,dl85:german-credit:5,dl85:german-credit:6,dl85:letter:5,"
+    "contree:page:4,contree:avila:4,contree:htru:4,contree:raisin:5,contree:skin:5,dl85:german-credit:5,dl85:german-credit:6,dl85:letter:5,"
     "totals:german-credit:5,diagram:raisin:1-2-3"
 )
 

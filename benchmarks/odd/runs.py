@@ -7,6 +7,7 @@ once more. The rows of another ``--name`` stand in a file of their own; `benchma
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import takewhile
 from statistics import mean
@@ -111,9 +112,12 @@ def large(rows: Rows) -> Shown:
 
 
 def limits_of(runs: Iterable[Row]) -> str:
-    """In words: the limits of the size tables, and on which clock."""
-    found = sorted({(float(row["limit"]), row.get("clock") or "wall") for row in runs})
-    return " or ".join(f"{limit:g} {CLOCKS[clock]} for a size table" for limit, clock in found)
+    """In words: the limits of the size tables, on which clock, and how many have each where they differ."""
+    jobs = {tuple(row[column] for column in KEY[:-1]): row for row in runs}
+    of = Counter((float(row["limit"]), row.get("clock") or "wall") for row in jobs.values())
+    several = {key: f" ({count} of them)" if len(of) > 1 else "" for key, count in of.items()}
+    named = (f"{key[0]:g} {CLOCKS[key[1]]}{several[key]}" for key in sorted(of))
+    return f"for a size table {' or '.join(named)}"
 
 
 @table("stability")

@@ -176,7 +176,7 @@ class ODD(Formulation, Variants, FirstModels, FirstBounds):
         reads = frozenset(objective.needs).union(*(reader.needs for reader in readers))
         asked = asks_for_tests(requirements)
         if "value" in reads & self.offers:
-            return self._with_values(shape, asked)
+            return self._with_values(shape, asked, is_whole=not objective.is_squared)
         out = self.for_splits(shape, reads, asked)
         if not asked:
             return out
@@ -185,12 +185,12 @@ class ODD(Formulation, Variants, FirstModels, FirstBounds):
             out = out.replace(Topology, Topology(everywhere=True))
         return out if NormalForm in kinds else out + NormalForm()
 
-    def _with_values(self, shape: Shape, asked: bool) -> ODD:
+    def _with_values(self, shape: Shape, asked: bool, is_whole: bool) -> ODD:
         """Leaves with values in place of classes; what ends in the last layer is then stated by side."""
         kinds = {type(component) for component in self.components}
         out = self.for_splits(shape, frozenset({"branch"}), asked)
         if Accuracy in kinds:
-            out = out.replace(Accuracy, Values())
+            out = out.replace(Accuracy, Values(is_whole))
         if Topology in kinds:
             out = out.replace(Topology, Topology(everywhere=asked, own_leaves=True))
         return out + NormalForm() if asked and NormalForm not in kinds else out

@@ -252,7 +252,7 @@ def embed(compiled: Compiled, graph: DecisionGraph) -> Plan | None:
         held = values.embed(compiled, graph)
         if held is None:
             return None
-        plan.value = np.zeros((n_nodes, 2), dtype=np.int64)
+        plan.value = np.zeros((n_nodes, 2))
     if graph.feature[0] < 0:
         plan.constant = int(graph.label[0])
         return plan

@@ -27,8 +27,9 @@ class Plan:
         Whether an embedded hyperplane is turned around, so that its left side is the test's right side.
     passes : (V,) bool
         Whether the node is a pass-through, which has a left child only.
-    value : (V, 2) int64, or None
-        Where leaves hold values: that of the leaf at each side, as a deviation in units of the target. Then there is
+    value : (V, 2) int64 or float64, or None
+        Where leaves hold values: that of the leaf at each side, as a deviation in units of the target; whole where it
+        was read from a point. Then there is
         one terminal, V, for all leaves.
     """
 
@@ -37,7 +38,7 @@ class Plan:
     child: Ints
     turned: NDArray[np.bool_]
     passes: NDArray[np.bool_]
-    value: Ints | None = None
+    value: Ints | NDArray[np.float64] | None = None
 
     @classmethod
     def empty(cls, n_nodes: int, constant: int = -1) -> Plan:

@@ -38,26 +38,43 @@ class LeafValues(Shared):
     number : (V, 2) int64
         The leaf that the arc on a side of a test ends in, if it ends.
     of_leaf : Expr (L,)
+        Columns; ``low + step * column`` is the value.
     of_point : Expr (P,)
+        Likewise.
+    low, step : int
+    is_whole : bool
+        Whether values are whole multiples of the unit.
     """
 
     publisher: ClassVar[str] = "Values"
     number: Ints
     of_leaf: Expr
     of_point: Expr
+    low: int
+    step: int
+    is_whole: bool
 
 
 class Values(Component):
-    """A whole value for each leaf, and the value predicted for each point.
+    """A value for each leaf, and the value predicted for each point.
+
+    Parameters
+    ----------
+    is_whole : bool
+        Whether values are whole multiples of the target's unit.
 
     Notes
     -----
     Takes the place of `Accuracy` where the objective is a loss of values. The target is a whole multiple of a unit, and
-    so are the values: the best one of absolute errors is a target. Publishes ``value`` (n,).
+    so are the values under absolute errors, where the best one is a target. Under squared errors it is a mean: then
+    columns in [0, 1] say where between the least and the greatest target a value is. Publishes ``value`` (n,).
     """
 
     needs = frozenset({"z_terminal", "w_last", "constant"})
     offers = frozenset({"value"})
+
+    def __init__(self, is_whole: bool = True) -> None:
+        self.is_whole = is_whole
 
     def build(self, model: Model, ports: Ports) -> None:
         quantity = ports.data.quantity
@@ -66,18 +83,24 @@ class Values(Component):
         number = leaf_numbers(skeleton)
         n_leaves = int(number.max()) + 1
         low, high = quantity.lowest, quantity.highest
-        of_leaf = model.integer("leaf value", n_leaves, low, high)
-        of_point = model.integer("predicted value", points, low, high)
+        if self.is_whole:
+            low_of, step, span = 0, 1, high - low
+            of_leaf = model.integer("leaf value", n_leaves, low, high)
+            of_point = model.integer("predicted value", points, low, high)
+        else:
+            low_of, step, span = low, max(1, high - low), 1
+            of_leaf = model.continuous("leaf value", n_leaves)
+            of_point = model.continuous("predicted value", points)
         ends = _ends(ports).reshape(points, number.size)
         # A constant model has no other leaf, so it may have the first one.
         constant = ports.constant.sum() * (np.arange(n_leaves) == number[0, 0])
         arrives = ends @ (number.ravel()[:, None] == np.arange(n_leaves)).astype(np.int64) + constant
-        # a_il = 1 if point i ends in leaf l:   |p_i - v_l| <= R (1 - a_il),   R = max y - min y
-        elsewhere = (high - low) * (1 - arrives)
+        # a_il = 1 if point i ends in leaf l:   |p_i - v_l| <= R (1 - a_il),   R = max y - min y, or 1 in [0, 1]
+        elsewhere = span * (1 - arrives)
         model.add(of_point[:, None] - of_leaf <= elsewhere, "points have at most the value of their leaf")
         model.add(of_leaf - of_point[:, None] <= elsewhere, "points have at least the value of their leaf")
-        ports.shared.publish(LeafValues(number, of_leaf, of_point))
-        ports.publish("value", of_point[ports.points.index])
+        ports.shared.publish(LeafValues(number, of_leaf, of_point, low_of, step, self.is_whole))
+        ports.publish("value", of_point[ports.points.index] * step + low_of)
 
 
 def _ends(ports: Ports) -> Expr:
@@ -114,18 +137,21 @@ def refusal(data: Dataset) -> str | None:
 
 
 def read(compiled: Compiled, x: Floats, plan: Plan) -> None:
-    """Put the values of a point's leaves into the plan."""
+    """Put the values of a point's leaves into the plan, as the next whole multiples of the unit."""
     leaves = compiled.shared.get(LeafValues)
-    plan.value = np.rint(leaves.of_leaf.value(x)).astype(np.int64)[leaves.number]
+    values = leaves.low + leaves.step * leaves.of_leaf.value(x)
+    plan.value = np.rint(values).astype(np.int64)[leaves.number]
 
 
-def embed(compiled: Compiled, graph: DecisionGraph) -> Ints | None:
-    """(K,) the values of a graph as deviations; None where some are no whole multiples of the unit in range."""
+def embed(compiled: Compiled, graph: DecisionGraph) -> Floats | None:
+    """(K,) the values of a graph as deviations; None where some are out of range, or not whole if they have to be."""
     quantity = compiled.data.quantity
     assert quantity is not None
     deviations = [quantity.in_units(value) for value in graph.values]
-    fits = all(d.denominator == 1 and quantity.lowest <= d <= quantity.highest for d in deviations)
-    return np.array([int(d) for d in deviations], dtype=np.int64) if fits else None
+    is_whole = compiled.shared.get(LeafValues).is_whole
+    fits = all(quantity.lowest <= d <= quantity.highest for d in deviations)
+    fits = fits and not (is_whole and any(d.denominator != 1 for d in deviations))
+    return np.array([float(d) for d in deviations]) if fits else None
 
 
 def put(compiled: Compiled, graph: DecisionGraph, plan: Plan, x: Floats) -> None:
@@ -133,14 +159,15 @@ def put(compiled: Compiled, graph: DecisionGraph, plan: Plan, x: Floats) -> None
     leaves = compiled.shared.get(LeafValues)
     quantity = compiled.data.quantity
     assert quantity is not None and plan.value is not None
-    of_leaf = np.full(leaves.of_leaf.size, quantity.lowest)
+    of_leaf = np.full(leaves.of_leaf.size, float(quantity.lowest))
     ends = plan.child >= len(plan.child)
     of_leaf[leaves.number[ends]] = plan.value[ends]
-    of_point = np.array([int(quantity.in_units(value)) for value in graph.values])
+    of_point = np.array([float(quantity.in_units(value)) for value in graph.values])
     if plan.constant >= 0:
         of_leaf[leaves.number[0, 0]] = of_point[0]
-    x[leaves.of_leaf.rows.cols] = of_leaf
-    x[leaves.of_point.rows.cols] = of_point[graph.predict_codes(compiled.data.points.X)]
+    x[leaves.of_leaf.rows.cols] = (of_leaf - leaves.low) / leaves.step
+    of_each = of_point[graph.predict_codes(compiled.data.points.X)]
+    x[leaves.of_point.rows.cols] = (of_each - leaves.low) / leaves.step
 
 
 def with_best_values(compiled: Compiled, graph: DecisionGraph) -> DecisionGraph:

@@ -37,6 +37,7 @@ class Accepts:
     forms: frozenset
     continuous: bool = True
     integer: bool = True
+    squares: bool = False
 
 
 MIP = Accepts(frozenset({LINEAR}))

@@ -85,6 +85,27 @@ def test_a_classifier_is_refused_on_quantities(folder: Path) -> None:
         "fit", folder / "homes.csv", "--target", "price", "--minimize", "squared_error", "--solver", "highs"
     )
     assert solver.exit_code == 2 and "highs cannot minimise squared_error" in solver.output
+    assert "--solver scip" in solver.output
+
+
+def test_squares_on_scip(tmp_path: Path) -> None:
+    table = tmp_path / "few.csv"
+    table.write_text("a,b,price\n0,1,3\n1,1,5\n0,2,4\n1,0,9\n")
+    options = ("--target", "price", "--minimize", "squared_error", "--shape", "diagram:1,2,1")
+    fitted = run(
+        "fit",
+        table,
+        *options,
+        "--solver",
+        "scip",
+        "--warm-start",
+        "none",
+        "--certificate",
+        tmp_path / "c.json",
+    )
+    assert fitted.exit_code == 0 and "mathopt:scip, odd formulation" in fitted.output
+    checked = run("check", tmp_path / "c.json", table)
+    assert "values: 4 of 4 leaves" in checked.output and "status: optimal" in checked.output
 
 
 def test_exported_python_predicts_the_same(folder: Path) -> None:

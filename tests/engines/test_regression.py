@@ -140,8 +140,8 @@ def test_too_many_digits_are_refused_with_a_grid() -> None:
         (lambda p: p.minimize(tf.SquaredError() + tf.AbsoluteError()), "mixes squared_error"),
         (lambda p: p.minimize(tf.SquaredError(grid=-1)), "positive"),
         (lambda p: p.solve(tf.ConTree()), "contree cannot minimise squared_error"),
-        (lambda p: p.solve("highs"), "no linear rows"),
-        (lambda p: p.solve(formulation="odd"), "odd cannot state squared_error"),
+        (lambda p: p.solve("highs"), "takes squares"),
+        (lambda p: p.solve(formulation="odd-paper"), "formulation that offers it: odd"),
         (lambda p: p.solve(warm_start=tf.ConTree()), "warm start"),
         (lambda p: p.add(tf.OncePerPath()).solve(), "cannot be required"),
         (lambda p: p.near_optimal(), "list of near-optimal models cannot be had"),
@@ -157,8 +157,8 @@ def test_other_refusals() -> None:
     with pytest.raises(DataError, match="is no number"):
         tf.Problem([[0], [1]], ["a", "b"], shape=tf.Tree(1)).minimize(tf.SquaredError())
     diagram = tf.Problem([[0], [1]], [1, 2], shape=tf.Diagram(1, 1, 1)).minimize(tf.SquaredError())
-    with pytest.raises(SpecError, match="over diagrams"):
-        diagram.solve()
+    with pytest.raises(SpecError, match="cannot honour the widths"):
+        diagram.solve(tf.RegressionSearch())
     classes = tf.Problem([[0], [1]], [1, 2], shape=tf.Tree(1))
     with pytest.raises(SpecError, match="regression-search cannot honour"):
         classes.solve(tf.RegressionSearch())

@@ -108,7 +108,9 @@ def test_requirements_are_bound_to_the_target_as_it_is_read() -> None:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda p: p.minimize(tf.SquaredError()).add(tf.Monotone("size")).solve("highs"), "no linear rows"),
+        (lambda p: p.minimize(tf.SquaredError()).solve("highs"), "takes squares"),
+        (lambda p: p.minimize(tf.SquaredError()).solve("cp-sat"), "takes a linear objective"),
+        (lambda p: p.minimize(tf.SquaredError()).add(tf.Monotone("size")).solve("scip"), "leave out solver"),
         (lambda p: p.add(tf.Monotone("size", favourable=3)), "names a favourable class"),
         (lambda p: p.add(tf.MeanParity("area")), "has no bound"),
         (lambda p: p.add(tf.MeanParity(difference=1)), "has no groups"),
@@ -131,8 +133,10 @@ def test_wide_targets_and_diagrams_are_refused_where_they_cannot_be_stated() -> 
     with pytest.raises(SpecError, match=r"grid='100'"):
         problem.solve("cp-sat")
     assert tf.Problem(X[["size"]], y, shape=tf.Diagram(1, 2)).minimize("squared_error").solve().solver
-    with pytest.raises(SpecError, match="over diagrams"):
-        tf.Problem(X[["size"]], y, shape=tf.Diagram(1, 2, 2)).minimize("squared_error").solve()
+    layered = tf.Problem(X[["size"]], y, shape=tf.Diagram(1, 2, 2)).minimize("squared_error")
+    layered += tf.Monotone("size")
+    with pytest.raises(SpecError, match=r"or use shape=tf\.Tree"):
+        layered.solve()
     flat = tf.Problem(X[["size"]], y, shape=tf.Tree(1)).minimize(tf.AbsoluteError())
     with pytest.raises(DataError, match="one value only"):
         flat.add(tf.MeanParity(np.zeros(len(y)), difference=1))

@@ -67,3 +67,19 @@ def test_others_are_refused():
         tf.DecisionGraph.from_sklearn(
             DecisionTreeClassifier().fit(frame[list("dcba")], y), Dataset.from_user(frame, y)
         )
+    with pytest.raises(SpecError, match="2 labels for each row"):
+        tf.DecisionGraph.from_sklearn(DecisionTreeClassifier().fit(X, np.c_[y, y]), data)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_trees_fitted_on_missing_values(seed):
+    """Also tests that ask for nothing else: their thresholds are infinite."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 4, (60, 3)).astype(float)
+    X[rng.random(X.shape) < 0.3] = np.nan
+    X[:, 2] = rng.normal(size=60)
+    y = (np.isnan(X[:, 0]) ^ (X[:, 1] > 1)).astype(int)
+    cart = DecisionTreeClassifier(max_depth=5, random_state=seed).fit(X, y)
+    graph = tf.DecisionGraph.from_sklearn(cart, Dataset.from_user(X, y))
+    assert np.isinf(cart.tree_.threshold).any()
+    assert graph.predict(X).tolist() == cart.predict(X).tolist()

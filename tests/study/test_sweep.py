@@ -304,6 +304,8 @@ def test_an_estimator() -> None:
         ({"solver": ["nobody"]}, {}, "nobody"),
         ({"shape": ["tree:2"]}, {"cv": 1}, "cv=1"),
         ({"shape": ["tree:2"]}, {"cv": 80}, "80"),
+        ({"shape": ["tree:2"]}, {"cv": 2, "seeds": []}, "no seed"),
+        ({"rows": [5]}, {"seeds": []}, "no seed"),
         ({"shape": ["tree:2"]}, {"executor": "loki"}, "loki"),
         ({"shape": ["tree:2"]}, {"workers": 0}, "workers=0"),
         ({"shape": ["tree:2"]}, {"X": [[1]]}, "rows already"),

@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 
 MARK = "TREEFORM_INTERRUPTED"
-LONG = 20.0
+LONG = 8.0
 """Seconds after which a fork has to say where it is."""
 CONTREE, HIGHS, CPSAT = ("--solver", "contree"), ("--solver", "highs"), ("--solver", "cp-sat")
 ROWS = ("--formulation", "odd", "--warm-start", "none")

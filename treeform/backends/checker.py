@@ -137,4 +137,9 @@ def integral_objective(model: Model) -> bool:
     """Whether the objective takes whole numbers only (and is not constant)."""
     objective = model.objective
     whole = bool((objective.vals == np.rint(objective.vals)).all()) and float(objective.const).is_integer()
-    return whole and len(objective.cols) > 0 and bool(model.is_integer[objective.cols].all())
+    return (
+        whole
+        and not len(objective.squares)
+        and len(objective.cols) > 0
+        and bool(model.is_integer[objective.cols].all())
+    )

@@ -47,6 +47,8 @@ class Capabilities:
         Whether it optimises; otherwise the layer above adds bounds and solves again.
     assumptions : bool
         Whether a run may fix literals for itself alone.
+    squares : bool
+        Whether the objective may hold positive multiples of squares of columns.
     cores : bool
         Whether a refutation names a subset of these that cannot hold together: positions in ``info["core"]``.
     """
@@ -57,6 +59,7 @@ class Capabilities:
     objective: bool = False
     assumptions: bool = True
     cores: bool = False
+    squares: bool = False
 
 
 @dataclass

@@ -16,12 +16,14 @@ from treeform.model import (
     Expr,
     Linear,
     Model,
+    Quadratic,
     any_of,
     at_least,
     at_most,
     concatenate,
     exact,
     exactly,
+    sum_of_squares,
 )
 
 
@@ -56,7 +58,9 @@ class Sample:
         for step in range(int(rng.integers(1, 5))):
             self._add_rows((number + step) % 6)
         self.objective = self._objective() if number % 5 else 0 * self.binary.sum()
-        self.model.minimize(self.objective)
+        self.model.minimize(
+            self._with_squares() if capabilities.squares and number % 4 == 1 else self.objective
+        )
 
     def grow(self) -> None:
         """Add a column and rows."""
@@ -129,6 +133,13 @@ class Sample:
         goal: Expr = (coefs * self.columns).sum() + float(self.rng.integers(-2, 3))
         return goal
 
+    def _with_squares(self) -> Quadratic:
+        weights = self.rng.integers(1, 9, self.columns.size) / 4
+        return (
+            sum_of_squares(self.columns - self.rng.integers(-1, 2, self.columns.size), weights)
+            + self.objective
+        )
+
     # -- enumerating ----------------------------------------------------------------------------
 
     def _enumerate(self, literals: Sequence[int]) -> tuple[Fraction, np.ndarray] | None:
@@ -153,12 +164,15 @@ class Sample:
                     model.objective.cols.tolist(), model.objective.vals.tolist(), strict=True
                 ):
                     value += exact(coef) * x[col]
+                squares = model.objective.squares
+                for col, coef in zip(squares.cols.tolist(), squares.vals.tolist(), strict=True):
+                    value += exact(coef) * x[col] ** 2
                 if best is None or value < best[0]:
                     best = value, np.array([float(v) for v in x])
         return best
 
     def _completions(self, x: list[Fraction], free: list[int]) -> list[list[Fraction]]:
-        """The feasible points that agree with ``x`` but for the continuous column: the ends of its range."""
+        """The feasible points that agree with ``x`` but for the continuous column: its ends and the best."""
         if not free:
             return [x] if all(row_range(block, r, x, None) for block, r in self._rows()) else []
         col = free[0]
@@ -168,7 +182,15 @@ class Sample:
             if span is None:
                 return []
             low, high = max(low, span[0]), min(high, span[1])
-        return [[*x[:col], end, *x[col + 1 :]] for end in (low, high)] if low <= high else []
+        ends = [low, high, min(max(self._vertex(col), low), high)]
+        return [[*x[:col], end, *x[col + 1 :]] for end in ends] if low <= high else []
+
+    def _vertex(self, col: int) -> Fraction:
+        """Where the objective is least along a column; 0 where it is linear, and the ends of the range decide."""
+        goal = self.model.objective
+        square = sum(map(exact, goal.squares.vals[goal.squares.cols == col].tolist()), Fraction(0))
+        slope = sum(map(exact, goal.vals[goal.cols == col].tolist()), Fraction(0))
+        return -slope / (2 * square) if square else Fraction(0)
 
     def _rows(self) -> list[tuple[Block, int]]:
         return [(block, r) for block in self.model.blocks for r in range(block.n_rows)]

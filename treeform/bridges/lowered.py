@@ -20,6 +20,8 @@ class Rewrite(Protocol):
     def continuous(self) -> bool: ...
     @property
     def integer(self) -> bool: ...
+    @property
+    def squares(self) -> bool: ...
     def lower(self, block: Block, model: Model, /) -> tuple[list[Block], list[str]]:
         """The blocks that ``block`` becomes, columns being appended to ``model``, and the bridges taken."""
 
@@ -68,8 +70,18 @@ class Lowered(Model):
             report_step(self._n_blocks, "blocks of rows for the solver", len(self.source.blocks))
         goal = self.source.objective
         if goal is not self._objective_seen:
-            self.objective = replace(goal, cols=self.columns[goal.cols])
+            self.objective = self._goal(goal)
             self._objective_seen = goal
+
+    def _goal(self, goal: Objective) -> Objective:
+        if len(goal.squares) and not self.plan.squares:
+            raise RouteError(
+                "the solver cannot take the objective",
+                cause="it holds squares of columns, and the solver takes linear objectives",
+                fix="use a solver that takes them, such as tf.MathOpt('scip')",
+            )
+        squares = replace(goal.squares, cols=self.columns[goal.squares.cols])
+        return replace(goal, cols=self.columns[goal.cols], squares=squares)
 
     def state(self, block: Block) -> list[Block]:
         """Add a block over source columns here only, such as a cutoff for one solver; what it became."""

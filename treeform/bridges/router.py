@@ -45,6 +45,8 @@ class Accepts(Protocol):
     def continuous(self) -> bool: ...
     @property
     def integer(self) -> bool: ...
+    @property
+    def squares(self) -> bool: ...
 
 
 class Row(NamedTuple):
@@ -69,12 +71,15 @@ class Plan:
         The next bridge of each form that the solver does not take and that can be turned.
     continuous, integer : bool
         Whether the solver takes continuous columns, and integer ones beyond 0/1.
+    squares : bool
+        Whether it takes squares of columns in the objective.
     """
 
     forms: frozenset[Form]
     steps: dict[Form, Bridge]
     continuous: bool
     integer: bool
+    squares: bool = False
     bridges: tuple[Bridge, ...] = BRIDGES
 
     def apply(self, model: Model) -> Lowered:
@@ -140,13 +145,15 @@ def route(capabilities: Accepts, bridges: Sequence[Bridge] = BRIDGES) -> Plan:
     Parameters
     ----------
     capabilities : Capabilities
-        Of a backend; ``forms``, ``continuous`` and ``integer`` are read.
+        Of a backend; ``forms``, ``continuous``, ``integer`` and ``squares`` are read.
     bridges : sequence of Bridge
         The rewrites to choose from.
     """
     forms = frozenset(Form(*form) for form in capabilities.forms)
     steps = _cheapest(forms, bridges)
-    return Plan(forms, steps, capabilities.continuous, capabilities.integer, tuple(bridges))
+    return Plan(
+        forms, steps, capabilities.continuous, capabilities.integer, capabilities.squares, tuple(bridges)
+    )
 
 
 def _cheapest(forms: frozenset[Form], bridges: Sequence[Bridge]) -> dict[Form, Bridge]:

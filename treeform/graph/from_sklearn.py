@@ -8,11 +8,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from treeform.data.columns import NUMERIC
 from treeform.errors import SpecError
 from treeform.plural import count_of
 
 if TYPE_CHECKING:
     from treeform.data.dataset import Dataset
+
+_BEYOND = (
+    2.0**1010
+)  # beyond all values that columns with gaps may hold, and short of what stands for missing ones
 
 
 def arrays_of(tree: Any, data: Dataset) -> dict[str, Any]:
@@ -35,11 +40,15 @@ def arrays_of(tree: Any, data: Dataset) -> dict[str, Any]:
             if inner is None
             else f"pass a {wanted}",
         )
-    _check_columns(tree, inner, data)
+    if isinstance(classes, list):
+        raise _several(len(classes), "labels")
+    features = _features(tree, inner, data)
     leaf = np.asarray(inner.children_left) < 0
+    threshold = in_double(np.asarray(inner.threshold, dtype=np.float64))
     return {
-        "feature": np.where(leaf, -1, inner.feature),
-        "threshold": np.where(leaf, np.nan, in_double(np.asarray(inner.threshold, dtype=np.float64))),
+        "feature": np.where(leaf, -1, features),
+        # An infinite one asks whether a value is missing.
+        "threshold": np.where(leaf, np.nan, np.clip(threshold, -_BEYOND, _BEYOND)),
         "left": np.where(leaf, -1, inner.children_left),
         "right": np.where(leaf, -1, inner.children_right),
         **(_values(inner, leaf) if classes is None else _labels(inner, leaf, classes, data)),
@@ -49,13 +58,17 @@ def arrays_of(tree: Any, data: Dataset) -> dict[str, Any]:
 def _values(inner: Any, leaf: NDArray[np.bool_]) -> dict[str, Any]:
     """The predictions of a regressor: doubles, taken as they are."""
     if inner.value.shape[1] != 1:
-        raise SpecError(
-            f"the tree predicts {inner.value.shape[1]} numbers for each row",
-            cause="the target is one column",
-            fix="fit a tree for each of them",
-        )
+        raise _several(inner.value.shape[1], "numbers")
     known, label = np.unique(inner.value[:, 0, 0], return_inverse=True)
     return {"label": np.where(leaf, label.reshape(-1), -1), "values": tuple(map(Fraction, known.tolist()))}
+
+
+def _several(count: int, what: str) -> SpecError:
+    return SpecError(
+        f"the tree predicts {count} {what} for each row",
+        cause="the target is one column",
+        fix="fit a tree for each of them",
+    )
 
 
 def _labels(inner: Any, leaf: NDArray[np.bool_], classes: Any, data: Dataset) -> dict[str, Any]:
@@ -89,15 +102,37 @@ def in_double(thresholds: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(np.isfinite(inside), inside, thresholds) + 0.0
 
 
-def _check_columns(tree: Any, inner: Any, data: Dataset) -> None:
-    named = getattr(tree, "feature_names_in_", None)
+def _features(tree: Any, inner: Any, data: Dataset) -> NDArray[np.int64]:
+    """The feature of the data that each test reads.
+
+    A column of numbers with gaps has two features: missing values stand below all others in one, above in the other.
+
+    Raises
+    ------
+    SpecError
+        If the tree was fitted neither on the features of the data nor on a table of the same columns of numbers.
+    """
+    read = np.maximum(inner.feature, 0)  # -2 at leaves
     names = [column.name for column in data.columns]
-    if inner.n_features != len(names) or (
-        named is not None and data.frame is not None and list(named) != names
-    ):
+    if _fits(tree, inner, names, data):
+        return np.asarray(read, dtype=np.int64)
+    sources = list(dict.fromkeys(column.source for column in data.columns))
+    if not _fits(tree, inner, sources, data) or any(column.kind != NUMERIC for column in data.columns):
         raise SpecError(
             "the tree was fitted on other columns",
             cause=f"it reads {count_of(inner.n_features, 'feature')}, and the data have {len(names)}: "
             + ", ".join(names[:8]),
-            fix="fit it on data.X, or on a table of numbers without missing values",
+            fix="fit it on data.X, or on a table of numbers",
         )
+    of_side = {(column.source, column.missing): at for at, column in enumerate(data.columns)}
+    both = [
+        [of_side.get((name, side), of_side.get((name, ""))) for name in sources]
+        for side in ("above", "below")
+    ]
+    of_column = np.asarray(both, dtype=np.int64)
+    return np.asarray(of_column[np.asarray(inner.missing_go_to_left, dtype=np.int64), read])
+
+
+def _fits(tree: Any, inner: Any, names: list[str], data: Dataset) -> bool:
+    named = getattr(tree, "feature_names_in_", None)
+    return inner.n_features == len(names) and (named is None or data.frame is None or list(named) == names)

@@ -115,7 +115,7 @@ def support_text(graph: FlatGraph, node: int) -> str:
     total = graph.counts[node].sum()
     if graph.is_regression:
         mean, deviation = graph.moments[node]
-        around = "" if np.isnan(mean) else f", mean {mean:.6g}, deviation {deviation:.4g}"
+        around = "" if np.isnan(mean) else f", mean {_rounded(mean, 6)}, deviation {_rounded(deviation, 4)}"
         return f"support {amount_text(total)}{around}"
     if graph.feature[node] >= 0:
         return f"support {amount_text(total)}"
@@ -237,3 +237,8 @@ def _shared(graph: FlatGraph) -> set[int]:
             for _, child in branches(graph, node):
                 arrivals[child] = arrivals.get(child, 0) + 1
     return {node for node, times in arrivals.items() if times > 1}
+
+
+def _rounded(value: float, digits: int) -> str:
+    """A number with so many digits, or all before the point: 11134, and not 1.113e+04."""
+    return f"{value:.0f}" if 10**digits <= abs(value) < 1e15 else f"{value:.{digits}g}"

@@ -17,7 +17,7 @@ from treeform.language.objective import Depth, Objective
 from treeform.language.ports import PORTS, Ports, derivable
 from treeform.language.requirement import Requirement, asks_for_tests
 from treeform.language.shared import SharedValues
-from treeform.model import Expr, Model
+from treeform.model import Expr, Model, Quadratic
 from treeform.shape import UNIVARIATE
 
 if TYPE_CHECKING:
@@ -38,8 +38,8 @@ class Compiled:
         Columns, rows and the objective, ``scale`` times the stated one.
     ports : Ports
         Everything that was published.
-    objective_expr : Expr
-        The objective as a scalar expression with whole coefficients.
+    objective_expr : Expr or Quadratic
+        The objective as a scalar expression with whole coefficients, or with squares.
     scale : int
         Model value = ``scale`` times the objective in the user's units.
     """
@@ -50,8 +50,14 @@ class Compiled:
     shape: Shape
     objective: Objective
     requirements: tuple[Requirement, ...]
-    objective_expr: Expr
+    objective_expr: Expr | Quadratic
     scale: int
+
+    @property
+    def linear_objective(self) -> Expr:
+        """The objective for rows that bound it, which none with squares have."""
+        assert isinstance(self.objective_expr, Expr)
+        return self.objective_expr
 
     @property
     def shared(self) -> SharedValues:

@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Set
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
@@ -19,9 +19,10 @@ from treeform.errors import SpecError, did_you_mean
 from treeform.extensions import OBJECTIVES, extensions, find
 from treeform.graph.points import codes_of_points
 from treeform.language.numbers import as_fraction
+from treeform.language.objective_size import require_exact_sum
 from treeform.language.objective_text import terms_in
 from treeform.language.subtraction import NotSubtracted
-from treeform.model import Expr, Model, constant
+from treeform.model import Expr, Model, Quadratic, constant
 from treeform.shape import Tree
 
 if TYPE_CHECKING:
@@ -29,9 +30,6 @@ if TYPE_CHECKING:
     from treeform.graph import DecisionGraph
     from treeform.language.ports import Ports
     from treeform.shape import Shape
-
-LARGEST = 2**53
-"""Solvers hold objectives in float64: whole numbers up to here are exact."""
 
 
 class _Arithmetic(NotSubtracted, ABC):
@@ -76,6 +74,8 @@ class Term(_Arithmetic):
         Whether leaves predict values under it, and not classes: then the problem is one of regression.
     has_whole_values : bool
         Whether the best of these are whole multiples of the target's unit.
+    is_squared : bool
+        Whether `build` states squares, which few solvers take.
     """
 
     name: ClassVar[str]
@@ -84,6 +84,7 @@ class Term(_Arithmetic):
     is_whole: ClassVar[bool] = True
     of_values: ClassVar[bool] = False
     has_whole_values: ClassVar[bool] = False
+    is_squared: ClassVar[bool] = False
 
     @property
     def terms(self) -> tuple[tuple[Fraction, Term], ...]:
@@ -98,8 +99,8 @@ class Term(_Arithmetic):
         """Every value of this term is a whole multiple of this number."""
 
     @abstractmethod
-    def build(self, model: Model, ports: Ports) -> Expr:
-        """The value divided by `unit`, as an expression with whole coefficients."""
+    def build(self, model: Model, ports: Ports) -> Expr | Quadratic:
+        """The value divided by `unit`, as an expression with whole coefficients; where `is_squared`, with squares."""
 
     @abstractmethod
     def largest(self, data: Dataset, shape: Shape) -> Fraction:
@@ -344,6 +345,11 @@ class Objective(_Arithmetic):
         return all(term.is_whole for _, term in self.terms)
 
     @property
+    def is_squared(self) -> bool:
+        """Whether `build` states squares."""
+        return any(term.is_squared for _, term in self.terms)
+
+    @property
     def needs(self) -> frozenset[str]:
         """The ports that `build` reads."""
         return frozenset().union(*(term.needs for _, term in self.terms))
@@ -370,8 +376,8 @@ class Objective(_Arithmetic):
                 fix="minimise it alone, and bound the rest by requirements such as tf.MaxNodes(7)",
             )
 
-    def build(self, model: Model, ports: Ports) -> Expr:
-        """``scale`` times the value as a scalar expression with whole coefficients.
+    def build(self, model: Model, ports: Ports) -> Expr | Quadratic:
+        """``scale`` times the value as a scalar expression with whole coefficients; squares have any.
 
         Raises
         ------
@@ -380,19 +386,15 @@ class Objective(_Arithmetic):
         """
         self.check(ports.data, ports.shape)
         scale = self.scale(ports.data)
-        out = constant(0.0)
+        out: Any = constant(0.0)
         for weight, term in self.terms:
             factor = int(weight * term.unit(ports.data) * scale)
-            part = term.build(model, ports).reshape(()).coalesced()
-            largest = factor * float(np.abs(part.rows.vals).sum() + np.abs(part.const).sum())
-            if largest > LARGEST / len(self.terms):
-                raise SpecError(
-                    f"the term {term} reaches {largest:.3g} in the objective's whole units of 1/{scale}",
-                    cause="solvers hold objectives in float64, exact up to 2**53",
-                    fix="round sample weights and coefficients to fewer digits",
-                )
-            out = out + part * factor
-        return out.coalesced()
+            part = term.build(model, ports)
+            if not isinstance(part, Quadratic):
+                part = part.reshape(()).coalesced()
+                require_exact_sum(term, part, factor, scale, len(self.terms))
+            out = part * factor + out if isinstance(part, Quadratic) else out + part * factor
+        return cast(Expr | Quadratic, out.coalesced())
 
     @classmethod
     def parse(cls, text: str) -> Objective:

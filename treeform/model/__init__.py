@@ -18,6 +18,7 @@ from treeform.model.specs import (
     clauses,
     exactly,
 )
+from treeform.model.squares import Quadratic, Squares, sum_of_squares
 
 __all__ = [
     "Block",
@@ -31,8 +32,10 @@ __all__ = [
     "Linear",
     "Model",
     "Objective",
+    "Quadratic",
     "Relation",
     "SignedClauses",
+    "Squares",
     "VariableBlock",
     "VariableKind",
     "Watermark",
@@ -46,4 +49,5 @@ __all__ = [
     "exact",
     "exactly",
     "stack",
+    "sum_of_squares",
 ]

@@ -1,4 +1,4 @@
-"""The model: columns, blocks of rows, and a linear objective, all as flat arrays.
+"""The model: columns, blocks of rows, and an objective, all as flat arrays.
 
 A model knows neither trees nor solvers. It only grows: columns and blocks keep their numbers, so that a
 loaded solver needs only what came after a :class:`Watermark`.
@@ -19,6 +19,7 @@ from treeform.model.columns import Columns, VariableBlock, VariableKind, bounds,
 from treeform.model.csr import Bools, Floats, Ints, Rows
 from treeform.model.expr import Expr, Relation, as_expr, common_owner
 from treeform.model.specs import CardinalitySpec, ClauseSpec, SignedClauses
+from treeform.model.squares import Quadratic, Squares
 from treeform.model.stopping import look_up
 from treeform.plural import count_of
 from treeform.steps import report_step
@@ -41,15 +42,17 @@ def _no_floats() -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Objective:
-    """``sum(vals * x[cols]) + const``, minimised; columns are distinct and sorted."""
+    """``sum(vals * x[cols]) + const``, minimised; columns are distinct and sorted. Some have squares as well."""
 
     cols: Ints = field(default_factory=_no_ints)
     vals: Floats = field(default_factory=_no_floats)
     const: float = 0.0
+    squares: Squares = field(default_factory=Squares)
 
     def value(self, x: Any) -> float:
         """The objective at a point ``(n_cols,)``."""
-        return float(self.vals @ np.asarray(x, dtype=np.float64)[self.cols]) + self.const
+        linear = float(self.vals @ np.asarray(x, dtype=np.float64)[self.cols]) + self.const
+        return linear + self.squares.value(x) if len(self.squares) else linear
 
 
 class Model:
@@ -206,8 +209,9 @@ class Model:
         return block
 
     def minimize(self, expr: Any) -> None:
-        """Set the objective, a scalar expression; an earlier one is replaced."""
-        scalar = as_expr(expr)
+        """Set the objective, a scalar expression, or one with squares; an earlier one is replaced."""
+        squares = expr.squares if isinstance(expr, Quadratic) else Squares()
+        scalar = as_expr(expr.linear if isinstance(expr, Quadratic) else expr)
         if scalar.owner is not None:
             common_owner(self._own, scalar)
         if scalar.size != 1:
@@ -217,7 +221,7 @@ class Model:
                 fix="add the entries up with .sum()",
             )
         rows = csr.coalesce(scalar.rows)
-        self.objective = Objective(rows.cols, rows.vals, float(scalar.const[0]))
+        self.objective = Objective(rows.cols, rows.vals, float(scalar.const[0]), squares)
 
     def _unique(self, name: str, space: str) -> str:
         taken = self._taken[space]

@@ -10,13 +10,14 @@ import numpy as np
 from treeform.model.blocks import Block, Cardinality, Linear
 from treeform.model.columns import VariableBlock
 from treeform.model.csr import Floats, Ints
+from treeform.model.squares import Squares
 from treeform.model.text import affine_text
 
 _LIMIT = 12
 
 
 class Goal(Protocol):
-    """What is shown of an objective: its terms and its constant."""
+    """What is shown of an objective: its terms, its constant and its squares."""
 
     @property
     def cols(self) -> Ints: ...
@@ -24,6 +25,8 @@ class Goal(Protocol):
     def vals(self) -> Floats: ...
     @property
     def const(self) -> float: ...
+    @property
+    def squares(self) -> Squares: ...
 
 
 class Shown(Protocol):
@@ -55,6 +58,11 @@ def text(model: Shown, rows_per_block: int) -> str:
     """The model written out, the first rows of each block."""
     goal = model.objective
     aim = affine_text(goal.cols, goal.vals, goal.const, model.column_name, _LIMIT)
+    if len(goal.squares):
+        squares = goal.squares
+        aim += " + " + affine_text(
+            squares.cols, squares.vals, 0.0, lambda c: f"{model.column_name(c)}^2", _LIMIT
+        )
     lines = [f"minimize {aim}", "subject to"]
     for block in model.blocks:
         lines.append(f"  {block.name}: {block.n_rows} {block.form} rows")

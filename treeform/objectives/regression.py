@@ -16,13 +16,14 @@ from treeform.errors import SpecError
 from treeform.language.numbers import as_fraction
 from treeform.language.objective import Term
 from treeform.language.objective_text import settings_in
+from treeform.model import constant, sum_of_squares
 from treeform.objectives.settings import only
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
     from treeform.graph import DecisionGraph
     from treeform.language.ports import Ports
-    from treeform.model import Expr, Model
+    from treeform.model import Expr, Model, Quadratic
     from treeform.shape import Shape
 
 L = TypeVar("L", bound="LeafLoss")
@@ -42,12 +43,10 @@ class LeafLoss(Term):
     """
 
     grid: Any = None
-    needs: ClassVar[Set[str]] = frozenset({"values"})
+    needs: ClassVar[Set[str]] = frozenset({"value"})
     is_whole: ClassVar[bool] = False
     of_values: ClassVar[bool] = True
     kind: ClassVar[Literal["squared", "absolute"]]
-    why_not_stated: ClassVar[str | None] = None
-    """Why no formulation states it; None where rows do."""
 
     def __post_init__(self) -> None:
         if self.grid is None or self.grid == AUTO:
@@ -88,13 +87,6 @@ class LeafLoss(Term):
 
     def unit(self, data: Dataset) -> Fraction:
         return Fraction(1)
-
-    def build(self, model: Model, ports: Ports) -> Expr:
-        raise SpecError(
-            f"{self.name} cannot be stated to a solver",
-            cause=self.why_not_stated,
-            fix="leave out solver and formulation: tf.RegressionSearch() solves it natively",
-        )
 
     def largest(self, data: Dataset, shape: Shape) -> Fraction:
         """The loss of the best constant: models with the best values have no more."""
@@ -177,10 +169,20 @@ class SquaredError(LeafLoss):
 
     name: ClassVar[str] = "squared_error"
     kind: ClassVar[Literal["squared", "absolute"]] = "squared"
-    why_not_stated: ClassVar[str | None] = (
-        "the value of a leaf is a mean, and squares of distances from it are no linear rows; what solvers of quadratic "
-        "rows bound in floating point proves no fraction"
-    )
+    is_squared: ClassVar[bool] = True
+
+    def build(self, model: Model, ports: Ports) -> Quadratic:
+        # sum_i w_i (d_i - p_i)^2, where samples of one point have one prediction p and weights W, sums S, squares Q:
+        # sum over points of  W (p - S / W)^2  +  sum over points of  Q - S^2 / W
+        quantity, points = quantity_of(ports.data, self), ports.points
+        weight, total, squares = np.zeros((3, points.n_points))
+        np.add.at(weight, points.index, ports.weights)
+        np.add.at(total, points.index, ports.weights * quantity.deviations)
+        np.add.at(squares, points.index, ports.weights * quantity.deviations.astype(np.float64) ** 2)
+        _, first = np.unique(points.index, return_index=True)
+        within = constant(float((squares - total**2 / weight).sum()))
+        spread = sum_of_squares(ports.value[first] - total / weight, weight)
+        return (spread + within) * float(self.per_unit(ports.data))
 
     def per_unit(self, data: Dataset) -> Fraction:
         return quantity_of(data, self).unit ** 2 * data.weight_unit
@@ -226,7 +228,6 @@ class AbsoluteError(LeafLoss):
     name: ClassVar[str] = "absolute_error"
     kind: ClassVar[Literal["squared", "absolute"]] = "absolute"
     has_whole_values: ClassVar[bool] = True
-    needs: ClassVar[Set[str]] = frozenset({"value"})
 
     def unit(self, data: Dataset) -> Fraction:
         """Of models whose values are whole multiples of the target's unit."""

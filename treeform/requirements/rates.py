@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from treeform.errors import SpecError
 from treeform.language.bounded import Bounded, Value
 from treeform.language.numbers import as_fraction
-from treeform.language.objective import LARGEST
+from treeform.language.objective_size import LARGEST
 from treeform.language.shortfall import Shortfall
 from treeform.language.totals import TotalRow, Totals
 from treeform.requirements.amount import decimal_text

@@ -184,11 +184,14 @@ def _usual_solver(question: Question, model: Formulation, depth: bool, notes: li
         if uneven and not backend.capabilities.continuous:
             passed_over.append(f"{name} takes whole numbers only, and {uneven[0]} has other columns")
             continue
+        if question.objective.is_squared and not backend.capabilities.squares:
+            passed_over.append(f"{name} takes no squares")
+            continue
         notes.append("; ".join([f"solver: {backend.name}", *passed_over]))
         return backend
     if missing is not None:
         raise missing
-    raise AssertionError(f"none of {USUAL} takes continuous columns")
+    raise AssertionError(f"none of {USUAL} takes continuous columns and squares")
 
 
 def require_exact(question: Question, engine: Engine, whole: Question | None = None) -> None:

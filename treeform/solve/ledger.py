@@ -18,12 +18,12 @@ from treeform.errors import ContradictionError
 from treeform.graph import DecisionGraph
 from treeform.language.question import Question
 from treeform.solve.budget import Budget
+from treeform.solve.float_bounds import safe_bound
 from treeform.solve.result import Claim, Progress, Status, as_number
 from treeform.solve.simple_bounds import ceiling
 from treeform.solve.verification import Verified, judge_candidate
 from treeform.steps import Step
 
-BOUND_TOLERANCE = 1e-6
 REPORT_EVERY = 1.0
 """Seconds between reports while neither model nor bound changes."""
 
@@ -91,12 +91,9 @@ class Ledger:
                 self.prove_infeasible(by, relaxation, recheck)
 
     def prove_lower_float(self, value: float, by: str) -> None:
-        """As `prove_lower`, from a floating-point bound: rounded up to the next attainable integer.
-
-        A solver's bound carries its numerical tolerance; a millionth of it is subtracted before rounding.
-        """
+        """As `prove_lower`, from a floating-point bound, as far as `safe_bound` takes it."""
         if math.isfinite(value):
-            self.prove_lower(math.ceil(value - BOUND_TOLERANCE * max(1.0, abs(value))), by)
+            self.prove_lower(safe_bound(self.question, value, self.upper), by)
 
     def prove_infeasible(
         self, by: str, relaxation: tuple[str, ...] = (), recheck: dict[str, Any] | None = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from treeform.backends import Backend
 from treeform.catalogue.formulations import find_formulation
 from treeform.catalogue.solvers import find_solver
 from treeform.engines import Engine, RegressionSearch
@@ -40,8 +41,7 @@ def regression_engine(question: Question, options: SolveOptions) -> RegressionSe
     dropped = _not_honoured(question) if native else ()
     if native and not dropped and (solver is not None or not _left_to_solvers(question)):
         return solver if isinstance(solver, RegressionSearch) else RegressionSearch()
-    _refuse_diagrams(question)
-    _refuse_rows(question, options, dropped)
+    _refuse_rows(question, solver)
     if isinstance(solver, RegressionSearch):
         raise SpecError(
             f"{solver.name} cannot honour {', '.join(dropped)}",
@@ -62,26 +62,32 @@ def _left_to_solvers(question: Question) -> bool:
     """Whether a solver goes on where the native search under requirements on values has not ended."""
     values = value_part(question)
     _, loss = loss_of(question.objective)
-    return values is not None and loss.why_not_stated is None and (values[1].whole or not values[1].rows)
+    return values is not None and not loss.is_squared and (values[1].whole or not values[1].rows)
 
 
-def _refuse_rows(question: Question, options: SolveOptions, dropped: tuple[str, ...]) -> None:
-    """Refuse a loss, or values, that no formulation states."""
-    _, loss = loss_of(question.objective)
-    if loss.why_not_stated is None:
+def _refuse_rows(question: Question, solver: Backend | Engine | None) -> None:
+    """Refuse a loss that the solver does not take, or values that no formulation states."""
+    if not question.objective.is_squared:
         _refuse_free_values(question)
         return
-    if options.formulation is not None:
-        what = f"{find_formulation(options.formulation).name} cannot state {question.objective}"
-    elif dropped:
-        what = f"{RegressionSearch.name} cannot honour {', '.join(dropped)}"
-    else:
-        assert options.solver is not None
-        what = f"{find_solver(options.solver).name} cannot minimise {question.objective}"
-    fix = "leave out solver and formulation, or use tf.RegressionSearch()"
-    if dropped:
-        fix = "minimise tf.AbsoluteError(), which solvers take, or leave it out"
-    raise SpecError(what, cause=loss.why_not_stated, fix=fix)
+    of_values = [str(one) for one in question.requirements if "value" in one.needs]
+    if of_values:
+        native = isinstance(question.shape, Tree)
+        raise SpecError(
+            f"{', '.join(of_values)} cannot be stated to a solver under {question.objective}",
+            cause="the exact values of leaves are read back as means, and these are not means where values are bounded",
+            fix="leave out solver and formulation, which solves it natively"
+            if native
+            else "minimise tf.AbsoluteError(), or use shape=tf.Tree(depth)",
+        )
+    if isinstance(solver, Backend) and not solver.capabilities.squares:
+        raise SpecError(
+            f"{solver.name} cannot minimise {question.objective}",
+            cause="the value of a leaf is a mean, squares of distances from it are no linear rows, and this solver "
+            "takes a linear objective",
+            fix="use solver='scip' (--solver scip), which takes squares; or leave out solver and formulation: "
+            "tf.RegressionSearch() solves trees natively; or minimise tf.AbsoluteError()",
+        )
 
 
 def _refuse_free_values(question: Question) -> None:
@@ -92,18 +98,6 @@ def _refuse_free_values(question: Question) -> None:
         "requirements on values cannot be stated to a solver here",
         cause="formulations have whole values at leaves, and whole=False allows all fractions",
         fix="leave out solver and formulation, or use whole=True, as in tf.MeanParity('sex', 5, whole=True)",
-    )
-
-
-def _refuse_diagrams(question: Question) -> None:
-    """Refuse diagrams under a loss that only the native search takes: it searches trees."""
-    _, loss = loss_of(question.objective)
-    if isinstance(question.shape, Tree) or loss.why_not_stated is None:
-        return
-    raise SpecError(
-        f"{question.objective} cannot be minimised over diagrams",
-        cause=f"the native search is over trees, and {loss.why_not_stated}",
-        fix="minimise tf.AbsoluteError(), which a formulation states over diagrams, or use shape=tf.Tree(depth)",
     )
 
 

@@ -126,7 +126,8 @@ class CompiledSearch:
 
     def _optimise(self, session: Any) -> None:
         while not self.ledger.stop():
-            cutoff = self.ledger.cutoff
+            # Squared errors are no whole numbers, as the ledger's cutoff is: then the starting model is the cutoff.
+            cutoff = None if self.question.objective.is_squared else self.ledger.cutoff
             outcome = session.solve(self._ask(cutoff, on_bound=True))
             self.limit = self._limit(outcome)
             if outcome.verdict is Verdict.INFEASIBLE:
@@ -157,7 +158,7 @@ class CompiledSearch:
 
         Linear search from above with rows; dichotomic search where the formulation has literals for bounds.
         """
-        model, objective = self.compiled.model, self.compiled.objective_expr
+        model, objective = self.compiled.model, self.compiled.linear_objective
         asked: int | None = None
         self._from_below(session)
         while not self.ledger.stop():
@@ -244,7 +245,7 @@ class CompiledSearch:
         if isinstance(self.formulation, RowsOnDemand) and self.formulation.refine(self.compiled, graph):
             return True
         worth = self._worth(x)
-        if final and (not judged.ok or judged.value > worth + 0.5):
+        if final and (not judged.ok or judged.value > worth + self._allowance(worth)):
             raise ContradictionError(
                 f"{self.by} returned a model that exact evaluation refuses",
                 cause=judged.misfit
@@ -254,6 +255,15 @@ class CompiledSearch:
                 "tf.testing.check_requirement shows a small case",
             )
         return False
+
+    def _allowance(self, worth: float) -> float:
+        """By how much an exact value may exceed that of a solver's point: whole numbers have no doubt about them."""
+        if not self.question.objective.is_squared:
+            return 0.5
+        greatest = (
+            self.question.objective.largest(self.question.data, self.question.shape) * self.question.scale
+        )
+        return 1e-4 * max(float(greatest), worth)
 
     def _worth(self, x: np.ndarray) -> float:
         return float(np.asarray(self.compiled.objective_expr.value(x)))

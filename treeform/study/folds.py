@@ -78,6 +78,10 @@ def folds_of(
     SpecError
         If ``cv`` is none of these, or no fold can be drawn.
     """
+    if len(seeds) == 0:
+        raise SpecError(
+            "there is no seed", cause="folds and rows are drawn with each of the seeds", fix="give seeds=[0]"
+        )
     if cv is None:
         return [Fold(seed) for seed in seeds] if drawn_anyway else [Fold()]
     from sklearn.model_selection import KFold, StratifiedKFold

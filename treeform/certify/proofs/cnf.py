@@ -128,7 +128,7 @@ def derive(question: Question, formulation: Formulation, statement: Statement) -
         if isinstance(formulation, ObjectiveLiterals):
             literal = formulation.at_most(compiled, statement.at_most)
         if literal is None:
-            value = compiled.objective_expr
+            value = compiled.linear_objective
             compiled.model.add(value <= statement.at_most, f"objective at most {statement.at_most}")
         else:
             units.append(literal)
