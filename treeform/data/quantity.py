@@ -123,8 +123,9 @@ def read_quantity(
     raise DataError(
         "the targets have too many digits to be added exactly",
         cause=f"as multiples of {float(unit):.3g} their deviations sum to {total:.3g}, and the limit is 2**53",
-        fix=f"round them to a grid that becomes part of the problem, for example grid='{float(fine):.0e}' in "
-        "tf.SquaredError(grid=...) or tf.AbsoluteError(grid=...), or grid='auto'",
+        fix=f"round them to a grid that becomes part of the problem, for example grid='{float(fine):.0e}', or "
+        f"grid='auto', in tf.SquaredError(grid=...); in text, squared_error[grid={float(fine):.0e}] or "
+        "squared_error[grid=auto]; the same for absolute errors",
     )
 
 
