@@ -210,7 +210,9 @@ def compared(rows: Rows) -> Shown:
             ratios = _ratios(asked[~proved])
             notes.append(
                 f"where it ends without a proof, {geometric_mean(ratios):.3g} times as long until then "
-                f"({min(ratios):.2g} to {max(ratios):.3g}; {len(ratios)} runs)"
+                f"({min(ratios):.2g} to {max(ratios):.3g}; {len(ratios)} runs); of all these runs together at least "
+                f"{geometric_mean(_ratios(asked)):.3g} times as long as the search, and at least "
+                f"{geometric_mean(_ratios(asked, 'solve s')):.3g} times as long as all of the solve"
             )
     title = f"Regression trees: user CPU seconds of one thread, at most {rows.facts['limit']} each"
     return Shown(title, frame, "; ".join(notes) + ".")

@@ -14,6 +14,7 @@ from treeform.solve.budget import Budget
 from treeform.solve.driver import _by_trees
 from treeform.solve.fitting_trees import most_that_fit, submit_fitting_trees
 from treeform.solve.ledger import Ledger
+from treeform.solve.regression import run_regression
 from treeform.solve.relaxation import relax
 
 FITTING = "totals-search, trees that fit the widths"
@@ -84,3 +85,20 @@ def test_where_every_tree_fits_there_is_nothing_to_add() -> None:
     assert relaxation is not None
     submit_fitting_trees(question, TotalsSearch(), relaxation, ledger, budget)
     assert ledger.upper is None
+
+
+@pytest.mark.parametrize("loss", ["squared_error", "absolute_error"])
+def test_the_best_small_regression_tree_is_a_first_model(loss: str) -> None:
+    rng = np.random.default_rng(7)
+    X = rng.integers(0, 6, (60, 3)).astype(float)
+    y = X[:, 0] * 2 + (X[:, 1] > 2) * 3 + rng.integers(0, 3, 60)
+    made = tf.Problem(X, y, shape=tf.Diagram(1, 2, 2)).minimize(loss)
+    small = tf.Problem(X, y, shape=tf.Tree(3)).minimize(loss) + tf.MaxNodes(5)
+    ledger = Ledger(made.question, Budget(20.0))
+    run_regression(made.question, tf.RegressionSearch(), ledger, Budget(20.0))
+    assert ledger.upper is not None
+    assert ledger.upper / made.question.scale == small.solve(tf.RegressionSearch()).objective
+    assert ledger.graph is not None
+    assert ledger.graph.n_nodes == 5
+    assert ledger.lower is not None
+    assert ledger.lower < ledger.upper

@@ -7,6 +7,7 @@ what it finds is evaluated again here, so that no figure of it is copied.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -18,9 +19,11 @@ from treeform.graph import DecisionGraph
 from treeform.language.objective import Objective
 from treeform.language.question import Question
 from treeform.language.requirement import Requirement
+from treeform.shape import Tree
 from treeform.solve import schedule
 from treeform.solve.budget import Budget
 from treeform.solve.engines import recheck_of
+from treeform.solve.fitting_trees import most_that_fit
 from treeform.solve.leaf_values.run import ValueRun, value_part
 from treeform.solve.ledger import Ledger
 from treeform.solve.regression_part import RegressionPart, loss_of, part_of
@@ -96,12 +99,31 @@ def run_regression(
         ledger.prove_infeasible(engine.name, part.dropped, recheck)
         return None
     ledger.prove_lower(lower, engine.name, part.dropped, recheck, outcome.counters)
+    if not isinstance(question.shape, Tree) and not ledger.stop():
+        _submit_fitting_tree(question, part, engine, ledger, own)
     if values is not None:
         values.repaired(best_constant(question))
         if outcome.graph is not None:
             values.repaired(outcome.graph)
         values.search(recheck)
     return budget.reason or (Limit.MEMORY if outcome.reason == "memory" else None)
+
+
+def _submit_fitting_tree(
+    question: Question, part: RegressionPart, engine: RegressionSearch, ledger: Ledger, budget: Budget
+) -> None:
+    """A first model for a diagram: the best tree of so few tests that it fits the widths whatever its form.
+
+    Its bound is one for these trees only, and is not used.
+    """
+    most, allowed = most_that_fit(question.shape), part.task.max_nodes
+    if most >= 2**question.shape.depth - 1:
+        return  # every tree of the depth fits, and the best of them is known
+    task = replace(part.task, max_nodes=most if allowed is None else min(most, allowed))
+    run = EngineRun(time_limit=budget.remaining, stop=lambda: budget.stop() or ledger.closed)
+    outcome = engine.run(question.data, task, run)
+    if outcome.graph is not None:
+        ledger.submit(outcome.graph, f"{engine.name}, trees that fit the widths")
 
 
 def _values(question: Question, engine: RegressionSearch, ledger: Ledger, budget: Budget) -> ValueRun | None:
