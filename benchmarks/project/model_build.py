@@ -58,6 +58,7 @@ def hand_over(m: Any) -> None:
     class Accepts:
         forms = frozenset({LINEAR})
         continuous = integer = True
+        squares = False
 
     lowered = route(Accepts()).apply(m)
     rows = concatenate_linear(lowered.blocks)

@@ -150,5 +150,6 @@ def test_many_small_solves_leave_nothing(nightly: bool, record_property: Any) ->
     print(
         f"{solves} solves: memory {before[0]} -> {after[0]} kB, threads and files {before[1:]} -> {after[1:]}"
     )
-    assert after[1:] == before[1:]
+    # A thread of an earlier test may end meanwhile; nothing may be added.
+    assert all(now <= then for now, then in zip(after[1:], before[1:], strict=True))
     assert after[0] - before[0] < 20_000
