@@ -115,8 +115,9 @@ def _problem(question: Question) -> tuple[dict[str, Any], ArrayTable]:
 def is_of(certificate: Mapping[str, Any], question: Question) -> bool:
     """Whether a certificate that was read is one of this very question on these very rows."""
     problem, arrays = _problem(question)
-    same_rows = certificate["data"]["digest"] == digest_with(question.data, arrays.groups)
-    return same_rows and certificate["problem"] == json.loads(json.dumps(problem))
+    if certificate["data"]["digest"] != digest_with(question.data, arrays.groups):
+        return False
+    return bool(certificate["problem"] == json.loads(json.dumps(problem)))
 
 
 def quantity_part(data: Dataset) -> dict[str, Any]:
