@@ -199,6 +199,8 @@ class DiagramHeuristic(Engine):
         Of the random choices, at least 0.
     starts : int or None
         Stop after so many starts; with a time long enough the result depends on the seed alone.
+    memory_limit : int or None
+        Bytes by which the process may grow; it stops with its best diagram beyond that.
 
     Examples
     --------
@@ -211,6 +213,7 @@ class DiagramHeuristic(Engine):
     seconds: float = 1.0
     seed: int = 0
     starts: int | None = None
+    memory_limit: int | None = None
 
     name: ClassVar[str] = "diagram-heuristic"
     understands: ClassVar[frozenset[str]] = DiagramSearch.understands
@@ -237,6 +240,7 @@ class DiagramHeuristic(Engine):
                     cause=cause,
                     fix="use for example tf.DiagramHeuristic(seconds=1.0, seed=0)",
                 )
+        check_memory("DiagramHeuristic", self.memory_limit)
 
     def run(self, data: Dataset, task: TreeTask, run: EngineRun) -> EngineOutcome:
         """Build diagrams for `task` until the time is up; nothing is proved. See `Engine.run`."""
@@ -247,6 +251,7 @@ class DiagramHeuristic(Engine):
             seed=self.seed,
             start_seconds=self.seconds,
             starts=self.starts or 2**62,
+            memory=self.memory_limit,
         )
         outcome = session.outcome(call.run(data, task, run.time_limit, session.poll))
         proved = outcome.upper is not None and outcome.lower >= outcome.upper
