@@ -162,7 +162,7 @@ class Search:
         return best
 
     def _bytes_of_row(self) -> int:
-        return self.table.bits.itemsize * self.table.bits.shape[1]
+        return int(self.table.bits.itemsize * self.table.bits.shape[1])
 
     def _need(self, table: int) -> None:
         """Raise `MemoryError` where a table of that many bytes does not fit."""
@@ -171,7 +171,7 @@ class Search:
 
     def _at_once(self, rows: int) -> int:
         """With how many first tests pairs are counted at once, over so many rows."""
-        tests, classes = self.table.bits.shape[1], self.table.cost.shape[1]
+        tests, classes = map(int, (self.table.bits.shape[1], self.table.cost.shape[1]))
         most = max(1, AT_ONCE // (tests * classes))
         if self.room.limit is None:
             return most
