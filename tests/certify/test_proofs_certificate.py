@@ -376,7 +376,9 @@ def test_drat_trim_is_used_when_asked_for(proved, tmp_path, monkeypatch):
         assert (found.verdict, found.proved_by) == expected
 
 
-@pytest.mark.parametrize("name", ["../outside.gz", "/etc/passwd", "..", ".", "sub/inside.gz", ""])
+@pytest.mark.parametrize(
+    "name", ["../outside.gz", "/etc/passwd", "..", ".", "sub/inside.gz", "", "9" * 5000, "a\0b"]
+)
 def test_paths_that_leave_the_folder_of_proofs_are_not_read(tmp_path: Path, name: str) -> None:
     folder = tmp_path / "proofs"
     (folder / "sub").mkdir(parents=True)

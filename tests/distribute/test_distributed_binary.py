@@ -16,7 +16,8 @@ import treeform as tf
 from treeform.data import Dataset
 from treeform.distribute.worker import compact
 from treeform.engines import DL85, EngineRun, TreeTask
-from treeform.engines.binary.distributed import COUNTERS, MOST_PAIRED, _joint_mass
+from treeform.engines.binary.distributed import MOST_PAIRED, _joint_mass
+from treeform.engines.binary.root_tests import COUNTERS, SEARCH, TREE
 from treeform.engines.distributed import cost_of
 from treeform.errors import SpecError
 
@@ -99,6 +100,29 @@ def test_what_a_worker_remembers_and_what_others_tell_changes_no_cost(seed: int)
         assert min(fresh[0], question[1]) >= min(reply[0], question[1])
         fresh_work += int(fresh[WORK])
     assert sum(int(reply[WORK]) for _, reply in asked) < fresh_work
+
+
+def test_the_tree_is_asked_for_while_the_last_tests_are_searched() -> None:
+    rng = np.random.default_rng(3)
+    data = Dataset.from_user(rng.integers(0, 2, (80, 8)), rng.integers(0, 2, 80))
+    about = [int(question[-1]) for question, _ in _asked(DL85(exact_depth=2), data, TreeTask(3))]
+    assert about.count(TREE) == 1
+    assert about[-1] == SEARCH
+
+
+@pytest.mark.parametrize(("seed", "features"), [(21, 8), (36, 5), (45, 6)])
+def test_a_better_test_that_comes_late_has_its_tree_asked_for(seed: int, features: int) -> None:
+    rng = np.random.default_rng(seed)
+    data = Dataset.from_user(rng.integers(0, 2, (80, features)), rng.integers(0, 2, 80))
+    engine, task = DL85(exact_depth=2), TreeTask(3)
+    trees = [int(question[-2]) for question, _ in _asked(engine, data, task) if question[-1] == TREE]
+    assert len(set(trees)) == 2
+    alone = engine.run(data, task, EngineRun())
+    found = [solve_in_parts(engine, data, task, workers) for workers in (1, 2, 3)]
+    assert {outcome.upper for outcome in found} == {alone.upper}
+    assert len({str(outcome.graph) for outcome in found}) == 1
+    assert found[0].graph is not None
+    assert found[0].graph.feature[0] == trees[-1]
 
 
 def _falling(upper: int) -> tuple[bool, int]:

@@ -42,6 +42,12 @@ def test_a_price_of_a_grid_that_is_no_number() -> None:
         tf.sweep(tf.Problem(X, Y, shape="tree:1"), {"price": ["dear"]})
 
 
+@pytest.mark.parametrize("text", ["1e400", "-1e400"])
+def test_a_share_that_no_float_holds(text: str) -> None:
+    with pytest.raises(SpecError, match=f"the fraction {text} is not possible"):
+        tf.MinSupport(text)
+
+
 def test_values_of_leaves_of_thousands_of_digits() -> None:
     graph = tf.Problem(X, [1, 2, 3, 4], shape="tree:1").minimize("squared_error").solve().graph
     assert graph is not None

@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 from repository import ROOT
 from sklearn.model_selection import KFold
+from study_samples import SAME, table, under_parity
 from typer.testing import CliRunner
 
 import treeform as tf
@@ -23,26 +24,15 @@ from treeform.study import journal, subject
 from treeform.study.drawings import Mean, front_of
 from treeform.study.folds import folds_of, some_rows
 from treeform.study.grid import combinations
-from treeform.study.neighbours import has_all_models
 
 SVG = "{http://www.w3.org/2000/svg}"
 
-SAME = ["run", "status", "objective", "bound", "train_error", "test_error", "tests", "depth"]
 GRID = {"shape": ["tree:1", "tree:2"], "price": [0, 3], "statistical_parity__difference": ["0.5", "0.05"]}
-
-
-def table(n: int = 90, seed: int = 0) -> pd.DataFrame:
-    rng = np.random.default_rng(seed)
-    frame = pd.DataFrame(rng.integers(0, 4, (n, 3)), columns=["a", "b", "c"])
-    frame["sex"] = rng.choice(["f", "m"], n)
-    frame["y"] = np.where(rng.random(n) < 0.15, 1, 0) ^ (frame["a"] + (frame["sex"] == "f") > 2)
-    return frame
 
 
 @pytest.fixture
 def problem() -> tf.Problem:
-    out = tf.Problem(table(), "y", shape="tree:2", exclude=["sex"])
-    return out.add(tf.StatisticalParity("sex", difference="0.1", favourable=1))
+    return under_parity()
 
 
 def test_every_run_is_a_row_and_equals_its_own_solve(problem: tf.Problem) -> None:
@@ -155,67 +145,6 @@ def test_ctrl_c_keeps_what_has_ended(problem: tf.Problem, tmp_path: Path) -> Non
     study = tf.sweep(problem, GRID, folder=tmp_path, on_progress=press)
     assert 3 <= len(study.table) < study.total
     assert tf.sweep(problem, GRID, folder=tmp_path).complete
-
-
-def test_neighbours_pass_their_models_on(problem: tf.Problem, monkeypatch: pytest.MonkeyPatch) -> None:
-    starts = []
-    usual = subject.solve
-
-    def solve(question: Any, options: Any) -> Any:
-        starts.append(options.warm_start)
-        return usual(question, options)
-
-    monkeypatch.setattr(subject, "solve", solve)
-    tf.sweep(problem, {"statistical_parity__difference": ["0.05", "0.1", "0.5"]})
-    assert starts[0] == "auto"
-    assert all(isinstance(start, tf.DecisionGraph) for start in starts[1:])
-
-
-LEARNT = [
-    {"price": [0, 9, 4], "shape": ["tree:2", "tree:1"]},
-    {"statistical_parity__difference": ["0.5", "0.2", "0.1", "0.3"]},
-    {"alpha": ["0", "0.5", "0.2"], "shape": ["diagram:1,2"]},
-]
-
-
-@pytest.mark.parametrize("grid", LEARNT)
-@pytest.mark.parametrize("solver", [[], ["cp-sat"]])
-def test_bounds_pass_between_neighbours(
-    problem: tf.Problem,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    grid: dict[str, Any],
-    solver: list[str],
-) -> None:
-    chosen = {"solver": solver} if solver else {}
-    # Two seeds without folds: the same rows twice, and shapes learn from each other.
-    study = tf.sweep(problem, grid | chosen | {"rows": [90]}, seeds=[0, 1], folder=tmp_path)
-    certificates = [json.loads((tmp_path / path).read_text()) for path in study.table["certificate"]]
-    assert "solver" not in grid | chosen or study.summary()["solver"].eq("cp-sat").all()
-    by = [claim["metadata"]["by"] for one in certificates for claim in one["claims"]]
-    assert any("of the study" in name for name in by)
-    frame = table()
-    for certificate in certificates:
-        assert tf.check(certificate, frame.drop(columns="y"), frame["y"]).ok
-    monkeypatch.setattr(subject, "bounds_from", lambda *known: [])
-    alone = tf.sweep(problem, grid | {"rows": [90]}, seeds=[0, 1])
-    pd.testing.assert_frame_equal(study.table[["objective", "bound"]], alone.table[["objective", "bound"]])
-
-
-def test_bounds_never_come_from_questions_that_have_fewer_models(problem: tf.Problem) -> None:
-    def at(shape: str, difference: str) -> Any:
-        one = tf.Problem(table(), "y", shape=shape, exclude=["sex"])
-        return one.add(tf.StatisticalParity("sex", difference=difference, favourable=1)).question
-
-    assert has_all_models(at("tree:3", "0.2"), at("tree:2", "0.1"))
-    assert has_all_models(at("tree:2", "0.2"), at("tree:2", "0.2"))
-    assert not has_all_models(at("tree:2", "0.1"), at("tree:2", "0.2"))
-    assert not has_all_models(at("tree:1", "0.2"), at("tree:2", "0.2"))
-    assert not has_all_models(at("diagram:1,1", "0.2"), at("tree:1", "0.2"))
-    other = problem.question.with_(requirements=(tf.MaxNodes(2),))
-    assert not has_all_models(problem.question, other)
-    assert not has_all_models(other, problem.question.with_(requirements=(tf.MaxNodes(3),)))
-    assert has_all_models(other, problem.question.with_(requirements=(tf.MaxNodes(1),)))
 
 
 def test_some_of_the_rows_are_learnt_from(problem: tf.Problem) -> None:

@@ -72,12 +72,7 @@ def _written(
     run: dict[str, Any],
 ) -> dict[str, Any]:
     data = question.data
-    arrays = ArrayTable()
-    requirements = [
-        {"label": label, **arrays.taken_out(requirement.to_json())}
-        for label, requirement in zip(question.labels, question.requirements, strict=True)
-    ]
-    objective = arrays.in_text(question.objective)
+    problem, arrays = _problem(question)
     body: dict[str, Any] = {
         "format": FORMAT,
         "data": {
@@ -91,11 +86,7 @@ def _written(
             "groups": arrays.to_json(),
             **quantity_part(data),
         },
-        "problem": {
-            "shape": question.shape.to_json(),
-            "objective": objective,
-            "requirements": requirements,
-        },
+        "problem": problem,
         "answer": answer,
         "model": None if graph is None else graph.to_json(),
         "claims": claims,
@@ -107,6 +98,26 @@ def _written(
         },
     }
     return sign(body)
+
+
+def _problem(question: Question) -> tuple[dict[str, Any], ArrayTable]:
+    """The problem as a certificate states it, and the arrays of groups that it rests on."""
+    arrays = ArrayTable()
+    requirements = [
+        {"label": label, **arrays.taken_out(requirement.to_json())}
+        for label, requirement in zip(question.labels, question.requirements, strict=True)
+    ]
+    objective = arrays.in_text(question.objective)
+    shape = question.shape.to_json()
+    return {"shape": shape, "objective": objective, "requirements": requirements}, arrays
+
+
+def is_of(certificate: Mapping[str, Any], question: Question) -> bool:
+    """Whether a certificate that was read is one of this very question on these very rows."""
+    problem, arrays = _problem(question)
+    if certificate["data"]["digest"] != digest_with(question.data, arrays.groups):
+        return False
+    return bool(certificate["problem"] == json.loads(json.dumps(problem)))
 
 
 def quantity_part(data: Dataset) -> dict[str, Any]:

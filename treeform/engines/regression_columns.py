@@ -50,6 +50,7 @@ class ColumnBudget:
         self.best: tuple[Fraction, DecisionGraph] | None = None
         self.asked: dict[tuple[int, ...], tuple[Fraction, DecisionGraph]] = {}
         self.reason: str | None = None
+        self.notes: dict[str, None] = {}
 
     def run(self) -> EngineOutcome:
         """Search; see `Engine.run`."""
@@ -68,6 +69,7 @@ class ColumnBudget:
             reason=self.reason,
             seconds=time.monotonic() - self.began,
             counters=dict(self.counters),
+            notes=tuple(self.notes),
         )
 
     def least(self) -> Fraction | None:
@@ -82,6 +84,7 @@ class ColumnBudget:
         outcome = self.solve(task, EngineRun(time_limit=left, stop=self.given.stop))
         self.counters.update(outcome.counters)
         lower = outcome.lower * self.unit
+        self.notes |= dict.fromkeys(outcome.notes)
         if not outcome.proved:
             self.reason = outcome.reason
         if outcome.graph is None:

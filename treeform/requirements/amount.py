@@ -81,7 +81,7 @@ class Amount:
         self.fraction = as_fraction(value, f"the fraction of {owner}")
         if not 0 <= self.fraction <= 1:
             raise SpecError(
-                f"{owner}: the fraction {float(self.fraction)} is not possible",
+                f"{owner}: the fraction {value} is not possible",
                 cause="a fraction of all samples is within [0, 1]",
                 fix=f"write {owner}({int(self.fraction)}) for a count"
                 if self.fraction > 1

@@ -86,6 +86,7 @@ def run_regression(
     )
     ledger.runners.append(engine.name)
     outcome = engine.run(question.data, part.task, run)
+    ledger.notes += outcome.notes
     recheck = recheck_of(engine)
     lower: int | Fraction = _scaled(part, outcome.lower)
     if outcome.graph is not None:

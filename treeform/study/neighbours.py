@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
+from typing import Any
 
+from treeform.certify.certificate import is_of, read
+from treeform.errors import TreeformError
 from treeform.graph import DecisionGraph
 from treeform.language.bounded import Bounded
 from treeform.language.question import Question
 from treeform.language.requirement import Requirement
-from treeform.result import Result
 from treeform.shape import smaller_shapes
 from treeform.solve.options import KnownBound
 
@@ -34,30 +36,57 @@ class Neighbour:
         Its objective without the price of a test.
     price : Fraction
         Of a test, in units of the objective.
-    result : Result
+    graph : DecisionGraph or None
+        Its model.
+    objective : Fraction or None
+        The value of its model.
+    bound : Fraction or None
+        What it proved: no model is below.
     """
 
     number: int
     question: Question
     base: str
     price: Fraction
-    result: Result
+    graph: DecisionGraph | None
+    objective: Fraction | None
+    bound: Fraction | None
 
     def value_at(self, price: Fraction) -> Fraction:
         """The objective of its model at another price of a test."""
-        assert self.result.objective is not None and self.result.graph is not None
-        return Fraction(self.result.objective) + (price - self.price) * self.result.graph.n_nodes
+        assert self.objective is not None and self.graph is not None
+        return self.objective + (price - self.price) * self.graph.n_nodes
+
+
+def from_certificate(
+    number: int, question: Question, base: str, price: Fraction, certificate: Mapping[str, Any]
+) -> Neighbour | None:
+    """A run that ended in an earlier sweep with the same folder, from its certificate; None where it is damaged.
+
+    The model is judged again by whoever starts from it. The bound is a claim, as that of a run of this sweep is.
+    """
+    try:
+        body = read(certificate)
+        if not is_of(certificate, question):
+            return None
+        graph = None if body.model is None else DecisionGraph.from_json(body.model)
+    except TreeformError:
+        return None
+    objective, bound = (
+        None if text is None else Fraction(text) for text in (body.answer.objective, body.answer.bound)
+    )
+    return Neighbour(number, question, base, price, graph, objective, bound)
 
 
 def best_models(neighbours: Sequence[Neighbour], base: str, price: Fraction) -> list[DecisionGraph]:
     """The models of earlier runs that cost least at this price, the best first; each once."""
-    known = [one for one in neighbours if one.base == base and one.result.graph is not None]
+    known = [one for one in neighbours if one.base == base and one.graph is not None]
     known.sort(key=lambda one: one.value_at(price))
     # Models of the same size and value are mostly the same one.
     graphs: dict[tuple[Fraction, int], DecisionGraph] = {}
     for one in known:
-        assert one.result.graph is not None
-        graphs.setdefault((one.value_at(price), one.result.graph.n_nodes), one.result.graph)
+        assert one.graph is not None
+        graphs.setdefault((one.value_at(price), one.graph.n_nodes), one.graph)
     return list(graphs.values())[:MOST_JUDGED]
 
 
@@ -79,20 +108,19 @@ def bounds_from(
 
 def _at_smaller_prices(wider: Iterable[Neighbour], price: Fraction) -> Iterator[KnownBound]:
     for one in wider:
-        bound = one.result.bound
-        if one.price <= price and bound is not None:
-            yield KnownBound(Fraction(bound), f"run {one.number} of the study")
+        if one.price <= price and one.bound is not None:
+            yield KnownBound(one.bound, f"run {one.number} of the study")
 
 
 def _between_prices(wider: Iterable[Neighbour], price: Fraction) -> Iterator[KnownBound]:
-    bounded = [one for one in wider if one.result.bound is not None]
+    bounded = [one for one in wider if one.bound is not None]
     for one, other in combinations(bounded, 2):
         low, high = sorted((one, other), key=lambda each: each.price)
         if not low.price < price < high.price:
             continue
-        assert low.result.bound is not None and high.result.bound is not None
+        assert low.bound is not None and high.bound is not None
         share = (price - low.price) / (high.price - low.price)
-        value = (1 - share) * Fraction(low.result.bound) + share * Fraction(high.result.bound)
+        value = (1 - share) * low.bound + share * high.bound
         yield KnownBound(value, f"runs {low.number} and {high.number} of the study")
 
 

@@ -32,7 +32,7 @@ from treeform.solve.options import SolveOptions
 from treeform.solve.regression_part import loss_of
 from treeform.solve.verification import verify
 from treeform.study.folds import Fold
-from treeform.study.neighbours import Neighbour, best_models, bounds_from
+from treeform.study.neighbours import Neighbour, best_models, bounds_from, from_certificate
 from treeform.tradeoff.size_table import price_of_alpha
 
 OF_PROBLEM = ("shape", "minimize", "price", "alpha", "rows", "solver", "formulation")
@@ -77,6 +77,12 @@ class Subject(ABC):
         time_limit: float | None,
     ) -> Answer:
         """Solve the run of this number; ``known`` are neighbours on the same rows that have ended."""
+
+    def neighbour(
+        self, number: int, settings: Mapping[str, Any], fold: Fold, certificate: Mapping[str, Any]
+    ) -> Neighbour | None:
+        """What others can learn from a run that ended in an earlier sweep, from its certificate."""
+        return None
 
     @abstractmethod
     def identity(self) -> str:
@@ -153,18 +159,31 @@ class ProblemSubject(Subject):
         time_limit: float | None,
     ) -> Answer:
         problem = self.stated(settings, self._train(fold))
-        question, price = problem.question, self._price(settings, problem.question)
-        base = str(settings.get("minimize", self.problem.objective))
+        question, base, price = self._asked(settings, problem)
         bounds = bounds_from(known, question, base, price)[-1:]
         options = SolveOptions(
             settings.get("solver"), settings.get("formulation"), time_limit=time_limit, bounds=tuple(bounds)
         )
         start = _start(question, options, best_models(known, base, price))
         result = Result.of(solve(question, replace(options, warm_start=start)))
-        neighbour = Neighbour(number, question, base, price, result)
+        objective, bound = (
+            None if value is None else Fraction(value) for value in (result.objective, result.bound)
+        )
+        neighbour = Neighbour(number, question, base, price, result.graph, objective, bound)
         if fold.test is None or result.graph is None:
             return Answer(result, None, {}, neighbour)
         return replace(_held_out(problem, result, self.problem.data, fold.test), neighbour=neighbour)
+
+    def neighbour(
+        self, number: int, settings: Mapping[str, Any], fold: Fold, certificate: Mapping[str, Any]
+    ) -> Neighbour | None:
+        asked = self._asked(settings, self.stated(settings, self._train(fold)))
+        return from_certificate(number, *asked, certificate)
+
+    def _asked(self, settings: Mapping[str, Any], problem: Problem) -> tuple[Question, str, Fraction]:
+        """The question of a run, its objective without the price of a test, and that price."""
+        base = str(settings.get("minimize", self.problem.objective))
+        return problem.question, base, self._price(settings, problem.question)
 
     def _price(self, settings: Mapping[str, Any], question: Question) -> Fraction:
         """Of a test, in units of the objective."""

@@ -92,7 +92,8 @@ def sweep(
     one after the other, in the order of the grid. They start from each other's models where a native engine answers
     them, each judged again as any warm start is; and bounds pass from larger shapes to smaller ones, from looser to
     tighter requirements, and from prices to those above and between. Such a bound is a claim "by run 3 of the study",
-    which a check of the certificate proves again.
+    which a check of the certificate proves again. Runs that ended in an earlier sweep with the same folder give what
+    they know to those that are missing.
     """
     what = subject_of(subject, X, y)
     points = combinations(grid)
@@ -189,16 +190,27 @@ def _solve_chain(
 def _rows_of(
     subject: Subject, runs: list[Run], journal: Journal, time_limit: float | None
 ) -> Iterator[dict[str, Any]]:
-    known: list[Neighbour] = []
+    known: dict[int, Neighbour] = {}
+    if any(journal.read(run.key) is None for run in runs):
+        known = {run.number: one for run in runs if (one := _ended_before(subject, run, journal)) is not None}
     for run in runs:
-        row = journal.read(run.key)
+        row, neighbour = journal.read(run.key), None
         if row is None:
-            row, neighbour = _solve(subject, run, known, journal, time_limit)
-            if neighbour is not None:
-                known.append(neighbour)
+            row, neighbour = _solve(subject, run, list(known.values()), journal, time_limit)
+        elif run.number not in known:  # another sweep with the same folder has just solved it
+            neighbour = _ended_before(subject, run, journal)
+        if neighbour is not None:
+            known[run.number] = neighbour
         yield row | {"run": run.number}
         if row["limit"] == Limit.INTERRUPTED.value:
             return
+
+
+def _ended_before(subject: Subject, run: Run, journal: Journal) -> Neighbour | None:
+    """What a run that ended in an earlier sweep can give to those of its chain that are missing."""
+    if journal.read(run.key) is None or (certificate := journal.certificate(run.key)) is None:
+        return None
+    return subject.neighbour(run.number, run.settings, run.fold, certificate)
 
 
 def _solve(

@@ -128,7 +128,7 @@ def _examples(rows: list[int] | None, question: Question) -> np.ndarray | None:
 def _file(route: ProofRoute, folder: Path) -> Path:
     name = route.file
     path = folder / Path(name).name
-    if Path(name).name != name or not path.is_file():
+    if Path(name).name != name or not _is_file(path):
         raise CertificateError(
             f"there is no proof {name} in {folder}",
             fix="name the folder that solve(..., proofs=folder) wrote to",
@@ -140,6 +140,14 @@ def _file(route: ProofRoute, folder: Path) -> Path:
             fix="use the original file",
         )
     return path
+
+
+def _is_file(path: Path) -> bool:
+    """Whether there is such a file; no file has a name that is longer than the system takes."""
+    try:
+        return path.is_file()
+    except OSError:
+        return False
 
 
 def _other_formula() -> str:

@@ -4,7 +4,8 @@ A few rule-guided restarts give a good tree first. Then the root tests are taken
 impurity. Each is asked with the upper bound, and with the bounds by similarity, that are known when a worker is
 free for it; a test that these bounds exclude is not asked about. Of several tests that attain the least cost the
 first one of the order counts. Its tree is the one that a search of both its sides finds below exactly their costs,
-which is the same whatever was found before: so cost and tree do not depend on the workers.
+which is the same whatever was found before: so cost and tree do not depend on the workers. What a worker does is in
+`root_tests`.
 
 Costs are those of the points less the least cost of each point (``value``), so that rows taken away never cost. For
 the sides A and B of two tests then ``opt(A) >= opt(B) - mass(B without A)``, as in ``treeform/native/binary``.
@@ -13,153 +14,32 @@ the sides A and B of two tests then ``opt(A) >= opt(B) - mass(B without A)``, as
 from __future__ import annotations
 
 import time
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from treeform.engines.binary.engine import BinaryEngine, BinarySession
-from treeform.engines.distributed import NOTHING, Ask, Message, Poll
-from treeform.engines.memory import Room
+from treeform.engines.binary.root_tests import COUNTERS, SEARCH, TREE, Points, tree_of
+from treeform.engines.distributed import NOTHING, Ask, Message
 from treeform.errors import SpecError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from treeform.data import Dataset
-    from treeform.engines.binary.binarize import Binarised
     from treeform.engines.task import EngineOutcome, EngineRun, TreeTask
 
-SEARCH, TREE = 0, 1
-"""What is asked about a root test: its least cost, or the tree that has it."""
-COUNTERS = (
-    "nodes",
-    "depth_two",
-    "depth_three",
-    "rows",
-    "cache_hits",
-    "pruned_similarity",
-    "pruned_bound",
-    "work",
-)
-NEVER = NOTHING
+NO_ROUND = -1
+"""The round of a question about a tree: no reply of the others is an upper bound for it, nor is its own for them."""
+TREE_AFTER = Fraction(3, 4)
+"""Of the root tests that have been dealt with when the tree of the best one is asked for. It takes about as long as the
+longest root tests; at the very end the other workers would wait for it."""
 MOST_PRODUCTS = 2**32
 """Products of numbers for the masses of all pairs of tests: about a second."""
 MOST_PAIRED = 600
 """Tests up to which bounds of pairs travel with the questions: four numbers of 32 bits for each test, below 10 kB."""
-
-
-class Points:
-    """The points of a task with the costs of each class, and what a native search of some of them needs.
-
-    Attributes
-    ----------
-    bits : (P, T) uint8
-    value : (P, C) int64
-        Less the least of each row.
-    weight : (P,) int64
-    offset : int
-        What was subtracted.
-    """
-
-    def __init__(
-        self, engine: BinaryEngine, table: Binarised, cost: NDArray[np.int64], task: TreeTask
-    ) -> None:
-        self.engine, self.task, self._room = engine, task, Room(engine.memory_limit)
-        value = table.weights @ cost
-        least = value.min(axis=1)
-        self.bits, self.weight = table.bits, table.weights.sum(axis=1)
-        self.value, self.offset = np.ascontiguousarray(value - least[:, None]), int(least.sum())
-
-    def solve(self, rows: Any, depth: int, upper: int, poll: Poll, **more: Any) -> dict[str, Any]:
-        """A native search of some of the points, on one thread; ``poll`` may lower the upper bound."""
-        from treeform import _core
-
-        found: dict[str, Any] = _core.binary(
-            np.ascontiguousarray(self.bits[rows]),
-            np.ascontiguousarray(self.value[rows]),
-            self.weight[rows],
-            depth=depth,
-            upper=upper,
-            poll=lambda *_: poll(),
-            **(self.engine.keywords(self.task, 1, self._room.left()) | more),
-        )
-        return found
-
-    def part_keywords(self) -> dict[str, Any]:
-        """The keywords of the native search of root tests."""
-        given = self.engine.keywords(self.task, 1, self._room.left())
-        del given["time_limit"]
-        return given | {"depth": self.task.depth, "upper": None}
-
-    def leaf(self, rows: Any) -> int:
-        """The least cost of a leaf for these points."""
-        return int(self.value[rows].sum(axis=0).min())
-
-
-class RootTests:
-    """Answers questions: the best trees that begin with a root test; see `Evaluator`.
-
-    A search for the least cost keeps its cache and its bounds by similarity from one question to the next. The tree
-    is searched without them, so that it does not depend on what was asked before.
-    """
-
-    def __init__(self, points: Points) -> None:
-        from treeform import _core
-
-        self.points = points
-        self._native = _core.BinaryEvaluator(
-            points.bits, points.value, points.weight, **points.part_keywords()
-        )
-
-    def evaluate(self, question: Message, poll: Poll) -> Message | None:
-        """[round, upper, number of hints, bound of side 0, of side 1, bounds of pairs, test, what] ->
-        [settled, cost or NOTHING, bounds of the sides, counters, bounds of pairs, the tree]."""
-        test, what = question[-2:].tolist()
-        if what == SEARCH and self._native.has(test):
-            reply: Message | None = self._native.evaluate(question, poll)
-            return reply
-        return self._afresh(question, poll)
-
-    def _afresh(self, question: Message, poll: Poll) -> Message | None:
-        """Each side by a search of its own."""
-        (_, upper, _, low0, low1), test = question[:5].tolist(), int(question[-2])
-        p, low = self.points, [low0, low1]
-
-        def capped(side: int) -> Poll:
-            def polled() -> tuple[bool, int | None]:
-                stops, fallen = poll()
-                return stops, None if fallen is None else fallen - p.task.node_penalty - low[1 - side]
-
-            return polled
-
-        sides = [np.flatnonzero(p.bits[:, test] == side) for side in (0, 1)]
-        counters = np.zeros(len(COUNTERS), dtype=np.int64)
-        trees: list[dict[str, Any] | None] = [None, None]
-        first = int(p.leaf(sides[0]) < p.leaf(sides[1]))
-        for side in (first, 1 - first):
-            cap = upper - p.task.node_penalty - low[1 - side]
-            if low[side] >= cap:
-                break
-            # The whole tree's warm-up has given a good bound: the sides need none of their own.
-            use = [part for part in p.engine.keywords(p.task, 1, 0)["use"] if part != "warm-up"]
-            found = p.solve(sides[side], p.task.depth - 1, cap, capped(side), use=use)
-            counters += [found["counters"][name] for name in COUNTERS]
-            if found["memory"]:
-                return None
-            low[side] = max(low[side], min(int(found["lower"]), cap))
-            # A bound that fell on the way may have ended the search above the least cost.
-            if found["tree"] is None or int(found["tree"]["cost"]) > found["lower"]:
-                break
-            trees[side] = found["tree"]
-        settled = sum(low) + p.task.node_penalty
-        cost = settled if None not in trees else NEVER
-        out = [settled, cost, *low, *counters.tolist()]
-        out += question[5:-2].tolist()
-        zero, one = trees
-        if zero is not None and one is not None:
-            out += _numbers(_joined(test, zero, one))
-        return np.array(out, dtype=np.int64)
 
 
 def run_distributed(
@@ -210,8 +90,10 @@ class _Roots:
         self.sides: dict[int, tuple[int, int]] = {}  # bounds of the sides of tests that were asked for
         self.place: dict[int, int] = {}  # of the tests in their order
         self.best: int | None = None  # the test of the best tree, if it is not that of the warm-up or given
-        self.upper = NEVER if session.upper is None else session.upper - p.offset
+        self.upper = NOTHING if session.upper is None else session.upper - p.offset
         self.tree: dict[str, Any] | None = None
+        self.wanted: tuple[int, int] | None = None  # the test whose tree was asked for, and its cost
+        self.flight: dict[Future[Message | None], tuple[int, int]] = {}  # test, and what is asked about it
         self.counters = dict.fromkeys(COUNTERS, 0)
         self.began = time.monotonic()
         self.stopped = False
@@ -221,20 +103,18 @@ class _Roots:
         least = self._warm_up()
         order = self._order()
         self.place = {test: place for place, test in enumerate(order)}
-        flight: dict[Future[Message | None], int] = {}
         with ThreadPoolExecutor(self.callers) as pool:
-            for test in order:
-                while len(flight) >= self.callers and not self.stopped:
-                    self._settle(flight)
+            for place, test in enumerate(order):
+                self._wait_for_room()
+                if place >= TREE_AFTER * len(order):
+                    self._want_tree(pool)
+                    self._wait_for_room()
                 if self.stopped:
                     break
                 question = self._question(test)
                 if question is not None:
-                    flight[pool.submit(self.ask, question)] = test
-            while flight:
-                self._settle(flight)
-        if self.best is not None and not self.stopped:
-            self._take_tree(self.best)
+                    self._send(pool, question, test, SEARCH)
+            self._finish(pool)
         lower = max(self._bound(), min(least, self.upper))
         native = {
             "complete": not self.stopped and lower >= self.upper,
@@ -278,7 +158,7 @@ class _Roots:
         first = np.zeros(len(order), dtype=bool)
         first[np.unique(parted, axis=1, return_index=True)[1]] = True
         asked = first & enough[order]
-        self.lower[order[~asked]] = NEVER
+        self.lower[order[~asked]] = NOTHING
         return [int(test) for test in order[asked]]
 
     def _similar(self, test: int) -> tuple[int, int]:
@@ -320,12 +200,31 @@ class _Roots:
         head = [0, limit, 2 + len(pairs), *low]
         return np.concatenate([head, pairs, [test, SEARCH]]).astype(np.int64)
 
-    def _settle(self, flight: dict[Future[Message | None], int]) -> None:
+    def _send(self, pool: Executor, question: Message, test: int, what: int) -> None:
+        self.flight[pool.submit(self.ask, question)] = test, what
+
+    def _wait_for_room(self) -> None:
+        """Wait until a worker has nothing to do."""
+        while len(self.flight) >= self.callers and not self.stopped:
+            self._settle()
+
+    def _finish(self, pool: Executor) -> None:
+        """Take what is in work, and last the tree of the best test."""
+        while True:
+            while self.flight:
+                self._settle()
+            if not self.stopped:
+                self._want_tree(pool)
+            if not self.flight:
+                return
+
+    def _settle(self) -> None:
         """Take the replies that have come; wait for one."""
-        while not (done := wait(flight, timeout=0.05, return_when=FIRST_COMPLETED).done):
+        while not (done := wait(self.flight, timeout=0.05, return_when=FIRST_COMPLETED).done):
             self._stops()
         for future in done:
-            self._read(flight.pop(future), future.result())
+            test, what = self.flight.pop(future)
+            (self._read if what == SEARCH else self._read_tree)(test, future.result())
         self._stops()
 
     def _read(self, test: int, reply: Message | None) -> None:
@@ -339,7 +238,7 @@ class _Roots:
         self.lower[test] = max(int(self.lower[test]), settled)
         if cost < self._limit(test):
             self.best = test
-            self._take(_tree(rest, cost))
+            self._take(tree_of(rest, cost))
 
     def _without_pairs(self, test: int, numbers: Message) -> Message:
         """The end of a reply, after what it states of pairs has been entered."""
@@ -351,12 +250,22 @@ class _Roots:
             np.maximum(others, found.transpose(1, 2, 0), out=others)
         return numbers[mine.size :]
 
-    def _take_tree(self, test: int) -> None:
-        """The tree of a root test that is known to attain the least cost."""
-        question = np.array([1, self.upper + 1, 2, *self.sides[test], test, TREE], dtype=np.int64)
-        reply = self.ask(question)
-        if reply is not None and int(reply[1]) == self.upper:
-            self.tree = _tree(reply[4 + len(COUNTERS) :], self.upper + self.points.offset)
+    def _want_tree(self, pool: Executor) -> None:
+        """Ask for the tree of the best test, which is known to have the least cost so far, if it was not asked for."""
+        if self.best is None or self.wanted == (self.best, self.upper):
+            return
+        self.wanted = self.best, self.upper
+        question = np.array(
+            [NO_ROUND, self.upper + 1, 2, *self.sides[self.best], self.best, TREE], dtype=np.int64
+        )
+        self._send(pool, question, self.best, TREE)
+
+    def _read_tree(self, test: int, reply: Message | None) -> None:
+        """Take the tree, unless a better test was found since it was asked for."""
+        if reply is None:
+            self.stopped = True
+        elif self.wanted == (test, int(reply[1])) and self.wanted == (self.best, self.upper):
+            self.tree = tree_of(reply[4 + len(COUNTERS) :], self.upper + self.points.offset)
 
     def _take(self, tree: dict[str, Any]) -> None:
         self.upper = int(tree["cost"])
@@ -367,7 +276,7 @@ class _Roots:
         )
 
     def _bound(self) -> int:
-        return int(min(self.lower.min(initial=NEVER), self.upper))
+        return int(min(self.lower.min(initial=NOTHING), self.upper))
 
     def _stops(self) -> bool:
         stop, _ = self.session.poll([], None, self.counters["nodes"])
@@ -390,32 +299,3 @@ def _joint_mass(bits: NDArray[np.uint8], mass: NDArray[np.int64]) -> NDArray[np.
         return None
     one = bits.astype(np.float64)
     return np.rint((one * mass[:, None]).T @ one).astype(np.int64)
-
-
-TREE_COLUMNS = ("feature", "left", "right", "label")
-
-
-def _numbers(tree: dict[str, Any]) -> list[int]:
-    """The number of nodes, and the columns of a tree."""
-    columns = [np.asarray(tree[name]).tolist() for name in TREE_COLUMNS]
-    return [len(columns[0]), *(number for column in columns for number in column)]
-
-
-def _tree(numbers: Message, cost: int) -> dict[str, Any]:
-    """The tree of such numbers."""
-    columns = numbers[1:].reshape(len(TREE_COLUMNS), int(numbers[0])).astype(np.int32)
-    return dict(zip(TREE_COLUMNS, columns, strict=True)) | {"cost": cost}
-
-
-def _joined(test: int, zero: dict[str, Any], one: dict[str, Any]) -> dict[str, Any]:
-    """A tree with that test at the root and these trees on its sides; children come after their parents."""
-    begin = 1 + len(zero["feature"])
-    shifts = [(zero, 1), (one, begin)]
-    joined: dict[str, Any] = {}
-    for name, root in zip(TREE_COLUMNS, (test, 1, begin, -1), strict=True):
-        moved = [
-            np.where(tree[name] >= 0, tree[name] + shift, -1) if name in ("left", "right") else tree[name]
-            for tree, shift in shifts
-        ]
-        joined[name] = np.concatenate([[root], *moved]).astype(np.int32)
-    return joined

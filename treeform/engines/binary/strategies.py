@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from treeform.engines.binary.distributed import Points, RootTests, run_distributed
+from treeform.engines.binary.distributed import run_distributed
 from treeform.engines.binary.engine import BinaryEngine
+from treeform.engines.binary.root_tests import Points, RootTests
 from treeform.engines.checks import one_of
 from treeform.engines.task import EngineRun
 from treeform.errors import SpecError

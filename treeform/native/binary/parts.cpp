@@ -6,7 +6,7 @@
 namespace treeform::binary {
 namespace {
 
-/// Also the order of treeform/engines/binary/distributed.py.
+/// Also the order of treeform/engines/binary/root_tests.py.
 constexpr std::uint64_t Counters::* kCounted[] = {
     &Counters::nodes,      &Counters::depth_two,         &Counters::depth_three,  &Counters::rows,
     &Counters::cache_hits, &Counters::pruned_similarity, &Counters::pruned_bound, &Counters::work};

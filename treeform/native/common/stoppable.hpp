@@ -87,6 +87,14 @@ public:
         note_refused(bytes);
         throw std::bad_alloc();
     }
+    /// To be called before about so many bytes more are used: ends the search where the process would grow beyond the
+    /// limit. The thread that waits may look too late where much is taken at once.
+    void need(std::size_t bytes) {
+        if (memory_limit_ == 0 || bytes < kWorthAsking) return;
+        if (resident_bytes() + bytes <= resident_before_ + memory_limit_) return;
+        stop_for_memory();
+        throw Stopped{};
+    }
     void note_refused(std::size_t bytes) const { refused_.store(bytes); }
     void stop_for_memory() {
         out_of_memory_.store(true);
@@ -103,6 +111,7 @@ private:
     static constexpr std::uint64_t kGroup = 16;
     static constexpr double kBriefSteps = 2e7;
     static constexpr std::size_t kLeastMemory = std::size_t{1} << 25;
+    static constexpr std::size_t kWorthAsking = std::size_t{1} << 20;
     /// Three quarters of the machine; everything where the system does not tell. Asked once: it is a system call.
     static std::size_t largest_without_limit() {
         const std::size_t machine = physical_bytes();

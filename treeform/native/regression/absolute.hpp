@@ -20,6 +20,7 @@ public:
 
     Value leaf(const Subset& rows);
     void enter(const Subset&) { prepared_ = {}; }
+    static constexpr std::size_t bytes_to_enter(const Subset&) { return 0; }
     void outer(const Subset& rows, std::size_t feature);
     Value left_leaf(std::size_t below) const { return {outer_before_[below], 0, {}}; }
     Value right_leaf(std::size_t below) const { return {outer_after_[outer_n_ - below], 0, {}}; }

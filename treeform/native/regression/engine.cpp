@@ -55,19 +55,33 @@ std::optional<Chains> table_for_pairs(const Table& table, const Settings& settin
     return count <= kFew || count <= kFewToFeature * made->table.features ? std::move(made) : std::nullopt;
 }
 
+/// Whether tables of so many bytes may be built; it is noted if not.
+bool fits(const Control& control, std::size_t bytes) {
+    try {
+        control.check_table(bytes);
+    } catch (const std::bad_alloc&) {
+        return false;
+    }
+    return true;
+}
+
 }  // namespace
 
 Outcome solve(const Rows& rows, const Settings& settings, Control& control) {
     Outcome out;
-    try {
-        // Of each cell its value, rank and place in the order, and the places of two parts of the rows.
-        control.check_table(rows.n * rows.features * (sizeof(double) + 4 * sizeof(std::uint32_t)));
-    } catch (const std::bad_alloc&) {
+    // Of each cell its value, rank and place in the order, and the places of two parts of the rows.
+    const std::size_t cells = rows.n * rows.features, tables = cells * (sizeof(double) + 4 * sizeof(std::uint32_t));
+    if (!fits(control, tables)) {
         out.seconds = control.seconds();
         return out;
     }
     const Table table = table_of(rows, settings.loss);
     const std::optional<Chains> chains = table_for_pairs(table, settings);
+    const bool scans = !chains && settings.loss == Loss::squared && !table.weighted;
+    if (scans && !fits(control, tables + Squared::bytes_of_layouts(cells))) {
+        out.seconds = control.seconds();
+        return out;
+    }
     Incumbent incumbent(table, chains ? &*chains : nullptr, settings, control);
     if (chains)
         search<Pairs>(chains->table, settings, control, incumbent, out);

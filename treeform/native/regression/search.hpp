@@ -170,8 +170,10 @@ Answer Search<LossOf>::depth_one(const Subset& rows) {
 template <class LossOf>
 Answer Search<LossOf>::depth_one_by_scans(const Subset& rows, Answer&& out) {
     const double alone = out.lower, tolerance = judge_.tolerance(alone, rows.weight);
+    if (control_.limits_memory()) control_.need(loss_.bytes_to_enter(rows));
     loss_.enter(rows);
     for (std::size_t f = 0; f < table_.features; ++f) {
+        control_.check();
         Stump found = loss_.stump(rows, {}, f);
         out.by_feature[f] = std::min(alone, found.least + price_);
         out.lower = std::min(out.lower, out.by_feature[f]);
@@ -331,6 +333,7 @@ Answer Search<LossOf>::evaluate(const Subset& rows, std::size_t feature, const C
                                 Parts& parts, double limit, std::pair<Hint, Hint>& hints) {
     Answer out;
     ++counters.splits;
+    if (parts.left.order.empty()) control_.need(rows.bytes());
     part(table_, rows, feature, cut.key, parts.left, parts.right, side_of_);
     parts.left.id = ++made_, parts.right.id = ++made_;
     const auto light = [&](const Subset& side) { return side.weight < settings_.min_support; };
@@ -435,6 +438,7 @@ Answer Search<LossOf>::grown(const Subset& rows, int depth, std::int64_t& budget
     --budget;
     const auto feature = static_cast<std::size_t>(out.plan->feature);
     Subset left, right;
+    control_.need(rows.bytes());
     part(table_, rows, feature, out.plan->key, left, right, side_of_);
     left.id = ++made_, right.id = ++made_;
     const Answer a = grown(left, depth - 1, budget), b = grown(right, depth - 1, budget);

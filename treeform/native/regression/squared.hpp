@@ -28,8 +28,12 @@ public:
 
     Value leaf(const Subset& rows) const;
 
+    /// Of the layouts of so many cells: rows, keys, targets and ends, and room to grow.
+    static constexpr std::size_t bytes_of_layouts(std::size_t cells) { return cells * 13 / 4 * 5; }
     /// From here on `outer` and `bound` are about these rows.
     void enter(const Subset& rows);
+    /// By how much `enter` adds to what is held.
+    std::size_t bytes_to_enter(const Subset& rows) const;
     /// From here on `bound` and the leaves are about thresholds of this feature.
     void outer(const Subset& rows, std::size_t feature);
     Value left_leaf(std::size_t below) const;

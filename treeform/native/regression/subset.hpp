@@ -31,6 +31,9 @@ struct Subset {
     std::int64_t sum = 0;  // of weight * (target - centre)
     double squares = 0;  // of weight * (target - centre)^2, rounded once
     std::vector<std::vector<Row>> order;
+
+    /// Of its orders.
+    std::size_t bytes() const { return order.size() * n * sizeof(Row); }
 };
 
 /// A threshold between two neighbouring values of a feature: so many rows lie below it, and it goes left below `key`.
