@@ -148,6 +148,8 @@ def _fractions(labels: NDArray[Any], codes: NDArray[np.int64]) -> list[Fraction]
 
 
 def _fraction(label: Any) -> Fraction | None:
+    if isinstance(label, np.timedelta64):  # an np.integer, whose int() may be a duration
+        return None
     if isinstance(label, bool | np.bool_ | int | np.integer):
         return Fraction(int(label))
     if isinstance(label, float | np.floating):

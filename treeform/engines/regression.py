@@ -185,11 +185,15 @@ class _Session:
     def _graph_of(self, tree: dict[str, Any]) -> DecisionGraph:
         # Lists: trees are small, and what numpy does at each call is more than the work itself.
         given = {name: tree[name].tolist() for name in ("feature", "low", "high", "left", "right")}
-        order = _by_level(given["left"], given["right"])  # that of all graphs, so that none has to be put in order
+        order = _by_level(
+            given["left"], given["right"]
+        )  # that of all graphs, so that none has to be put in order
         place = {node: position for position, node in enumerate(order)} | {-1: -1}
         read = [given["feature"][node] for node in order]
         tests = [node for node in order if given["feature"][node] >= 0]
-        between = iter(midpoints(*([given[side][node] for node in tests] for side in ("low", "high"))).tolist())
+        between = iter(
+            midpoints(*([given[side][node] for node in tests] for side in ("low", "high"))).tolist()
+        )
         threshold = [next(between) if f >= 0 else math.nan for f in read]
         feature = [int(self.columns[f]) if f >= 0 else -1 for f in read]
         left, right = ([place[given[side][node]] for node in order] for side in ("left", "right"))
