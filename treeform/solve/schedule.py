@@ -92,7 +92,7 @@ TABLE_ENGINE = Share(0.4, most=60.0, least=0.1, unlimited=60.0)
 TABLE_ENGINE_FIRST = Share(0.15, least=0.1)
 """Its first turn on trees with prices, before trees with a price per test have theirs."""
 
-TREES_AT_PRICE = Share(0.15, least=0.1)
+TREES_AT_PRICE = Share(0.3, least=0.1)
 """The tree search with one price per test, for each price."""
 
 ONE_FEATURE = Share(0.05, most=2.0, least=0.1, unlimited=2.0)
