@@ -29,10 +29,15 @@ ENGINES = (
     ("CADL85", "bits", 20_000, 100, 6, 64),
     ("Blossom", "bits", 100_000, 200, 6, 64),
     ("DiagramSearch", "numbers", 5_000, 20, 3, 64),
+    ("DiagramHeuristic", "numbers", 50_000, 20, 3, 64),
+    ("PathSearch", "bits", 5_000, 60, 4, 64),
+    ("PathSearch", "numbers", 500, 8, 3, 32),
+    ("PathSearch", "numbers", 500, 8, 3, 128),
     ("TotalsSearch", "numbers", 2_000, 10, 3, 256),
     ("TotalsSearch", "bits", 3_000, 60, 5, 64),
     ("ContinuousTotals", "numbers", 150_000, 10, 3, 64),
     ("RegressionSearch", "numbers", 150_000, 20, 3, 96),
+    ("RegressionSearch", "numbers", 150_000, 20, 3, 144),
     ("RegressionSearch", "absolute", 100_000, 20, 3, 96),
     ("RegressionSearch", "bits", 100_000, 100, 3, 128),
 )
@@ -73,12 +78,14 @@ def problem(kind: str, name: str, rows: int, columns: int, depth: int) -> Any:
     )
     noise = pick.normal(size=rows)
     value = X[:, 0] * X[:, 1] + X[:, 2] / 2 + noise
-    shape = tf.Diagram(1, 2, 3) if name == "DiagramSearch" else tf.Tree(depth)
+    shape = tf.Diagram(1, 2, 3) if "Diagram" in name else tf.Tree(depth)
     if name == "RegressionSearch":
         made = tf.Problem(X, np.round(value * 100) + 0.5, shape=shape)
         made.minimize(tf.AbsoluteError() if kind == "absolute" else tf.SquaredError())
         return made
     made = tf.Problem(X, value > 0.5, shape=shape)
+    if name == "PathSearch":
+        made += tf.OncePerPath()
     if "Totals" in name:
         made += tf.StatisticalParity(pick.integers(0, 2, rows), difference=0.0005)
     return made
@@ -103,7 +110,8 @@ def engine_run(
 
     with contextlib.suppress(Taken):
         problem(kind, name, rows, columns, depth).solve(Taking(), warm_start=None, time_limit=600)
-    engine = getattr(tf, name)(memory_limit=limit * MEGA)
+    goes_on = {"seconds": seconds} if name == "DiagramHeuristic" else {}
+    engine = getattr(tf, name)(memory_limit=limit * MEGA, **goes_on)
     gc.collect()
     Path("/proc/self/clear_refs").write_text("5")  # the peak begins anew
     before = status("VmRSS")

@@ -38,6 +38,33 @@ def test_a_table_of_pairs_is_refused_with_its_estimate() -> None:
     assert _core.resident_bytes() - before < 1.2 * LEAST
 
 
+def test_pairs_of_tests_under_rules_on_paths_are_counted_in_smaller_parts() -> None:
+    data, task, run = numbers(150, 4), TreeTask(2), EngineRun()
+    free = tf.PathSearch().run(data, task, run)
+    held = tf.PathSearch(memory_limit=LEAST).run(data, task, run)
+    assert (held.upper, held.lower, held.proved) == (free.upper, free.lower, True)
+    assert held.counters["pairs"] > free.counters["pairs"] == 1
+    large = numbers(1500, 2)
+    outcome = tf.PathSearch(memory_limit=LEAST).run(large, task, run)
+    assert (outcome.graph, outcome.reason, outcome.lower, outcome.proved) == (None, "memory", 0, False)
+    assert outcome.notes == (note_of(9 * 1500 * 2 * 1499),)
+
+
+def test_a_search_under_rules_on_paths_ends_where_no_pair_fits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Room, "left", lambda room: 0 if room.limit is None else 100_000)
+    outcome = tf.PathSearch(memory_limit=LEAST).run(numbers(150, 4), TreeTask(2), EngineRun())
+    assert outcome.reason == "memory" and not outcome.proved
+    assert outcome.upper is not None and outcome.lower <= outcome.upper and outcome.graph is not None
+
+
+def test_quick_diagrams_are_limited_too() -> None:
+    data = numbers(70_000, 30)
+    outcome = tf.DiagramHeuristic(memory_limit=LEAST, starts=1).run(
+        data, TreeTask(2, widths=(1, 2)), EngineRun()
+    )
+    assert outcome.reason == "memory" and "was not built" in outcome.notes[0]
+
+
 def test_sorted_columns_are_refused_with_their_estimate() -> None:
     data = numbers(70_000, 30)
     for engine in (tf.ConTree(memory_limit=LEAST), tf.ContinuousTotals(memory_limit=LEAST)):

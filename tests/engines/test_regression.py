@@ -132,6 +132,12 @@ def test_too_many_digits_are_refused_with_a_grid() -> None:
     assert coarse.question.data.quantity.unit == Fraction(1, 2)
 
 
+def test_durations_are_no_quantities() -> None:
+    targets = np.array([1, 2, 3], dtype="timedelta64[us]")
+    with pytest.raises(DataError, match="is no number"):
+        tf.Problem([[0], [1], [2]], targets, shape=tf.Tree(1)).minimize("squared_error")
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [

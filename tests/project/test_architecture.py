@@ -215,10 +215,10 @@ def test_files_are_short() -> None:
 
 
 def test_what_an_import_loads() -> None:
-    """The bare package nothing of size, a problem and the command line neither a solver nor scikit-learn."""
+    """The bare package nothing of size, a problem and the command line neither a solver nor SciPy or scikit-learn."""
     code = f"""
 import json, sys
-heavy = {[*SOLVERS, "sklearn"]!r}
+heavy = {[*SOLVERS, "sklearn", "scipy"]!r}
 import treeform
 bare = [name for name in ("numpy", "pandas", *heavy) if name in sys.modules]
 treeform.Problem

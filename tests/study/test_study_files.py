@@ -59,6 +59,13 @@ def test_regression_with_counts_and_shares_of_rows(tmp_path: Path, kind: str) ->
     assert "A study of 8 runs" in (tmp_path / "study.html").read_text(encoding="utf-8")
 
 
+def test_folds_of_quantities_that_hardly_repeat(tmp_path: Path) -> None:
+    frame = table().assign(value=lambda rows: rows["a"] + np.arange(len(rows)) / 64)
+    problem = tf.Problem(frame, "value", shape="tree:1").minimize("squared_error")
+    study = tf.sweep(problem, {"shape": ["tree:1"], "price": [0, "1/2"]}, cv=2)
+    assert study.complete and study.table["test_error"].notna().all()
+
+
 def test_objectives_that_are_fractions_and_whole_numbers_are_text_in_parquet(tmp_path: Path) -> None:
     frame = table()
     study = tf.sweep(

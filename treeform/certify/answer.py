@@ -19,7 +19,9 @@ class CertifiedResult(SolveResult):
     @classmethod
     def of(cls, result: SolveResult) -> Self:
         """The same answer."""
-        return cls(**{field.name: getattr(result, field.name) for field in fields(SolveResult)})
+        made = object.__new__(cls)  # its fields are those of an answer that was made
+        vars(made).update({field.name: getattr(result, field.name) for field in fields(SolveResult)})
+        return made
 
     def certificate(self) -> dict[str, Any]:
         """Everything needed to re-verify this answer from scratch, as plain JSON values.

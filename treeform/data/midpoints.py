@@ -55,11 +55,11 @@ def midpoints(lo: ArrayLike, hi: ArrayLike) -> Floats:
             fix="pass finite values with lo < hi",
         )
     half = high / 2 - low / 2  # halved first: the difference of two huge values overflows
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # once: it costs more than short sums
         total = low + high
-    mean = np.where(np.isfinite(total), total / 2, low / 2 + high / 2)
-    mean = np.where((low <= mean) & (mean < high), mean, low)
-    chosen = _shortest(mean, half)
+        mean = np.where(np.isfinite(total), total / 2, low / 2 + high / 2)
+        mean = np.where((low <= mean) & (mean < high), mean, low)
+        chosen = _shortest(mean, half)
     sound = (low <= chosen) & (chosen < high)
     return np.where(sound, chosen, mean) + 0.0  # + 0.0 turns -0.0 into 0.0
 
@@ -70,8 +70,7 @@ def _shortest(mean: Floats, half: Floats) -> Floats:
     A step just above `half` has at most one point in the interval, and every coarser grid is part of
     it; the next finer step is below `half`, so it always has one. Two attempts are enough.
     """
-    with np.errstate(divide="ignore"):
-        finer = np.floor(np.log10(half))
+    finer = np.floor(np.log10(half))
     best = mean.copy()
     for candidate in _to_grid(mean, np.array([finer, finer + 1])):
         best = np.where(np.abs(candidate - mean) <= half / 2, candidate, best)
@@ -82,7 +81,7 @@ def _to_grid(mean: Floats, exponent: Floats) -> Floats:
     """Nearest multiple of 10**exponent, correctly rounded; NaN where float64 cannot represent it exactly."""
     usable = np.abs(exponent) <= _EXACT_POWERS
     power = _TENS[np.where(usable, np.abs(exponent), 0).astype(np.int64)]
-    with np.errstate(over="ignore", invalid="ignore"):
-        count = np.rint(np.where(exponent < 0, mean * power, mean / power))
-        grid = np.where(exponent < 0, count / power, count * power)
-        return np.where(usable & (np.abs(count) < _WHOLE), grid, np.nan)
+    below = exponent < 0
+    count = np.rint(np.where(below, mean * power, mean / power))
+    grid = np.where(below, count / power, count * power)
+    return np.where(usable & (np.abs(count) < _WHOLE), grid, np.nan)

@@ -20,6 +20,7 @@ from treeform.engines.diagram_core import CoreCall, DiagramSession, known_costs
 from treeform.engines.distributed import OneSearch
 from treeform.engines.size_outcome import SizeOutcome
 from treeform.engines.task import Engine, EngineOutcome, EngineRun, TreeTask, check_task
+from treeform.engines.tree_prices import with_best_trees
 from treeform.errors import SpecError
 from treeform.shape import UNIVARIATE, Shape, Tree
 
@@ -165,16 +166,27 @@ class DiagramSearch(OneSearch):
         check_task(data, task)
         wanted = _checked_prices(prices or (), free)
         begin = [diagram for graph in start if (diagram := admissible_diagram(graph, data, task))]
-        session = DiagramSession(data, task, EngineRun(stop=stop))
-        call = self._call(
-            prices=[(price.denominator, price.numerator) for price in wanted],
-            free=free,
-            known=known_costs(begin, task, data),
-            refuted=lower,
-            every_number=prices is None,
-        )
-        native = call.run(data, task, time_limit, session.poll)
-        return SizeOutcome.of(native, data, task.widths is None, wanted, begin, session.interrupted, free)
+
+        def search(refuted: Sequence[int], seconds: float | None, ends: Callable[[], bool]) -> SizeOutcome:
+            session = DiagramSession(data, task, EngineRun(stop=ends))
+            call = self._call(
+                prices=[(price.denominator, price.numerator) for price in wanted],
+                free=free,
+                known=known_costs(begin, task, data),
+                refuted=refuted,
+                every_number=prices is None,
+            )
+            native = call.run(data, task, seconds, session.poll)
+            return SizeOutcome.of(native, data, task.widths is None, wanted, begin, session.interrupted, free)
+
+        if widths is not None or not wanted or min_flow or self.memory_limit is not None:
+            return search(lower, time_limit, stop)
+
+        def take(graph: DecisionGraph) -> None:
+            if diagram := admissible_diagram(graph, data, task):
+                begin.append(diagram)
+
+        return with_best_trees(data, task, search, take, lower, time_limit, stop)
 
     def _call(self, **what: Any) -> CoreCall:
         return CoreCall(use=self.techniques, memory=self.memory_limit, simd=self.simd, **what)
@@ -199,6 +211,8 @@ class DiagramHeuristic(Engine):
         Of the random choices, at least 0.
     starts : int or None
         Stop after so many starts; with a time long enough the result depends on the seed alone.
+    memory_limit : int or None
+        Bytes by which the process may grow; it stops with its best diagram beyond that.
 
     Examples
     --------
@@ -211,6 +225,7 @@ class DiagramHeuristic(Engine):
     seconds: float = 1.0
     seed: int = 0
     starts: int | None = None
+    memory_limit: int | None = None
 
     name: ClassVar[str] = "diagram-heuristic"
     understands: ClassVar[frozenset[str]] = DiagramSearch.understands
@@ -237,6 +252,7 @@ class DiagramHeuristic(Engine):
                     cause=cause,
                     fix="use for example tf.DiagramHeuristic(seconds=1.0, seed=0)",
                 )
+        check_memory("DiagramHeuristic", self.memory_limit)
 
     def run(self, data: Dataset, task: TreeTask, run: EngineRun) -> EngineOutcome:
         """Build diagrams for `task` until the time is up; nothing is proved. See `Engine.run`."""
@@ -247,6 +263,7 @@ class DiagramHeuristic(Engine):
             seed=self.seed,
             start_seconds=self.seconds,
             starts=self.starts or 2**62,
+            memory=self.memory_limit,
         )
         outcome = session.outcome(call.run(data, task, run.time_limit, session.poll))
         proved = outcome.upper is not None and outcome.lower >= outcome.upper

@@ -139,7 +139,7 @@ class _Session:
         assert data.quantity is not None
         self.data, self.task, self.given = data, task, run
         self.interrupted = False
-        self.last: tuple[dict[str, Any], DecisionGraph] | None = None
+        self.last: tuple[tuple[bytes, ...], DecisionGraph] | None = None
         self.columns = np.arange(data.n_features) if task.columns is None else task.columns
         # All columns are taken as they are: a copy of them may be as large as all that the search holds.
         chosen = data.X if task.columns is None else np.take(data.X, task.columns, axis=1)
@@ -177,33 +177,33 @@ class _Session:
 
     def graph_of(self, tree: dict[str, Any]) -> DecisionGraph:
         """The core's tree with the exact best value at each leaf; the last one is remembered."""
-        if self.last is None or any(not np.array_equal(tree[key], self.last[0][key]) for key in tree):
-            self.last = tree, self._graph_of(tree)
+        content = tuple(array.tobytes() for array in map(np.asarray, tree.values()))
+        if self.last is None or content != self.last[0]:
+            self.last = content, self._graph_of(tree)
         return self.last[1]
 
     def _graph_of(self, tree: dict[str, Any]) -> DecisionGraph:
+        # Lists: trees are small, and what numpy does at each call is more than the work itself.
+        given = {name: tree[name].tolist() for name in ("feature", "low", "high", "left", "right")}
         order = _by_level(
-            tree["left"], tree["right"]
+            given["left"], given["right"]
         )  # that of all graphs, so that none has to be put in order
-        place = np.empty(len(order) + 1, dtype=np.int64)
-        place[order], place[-1] = np.arange(len(order)), -1
-        feature = np.array(tree["feature"])[order]
-        tests, leaves = np.flatnonzero(feature >= 0), np.flatnonzero(feature < 0)
-        threshold = np.full(len(feature), np.nan)
-        threshold[tests] = midpoints(*(tree[side][order][tests] for side in ("low", "high")))
-        feature[tests] = self.columns[feature[tests]]
-        label = np.full(len(feature), -1)
-        arrays: dict[str, Any] = {
-            "feature": feature,
-            "threshold": threshold,
-            **{side: place[tree[side][order]] for side in ("left", "right")},
-        }
-        reached = _rows_of_leaves(
-            self.data.X, feature, threshold, *(arrays[side] for side in ("left", "right"))
+        place = {node: position for position, node in enumerate(order)} | {-1: -1}
+        read = [given["feature"][node] for node in order]
+        tests = [node for node in order if given["feature"][node] >= 0]
+        between = iter(
+            midpoints(*([given[side][node] for node in tests] for side in ("low", "high"))).tolist()
         )
-        values = [self.task.best_value(reached[leaf]) for leaf in leaves.tolist()]
-        label[leaves] = np.arange(len(leaves))
-        return DecisionGraph.from_arrays(**arrays, label=label, data=self.data, values=tuple(values))
+        threshold = [next(between) if f >= 0 else math.nan for f in read]
+        feature = [int(self.columns[f]) if f >= 0 else -1 for f in read]
+        left, right = ([place[given[side][node]] for node in order] for side in ("left", "right"))
+        reached = _rows_of_leaves(self.data.X, feature, threshold, left, right)
+        leaves = [node for node, f in enumerate(read) if f < 0]
+        values = tuple(self.task.best_value(reached[leaf]) for leaf in leaves)
+        label = [-1] * len(order)
+        for position, leaf in enumerate(leaves):
+            label[leaf] = position
+        return DecisionGraph.from_arrays(feature, threshold, left, right, label, self.data, values=values)
 
     def outcome(self, native: dict[str, Any]) -> EngineOutcome:
         """The answer; its bound is that of the core, rounded downwards, where the search was not complete."""
@@ -222,24 +222,25 @@ class _Session:
 
 def _rows_of_leaves(
     X: NDArray[np.float64],
-    feature: NDArray[np.int64],
-    threshold: NDArray[np.float64],
-    left: NDArray[np.int64],
-    right: NDArray[np.int64],
+    feature: list[int],
+    threshold: list[float],
+    left: list[int],
+    right: list[int],
 ) -> dict[int, NDArray[np.int64]]:
     """The rows of `X` that reach each leaf of a tree whose parents come before their children."""
     reached = {0: np.arange(len(X))}
-    for node in np.flatnonzero(feature >= 0).tolist():
-        rows = reached.pop(node)
-        goes_left = X[rows, feature[node]] <= threshold[node]
-        reached[int(left[node])], reached[int(right[node])] = rows[goes_left], rows[~goes_left]
+    for node, read in enumerate(feature):
+        if read >= 0:
+            rows = reached.pop(node)
+            goes_left = X[rows, read] <= threshold[node]
+            reached[left[node]], reached[right[node]] = rows[goes_left], rows[~goes_left]
     return reached
 
 
-def _by_level(left: Any, right: Any) -> list[int]:
+def _by_level(left: list[int], right: list[int]) -> list[int]:
     """The nodes of a tree level by level, from left to right; children of leaves are -1."""
     order = [0]
     for node in order:
         if left[node] >= 0:
-            order += [int(left[node]), int(right[node])]
+            order += [left[node], right[node]]
     return order

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -130,6 +129,8 @@ def width_of(rows: Rows) -> int:
 
 def as_matrix(rows: Rows, n_cols: int | None = None) -> Any:
     """The rows as a ``scipy.sparse.csr_array`` of ``n_cols`` columns (default: as many as occur)."""
+    from scipy import sparse  # a tenth of a second that every process would spend
+
     shape = (rows.n_rows, width_of(rows) if n_cols is None else n_cols)
     return sparse.csr_array((rows.vals, rows.cols, rows.indptr), shape=shape)
 
@@ -149,6 +150,8 @@ def multiply(a: Any, rows: Rows, width: int) -> Rows:
     Row ``(i, q)`` of the result is ``sum_j a[i, j] * rows[j, q]``. One sparse product does it all: entry
     ``(j, q)`` with column ``c`` becomes entry ``q * span + c`` of a single long row ``j``.
     """
+    from scipy import sparse
+
     left = sparse.csr_array(a)
     m, k = left.shape
     if width == 0 or k == 0 or m == 0:

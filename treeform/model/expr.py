@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any, Literal, NoReturn
 
 import numpy as np
-from scipy import sparse
 
 from treeform.errors import ModelError
 from treeform.model import csr
@@ -269,7 +268,9 @@ def _matrix(other: Any, expr: Expr) -> Any:
             cause="both factors of the product are expressions",
             fix="one factor of @ must be a plain array",
         )
-    if not sparse.issparse(other):
+    from scipy.sparse import issparse
+
+    if not issparse(other):
         return as_constant(other, None)
     as_constant(other.data, None)
     return other

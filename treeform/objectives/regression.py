@@ -80,7 +80,7 @@ class LeafLoss(Term):
         quantity = quantity_of(data, self)
         leaf = graph.apply(data.X)
         total = Fraction(0)
-        for node in np.unique(leaf).tolist():
+        for node in np.flatnonzero(np.bincount(leaf)).tolist():
             value = quantity.in_units(graph.values[graph.label[node]])
             total += self.of_rows(quantity.deviations, data.weights, np.flatnonzero(leaf == node), value)
         return total * self.per_unit(data)

@@ -12,6 +12,7 @@ import math
 import threading
 from collections.abc import Callable
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 from treeform.errors import ContradictionError
@@ -51,7 +52,6 @@ class Ledger:
         self._on_progress = on_progress
         self._pace = Pace()
         self._lock = threading.RLock()
-        self._ceiling = ceiling(question)
 
     # -- claims ---------------------------------------------------------------------------------
 
@@ -87,8 +87,16 @@ class Ledger:
             units = self.question.to_units(value)
             seconds = self.budget.seconds
             self._record(Claim("lower", units, by, seconds, relaxation, recheck, counters or {}))
-            if value > self._ceiling and not self.impossible:
+            if not (self._met_by_a_model(value) or self.impossible) and value > self._ceiling:
                 self.prove_infeasible(by, relaxation, recheck)
+
+    def _met_by_a_model(self, value: int | Fraction) -> bool:
+        return self.upper is not None and value <= self.upper
+
+    @cached_property
+    def _ceiling(self) -> int | Fraction:
+        """No admissible model is above it. Most bounds are below a model in hand, and need no look at all rows."""
+        return ceiling(self.question)
 
     def prove_lower_float(self, value: float, by: str) -> None:
         """As `prove_lower`, from a floating-point bound, as far as `safe_bound` takes it."""

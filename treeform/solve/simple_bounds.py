@@ -82,6 +82,8 @@ def most_tests(question: Question) -> int:
 
 def out_of_reach(question: Question) -> str | None:
     """A note when the shape has fewer ends than there are classes, or None."""
+    if question.objective.is_regression:  # leaves hold values, of which there is no number to reach
+        return None
     ends, classes = most_tests(question) + 1, int((question.data.class_weights > 0).sum())
     if ends >= classes:
         return None

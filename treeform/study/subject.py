@@ -139,10 +139,9 @@ class ProblemSubject(Subject):
         objective = settings.get("minimize", str(self.problem.objective))
         if data is self.problem.data and "minimize" not in settings:
             objective = self.problem.objective
-        priced = Objective.of(objective)
+        problem.minimize(objective)  # of a classifier until then, which refuses rows with quantities
         if price := self._price(settings, problem.question):
-            priced = priced + price * Nodes()
-        problem.minimize(priced)
+            problem.minimize(Objective.of(objective) + price * Nodes())
         changes = {name: value for name, value in settings.items() if name not in OF_PROBLEM}
         try:
             requirements = with_parameters(self._named(), changes)

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from threadpoolctl import threadpool_limits
 
-from treeform.engines.checks import not_exact
+from treeform.engines.checks import check_memory, not_exact
+from treeform.engines.memory import LEAST, Room, refused
 from treeform.engines.paths.pairs import Node
 from treeform.engines.paths.search import Search, Stopped
-from treeform.engines.paths.table import Table
+from treeform.engines.paths.table import Table, bytes_of
 from treeform.engines.task import Engine, EngineOutcome, EngineRun, TreeTask, check_task
 from treeform.graph import DecisionGraph
 
@@ -39,6 +40,9 @@ class PathSearch(Engine):
     ----------
     pairs : bool
         Whether subtrees of depth two are counted from pairs of tests. The answer is the same without, and takes longer.
+    memory_limit : int or None
+        Bytes by which the process may grow; fewer pairs of tests are counted at once near it, and the search stops with
+        its best tree where that does not suffice. A table that cannot fit is refused before it is built.
 
     Examples
     --------
@@ -47,11 +51,15 @@ class PathSearch(Engine):
     """
 
     pairs: bool = True
+    memory_limit: int | None = None
 
     name: ClassVar[str] = "path-search"
     understands: ClassVar[frozenset[str]] = frozenset(
         {"features", "cost", "node_penalty", "min_support", "min_flow", "sample_cost", "paths", "weights"}
     )
+
+    def __post_init__(self) -> None:
+        check_memory("PathSearch", self.memory_limit)
 
     def answer(self, data: Dataset, task: TreeTask, run: EngineRun) -> EngineOutcome:
         """Solve `task` on `data`; `run` takes its sets of features itself, over one table."""
@@ -69,9 +77,13 @@ class PathSearch(Engine):
         reason = reason_against(data, task)
         if reason is not None:
             raise not_exact(self.name, reason, "use fewer thresholds, or tf.CPSAT() or tf.HiGHS()")
+        room = Room(None if self.memory_limit is None else max(self.memory_limit, LEAST))
+        table = bytes_of(data)
+        if not room.has(table):
+            return refused(table)
         # One thread: the products are small, and threads that wait for each other take all processors.
         with threadpool_limits(1, user_api="blas"):
-            return _Run(data, task, run, self.pairs).outcome()
+            return _Run(data, task, run, self.pairs, room).outcome()
 
 
 def reason_against(data: Dataset, task: TreeTask) -> str | None:
@@ -92,8 +104,8 @@ def reason_against(data: Dataset, task: TreeTask) -> str | None:
 class _Run:
     """One run: the search at the root, and what is told of it."""
 
-    def __init__(self, data: Dataset, task: TreeTask, run: EngineRun, pairs: bool) -> None:
-        self.data, self.task, self.given, self.pairs = data, task, run, pairs
+    def __init__(self, data: Dataset, task: TreeTask, run: EngineRun, pairs: bool, room: Room) -> None:
+        self.data, self.task, self.given, self.pairs, self.room = data, task, run, pairs, room
         self.began = time.monotonic()
         self.table = Table(data, task)
         self.interrupted = False
@@ -103,13 +115,13 @@ class _Run:
         wanted = self.given.upper() if callable(self.given.upper) else self.given.upper
         best: Node = None
         upper = float(NO_TREE if wanted is None else wanted)
-        complete = True
+        complete, full = True, False
         for features in self.task.features or (None,):
-            search = Search(self.table, self.task, features, self._stop, self.pairs)
+            search = Search(self.table, self.task, features, self._stop, self.pairs, self.room)
             try:
                 search.root(upper, self._found)
-            except Stopped:
-                complete = False
+            except (Stopped, MemoryError) as why:
+                complete, full = False, isinstance(why, MemoryError)
             except KeyboardInterrupt:
                 complete, self.interrupted = False, True
             upper, best = search.best or (upper, best)
@@ -121,7 +133,7 @@ class _Run:
             upper=None if best is None else int(upper),
             lower=lower,
             proved=complete,
-            reason=None if complete else "interrupted" if self.interrupted else "time",
+            reason=None if complete else "memory" if full else "interrupted" if self.interrupted else "time",
             seconds=time.monotonic() - self.began,
             counters={"tests": len(self.table.feature), "pairs": self.table.counted},
         )

@@ -12,6 +12,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from treeform.engines.memory import Room
 from treeform.engines.paths.pairs import Floats, Node, Pairs
 from treeform.engines.paths.rules import Rules
 from treeform.engines.paths.table import Table
@@ -36,8 +37,9 @@ class Search:
         features: frozenset[int] | None,
         stop: Callable[[], bool],
         pairs: bool,
+        room: Room,
     ) -> None:
-        self.table, self.task, self.stop = table, task, stop
+        self.table, self.task, self.stop, self.room = table, task, stop, room
         self.counted_depth = 2 if pairs else 1
         self.rules = Rules(table, task, features)
         self.best: tuple[float, Node] | None = None
@@ -99,6 +101,7 @@ class Search:
         better: Callable[[float, Node], None],
     ) -> tuple[float, Node]:
         """The cheapest tree with a test at its root, test by test."""
+        self._need(len(rows) * self._bytes_of_row())
         price, bits, cost = self.task.node_penalty, self.table.bits[rows], self.table.cost[rows]
         floor = cost.min(axis=1)
         candidates, estimate = self._candidates(rows, state)
@@ -143,8 +146,9 @@ class Search:
         better: Callable[[float, Node], None],
     ) -> tuple[float, Node]:
         """The cheapest tree of depth one or two with a test at its root, from the counts of all pairs of tests."""
+        self._need(len(rows) * self._bytes_of_row())
         candidates, _ = self._candidates(rows, state)
-        most = max(1, AT_ONCE // (self.table.bits.shape[1] * self.table.cost.shape[1]))
+        most = self._at_once(len(rows))
         best: tuple[float, Node] = (upper, None)
         for begin in range(0, len(candidates), most):
             if self.stop():
@@ -156,6 +160,27 @@ class Search:
                 best = found
                 better(*best)
         return best
+
+    def _bytes_of_row(self) -> int:
+        return int(self.table.bits.itemsize * self.table.bits.shape[1])
+
+    def _need(self, table: int) -> None:
+        """Raise `MemoryError` where a table of that many bytes does not fit."""
+        if self.room.limit is not None and table > self.room.left():
+            raise MemoryError
+
+    def _at_once(self, rows: int) -> int:
+        """With how many first tests pairs are counted at once, over so many rows."""
+        tests, classes = map(int, (self.table.bits.shape[1], self.table.cost.shape[1]))
+        most = max(1, AT_ONCE // (tests * classes))
+        if self.room.limit is None:
+            return most
+        # Of each first test: its answers, on a side, by class, and by weight; and the counts of its pairs, by class.
+        each = self.table.bits.itemsize * (4 * rows + (3 * classes + 5) * tests)
+        fit = (self.room.left() - 3 * rows * self._bytes_of_row()) // each
+        if fit < 1:
+            raise MemoryError
+        return min(most, fit)
 
     def _best_pair(
         self, rows: NDArray[np.int64], depth: int, state: int, first: NDArray[np.int64], upper: float

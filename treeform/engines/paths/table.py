@@ -13,6 +13,11 @@ if TYPE_CHECKING:
     from treeform.data import Dataset
 
 
+def bytes_of(data: Dataset) -> int:
+    """Bytes of the table, about: the answers of tests as booleans and as float64."""
+    return 9 * data.points.n_points * data.n_tests
+
+
 class Table:
     """The data's points: their tests, costs and weights.
 
