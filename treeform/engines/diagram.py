@@ -20,7 +20,6 @@ from treeform.engines.diagram_core import CoreCall, DiagramSession, known_costs
 from treeform.engines.distributed import OneSearch
 from treeform.engines.size_outcome import SizeOutcome
 from treeform.engines.task import Engine, EngineOutcome, EngineRun, TreeTask, check_task
-from treeform.engines.tree_prices import with_best_trees
 from treeform.errors import SpecError
 from treeform.shape import UNIVARIATE, Shape, Tree
 
@@ -166,27 +165,16 @@ class DiagramSearch(OneSearch):
         check_task(data, task)
         wanted = _checked_prices(prices or (), free)
         begin = [diagram for graph in start if (diagram := admissible_diagram(graph, data, task))]
-
-        def search(refuted: Sequence[int], seconds: float | None, ends: Callable[[], bool]) -> SizeOutcome:
-            session = DiagramSession(data, task, EngineRun(stop=ends))
-            call = self._call(
-                prices=[(price.denominator, price.numerator) for price in wanted],
-                free=free,
-                known=known_costs(begin, task, data),
-                refuted=refuted,
-                every_number=prices is None,
-            )
-            native = call.run(data, task, seconds, session.poll)
-            return SizeOutcome.of(native, data, task.widths is None, wanted, begin, session.interrupted, free)
-
-        if widths is not None or not wanted or min_flow or self.memory_limit is not None:
-            return search(lower, time_limit, stop)
-
-        def take(graph: DecisionGraph) -> None:
-            if diagram := admissible_diagram(graph, data, task):
-                begin.append(diagram)
-
-        return with_best_trees(data, task, search, take, lower, time_limit, stop)
+        session = DiagramSession(data, task, EngineRun(stop=stop))
+        call = self._call(
+            prices=[(price.denominator, price.numerator) for price in wanted],
+            free=free,
+            known=known_costs(begin, task, data),
+            refuted=lower,
+            every_number=prices is None,
+        )
+        native = call.run(data, task, time_limit, session.poll)
+        return SizeOutcome.of(native, data, task.widths is None, wanted, begin, session.interrupted, free)
 
     def _call(self, **what: Any) -> CoreCall:
         return CoreCall(use=self.techniques, memory=self.memory_limit, simd=self.simd, **what)
