@@ -71,7 +71,7 @@ def scripted(answer: Any, run: Run | None = None) -> Outcome:
 
 
 def test_a_second_ctrl_c_is_passed_on() -> None:
-    session = SlowSession(Slow(2.0), small())
+    session = SlowSession(Slow(4.5), small())
     timer = threading.Timer(0.4, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
     with pytest.raises(KeyboardInterrupt):
