@@ -27,7 +27,7 @@ from treeform.backends import (
 from treeform.backends.programs import find_program
 from treeform.backends.TEMPLATE import Enumeration
 from treeform.catalogue import engine_names, solvers
-from treeform.errors import SolverNotAvailable, SpecError
+from treeform.errors import SolverFailed, SolverNotAvailable, SpecError
 from treeform.extensions import BUILT_IN, SOLVERS
 from treeform.model import Model
 from treeform.testing.conformance import _backends
@@ -244,3 +244,21 @@ def loaded(backend: Backend) -> None:
 def test_bad_settings(make) -> None:  # type: ignore[no-untyped-def]
     with pytest.raises(SpecError):
         make()
+
+
+def test_a_program_may_take_seconds_to_print_its_version(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    made = tmp_path / "glpsol"
+    made.write_text("#!/bin/sh\nsleep 2.2\necho 'GLPSOL: GLPK LP/MIP Solver, v5.0'\nexit 3\n")
+    made.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path) + os.pathsep + os.environ["PATH"])
+    model = Model()
+    x = model.bool("x", 2)
+    model.add(x.sum() >= 1)
+    session = by_name("pyomo:glpk").open(model)
+    with pytest.raises(SolverFailed) as failed:
+        session.solve(Run())
+    session.close()
+    assert "timed out" not in str(failed.value)
+    assert "did not exit normally" in str(failed.value)

@@ -37,6 +37,8 @@ HOW = {
     "cplex": "install CPLEX and a licence (ibm.com)",
     "appsi_highs": HIGHSPY,
 }
+#: How long a program may take to print its version.
+VERSION_SECONDS = 20
 #: Options that make a solver prove optimality exactly; their defaults stop at a relative gap.
 EXACT: dict[str, dict[str, Any]] = {"cbc": {"ratioGap": 0, "allowableGap": 0.0}, "glpk": {"mipgap": 0}}
 
@@ -158,6 +160,9 @@ def solve_in_child(task: dict[str, Any]) -> tuple[str, Reason | None, np.ndarray
     cap_memory(task["memory"])
     pyo = load("pyomo.environ", "pyomo", Pyomo.install)
     solver = pyo.SolverFactory(task["solver"], **_program(task["solver"]))
+    if hasattr(solver, "_version_timeout"):
+        # Pyomo gives a program two seconds to print its version; one that is started by a script can exceed that.
+        solver._version_timeout = VERSION_SECONDS
     if not solver.available(exception_flag=False):
         raise SolverNotAvailable(
             f"Pyomo cannot use the solver {task['solver']!r}",
