@@ -154,10 +154,10 @@ def test_eating_memory_ends_the_run_only() -> None:
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the system does not tell what is in use")
 def test_what_is_limited_is_memory_in_use() -> None:
     code = (
-        "import sys, mmap, numpy as np; from treeform.backends.memory import cap_memory, _usage\n"
-        "used = _usage()[0] >> 20; cap_memory(used + 200)\n"
+        "import mmap, numpy as np; from treeform.backends.memory import LEAST_MEMORY, cap_memory, _usage\n"
+        "used = _usage()[0] >> 20; limit = max(used + 200, LEAST_MEMORY); cap_memory(limit)\n"
         "space = mmap.mmap(-1, 2 << 30, prot=mmap.PROT_READ, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)\n"
-        "held = np.ones(160 << 20, dtype=np.uint8)\n"
+        "held = np.ones((limit - used - 40) << 20, dtype=np.uint8)\n"
         "try:\n    np.ones(60 << 20, dtype=np.uint8); print('more')\nexcept MemoryError:\n    print('no more')"
     )
     done = subprocess.run(

@@ -96,7 +96,7 @@ def test_the_process_is_watched() -> None:
     data = numbers(60_000, 20)
     noise = Dataset.from_user(data.X, np.random.default_rng(1).integers(0, 2, 60_000))
     outcome = tf.ConTree(memory_limit=LEAST + 2**20, threads=2).run(
-        noise, TreeTask(3), EngineRun(time_limit=20)
+        noise, TreeTask(3), EngineRun(time_limit=120)
     )
     assert outcome.reason == "memory" and not outcome.notes and outcome.graph is not None
 

@@ -160,7 +160,7 @@ def solve_in_child(task: dict[str, Any]) -> tuple[str, Reason | None, np.ndarray
     cap_memory(task["memory"])
     pyo = load("pyomo.environ", "pyomo", Pyomo.install)
     solver = pyo.SolverFactory(task["solver"], **_program(task["solver"]))
-    if hasattr(solver, "_version_timeout"):
+    if "_version_timeout" in vars(solver):  # a name that Pyomo does not know has no attributes at all
         # Pyomo gives a program two seconds to print its version; one that is started by a script can exceed that.
         solver._version_timeout = VERSION_SECONDS
     if not solver.available(exception_flag=False):

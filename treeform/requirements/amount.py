@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
+from decimal import Decimal
 from fractions import Fraction
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -16,6 +17,10 @@ from treeform.plural import count_of
 if TYPE_CHECKING:
     from treeform.data import Dataset
     from treeform.graph import DecisionGraph
+
+
+MOST_COUNT = 10**9
+"""A fraction above 1 may have been meant as a count, below this one."""
 
 
 def decimal_text(value: Fraction | int) -> str:
@@ -32,6 +37,13 @@ def decimal_text(value: Fraction | int) -> str:
         digits += 1
     text = str(int(number * 10**digits)).zfill(digits + 1)
     return text if digits == 0 else f"{text[:-digits]}.{text[-digits:]}"
+
+
+def _written(value: Any) -> str:
+    """A number as it was written; of a fraction the first digits, since a float cannot hold 1e400."""
+    if not isinstance(value, Fraction):
+        return str(value)
+    return str((Decimal(value.numerator) / value.denominator).normalize())
 
 
 def percent_text(share: Fraction) -> str:
@@ -81,10 +93,10 @@ class Amount:
         self.fraction = as_fraction(value, f"the fraction of {owner}")
         if not 0 <= self.fraction <= 1:
             raise SpecError(
-                f"{owner}: the fraction {value} is not possible",
+                f"{owner}: the fraction {_written(value)} is not possible",
                 cause="a fraction of all samples is within [0, 1]",
                 fix=f"write {owner}({int(self.fraction)}) for a count"
-                if self.fraction > 1
+                if 1 < self.fraction < MOST_COUNT
                 else f"write {owner}(0.05) for 5 % of all",
             )
 
