@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from treeform.engines.distributed import Ask, Evaluator
     from treeform.graph import DecisionGraph
 
-TECHNIQUES = ("trees", "transpositions", "pairs", "intervals", "alternation")
+TECHNIQUES = ("trees", "transpositions", "pairs", "intervals", "alternation", "annealing")
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class DiagramSearch(OneSearch):
     techniques : tuple of str
         What speeds the search up: bounds by ``trees``, ``transpositions`` (partitions met before), trees of two levels
         by counts of ``pairs`` of splits, ``intervals`` of neighbouring thresholds refuted together, and better models
-        by ``alternation``. All are exact; leave one out only to study its effect.
+        by ``alternation`` and by ``annealing``. All are exact; leave one out only to study its effect.
     simd : str
         ``auto``, ``avx512``, ``avx2`` or ``plain``: the same diagram at different speeds.
 

@@ -71,7 +71,8 @@ Settings settings_of(Keywords& keywords, const Points& points) {
     const Names use = keywords.names("use");
     s.use_trees = use("trees"), s.use_memory = use("transpositions"), s.use_pairs = use("pairs");
     s.least_tests = keywords.integer_as<int>("least_tests");
-    s.use_alternation = use("alternation"), s.use_intervals = use("intervals"), s.every_number = use("every number");
+    s.use_alternation = use("alternation"), s.use_annealing = use("annealing");
+    s.use_intervals = use("intervals"), s.every_number = use("every number");
     return s;
 }
 

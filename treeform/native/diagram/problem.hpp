@@ -49,6 +49,7 @@ struct Settings {
     bool use_pairs = true;          // trees of two levels by counts of pairs
     bool use_intervals = true;      // tests of one feature refuted together
     bool use_alternation = true;    // better models by alternation
+    bool use_annealing = true;      // and by simulated annealing
     int least_tests = 4;            // of a search that others take part in
     std::string simd = "auto";
 };

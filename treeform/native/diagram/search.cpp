@@ -107,6 +107,8 @@ void Search::obey_outside() {
     if (now < root.best.value) root.best = {now, nullptr}, root.found = false;
 }
 
+double Search::most_steps() const { return double(work_of(in_.view)) * steps_of_stump(in_.view); }
+
 /// In searches for single tests, about.
 double Search::effort() const {
     return trees_.spent() + double(counters_.states) + double(counters_.groupings) * kGrouping;

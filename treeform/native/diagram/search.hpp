@@ -57,6 +57,8 @@ public:
     bool root_may_pass(int tests);
     /// An upper bound that others have found meanwhile; null: nobody does.
     const std::atomic<Cost>* outside = nullptr;
+    /// Elementary steps of the work that the bound of all points may take.
+    double most_steps() const;
     std::size_t bytes() const { return known_bytes_ + old_bytes_; }
 
 private:

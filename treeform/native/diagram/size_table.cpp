@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "alternation.hpp"
+#include "annealing.hpp"
 #include "flat_diagram.hpp"
 #include "information_gain.hpp"
 #include "parts.hpp"
@@ -52,10 +53,7 @@ public:
 
     void run() {
         if (settings_.starts != 0 && out_.lower.back() < out_.upper.back()) build(1e8, 300);
-        for (std::size_t i = 0; i < settings_.prices.size(); ++i) {
-            prove(settings_.prices[i]);
-            out_.proved_at[i] = control_.seconds();
-        }
+        prove_all();
         for (int k = 1; settings_.every_number && k <= settings_.max_nodes; ++k)
             for (double share = kFirstShare; out_.lower[k] < out_.upper[k];)
                 if (!fill(k, out_.upper[k], share)) share *= kNextShare;
@@ -72,6 +70,7 @@ private:
     std::vector<PlanPtr> plan_;  // of the diagrams in `out_`, where one is known
     bool is_together_;  // the search goes by intervals of tests first
     bool is_slow_ = false;  // the search has been overdue
+    std::uint64_t anneals_ = 0;  // so far: a seed for each
 
     /// Diagrams by information gain: `most` of them, or as many as a quarter of `work` elementary steps allows. With
     /// the rest the best of every number of tests are improved by alternation.
@@ -112,6 +111,33 @@ private:
         }
     }
 
+    /// Models by annealing, for the numbers of tests that an open price asks about; each has as many elementary steps as
+    /// its search in the round, which are simpler ones, and take some tenth of its time.
+    void anneal(double share) {
+        if (!settings_.use_annealing || settings_.starts >= 0 || !Annealing::suits(settings_)) return;
+        std::vector<int> asked;
+        for (int k = 1; k <= settings_.max_nodes; ++k)
+            if (is_asked(k)) asked.push_back(k);
+        Annealing annealing(in_, settings_, control_);
+        for (const int k : asked)
+            annealing.run(plan_[k], k, share * search_.most_steps() / 4, settings_.seed + ++anneals_, out_.upper,
+                          [&](int tests, const PlanPtr& plan) {
+                              Cost cost = 0;
+                              FlatDiagram found = flatten(in_, plan.get(), cost);
+                              submit(tests, cost, &found, plan);
+                          });
+        control_.publish({shifted(out_.lower), shifted(out_.upper)});
+    }
+
+    /// Whether a diagram of so many tests may be better than what is known, for a price that is not proved.
+    bool is_asked(int k) const {
+        if (out_.lower[k] >= out_.upper[k]) return false;
+        if (settings_.every_number) return true;
+        for (std::size_t i = 0; i < settings_.prices.size(); ++i)
+            if (out_.proved_at[i] < 0 && out_.lower[k] < goal_of(settings_.prices[i], k, 1)) return true;
+        return false;
+    }
+
     /// The bound from outside, for relative costs.
     Cost outside(Price price) const {
         const Cost external = control_.external.load(std::memory_order_relaxed);
@@ -136,22 +162,51 @@ private:
         for (int j = k; j >= 0 && out_.lower[j] < lower; --j) out_.lower[j] = lower;
     }
 
-    /// All numbers of tests, in rounds: first the bound of trees on all points, then the search, with more work in the
-    /// next round. Which of the two is faster depends on the table, and a number of tests that takes long does not keep
-    /// the others waiting; what either has learnt it still knows in the next round.
+    /// All prices, in rounds with more work in each: a price that takes long does not keep the others waiting, and what
+    /// the search has learnt for one it knows for the next. After the first round the price that is nearest to its proof
+    /// comes first, and each has a quarter of the work of the one before.
+    void prove_all() {
+        const auto& prices = settings_.prices;
+        std::vector<std::size_t> open(prices.size());
+        std::iota(open.begin(), open.end(), std::size_t{0});
+        bool is_first = true;
+        for (double share = kFirstShare; !open.empty(); share *= kNextShare, is_first = false) {
+            if (!is_first) anneal(share);
+            double own = share;
+            std::erase_if(open, [&](std::size_t i) {
+                const bool is_proved = prove(prices[i], own, is_first ? kQuick : std::max(kThorough, own));
+                if (is_proved) out_.proved_at[i] = control_.seconds();
+                if (!is_first) own /= kNextShare;
+                return is_proved;
+            });
+            std::stable_sort(open.begin(), open.end(),
+                             [&](auto a, auto b) { return gap_of(prices[a]) < gap_of(prices[b]); });
+        }
+    }
+
+    /// What is not proved of the value of the best known model, as a part of that value.
+    double gap_of(Price price) const {
+        Cost value = kNever, bound = kNever;
+        for (int k = 0; k <= settings_.max_nodes; ++k) {
+            if (out_.upper[k] < kNever) value = std::min(value, price.rate * out_.upper[k] + price.of_tests(k));
+            if (out_.lower[k] < kNever) bound = std::min(bound, price.rate * out_.lower[k] + price.of_tests(k));
+        }
+        return value > 0 ? double(value - bound) / double(value) : 0;
+    }
+
+    /// One round of a price, all numbers of tests: first the bound of trees on all points, then the search. Which of the
+    /// two is faster depends on the table, and a number of tests that takes long does not keep the others waiting.
+    /// True if the price is proved.
     ///
     /// In a round the bounds of all numbers of tests are raised together, to an eighth of what the price asks for at
     /// first: a search with half the bound takes a small part of the time, and a bound is worth as much as the weakest
     /// of its numbers of tests.
-    void prove(Price price) {
-        double share = kFirstShare, of_trees = kQuick;
-        for (;; share *= kNextShare, of_trees = std::max(kThorough, share)) {
-            bound_by_trees(price, of_trees);
-            std::vector<bool> left(settings_.max_nodes + 1, false);
-            for (const int part : {8, 4, 2, 1})
-                while (prove_one(price, part, share, left)) continue;
-            if (std::none_of(left.begin(), left.end(), [](bool one) { return one; })) return;
-        }
+    bool prove(Price price, double share, double of_trees) {
+        bound_by_trees(price, of_trees);
+        std::vector<bool> left(settings_.max_nodes + 1, false);
+        for (const int part : {8, 4, 2, 1})
+            while (prove_one(price, part, share, left)) continue;
+        return std::none_of(left.begin(), left.end(), [](bool one) { return one; });
     }
 
     /// That part of the bound for at most `k` tests that the price asks for.
@@ -190,7 +245,7 @@ private:
             answer = parts_.travel(k) ? parts_.solve(k, need) : search(k, need, share);
         } catch (const Overdue&) {  // the search is slow: spend some time on better models first
             control_.throws_when_overdue = false, is_slow_ = true;
-            build(2e9, 6000);
+            build(2e9, 6000), anneal(share);
             return true;
         } catch (const Search::TooMuch&) {
             control_.throws_when_overdue = false;

@@ -19,7 +19,7 @@ class Table {
 public:
     Table(int key_words, std::size_t memory, std::uint64_t& evictions) : words_(key_words), evictions_(evictions) {
         most_ = std::max<std::size_t>(
-            64, memory / 2 / (key_words * sizeof(Word) + sizeof(Known) + sizeof(std::uint32_t) * 2));
+            64, memory / 2 / (key_words * sizeof(Word) + sizeof(Known) + sizeof(std::uint64_t) * 2));
         now_.reset(64);
     }
 
@@ -39,14 +39,14 @@ public:
             now_.reset(64);
             ++evictions_;
         } else if (now_.values.size() * 2 >= now_.slot.size()) {
-            now_.grow(*this);
+            now_.grow();
         }
         return now_.add(*this, hash, set, number, what);
     }
 
 private:
     struct Half {
-        std::vector<std::uint32_t> slot;    // 0: free, else entry + 1
+        std::vector<std::uint64_t> slot;  // 0: free, else half of the hash, and entry + 1: a key is read where they agree
         std::vector<Word> keys;
         std::vector<Known> values;
 
@@ -54,30 +54,32 @@ private:
         Known* find(const Table& t, std::uint64_t hash, const Word* set, Word number) {
             if (slot.empty()) return nullptr;
             for (std::size_t i = hash & (slot.size() - 1);; i = (i + 1) & (slot.size() - 1)) {
-                if (slot[i] == 0) return nullptr;
-                const std::size_t e = slot[i] - 1;
+                const std::uint64_t one = slot[i];
+                if (one == 0) return nullptr;
+                if (std::uint32_t(one >> 32) != std::uint32_t(hash)) continue;
+                const std::size_t e = std::uint32_t(one) - std::size_t{1};
                 const Word* key = keys.data() + e * t.words_;
                 if (key[t.words_ - 1] == number && !std::memcmp(key, set, (t.words_ - 1) * sizeof(Word)))
                     return &values[e];
             }
         }
         Known& add(const Table& t, std::uint64_t hash, const Word* set, Word number, Known what) {
-            std::size_t i = hash & (slot.size() - 1);
-            while (slot[i]) i = (i + 1) & (slot.size() - 1);
             keys.insert(keys.end(), set, set + t.words_ - 1);
             keys.push_back(number);
             values.push_back(what);
-            slot[i] = std::uint32_t(values.size());
+            place(hash << 32 | values.size());
             return values.back();
         }
-        void grow(const Table& t) {
-            slot.assign(slot.size() * 2, 0);
-            for (std::size_t e = 0; e < values.size(); ++e) {
-                const Word* key = keys.data() + e * t.words_;
-                std::size_t i = hash_of(key, t.words_ - 1, key[t.words_ - 1]) & (slot.size() - 1);
-                while (slot[i]) i = (i + 1) & (slot.size() - 1);
-                slot[i] = std::uint32_t(e + 1);
-            }
+        void place(std::uint64_t one) {
+            std::size_t i = (one >> 32) & (slot.size() - 1);
+            while (slot[i]) i = (i + 1) & (slot.size() - 1);
+            slot[i] = one;
+        }
+        void grow() {
+            const std::vector<std::uint64_t> before = std::move(slot);
+            slot.assign(before.size() * 2, 0);
+            for (const std::uint64_t one : before)
+                if (one) place(one);
         }
     };
     int words_;
