@@ -42,7 +42,7 @@ void Annealing::run(const PlanPtr& plan, int most, double work, std::uint64_t se
     read(plan.get());
     std::copy(in_.all.begin(), in_.all.end(), now_[0].points.begin());
     now_[0].reached[0] = next_[0].reached[0] = true;
-    propose(0);
+    if (!propose(0)) return;
     accept(0);
     const double unit = double(in_.most(in_.all.data())) / double(in_.kernels->count(in_.all.data(), in_.words()));
     double heat = kHottest * unit;
@@ -52,14 +52,12 @@ void Annealing::run(const PlanPtr& plan, int most, double work, std::uint64_t se
             control_.check();
             heat = unit * kHottest * std::pow(kColdest / kHottest, 1 - work_ / work);
         }
+        work_ -= kOverhead;
         const auto [layer, node] = draw_node();
         const Node before = model_[layer][node];
-        if (!change(layer, node)) {
-            work_ -= 1;
-            continue;
-        }
-        propose(layer);
-        const Totals then = totals_from(layer);
+        if (!change(layer, node)) continue;
+        const bool parts = propose(layer);
+        const Totals then = parts ? totals_from(layer) : Totals{kNever, 0};
         const double rise = double(then.cost - now.cost);
         if (then.tests > most || (rise > 0 && uniform() >= std::exp(-rise / heat))) {
             model_[layer][node] = before;
@@ -190,8 +188,8 @@ bool Annealing::change(int layer, int u) {
     return is_diagram && is_new;
 }
 
-/// Routes the samples of layer `from` on, into `next_`.
-void Annealing::propose(int from) {
+/// Routes the samples of layer `from` on, into `next_`; false if a test leaves one of its sides empty.
+bool Annealing::propose(int from) {
     const int words = in_.words();
     const Layer* here = &now_[from];
     for (int l = from; l < depth_; here = &next_[++l]) {
@@ -213,7 +211,7 @@ void Annealing::propose(int from) {
                     const Word flip = side == 0 ? 0 : ~Word{0}, *split = in_.split(node.split);
                     for (int w = 0; w < words; ++w) any |= flow_[w] = x[w] & (split[w] ^ flip);
                 }
-                if (any == 0) continue;
+                if (any == 0) return false;
                 if (const int head = node.to[side]; head < 0) {
                     out.cost += in_.leaf(flow_.data());
                     work_ -= words * in_.view.planes;
@@ -228,6 +226,7 @@ void Annealing::propose(int from) {
             }
         }
     }
+    return true;
 }
 
 /// What `propose` routed is the diagram now.

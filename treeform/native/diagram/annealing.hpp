@@ -62,7 +62,7 @@ private:
     void read(const Plan* plan);
     PlanPtr write() const;
     bool change(int layer, int node);
-    void propose(int from);
+    bool propose(int from);
     void accept(int from);
     Totals totals_from(int from) const;
 };
