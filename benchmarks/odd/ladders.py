@@ -21,6 +21,7 @@ from treeform.shape import UNIVARIATE, parse_shape
 
 WAYS = {
     "all": TECHNIQUES,
+    "no annealing": tuple(one for one in TECHNIQUES if one != "annealing"),
     "no alternation": tuple(one for one in TECHNIQUES if one != "alternation"),
     "no pairs": tuple(one for one in TECHNIQUES if one != "pairs"),
     "first version": ("trees", "transpositions"),
