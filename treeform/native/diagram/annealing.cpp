@@ -111,10 +111,8 @@ int Annealing::draw_neighbour(int split) {
     return there < first[f] || there >= first[f + 1] ? -1 : there;
 }
 
-/// A head of an arc; in a tree every arc has a node of its own.
-int Annealing::draw_head(int layer, int node, int side) {
+int Annealing::draw_head(int layer) {
     if (layer + 1 == depth_) return kTerminal;
-    if (settings_.is_tree) return draw(2) == 0 ? kTerminal : 2 * node + side;
     return int(draw(std::uint64_t(settings_.widths[layer + 1]) + 1)) - 1;
 }
 
@@ -132,7 +130,7 @@ void Annealing::read(const Plan* plan) {
             for (int side = 0; side < 2; ++side) {
                 const int head = plan->target[2 * j + side];
                 if (head < 0 || !plan->next->has_test(head)) continue;
-                if (below[head] < 0) below[head] = settings_.is_tree ? 2 * place[j] + side : used++;
+                if (below[head] < 0) below[head] = used++;
                 node.to[side] = below[head];
             }
         }
@@ -173,12 +171,11 @@ bool Annealing::change(int layer, int u) {
         node.split = draw_neighbour(node.split);
         if (node.split < 0) node.split = draw_split();
     } else if (kind < 15) {
-        const int side = int(draw(2));
-        node.to[side] = draw_head(layer, u, side);
+        node.to[draw(2)] = draw_head(layer);
     } else if (may_pass && draw(4) == 0) {
         node.split = Plan::kPass;
-        node.to[0] = draw_head(layer, u, 0), node.to[1] = kTerminal;
-    } else if (!settings_.is_tree) {
+        node.to[0] = draw_head(layer), node.to[1] = kTerminal;
+    } else {
         std::swap(node.to[0], node.to[1]);
     }
     const bool is_diagram = node.split == Plan::kPass ? node.to[0] >= 0 && node.to[1] == kTerminal
@@ -188,19 +185,20 @@ bool Annealing::change(int layer, int u) {
     return is_diagram && is_new;
 }
 
-/// Routes the samples of layer `from` on, into `next_`; false if a test leaves one of its sides empty.
+/// Routes the samples of layer `from` on, into `next_`; false if a test leaves one of its sides empty, or if
+/// it is to be a tree and two arcs lead to one node.
 bool Annealing::propose(int from) {
     const int words = in_.words();
-    const Layer* here = &now_[from];
-    for (int l = from; l < depth_; here = &next_[++l]) {
+    for (int l = from; l < depth_; ++l) {
+        const Layer& here = l == from ? now_[l] : next_[l];
         Layer& out = next_[l];
         out.cost = 0, out.tests = 0;
         Layer* below = l + 1 < depth_ ? &next_[l + 1] : nullptr;
         if (below) std::fill(below->reached.begin(), below->reached.end(), false);
         for (int u = 0; u < int(model_[l].size()); ++u) {
-            if (!here->reached[u]) continue;
+            if (!here.reached[u]) continue;
             ++out.tests;
-            const Word* x = here->points.data() + std::size_t(u) * words;
+            const Word* x = here.points.data() + std::size_t(u) * words;
             const Node& node = model_[l][u];
             for (int side = 0; side < 2; ++side) {
                 Word any = 0;
@@ -217,6 +215,7 @@ bool Annealing::propose(int from) {
                     work_ -= words * in_.view.planes;
                 } else {
                     Word* to = below->points.data() + std::size_t(head) * words;
+                    if (below->reached[head] && settings_.is_tree) return false;
                     if (below->reached[head])
                         for (int w = 0; w < words; ++w) to[w] |= flow_[w];
                     else

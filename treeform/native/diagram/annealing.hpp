@@ -58,7 +58,7 @@ private:
     std::pair<int, int> draw_node();
     int draw_split();
     int draw_neighbour(int split);
-    int draw_head(int layer, int node, int side);
+    int draw_head(int layer);
     void read(const Plan* plan);
     PlanPtr write() const;
     bool change(int layer, int node);
