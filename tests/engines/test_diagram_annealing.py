@@ -25,15 +25,20 @@ def noisy(weighted: bool) -> Dataset:
 
 
 @pytest.mark.parametrize(
-    ("widths", "cost", "weighted"),
-    [((1, 2, 4, 3), None, False), ((1, 1, 2, 2, 2), COSTS, True), (None, None, True), (None, COSTS, False)],
+    ("widths", "most", "cost", "weighted"),
+    [
+        ((1, 2, 4, 3), None, None, False),
+        ((1, 1, 2, 2, 2), None, COSTS, True),
+        (None, None, None, True),
+        (None, 6, COSTS, False),  # fewer tests than a layer has nodes
+    ],
 )
 def test_annealing_finds_better_models(
-    widths: tuple[int, ...] | None, cost: np.ndarray | None, weighted: bool
+    widths: tuple[int, ...] | None, most: int | None, cost: np.ndarray | None, weighted: bool
 ) -> None:
     """They are admissible and cost what is said. The run ends as soon as one is better than those of Step 1."""
     data = noisy(weighted)
-    task = TreeTask(4 if widths is None else len(widths), cost=cost, widths=widths)
+    task = TreeTask(4 if widths is None else len(widths), cost=cost, widths=widths, max_nodes=most)
     step_one = DiagramHeuristic(seconds=60.0, starts=300).run(data, task, EngineRun())
     assert step_one.upper is not None
     found: list[tuple[int, DecisionGraph]] = []
