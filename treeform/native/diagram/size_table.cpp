@@ -111,16 +111,17 @@ private:
         }
     }
 
-    /// Models by annealing, for the numbers of tests that an open price asks about; each has as many elementary steps as
-    /// its search in the round, which are simpler ones, and take some tenth of its time.
+    /// Models by annealing, for the numbers of tests that an open price asks about. Together they have as many elementary
+    /// steps as the search for one of them has in the round.
     void anneal(double share) {
         if (!settings_.use_annealing || settings_.starts >= 0 || !Annealing::suits(settings_)) return;
         std::vector<int> asked;
         for (int k = 1; k <= settings_.max_nodes; ++k)
             if (is_asked(k)) asked.push_back(k);
+        const double work = share * search_.most_steps() / double(std::max<std::size_t>(4, asked.size()));
         Annealing annealing(in_, settings_, control_);
         for (const int k : asked)
-            annealing.run(plan_[k], k, share * search_.most_steps() / 4, settings_.seed + ++anneals_, out_.upper,
+            annealing.run(plan_[k], k, work, settings_.seed + ++anneals_, out_.upper,
                           [&](int tests, const PlanPtr& plan) {
                               Cost cost = 0;
                               FlatDiagram found = flatten(in_, plan.get(), cost);
