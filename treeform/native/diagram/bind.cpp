@@ -70,6 +70,7 @@ Settings settings_of(Keywords& keywords, const Points& points) {
     s.memory = keywords.integer_as<std::size_t>("memory"), s.simd = keywords.text("simd");
     const Names use = keywords.names("use");
     s.use_trees = use("trees"), s.use_memory = use("transpositions"), s.use_pairs = use("pairs");
+    s.use_regions = use("regions");
     s.least_tests = keywords.integer_as<int>("least_tests");
     s.use_alternation = use("alternation"), s.use_annealing = use("annealing");
     s.use_intervals = use("intervals"), s.every_number = use("every number");
@@ -88,7 +89,8 @@ nb::dict to_dict(const Counters& c) {
     nb::dict out;
     out["states"] = c.states, out["transpositions"] = c.transpositions, out["bounded"] = c.bounded;
     out["candidates"] = c.candidates, out["groupings"] = c.groupings, out["trees"] = c.trees;
-    out["tree_hits"] = c.tree_hits, out["stumps"] = c.stumps, out["pairs"] = c.pairs, out["given_up"] = c.given_up;
+    out["tree_hits"] = c.tree_hits, out["stumps"] = c.stumps, out["pairs"] = c.pairs, out["regions"] = c.regions;
+    out["given_up"] = c.given_up;
     out["intervals"] = c.intervals, out["intervals_refuted"] = c.refuted, out["witnesses"] = c.witnesses;
     out["evictions"] = c.evictions, out["starts"] = c.starts;
     return out;

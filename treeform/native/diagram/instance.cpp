@@ -19,9 +19,11 @@ void Instance::build(const Points& points, Cost min_support, std::size_t memory,
     is_unit_ = std::all_of(weight.begin(), weight.end(), [](Cost one) { return one == 1; });
     make_costs(points);
     make_planes(points.classes);
+    find_words();
     make_most(points.classes);
     make_splits(points, min_support, memory, control);
     view.plane = plane_.data(), view.plane_class = plane_class_.data(), view.shift = shift_.data();
+    view.from = from_.data(), view.to = to_.data();
     view.split = split_.data(), view.first = first_.data();
     view.planes = int(shift_.size()), view.splits = int(cuts.size()), view.features = int(first_.size()) - 1;
 }
@@ -52,6 +54,17 @@ void Instance::make_planes(int classes) {
             for (std::size_t p = 0; p < n; ++p)
                 if (cost[p * classes + c] >> b & 1) plane[p / 64] |= Word{1} << (p % 64);
         }
+    }
+}
+
+/// The words of every plane that hold points.
+void Instance::find_words() {
+    for (std::size_t p = 0; p < shift_.size(); ++p) {
+        const Word* plane = plane_.data() + p * view.words;
+        int from = 0, to = view.words;
+        while (to > 0 && plane[to - 1] == 0) --to;
+        while (from < to && plane[from] == 0) ++from;
+        from_.push_back(from), to_.push_back(to);
     }
 }
 

@@ -52,12 +52,13 @@ private:
     std::vector<Word> split_, plane_;
     std::vector<Word> most_plane_;  // of the largest cost of every point, bit by bit
     std::vector<int> most_shift_;
-    std::vector<int> plane_class_, shift_, first_;
+    std::vector<int> plane_class_, shift_, from_, to_, first_;
     mutable Cost by_class_[kMostClasses], sorted_[kMostClasses];
     bool is_unit_ = false;  // every point weighs 1
 
     void make_costs(const Points& points);
     void make_planes(int classes);
+    void find_words();
     void make_most(int classes);
     void make_splits(const Points& points, Cost min_support, std::size_t memory, const Control& control);
 };

@@ -13,11 +13,14 @@ constexpr Cost kNever = Cost{1} << 61;
 /// The data of a run as the kernels see it. Sets of points are rows of `words` words.
 ///
 /// The cost of predicting class k on a set x is sum over planes p of class k: popcount(x & plane[p]) << shift[p].
+/// Plane p has points in its words from[p] .. to[p] - 1 alone: few of them, where points of one class are neighbours.
 /// The splits of feature f are first[f] .. first[f + 1] - 1, each the set of points on its left side, ascending.
 struct View {
     int words = 0, classes = 0, planes = 0, splits = 0, features = 0;
     const int* plane_class = nullptr;
     const int* shift = nullptr;
+    const int* from = nullptr;
+    const int* to = nullptr;
     const Word* plane = nullptr;
     const Word* split = nullptr;
     const int* first = nullptr;
@@ -36,9 +39,28 @@ struct Packed {
     int words = 0, splits = 0, stride = 0;
     Word* column = nullptr;
     Word* plane = nullptr;
+    int* from = nullptr;
+    int* to = nullptr;
     Cost* by = nullptr;
     Cost* total = nullptr;
     int* split = nullptr;  // the number in View
+};
+
+/// What a set costs as one class: the class's planes by number, and the set in each of them, one after the other.
+struct Within {
+    const int* planes = nullptr;
+    int count = 0;
+    const Word* set = nullptr;
+    Cost total = 0;
+};
+
+/// Regions 1 .. size along a feature, each holding those before: sets at `first`, first + step, ..., or the points
+/// outside of these. Region 0 is empty.
+struct Nested {
+    const Word* first = nullptr;
+    std::int64_t step = 0;
+    int size = 0;
+    bool is_outside = false;
 };
 
 struct Kernels {
@@ -58,6 +80,12 @@ struct Kernels {
     void (*pairs)(const View&, const Packed&, Cost* left, Cost* right);
     int (*count)(const Word* a, int words);
     Cost (*count_both)(const Word* a, const Word* b, int words);
+    /// The cost of a region, and the largest region that costs less than `need`; the first one looked at is `guess`, and
+    /// `looks` grows by how many were.
+    Cost (*region)(const View&, const Within&, const Nested&, int i);
+    int (*largest)(const View&, const Within&, const Nested&, Cost need, int guess, std::int64_t& looks);
+    /// Points of `x` that are in neither a ^ flip_a nor b ^ flip_b.
+    Cost (*count_outside)(const Word* x, const Word* a, Word flip_a, const Word* b, Word flip_b, int words);
 };
 
 const Kernels& choose_kernels(const char* simd);

@@ -38,6 +38,26 @@ static inline Cost count_and(const Word* a, const Word* b, int words) {
     return sum;
 }
 
+static Cost count_outside(const Word* x, const Word* a, Word flip_a, const Word* b, Word flip_b, int words) {
+#if defined(TREEFORM_AVX512)
+    const __m512i one = _mm512_set1_epi64(static_cast<long long>(flip_a));
+    const __m512i other = _mm512_set1_epi64(static_cast<long long>(flip_b));
+    __m512i sum = _mm512_setzero_si512();
+    for (int w = 0; w < words; w += 8) {
+        const __mmask8 m = words - w >= 8 ? __mmask8(0xFF) : __mmask8((1u << (words - w)) - 1);
+        const __m512i left = _mm512_xor_si512(_mm512_maskz_loadu_epi64(m, a + w), one);
+        const __m512i right = _mm512_xor_si512(_mm512_maskz_loadu_epi64(m, b + w), other);
+        const __m512i rest = _mm512_andnot_si512(_mm512_or_si512(left, right), _mm512_maskz_loadu_epi64(m, x + w));
+        sum = _mm512_add_epi64(sum, _mm512_popcnt_epi64(rest));
+    }
+    return _mm512_reduce_add_epi64(sum);
+#else
+    Cost sum = 0;
+    for (int w = 0; w < words; ++w) sum += __builtin_popcountll(x[w] & ~((a[w] ^ flip_a) | (b[w] ^ flip_b)));
+    return sum;
+#endif
+}
+
 static inline Cost least(const Cost* a, int n) {
     Cost best = a[0];
     for (int k = 1; k < n; ++k) best = a[k] < best ? a[k] : best;
@@ -47,8 +67,32 @@ static inline Cost least(const Cost* a, int n) {
 static Cost leaf(const View& v, const Word* x, Cost* by_class) {
     for (int k = 0; k < v.classes; ++k) by_class[k] = 0;
     for (int p = 0; p < v.planes; ++p)
-        by_class[v.plane_class[p]] += count_and(x, v.plane + std::int64_t(p) * v.words, v.words) << v.shift[p];
+        by_class[v.plane_class[p]] +=
+            count_and(x + v.from[p], v.plane + std::int64_t(p) * v.words + v.from[p], v.to[p] - v.from[p]) << v.shift[p];
     return least(by_class, v.classes);
+}
+
+static Cost region(const View& v, const Within& x, const Nested& at, int i) {
+    if (i == 0) return 0;
+    const Word* set = at.first + (i - 1) * at.step;
+    Cost sum = 0;
+    for (int j = 0; j < x.count; ++j) {
+        const int p = x.planes[j], from = v.from[p];
+        sum += count_and(x.set + std::int64_t(j) * v.words + from, set + from, v.to[p] - from) << v.shift[p];
+    }
+    return at.is_outside ? x.total - sum : sum;
+}
+
+static int largest(const View& v, const Within& x, const Nested& at, Cost need, int guess, std::int64_t& looks) {
+    int in = 0, out = at.size + 1;
+    guess = guess < 1 ? 1 : guess > at.size ? at.size : guess;
+    for (int step = 1; out - in > 1; step *= 2, ++looks) {
+        const bool fits = region(v, x, at, guess) < need;
+        (fits ? in : out) = guess;
+        guess = fits ? in + step : out - step;
+        if (guess <= in || guess >= out) guess = in + (out - in) / 2;
+    }
+    return in;
 }
 
 /// Thresholds lo + 1 .. hi - 1 are open: the cost of the left side is at least `left`, of the right side `right`.
@@ -73,7 +117,8 @@ static Stump of_feature(const View& v, int f, const Word* xp, const Cost* total,
         const Word* split = v.split + std::int64_t(mid) * v.words;
         for (int k = 0; k < v.classes; ++k) by[k] = 0;
         for (int p = 0; p < v.planes; ++p)
-            by[v.plane_class[p]] += count_and(xp + std::int64_t(p) * v.words, split, v.words) << v.shift[p];
+            by[v.plane_class[p]] +=
+                count_and(xp + std::int64_t(p) * v.words + v.from[p], split + v.from[p], v.to[p] - v.from[p]) << v.shift[p];
         Cost left = by[0], right = total[0] - by[0], here = by[0];
         for (int k = 1; k < v.classes; ++k) {
             const Cost rest = total[k] - by[k];
@@ -94,8 +139,8 @@ static Stump stump(const View& v, const Word* x, Cost below, Word* xp, Cost* by_
     for (int p = 0; p < v.planes; ++p) {
         Word* out = xp + std::int64_t(p) * v.words;
         const Word* plane = v.plane + std::int64_t(p) * v.words;
-        for (int w = 0; w < v.words; ++w) out[w] = x[w] & plane[w];
-        total[v.plane_class[p]] += count(out, v.words) << v.shift[p];
+        for (int w = v.from[p]; w < v.to[p]; ++w) out[w] = x[w] & plane[w];
+        total[v.plane_class[p]] += count(out + v.from[p], v.to[p] - v.from[p]) << v.shift[p];
     }
     for (int k = 0; k < v.classes; ++k) mass += total[k];
     const Cost whole = least(total, v.classes);
@@ -143,6 +188,13 @@ static inline Cost gather_all(const Word* a, const Word* x, int words, Word* out
     return sum;
 }
 
+/// The words of `a` that hold points: from .. to - 1.
+static inline void find_words(const Word* a, int words, int& from, int& to) {
+    from = 0, to = words;
+    while (to > 0 && a[to - 1] == 0) --to;
+    while (from < to && a[from] == 0) ++from;
+}
+
 static bool pack(const View& v, const Word* x, int most, Packed& out) {
     const Cost points = count(x, v.words);
     out.words = int((points + 63) / 64), out.splits = 0;
@@ -172,8 +224,9 @@ static bool pack(const View& v, const Word* x, int most, Packed& out) {
         const Word* plane = out.plane + std::int64_t(p) * out.words;
         const int k = v.plane_class[p];
         out.total[k] += count(plane, out.words) << v.shift[p];
+        find_words(plane, out.words, out.from[p], out.to[p]);
         Cost* by = out.by + std::int64_t(k) * out.stride;
-        for (int w = 0; w < out.words; ++w)
+        for (int w = out.from[p]; w < out.to[p]; ++w)
             for (int s = 0; s < filled; ++s)
                 by[s] += Cost(__builtin_popcountll(plane[w] & out.column[std::int64_t(w) * out.stride + s]))
                          << v.shift[p];
@@ -193,7 +246,7 @@ static inline void pair_block(const View& v, const Packed& at, const Word* withi
         __m512i sum = _mm512_setzero_si512();
         for (; p < v.planes && v.plane_class[p] == k; ++p) {
             __m512i bits = _mm512_setzero_si512();
-            for (int w = 0; w < at.words; ++w) {
+            for (int w = at.from[p]; w < at.to[p]; ++w) {
                 const __m512i one = _mm512_set1_epi64(static_cast<long long>(within[p * at.words + w]));
                 const __m512i other = _mm512_loadu_si512(at.column + w * step + first);
                 bits = _mm512_add_epi64(bits, _mm512_popcnt_epi64(_mm512_and_si512(one, other)));
@@ -224,7 +277,7 @@ static inline void pair_block(const View& v, const Packed& at, const Word* withi
         const int k = v.plane_class[p];
         Cost sum[8] = {};
         for (; p < v.planes && v.plane_class[p] == k; ++p)
-            for (int w = 0; w < at.words; ++w) {
+            for (int w = at.from[p]; w < at.to[p]; ++w) {
                 const Word one = within[p * at.words + w];
                 const Word* other = at.column + w * step + first;
                 for (int i = 0; i < 8; ++i) sum[i] += Cost(__builtin_popcountll(one & other[i])) << v.shift[p];
@@ -251,8 +304,8 @@ static void pairs(const View& v, const Packed& at, Cost* left, Cost* right) {
     Word within[kMostWithin];
     for (int s = 0; s < (at.splits + 7) / 8 * 8; ++s) left[s] = right[s] = kNever;
     for (int s = 0; s < at.splits; ++s) {
-        for (int p = 0, i = 0; p < v.planes; ++p)
-            for (int w = 0; w < at.words; ++w, ++i)
+        for (int p = 0; p < v.planes; ++p)
+            for (int w = at.from[p], i = p * at.words + w; w < at.to[p]; ++w, ++i)
                 within[i] = at.plane[i] & at.column[std::int64_t(w) * at.stride + s];
         // Pairs within the first block may be met twice, and s with itself, which is no second test.
         for (int first = s / 8 * 8; first < at.splits; first += 8) pair_block(v, at, within, s, first, left, right);
@@ -262,6 +315,6 @@ static void pairs(const View& v, const Packed& at, Cost* left, Cost* right) {
 static int points(const Word* a, int words) { return int(count(a, words)); }
 
 extern const Kernels kernels;
-const Kernels kernels = {TREEFORM_NAME, &leaf, &stump, &pack, &pairs, &points, &count_and};
+const Kernels kernels = {TREEFORM_NAME, &leaf, &stump, &pack, &pairs, &points, &count_and, &region, &largest, &count_outside};
 
 }  // namespace treeform::diagram::TREEFORM_ISA

@@ -38,11 +38,15 @@ private:
     Packed at_;
     std::vector<Word> column_, plane_;
     std::vector<Cost> by_, total_, left_, right_, left_leaf_, right_leaf_;
-    std::vector<int> split_;
+    std::vector<int> split_, from_, to_;
     std::int64_t work_ = 0;
-    double stump_steps_;
+    double stump_steps_, words_per_point_;
+
+    int most_splits(int points) const;
 };
 
+/// Words of all planes that hold points.
+double words_of_planes(const View& v);
 /// Elementary steps of a search for the best single test, about.
 double steps_of_stump(const View& v);
 

@@ -34,7 +34,7 @@ class RowSearch {
 public:
     RowSearch(const Instance& in, const Settings& settings, const Rows& rows, Control& control, RowOutcome& out)
         : in_(in), settings_(settings), rows_(rows), control_(control), out_(out),
-          trees_(in, control, out.counters, settings.memory / 2, settings.use_pairs),
+          trees_(in, settings, control, out.counters),
           depth_(int(settings.widths.size())), sum_(rows.taken.size() + 1, 0), chosen_(depth_) {
         trees_.unroll(settings.widths);
         least_ = rows.below;

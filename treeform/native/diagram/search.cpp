@@ -47,7 +47,7 @@ std::int64_t work_of(const View& v) { return std::int64_t(std::min(kWork, kSteps
 
 Search::Search(const Instance& in, const Settings& settings, const Control& control, Counters& counters)
     : in_(in), settings_(settings), control_(control), counters_(counters),
-      trees_(in, control, counters, settings.memory / 2, settings.use_pairs), depth_(int(settings.widths.size())),
+      trees_(in, settings, control, counters), depth_(int(settings.widths.size())),
       plain_(settings.min_support == 0 && settings.min_flow == 0), layers_(depth_), most_bytes_(settings.memory / 4),
       work_(settings.is_tree ? kTreeWork : std::min(kSearchWork, work_of(in.view))) {
     trees_.unroll(settings.widths);
@@ -116,8 +116,9 @@ double Search::effort() const {
 
 Cost Search::root_bound(int tests, Cost need, double share) {
     if (!settings_.use_trees) return 0;
-    return trees_.bound_unrolled(in_.all.data(), 0, tests - 1, need,
-                                 1 + std::int64_t(share * double(work_of(in_.view))));
+    const auto work = 1 + std::int64_t(share * double(work_of(in_.view)));
+    return settings_.is_tree ? trees_.bound(in_.all.data(), depth_, tests, need, work)
+                             : trees_.bound_unrolled(in_.all.data(), 0, tests - 1, need, work);
 }
 
 /// A lower bound for what happens to the points of a node of that layer, if `budget` tests are left below it.

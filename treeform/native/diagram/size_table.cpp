@@ -149,7 +149,6 @@ private:
     /// The bounds of trees on all points, from the few tests up until one takes longer than that share of the work that
     /// a bound may take. They take no search, and the first numbers of tests are mostly proved by them.
     void bound_by_trees(Price price, double share) {
-        if (settings_.is_tree) return;  // the bound of a tree is its search
         for (int k = 1; k <= settings_.max_nodes; ++k) {
             const Cost goal = goal_of(price, k, 1);
             const auto before = out_.counters.given_up;

@@ -52,6 +52,8 @@ Cost Trees::solve(int level, const Word* x, int depth, std::int64_t tests, Cost 
         store(x, Word{1} << 48 | 1, two.one, true);
         if (tests == 3) store(x, Word{2} << 48 | 2, two.chain, true);
         return store(x, number, tests == 2 ? two.chain : two.both, true);
+    } else if (tests == 2 && regions_.suits()) {
+        search_regions(x, best);
     } else {
         control_.check();
         branch(level, x, depth, tests, best);
@@ -69,11 +71,26 @@ Cost Trees::store(const Word* x, Word number, Cost proved, bool whole) {
     return what.lower;
 }
 
+/// The best tree of at most two tests, if it costs less than `best`.
+void Trees::search_regions(const Word* x, Cost& best) {
+    ++counters_.regions;
+    const bool whole = regions_.search(x, best, double(work_) * stump_steps_);
+    const std::int64_t work = 1 + std::int64_t(regions_.words_read() / stump_steps_);
+    work_ -= work, spent_ += work;
+    if (!whole) throw TooLong{};
+}
+
+/// The tests below the root are divided between its sides in every way, each with bounds of its own.
 void Trees::branch(int level, const Word* x, int depth, std::int64_t tests, Cost& best) {
     if (!order_features(level, x, best)) return;
-    Frame& here = frame(level);
     const Cost mass = in_.mass(x);
-    for (int i = 0; i < in_.view.features && best > 0; ++i) feature(level, here.turn[i], x, mass, depth, tests, best);
+    const int rest = int(std::min<std::int64_t>(tests - 1, 2 * full(depth - 1)));
+    const int most = int(std::min<std::int64_t>(rest, full(depth - 1)));
+    const auto or_end = [](int side) { return side > 0 ? side : Below::kEnds; };
+    for (int i = 0; i < in_.view.features && best > 0; ++i)
+        for (int left = rest - most; left <= most && best > 0; ++left)
+            extend_sides(level, frame(level).turn[i], x, mass, {depth - 1, or_end(left), or_end(rest - left), true},
+                         best);
 }
 
 /// The features in the frame, those with a good single test first; false when such a test is as good as can be.
@@ -117,48 +134,6 @@ void Trees::sort_features(Frame& here) {
     std::sort(here.turn.begin(), here.turn.end(), [&](int a, int b) {
         return here.by_feature[a] != here.by_feature[b] ? here.by_feature[a] < here.by_feature[b] : a < b;
     });
-}
-
-void Trees::feature(int level, int f, const Word* x, Cost mass, int depth, std::int64_t tests, Cost& best) {
-    Frame& here = frame(level);
-    const int words = in_.words();
-    const std::int64_t below = std::min(tests - 1, full(depth - 1));
-    Range stack[80];
-    int top = 0;
-    stack[top++] = {in_.view.first[f] - 1, in_.view.first[f + 1], 0, 0, 0, mass};
-    while (top > 0) {
-        const Range r = stack[--top];
-        if (r.hi - r.lo < 2 || r.left + r.right >= best) continue;
-        const int mid = r.lo + (r.hi - r.lo) / 2;
-        Word *left = here.left.data(), *right = here.right.data();
-        both(x, in_.split(mid), left, words), without(x, in_.split(mid), right, words);
-        const Cost mass_mid = in_.mass(left);
-        Cost low_left = r.left, low_right = r.right;
-        if (mass_mid == r.mass_lo || mass_mid == r.mass_hi) {
-            // The same sides as at an end of the span, where they have been looked at (or one of them is empty).
-            if (mass_mid < r.mass_hi) stack[top++] = {mid, r.hi, r.left, r.right, mass_mid, r.mass_hi};
-            if (mass_mid > r.mass_lo) stack[top++] = {r.lo, mid, r.left, r.right, r.mass_lo, mass_mid};
-            continue;
-        }
-        low_left = std::max(low_left, solve(level + 1, left, depth - 1, below, best - low_right));
-        if (low_left + low_right < best)
-            low_right = std::max(low_right, solve(level + 1, right, depth - 1, below, best - low_left));
-        if (low_left + low_right < best)
-            best = below * 2 <= tests - 1 ? low_left + low_right : divide(level, depth, tests, best);
-        stack[top++] = {mid, r.hi, low_left, r.right, mass_mid, r.mass_hi};
-        stack[top++] = {r.lo, mid, r.left, low_right, r.mass_lo, mass_mid};
-    }
-}
-
-/// The best way to divide the tests between the two sides in the frame, if it costs less than `best`.
-Cost Trees::divide(int level, int depth, std::int64_t tests, Cost best) {
-    const std::int64_t rest = tests - 1, most = full(depth - 1);
-    for (std::int64_t a = std::max<std::int64_t>(0, rest - most); a <= std::min(rest, most); ++a) {
-        const Cost left = solve(level + 1, frame(level).left.data(), depth - 1, a, best);
-        if (left >= best) continue;
-        best = std::min(best, left + solve(level + 1, frame(level).right.data(), depth - 1, rest - a, best - left));
-    }
-    return best;
 }
 
 }  // namespace treeform::diagram

@@ -11,15 +11,18 @@
 
 #include "instance.hpp"
 #include "pairs.hpp"
+#include "regions.hpp"
 #include "table.hpp"
 
 namespace treeform::diagram {
 
 class Trees {
 public:
-    Trees(const Instance& in, const Control& control, Counters& counters, std::size_t memory, bool use_pairs)
-        : in_(in), control_(control), counters_(counters), known_(in.words() + 1, memory, counters.evictions),
-          pairs_(in, use_pairs), scratch_(std::size_t(in.view.planes) * in.words() + 1) {}
+    Trees(const Instance& in, const Settings& settings, const Control& control, Counters& counters)
+        : in_(in), control_(control), counters_(counters),
+          known_(in.words() + 1, settings.memory / 2, counters.evictions), pairs_(in, settings.use_pairs),
+          regions_(in, control, settings.use_regions), scratch_(std::size_t(in.view.planes) * in.words() + 1),
+          stump_steps_(steps_of_stump(in.view)) {}
 
     /// A lower bound of the cost of trees of at most `depth` levels and `tests` tests on `x`; exact if it is below
     /// `need` and took no more work than it may. At most `work` searches for single tests are spent on it.
@@ -55,8 +58,13 @@ private:
     };
     /// Thrown when a bound takes more work than it may.
     struct TooLong {};
-    /// Which sides of a test lead to the next layer; the other ends in a leaf.
-    enum class Sides { both, left, right };
+    /// What is below the two sides of a test: so many tests, or the side ends. Either in the layers of a diagram, from
+    /// `first` on, or in trees of depth `first`.
+    struct Below {
+        static constexpr int kEnds = -1;
+        int first, left, right;
+        bool is_tree;
+    };
 
     /// A span with bounds from its other ends, and the largest costs of the left sides at them.
     struct Span : Range {
@@ -67,8 +75,10 @@ private:
     Counters& counters_;
     Table known_;
     Pairs pairs_;
+    Regions regions_;
     std::vector<Word> scratch_;
     std::vector<std::unique_ptr<Frame>> frames_;
+    double stump_steps_;
     std::int64_t work_ = 0, spent_ = 0;
     std::vector<int> widths_;
     int pairs_from_ = 0;  // the first layer from which on every layer holds two nodes
@@ -76,8 +86,7 @@ private:
     Frame& frame(int level);
     Cost solve(int level, const Word* x, int depth, std::int64_t tests, Cost need);
     void branch(int level, const Word* x, int depth, std::int64_t tests, Cost& best);
-    void feature(int level, int f, const Word* x, Cost mass, int depth, std::int64_t tests, Cost& best);
-    Cost divide(int level, int depth, std::int64_t tests, Cost best);
+    void search_regions(const Word* x, Cost& best);
     bool order_features(int level, const Word* x, Cost& best);
     bool depth_two(int level, const Word* x, DepthTwo& out);
     void sort_features(Frame& here);
@@ -86,10 +95,11 @@ private:
     std::int64_t leaves_of(int tests) const;
     Cost unrolled(int level, const Word* x, int layer, int tests, Cost need);
     void branch_unrolled(int level, const Word* x, int layer, int tests, Cost& best);
-    Cost side(int level, const Word* points, Cost taken_out, int layer, int tests, Cost need);
-    void extend_sides(int level, int f, const Word* x, Cost mass, int layer, int tests, Sides sides, Cost& best);
-    void end_side(int level, int f, const Word* x, const Span& r, int mid, int layer, int tests, bool left_on,
-                  Cost& best, Span* stack, int& top);
+    Cost side(int level, const Word* points, Cost taken_out, const Below& below, int tests, Cost need);
+    int even(const Word* x, int lo, int hi, Word* left, Word* right) const;
+    void extend_sides(int level, int f, const Word* x, Cost mass, const Below& below, Cost& best);
+    void end_side(int level, int f, const Word* x, const Span& r, int mid, const Below& below, Cost& best, Span* stack,
+                  int& top);
 
     /// What is known about `x`, or what `prove` finds within the work it may spend.
     template <class Prove>

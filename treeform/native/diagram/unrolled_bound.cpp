@@ -19,7 +19,6 @@
 // not needed there either. Where a layer of one node is below, as for the root of 1-1-2, a tree may start later, and be
 // wider.
 #include <algorithm>
-#include <cstdlib>
 #include <utility>
 
 #include "tree_bounds.hpp"
@@ -92,6 +91,8 @@ Cost Trees::unrolled(int level, const Word* x, int layer, int tests, Cost need) 
     }
     if (tests == 0) {
         best = std::min(best, stump(x, best).value);
+    } else if (tests == 1 && regions_.suits()) {
+        search_regions(x, best);
     } else {
         control_.check();
         branch_unrolled(level, x, layer, tests, best);
@@ -120,30 +121,46 @@ void Trees::branch_unrolled(int level, const Word* x, int layer, int tests, Cost
     }
     for (int i = 0; i < in_.view.features && best > 0; ++i) {
         const int f = here.turn[i];
-        if (can_part && !(has_two && tests == 2)) extend_sides(level, f, x, mass, layer, tests - 2, Sides::both, best);
-        extend_sides(level, f, x, mass, layer, tests - 1, Sides::left, best);
-        extend_sides(level, f, x, mass, layer, tests - 1, Sides::right, best);
+        if (can_part && !(has_two && tests == 2))
+            extend_sides(level, f, x, mass, {layer + 1, tests - 2, tests - 2, false}, best);
+        extend_sides(level, f, x, mass, {layer + 1, tests - 1, Below::kEnds, false}, best);
+        extend_sides(level, f, x, mass, {layer + 1, Below::kEnds, tests - 1, false}, best);
     }
 }
 
 /// T of a side with so many tests, where a bound of T of a larger set bounds every number of tests: the points
 /// taken out of a set save at most its largest costs. The bounds are those of the layer above, which hold a layer
 /// further down where all layers below hold two nodes, and for no tests at all; elsewhere they are 0.
-Cost Trees::side(int level, const Word* points, Cost taken_out, int layer, int tests, Cost need) {
+Cost Trees::side(int level, const Word* points, Cost taken_out, const Below& below, int tests, Cost need) {
+    if (below.is_tree) return solve(level + 1, points, below.first, tests, need);
     const auto& above = frame(level).floor;
     auto& floor = frame(level + 1).floor;
     floor.resize(tests + 1);
     for (int b = 0; b <= tests; ++b) floor[b] = std::max<Cost>(0, above[b] - taken_out);
-    return unrolled(level + 1, points, layer + 1, tests, need);
+    return unrolled(level + 1, points, below.first, tests, need);
 }
 
-/// The tests of a feature; the sides named go on to the next layer, the other ends. Along the feature the left side
+/// A threshold of the span between where both sides cost about the same as leaves: there each of them is the most
+/// likely to rule out a part of the span. Not close to an end, so that spans get shorter.
+int Trees::even(const Word* x, int lo, int hi, Word* left, Word* right) const {
+    const int first = lo + 1, last = hi - 1, eighth = (hi - lo) / 8;
+    lo += eighth, hi -= eighth;
+    while (hi - lo > 1) {
+        const int mid = lo + (hi - lo) / 2;
+        both(x, in_.split(mid), left, in_.words()), without(x, in_.split(mid), right, in_.words());
+        (in_.leaf(left) < in_.leaf(right) ? lo : hi) = mid;
+    }
+    return std::clamp(hi, first, last);
+}
+
+/// The tests of a feature, with what is `below` their sides. Along the feature the left side
 /// grows, so what bounds it at one test bounds it at later ones, and, less the points between, at earlier ones.
-void Trees::extend_sides(int level, int f, const Word* x, Cost mass, int layer, int tests, Sides sides, Cost& best) {
+void Trees::extend_sides(int level, int f, const Word* x, Cost mass, const Below& below, Cost& best) {
     Frame& here = frame(level);
     const int words = in_.words();
-    const bool left_on = sides != Sides::right, right_on = sides != Sides::left;
-    const Cost whole = here.floor[tests], leaf = in_.leaf(x), most = in_.most(x);
+    const bool left_on = below.left != Below::kEnds, right_on = below.right != Below::kEnds;
+    const Cost whole = below.is_tree ? 0 : here.floor[std::max(below.left, below.right)];
+    const Cost leaf = in_.leaf(x), most = in_.most(x);
     Span stack[80];
     int top = 0;
     stack[top++] = {{in_.view.first[f] - 1, in_.view.first[f + 1], 0, 0, 0, mass},
@@ -155,8 +172,8 @@ void Trees::extend_sides(int level, int f, const Word* x, Cost mass, int layer, 
         const Span r = stack[--top];
         const Cost between = r.most_hi - r.most_lo;
         if (r.hi - r.lo < 2 || r.left + r.right >= best || r.left_hi + r.right_lo - between >= best) continue;
-        const int mid = r.lo + (r.hi - r.lo) / 2;
         Word *left = here.left.data(), *right = here.right.data();
+        const int mid = left_on && right_on ? even(x, r.lo, r.hi, left, right) : r.lo + (r.hi - r.lo) / 2;
         both(x, in_.split(mid), left, words), without(x, in_.split(mid), right, words);
         const Cost mass_mid = in_.mass(left), most_mid = in_.most(left);
         if (mass_mid == r.mass_lo || mass_mid == r.mass_hi) {
@@ -167,20 +184,20 @@ void Trees::extend_sides(int level, int f, const Word* x, Cost mass, int layer, 
             continue;
         }
         if (!left_on || !right_on) {
-            end_side(level, f, x, r, mid, layer, tests, left_on, best, stack, top);
+            end_side(level, f, x, r, mid, below, best, stack, top);
             continue;
         }
         Cost low_left = std::max(r.left, r.left_hi - (r.most_hi - most_mid));
         Cost low_right = std::max(r.right, r.right_lo - (most_mid - r.most_lo));
-        // The side is solved to a larger bound than this test needs: the result rules out the rest of the span. The
-        // side with more points first, whose bound is mostly the larger one.
+        // Each side is solved to a larger bound than this test needs, and even if the other one rules the test out: the
+        // result rules out the rest of the span. The side with more points first, whose bound is mostly the larger one.
         const bool right_first = 2 * mass_mid < mass;
         for (const bool is_right : {right_first, !right_first}) {
-            if (low_left + low_right >= best) break;
+            if ((is_right ? low_right : low_left) >= best) continue;
             if (is_right)
-                low_right = std::max(low_right, side(level, right, most_mid, layer, tests, best - r.left));
+                low_right = std::max(low_right, side(level, right, most_mid, below, below.right, best - r.left));
             else
-                low_left = std::max(low_left, side(level, left, most - most_mid, layer, tests, best - r.right));
+                low_left = std::max(low_left, side(level, left, most - most_mid, below, below.left, best - r.right));
         }
         if (low_left + low_right < best) best = low_left + low_right;
         stack[top++] = {{mid, r.hi, low_left, r.right, mass_mid, r.mass_hi}, r.left_hi, low_right, most_mid, r.most_hi};
@@ -191,8 +208,9 @@ void Trees::extend_sides(int level, int f, const Word* x, Cost mass, int layer, 
 /// A test of the span whose one side ends. Of the tests where that side costs the same, the one with the smallest other
 /// side costs least: the first of them where the right side ends, the last where the left one does. The others are left
 /// out, and beyond it the side that ends costs more.
-void Trees::end_side(int level, int f, const Word* x, const Span& r, int mid, int layer, int tests, bool left_on,
-                     Cost& best, Span* stack, int& top) {
+void Trees::end_side(int level, int f, const Word* x, const Span& r, int mid, const Below& below, Cost& best,
+                     Span* stack, int& top) {
+    const bool left_on = below.left != Below::kEnds;
     Frame& here = frame(level);
     const int words = in_.words();
     Word *left = here.left.data(), *right = here.right.data();
@@ -216,8 +234,8 @@ void Trees::end_side(int level, int f, const Word* x, const Span& r, int mid, in
                       : std::max(r.right, r.right_lo - (largest - r.most_lo));
     const bool is_new = mass != r.mass_lo && mass != r.mass_hi;
     if (is_new && on + end < best) {
-        on = std::max(on, left_on ? side(level, left, most - largest, layer, tests, best - r.right)
-                                  : side(level, right, largest, layer, tests, best - r.left));
+        on = std::max(on, left_on ? side(level, left, most - largest, below, below.left, best - r.right)
+                                  : side(level, right, largest, below, below.right, best - r.left));
         best = std::min(best, on + end);
     }
     if (left_on) {
