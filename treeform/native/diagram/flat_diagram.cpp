@@ -44,25 +44,28 @@ private:
         if (arc.side == 1 || is_pass(arc.node)) out_.right[arc.node] = head;
     }
 
+    /// A test that leaves a side empty becomes a pass-through. What only its empty side leads to is left out.
     void node(const Plan& plan, std::size_t j) {
         const int s = plan.split[j], node = int(out_.feature.size()), words = in_.words();
+        if (empty(parts_[j].data(), words)) return;
         for (const Arc arc : arcs_[j]) lead(arc, node);
-        const bool passes = s == Plan::kPass;
-        const Cut cut = passes ? Cut{FlatDiagram::kNoFeature, 0, 0} : in_.cuts[s];
+        Set flow[2] = {parts_[j], Set(words)};
+        if (s != Plan::kPass) {
+            both(parts_[j].data(), in_.split(s), flow[0].data(), words);
+            without(parts_[j].data(), in_.split(s), flow[1].data(), words);
+        }
+        const bool has[2] = {!empty(flow[0].data(), words), !empty(flow[1].data(), words)};
+        const Cut cut = has[0] && has[1] ? in_.cuts[s] : Cut{FlatDiagram::kNoFeature, 0, 0};
         out_.feature.push_back(cut.feature), out_.low.push_back(cut.low), out_.high.push_back(cut.high);
         out_.left.push_back(~0), out_.right.push_back(~0);
-        Set flow(words);
-        for (int side = 0; side < (passes ? 1 : 2); ++side) {
-            if (passes)
-                flow = parts_[j];
-            else
-                (side == 0 ? both : without)(parts_[j].data(), in_.split(s), flow.data(), words);
+        for (const int side : {0, 1}) {
+            if (!has[side]) continue;
             const int head = plan.target[2 * j + side];
             if (head < 0 || !plan.next->has_test(head)) {
-                terminal(flow, {{node, side}});
+                terminal(flow[side], {{node, side}});
                 continue;
             }
-            for (int w = 0; w < words; ++w) next_[head][w] |= flow[w];
+            for (int w = 0; w < words; ++w) next_[head][w] |= flow[side][w];
             next_arcs_[head].push_back({node, side});
         }
     }

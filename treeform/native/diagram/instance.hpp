@@ -74,10 +74,16 @@ inline void both(const Word* a, const Word* b, Word* out, int words) {
 inline void without(const Word* a, const Word* b, Word* out, int words) {
     for (int w = 0; w < words; ++w) out[w] = a[w] & ~b[w];
 }
+/// The words are mixed one by one and added: none waits for the one before.
 inline std::uint64_t hash_of(const Word* a, int words, std::uint64_t seed) {
-    std::uint64_t h = seed * 0x9e3779b97f4a7c15ull + 0x632be59bd9b4e019ull;
-    for (int w = 0; w < words; ++w) h ^= a[w], h *= 0xbf58476d1ce4e5b9ull, h ^= h >> 29;
-    h *= 0x94d049bb133111ebull;
+    constexpr std::uint64_t kStep = 0x9e3779b97f4a7c15ull;
+    std::uint64_t h = seed * kStep + 0x632be59bd9b4e019ull, place = kStep;
+    for (int w = 0; w < words; ++w, place += kStep) {
+        std::uint64_t mixed = (a[w] ^ place) * 0xbf58476d1ce4e5b9ull;
+        mixed ^= mixed >> 32;
+        h += mixed * 0x94d049bb133111ebull;
+    }
+    h ^= h >> 29, h *= 0xbf58476d1ce4e5b9ull;
     return h ^ h >> 32;
 }
 

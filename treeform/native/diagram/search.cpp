@@ -38,8 +38,13 @@ constexpr double kWork = 2e6, kSteps = 6e9;
 constexpr std::int64_t kSearchWork = 10000;
 /// What a way to send flows on takes of the time of a search for a single test, about.
 constexpr double kGrouping = 0.06;
+/// Bounds of groups are kept where a layer has no more sides than that.
+constexpr int kFewSides = 10;
 /// In trees, where the search itself is faster than its bounds.
 constexpr std::int64_t kTreeWork = 20000;
+
+/// Of more sides than bits none is asked for.
+std::uint64_t side_bit(int side) { return side < kFewSides ? std::uint64_t{1} << side : 0; }
 
 std::int64_t work_of(const View& v) { return std::int64_t(std::min(kWork, kSteps / steps_of_stump(v))); }
 
@@ -51,7 +56,7 @@ Search::Search(const Instance& in, const Settings& settings, const Control& cont
       plain_(settings.min_support == 0 && settings.min_flow == 0), layers_(depth_), most_bytes_(settings.memory / 4),
       work_(settings.is_tree ? kTreeWork : std::min(kSearchWork, work_of(in.view))) {
     trees_.unroll(settings.widths);
-    for (auto& one : layers_) one.left.resize(in.words()), one.right.resize(in.words()), one.joined.resize(in.words());
+    for (auto& one : layers_) one.left.resize(in.words()), one.right.resize(in.words());
 }
 
 Answer Search::solve(int tests, Cost need, double share, bool together) {
@@ -279,6 +284,14 @@ void Search::choose_tests(int layer, int part, Cost lower) {
     }
 }
 
+const Search::SideCosts& Search::side_costs(int layer, int side) {
+    Layer& here = layers_[layer];
+    SideCosts& costs = here.side_costs[side];
+    if (costs.is_known) return costs;
+    const Cost leaf = in_.leaf(here.side[side].data());
+    return costs = {true, leaf, bound(here.side[side], layer + 1, here.budget - 1, leaf)};
+}
+
 /// The tests are chosen: list the flows that need not end at a terminal.
 void Search::send_flows(int layer) {
     Layer& here = layers_[layer];
@@ -286,13 +299,19 @@ void Search::send_flows(int layer) {
     here.way.assign(2 * here.parts, Plan::kTerminal);
     const bool fillers = !plain_ && !settings_.is_tree;  // what costs nothing can still help a node to its weight
     for (int i = 0; i < 2 * here.parts; ++i) {
-        const Cost leaf = in_.leaf(here.side[i].data());
-        if (leaf == 0 && !(fillers && !empty(here.side[i].data(), in_.words()))) continue;
-        here.branch.push_back({&here.side[i], i, leaf, bound(here.side[i], layer + 1, here.budget - 1, leaf)});
+        const SideCosts& costs = side_costs(layer, i);
+        if (costs.leaf == 0 && !(fillers && !empty(here.side[i].data(), in_.words()))) continue;
+        here.branch.push_back({&here.side[i], i, costs.leaf, costs.lower});
     }
     here.rest.assign(here.branch.size() + 1, 0);
     for (std::size_t i = here.branch.size(); i-- > 0;) here.rest[i] = here.rest[i + 1] + here.branch[i].lower;
-    here.group.resize(std::max<std::size_t>(here.group.size(), std::min(settings_.widths[layer + 1], here.budget)));
+    const int most = std::min(settings_.widths[layer + 1], here.budget);
+    here.group.resize(std::max<std::size_t>(here.group.size(), most));
+    here.undo.resize(std::max(here.undo.size(), here.branch.size()));
+    if (2 * here.parts <= kFewSides) {
+        const std::size_t bounds = std::size_t(most + 1) << (2 * here.parts);
+        if (here.joined_bounds.size() < bounds) here.joined_bounds.resize(bounds);
+    }
     send(layer, 0, 0, 0);
 }
 
@@ -321,9 +340,10 @@ void Search::open(int layer, std::size_t branch, Cost paid, Cost grouped) {
     const Branch& one = here.branch[branch];
     Group& group = here.group[here.groups++];
     group.set = *one.set, group.parts = std::uint64_t{1} << (one.part / 2);
+    group.sides = side_bit(one.part), group.since = here.since[one.part / 2];
     group.has_pass = here.chosen[one.part / 2].first == Plan::kPass;
     const Cost room = here.best.value - paid - grouped - here.rest[branch + 1];
-    group.lower = bound(group.set, layer + 1, here.budget - here.groups, room);
+    group.lower = bound_group(layer, group, room);
     here.way[one.part] = here.groups - 1;
     send(layer, branch + 1, paid, grouped + group.lower);
     --here.groups;
@@ -339,15 +359,40 @@ void Search::join(int layer, std::size_t branch, int g, Cost paid, Cost grouped)
     const bool passes = here.chosen[one.part / 2].first == Plan::kPass;
     if ((group.parts & bit) || (passes && group.has_pass && !here.relaxed)) return;
     if (others + group.lower + one.lower >= here.best.value) return;
-    const Set before = group.set;
-    const Cost lower = group.lower;
-    for (int w = 0; w < in_.words(); ++w) group.set[w] |= (*one.set)[w];
-    group.lower =
-        std::max(lower + one.lower, bound(group.set, layer + 1, here.budget - here.groups, here.best.value - others));
-    group.parts |= bit, group.has_pass |= passes;
-    here.way[one.part] = g;
-    send(layer, branch + 1, paid, grouped - lower + group.lower);
-    group.set = before, group.lower = lower, group.parts &= ~bit, group.has_pass ^= passes;
+    const std::uint64_t since = group.since;
+    group.sides |= side_bit(one.part), group.since = std::max(since, here.since[one.part / 2]);
+    const Cost lower = group.lower, known = known_bound(layer, group);
+    if (others + std::max(lower + one.lower, known) < here.best.value) {
+        Set& before = here.undo[branch];
+        before = group.set;
+        for (int w = 0; w < in_.words(); ++w) group.set[w] |= (*one.set)[w];
+        group.lower = std::max(lower + one.lower, bound_group(layer, group, here.best.value - others));
+        group.parts |= bit, group.has_pass |= passes;
+        here.way[one.part] = g;
+        send(layer, branch + 1, paid, grouped - lower + group.lower);
+        group.set = before, group.lower = lower, group.parts &= ~bit, group.has_pass ^= passes;
+    }
+    group.sides &= ~side_bit(one.part), group.since = since;
+}
+
+/// A bound of a group. Other ways to send flows on ask for the same sides again, and so do other tests of other parts.
+Cost Search::bound_group(int layer, const Group& group, Cost need) {
+    Layer& here = layers_[layer];
+    const int tests = here.budget - here.groups;
+    if (2 * here.parts > kFewSides) return bound(group.set, layer + 1, tests, need);
+    Joined& known = here.joined_bounds[std::size_t(here.groups) << (2 * here.parts) | group.sides];
+    if (known.round < group.since) known = {};
+    if (known.lower < need && known.asked < need)
+        known = {here.round, std::max(known.lower, bound(group.set, layer + 1, tests, need)), need};
+    return known.lower;
+}
+
+/// What is known of the sides of a group, without a look at its points.
+Cost Search::known_bound(int layer, const Group& group) const {
+    const Layer& here = layers_[layer];
+    if (2 * here.parts > kFewSides) return 0;
+    const Joined& known = here.joined_bounds[std::size_t(here.groups) << (2 * here.parts) | group.sides];
+    return known.round < group.since ? 0 : known.lower;
 }
 
 /// All flows have a target: solve the next layer.

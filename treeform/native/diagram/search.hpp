@@ -79,11 +79,23 @@ private:
         int part;
         Cost leaf, lower;
     };
+    /// Of a side of a chosen test: its cost as a leaf, and a bound if it goes on. Other parts change their tests more often.
+    struct SideCosts {
+        bool is_known = false;
+        Cost leaf = 0, lower = 0;
+    };
     struct Group {
         Set set;
+        std::uint64_t sides = 0;  // that flow into it
+        std::uint64_t since = 0;  // Layer::round when the last of their tests was chosen
         std::uint64_t parts = 0;  // a node has at most one arc into each node below
         bool has_pass = false;  // an arc of a pass-through leads to it
         Cost lower = 0;
+    };
+    /// What was found for some sides in one node: a lower bound, and what was asked for.
+    struct Joined {
+        std::uint64_t round = 0;
+        Cost lower = 0, asked = 0;
     };
     struct Layer {
         std::vector<Set> part;  // of the present state
@@ -91,17 +103,22 @@ private:
         std::vector<std::vector<Interval>> candidates;
         std::vector<Interval> chosen;
         std::vector<Set> side;  // 2 per part
+        std::vector<SideCosts> side_costs;  // 2 per part
         std::vector<Branch> branch;
         std::vector<Cost> rest;  // suffix sums of Branch::lower
         std::vector<int> way;  // per branch: group or kTerminal
         std::vector<Group> group;
+        std::vector<Joined> joined_bounds;  // by set of sides and number of groups
+        std::uint64_t round = 0;  // tests chosen so far
+        std::vector<std::uint64_t> since;  // per part: the round of its test
         int groups = 0, parts = 0, budget = 0;
         bool relaxed = false;  // the state's parts lack samples: any diagram below the bound will do
         bool probing = false;  // so do those of the chosen intervals
         Cost lower_sum = 0;
         Answer best;
         bool found = false;
-        Set left, right, joined;
+        std::vector<Set> undo;  // by branch: a group before it joined
+        Set left, right;
     };
     struct Entry {
         Cost lower = 0;
@@ -166,6 +183,9 @@ private:
     void send(int layer, std::size_t branch, Cost paid, Cost grouped);
     void join(int layer, std::size_t branch, int group, Cost paid, Cost grouped);
     void open(int layer, std::size_t branch, Cost paid, Cost grouped);
+    const SideCosts& side_costs(int layer, int side);
+    Cost bound_group(int layer, const Group& group, Cost need);
+    Cost known_bound(int layer, const Group& group) const;
     void descend(int layer, Cost paid);
     Set key_of(int layer, int budget, bool relaxed) const;
     Entry* recall(const Set& key);

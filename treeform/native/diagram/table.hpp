@@ -58,6 +58,7 @@ private:
                 if (one == 0) return nullptr;
                 if (std::uint32_t(one >> 32) != std::uint32_t(hash)) continue;
                 const std::size_t e = std::uint32_t(one) - std::size_t{1};
+                __builtin_prefetch(&values[e]);
                 const Word* key = keys.data() + e * t.words_;
                 if (key[t.words_ - 1] == number && !std::memcmp(key, set, (t.words_ - 1) * sizeof(Word)))
                     return &values[e];
