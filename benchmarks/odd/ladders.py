@@ -23,6 +23,7 @@ WAYS = {
     "all": TECHNIQUES,
     "no annealing": tuple(one for one in TECHNIQUES if one != "annealing"),
     "no alternation": tuple(one for one in TECHNIQUES if one != "alternation"),
+    "no regions": tuple(one for one in TECHNIQUES if one != "regions"),
     "no pairs": tuple(one for one in TECHNIQUES if one != "pairs"),
     "first version": ("trees", "transpositions"),
 }

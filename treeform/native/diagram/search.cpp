@@ -24,9 +24,7 @@
 #include "search.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
-#include <numeric>
 
 namespace treeform::diagram {
 namespace {
@@ -38,13 +36,8 @@ constexpr double kWork = 2e6, kSteps = 6e9;
 constexpr std::int64_t kSearchWork = 10000;
 /// What a way to send flows on takes of the time of a search for a single test, about.
 constexpr double kGrouping = 0.06;
-/// Bounds of groups are kept where a layer has no more sides than that.
-constexpr int kFewSides = 10;
 /// In trees, where the search itself is faster than its bounds.
 constexpr std::int64_t kTreeWork = 20000;
-
-/// Of more sides than bits none is asked for.
-std::uint64_t side_bit(int side) { return side < kFewSides ? std::uint64_t{1} << side : 0; }
 
 std::int64_t work_of(const View& v) { return std::int64_t(std::min(kWork, kSteps / steps_of_stump(v))); }
 
@@ -282,141 +275,6 @@ void Search::choose_tests(int layer, int part, Cost lower) {
         choose_tests(layer, part + 1, with);
         if (here.best.value <= here.lower_sum) return;
     }
-}
-
-const Search::SideCosts& Search::side_costs(int layer, int side) {
-    Layer& here = layers_[layer];
-    SideCosts& costs = here.side_costs[side];
-    if (costs.is_known) return costs;
-    const Cost leaf = in_.leaf(here.side[side].data());
-    return costs = {true, leaf, bound(here.side[side], layer + 1, here.budget - 1, leaf)};
-}
-
-/// The tests are chosen: list the flows that need not end at a terminal.
-void Search::send_flows(int layer) {
-    Layer& here = layers_[layer];
-    here.branch.clear(), here.groups = 0;
-    here.way.assign(2 * here.parts, Plan::kTerminal);
-    const bool fillers = !plain_ && !settings_.is_tree;  // what costs nothing can still help a node to its weight
-    for (int i = 0; i < 2 * here.parts; ++i) {
-        const SideCosts& costs = side_costs(layer, i);
-        if (costs.leaf == 0 && !(fillers && !empty(here.side[i].data(), in_.words()))) continue;
-        here.branch.push_back({&here.side[i], i, costs.leaf, costs.lower});
-    }
-    here.rest.assign(here.branch.size() + 1, 0);
-    for (std::size_t i = here.branch.size(); i-- > 0;) here.rest[i] = here.rest[i + 1] + here.branch[i].lower;
-    const int most = std::min(settings_.widths[layer + 1], here.budget);
-    here.group.resize(std::max<std::size_t>(here.group.size(), most));
-    here.undo.resize(std::max(here.undo.size(), here.branch.size()));
-    if (2 * here.parts <= kFewSides) {
-        const std::size_t bounds = std::size_t(most + 1) << (2 * here.parts);
-        if (here.joined_bounds.size() < bounds) here.joined_bounds.resize(bounds);
-    }
-    send(layer, 0, 0, 0);
-}
-
-/// Where flows from `branch` on go. `paid`: at terminals; `grouped`: bounds of the groups so far.
-void Search::send(int layer, std::size_t branch, Cost paid, Cost grouped) {
-    Layer& here = layers_[layer];
-    if (paid + grouped + here.rest[branch] >= here.best.value) return;
-    if (branch == here.branch.size()) {
-        for (int g = 0; g < here.groups; ++g)
-            if (!reached(here.group[g].set)) return;
-        return descend(layer, paid);
-    }
-    ++counters_.groupings;
-    const Branch& one = here.branch[branch];
-    open(layer, branch, paid, grouped);
-    if (!settings_.is_tree)
-        for (int g = 0; g < here.groups; ++g) join(layer, branch, g, paid, grouped);
-    here.way[one.part] = Plan::kTerminal;
-    if (here.chosen[one.part / 2].first != Plan::kPass) send(layer, branch + 1, paid + one.leaf, grouped);
-}
-
-/// A node of its own.
-void Search::open(int layer, std::size_t branch, Cost paid, Cost grouped) {
-    Layer& here = layers_[layer];
-    if (here.groups == std::min(settings_.widths[layer + 1], here.budget)) return;
-    const Branch& one = here.branch[branch];
-    Group& group = here.group[here.groups++];
-    group.set = *one.set, group.parts = std::uint64_t{1} << (one.part / 2);
-    group.sides = side_bit(one.part), group.since = here.since[one.part / 2];
-    group.has_pass = here.chosen[one.part / 2].first == Plan::kPass;
-    const Cost room = here.best.value - paid - grouped - here.rest[branch + 1];
-    group.lower = bound_group(layer, group, room);
-    here.way[one.part] = here.groups - 1;
-    send(layer, branch + 1, paid, grouped + group.lower);
-    --here.groups;
-}
-
-/// Into a node together with other flows.
-void Search::join(int layer, std::size_t branch, int g, Cost paid, Cost grouped) {
-    Layer& here = layers_[layer];
-    const Branch& one = here.branch[branch];
-    Group& group = here.group[g];
-    const std::uint64_t bit = std::uint64_t{1} << (one.part / 2);
-    const Cost others = paid + grouped - group.lower + here.rest[branch + 1];
-    const bool passes = here.chosen[one.part / 2].first == Plan::kPass;
-    if ((group.parts & bit) || (passes && group.has_pass && !here.relaxed)) return;
-    if (others + group.lower + one.lower >= here.best.value) return;
-    const std::uint64_t since = group.since;
-    group.sides |= side_bit(one.part), group.since = std::max(since, here.since[one.part / 2]);
-    const Cost lower = group.lower, known = known_bound(layer, group);
-    if (others + std::max(lower + one.lower, known) < here.best.value) {
-        Set& before = here.undo[branch];
-        before = group.set;
-        for (int w = 0; w < in_.words(); ++w) group.set[w] |= (*one.set)[w];
-        group.lower = std::max(lower + one.lower, bound_group(layer, group, here.best.value - others));
-        group.parts |= bit, group.has_pass |= passes;
-        here.way[one.part] = g;
-        send(layer, branch + 1, paid, grouped - lower + group.lower);
-        group.set = before, group.lower = lower, group.parts &= ~bit, group.has_pass ^= passes;
-    }
-    group.sides &= ~side_bit(one.part), group.since = since;
-}
-
-/// A bound of a group. Other ways to send flows on ask for the same sides again, and so do other tests of other parts.
-Cost Search::bound_group(int layer, const Group& group, Cost need) {
-    Layer& here = layers_[layer];
-    const int tests = here.budget - here.groups;
-    if (2 * here.parts > kFewSides) return bound(group.set, layer + 1, tests, need);
-    Joined& known = here.joined_bounds[std::size_t(here.groups) << (2 * here.parts) | group.sides];
-    if (known.round < group.since) known = {};
-    if (known.lower < need && known.asked < need)
-        known = {here.round, std::max(known.lower, bound(group.set, layer + 1, tests, need)), need};
-    return known.lower;
-}
-
-/// What is known of the sides of a group, without a look at its points.
-Cost Search::known_bound(int layer, const Group& group) const {
-    const Layer& here = layers_[layer];
-    if (2 * here.parts > kFewSides) return 0;
-    const Joined& known = here.joined_bounds[std::size_t(here.groups) << (2 * here.parts) | group.sides];
-    return known.round < group.since ? 0 : known.lower;
-}
-
-/// All flows have a target: solve the next layer.
-void Search::descend(int layer, Cost paid) {
-    Layer& here = layers_[layer];
-    Answer below{0, nullptr};
-    std::vector<int> order(here.groups), place(here.groups);
-    if (here.groups > 0) {
-        Layer& next = layers_[layer + 1];
-        std::iota(order.begin(), order.end(), 0);
-        std::sort(order.begin(), order.end(), [&](int a, int b) { return here.group[a].set < here.group[b].set; });
-        next.parts = here.groups;
-        next.part.resize(std::max<std::size_t>(next.part.size(), here.groups));
-        for (int i = 0; i < here.groups; ++i) next.part[i] = here.group[order[i]].set, place[order[i]] = i;
-        below = state(layer + 1, here.budget - here.groups, here.best.value - paid, here.relaxed || here.probing);
-    }
-    if (paid + below.value >= here.best.value) return;
-    here.found = true;
-    auto plan = std::make_shared<Plan>();
-    for (const auto& one : here.chosen) plan->split.push_back(one.first);
-    for (const int way : here.way) plan->target.push_back(way < 0 ? Plan::kTerminal : place[way]);
-    plan->next = below.plan;
-    // Of a relaxed state that is all that was asked.
-    here.best = {here.relaxed || here.probing ? 0 : paid + below.value, std::move(plan)};
 }
 
 // -- states met before ---------------------------------------------------------------------------------------

@@ -3,7 +3,8 @@
 // number of tests left for the layers below. It is branched on a test for every node, and on where the outgoing flows
 // go: to a terminal, to a node of the next layer of their own, or merged with others. A node may also be a
 // pass-through, which has no column and sends all its points to a node of the next layer; it is a test in every
-// count. Nodes are bounded by the costs of trees (tree_bounds.hpp); states met before are looked up.
+// count. Nodes are bounded by the costs of trees (tree_bounds.hpp); states met before are looked up. The flows are in
+// flows.cpp, intervals of tests in intervals.cpp.
 #include <array>
 #include <atomic>
 #include <map>
@@ -79,7 +80,7 @@ private:
         int part;
         Cost leaf, lower;
     };
-    /// Of a side of a chosen test: its cost as a leaf, and a bound if it goes on. Other parts change their tests more often.
+    /// Of a side of a chosen test: its cost as a leaf, and a bound if it goes on.
     struct SideCosts {
         bool is_known = false;
         Cost leaf = 0, lower = 0;
