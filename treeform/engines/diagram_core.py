@@ -134,7 +134,7 @@ class CoreCall:
 def _arrays(data: Dataset, task: TreeTask) -> tuple[Any, ...]:
     """Rows, costs and weights of the points; what came in a message may be out of alignment.
 
-    Points with the same cheapest class are neighbours, so that few words of the core's bit sets hold those of one class.
+    Points with the same cheapest class are neighbours, so that few words of a bit set hold those of one class.
     """
     points = data.points
     costs = points.weights @ cost_matrix(task, data)
