@@ -61,4 +61,4 @@ def test_a_search_by_regions_keeps_its_time_limit() -> None:
     began = time.monotonic()
     found = DiagramSearch(techniques=ALONE).size_table(data, tf.Tree(2), max_nodes=2, time_limit=0.5)
     assert time.monotonic() - began < 5
-    assert found.counters["regions"] > found.counters["pairs"] == 0
+    assert found.counters["pairs"] == 0
