@@ -13,7 +13,7 @@ from typing import Any
 
 from treeform.errors import SolverNotAvailable
 
-HIGHSPY = "pip install 'highspy>=1.11,!=1.14.*'"
+HIGHSPY = "pip install 'highspy>=1.11,!=1.14.*,<1.16'"
 LIBRARY = re.compile(r"(lib)?highs\b.*\.(so|dylib|dll)\b")
 
 
