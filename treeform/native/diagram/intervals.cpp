@@ -191,10 +191,8 @@ void Search::bisect(int layer, int part, Cost lower, const PlanPtr& witness) {
 void Search::choose(int layer, int part, const Interval& one) {
     Layer& here = layers_[layer];
     here.chosen[part] = one;
-    here.side_costs.resize(std::max<std::size_t>(here.side_costs.size(), 2 * part + 2));
     here.since.resize(std::max<std::size_t>(here.since.size(), part + 1));
     here.since[part] = ++here.round;
-    here.side_costs[2 * part].is_known = here.side_costs[2 * part + 1].is_known = false;
     part_by(here.part[part], one, here.side[2 * part], here.side[2 * part + 1]);
 }
 

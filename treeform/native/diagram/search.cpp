@@ -94,7 +94,7 @@ Answer Search::solve_range(int tests, int begin, int end, Cost need) {
     std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.lower < b.lower; });
     here.chosen.resize(1);
     here.side.resize(std::max<std::size_t>(here.side.size(), 2), Set(in_.words()));
-    choose_tests(0, 0, here.lower_sum);
+    choose_tests(0, 0, here.lower_sum, ByNodes{});
     return here.found ? here.best : Answer{std::max(here.best.value, here.lower_sum), nullptr};
 }
 
@@ -161,7 +161,7 @@ Answer Search::state(int layer, int budget, Cost need, bool relaxed) {
     for (int j = 0; j < here.parts; ++j) list_candidates(layer, j, need);
     here.chosen.resize(here.parts);
     here.side.resize(std::max<std::size_t>(here.side.size(), 2 * here.parts), Set(in_.words()));
-    choose_tests(layer, 0, here.lower_sum);
+    search_tests(layer);
     if (!here.found) here.best = {std::max(need, here.lower_sum), nullptr};
     if (settings_.use_memory) {
         if (relaxed && here.found)
@@ -256,25 +256,6 @@ bool Search::moves_up(int layer) const {
     for (int below = layer + 1; below < depth_; ++below, most = std::min<std::int64_t>(2 * most, here.budget))
         if (settings_.widths[below - 1] < std::min<std::int64_t>(most, settings_.widths[below])) return false;
     return true;
-}
-
-/// Every combination of tests, one for each part from `part` on. `lower`: bounds of the chosen and of the other parts.
-void Search::choose_tests(int layer, int part, Cost lower) {
-    Layer& here = layers_[layer];
-    if (part == here.parts) {
-        const bool passes =
-            std::all_of(here.chosen.begin(), here.chosen.end(), [](const auto& s) { return s.first == Plan::kPass; });
-        if (!passes || here.relaxed || !moves_up(layer)) try_tests(layer, lower);
-        return;
-    }
-    for (const Interval& one : here.candidates[part]) {
-        if (layer == 0) obey_outside();
-        const Cost with = lower - here.lower[part] + one.lower;
-        if (with >= here.best.value) return;
-        choose(layer, part, one);
-        choose_tests(layer, part + 1, with);
-        if (here.best.value <= here.lower_sum) return;
-    }
 }
 
 // -- states met before ---------------------------------------------------------------------------------------

@@ -63,12 +63,25 @@ public:
     std::size_t bytes() const { return known_bytes_ + old_bytes_; }
 
 private:
+    /// Lower bounds by the number of nodes in the next layer; the last is for all larger numbers too.
+    static constexpr int kMostCounted = 8;
+    static constexpr Cost kDead = kNever >> 8;  // no diagram has that number; sums do not overflow
+    using ByNodes = std::array<Cost, kMostCounted + 1>;
+    /// Of a side of a test: its cost as a leaf, and a bound if it goes on.
+    struct SideCosts {
+        Cost leaf = 0;
+        ByNodes on{};
+    };
     /// Neighbouring tests of one feature, first .. last; Plan::kPass alone. Samples that these do not agree on cost
     /// nothing: what is proved of the interval holds for each of its tests.
     struct Interval {
         int first, last;
         Cost lower;
+        bool has_costs = false;  // the rest is known
+        SideCosts left{}, right{};
+        ByNodes by_nodes{};  // a bound for both sides together
         bool is_wide() const { return first < last; }
+        const SideCosts& side(int i) const { return i % 2 == 0 ? left : right; }
     };
     /// As `Interval`, with bounds of the left side of its first test, and of the right side of its last one.
     struct Range {
@@ -79,11 +92,6 @@ private:
         const Set* set;
         int part;
         Cost leaf, lower;
-    };
-    /// Of a side of a chosen test: its cost as a leaf, and a bound if it goes on.
-    struct SideCosts {
-        bool is_known = false;
-        Cost leaf = 0, lower = 0;
     };
     struct Group {
         Set set;
@@ -102,17 +110,20 @@ private:
         std::vector<Set> part;  // of the present state
         std::vector<Cost> lower;
         std::vector<std::vector<Interval>> candidates;
+        std::vector<ByNodes> least;  // per part, of its candidates
         std::vector<Interval> chosen;
         std::vector<Set> side;  // 2 per part
-        std::vector<SideCosts> side_costs;  // 2 per part
         std::vector<Branch> branch;
-        std::vector<Cost> rest;  // suffix sums of Branch::lower
+        std::vector<Cost> rest;  // bounds of the branches from one on
         std::vector<int> way;  // per branch: group or kTerminal
         std::vector<Group> group;
-        std::vector<Joined> joined_bounds;  // by set of sides and number of groups
+        std::vector<Joined> joined_bounds;  // by set of sides and number of nodes in the next layer
         std::uint64_t round = 0;  // tests chosen so far
         std::vector<std::uint64_t> since;  // per part: the round of its test
         int groups = 0, parts = 0, budget = 0;
+        int nodes = 0;  // of the next layer: as many groups are made
+        Cost limit = 0;  // of the flows: ways to send them on that cost as much are left out
+        bool complete = false;  // all flows are sent on, and not those of the first parts alone
         bool relaxed = false;  // the state's parts lack samples: any diagram below the bound will do
         bool probing = false;  // so do those of the chosen intervals
         Cost lower_sum = 0;
@@ -179,12 +190,19 @@ private:
     bool reached(const Set& x) const;
     bool may_pass(int layer) const;
     bool moves_up(int layer) const;
-    void choose_tests(int layer, int part, Cost lower);
+    int most_nodes(int layer) const;
+    void find_costs(int layer, int part, Interval& one, const Set& left, const Set& right);
+    bool rule_out(int layer, ByNodes& sum);
+    void search_tests(int layer);
+    bool join_first(int layer, int parts, ByNodes& by_nodes);
+    void choose_tests(int layer, int part, Cost lower, const ByNodes& by_nodes);
     void send_flows(int layer);
+    Cost cost_of_first(int layer, int nodes, Cost others);
+    void list_branches(int layer, int parts);
+    void send_to(int layer, int nodes, Cost others);
     void send(int layer, std::size_t branch, Cost paid, Cost grouped);
     void join(int layer, std::size_t branch, int group, Cost paid, Cost grouped);
     void open(int layer, std::size_t branch, Cost paid, Cost grouped);
-    const SideCosts& side_costs(int layer, int side);
     Cost bound_group(int layer, const Group& group, Cost need);
     Cost known_bound(int layer, const Group& group) const;
     void descend(int layer, Cost paid);
