@@ -78,6 +78,11 @@ struct Kernels {
     /// of the four cells of every pair of splits. Both arrays have room for whole blocks of eight splits. Every class
     /// has a plane: where one is free for all points, so are all trees.
     void (*pairs)(const View&, const Packed&, Cost* left, Cost* right);
+    /// A node that sets share: for every packed split t and every two classes a and b what the node costs that tests t and
+    /// predicts a on its left and b on its right, if one side of a split of the set goes there and the other side ends.
+    /// `out`: the least of that over the splits, of (a, b) at (a * classes + b) * stride + t; `left` and `right`: what the sides
+    /// cost that end. Ways that do not cost less than `below` may be left out.
+    void (*shared)(const View&, const Packed&, const Cost* left, const Cost* right, Cost below, Cost* out);
     int (*count)(const Word* a, int words);
     Cost (*count_both)(const Word* a, const Word* b, int words);
     /// The cost of a region, and the largest region that costs less than `need`; the first one looked at is `guess`, and
@@ -92,6 +97,9 @@ const Kernels& choose_kernels(const char* simd);
 
 /// Most words of all planes of a packed set.
 constexpr int kMostWithin = 2048;
+
+/// Most classes of `shared`.
+constexpr int kMostShared = 6;
 
 /// Most classes that fit in the kernels' fixed arrays.
 constexpr int kMostClasses = 256;

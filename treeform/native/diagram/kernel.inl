@@ -300,21 +300,78 @@ static inline void pair_block(const View& v, const Packed& at, const Word* withi
 #endif
 }
 
+/// The points of the packed set on the left of s, plane by plane.
+static inline void set_within(const View& v, const Packed& at, int s, Word* within) {
+    for (int p = 0; p < v.planes; ++p)
+        for (int w = at.from[p], i = p * at.words + w; w < at.to[p]; ++w, ++i)
+            within[i] = at.plane[i] & at.column[std::int64_t(w) * at.stride + s];
+}
+
 static void pairs(const View& v, const Packed& at, Cost* left, Cost* right) {
     Word within[kMostWithin];
     for (int s = 0; s < (at.splits + 7) / 8 * 8; ++s) left[s] = right[s] = kNever;
     for (int s = 0; s < at.splits; ++s) {
-        for (int p = 0; p < v.planes; ++p)
-            for (int w = at.from[p], i = p * at.words + w; w < at.to[p]; ++w, ++i)
-                within[i] = at.plane[i] & at.column[std::int64_t(w) * at.stride + s];
+        set_within(v, at, s, within);
         // Pairs within the first block may be met twice, and s with itself, which is no second test.
         for (int first = s / 8 * 8; first < at.splits; first += 8) pair_block(v, at, within, s, first, left, right);
+    }
+}
+
+/// Eight tests t = first .. first + 7 of a shared node, for one split s of the set. `own`: cost per class of the left of s.
+static inline void shared_block(const View& v, const Packed& at, const Word* within, const Cost* own, int first,
+                                const Cost* ends, Cost below, Cost* out) {
+    const std::int64_t step = at.stride;
+    Cost in_in[kMostShared][8], in_out[kMostShared][8], out_in[kMostShared][8], out_out[kMostShared][8];
+    for (int p = 0; p < v.planes;) {
+        const int k = v.plane_class[p];
+        Cost sum[8] = {};
+        for (; p < v.planes && v.plane_class[p] == k; ++p)
+            for (int w = at.from[p]; w < at.to[p]; ++w) {
+                const Word one = within[p * at.words + w];
+                const Word* other = at.column + w * step + first;
+                for (int i = 0; i < 8; ++i) sum[i] += Cost(__builtin_popcountll(one & other[i])) << v.shift[p];
+            }
+        const Cost* of_t = at.by + k * step + first;
+        const Cost rest = at.total[k] - own[k];
+        for (int i = 0; i < 8; ++i) {
+            in_in[k][i] = sum[i], in_out[k][i] = own[k] - sum[i];
+            out_in[k][i] = of_t[i] - sum[i], out_out[k][i] = rest - out_in[k][i];
+        }
+    }
+    for (int a = 0; a < v.classes; ++a)
+        for (int b = 0; b < v.classes; ++b) {
+            if (a == b) continue;
+            Cost* best = out + (a * v.classes + b) * step + first;
+            if (ends[1] < below)
+                for (int i = 0; i < 8; ++i) {
+                    const Cost one = in_in[a][i] + in_out[b][i] + ends[1];
+                    best[i] = one < best[i] ? one : best[i];
+                }
+            if (ends[0] < below)
+                for (int i = 0; i < 8; ++i) {
+                    const Cost one = out_in[a][i] + out_out[b][i] + ends[0];
+                    best[i] = one < best[i] ? one : best[i];
+                }
+        }
+}
+
+static void shared(const View& v, const Packed& at, const Cost* left, const Cost* right, Cost below, Cost* out) {
+    Word within[kMostWithin];
+    Cost own[kMostShared];
+    for (int ab = 0; ab < v.classes * v.classes; ++ab)
+        for (int t = 0; t < (at.splits + 7) / 8 * 8; ++t) out[std::int64_t(ab) * at.stride + t] = kNever;
+    for (int s = 0; s < at.splits; ++s) {
+        if (left[s] >= below && right[s] >= below) continue;
+        set_within(v, at, s, within);
+        for (int k = 0; k < v.classes; ++k) own[k] = at.by[std::int64_t(k) * at.stride + s];
+        const Cost ends[2] = {left[s], right[s]};
+        for (int first = 0; first < at.splits; first += 8) shared_block(v, at, within, own, first, ends, below, out);
     }
 }
 
 static int points(const Word* a, int words) { return int(count(a, words)); }
 
 extern const Kernels kernels;
-const Kernels kernels = {TREEFORM_NAME, &leaf, &stump, &pack, &pairs, &points, &count_and, &region, &largest, &count_outside};
+const Kernels kernels = {TREEFORM_NAME, &leaf, &stump, &pack, &pairs, &shared, &points, &count_and, &region, &largest, &count_outside};
 
 }  // namespace treeform::diagram::TREEFORM_ISA

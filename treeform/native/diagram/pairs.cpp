@@ -41,6 +41,12 @@ int Pairs::most_splits(int points) const {
 }
 
 bool Pairs::count(const Word* x) {
+    if (!pack(x)) return false;
+    in_.kernels->pairs(in_.view, at_, left_.data(), right_.data());
+    return true;
+}
+
+bool Pairs::pack(const Word* x) {
     const View& v = in_.view;
     if (plane_.empty()) return false;
     const int points = in_.kernels->count(x, v.words);
@@ -49,7 +55,6 @@ bool Pairs::count(const Word* x) {
     if (most_splits(points) > 2 * most || !in_.kernels->pack(v, x, most, at_)) return false;
     const double steps = double(at_.splits) * at_.splits * per_pair;
     work_ = 1 + std::int64_t(steps / stump_steps_);
-    in_.kernels->pairs(v, at_, left_.data(), right_.data());
     std::fill_n(left_leaf_.begin(), at_.splits, kNever), std::fill_n(right_leaf_.begin(), at_.splits, kNever);
     for (int k = 0; k < v.classes; ++k) {
         const Cost* by = by_.data() + std::size_t(k) * at_.stride;

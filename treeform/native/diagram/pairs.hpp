@@ -22,6 +22,11 @@ public:
 
     /// Count the pairs of `x`; false if there would be too many.
     bool count(const Word* x);
+    /// The points of `x` alone, its splits and what their sides cost as leaves; false if there would be too many pairs.
+    bool pack(const Word* x);
+    const Packed& packed() const { return at_; }
+    const Cost* left_leaves() const { return left_leaf_.data(); }
+    const Cost* right_leaves() const { return right_leaf_.data(); }
     /// The number of splits that part the set, and their numbers.
     int size() const { return at_.splits; }
     int split(int i) const { return at_.split[i]; }
@@ -30,7 +35,7 @@ public:
     Cost right_leaf(int i) const { return right_leaf_[i]; }
     Cost left(int i) const { return left_[i]; }
     Cost right(int i) const { return right_[i]; }
-    /// What the last count took, in searches for a single test.
+    /// What all pairs of the last set take, in searches for a single test.
     std::int64_t work() const { return work_; }
 
 private:

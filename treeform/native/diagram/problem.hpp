@@ -69,6 +69,7 @@ struct Counters {
     std::uint64_t stumps = 0;          // searches for a single test
     std::uint64_t pairs = 0;           // sets whose trees of two levels were counted by pairs of splits
     std::uint64_t regions = 0;         // sets whose trees of two tests were searched by regions
+    std::uint64_t shared = 0;          // partitions with one test left below, solved by the node that is shared
     std::uint64_t given_up = 0;        // tree bounds that took too long
     std::uint64_t evictions = 0;       // times that the older half of a table was dropped
     std::uint64_t starts = 0;          // diagrams built by information gain

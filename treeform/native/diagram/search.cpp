@@ -45,8 +45,9 @@ std::int64_t work_of(const View& v) { return std::int64_t(std::min(kWork, kSteps
 
 Search::Search(const Instance& in, const Settings& settings, const Control& control, Counters& counters)
     : in_(in), settings_(settings), control_(control), counters_(counters),
-      trees_(in, settings, control, counters), depth_(int(settings.widths.size())),
-      plain_(settings.min_support == 0 && settings.min_flow == 0), layers_(depth_), most_bytes_(settings.memory / 4),
+      trees_(in, settings, control, counters), shared_(in, settings.use_pairs, settings.memory / 8),
+      depth_(int(settings.widths.size())), plain_(settings.min_support == 0 && settings.min_flow == 0),
+      layers_(depth_), most_bytes_(settings.memory / 16 * 3),
       work_(settings.is_tree ? kTreeWork : std::min(kSearchWork, work_of(in.view))) {
     trees_.unroll(settings.widths);
     for (auto& one : layers_) one.left.resize(in.words()), one.right.resize(in.words());
@@ -109,7 +110,7 @@ double Search::most_steps() const { return double(work_of(in_.view)) * steps_of_
 
 /// In searches for single tests, about.
 double Search::effort() const {
-    return trees_.spent() + double(counters_.states) + double(counters_.groupings) * kGrouping;
+    return trees_.spent() + shared_effort_ + double(counters_.states) + double(counters_.groupings) * kGrouping;
 }
 
 Cost Search::root_bound(int tests, Cost need, double share) {
@@ -149,6 +150,7 @@ Answer Search::state(int layer, int budget, Cost need, bool relaxed) {
         ++counters_.bounded;
         return {here.lower_sum, nullptr};
     }
+    if (Answer answer; budget == 1 && here.parts > 1 && solve_shared(layer, need, answer)) return answer;
     const Set key = settings_.use_memory ? key_of(layer, budget, relaxed) : Set{};
     if (Entry* one = settings_.use_memory ? recall(key) : nullptr) {
         if (one->exact || one->lower >= need || one->attained <= need) {
@@ -191,6 +193,33 @@ Answer Search::bottom(int layer, Cost need) {
         plan->target.insert(plan->target.end(), 2, Plan::kTerminal);
     }
     return {sum, plan};
+}
+
+/// One test below, for the flows of all parts; false if their costs at every such node take too long.
+bool Search::solve_shared(int layer, Cost need, Answer& answer) {
+    if (!plain_ || settings_.is_tree) return false;
+    const Layer& here = layers_[layer];
+    shared_.clear();
+    for (int j = 0; j < here.parts; ++j) {
+        const bool is_known = shared_.add(here.part[j].data());
+        shared_effort_ += double(shared_.work());
+        if (!is_known) return false;
+    }
+    SharedNode::Found found = shared_.solve();
+    ++counters_.shared;
+    answer = {found.value, nullptr};
+    if (found.value >= need) return true;
+    shared_.find_ways(found);
+    auto plan = std::make_shared<Plan>();
+    for (const auto& way : found.ways) {
+        plan->split.push_back(way.split);
+        plan->target.push_back(way.sends_left ? 0 : Plan::kTerminal);
+        plan->target.push_back(way.sends_right ? 0 : Plan::kTerminal);
+    }
+    if (found.split >= 0)
+        plan->next = std::make_shared<Plan>(Plan{{found.split}, {Plan::kTerminal, Plan::kTerminal}, nullptr});
+    answer.plan = std::move(plan);
+    return true;
 }
 
 Stump Search::supported_stump(const Set& x, Cost below) {

@@ -12,6 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "shared_node.hpp"
 #include "tree_bounds.hpp"
 
 namespace treeform::diagram {
@@ -152,6 +153,7 @@ private:
     const Control& control_;
     Counters& counters_;
     Trees trees_;
+    SharedNode shared_;
     int depth_;
     bool plain_;  // no weights to be reached
     std::vector<Layer> layers_;
@@ -160,13 +162,14 @@ private:
     std::int64_t work_;  // for one bound
     std::vector<std::array<Tally, 64>> tally_;  // by layer and logarithm of the size
 
-    double most_effort_ = 0;
+    double most_effort_ = 0, shared_effort_ = 0;
     bool together_ = false;
 
     double effort() const;
     Cost bound(const Set& x, int layer, int budget, Cost need);
     Answer state(int layer, int budget, Cost need, bool relaxed);
     Answer bottom(int layer, Cost need);
+    bool solve_shared(int layer, Cost need, Answer& answer);
     Stump supported_stump(const Set& x, Cost below);
     bool bound_parts(int layer, Cost need);
     void list_candidates(int layer, int part, Cost need);
