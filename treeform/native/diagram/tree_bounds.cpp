@@ -42,6 +42,9 @@ Cost Trees::solve(int level, const Word* x, int depth, std::int64_t tests, Cost 
             return known->lower;
         }
     }
+    if (in_.view.classes > 2) {
+        if (const Cost few = in_.few_classes(x, tests + 1); few >= need) return few;
+    }
     control_.count(counters_.trees);
     Cost best = std::min(leaf, need);
     DepthTwo two;
