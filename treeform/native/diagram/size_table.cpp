@@ -112,7 +112,8 @@ private:
     }
 
     /// Models by annealing, for the numbers of tests that an open price asks about. Together they have as many elementary
-    /// steps as the search for one of them has in the round.
+    /// steps as the search for one of them has in the round: half of them for one run, the others for short ones, which
+    /// find what a long one misses.
     void anneal(double share) {
         if (!settings_.use_annealing || settings_.starts >= 0 || !Annealing::suits(settings_)) return;
         std::vector<int> asked;
@@ -121,12 +122,15 @@ private:
         const double work = share * search_.most_steps() / double(std::max<std::size_t>(4, asked.size()));
         Annealing annealing(in_, settings_, control_);
         for (const int k : asked)
-            annealing.run(plan_[k], k, work, settings_.seed + ++anneals_, out_.upper,
-                          [&](int tests, const PlanPtr& plan) {
-                              Cost cost = 0;
-                              FlatDiagram found = flatten(in_, plan.get(), cost);
-                              submit(tests, cost, &found, plan);
-                          });
+            for (const double part : {0.5, 0.125, 0.125, 0.125, 0.125}) {
+                if (!is_asked(k)) break;
+                annealing.run(plan_[k], k, part * work, settings_.seed + ++anneals_, out_.upper,
+                              [&](int tests, const PlanPtr& plan) {
+                                  Cost cost = 0;
+                                  FlatDiagram found = flatten(in_, plan.get(), cost);
+                                  submit(tests, cost, &found, plan);
+                              });
+            }
         control_.publish({shifted(out_.lower), shifted(out_.upper)});
     }
 
@@ -222,7 +226,11 @@ private:
     /// too much work is left for the next round.
     bool prove_one(Price price, int part, double share, std::vector<bool>& left) {
         const int most = settings_.max_nodes;
-        const auto is_done = [&](int k) { return left[k] || out_.lower[k] >= goal_of(price, k, part); };
+        // What is refuted for one more test, if no less is asked for there, need not be refuted again.
+        const auto is_done = [&](int k) {
+            const Cost goal = goal_of(price, k, part);
+            return left[k] || out_.lower[k] >= goal || (k < most && goal_of(price, k + 1, part) == goal);
+        };
         // What is refuted for many tests is refuted for fewer; whole bounds are faster from the few up.
         int k = part > 1 ? most : 0;
         const int step = part > 1 ? -1 : 1;
