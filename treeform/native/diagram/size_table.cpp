@@ -112,17 +112,17 @@ private:
     }
 
     /// Models by annealing, for the numbers of tests that an open price asks about. Together they have as many elementary
-    /// steps as the search for one of them has in the round: half of them for one run, the others for short ones, which
-    /// find what a long one misses.
+    /// steps as the search for one of them has in the round, and half as many for short runs, which find what a long one
+    /// misses.
     void anneal(double share) {
         if (!settings_.use_annealing || settings_.starts >= 0 || !Annealing::suits(settings_)) return;
         std::vector<int> asked;
         for (int k = 1; k <= settings_.max_nodes; ++k)
             if (is_asked(k)) asked.push_back(k);
-        const double work = share * search_.most_steps() / double(std::max<std::size_t>(4, asked.size()));
+        const double work = share * search_.most_steps() / double(std::max<std::size_t>(2, asked.size()));
         Annealing annealing(in_, settings_, control_);
         for (const int k : asked)
-            for (const double part : {0.5, 0.125, 0.125, 0.125, 0.125}) {
+            for (const double part : {1.0, 0.125, 0.125, 0.125, 0.125}) {
                 if (!is_asked(k)) break;
                 annealing.run(plan_[k], k, part * work, settings_.seed + ++anneals_, out_.upper,
                               [&](int tests, const PlanPtr& plan) {
