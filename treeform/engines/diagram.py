@@ -46,9 +46,9 @@ class DiagramSearch(OneSearch):
         exact; it stops where that does not suffice. None for 1 GiB of tables.
     techniques : tuple of str
         What speeds the search up: bounds by ``trees``, ``transpositions`` (partitions met before), trees of two levels
-        by counts of ``pairs`` of splits, those of two tests by ``regions`` where that is too many, ``intervals`` of
-        neighbouring thresholds refuted together, and better models by ``alternation`` and by ``annealing``. All are
-        exact; leave one out only to study its effect.
+        and last tests that parts share by counts of ``pairs`` of splits, trees of two tests by ``regions`` where that
+        is too many, ``intervals`` of neighbouring thresholds refuted together, and better models by ``alternation``
+        and by ``annealing``. All are exact; leave one out only to study its effect.
     simd : str
         ``auto``, ``avx512``, ``avx2`` or ``plain``: the same diagram at different speeds.
 
