@@ -4,7 +4,7 @@
 // go: to a terminal, to a node of the next layer of their own, or merged with others. A node may also be a
 // pass-through, which has no column and sends all its points to a node of the next layer; it is a test in every
 // count. Nodes are bounded by the costs of trees (tree_bounds.hpp); states met before are looked up. The flows are in
-// flows.cpp, intervals of tests in intervals.cpp.
+// flows.cpp, bounds by the number of nodes below in node_counts.cpp, intervals of tests in intervals.cpp.
 #include <array>
 #include <atomic>
 #include <map>
