@@ -9,7 +9,8 @@
 // if alternation finds no worse diagram from there.
 #include <functional>
 
-#include "search.hpp"
+#include "instance.hpp"
+#include "plan.hpp"
 
 namespace treeform::diagram {
 

@@ -8,7 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "search.hpp"
+#include "instance.hpp"
+#include "plan.hpp"
 
 namespace treeform::diagram {
 

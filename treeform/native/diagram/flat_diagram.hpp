@@ -2,7 +2,8 @@
 // From a plan to the diagram that is handed out: points are sent through it, flows to terminals get the class that is
 // cheapest for them, nodes that are left without a test or without points disappear, and so do tests whose arcs all
 // lead to one terminal. The cost is counted anew.
-#include "search.hpp"
+#include "instance.hpp"
+#include "plan.hpp"
 
 namespace treeform::diagram {
 

@@ -10,7 +10,8 @@
 #include <functional>
 #include <utility>
 
-#include "search.hpp"
+#include "instance.hpp"
+#include "plan.hpp"
 
 namespace treeform::diagram {
 

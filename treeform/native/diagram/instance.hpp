@@ -86,5 +86,8 @@ inline std::uint64_t hash_of(const Word* a, int words, std::uint64_t seed) {
     h ^= h >> 29, h *= 0xbf58476d1ce4e5b9ull;
     return h ^ h >> 32;
 }
+struct SetHash {
+    std::size_t operator()(const Set& key) const { return hash_of(key.data(), int(key.size()), 1); }
+};
 
 }  // namespace treeform::diagram

@@ -45,7 +45,10 @@ void Search::list_candidates(int layer, int part, Cost need) {
         list_range(layer, part, in_.view.first[f], in_.view.first[f + 1], limit);
     if (may_pass(layer)) {
         const Cost lower = bound(x, layer + 1, here.budget - 1, limit);
-        if (lower < limit) list.push_back({Plan::kPass, Plan::kPass, std::max(lower, here.lower[part])});
+        if (lower < limit) {
+            part_by(x, Plan::kPass, here.left, here.right);
+            add_candidate(layer, part, {Plan::kPass, Plan::kPass, std::max(lower, here.lower[part])});
+        }
     }
     counters_.candidates += list.size();
     std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.lower < b.lower; });
@@ -72,8 +75,15 @@ void Search::list_range(int layer, int part, int begin, int end, Cost limit) {
             continue;
         }
         const Cost lower = range_bound(layer, r, limit);
-        if (lower < limit) here.candidates[part].push_back({r.first, r.last, std::max(lower, here.lower[part])});
+        if (lower < limit) add_candidate(layer, part, {r.first, r.last, std::max(lower, here.lower[part])});
     }
+}
+
+/// `left` and `right` of the layer are its sides. A part alone has no other to share the next layer with.
+void Search::add_candidate(int layer, int part, Interval one) {
+    Layer& here = layers_[layer];
+    if (here.parts > 1) find_costs(layer, part, one, here.left, here.right);
+    here.candidates[part].push_back(one);
 }
 
 /// Bounds of the sides of a range; false if all of its tests can be left out. Tests between whose sides no sample lies

@@ -78,10 +78,10 @@ struct Kernels {
     /// of the four cells of every pair of splits. Both arrays have room for whole blocks of eight splits. Every class
     /// has a plane: where one is free for all points, so are all trees.
     void (*pairs)(const View&, const Packed&, Cost* left, Cost* right);
-    /// A node that sets share: for every packed split t and every two classes a and b what the node costs that tests t and
-    /// predicts a on its left and b on its right, if one side of a split of the set goes there and the other side ends.
-    /// `out`: the least of that over the splits, of (a, b) at (a * classes + b) * stride + t; `left` and `right`: what the sides
-    /// cost that end. Ways that do not cost less than `below` may be left out.
+    /// A node that sets share: for every packed split t and every two classes a and b what the node costs that tests t
+    /// and predicts a on its left and b on its right, if one side of a split of the set goes there and the other side
+    /// ends. `out`: the least of that over the splits, of (a, b) at (a * classes + b) * stride + t; `left` and `right`:
+    /// what the sides cost that end. Ways that do not cost less than `below` may be left out.
     void (*shared)(const View&, const Packed&, const Cost* left, const Cost* right, Cost below, Cost* out);
     int (*count)(const Word* a, int words);
     Cost (*count_both)(const Word* a, const Word* b, int words);

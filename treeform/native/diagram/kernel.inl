@@ -234,6 +234,18 @@ static bool pack(const View& v, const Word* x, int most, Packed& out) {
     return true;
 }
 
+/// What the points on the left of s (`within`) and of t = first .. first + 7 cost as the class of plane p; returns the
+/// first plane of the next class.
+static inline int count_lefts(const View& v, const Packed& at, const Word* within, int p, int first, Cost* sum) {
+    for (const int k = v.plane_class[p]; p < v.planes && v.plane_class[p] == k; ++p)
+        for (int w = at.from[p]; w < at.to[p]; ++w) {
+            const Word one = within[p * at.words + w];
+            const Word* other = at.column + std::int64_t(w) * at.stride + first;
+            for (int i = 0; i < 8; ++i) sum[i] += Cost(__builtin_popcountll(one & other[i])) << v.shift[p];
+        }
+    return p;
+}
+
 /// Costs of the four cells of the tests s and t = first .. first + 7, per class; then the least of each cell.
 static inline void pair_block(const View& v, const Packed& at, const Word* within, int s, int first, Cost* left,
                               Cost* right) {
@@ -276,12 +288,7 @@ static inline void pair_block(const View& v, const Packed& at, const Word* withi
     for (int p = 0; p < v.planes;) {
         const int k = v.plane_class[p];
         Cost sum[8] = {};
-        for (; p < v.planes && v.plane_class[p] == k; ++p)
-            for (int w = at.from[p]; w < at.to[p]; ++w) {
-                const Word one = within[p * at.words + w];
-                const Word* other = at.column + w * step + first;
-                for (int i = 0; i < 8; ++i) sum[i] += Cost(__builtin_popcountll(one & other[i])) << v.shift[p];
-            }
+        p = count_lefts(v, at, within, p, first, sum);
         const Cost of_s = at.by[k * step + s], rest = at.total[k] - of_s;
         const Cost* of_t = at.by + k * step + first;
         for (int i = 0; i < 8; ++i) {
@@ -325,12 +332,7 @@ static inline void shared_block(const View& v, const Packed& at, const Word* wit
     for (int p = 0; p < v.planes;) {
         const int k = v.plane_class[p];
         Cost sum[8] = {};
-        for (; p < v.planes && v.plane_class[p] == k; ++p)
-            for (int w = at.from[p]; w < at.to[p]; ++w) {
-                const Word one = within[p * at.words + w];
-                const Word* other = at.column + w * step + first;
-                for (int i = 0; i < 8; ++i) sum[i] += Cost(__builtin_popcountll(one & other[i])) << v.shift[p];
-            }
+        p = count_lefts(v, at, within, p, first, sum);
         const Cost* of_t = at.by + k * step + first;
         const Cost rest = at.total[k] - own[k];
         for (int i = 0; i < 8; ++i) {

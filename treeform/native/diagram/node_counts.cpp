@@ -52,16 +52,9 @@ void Search::find_costs(int layer, int part, Interval& one, const Set& left, con
 
 /// The combinations of tests.
 void Search::search_tests(int layer) {
-    Layer& here = layers_[layer];
+    const Layer& here = layers_[layer];
     ByNodes sum{};
-    if (here.parts > 1) {
-        for (int j = 0; j < here.parts; ++j)
-            for (Interval& one : here.candidates[j]) {
-                part_by(here.part[j], one, here.left, here.right);
-                find_costs(layer, j, one, here.left, here.right);
-            }
-        if (!rule_out(layer, sum)) return;
-    }
+    if (here.parts > 1 && !rule_out(layer, sum)) return;
     choose_tests(layer, 0, here.lower_sum, sum);
 }
 

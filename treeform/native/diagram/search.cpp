@@ -205,20 +205,9 @@ bool Search::solve_shared(int layer, Cost need, Answer& answer) {
         shared_effort_ += double(shared_.work());
         if (!is_known) return false;
     }
-    SharedNode::Found found = shared_.solve();
     ++counters_.shared;
-    answer = {found.value, nullptr};
-    if (found.value >= need) return true;
-    shared_.find_ways(found);
-    auto plan = std::make_shared<Plan>();
-    for (const auto& way : found.ways) {
-        plan->split.push_back(way.split);
-        plan->target.push_back(way.sends_left ? 0 : Plan::kTerminal);
-        plan->target.push_back(way.sends_right ? 0 : Plan::kTerminal);
-    }
-    if (found.split >= 0)
-        plan->next = std::make_shared<Plan>(Plan{{found.split}, {Plan::kTerminal, Plan::kTerminal}, nullptr});
-    answer.plan = std::move(plan);
+    answer = {shared_.solve(), nullptr};
+    if (answer.value < need) answer.plan = shared_.plan();
     return true;
 }
 

@@ -12,23 +12,11 @@
 #include <unordered_map>
 #include <vector>
 
+#include "plan.hpp"
 #include "shared_node.hpp"
 #include "tree_bounds.hpp"
 
 namespace treeform::diagram {
-
-/// The rest of a diagram from one layer on: parts are those of the state, in its order.
-struct Plan {
-    static constexpr int kNoTest = -1;  // the part goes to a terminal instead
-    static constexpr int kPass = -2;  // a pass-through: all of the part leaves by its first arc
-    static constexpr int kTerminal = -1;
-    std::vector<int> split;  // per part
-    std::vector<int> target;  // 2 per part: a part of the next layer, or kTerminal
-    std::shared_ptr<const Plan> next;
-
-    bool has_test(std::size_t part) const { return split[part] != kNoTest; }
-};
-using PlanPtr = std::shared_ptr<const Plan>;
 
 /// `value` is a lower bound; if it is below what was asked for, it is attained by `plan`.
 struct Answer {
@@ -143,10 +131,7 @@ private:
     struct Tally {
         int tried = 0, refuted = 0, skipped = 0;
     };
-    struct KeyHash {
-        std::size_t operator()(const Set& key) const { return hash_of(key.data(), int(key.size()), 1); }
-    };
-    using Memory = std::unordered_map<Set, Entry, KeyHash>;
+    using Memory = std::unordered_map<Set, Entry, SetHash>;
 
     const Instance& in_;
     const Settings& settings_;
@@ -173,6 +158,7 @@ private:
     Stump supported_stump(const Set& x, Cost below);
     bool bound_parts(int layer, Cost need);
     void list_candidates(int layer, int part, Cost need);
+    void add_candidate(int layer, int part, Interval one);
     void list_range(int layer, int part, int begin, int end, Cost limit);
     bool bound_range(int layer, int part, Range& r, Cost limit, Cost& dropped);
     Cost range_bound(int layer, const Range& r, Cost limit);

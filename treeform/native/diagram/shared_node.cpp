@@ -15,7 +15,8 @@ SharedNode::SharedNode(const Instance& in, bool used, std::size_t memory)
     : in_(in), pairs_(in, used), most_bytes_(memory) {
     const View& v = in.view;
     const std::size_t nodes = std::size_t(v.classes) * (v.classes - 1) * v.splits;
-    suits_ = used && v.classes <= kMostShared && nodes <= kMostCosts && in.total < std::numeric_limits<std::int32_t>::max();
+    const bool fits = in.total < std::numeric_limits<std::int32_t>::max();
+    suits_ = used && v.classes <= kMostShared && nodes <= kMostCosts && fits;
     nodes_ = suits_ ? int(nodes) : 0;
     if (suits_) least_.resize(std::size_t(v.classes) * v.classes * ((v.splits + 7) / 8 * 8));
 }
@@ -61,10 +62,11 @@ void SharedNode::spread(const Word* x, Costs& out) const {
         const bool is_last = i + 1 == at.splits || at.split[i + 1] >= v.first[f + 1];
         int end = is_last ? v.first[f + 1] : at.split[i + 1];
         while (is_last && in_.kernels->count_both(x, in_.split(end - 1), v.words) == points) --end;
+        const auto on_left = [&](int k) { return at.by[std::int64_t(k) * at.stride + i]; };
         for (int a = 0, ab = 0; a < v.classes; ++a)
             for (int b = 0; b < v.classes; ++b) {
                 if (a == b) continue;
-                const Cost passes = at.by[std::int64_t(a) * at.stride + i] + at.total[b] - at.by[std::int64_t(b) * at.stride + i];
+                const Cost passes = on_left(a) + at.total[b] - on_left(b);
                 const Cost sends = least_[std::size_t(a * v.classes + b) * at.stride + i];
                 const auto cost = std::int32_t(std::min<Cost>({out.back(), passes, sends}));
                 std::fill(out.begin() + std::ptrdiff_t(ab) * v.splits + at.split[i],
@@ -74,57 +76,65 @@ void SharedNode::spread(const Word* x, Costs& out) const {
     }
 }
 
-SharedNode::Found SharedNode::solve() {
-    Found found;
-    for (const Costs* one : costs_of_) found.value += one->back();
+Cost SharedNode::solve() {
+    Cost alone = 0;
     sum_.assign(nodes_, 0);
-    for (const Costs* one : costs_of_)
+    for (const Costs* one : costs_of_) {
+        alone += one->back();
         for (int i = 0; i < nodes_; ++i) sum_[i] += (*one)[i];
+    }
     const auto least = std::min_element(sum_.begin(), sum_.end());
-    if (least == sum_.end() || *least >= found.value) return found;
-    const int node = int(least - sum_.begin()), classes = in_.view.classes;
-    found.value = *least, found.split = node % in_.view.splits;
-    const int ab = node / in_.view.splits;
+    node_ = kNone;
+    if (least == sum_.end() || *least >= alone) return alone;
+    const int classes = in_.view.classes;
+    node_ = int(least - sum_.begin()), split_ = node_ % in_.view.splits;
+    const int ab = node_ / in_.view.splits;  // as in `spread`: b goes over the classes but a
     first_ = ab / (classes - 1), second_ = ab % (classes - 1);
     second_ += second_ >= first_;
-    return found;
+    return *least;
 }
 
-void SharedNode::find_ways(Found& found) {
+PlanPtr SharedNode::plan() const {
+    auto plan = std::make_shared<Plan>();
     for (std::size_t j = 0; j < parts_.size(); ++j) {
-        const Costs& costs = *costs_of_[j];
-        const int ab = first_ * (in_.view.classes - 1) + second_ - (second_ > first_);
-        const Cost cost = found.split < 0 ? costs.back() : costs[std::size_t(ab) * in_.view.splits + found.split];
-        found.ways.push_back(way_of(parts_[j], cost < costs.back() ? found.split : -1, cost));
+        const Way way = way_of(parts_[j], *costs_of_[j]);
+        plan->split.push_back(way.split);
+        plan->target.push_back(way.sends_left ? 0 : Plan::kTerminal);
+        plan->target.push_back(way.sends_right ? 0 : Plan::kTerminal);
     }
+    if (node_ != kNone)
+        plan->next = std::make_shared<Plan>(Plan{{split_}, {Plan::kTerminal, Plan::kTerminal}, nullptr});
+    return plan;
 }
 
 /// What the points of a set cost at the node.
-Cost SharedNode::at_node(const Word* x, int split) const {
+Cost SharedNode::at_node(const Word* x) const {
     std::vector<Cost> by(in_.view.classes);
     Set side(in_.words());
-    both(x, in_.split(split), side.data(), in_.words());
+    both(x, in_.split(split_), side.data(), in_.words());
     in_.kernels->leaf(in_.view, side.data(), by.data());
     const Cost left = by[first_];
-    without(x, in_.split(split), side.data(), in_.words());
+    without(x, in_.split(split_), side.data(), in_.words());
     in_.kernels->leaf(in_.view, side.data(), by.data());
     return left + by[second_];
 }
 
-/// How a part attains its cost, with the node of that split or without one.
-SharedNode::Way SharedNode::way_of(const Word* x, int split, Cost cost) const {
-    if (split < 0 && in_.leaf(x) == cost) return {};
-    if (split >= 0 && at_node(x, split) == cost) return {-2, true, false};
+/// How a part attains its cost.
+SharedNode::Way SharedNode::way_of(const Word* x, const Costs& costs) const {
+    const bool sends = node_ != kNone && costs[node_] < costs.back();
+    const Cost cost = sends ? costs[node_] : costs.back();
+    if (!sends && in_.leaf(x) == cost) return {};
+    if (sends && at_node(x) == cost) return {Plan::kPass, true, false};
     Set left(in_.words()), right(in_.words());
     for (int s = 0; s < in_.view.splits; ++s) {
         both(x, in_.split(s), left.data(), in_.words()), without(x, in_.split(s), right.data(), in_.words());
         const Cost of_left = in_.leaf(left.data()), of_right = in_.leaf(right.data());
-        if (split < 0) {
+        if (!sends) {
             if (of_left + of_right == cost) return {s, false, false};
             continue;
         }
-        if (of_right <= cost && at_node(left.data(), split) + of_right == cost) return {s, true, false};
-        if (of_left <= cost && of_left + at_node(right.data(), split) == cost) return {s, false, true};
+        if (of_right <= cost && at_node(left.data()) + of_right == cost) return {s, true, false};
+        if (of_left <= cost && of_left + at_node(right.data()) == cost) return {s, false, true};
     }
     return {};
 }

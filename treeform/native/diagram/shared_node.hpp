@@ -12,39 +12,31 @@
 #include <vector>
 
 #include "pairs.hpp"
+#include "plan.hpp"
 
 namespace treeform::diagram {
 
 class SharedNode {
 public:
-    /// What a part does: its split (as in Plan; -1: it ends, -2: all of it goes to the node), and which sides go there.
-    struct Way {
-        int split = -1;
-        bool sends_left = false, sends_right = false;
-    };
-    /// The node (split -1: none is needed), and what the parts do.
-    struct Found {
-        Cost value = 0;
-        int split = -1;
-        std::vector<Way> ways;
-    };
-
     SharedNode(const Instance& in, bool used, std::size_t memory);
 
     /// Whether the costs of these parts can be had; they are the ones of `solve`.
     bool add(const Word* x);
     void clear() { parts_.clear(), costs_of_.clear(); }
     /// The least cost of the parts that were added.
-    Found solve();
-    /// How the parts attain it.
-    void find_ways(Found& found);
+    Cost solve();
+    /// The node that was found, if one is needed, and what the parts do.
+    PlanPtr plan() const;
     /// What the last part took, in searches for a single test.
     std::int64_t work() const { return work_; }
 
 private:
-    struct KeyHash {
-        std::size_t operator()(const Set& key) const { return hash_of(key.data(), int(key.size()), 2); }
+    /// The split of a part, or Plan::kNoTest or kPass, and which sides go to the node.
+    struct Way {
+        int split = Plan::kNoTest;
+        bool sends_left = false, sends_right = false;
     };
+    static constexpr int kNone = -1;
     using Costs = std::vector<std::int32_t>;  // by pair of classes and split; the last one: without the node
 
     const Instance& in_;
@@ -53,17 +45,17 @@ private:
     std::size_t most_bytes_, bytes_ = 0;
     int nodes_ = 0;  // pairs of classes times splits
     std::int64_t work_ = 0;
-    std::unordered_map<Set, Costs, KeyHash> known_;
+    std::unordered_map<Set, Costs, SetHash> known_;
     std::vector<const Word*> parts_;
     std::vector<const Costs*> costs_of_;
     std::vector<Cost> least_;
     std::vector<std::int64_t> sum_;
-    int first_ = 0, second_ = 0;  // classes of the node that was found
+    int node_ = kNone, split_ = 0, first_ = 0, second_ = 0;  // that was found, with its split and classes
 
     Costs count(const Word* x);
     void spread(const Word* x, Costs& out) const;
-    Cost at_node(const Word* x, int split) const;
-    Way way_of(const Word* x, int split, Cost cost) const;
+    Cost at_node(const Word* x) const;
+    Way way_of(const Word* x, const Costs& costs) const;
 };
 
 }  // namespace treeform::diagram

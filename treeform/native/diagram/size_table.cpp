@@ -25,6 +25,9 @@ constexpr double kMostCells = 5e6;
 /// search for a number of tests takes in the first round. Where the bound is what proves a table, it is needed whole.
 constexpr double kQuick = 0.05, kThorough = 4, kFirstShare = 0.0125, kNextShare = 4;
 
+/// Runs of annealing for a number of tests, as parts of its work: short ones find what a long one misses.
+constexpr double kRuns[] = {1, 0.125, 0.125, 0.125, 0.125};
+
 class SizeTableSearch {
 public:
     SizeTableSearch(const Instance& in, const Settings& settings, Control& control, Outcome& out, const Away& away)
@@ -112,8 +115,7 @@ private:
     }
 
     /// Models by annealing, for the numbers of tests that an open price asks about. Together they have as many elementary
-    /// steps as the search for one of them has in the round, and half as many for short runs, which find what a long one
-    /// misses.
+    /// steps as the search for one of them has in the round, and half as many for short runs.
     void anneal(double share) {
         if (!settings_.use_annealing || settings_.starts >= 0 || !Annealing::suits(settings_)) return;
         std::vector<int> asked;
@@ -122,7 +124,7 @@ private:
         const double work = share * search_.most_steps() / double(std::max<std::size_t>(2, asked.size()));
         Annealing annealing(in_, settings_, control_);
         for (const int k : asked)
-            for (const double part : {1.0, 0.125, 0.125, 0.125, 0.125}) {
+            for (const double part : kRuns) {
                 if (!is_asked(k)) break;
                 annealing.run(plan_[k], k, part * work, settings_.seed + ++anneals_, out_.upper,
                               [&](int tests, const PlanPtr& plan) {
