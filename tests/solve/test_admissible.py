@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from diagram_samples import LATE, LEAVES, A, B, handed_on_late
 from graph_samples import random_graph
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import treeform as tf
@@ -316,6 +316,7 @@ def test_the_normal_form(seed: int, own_leaves: bool) -> None:
 
 @settings(max_examples=80, deadline=None)
 @given(st.integers(0, 2**31))
+@example(434326)  # two equal tests in one layer, which the canonical form merges
 def test_the_normal_form_is_admissible_where_layers_and_widths_allow(seed: int) -> None:
     """Of a graph with layers, the normal form has the same layers: it fits exactly the shapes that are wide enough."""
     graph, data = random_graph(seed | 1)  # a diagram
@@ -335,7 +336,7 @@ def test_the_normal_form_is_admissible_where_layers_and_widths_allow(seed: int) 
             if all(b <= 2 * a for a, b in pairwise(less)):
                 assert f"layer {level}" in misfit(normal, tf.Diagram(*less), data)
     raw = misfit(graph, tf.Diagram(1, 2, 3, 3), data)
-    assert (raw is None) == (graph.canonical().n_nodes == normal.n_nodes and graph == normal)
+    assert (raw is None) == (graph.n_nodes == normal.n_nodes and graph == normal)
 
 
 # -- the brute force against plain enumeration -----------------------------------------------------------------
