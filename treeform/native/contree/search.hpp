@@ -17,6 +17,7 @@
 
 #include "../common/cold.hpp"
 #include "depth_two.hpp"
+#include "few_classes.hpp"
 #include "ordering.hpp"
 #include "stump.hpp"
 
@@ -87,7 +88,8 @@ public:
     TREEFORM_COLD Search(const Table<W>& table, const Settings& rules, Control& control,
                          const ScanTable<typename W::Key, typename W::Sum>& scans)
         : table_(table), rules_(rules), control_(control), penalty_(static_cast<Cost>(rules.node_penalty)),
-          two_(table, rules, control, counters_, scans), stump_(table), divider_(choose_divider(rules.simd.c_str())) {}
+          two_(table, rules, control, counters_, scans), stump_(table), few_classes_(table, penalty_),
+          divider_(choose_divider(rules.simd.c_str())) {}
     TREEFORM_COLD ~Search() = default;
 
     Counters& counters() { return counters_; }
@@ -111,6 +113,8 @@ public:
     Reply solve(int level, Task task, Cost* by_feature, Cost gap = 0) {
         task.depth = static_cast<int>(std::min<std::int64_t>(task.depth, task.budget));
         task.budget = std::min(task.budget, full_tree(task.depth));
+        const Cost few = few_classes_.bound(task.node.weight, task.depth, task.budget);
+        task.lower = std::max(task.lower, few), task.supported = std::max(task.supported, few);
         if (task.depth <= 2) return two_.solve(task, gap, by_feature);
         if (task.support == 0) return solve_one(level, task, by_feature);
         Task loose = task;
@@ -136,8 +140,13 @@ public:
         }
         if (task.support > 0 && drop_interval(level, task, test.feature, cutoff, work)) return;
         Frame& here = frame(level);
-        partition(table_, task.node, test, here.outer, divider_, here.left, here.right, &control_);
         left.node = &here.left, right.node = &here.right;
+        weigh_sides(table_, task.node, test, here.left, here.right);
+        if (settled_by_classes(task, cutoff, work)) {
+            ++counters_.bounded;
+            return;
+        }
+        divide_rows(table_, task.node, test, here.outer, divider_, here.left, here.right, &control_);
         solve_sides(level, task, work, cutoff);
         work.total = left.lower + right.lower;
         work.proven = left.supported + right.supported;
@@ -198,6 +207,7 @@ private:
     Cost penalty_;
     DepthTwo<W> two_;
     StumpScan<W> stump_;
+    FewClasses<W> few_classes_;
     Divider divider_;
     std::vector<std::unique_ptr<Frame>> frames_;
     int group_ = 0, groups_ = 1;  // see solve_group
@@ -351,6 +361,17 @@ private:
         work.dropped = left + right >= cutoff;
         if (work.dropped) work.proven = left + right;
         return work.dropped;
+    }
+
+    /// Bounds of the sides from their classes, before their rows are divided; true if they reach the cutoff.
+    bool settled_by_classes(const Task& task, Cost cutoff, Work& work) {
+        for (auto* side : {&work.left, &work.right}) {
+            const Cost few = few_classes_.bound(side->node->weight, task.depth - 1, task.budget - 1);
+            side->lower = std::max(side->lower, few), side->supported = std::max(side->supported, few);
+        }
+        work.total = work.left.lower + work.right.lower;
+        work.proven = work.left.supported + work.right.supported;
+        return work.proven >= cutoff;
     }
 
     void solve_sides(int level, const Task& task, Work& work, Cost cutoff) {

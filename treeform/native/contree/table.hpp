@@ -193,12 +193,9 @@ private:
     std::vector<Key> keys_;
 };
 
-/// Send the rows with rank(feature) < key to `left`, the others to `right`, keeping every feature's order. `outer` is
-/// prepared here, and `forget` must be called when the node becomes another.
+/// The numbers of rows and the class weights of the sides of a test; rows with rank(feature) < key go left.
 template <class W>
-void partition(const Table<W>& table, const Node<W>& node, Test test, Outer<W>& outer, const Divider& divider,
-               Node<W>& left, Node<W>& right, const Control* control = nullptr) {
-    outer.prepare(table, node, test.feature, control);
+void weigh_sides(const Table<W>& table, const Node<W>& node, Test test, Node<W>& left, Node<W>& right) {
     const auto* sorted = node.key(test.feature);
     left.n = static_cast<std::size_t>(std::lower_bound(sorted, sorted + node.n, test.key) - sorted);
     right.n = node.n - left.n;
@@ -210,6 +207,15 @@ void partition(const Table<W>& table, const Node<W>& node, Test test, Outer<W>& 
     right.unlabelled_weight = node.unlabelled_weight - left.unlabelled_weight,
     right.unlabelled_mass = node.unlabelled_mass - left.unlabelled_mass;
     for (int y = 0; y < table.classes; ++y) right.weight[y] = node.weight[y] - left.weight[y];
+    add_totals(table, left), add_totals(table, right);
+}
+
+/// After `weigh_sides`: send the rows to `left` and `right`, keeping every feature's order. `outer` is prepared here,
+/// and `forget` must be called when the node becomes another.
+template <class W>
+void divide_rows(const Table<W>& table, const Node<W>& node, Test test, Outer<W>& outer, const Divider& divider,
+                 Node<W>& left, Node<W>& right, const Control* control = nullptr) {
+    outer.prepare(table, node, test.feature, control);
     left.reserve(left.n, table.features), right.reserve(right.n, table.features);
     if (outer.goes_left.size() < node.n / 32 + 1) outer.goes_left.resize(node.n / 32 + 1);
     const auto* bits = outer.goes_left.data();
@@ -228,7 +234,14 @@ void partition(const Table<W>& table, const Node<W>& node, Test test, Outer<W>& 
         divider.divide(node.key(f), node.n, bits, left.key(f), right.key(f));
         divider.divide(node.label(f), node.n, bits, left.label(f), right.label(f));
     }
-    add_totals(table, left), add_totals(table, right);
+}
+
+/// Both.
+template <class W>
+void partition(const Table<W>& table, const Node<W>& node, Test test, Outer<W>& outer, const Divider& divider,
+               Node<W>& left, Node<W>& right, const Control* control = nullptr) {
+    weigh_sides(table, node, test, left, right);
+    divide_rows(table, node, test, outer, divider, left, right, control);
 }
 
 /// The table in the widths of W, and the node of all rows.
