@@ -71,6 +71,7 @@ Settings settings_of(Keywords& keywords, const Points& points) {
     const Names use = keywords.names("use");
     s.use_trees = use("trees"), s.use_memory = use("transpositions"), s.use_pairs = use("pairs");
     s.use_regions = use("regions");
+    s.use_conflicts = use("conflicts");
     s.least_tests = keywords.integer_as<int>("least_tests");
     s.use_alternation = use("alternation"), s.use_annealing = use("annealing");
     s.use_intervals = use("intervals"), s.every_number = use("every number");
@@ -90,6 +91,7 @@ nb::dict to_dict(const Counters& c) {
     out["states"] = c.states, out["transpositions"] = c.transpositions, out["bounded"] = c.bounded;
     out["candidates"] = c.candidates, out["groupings"] = c.groupings, out["trees"] = c.trees;
     out["tree_hits"] = c.tree_hits, out["stumps"] = c.stumps, out["pairs"] = c.pairs, out["regions"] = c.regions;
+    out["conflicts"] = c.conflicts;
     out["shared"] = c.shared;
     out["given_up"] = c.given_up;
     out["intervals"] = c.intervals, out["intervals_refuted"] = c.refuted, out["witnesses"] = c.witnesses;

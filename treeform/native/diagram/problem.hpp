@@ -48,6 +48,7 @@ struct Settings {
     bool use_memory = true;         // transpositions
     bool use_pairs = true;          // trees of two levels by counts of pairs
     bool use_regions = true;        // trees of two tests by regions
+    bool use_conflicts = true;      // sets of points that no tree predicts without a cost
     bool use_intervals = true;      // tests of one feature refuted together
     bool use_alternation = true;    // better models by alternation
     bool use_annealing = true;      // and by simulated annealing
@@ -69,6 +70,7 @@ struct Counters {
     std::uint64_t stumps = 0;          // searches for a single test
     std::uint64_t pairs = 0;           // sets whose trees of two levels were counted by pairs of splits
     std::uint64_t regions = 0;         // sets whose trees of two tests were searched by regions
+    std::uint64_t conflicts = 0;       // tree problems settled by conflict sets
     std::uint64_t shared = 0;          // partitions with one test left below, solved by the node that is shared
     std::uint64_t given_up = 0;        // tree bounds that took too long
     std::uint64_t evictions = 0;       // times that the older half of a table was dropped

@@ -45,6 +45,16 @@ Cost Trees::solve(int level, const Word* x, int depth, std::int64_t tests, Cost 
     if (in_.view.classes > 2) {
         if (const Cost few = in_.few_classes(x, tests + 1); few >= need) return few;
     }
+    if (tests == 1) return search(level, x, depth, tests, number, need);
+    return with_conflicts(x, number, need, [&](const Word* points, Cost below) {
+        return search(level, points, depth, tests, number, below);
+    });
+}
+
+/// The same by search.
+Cost Trees::search(int level, const Word* x, int depth, std::int64_t tests, Word number, Cost need) {
+    const Cost leaf = in_.leaf(x);
+    if (leaf == 0) return 0;
     control_.count(counters_.trees);
     Cost best = std::min(leaf, need);
     DepthTwo two;

@@ -9,6 +9,7 @@
 #include <memory>
 #include <vector>
 
+#include "conflict_sets.hpp"
 #include "instance.hpp"
 #include "pairs.hpp"
 #include "regions.hpp"
@@ -21,7 +22,7 @@ public:
     Trees(const Instance& in, const Settings& settings, const Control& control, Counters& counters)
         : in_(in), control_(control), counters_(counters),
           known_(in.words() + 1, settings.memory / 2, counters.evictions), pairs_(in, settings.use_pairs),
-          regions_(in, control, settings.use_regions), scratch_(std::size_t(in.view.planes) * in.words() + 1),
+          regions_(in, control, settings.use_regions), conflicts_(in, settings.use_conflicts), scratch_(std::size_t(in.view.planes) * in.words() + 1),
           stump_steps_(steps_of_stump(in.view)) {}
 
     /// A lower bound of the cost of trees of at most `depth` levels and `tests` tests on `x`; exact if it is below
@@ -56,6 +57,9 @@ private:
     struct DepthTwo {
         Cost one, chain, both;
     };
+    /// Of the work, what conflict sets may take to be learnt, and what one question of it may take.
+    static constexpr double kLearning = 0.2;
+    static constexpr std::int64_t kLearningWork = 3000;
     /// Thrown when a bound takes more work than it may.
     struct TooLong {};
     /// What is below the two sides of a test: so many tests, or the side ends. Either in the layers of a diagram, from
@@ -76,6 +80,9 @@ private:
     Table known_;
     Pairs pairs_;
     Regions regions_;
+    ConflictSets conflicts_;
+    bool is_learning_ = false;  // a conflict set
+    std::int64_t learning_ = 0;  // what that took of `spent_`
     std::vector<Word> scratch_;
     std::vector<std::unique_ptr<Frame>> frames_;
     double stump_steps_;
@@ -85,6 +92,7 @@ private:
 
     Frame& frame(int level);
     Cost solve(int level, const Word* x, int depth, std::int64_t tests, Cost need);
+    Cost search(int level, const Word* x, int depth, std::int64_t tests, Word number, Cost need);
     void branch(int level, const Word* x, int depth, std::int64_t tests, Cost& best);
     void search_regions(const Word* x, Cost& best);
     bool order_features(int level, const Word* x, Cost& best);
@@ -94,12 +102,45 @@ private:
     Word number_of(int layer, int& tests) const;
     std::int64_t leaves_of(int tests) const;
     Cost unrolled(int level, const Word* x, int layer, int tests, Cost need);
+    Cost search_unrolled(int level, const Word* x, int layer, int tests, Word number, Cost need);
     void branch_unrolled(int level, const Word* x, int layer, int tests, Cost& best);
     Cost side(int level, const Word* points, Cost taken_out, const Below& below, int tests, Cost need);
     int even(const Word* x, int lo, int hi, Word* left, Word* right) const;
     void extend_sides(int level, int f, const Word* x, Cost mass, const Below& below, Cost& best);
     void end_side(int level, int f, const Word* x, const Span& r, int mid, const Below& below, Cost& best, Span* stack,
                   int& top);
+
+    /// What `prove` finds, where disjoint conflict sets do not show as much as is needed; another such set is learnt from
+    /// the points that are in none of them.
+    template <class Prove>
+    Cost with_conflicts(const Word* x, Word number, Cost need, const Prove& prove) {
+        if (!conflicts_.suits(need)) return prove(x, need);
+        if (const Cost known = conflicts_.bound(x, number, need); known >= need) {
+            ++counters_.conflicts;
+            return known;
+        }
+        const Set rest(conflicts_.rest(), conflicts_.rest() + in_.words());
+        const Cost proved = prove(x, need);
+        if (proved >= need) learn_conflict(rest, number, prove);
+        return proved;
+    }
+
+    /// A conflict set from `x`, if it costs something and the search can be afforded.
+    template <class Prove>
+    void learn_conflict(const Set& x, Word number, const Prove& prove) {
+        if (is_learning_ || learning_ > kLearning * spent_) return;
+        const std::int64_t work = work_, spent = spent_;
+        const auto costs = [&](const Word* points) {
+            work_ = kLearningWork;
+            return prove(points, Cost{1}) > 0;
+        };
+        is_learning_ = true;
+        try {
+            if (costs(x.data())) conflicts_.learn(x.data(), number, costs);
+        } catch (const TooLong&) {}
+        is_learning_ = false;
+        work_ = work, learning_ += spent_ - spent;
+    }
 
     /// What is known about `x`, or what `prove` finds within the work it may spend.
     template <class Prove>

@@ -79,6 +79,17 @@ Cost Trees::unrolled(int level, const Word* x, int layer, int tests, Cost need) 
     if (in_.view.classes > 2) {
         if (const Cost few = in_.few_classes(x, leaves_of(tests)); few >= need) return few;
     }
+    if (tests == 0) return search_unrolled(level, x, layer, tests, number, need);
+    return with_conflicts(x, number, need, [&](const Word* points, Cost below) {
+        if (is_learning_) frame(level).floor.assign(tests + 1, 0);
+        return search_unrolled(level, points, layer, tests, number, below);
+    });
+}
+
+/// The same by search.
+Cost Trees::search_unrolled(int level, const Word* x, int layer, int tests, Word number, Cost need) {
+    const Cost leaf = in_.leaf(x);
+    if (leaf == 0) return 0;
     ++counters_.trees;
     Cost best = std::min(leaf, need);
     if (work_ <= 0) throw TooLong{};
