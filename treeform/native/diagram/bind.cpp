@@ -91,9 +91,7 @@ nb::dict to_dict(const Counters& c) {
     out["states"] = c.states, out["transpositions"] = c.transpositions, out["bounded"] = c.bounded;
     out["candidates"] = c.candidates, out["groupings"] = c.groupings, out["trees"] = c.trees;
     out["tree_hits"] = c.tree_hits, out["stumps"] = c.stumps, out["pairs"] = c.pairs, out["regions"] = c.regions;
-    out["conflicts"] = c.conflicts;
-    out["shared"] = c.shared;
-    out["given_up"] = c.given_up;
+    out["conflicts"] = c.conflicts, out["free"] = c.free, out["shared"] = c.shared, out["given_up"] = c.given_up;
     out["intervals"] = c.intervals, out["intervals_refuted"] = c.refuted, out["witnesses"] = c.witnesses;
     out["evictions"] = c.evictions, out["starts"] = c.starts;
     return out;

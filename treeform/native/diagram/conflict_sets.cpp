@@ -17,24 +17,17 @@ ConflictSets::ConflictSets(const Instance& in, bool used) : in_(in), least_of_(i
     }
 }
 
-bool ConflictSets::is_within(const Word* one, const Word* x) const {
-    Word out = 0;
-    for (int w = 0; w < in_.words(); ++w) out |= one[w] & ~x[w];
-    return out == 0;
-}
-
 Cost ConflictSets::bound(const Word* x, Word key, Cost need) {
     std::copy_n(x, in_.words(), rest_.begin());
     const auto found = by_key_.find(key);
     if (found == by_key_.end()) return 0;
-    Family& family = found->second;
+    SetFamily& family = found->second;
     Cost sum = 0;
-    for (std::size_t i = 0; i < family.cost.size() && sum < need; ++i) {
-        const Word* one = family.points.data() + i * in_.words();
-        if (!is_within(one, rest_.data())) continue;
-        for (int w = 0; w < in_.words(); ++w) rest_[w] &= ~one[w];
-        sum += family.cost[i];
-        swap(family, i, i / 2);
+    for (std::size_t i = 0; i < family.size() && sum < need; ++i) {
+        if (!is_within(family.points(i), rest_.data(), in_.words())) continue;
+        for (int w = 0; w < in_.words(); ++w) rest_[w] &= ~family.points(i)[w];
+        sum += family.cost(i);
+        family.raise(i);
     }
     return sum;
 }
@@ -56,7 +49,7 @@ void ConflictSets::learn(const Word* x, Word key, const CostsSomething& costs) {
         }
     Cost cost = kNever;
     for (const int i : points) cost = std::min(cost, least_of_[i]);
-    add(by_key_[key], left, cost);
+    by_key_.try_emplace(key, in_.words()).first->second.add(left, cost);
 }
 
 /// The points of a set in random order, so that other conflict sets are learnt from sets that are alike.
@@ -67,24 +60,6 @@ std::vector<int> ConflictSets::shuffled(const Word* x) {
     std::mt19937_64 draw(++drawn_);
     for (std::size_t i = points.size(); i > 1; --i) std::swap(points[i - 1], points[draw() % i]);
     return points;
-}
-
-void ConflictSets::swap(Family& family, std::size_t a, std::size_t b) const {
-    if (a == b) return;
-    Word* points = family.points.data();
-    std::swap_ranges(points + a * in_.words(), points + (a + 1) * in_.words(), points + b * in_.words());
-    std::swap(family.cost[a], family.cost[b]);
-}
-
-void ConflictSets::add(Family& family, const Set& set, Cost cost) const {
-    if (family.cost.size() < kMostSets) {
-        family.points.insert(family.points.end(), set.begin(), set.end());
-        family.cost.push_back(cost);
-        return;
-    }
-    const std::size_t place = kMostSets / 2 + family.oldest++ % (kMostSets / 2);
-    std::copy(set.begin(), set.end(), family.points.begin() + std::ptrdiff_t(place) * in_.words());
-    family.cost[place] = cost;
 }
 
 }  // namespace treeform::diagram

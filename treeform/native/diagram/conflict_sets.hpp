@@ -10,7 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "instance.hpp"
+#include "set_family.hpp"
 
 namespace treeform::diagram {
 
@@ -35,26 +35,15 @@ public:
 private:
     /// Disjoint sets that a bound is looked for with, at most.
     static constexpr int kMostDisjoint = 4;
-    /// Sets of a key; beyond that new ones take the place of those that are seldom found.
-    static constexpr std::size_t kMostSets = 512;
 
-    /// The sets of a key one after the other, those that are often found first, and the least cost of each.
-    struct Family {
-        std::vector<Word> points;
-        std::vector<Cost> cost;
-        std::size_t oldest = 0;
-    };
     const Instance& in_;
     Cost least_ = 0;  // of all costs but zero
     std::vector<Cost> least_of_;  // the same by point
-    std::unordered_map<Word, Family> by_key_;
+    std::unordered_map<Word, SetFamily> by_key_;
     Set rest_;
     std::uint64_t drawn_ = 0;
 
     std::vector<int> shuffled(const Word* x);
-    bool is_within(const Word* one, const Word* x) const;
-    void swap(Family& family, std::size_t a, std::size_t b) const;
-    void add(Family& family, const Set& set, Cost cost) const;
 };
 
 }  // namespace treeform::diagram

@@ -71,6 +71,7 @@ struct Counters {
     std::uint64_t pairs = 0;           // sets whose trees of two levels were counted by pairs of splits
     std::uint64_t regions = 0;         // sets whose trees of two tests were searched by regions
     std::uint64_t conflicts = 0;       // tree problems settled by conflict sets
+    std::uint64_t free = 0;            // tree problems settled by trees found before, without a cost
     std::uint64_t shared = 0;          // partitions with one test left below, solved by the node that is shared
     std::uint64_t given_up = 0;        // tree bounds that took too long
     std::uint64_t evictions = 0;       // times that the older half of a table was dropped

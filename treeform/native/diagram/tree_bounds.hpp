@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "conflict_sets.hpp"
+#include "free_sets.hpp"
 #include "instance.hpp"
 #include "pairs.hpp"
 #include "regions.hpp"
@@ -22,7 +23,7 @@ public:
     Trees(const Instance& in, const Settings& settings, const Control& control, Counters& counters)
         : in_(in), control_(control), counters_(counters),
           known_(in.words() + 1, settings.memory / 2, counters.evictions), pairs_(in, settings.use_pairs),
-          regions_(in, control, settings.use_regions), conflicts_(in, settings.use_conflicts), scratch_(std::size_t(in.view.planes) * in.words() + 1),
+          regions_(in, control, settings.use_regions), conflicts_(in, settings.use_conflicts), free_(in), scratch_(std::size_t(in.view.planes) * in.words() + 1),
           stump_steps_(steps_of_stump(in.view)) {}
 
     /// A lower bound of the cost of trees of at most `depth` levels and `tests` tests on `x`; exact if it is below
@@ -42,12 +43,25 @@ public:
     }
 
 private:
+    /// What is below the two sides of a test: so many tests, or the side ends. Either in the layers of a diagram, from
+    /// `first` on, or in trees of depth `first`.
+    struct Below {
+        static constexpr int kEnds = -1;
+        int first, left, right;
+        bool is_tree;
+    };
+    /// A test of a tree without a cost, and what is below it.
+    struct Free {
+        int split = -1;
+        Below below{};
+    };
     struct Frame {
         Set left, right;
         std::vector<Cost> by_feature;
         std::vector<int> turn;
         Cost stump = 0;  // the least cost of a single test
         std::vector<Cost> floor;  // bounds of T by number of tests, for the points of this level
+        Free free;
     };
     struct Range {
         int lo, hi;
@@ -62,14 +76,6 @@ private:
     static constexpr std::int64_t kLearningWork = 3000;
     /// Thrown when a bound takes more work than it may.
     struct TooLong {};
-    /// What is below the two sides of a test: so many tests, or the side ends. Either in the layers of a diagram, from
-    /// `first` on, or in trees of depth `first`.
-    struct Below {
-        static constexpr int kEnds = -1;
-        int first, left, right;
-        bool is_tree;
-    };
-
     /// A span with bounds from its other ends, and the largest costs of the left sides at them.
     struct Span : Range {
         Cost left_hi, right_lo, most_lo, most_hi;
@@ -81,6 +87,7 @@ private:
     Pairs pairs_;
     Regions regions_;
     ConflictSets conflicts_;
+    FreeSets free_;
     bool is_learning_ = false;  // a conflict set
     std::int64_t learning_ = 0;  // what that took of `spent_`
     std::vector<Word> scratch_;
@@ -102,6 +109,9 @@ private:
     Word number_of(int layer, int& tests) const;
     std::int64_t leaves_of(int tests) const;
     Cost unrolled(int level, const Word* x, int layer, int tests, Cost need);
+    void keep_free(int level, const Word* x, Word number);
+    bool add_free_side(const Word* side, int layer, int tests, const Word* split, Word flip, Set& free);
+    Free free_of_pairs(int layer, bool can_part) const;
     Cost search_unrolled(int level, const Word* x, int layer, int tests, Word number, Cost need);
     void branch_unrolled(int level, const Word* x, int layer, int tests, Cost& best);
     Cost side(int level, const Word* points, Cost taken_out, const Below& below, int tests, Cost need);
@@ -118,6 +128,9 @@ private:
         if (const Cost known = conflicts_.bound(x, number, need); known >= need) {
             ++counters_.conflicts;
             return known;
+        } else if (known == 0 && free_.find(x, number)) {
+            ++counters_.free;
+            return 0;
         }
         const Set rest(conflicts_.rest(), conflicts_.rest() + in_.words());
         const Cost proved = prove(x, need);

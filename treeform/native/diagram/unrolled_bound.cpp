@@ -98,7 +98,10 @@ Cost Trees::search_unrolled(int level, const Word* x, int layer, int tests, Word
     if (tests >= 1 && (tests == 1 || levels == 1) && depth_two(level, x, two)) {
         int none = 0;
         store(x, number_of(layer, none), two.one, true);
-        return store(x, number, tests >= 2 && widths_[layer + 1] >= 2 ? two.both : two.chain, true);
+        const bool can_part = tests >= 2 && widths_[layer + 1] >= 2;
+        const Cost value = can_part ? two.both : two.chain;
+        if (value == 0) frame(level).free = free_of_pairs(layer, can_part), keep_free(level, x, number);
+        return store(x, number, value, true);
     }
     if (tests == 0) {
         best = std::min(best, stump(x, best).value);
@@ -106,9 +109,61 @@ Cost Trees::search_unrolled(int level, const Word* x, int layer, int tests, Word
         search_regions(x, best);
     } else {
         control_.check();
+        frame(level).free = {};
         branch_unrolled(level, x, layer, tests, best);
+        if (best == 0) keep_free(level, x, number);
     }
     return store(x, number, best, best < need || leaf == best);
+}
+
+/// The free set of the tree in the frame, whose cost on `x` is 0.
+void Trees::keep_free(int level, const Word* x, Word number) {
+    const Free& root = frame(level).free;
+    if (root.split < 0) return;
+    const int words = in_.words();
+    const Word* split = in_.split(root.split);
+    Set side(words), free(words);
+    both(x, split, side.data(), words);
+    if (!add_free_side(side.data(), root.below.first, root.below.left, split, 0, free)) return;
+    without(x, split, side.data(), words);
+    if (add_free_side(side.data(), root.below.first, root.below.right, split, ~Word{0}, free)) free_.add(number, free);
+}
+
+/// Adds to `free` what the tree below one side of a test predicts without a cost; false if that tree is not known.
+bool Trees::add_free_side(const Word* side, int layer, int tests, const Word* split, Word flip, Set& free) {
+    const int words = in_.words();
+    const auto add = [&](const Word* points) {
+        for (int w = 0; w < words; ++w) free[w] |= points[w] & (split[w] ^ flip);
+    };
+    const Word* known = free_.of_leaf(side);
+    if (!known && tests > 0) known = free_.find(side, number_of(layer, tests));
+    if (known) {
+        add(known);
+        return true;
+    }
+    const Stump one = tests == Below::kEnds ? Stump{1, -1} : stump(side, 1);
+    if (one.value > 0) return false;
+    Set end(words), below(words);
+    for (const bool is_left : {true, false}) {
+        const Word turn = is_left ? 0 : ~Word{0};
+        for (int w = 0; w < words; ++w) end[w] = side[w] & (in_.split(one.split)[w] ^ turn);
+        const Word* points = free_.of_leaf(end.data());
+        for (int w = 0; w < words; ++w) below[w] |= points[w] & (in_.split(one.split)[w] ^ turn);
+    }
+    add(below.data());
+    return true;
+}
+
+/// After a count of pairs: the root of a tree of two levels without a cost.
+Trees::Free Trees::free_of_pairs(int layer, bool can_part) const {
+    for (int i = 0; i < pairs_.size(); ++i) {
+        const bool left_ends = pairs_.left_leaf(i) == 0, right_ends = pairs_.right_leaf(i) == 0;
+        const bool left = pairs_.left(i) == 0, right = pairs_.right(i) == 0;
+        if (!left || !right || !(can_part || left_ends || right_ends)) continue;
+        const int ends = Below::kEnds;
+        return {pairs_.split(i), {layer + 1, left_ends ? ends : 0, right_ends ? ends : 0, false}};
+    }
+    return {};
 }
 
 void Trees::branch_unrolled(int level, const Word* x, int layer, int tests, Cost& best) {
@@ -120,6 +175,7 @@ void Trees::branch_unrolled(int level, const Word* x, int layer, int tests, Cost
         int none = 0, single = 1;
         store(x, number_of(layer, none), two.one, true), store(x, number_of(layer, single), two.chain, true);
         best = std::min(best, can_part ? two.both : two.chain);
+        if (best == 0) here.free = free_of_pairs(layer, can_part);
     } else if (!order_features(level, x, best)) {
         return;
     }
@@ -210,7 +266,10 @@ void Trees::extend_sides(int level, int f, const Word* x, Cost mass, const Below
             else
                 low_left = std::max(low_left, side(level, left, most - most_mid, below, below.left, best - r.right));
         }
-        if (low_left + low_right < best) best = low_left + low_right;
+        if (low_left + low_right < best) {
+            best = low_left + low_right;
+            if (best == 0) here.free = {mid, below};
+        }
         stack[top++] = {{mid, r.hi, low_left, r.right, mass_mid, r.mass_hi}, r.left_hi, low_right, most_mid, r.most_hi};
         stack[top++] = {{r.lo, mid, r.left, low_right, r.mass_lo, mass_mid}, low_left, r.right_lo, r.most_lo, most_mid};
     }
@@ -248,6 +307,7 @@ void Trees::end_side(int level, int f, const Word* x, const Span& r, int mid, co
         on = std::max(on, left_on ? side(level, left, most - largest, below, below.left, best - r.right)
                                   : side(level, right, largest, below, below.right, best - r.left));
         best = std::min(best, on + end);
+        if (best == 0) here.free = {same, below};
     }
     if (left_on) {
         stack[top++] = {{mid, r.hi, on, r.right, mass_mid, r.mass_hi}, r.left_hi, end, most_mid, r.most_hi};
