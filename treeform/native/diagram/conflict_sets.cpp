@@ -23,8 +23,7 @@ Cost ConflictSets::bound(const Word* x, Word key, Cost need) {
     if (found == by_key_.end()) return 0;
     SetFamily& family = found->second;
     Cost sum = 0;
-    for (std::size_t i = 0; i < family.size() && sum < need; ++i) {
-        if (!is_within(family.points(i), rest_.data(), in_.words())) continue;
+    for (int i = 0; sum < need && (i = family.find_within(rest_.data(), i)) < family.size(); ++i) {
         for (int w = 0; w < in_.words(); ++w) rest_[w] &= ~family.points(i)[w];
         sum += family.cost(i);
         family.raise(i);
@@ -49,7 +48,7 @@ void ConflictSets::learn(const Word* x, Word key, const CostsSomething& costs) {
         }
     Cost cost = kNever;
     for (const int i : points) cost = std::min(cost, least_of_[i]);
-    by_key_.try_emplace(key, in_.words()).first->second.add(left, cost);
+    by_key_.try_emplace(key, in_).first->second.add(left, cost);
 }
 
 /// The points of a set in random order, so that other conflict sets are learnt from sets that are alike.

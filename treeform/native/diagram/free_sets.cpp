@@ -13,9 +13,8 @@ const Word* FreeSets::find(const Word* x, Word key) {
     const auto found = by_key_.find(key);
     if (found == by_key_.end()) return nullptr;
     SetFamily& family = found->second;
-    for (std::size_t i = 0; i < family.size(); ++i)
-        if (is_within(x, family.points(i), in_.words())) return family.points(family.raise(i));
-    return nullptr;
+    const int i = family.find_around(x);
+    return i < family.size() ? family.points(family.raise(i)) : nullptr;
 }
 
 const Word* FreeSets::of_leaf(const Word* x) const {

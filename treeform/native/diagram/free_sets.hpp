@@ -13,7 +13,7 @@ public:
 
     /// The free set of a tree of that key that `x` is within; null if none is known.
     const Word* find(const Word* x, Word key);
-    void add(Word key, const Set& set) { by_key_.try_emplace(key, in_.words()).first->second.add(set, 0); }
+    void add(Word key, const Set& set) { by_key_.try_emplace(key, in_).first->second.add(set, 0); }
     /// The points that the cheapest class of `x` costs nothing; null if that class costs something on `x`.
     const Word* of_leaf(const Word* x) const;
 

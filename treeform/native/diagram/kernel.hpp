@@ -91,6 +91,10 @@ struct Kernels {
     int (*largest)(const View&, const Within&, const Nested&, Cost need, int guess, std::int64_t& looks);
     /// Points of `x` that are in neither a ^ flip_a nor b ^ flip_b.
     Cost (*count_outside)(const Word* x, const Word* a, Word flip_a, const Word* b, Word flip_b, int words);
+    /// Of so many sets one after the other the first one, `from` or later, that is within `x`, or that `x` is within;
+    /// `many` if there is none.
+    int (*find_within)(const Word* sets, int from, int many, const Word* x, int words);
+    int (*find_around)(const Word* sets, int from, int many, const Word* x, int words);
 };
 
 const Kernels& choose_kernels(const char* simd);

@@ -58,6 +58,37 @@ static Cost count_outside(const Word* x, const Word* a, Word flip_a, const Word*
 #endif
 }
 
+/// Whether no point of `a` is outside of `b`.
+static inline bool is_within(const Word* a, const Word* b, int words) {
+#if defined(TREEFORM_AVX512)
+    for (int w = 0; w < words; w += 8) {
+        const __mmask8 m = words - w >= 8 ? __mmask8(0xFF) : __mmask8((1u << (words - w)) - 1);
+        const __m512i out = _mm512_andnot_si512(_mm512_maskz_loadu_epi64(m, b + w), _mm512_maskz_loadu_epi64(m, a + w));
+        if (_mm512_test_epi64_mask(out, out)) return false;
+    }
+    return true;
+#else
+    int w = 0;
+    for (; w + 4 <= words; w += 4)
+        if ((a[w] & ~b[w]) | (a[w + 1] & ~b[w + 1]) | (a[w + 2] & ~b[w + 2]) | (a[w + 3] & ~b[w + 3])) return false;
+    for (; w < words; ++w)
+        if (a[w] & ~b[w]) return false;
+    return true;
+#endif
+}
+
+static int find_within(const Word* sets, int from, int many, const Word* x, int words) {
+    for (int i = from; i < many; ++i)
+        if (is_within(sets + std::int64_t(i) * words, x, words)) return i;
+    return many;
+}
+
+static int find_around(const Word* sets, int from, int many, const Word* x, int words) {
+    for (int i = from; i < many; ++i)
+        if (is_within(x, sets + std::int64_t(i) * words, words)) return i;
+    return many;
+}
+
 static inline Cost least(const Cost* a, int n) {
     Cost best = a[0];
     for (int k = 1; k < n; ++k) best = a[k] < best ? a[k] : best;
@@ -374,6 +405,7 @@ static void shared(const View& v, const Packed& at, const Cost* left, const Cost
 static int points(const Word* a, int words) { return int(count(a, words)); }
 
 extern const Kernels kernels;
-const Kernels kernels = {TREEFORM_NAME, &leaf, &stump, &pack, &pairs, &shared, &points, &count_and, &region, &largest, &count_outside};
+const Kernels kernels = {TREEFORM_NAME, &leaf,   &stump,   &pack,          &pairs,       &shared,     &points,
+                         &count_and,    &region, &largest, &count_outside, &find_within, &find_around};
 
 }  // namespace treeform::diagram::TREEFORM_ISA

@@ -7,24 +7,22 @@
 
 namespace treeform::diagram {
 
-/// Whether no point of `a` is outside of `b`.
-inline bool is_within(const Word* a, const Word* b, int words) {
-    Word out = 0;
-    for (int w = 0; w < words; ++w) out |= a[w] & ~b[w];
-    return out == 0;
-}
-
 class SetFamily {
 public:
-    explicit SetFamily(int words) : words_(words) {}
+    explicit SetFamily(const Instance& in) : in_(in), words_(in.words()) {}
 
-    std::size_t size() const { return cost_.size(); }
-    const Word* points(std::size_t i) const { return points_.data() + i * words_; }
-    Cost cost(std::size_t i) const { return cost_[i]; }
+    int size() const { return int(cost_.size()); }
+    const Word* points(int i) const { return points_.data() + at(i); }
+    Cost cost(int i) const { return cost_[i]; }
+    /// The first set, `from` or later, that is within `x`, or that `x` is within; the size if there is none.
+    int find_within(const Word* x, int from) const {
+        return in_.kernels->find_within(points_.data(), from, size(), x, words_);
+    }
+    int find_around(const Word* x) const { return in_.kernels->find_around(points_.data(), 0, size(), x, words_); }
 
     /// That one was found: it moves halfway to the front. Returns its place.
-    std::size_t raise(std::size_t i) {
-        const std::size_t up = i / 2;
+    int raise(int i) {
+        const int up = i / 2;
         if (up == i) return i;
         std::swap_ranges(points_.begin() + at(i), points_.begin() + at(i + 1), points_.begin() + at(up));
         std::swap(cost_[i], cost_[up]);
@@ -37,19 +35,20 @@ public:
             cost_.push_back(cost);
             return;
         }
-        const std::size_t place = kMost / 2 + replaced_++ % (kMost / 2);
+        const int place = kMost / 2 + replaced_++ % (kMost / 2);
         std::copy(set.begin(), set.end(), points_.begin() + at(place));
         cost_[place] = cost;
     }
 
 private:
-    static constexpr std::size_t kMost = 512;
+    static constexpr int kMost = 512;
+    const Instance& in_;
     int words_;
     std::vector<Word> points_;
     std::vector<Cost> cost_;
-    std::size_t replaced_ = 0;
+    int replaced_ = 0;
 
-    std::ptrdiff_t at(std::size_t i) const { return std::ptrdiff_t(i) * words_; }
+    std::ptrdiff_t at(int i) const { return std::ptrdiff_t(i) * words_; }
 };
 
 }  // namespace treeform::diagram

@@ -46,7 +46,7 @@ Cost Trees::solve(int level, const Word* x, int depth, std::int64_t tests, Cost 
         if (const Cost few = in_.few_classes(x, tests + 1); few >= need) return few;
     }
     if (tests == 1) return search(level, x, depth, tests, number, need);
-    return with_conflicts(x, number, need, [&](const Word* points, Cost below) {
+    return with_sets(x, number, need, [&](const Word* points, Cost below) {
         return search(level, points, depth, tests, number, below);
     });
 }

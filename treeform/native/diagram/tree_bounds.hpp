@@ -108,6 +108,7 @@ private:
     Cost store(const Word* x, Word number, Cost proved, bool whole);
     Word number_of(int layer, int& tests) const;
     std::int64_t leaves_of(int tests) const;
+    void take_floors(const Word* x, int layer, int tests);
     Cost unrolled(int level, const Word* x, int layer, int tests, Cost need);
     void keep_free(int level, const Word* x, Word number);
     bool add_free_side(const Word* side, int layer, int tests, const Word* split, Word flip, Set& free);
@@ -120,18 +121,24 @@ private:
     void end_side(int level, int f, const Word* x, const Span& r, int mid, const Below& below, Cost& best, Span* stack,
                   int& top);
 
-    /// What `prove` finds, where disjoint conflict sets do not show as much as is needed; another such set is learnt from
-    /// the points that are in none of them.
-    template <class Prove>
-    Cost with_conflicts(const Word* x, Word number, Cost need, const Prove& prove) {
-        if (!conflicts_.suits(need)) return prove(x, need);
-        if (const Cost known = conflicts_.bound(x, number, need); known >= need) {
+    /// Whether conflict sets or free sets show what is asked for.
+    bool settled_by_sets(const Word* x, Word number, Cost need, Cost& value) {
+        if (!conflicts_.suits(need)) return false;
+        value = conflicts_.bound(x, number, need);
+        if (value >= need) {
             ++counters_.conflicts;
-            return known;
-        } else if (known == 0 && free_.find(x, number)) {
-            ++counters_.free;
-            return 0;
+            return true;
         }
+        if (value > 0 || !free_.find(x, number)) return false;
+        ++counters_.free;
+        return true;
+    }
+
+    /// What `prove` finds where these do not, and another conflict set, of points that are in none of those found.
+    template <class Prove>
+    Cost with_sets(const Word* x, Word number, Cost need, const Prove& prove) {
+        if (Cost value = 0; settled_by_sets(x, number, need, value)) return value;
+        if (!conflicts_.suits(need)) return prove(x, need);
         const Set rest(conflicts_.rest(), conflicts_.rest() + in_.words());
         const Cost proved = prove(x, need);
         if (proved >= need) learn_conflict(rest, number, prove);

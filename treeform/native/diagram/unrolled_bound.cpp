@@ -52,15 +52,21 @@ Cost Trees::bound_unrolled(const Word* x, int layer, int tests, Cost need, std::
     if (need <= 0) return 0;
     const Word number = number_of(layer, tests);
     return limited(x, number, need, work, [&](Cost below) {
-        auto& floor = frame(0).floor;
-        floor.assign(tests + 1, 0);
-        for (int b = tests; b >= 0 && layer + 1 >= pairs_from_; --b) {
-            int fewer = b;
-            const Known* known = known_.find(x, number_of(layer, fewer));
-            floor[b] = std::max(b < tests ? floor[b + 1] : 0, known ? known->lower : 0);
-        }
+        if (Cost value = 0; tests > 0 && settled_by_sets(x, number, below, value)) return value;
+        take_floors(x, layer, tests);
         return unrolled(0, x, layer, tests, below);
     });
+}
+
+/// In the first frame, what is known of T for fewer tests.
+void Trees::take_floors(const Word* x, int layer, int tests) {
+    auto& floor = frame(0).floor;
+    floor.assign(tests + 1, 0);
+    for (int b = tests; b >= 0 && layer + 1 >= pairs_from_; --b) {
+        int fewer = b;
+        const Known* known = known_.find(x, number_of(layer, fewer));
+        floor[b] = std::max(b < tests ? floor[b + 1] : 0, known ? known->lower : 0);
+    }
 }
 
 /// At least the returned value; exactly that if it is below `need`.
@@ -80,7 +86,7 @@ Cost Trees::unrolled(int level, const Word* x, int layer, int tests, Cost need) 
         if (const Cost few = in_.few_classes(x, leaves_of(tests)); few >= need) return few;
     }
     if (tests == 0) return search_unrolled(level, x, layer, tests, number, need);
-    return with_conflicts(x, number, need, [&](const Word* points, Cost below) {
+    return with_sets(x, number, need, [&](const Word* points, Cost below) {
         if (is_learning_) frame(level).floor.assign(tests + 1, 0);
         return search_unrolled(level, points, layer, tests, number, below);
     });
