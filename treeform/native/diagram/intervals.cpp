@@ -185,7 +185,9 @@ void Search::bisect(int layer, int part, Cost lower, const PlanPtr& witness) {
     const Interval whole = here.chosen[part];
     const Cost others = lower - whole.lower;
     const int mid = whole.first + (whole.last - whole.first) / 2;
+    const int open = open_;
     for (Range r : {Range{whole.first, mid, 0, 0}, Range{mid + 1, whole.last, 0, 0}}) {
+        if (layer == 0) open_ = open - (r.first - whole.first);
         const Cost limit = here.best.value - others;
         Cost dropped = 0;
         if (whole.lower >= limit) break;

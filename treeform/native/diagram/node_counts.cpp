@@ -9,6 +9,7 @@
 // as both sides of a test never lead to one node, and the state costs at least the least over n of the sums over its
 // parts. A test that is too dear for every n, whatever the other parts choose, is left out.
 #include <algorithm>
+#include <utility>
 
 #include "search.hpp"
 
@@ -111,8 +112,11 @@ void Search::choose_tests(int layer, int part, Cost lower, const ByNodes& by_nod
         if (!passes || here.relaxed || !moves_up(layer)) try_tests(layer, lower);
         return;
     }
+    int open = 0;
+    if (layer == 0)
+        for (const Interval& one : here.candidates[part]) open += one.tests();
     for (const Interval& one : here.candidates[part]) {
-        if (layer == 0) obey_outside();
+        if (layer == 0) obey_outside(), open_ = std::exchange(open, open - one.tests());
         const Cost with = lower - here.lower[part] + one.lower;
         if (with >= here.best.value) return;
         ByNodes now{};

@@ -47,6 +47,8 @@ public:
     bool root_may_pass(int tests);
     /// An upper bound that others have found meanwhile; null: nobody does.
     const std::atomic<Cost>* outside = nullptr;
+    /// How many tests of the root the last `solve` left open.
+    int open() const { return open_; }
     /// Elementary steps of the work that the bound of all points may take.
     double most_steps() const;
     std::size_t bytes() const { return known_bytes_ + old_bytes_; }
@@ -70,6 +72,7 @@ private:
         SideCosts left{}, right{};
         ByNodes by_nodes{};  // a bound for both sides together
         bool is_wide() const { return first < last; }
+        int tests() const { return last - first + 1; }
         const SideCosts& side(int i) const { return i % 2 == 0 ? left : right; }
     };
     /// As `Interval`, with bounds of the left side of its first test, and of the right side of its last one.
@@ -149,6 +152,7 @@ private:
 
     double most_effort_ = 0, shared_effort_ = 0;
     bool together_ = false;
+    int open_ = 0;
 
     double effort() const;
     Cost bound(const Set& x, int layer, int budget, Cost need);

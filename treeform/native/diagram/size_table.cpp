@@ -25,6 +25,9 @@ constexpr double kMostCells = 5e6;
 /// search for a number of tests takes in the first round. Where the bound is what proves a table, it is needed whole.
 constexpr double kQuick = 0.05, kThorough = 4, kFirstShare = 0.0125, kNextShare = 4;
 
+/// Of the tests of the root, by how many one way has to be ahead, and the part of the work that the other one has then.
+constexpr double kAhead = 0.05, kBehind = 0.25;
+
 /// Runs of annealing for a number of tests, as parts of its work: short ones find what a long one misses.
 constexpr double kRuns[] = {1, 0.125, 0.125, 0.125, 0.125};
 
@@ -35,6 +38,7 @@ public:
           parts_(away, in, settings, control, search_, out.counters), is_together_(!settings.use_trees) {
         const int most = settings.max_nodes;
         out.lower.assign(most + 1, 0), out.upper.assign(most + 1, kNever);
+        for (auto& one : settled_) one.resize(most + 1);
         plan_.resize(most + 1), out.diagrams.resize(most + 1), out.has_diagram.assign(most + 1, false);
         out.proved_at.assign(settings.prices.size(), -1);
         for (int k = 0; k <= most && k < int(settings.known.size()); ++k)
@@ -72,6 +76,7 @@ private:
     Parts parts_;
     std::vector<PlanPtr> plan_;  // of the diagrams in `out_`, where one is known
     bool is_together_;  // the search goes by intervals of tests first
+    std::vector<double> settled_[2];  // by the search by single tests and by intervals: that part of the root's tests
     bool is_slow_ = false;  // the search has been overdue
     std::uint64_t anneals_ = 0;  // so far: a seed for each
 
@@ -273,15 +278,32 @@ private:
     }
 
     /// By single tests and by intervals of them, first the way that had more success. Where bounds of single tests
-    /// settle most of them, intervals ask for many more bounds; elsewhere they are what makes a search possible.
+    /// settle most of them, intervals ask for many more bounds; elsewhere they are what makes a search possible. A way
+    /// that has settled far fewer tests of the root has less of the work.
     Answer search(int k, Cost need, double share) {
         if (!search_.takes_intervals()) return search_.solve(k, need, share, false);
+        const bool singles = is_ahead(k, 0, 1), intervals = is_ahead(k, 1, 0);
+        const bool first = singles || intervals ? intervals : is_together_;
         try {
-            return search_.solve(k, need, share, is_together_);
+            return search_one_way(k, need, share, first);
         } catch (const Search::TooMuch&) {}
-        const Answer answer = search_.solve(k, need, share, !is_together_);
-        is_together_ = !is_together_;
+        const Answer answer = search_one_way(k, need, singles || intervals ? share * kBehind : share, !first);
+        is_together_ = !first;
         return answer;
+    }
+
+    Answer search_one_way(int k, Cost need, double share, bool together) {
+        try {
+            return search_.solve(k, need, share, together);
+        } catch (const Search::TooMuch&) {
+            settled_[together][k] = 1 - double(search_.open()) / in_.view.splits;
+            throw;
+        }
+    }
+
+    /// Whether one way has settled far more than the other.
+    bool is_ahead(int k, int way, int other) const {
+        return settled_[way][k] > 2 * settled_[other][k] && settled_[way][k] > settled_[other][k] + kAhead;
     }
 
     void submit(int k, Cost cost, const FlatDiagram* diagram, const PlanPtr& plan = nullptr) {
