@@ -28,6 +28,9 @@ constexpr double kQuick = 0.05, kThorough = 4, kFirstShare = 0.0125, kNextShare 
 /// Of the tests of the root, by how many one way has to be ahead, and the part of the work that the other one has then.
 constexpr double kAhead = 0.05, kBehind = 0.25;
 
+/// Annealing that found no better model has half of that work in the next round, down to this part.
+constexpr double kLeastAnnealing = 0.125;
+
 /// Runs of annealing for a number of tests, as parts of its work: short ones find what a long one misses.
 constexpr double kRuns[] = {1, 0.125, 0.125, 0.125, 0.125};
 
@@ -78,6 +81,7 @@ private:
     bool is_together_;  // the search goes by intervals of tests first
     std::vector<double> settled_[2];  // by the search by single tests and by intervals: that part of the root's tests
     bool is_slow_ = false;  // the search has been overdue
+    double of_annealing_ = 1;  // part of its work, less while it finds nothing
     std::uint64_t anneals_ = 0;  // so far: a seed for each
 
     /// Diagrams by information gain: `most` of them, or as many as a quarter of `work` elementary steps allows. With
@@ -126,7 +130,8 @@ private:
         std::vector<int> asked;
         for (int k = 1; k <= settings_.max_nodes; ++k)
             if (is_asked(k)) asked.push_back(k);
-        const double work = share * search_.most_steps() / double(std::max<std::size_t>(2, asked.size()));
+        const double work = of_annealing_ * share * search_.most_steps() / double(std::max<std::size_t>(2, asked.size()));
+        of_annealing_ = std::max(kLeastAnnealing, of_annealing_ / 2);
         Annealing annealing(in_, settings_, control_);
         for (const int k : asked)
             for (const double part : kRuns) {
@@ -136,6 +141,7 @@ private:
                                   Cost cost = 0;
                                   FlatDiagram found = flatten(in_, plan.get(), cost);
                                   submit(tests, cost, &found, plan);
+                                  of_annealing_ = 1;
                               });
             }
         control_.publish({shifted(out_.lower), shifted(out_.upper)});
