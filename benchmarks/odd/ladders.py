@@ -24,6 +24,7 @@ WAYS = {
     "no annealing": tuple(one for one in TECHNIQUES if one != "annealing"),
     "no alternation": tuple(one for one in TECHNIQUES if one != "alternation"),
     "no regions": tuple(one for one in TECHNIQUES if one != "regions"),
+    "no conflicts": tuple(one for one in TECHNIQUES if one != "conflicts"),
     "no pairs": tuple(one for one in TECHNIQUES if one != "pairs"),
     "first version": ("trees", "transpositions"),
 }

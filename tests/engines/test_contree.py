@@ -154,6 +154,36 @@ def test_minimum_support(block: int, draw: Draw) -> None:
         assert walk(found["tree"], x, y, w, cost, support, limits["node_penalty"]) == best, seed
 
 
+def test_many_classes_at_a_price() -> None:
+    """A class that saves no more than a test costs pays for none: no feature is looked at where all of them are so."""
+    rng = np.random.default_rng(0)
+    x, y = rng.random((200, 4)), np.repeat(np.arange(10), 20).astype(np.int32)
+    cost = 1 - np.eye(10, dtype=np.int64)
+    dear = solve(x, y, None, cost, 4, node_penalty=20)
+    assert dear["tree"]["cost"] == dear["lower"] == 180
+    assert dear["counters"]["scans"] == 0
+    x[:, 0] = y  # a test for every class but one pays where it saves all of it
+    cheap = solve(x, y, None, cost, 4, node_penalty=19)
+    assert cheap["tree"]["cost"] == cheap["lower"] == 9 * 19
+    assert cheap["counters"]["scans"] > 0
+
+
+@pytest.mark.parametrize("block", range(4))
+def test_prices_that_few_classes_pay_for(block: int, draw: Draw) -> None:
+    """Against brute force, at prices of a tenth to a third of all rows."""
+    for seed in draw(range(20_000 + 40 * block, 20_040 + 40 * block), 15):
+        depth, x, y, w, cost, limits, prune, pick = problem(seed)
+        limits |= {"node_penalty": max(1, int(w.sum()) // pick.choice([3, 5, 10]))}
+        tests = min(limits["max_nodes"], 2**depth - 1)
+        best = brute_force(x, y, w, cost, depth, tests, limits["min_support"], limits["node_penalty"])
+        found = solve(x, y, w, cost, depth, **limits, prune=prune)
+        assert found["complete"], seed
+        if best == NOTHING:
+            assert found["tree"] is None, seed
+        else:
+            assert found["tree"]["cost"] == found["lower"] == best, seed
+
+
 def random_table(n: int, features: int, classes: int, values: int, seed: int) -> tuple[Any, Any]:
     rng = np.random.default_rng(seed)
     x = rng.integers(0, values, (n, features)).astype(np.float64)

@@ -47,8 +47,9 @@ class DiagramSearch(OneSearch):
     techniques : tuple of str
         What speeds the search up: bounds by ``trees``, ``transpositions`` (partitions met before), trees of two levels
         and last tests that parts share by counts of ``pairs`` of splits, trees of two tests by ``regions`` where that
-        is too many, ``intervals`` of neighbouring thresholds refuted together, and better models by ``alternation``
-        and by ``annealing``. All are exact; leave one out only to study its effect.
+        is too many, ``conflicts``: sets of samples that no tree of so few tests predicts without a cost, and sets that
+        one does, ``intervals`` of neighbouring thresholds refuted together, and better models by ``alternation`` and
+        by ``annealing``. All are exact; leave one out only to study its effect.
     simd : str
         ``auto``, ``avx512``, ``avx2`` or ``plain``: the same diagram at different speeds.
 

@@ -125,7 +125,7 @@ Cost Trees::search_unrolled(int level, const Word* x, int layer, int tests, Word
 /// The free set of the tree in the frame, whose cost on `x` is 0.
 void Trees::keep_free(int level, const Word* x, Word number) {
     const Free& root = frame(level).free;
-    if (root.split < 0) return;
+    if (root.split < 0 || !conflicts_.suits(1)) return;
     const int words = in_.words();
     const Word* split = in_.split(root.split);
     Set side(words), free(words);
