@@ -15,7 +15,13 @@ from treeform.engines import DiagramSearch, TreeTask
 from treeform.engines.diagram import TECHNIQUES
 
 WITHOUT = tuple(one for one in TECHNIQUES if one != "conflicts")
-SEARCH_ALONE = ("trees", "transpositions", "pairs", "conflicts", "intervals")  # models come from the search too
+SEARCH_ALONE = (
+    "trees",
+    "transpositions",
+    "pairs",
+    "conflicts",
+    "intervals",
+)  # models come from the search too
 
 
 def table(seed: int, most: int = 300) -> tuple[Dataset, np.ndarray | None]:
@@ -61,7 +67,9 @@ def test_brute_force(block: int, draw: Draw) -> None:
 
 def test_both_kinds_of_sets_settle_bounds() -> None:
     data, cost = table(4)
-    found = DiagramSearch(techniques=SEARCH_ALONE).size_table(data, tf.Diagram(1, 2, 2, 2, 2), cost=cost, max_nodes=6)
+    found = DiagramSearch(techniques=SEARCH_ALONE).size_table(
+        data, tf.Diagram(1, 2, 2, 2, 2), cost=cost, max_nodes=6
+    )
     assert found.upper == found.lower
     assert found.counters["conflicts"] > 50
     assert found.counters["free"] > 50

@@ -30,7 +30,16 @@ if TYPE_CHECKING:
     from treeform.engines.distributed import Ask, Evaluator
     from treeform.graph import DecisionGraph
 
-TECHNIQUES = ("trees", "transpositions", "pairs", "regions", "conflicts", "intervals", "alternation", "annealing")
+TECHNIQUES = (
+    "trees",
+    "transpositions",
+    "pairs",
+    "regions",
+    "conflicts",
+    "intervals",
+    "alternation",
+    "annealing",
+)
 
 
 @dataclass(frozen=True)

@@ -110,9 +110,11 @@ private:
     std::int64_t leaves_of(int tests) const;
     void take_floors(const Word* x, int layer, int tests);
     Cost unrolled(int level, const Word* x, int layer, int tests, Cost need);
+    // free_trees.cpp
     void keep_free(int level, const Word* x, Word number);
     bool add_free_side(const Word* side, int layer, int tests, const Word* split, Word flip, Set& free);
     Free free_of_pairs(int layer, bool can_part) const;
+
     Cost search_unrolled(int level, const Word* x, int layer, int tests, Word number, Cost need);
     void branch_unrolled(int level, const Word* x, int layer, int tests, Cost& best);
     Cost side(int level, const Word* points, Cost taken_out, const Below& below, int tests, Cost need);
@@ -149,17 +151,19 @@ private:
     template <class Prove>
     void learn_conflict(const Set& x, Word number, const Prove& prove) {
         if (is_learning_ || learning_ > kLearning * spent_) return;
-        const std::int64_t work = work_, spent = spent_;
+        struct Learning {  // ends, whatever is thrown
+            Trees& of;
+            std::int64_t work = of.work_, spent = of.spent_;
+            ~Learning() { of.is_learning_ = false, of.work_ = work, of.learning_ += of.spent_ - spent; }
+        } const learning{*this};
+        is_learning_ = true;
         const auto costs = [&](const Word* points) {
             work_ = kLearningWork;
             return prove(points, Cost{1}) > 0;
         };
-        is_learning_ = true;
         try {
             if (costs(x.data())) conflicts_.learn(x.data(), number, costs);
         } catch (const TooLong&) {}
-        is_learning_ = false;
-        work_ = work, learning_ += spent_ - spent;
     }
 
     /// What is known about `x`, or what `prove` finds within the work it may spend.
