@@ -126,7 +126,7 @@ class _Trees:
         if kind is Squares and rule.whole:
             raise OutOfReach(f"the problem is out of reach of {BY_VALUES}", cause="it takes no whole means")
         self.costs: SideCosts = kind(self.X, self.y, self.w, u @ self.coef, self._ways(), task, rule.whole)
-        self.paid = float(u @ [row.side for row in rule.rows])
+        self.paid = float(u @ [float(row.side) for row in rule.rows])
         usual = FACTORS if u.any() else (0.0,)
         self.factors = list(dict.fromkeys(min(k, self.costs.most_factor) for k in usual))
         self.refuted = 0

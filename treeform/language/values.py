@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,12 +17,13 @@ class ValueRow:
     Attributes
     ----------
     coef : (n,) int64
-    side : int
-        Values count as deviations from the target's centre, in its unit.
+    side : int or Fraction
+        Exact: values are any fractions unless a rule says that they are whole. They count as deviations from the
+        target's centre, in its unit.
     """
 
     coef: NDArray[np.int64]
-    side: int
+    side: int | Fraction
 
 
 @dataclass(frozen=True, eq=False)

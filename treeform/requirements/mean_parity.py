@@ -116,8 +116,8 @@ class MeanParity(ByGroups, Bounded):
 
     # -- the symbolic face ------------------------------------------------------------------------
 
-    def _rows(self, data: Dataset, quantity: Quantity) -> list[tuple[np.ndarray, int]]:
-        """Coefficients (n,) of deviations and a right-hand side, for each ordered pair of groups."""
+    def _rows(self, data: Dataset, quantity: Quantity) -> list[tuple[np.ndarray, Fraction]]:
+        """Coefficients (n,) of deviations and the exact right-hand side, for each ordered pair of groups."""
         groups = Groups.of(self.groups, data)
         weight = groups.weights(data)
         most = self.difference / quantity.unit
@@ -125,8 +125,8 @@ class MeanParity(ByGroups, Bounded):
         for a, b in permutations(range(len(weight)), 2):
             # S_a / W_a - S_b / W_b <= p/q   <=>   q W_b S_a - q W_a S_b <= p W_a W_b,   S_g = sum_{i in g} w_i d_i
             on_a, on_b = most.denominator * weight[b], -most.denominator * weight[a]
-            step = math.gcd(on_a, on_b)  # the left-hand side is a multiple of it
-            side = most.numerator * weight[a] * weight[b] // step
+            step = math.gcd(on_a, on_b)
+            side = Fraction(most.numerator * weight[a] * weight[b], step)  # whole values alone would let it be rounded
             span = max(quantity.highest, -quantity.lowest, 1)
             if 2 * abs(on_a // step) * weight[a] * span > LARGEST:
                 raise SpecError(
@@ -154,7 +154,8 @@ class MeanParity(ByGroups, Bounded):
             )
         assert ports.data.quantity is not None
         for coef, side in self._rows(ports.data, ports.data.quantity):
-            model.add((ports.value * coef).sum() <= side, str(self))
+            # Values are whole, so is the sum; no sum of theirs is above LARGEST.
+            model.add((ports.value * coef).sum() <= min(math.floor(side), LARGEST), str(self))
 
     # -- the semantic face ------------------------------------------------------------------------
 

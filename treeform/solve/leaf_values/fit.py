@@ -15,7 +15,7 @@ from treeform.language.values import ValueRule
 from treeform.solve.leaf_values.convex import least_sum, of_targets
 from treeform.solve.leaf_values.problem import BestValues, LeafRow
 from treeform.solve.leaf_values.squares import least_squares
-from treeform.solve.leaf_values.whole import least_whole_sum
+from treeform.solve.leaf_values.whole import least_whole_squares, least_whole_sum
 from treeform.solve.regression_part import loss_of
 
 Rows = NDArray[np.int64]
@@ -83,14 +83,20 @@ class LeafFits:
         if below is not None and least >= below:
             return None
         rows = self._rows(leaves, pairs)
-        if self.loss.kind == "squared" and not self.rule.whole:
-            found = least_squares([int(self.weights[leaf].sum()) for leaf in leaves], free, rows)
-            return None if found is None else self._fit(found, least + found.cost)
-        functions = [of_targets(self.targets[leaf].tolist(), self.weights[leaf].tolist()) for leaf in leaves]
-        if not self.rule.whole:
-            found = least_sum(functions, rows)
-            return None if found is None else self._fit(found, found.cost)
-        whole = least_whole_sum(functions, rows, self.low, self.high, below)
+        if self.loss.kind == "squared":
+            heavy = [int(self.weights[leaf].sum()) for leaf in leaves]
+            if not self.rule.whole:
+                found = least_squares(heavy, free, rows)
+                return None if found is None else self._fit(found, least + found.cost)
+            whole = least_whole_squares(heavy, free, least, rows, self.low, self.high, below)
+        else:
+            functions = [
+                of_targets(self.targets[leaf].tolist(), self.weights[leaf].tolist()) for leaf in leaves
+            ]
+            if not self.rule.whole:
+                found = least_sum(functions, rows)
+                return None if found is None else self._fit(found, found.cost)
+            whole = least_whole_sum(functions, rows, self.low, self.high, below)
         if whole.lower is not None and (below is None or whole.lower < below) and not whole.closed:
             self.open = whole.lower if self.open is None else min(self.open, whole.lower)
         return None if whole.best is None else self._fit(whole.best, whole.best.cost)

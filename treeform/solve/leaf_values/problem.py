@@ -12,7 +12,7 @@ class LeafRow:
     """``sum(coef[l] * value[l]) <= side`` over the leaves of a tree."""
 
     coef: tuple[int, ...]
-    side: int
+    side: int | Fraction
 
 
 @dataclass(frozen=True)

@@ -1,15 +1,16 @@
-"""Sums of convex piecewise linear functions at whole points, under linear rows: branch and bound."""
+"""Sums of distances or of squares at whole points, under linear rows: branch and bound."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product as product_of
 
 from treeform.solve.leaf_values.convex import Convex, least_sum
 from treeform.solve.leaf_values.problem import BestValues, LeafRow, product
+from treeform.solve.leaf_values.squares import least_squares
 
 MOST_PARTS = 500
 """Most parts of one search; rows with long coefficients can have few whole points, far apart."""
@@ -36,11 +37,54 @@ class Whole:
         return self.lower is None if self.best is None else self.lower == self.best.cost
 
 
+Relaxed = Callable[[Sequence[LeafRow]], BestValues | None]
+"""The least point under rows that need not be whole; None where there is none."""
+Cost = Callable[[Sequence[Fraction]], Fraction]
+"""Of a point; whole at whole points."""
+
+
 def least_whole_sum(
     functions: Sequence[Convex], rows: Sequence[LeafRow], low: int, high: int, upper: Fraction | None = None
 ) -> Whole:
     """The best whole point with coordinates from ``low`` to ``high``; one as dear as ``upper`` need not be found."""
-    n = len(functions)
+
+    def cost(values: Sequence[Fraction]) -> Fraction:
+        return sum((f.at(v) for f, v in zip(functions, values, strict=True)), Fraction(0))
+
+    return _least_whole(lambda held: least_sum(functions, held), cost, len(functions), rows, low, high, upper)
+
+
+def least_whole_squares(
+    weights: Sequence[int],
+    means: Sequence[Fraction],
+    least: Fraction,
+    rows: Sequence[LeafRow],
+    low: int,
+    high: int,
+    upper: Fraction | None = None,
+) -> Whole:
+    """The same for the sum of weights times squares of distances from means, beyond the ``least`` that they cost."""
+
+    def cost(values: Sequence[Fraction]) -> Fraction:
+        each = zip(weights, values, means, strict=True)
+        return sum((n * (v - m) ** 2 for n, v, m in each), least)
+
+    def relaxed(held: Sequence[LeafRow]) -> BestValues | None:
+        found = least_squares(weights, means, held)
+        return None if found is None else replace(found, cost=least + found.cost)
+
+    return _least_whole(relaxed, cost, len(weights), rows, low, high, upper)
+
+
+def _least_whole(
+    relaxed: Relaxed,
+    cost: Cost,
+    n: int,
+    rows: Sequence[LeafRow],
+    low: int,
+    high: int,
+    upper: Fraction | None,
+) -> Whole:
     rows = [_rounded(row) for row in rows]
     best: BestValues | None = None
     multipliers: dict[int, Fraction] | None = None
@@ -58,16 +102,16 @@ def least_whole_sum(
         if not open_parts:
             break
         bounds = open_parts.pop()
-        found = least_sum(functions, [*rows, *bounds])
+        found = relaxed([*rows, *bounds])
         if found is None:
             continue
         if multipliers is None:
             multipliers = {i: u for i, u in found.multipliers.items() if i < len(rows)}
-        least = Fraction(math.ceil(found.cost))  # breaks and slopes are whole, so are costs at whole points
+        least = Fraction(math.ceil(found.cost))
         if limit is not None and least >= limit:
             note(least)
             continue
-        near = _nearest(functions, rows + list(bounds), found)
+        near = _nearest(cost, rows + list(bounds), found)
         if near is not None and (limit is None or near.cost < limit):
             best, limit = replace(near, multipliers=multipliers), near.cost
             if least >= limit:
@@ -79,7 +123,7 @@ def least_whole_sum(
         parts = [(*bounds, _at_least(n, leaf, below + 1)), (*bounds, _at_most(n, leaf, below))]
         open_parts += parts if found.of_leaf[leaf] - below < Fraction(1, 2) else parts[::-1]
     for bounds in open_parts:
-        found = least_sum(functions, [*rows, *bounds])
+        found = relaxed([*rows, *bounds])
         if found is not None:
             note(Fraction(math.ceil(found.cost)))
     if best is not None:
@@ -89,19 +133,19 @@ def least_whole_sum(
 
 def _rounded(row: LeafRow) -> LeafRow:
     """The row divided by what its coefficients have in common, its side rounded down: whole points satisfy no less."""
-    common = math.gcd(*row.coef)
-    return LeafRow(tuple(a // common for a in row.coef), row.side // common) if common > 1 else row
+    common = math.gcd(*row.coef) or 1
+    return LeafRow(tuple(a // common for a in row.coef), math.floor(Fraction(row.side) / common))
 
 
-def _nearest(functions: Sequence[Convex], rows: Sequence[LeafRow], found: BestValues) -> BestValues | None:
+def _nearest(cost: Cost, rows: Sequence[LeafRow], found: BestValues) -> BestValues | None:
     """The best admissible point with each coordinate rounded up or down."""
     best: BestValues | None = None
     for point in product_of(*({math.floor(v), math.ceil(v)} for v in found.of_leaf)):
         values = tuple(map(Fraction, point))
         if all(product(row.coef, values) <= row.side for row in rows):
-            cost = sum((f.at(v) for f, v in zip(functions, values, strict=True)), Fraction(0))
-            if best is None or cost < best.cost:
-                best = BestValues(values, cost, {})
+            here = cost(values)
+            if best is None or here < best.cost:
+                best = BestValues(values, here, {})
     return best
 
 
