@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import mmap
+import platform
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -32,10 +36,9 @@ def test_a_table_of_tests_is_refused_with_its_estimate(engine: tf.engines.Engine
 def test_a_table_of_pairs_is_refused_with_its_estimate() -> None:
     bits = np.random.default_rng(0).integers(0, 2, (40, 4200)).astype(float)
     data = Dataset.from_user(bits, bits[:, 0] == bits[:, 1])
-    before = _core.resident_bytes()
     outcome = tf.TotalsSearch(memory_limit=LEAST).run(data, TreeTask(3), EngineRun(time_limit=20))
     assert outcome.reason == "memory" and "was not built" in outcome.notes[0]
-    assert _core.resident_bytes() - before < 1.2 * LEAST
+    assert outcome.graph is not None and outcome.counters["subproblems"] == 0
 
 
 def test_pairs_of_tests_under_rules_on_paths_are_counted_in_smaller_parts() -> None:
@@ -92,18 +95,50 @@ def test_the_answer_of_a_solve_says_what_did_not_fit() -> None:
     assert any("1 MB was not built" in note for note in result.notes)
 
 
-def test_the_process_is_watched() -> None:
+allocator_tells = pytest.mark.skipif(
+    sys.platform == "win32" or (sys.platform == "linux" and platform.libc_ver()[0] != "glibc"),
+    reason="what the allocator has handed out is known with glibc and on macOS (every Linux job of CI)",
+)
+
+
+@contextmanager
+def memory_kept_free(megabytes: int) -> Iterator[None]:
+    """Memory that was used and freed, and that the allocator keeps: what follows fills it without any growth of the
+    process."""
+    size = 2**16  # such blocks come from the allocator's own heap and are not mapped one by one
+    blocks = [np.ones(size, np.uint8) for _ in range(megabytes * 2**20 // size)]
+    above = np.ones(size, np.uint8)  # in use above them, so that they cannot be given back
+    blocks.clear()
+    yield
+    assert above[0] == 1
+
+
+@pytest.mark.parametrize("free", [0, pytest.param(200, marks=allocator_tells)])
+def test_the_process_is_watched(free: int) -> None:
     data = numbers(60_000, 20)
     noise = Dataset.from_user(data.X, np.random.default_rng(1).integers(0, 2, 60_000))
-    outcome = tf.ConTree(memory_limit=LEAST + 2**20, threads=2).run(
-        noise, TreeTask(3), EngineRun(time_limit=120)
-    )
+    with memory_kept_free(free):
+        outcome = tf.ConTree(memory_limit=LEAST + 2**20, threads=2).run(
+            noise, TreeTask(3), EngineRun(time_limit=120)
+        )
     assert outcome.reason == "memory" and not outcome.notes and outcome.graph is not None
+
+
+@pytest.mark.parametrize("free", [0, pytest.param(200, marks=allocator_tells)])
+def test_memory_in_use_is_growth_wherever_it_comes_from(free: int) -> None:
+    with memory_kept_free(free):
+        grown = _core.Growth()
+        blocks = [np.ones(2**16, np.uint8) for _ in range(640)]
+        assert 40 * 2**20 <= grown.bytes() < 50 * 2**20
+        blocks.clear()
+        one = np.ones(40 * 2**17)
+        assert 40 * 2**20 <= grown.bytes() < 100 * 2**20  # what was freed may still be in main memory
+        assert one[0] == 1
 
 
 def test_what_python_prepared_counts() -> None:
     room = Room(100 * 2**20)
-    held = mmap.mmap(-1, 40 * 2**20)  # from the system, and not from what the allocator keeps
+    held = mmap.mmap(-1, 40 * 2**20)  # not from the allocator
     for _ in range(40):
         held.write(bytes(2**20))
     assert 50 * 2**20 < room.left() < 70 * 2**20 and not room.has(80 * 2**20)

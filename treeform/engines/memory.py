@@ -1,18 +1,19 @@
 """What an engine may use of the machine's memory, and what is said when that does not suffice.
 
 The limit counts by how much the process grows, from the beginning of the engine's run: what Python prepares, and what
-the native core holds. The core reads the size of the process every few milliseconds (``native/common/stoppable.hpp``).
+the native core holds. Memory that the process had freed before and fills again counts, too, where the allocator can be
+asked (``native/common/memory.hpp``). The core looks every few milliseconds (``native/common/stoppable.hpp``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from treeform.engines.task import EngineOutcome
 from treeform.machine import physical_memory
 
 if TYPE_CHECKING:
+    from treeform._core import Growth
     from treeform.data import Dataset
 
 LEAST = 2**25
@@ -32,14 +33,14 @@ class Room:
         from treeform import _core
 
         self.limit = limit
-        self._resident: Callable[[], int] = _core.resident_bytes
-        self._before = self._resident() if limit is not None else 0
+        self._growth: Growth | None = None if limit is None else _core.Growth()
 
     def left(self) -> int:
         """By how many bytes the process may still grow; 0 for any number of them."""
-        if self.limit is None:
+        if self.limit is None or self._growth is None:
             return 0
-        return max(1, self.limit - max(0, self._resident() - self._before))
+        grown: int = self._growth.bytes()
+        return max(1, self.limit - grown)
 
     def has(self, table: int) -> bool:
         """Whether a table of that many bytes fits."""

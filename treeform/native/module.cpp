@@ -49,5 +49,9 @@ NB_MODULE(_core, m) {
         "Move the rows of an (n, F) float64 matrix, with (n, K) int64 weights, through a decision graph whose children "
         "come after their parents: (n,) leaf of each row, (2 * N * K,) weight of each class on each arc, the left and "
         "then the right one of each node, (N * K,) weight of each class that reaches each node.");
-    m.def("resident_bytes", &treeform::resident_bytes, "Bytes of this process in main memory; 0 where unknown.");
+    nanobind::class_<treeform::Growth>(m, "Growth", "By how much the process has grown since this was made.")
+        .def(nanobind::init<>())
+        .def("bytes", &treeform::Growth::bytes,
+             "Bytes: the larger of what is in main memory and what the allocator has handed out, each less what it was "
+             "then.");
 }

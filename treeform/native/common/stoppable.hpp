@@ -11,6 +11,7 @@
 #include <limits>
 #include <mutex>
 #include <new>
+#include <optional>
 
 #include "memory.hpp"
 
@@ -66,17 +67,18 @@ public:
     /// smaller amounts are lost among what the allocator keeps.
     void limit_memory(std::size_t bytes) {
         memory_limit_ = bytes ? std::max(bytes, kLeastMemory) : 0;
-        resident_before_ = memory_limit_ ? resident_bytes() : 0;
-        if (memory_limit_) largest_table_ = memory_limit_;
+        if (!memory_limit_) return;
+        growth_.emplace();
+        largest_table_ = memory_limit_;
     }
     bool limits_memory() const { return memory_limit_ > 0; }
     bool is_half_full() const { return half_full_; }
     /// Ends the search if the process has grown beyond the limit; called by the thread that waits for the search.
     void watch_memory() {
         if (memory_limit_ == 0) return;
-        const std::size_t now = resident_bytes();
-        half_full_ = now > resident_before_ + memory_limit_ / 2;
-        if (now > resident_before_ + memory_limit_ - std::min(kept_free_.load(), memory_limit_ / 2)) stop_for_memory();
+        const std::size_t grown = growth_->glance();
+        half_full_ = grown > memory_limit_ / 2;
+        if (grown > memory_limit_ - std::min(kept_free_.load(), memory_limit_ / 2)) stop_for_memory();
     }
     /// What comes after the search, such as writing the tree, needs that many bytes of the limit.
     void keep_free(std::size_t bytes) { kept_free_.store(bytes); }
@@ -91,7 +93,7 @@ public:
     /// limit. The thread that waits may look too late where much is taken at once.
     void need(std::size_t bytes) {
         if (memory_limit_ == 0 || bytes < kWorthAsking) return;
-        if (resident_bytes() + bytes <= resident_before_ + memory_limit_) return;
+        if (growth_->bytes() + bytes <= memory_limit_) return;
         stop_for_memory();
         throw Stopped{};
     }
@@ -118,7 +120,8 @@ private:
         return machine ? machine / 4 * 3 : std::numeric_limits<std::size_t>::max();
     }
 
-    std::size_t memory_limit_ = 0, resident_before_ = 0, largest_table_ = largest_without_limit();
+    std::size_t memory_limit_ = 0, largest_table_ = largest_without_limit();
+    std::optional<Growth> growth_;  // since the limit was set
     bool brief_ = false;
     bool half_full_ = false;  // of the thread that watches
     std::atomic<bool> out_of_memory_{false};
