@@ -90,7 +90,7 @@ def join(x, pairs):
 
 
 @given(literals, whens, st.sampled_from([MIP, SAT, CP]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_clauses(pairs, when, capabilities):
     m = Model()
     x = m.bool("x", N)
@@ -99,7 +99,7 @@ def test_clauses(pairs, when, capabilities):
 
 
 @given(literals, st.integers(-1, 6), st.integers(-1, 6), whens, st.sampled_from([MIP, SAT, CP]))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_cardinalities(pairs, lo, hi, when, capabilities):
     m = Model()
     x = m.bool("x", N)
@@ -110,7 +110,7 @@ def test_cardinalities(pairs, lo, hi, when, capabilities):
 
 
 @given(literals, st.integers(-1, 6), whens, st.sampled_from([MIP, SAT, CP]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_exact_cardinalities(pairs, k, when, capabilities):
     m = Model()
     x = m.bool("x", N)
@@ -129,7 +129,7 @@ sides = st.sampled_from([-6, -2.5, -1, -0.3, 0, 0.3, 0.6, 1, 2, 2.2, 4, 6, 11])
     whens,
     st.sampled_from([MIP, SAT, CP]),
 )
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_linear(coefs, side, sense, when, capabilities):
     m = Model()
     x = m.bool("x", N)
@@ -140,7 +140,7 @@ def test_linear(coefs, side, sense, when, capabilities):
 
 
 @given(st.lists(st.integers(1, 30), min_size=1, max_size=6), st.integers(-3, 90), st.integers(-3, 90))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_diagram_and_adder_agree_with_the_sum(coefs, lo, hi):
     coefs = sorted(coefs, reverse=True)
     points = np.array(list(product([0, 1], repeat=len(coefs))))

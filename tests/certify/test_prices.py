@@ -53,7 +53,7 @@ def stated(problem: tf.Problem) -> tuple[Question, Relaxation]:
     return question, relaxation
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(0, 10**6), st.lists(st.integers(-50, 50), max_size=6), st.integers(1, 40))
 def test_no_multipliers_lead_astray(seed: int, multipliers: list[int], unit: int) -> None:
     question, relaxation = stated(case(seed))

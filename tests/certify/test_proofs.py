@@ -246,7 +246,7 @@ def test_repeated_literals_and_tautologies():
     assert verify(clauses, ["1 2 2 0", "1 -1 0", *CUBE_PROOF[1:]]).ok
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.integers(0, 10**6), st.data())
 def test_no_satisfiable_formula_is_ever_refuted(seed: int, data: st.DataObject):
     rng = random.Random(seed)
@@ -264,7 +264,7 @@ def test_no_satisfiable_formula_is_ever_refuted(seed: int, data: st.DataObject):
     assert not verify(cnf_of(clauses, n), lines).ok
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.integers(0, 10**6), st.binary(min_size=1, max_size=4), st.floats(0, 1))
 def test_damaged_bytes_never_crash(seed: int, bytes_: bytes, where: float):
     rng = random.Random(seed)

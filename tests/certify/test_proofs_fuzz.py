@@ -9,9 +9,7 @@ from hypothesis import strategies as st
 from test_proofs import CUBE, CUBE_PROOF, satisfiable, verify
 
 AMOUNT = int(os.environ.get("TREEFORM_FUZZ_EXAMPLES", "40"))
-FUZZ = settings(
-    max_examples=AMOUNT, deadline=None, derandomize=AMOUNT == 40, suppress_health_check=list(HealthCheck)
-)
+FUZZ = settings(max_examples=AMOUNT, suppress_health_check=list(HealthCheck))
 LITERALS = st.integers(-4, 4).filter(bool)
 LINES = st.builds(
     lambda deleted, literals: " ".join([*(["d"] if deleted else []), *map(str, literals), "0"]),

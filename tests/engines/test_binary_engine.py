@@ -158,7 +158,7 @@ def optimum(X: np.ndarray, y: np.ndarray, weights: np.ndarray | None = None, dep
 
 
 @given(seed=TABLES, times=st.integers(2, 4))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_merging_equal_rows(seed: int, times: int) -> None:
     """Repeating all rows multiplies the optimum; a weight is as good as repetitions."""
     X, y = random_table(seed)
@@ -170,7 +170,7 @@ def test_merging_equal_rows(seed: int, times: int) -> None:
 
 
 @given(seed=TABLES)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_cancelling_contradictory_rows(seed: int) -> None:
     """A pair of equal rows of the two classes costs exactly one more, whatever the tree."""
     X, y = random_table(seed)
@@ -181,7 +181,7 @@ def test_cancelling_contradictory_rows(seed: int) -> None:
 
 
 @given(seed=TABLES)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_equal_and_complementary_features(seed: int) -> None:
     """Copies, complements, constants and another order of the columns change nothing."""
     X, y = random_table(seed)

@@ -42,7 +42,7 @@ def test_there_and_back():
     assert clone(tree).fit(X, y).score(X, y) > 0.9
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.lists(st.floats(-1e6, 1e6), min_size=4, max_size=12, unique=True), st.randoms())
 def test_alike_or_refused(values, rng):
     """A tree is made exactly where single precision keeps both sides of each threshold apart."""

@@ -262,7 +262,7 @@ numbers = st.one_of(
 )
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.lists(st.tuples(numbers.filter(bool), numbers), min_size=1, max_size=4), st.integers(-2, 2))
 def test_steps_have_the_sign_of_the_exact_sum(terms, steps):
     form = LinearForm.of(dict(enumerate(weight for weight, _ in terms)))

@@ -33,7 +33,7 @@ def credit() -> tuple[pd.DataFrame, list[str]]:
     return frame, ["bad", "bad", "good", "bad", "good", "good"]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(SEEDS)
 def test_predict_equals_walking(seed):
     graph, data = random_graph(seed)
@@ -53,7 +53,7 @@ def test_predict_equals_walking(seed):
     assert np.allclose(shares, [counts[p[-1]] / counts[p[-1]].sum() for p in paths])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(SEEDS)
 def test_exact_evaluation(seed):
     graph, data = random_graph(seed)
@@ -80,7 +80,7 @@ def test_evaluation_refuses_other_data(credit):
         graph.with_counts(Dataset.from_user(credit[0], [1, 2, 3, 2, 1, 2]))
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(SEEDS)
 @example(1215)  # a second pass finds more to drop
 def test_rewrites_keep_every_prediction(seed):
@@ -222,7 +222,7 @@ def test_leaf_without_training_weight_predicts_its_label(credit):
     assert graph.predict_proba(credit[0].assign(age=2000.0))[0].tolist() == [0, 1]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(SEEDS)
 def test_what_is_known_of_the_rows_is_what_routing_finds(seed):
     graph, data = random_graph(seed)

@@ -53,7 +53,7 @@ def test_evaluation_agrees_with_single_steps() -> None:
     assert graph.route(DATA.X).sum(axis=0)[0] == 4
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.data())
 def test_sums_are_exact(data: st.DataObject) -> None:
     number = st.floats(-1e6, 1e6, allow_subnormal=False)

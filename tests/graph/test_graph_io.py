@@ -83,7 +83,7 @@ def test_rules_of_a_diagram_join_paths(credit):
     assert "see [" in graph.to_text()
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(SEEDS)
 def test_rules_and_outline_name_every_leaf(seed):
     graph, _ = random_graph(seed)
@@ -103,7 +103,7 @@ def test_rules_cover_the_data_once(credit):
 # ---------------------------------------------------------------- JSON
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(SEEDS)
 def test_json_round_trip(seed):
     graph, data = random_graph(seed)
@@ -276,7 +276,7 @@ def _rectangles(root) -> list[tuple[float, float, float, float]]:
     return boxes
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(SEEDS)
 def test_svg_is_valid_and_nodes_do_not_overlap(seed):
     graph, _ = random_graph(seed)

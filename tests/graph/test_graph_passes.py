@@ -137,7 +137,7 @@ def test_rewrites() -> None:
     assert normalised(GRAPH, DATA) == GRAPH
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(0, 2**31))
 def test_random_graphs_with_pass_throughs(seed: int) -> None:
     graph, data = random_graph(seed)

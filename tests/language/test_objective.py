@@ -49,7 +49,7 @@ def test_scale_makes_every_value_whole(data: Dataset) -> None:
 
 
 @given(st.tuples(*[st.fractions(0, 5, max_denominator=6)] * 3))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_expression_is_scale_times_value(weights: tuple[Fraction, ...]) -> None:
     data = Dataset.from_user(X, Y, [0.1, 0.2, 0.3, 0.4, 1])
     graph = DecisionGraph.from_nested(TREE, data)

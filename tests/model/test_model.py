@@ -128,7 +128,7 @@ ACTIONS = [name for name in vars(Program) if not name.startswith("_") and name n
 
 
 @given(st.integers(0, 2**32 - 1), st.lists(st.sampled_from(ACTIONS), min_size=1, max_size=12))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_expressions_agree_with_dense_numpy(seed, actions):
     program = Program(np.random.default_rng(seed))
     for action in actions:
@@ -141,7 +141,7 @@ def test_expressions_agree_with_dense_numpy(seed, actions):
 
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from(["<=", ">=", "=="]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_rows_are_counted_as_numpy_counts_them(seed, sense):
     rng = np.random.default_rng(seed)
     m = Model()
@@ -312,7 +312,7 @@ def test_cardinalities_are_normalised():
 
 
 @given(st.lists(st.sampled_from([0, 1, 2, 3, -1, -2, -3, 9]), min_size=1, max_size=5), st.integers(-1, 5))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_logical_rows_mean_what_they_say(codes, k):
     for make, holds in [
         (lambda e: any_of(e, axis=0), lambda c: c >= 1),

@@ -33,9 +33,7 @@ from treeform.study.journal import Journal
 SPEC = 'data = "t.csv"\ntarget = "y"\nshape = "tree:2"\n[[requirements]]\nname = "min_support"\namount = 1\n'
 AMOUNT = int(os.environ.get("TREEFORM_FUZZ_EXAMPLES", "12"))
 """Examples of each fuzz test; 200000 take an hour or so."""
-FUZZ = settings(
-    max_examples=AMOUNT, deadline=None, derandomize=AMOUNT == 12, suppress_health_check=list(HealthCheck)
-)
+FUZZ = settings(max_examples=AMOUNT, suppress_health_check=list(HealthCheck))
 
 
 @pytest.fixture(scope="module")

@@ -298,7 +298,7 @@ def test_brute_force_with_requirements_on_columns() -> None:
 # -- the normal form ----------------------------------------------------------------------------------------
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(st.integers(0, 2**31), st.booleans())
 def test_the_normal_form(seed: int, own_leaves: bool) -> None:
     graph, data = random_graph(seed)
@@ -314,7 +314,7 @@ def test_the_normal_form(seed: int, own_leaves: bool) -> None:
     assert not normal.simplified(data).passes.any()
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(st.integers(0, 2**31))
 @example(434326)  # two equal tests in one layer, which the canonical form merges
 def test_the_normal_form_is_admissible_where_layers_and_widths_allow(seed: int) -> None:

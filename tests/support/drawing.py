@@ -5,8 +5,11 @@
 * The fixture ``draw`` takes a sample of what a test loops over.
 * A test with the marker ``slow`` runs with ``--nightly`` only.
 
-``--draw N`` draws another part, ``--share S`` smaller samples; ``--shard K/N`` is the K-th of N parts of all that would
-run, each for a machine. A test that is named on the command line (``FILE::TEST``) runs with all its cells.
+Hypothesis draws the same examples in each run, whatever the machine's speed and whatever earlier runs found.
+
+``--draw N`` draws another part and other examples, ``--share S`` smaller samples; ``--shard K/N`` is the K-th of N
+parts of all that would run, each for a machine. A test that is named on the command line (``FILE::TEST``) runs with all
+its cells.
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ from itertools import combinations
 from typing import TypeVar
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 T = TypeVar("T")
 Draw = Callable[[Sequence[int], int], list[int]]
@@ -42,9 +46,23 @@ def _shard(text: str) -> tuple[int, int]:
     return int(part), int(parts)
 
 
+@pytest.hookimpl(tryfirst=True)  # before Hypothesis reads its seed
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "slow: runs with --nightly only")
     config.addinivalue_line("markers", "drawn(count=None): runs some of its cells, all with --nightly")
+    if config.getoption("draw") and config.getoption("hypothesis_seed", None) is None:
+        config.option.hypothesis_seed = str(config.getoption("draw"))
+    before = settings.get_current_profile_name()
+    config.add_cleanup(lambda: settings.load_profile(before))  # tests of this plugin run it within a run
+    same = config.getoption("hypothesis_seed", None) is None
+    settings.register_profile(
+        f"drawn-{same}",
+        deadline=None,
+        database=None,
+        derandomize=same,
+        suppress_health_check=[HealthCheck.too_slow],
+    )
+    settings.load_profile(f"drawn-{same}")
 
 
 @pytest.hookimpl(tryfirst=True)

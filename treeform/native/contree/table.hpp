@@ -171,7 +171,8 @@ public:
     void prepare(const Table<W>& table, const Node<W>& node, int feature, const Control* control) {
         if (feature_ == feature) return;
         stride_ = node.n;
-        if (keys_.size() < stride_ * table.features) keys_.resize(stride_ * table.features);
+        const std::size_t all = stride_ * table.features + kSlack;
+        if (keys_.size() < all) keys_.resize(all);
         const Key* rank = table.rank[feature].data();
         for (int g = 0; g < table.features; ++g) {
             if (g == feature) continue;
