@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from fractions import Fraction
 
 _THINGS = {"leaf": "leaves", "class": "classes", "entry": "entries"}
@@ -42,4 +43,20 @@ def exact_text(value: Fraction | int) -> str:
     number = Fraction(value)
     if number.denominator <= _LARGEST_PLAIN:
         return str(number)
-    return f"{float(number):.6g} (exactly {number})"
+    return f"{short_text(number, 6)} (exactly {number})"
+
+
+def short_text(value: Fraction | int, digits: int = 3) -> str:
+    """A number with so many digits; it may be larger or smaller than any float.
+
+    >>> short_text(Fraction(7, 3)), short_text(10**400)
+    ('2.33', '1e+400')
+    """
+    try:
+        near = float(value)
+    except OverflowError:
+        near = 0.0
+    if near or not value:
+        return f"{near:.{digits}g}"
+    number = Fraction(value)
+    return f"{(Decimal(number.numerator) / Decimal(number.denominator)).normalize():.{digits}g}"

@@ -53,7 +53,7 @@ class Problem:
     shape : Tree, Diagram or str
         ``tf.Tree(depth=3)``, ``tf.Diagram(1, 2, 4, 4)``, or their text forms ``"tree:3"``.
     sample_weight : array of shape (n,), optional
-        Non-negative weights; a weight of 2 is the same as the row given twice. Taken exactly.
+        Non-negative weights; a weight of 2 is the same as the row given twice. Exact, unless ``weight_grid`` is given.
     exclude : str or sequence of str, optional
         Columns that no test may use, but that requirements may refer to (for example as groups).
     categorical : str or sequence of str, optional
@@ -64,6 +64,9 @@ class Problem:
         None refuses dates; ``"days"`` makes them days since 1970-01-01, and rules show dates.
     abstain : str, optional
         A label for leaves that decide nothing, one more class. `AbstainCost` prices it, `MinCoverage` bounds it.
+    weight_grid : number, "auto" or None
+        Rounds weights to multiples of it; "auto" only those of too many digits, which are refused without it.
+        No positive weight becomes 0; notes and certificate say what was rounded.
     sensitive_features : array of shape (n,), optional
         Groups for fairness requirements that name none themselves.
 
@@ -95,17 +98,13 @@ class Problem:
         missing: Literal["value", "error"] = "value",
         dates: Literal["days"] | None = None,
         abstain: str | None = None,
+        weight_grid: Any = None,
         sensitive_features: Any = None,
     ) -> None:
         self.shape = shape_of(shape)
-        options = TableOptions.of(categorical, missing, dates, abstain)
-        self._labelled = (
-            X
-            if isinstance(X, Dataset)
-            else Dataset.from_user(
-                X, y, sample_weight, exclude=exclude, options=options, allow_quantities=True
-            )
-        )
+        options = TableOptions.of(categorical, missing, dates, abstain, weight_grid)
+        known: dict[str, Any] = {"exclude": exclude, "options": options, "allow_quantities": True}
+        self._labelled = X if isinstance(X, Dataset) else Dataset.from_user(X, y, sample_weight, **known)
         self.data = self._labelled
         self.objective: Objective = Objective.of(Error())
         self.requirements: tuple[Requirement, ...] = ()

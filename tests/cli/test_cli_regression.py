@@ -153,7 +153,7 @@ def test_targets_of_too_many_digits_name_a_grid_that_the_command_line_takes(tmp_
     table = tmp_path / "t.csv"
     table.write_text("a,t\n" + "".join(f"{i % 5},{i / 7 + 1e-17 * i!r}\n" for i in range(40)))
     words = ["fit", table, "--target", "t", "--shape", "tree:1", "--minimize"]
-    refused = run(*words, "squared_error")
+    refused = run(*words, "squared_error[grid=exact]")
     offered = re.findall(r"squared_error\[grid=[^]]+\]", " ".join(refused.output.split()))
     assert refused.exit_code != 0 and len(offered) == 2
     assert all(run(*words, text).exit_code == 0 for text in offered)

@@ -8,14 +8,10 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-import treeform as tf
 from treeform.data import Dataset
 from treeform.data.labels import encode_labels
 from treeform.data.options import TableOptions
-from treeform.data.weights import read_weights
 from treeform.errors import DataError
 
 Y4 = ["good", "bad", "good", "bad"]
@@ -85,33 +81,6 @@ def test_weights_are_exact_and_zero_leaves_a_row_out(frame):
     assert len(data.frame) == 4
     assert any("weight 0" in note for note in data.notes)
     assert Dataset.from_user(frame, ["x", "y", "z", "z"], [1, 0, 1, 1]).classes.tolist() == ["x", "z"]
-
-
-@given(st.lists(st.decimals(0, 1000, places=3), min_size=1, max_size=30).filter(lambda w: any(w)))
-def test_decimal_weights_come_back_exactly(decimals):
-    read = read_weights([float(d) for d in decimals], len(decimals))
-    assert [int(w) * read.unit for w in read.units] == [Fraction(d) for d in decimals]
-    assert np.gcd.reduce(read.units) == 1
-    assert not read.note
-
-
-@given(st.lists(st.floats(0, 1e12), min_size=2, max_size=30).filter(lambda w: sum(w) > 0))
-def test_weights_of_any_precision_change_by_what_the_note_says(values):
-    read = read_weights(values, len(values))
-    exact = [Fraction(str(value)) for value in values]
-    change = sum(abs(int(w) * read.unit - e) for w, e in zip(read.units, exact, strict=True))
-    total = sum(exact)
-    if read.note:
-        assert f"{float(change):.1e} in all" in read.note
-        assert change <= len(values) * read.unit / 2 <= len(values) * total / 10**9
-    else:
-        assert change <= total * Fraction(1, 10**14)  # simplest fractions that round to the floats
-    assert int(read.units.sum()) <= 2**53
-
-
-def test_weights_like_two_thirds_mean_the_fraction():
-    read = read_weights([2 / 3, 4 / 3, 1.0] * 5000, 15000)
-    assert (set(read.units.tolist()), read.unit) == ({2, 4, 3}, Fraction(1, 3))
 
 
 @pytest.mark.parametrize(
@@ -281,16 +250,3 @@ def test_digest_sees_everything(frame):
 def test_benchmark_table(benchmark_data):
     data = Dataset.from_user(*benchmark_data("continuous/bank"))
     assert (data.points.weights.sum(axis=0) == data.class_weights).all()
-
-
-def test_inverse_propensity_weights_are_taken_and_what_they_change_is_noted():
-    rng = np.random.default_rng(0)
-    x = rng.random((300, 3))
-    weights = 1 / (1 / (1 + np.exp(1 - 2 * x[:, 0])))
-    y = (x[:, 1] > 0.5).astype(int) ^ (rng.random(300) < 0.1)
-    problem = tf.Problem(x, y, shape=tf.Tree(1), sample_weight=weights)
-    (note,) = (note for note in problem.data.notes if "too many digits" in note)
-    result = problem.solve()
-    wrong = result.graph.predict(x) != y
-    assert float(result.objective) == pytest.approx(weights[wrong].sum(), rel=1e-8)
-    assert "in all" in note and result.status is tf.Status.OPTIMAL

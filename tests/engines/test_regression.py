@@ -124,8 +124,8 @@ def test_too_many_digits_are_refused_with_a_grid() -> None:
     X, y = rng.normal(size=(60, 2)), rng.normal(size=60)
     problem = tf.Problem(X, y, shape=tf.Tree(1))
     with pytest.raises(DataError, match="grid='1e-"):
-        problem.minimize(tf.SquaredError())
-    result = problem.minimize(tf.SquaredError(grid="auto")).solve()
+        problem.minimize(tf.SquaredError(grid=None))
+    result = problem.minimize(tf.SquaredError()).solve()
     assert any("rounded to multiples" in note for note in result.notes)
     assert "grid=1/" in str(problem.objective)
     coarse = problem.minimize("squared_error[grid=0.5]").solve()

@@ -84,6 +84,7 @@ def _written(
             "reading": data.options.to_json(),
             "weighted": bool((data.weights != 1).any()),
             "groups": arrays.to_json(),
+            **weights_part(data),
             **quantity_part(data),
         },
         "problem": problem,
@@ -118,6 +119,13 @@ def is_of(certificate: Mapping[str, Any], question: Question) -> bool:
     if certificate["data"]["digest"] != digest_with(question.data, arrays.groups):
         return False
     return bool(certificate["problem"] == json.loads(json.dumps(problem)))
+
+
+def weights_part(data: Dataset) -> dict[str, Any]:
+    """What a certificate says of weights that were rounded; nothing where they are exact."""
+    if data.rounding is None:
+        return {}
+    return {"weights": {"unit": exact_text(data.weight_unit), "rounded": data.rounding.note}}
 
 
 def quantity_part(data: Dataset) -> dict[str, Any]:

@@ -13,9 +13,8 @@ from treeform.data.options import TableOptions
 
 FORMAT = "treeform.certificate/2"
 
-Exact = Annotated[
-    str, Field(pattern=r"^-?(0|[1-9][0-9]*)(/[1-9][0-9]*)?$", description="exact number, such as 12 or 25/2")
-]
+EXACT = r"^-?(0|[1-9][0-9]*)(/[1-9][0-9]*)?$"
+Exact = Annotated[str, Field(pattern=EXACT, description="exact number, such as 12 or 25/2")]
 Count = Annotated[int, Field(ge=0)]
 Digest = Annotated[str, Field(pattern="^[0-9a-f]{64}$", description="SHA-256, hexadecimal")]
 
@@ -40,10 +39,20 @@ class ReadingPart(_Part):
     missing: Literal["value", "error"]
     dates: Literal["days"] | None
     abstain: str | None = Field(None, description="label of leaves that decide nothing")
+    weight_grid: Annotated[str, Field(pattern=f"^auto$|{EXACT}")] | None = Field(
+        None, description="sample weights are rounded to multiples of it; left out: they are exact"
+    )
 
     def options(self) -> TableOptions:
         """What `Dataset.from_user` takes."""
-        return TableOptions(tuple(self.categorical), self.missing, self.dates, self.abstain)
+        return TableOptions.of(self.categorical, self.missing, self.dates, self.abstain, self.weight_grid)
+
+
+class WeightsPart(_Part):
+    """Sample weights that were rounded because that was asked for; the digest covers them as they were given."""
+
+    unit: Exact = Field(description="weights are whole multiples of it")
+    rounded: str = Field(description="to what, and by how much")
 
 
 class QuantityPart(_Part):
@@ -64,6 +73,7 @@ class DataPart(_Part):
     reading: ReadingPart
     weighted: bool
     groups: list[GroupsPart]
+    weights: WeightsPart | None = Field(None, description="left out: exact")
     quantity: QuantityPart | None = Field(None, description="left out: the target is a class")
 
 

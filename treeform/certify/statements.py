@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from treeform.certify.certificate import quantity_part
+from treeform.certify.certificate import quantity_part, weights_part
 from treeform.certify.groups import other_arrays, parameters_of
 from treeform.certify.schema import AnswerPart, CertificatePart
 from treeform.certify.verdicts import CheckRow, Verdict, false, holds, judged, on_trust
@@ -131,7 +131,9 @@ def _head(body: CertificatePart, question: Question) -> list[CheckRow]:
         "classes": stated.classes == [str(label) for label in data.classes],
         "target": _target({} if stated.quantity is None else stated.quantity.model_dump())
         == _target(quantity_part(data).get("quantity", {})),
-        "weights": stated.weighted == bool((data.weights != 1).any()),
+        "weights": stated.weighted == bool((data.weights != 1).any())
+        and (None if stated.weights is None else stated.weights.model_dump())
+        == weights_part(data).get("weights"),
         "requirements": [part.label for part in body.problem.requirements] == list(question.labels),
     }
     rows = [false(name, "not as stated") for name, ok in same.items() if not ok]

@@ -29,6 +29,14 @@ Target = Annotated[
 Weight = Annotated[
     str | None, typer.Option(help="Column with sample weights.", metavar="COLUMN", show_default=False)
 ]
+WeightGrid = Annotated[
+    str | None,
+    typer.Option(
+        help="Round sample weights to multiples of this number, or (auto) where they have too many digits.",
+        metavar="NUMBER|auto",
+        show_default=False,
+    ),
+]
 Exclude = Annotated[
     list[str] | None,
     typer.Option(

@@ -69,7 +69,11 @@ def load_rows(settings: Settings) -> Dataset:
         regression=regression,
     )
     options = TableOptions.of(
-        settings.categorical, settings.missing or "value", settings.dates, settings.abstain
+        settings.categorical,
+        settings.missing or "value",
+        settings.dates,
+        settings.abstain,
+        settings.weight_grid,
     )
     return Dataset.from_user(X, y, weight, exclude=exclude, options=options, allow_quantities=True)
 

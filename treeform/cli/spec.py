@@ -57,6 +57,9 @@ class Spec(BaseModel):
     missing: StrictStr | None = Field(None, description="value (default) or error")
     dates: StrictStr | None = Field(None, description="days: days since 1970-01-01")
     abstain: StrictStr | None = Field(None, description="label of leaves that decide nothing")
+    weight_grid: StrictStr | None = Field(
+        None, description="sample weights are rounded to multiples; or auto"
+    )
     sep: StrictStr | None = Field(None, description="what stands between cells of a CSV file, or tab")
     decimal: StrictStr | None = Field(None, description="decimal mark of a CSV file: . or ,")
     encoding: StrictStr | None = Field(None, description="encoding of a CSV file, such as cp1252")
@@ -95,6 +98,7 @@ class Settings:
     missing: str | None = None
     dates: str | None = None
     abstain: str | None = None
+    weight_grid: str | None = None
     sep: str | None = None
     decimal: str | None = None
     encoding: str | None = None

@@ -32,6 +32,7 @@ def _stated(
     dates: opt.Dates = None,
     abstain: opt.Abstain = None,
     weight: opt.Weight = None,
+    weight_grid: opt.WeightGrid = None,
     sep: opt.Separator = None,
     decimal: opt.Decimal = None,
     encoding: opt.Encoding = None,
@@ -40,7 +41,7 @@ def _stated(
     """The options, and the settings that they make."""
     settings = Settings(
         data=data, target=target, weight=weight, exclude=_several(exclude), categorical=_several(categorical),
-        missing=missing, dates=dates, abstain=abstain, shape=shape,
+        missing=missing, dates=dates, abstain=abstain, weight_grid=weight_grid, shape=shape,
         minimize=minimize, formulation=formulation, solver=solver,
         warm_start=warm_start, time_limit=time_limit, threads=threads, isolate=isolate or None,
         sep=sep, decimal=decimal, encoding=encoding,

@@ -18,7 +18,7 @@ from treeform.cli.groups import take_groups
 from treeform.cli.table import split
 from treeform.cli.table_files import read_table
 from treeform.data import Dataset
-from treeform.data.quantity import AUTO
+from treeform.data.exact import AUTO
 from treeform.errors import CertificateError, DataError, SpecError, listing
 from treeform.files import parse_json, read_text
 from treeform.graph import DecisionGraph

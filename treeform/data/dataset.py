@@ -15,12 +15,14 @@ from numpy.typing import NDArray
 
 from treeform.data.columns import Column
 from treeform.data.encode import Encoder
-from treeform.data.labels import codes_among, encode_labels, single_class, with_abstention
+from treeform.data.exact import AUTO
+from treeform.data.labels import codes_among, encode_labels, many_classes_note, single_class, with_abstention
 from treeform.data.notes import constant_notes, counting_notes, index_note, reading_notes, spelling_notes
 from treeform.data.options import USUAL, TableOptions
-from treeform.data.quantity import AUTO, Quantity, read_quantity
+from treeform.data.quantity import Quantity, read_quantity
+from treeform.data.roles import excluded_columns, separate_target
 from treeform.data.summary import summarise
-from treeform.data.table import Table, as_pandas, read_table, refuse_no_table
+from treeform.data.table import Table, read_table
 from treeform.data.views import (
     Points,
     Ranks,
@@ -30,7 +32,7 @@ from treeform.data.views import (
     separating_splits,
     unit_interval,
 )
-from treeform.data.weights import read_weights
+from treeform.data.weights import Rounding, read_weights
 from treeform.errors import DataError, no_column
 from treeform.plural import count_of
 
@@ -67,6 +69,8 @@ class Dataset:
         The user's choices about columns.
     quantity : Quantity or None
         The target where it is a quantity to be regressed. Then there is one class, which all rows belong to.
+    rounding : Rounding or None
+        What became of the weights where they were rounded.
     """
 
     X: NDArray[np.float64]
@@ -82,6 +86,7 @@ class Dataset:
     notes: tuple[str, ...] = ()
     options: TableOptions = USUAL
     quantity: Quantity | None = None
+    rounding: Rounding | None = None
 
     def __post_init__(self) -> None:
         for array in (self.X, self.y, self.classes, self.weights, self.kept_rows):
@@ -130,14 +135,16 @@ class Dataset:
         DataError
             If the table, the labels or the weights cannot be used as they are.
         """
-        X, y, target = _separate_target(X, y)
+        X, y, target = separate_target(X, y)
         table = read_table(X, feature_names)
-        exclude = _excluded(table, exclude)
+        exclude = excluded_columns(table, exclude)
         options.check(table.names)
-        weighing = read_weights(sample_weight, table.n_rows)
-        weights, unit = weighing.units, weighing.unit
+        weighing = read_weights(sample_weight, table.n_rows, options.weight_grid)
+        weights = weighing.units
+        if weighing.rounding is None:  # read without a grid they are the same
+            options = replace(options, weight_grid=None)
         codes, classes = encode_labels(y, table.n_rows, allow_quantities=allow_quantities)
-        notes = [*index_note(X, y), *filter(None, [weighing.note])]
+        notes = [*index_note(X, y), *weighing.notes]
         kept = np.flatnonzero(weights > 0)
         source = table
         if len(kept) < len(weights):
@@ -152,7 +159,7 @@ class Dataset:
             classes = with_abstention(classes, options.abstain)
         encoder = Encoder.fit(source, exclude, kept, options)
         encoded = encoder.encode(source, kept)
-        notes += [*reading_notes(encoder), *spelling_notes(encoder)]
+        notes += [*many_classes_note(classes), *reading_notes(encoder), *spelling_notes(encoder)]
         notes += [*constant_notes(encoded, encoder.columns), *counting_notes(encoded, encoder.columns)]
         if table.frame is not None:  # the user may go on to change the table
             table = replace(table, frame=table.frame.copy())
@@ -161,7 +168,7 @@ class Dataset:
             codes,
             classes,
             weights,
-            unit,
+            weighing.unit,
             encoder,
             table,
             kept,
@@ -169,6 +176,7 @@ class Dataset:
             target,
             tuple(notes),
             options,
+            rounding=weighing.rounding,
         )
 
     @classmethod
@@ -197,16 +205,16 @@ class Dataset:
             If the table, the labels or the weights cannot be used, columns are missing, or a label is none
             of the classes.
         """
-        X, y, target = _separate_target(X, y)
+        X, y, target = separate_target(X, y)
         table = read_table(X)
-        weighing = read_weights(sample_weight, table.n_rows)
-        weights, unit = weighing.units, weighing.unit
+        weighing = read_weights(sample_weight, table.n_rows, AUTO)
+        weights = weighing.units
         if classes is None:
             codes, own = encode_labels(y, table.n_rows, allow_quantities=True)
         else:
             codes, own = codes_among(y, table.n_rows, classes), np.array(classes)
         kept = np.flatnonzero(weights > 0)
-        notes = [*index_note(X, y), *filter(None, [weighing.note])]
+        notes = [*index_note(X, y), *weighing.notes]
         if len(kept) < len(weights):
             notes.append(f"left out: {count_of(len(weights) - len(kept), 'row')} of weight 0")
         encoded = encoder.transform(X)[kept]
@@ -214,8 +222,8 @@ class Dataset:
             table = replace(table, frame=table.frame.copy())
         exclude = tuple(name for name in encoder.ignored if name in table.names)
         data = cls(
-            np.ascontiguousarray(encoded), codes[kept], own, weights[kept], unit, encoder, table, kept,
-            exclude, target, tuple(notes),
+            np.ascontiguousarray(encoded), codes[kept], own, weights[kept], weighing.unit, encoder, table, kept,
+            exclude, target, tuple(notes), rounding=weighing.rounding,
         )  # fmt: skip
         return data.as_quantity(AUTO) if classes is None else data
 
@@ -228,7 +236,8 @@ class Dataset:
             If a label is no number, or they have too many digits and no grid is given.
         """
         quantity = read_quantity(self.classes, self.y, self.weights, grid)
-        notes = (*self.notes, quantity.note) if quantity.note else self.notes
+        of_classes = many_classes_note(self.classes)
+        notes = tuple(note for note in (*self.notes, quantity.note) if note and note not in of_classes)
         return replace(
             self, y=np.zeros_like(self.y), classes=np.array(["value"]), quantity=quantity, notes=notes
         )
@@ -384,6 +393,8 @@ class Dataset:
             hashed.update(np.ascontiguousarray(array, dtype=dtype).tobytes())
         if self.quantity is not None:
             hashed.update(self.quantity.digest.encode())
+        if self.rounding is not None:
+            hashed.update(self.rounding.digest.encode())
         return hashed.hexdigest()
 
     def relabelled(self, codes: NDArray[np.int64], n_classes: int) -> Dataset:
@@ -408,43 +419,3 @@ class Dataset:
         return (
             f"<Dataset {count_of(self.n_samples, 'row')}, {count_of(self.n_features, 'feature')}, {target}>"
         )
-
-
-def _separate_target(X: Any, y: Any) -> tuple[Any, Any, str | None]:
-    X, y = as_pandas(X), y.to_pandas() if hasattr(y, "to_pandas") else y
-    if isinstance(y, str):
-        if not isinstance(X, pd.DataFrame):
-            refuse_no_table(X)
-            raise DataError(f"y={y!r} names a column, but X has no column names", fix="pass X as a DataFrame")
-        if y not in X.columns:
-            what = f"there is no column {y!r} for the target"
-            raise no_column(what, y, X.columns, fix="name one of these columns")
-        if list(X.columns).count(y) > 1:
-            raise DataError(f"column {y!r} repeats", fix="give the target's column a name of its own")
-        return X.drop(columns=y), X[y], y
-    if y is None:
-        raise DataError(
-            "there is no target: requires y to be passed, but the target y is None",
-            fix="pass one label for each row as y",
-        )
-    name = getattr(y, "name", None)
-    return X, y, None if name is None else str(name)
-
-
-def _excluded(table: Table, exclude: Any) -> tuple[str, ...]:
-    if exclude is None or isinstance(exclude, str):
-        exclude = () if exclude is None else (exclude,)
-    if not isinstance(exclude, Iterable):
-        raise DataError(
-            f"exclude={exclude!r} names no columns",
-            cause="it is the name of a column, or a list of names",
-            fix="use for example exclude=['sex']",
-        )
-    names = tuple(str(name) for name in exclude)
-    unknown = [name for name in names if name not in table.names]
-    if unknown:
-        what = f"exclude names {unknown[0]!r}, which is no column"
-        raise no_column(what, unknown[0], table.names, fix="name columns of the table")
-    if set(table.names) <= set(names):
-        raise DataError("all columns are excluded", fix="leave at least one column to learn from")
-    return names

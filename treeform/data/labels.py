@@ -139,21 +139,33 @@ def _refuse_missing(labels: NDArray[Any]) -> None:
 
 
 def refuse_quantities(classes: NDArray[Any], n_rows: int) -> None:
-    """Raise where the distinct labels of so many rows look like a quantity.
+    """Raise where the distinct labels of so many rows look like a quantity: many numbers, and not all are whole.
 
     Raises
     ------
     DataError
     """
-    if classes.dtype.kind != "f" or len(classes) <= max(_FEW_CLASSES, n_rows // 2):
-        return
-    if (classes != np.floor(classes)).any():
+    if _many_numbers(classes) and classes.dtype.kind == "f" and (classes != np.floor(classes)).any():
         raise DataError(
             f"the target has {len(classes)} distinct fractional values in {count_of(n_rows, 'row')}",
             cause="it looks like a quantity to be regressed, and the objective is that of a classifier",
             fix="minimise tf.SquaredError() or tf.AbsoluteError(), use tf.OptimalTreeRegressor, or put the values into "
             "classes first, for example with pandas.cut",
         )
+
+
+def many_classes_note(classes: NDArray[Any]) -> list[str]:
+    """Whether the labels are so many whole numbers that they may be a quantity."""
+    if not _many_numbers(classes):
+        return []
+    return [
+        f"each of the {len(classes)} numbers in the target is a class of its own; to predict quantities minimise "
+        "tf.SquaredError() or tf.AbsoluteError()"
+    ]
+
+
+def _many_numbers(classes: NDArray[Any]) -> bool:
+    return classes.dtype.kind in "iuf" and len(classes) > _FEW_CLASSES
 
 
 def _encode_objects(labels: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[Any]]:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
+from treeform.data.exact import AUTO, exact_number, fraction_of
 from treeform.data.rows import setting_text
 from treeform.errors import DataError, no_column
 
@@ -27,15 +29,20 @@ class TableOptions:
         None refuses dates; ``"days"`` makes them days since 1970-01-01.
     abstain : str or None
         The label of leaves that decide nothing, one more class that no row has.
+    weight_grid : Fraction, "auto" or None
+        What sample weights are rounded to multiples of; None: they are exact. See `treeform.data.weights.read_weights`.
     """
 
     categorical: tuple[str, ...] = ()
     missing: str = "value"
     dates: str | None = None
     abstain: str | None = None
+    weight_grid: Fraction | str | None = None
 
     @classmethod
-    def of(cls, categorical: Any, missing: Any, dates: Any, abstain: Any = None) -> TableOptions:
+    def of(
+        cls, categorical: Any, missing: Any, dates: Any, abstain: Any = None, weight_grid: Any = None
+    ) -> TableOptions:
         """Check what the user gave.
 
         Raises
@@ -51,6 +58,7 @@ class TableOptions:
                 cause="it is the name of a column, or a list of names",
                 fix="use for example categorical=['branch']",
             )
+        names = () if categorical is None else tuple(str(name) for name in categorical)
         _one_of("missing", missing, MISSING)
         _one_of("dates", dates, DATES)
         if abstain is not None and (not isinstance(abstain, str) or not abstain.strip()):
@@ -59,7 +67,7 @@ class TableOptions:
                 cause="it is what is predicted where the model decides nothing",
                 fix="use for example abstain='ask'",
             )
-        return cls(tuple(str(name) for name in categorical or ()), missing, dates, abstain)
+        return cls(names, missing, dates, abstain, grid_of(weight_grid))
 
     def to_json(self) -> dict[str, Any]:
         """Plain values for JSON."""
@@ -68,7 +76,8 @@ class TableOptions:
             "missing": self.missing,
             "dates": self.dates,
         }
-        return entry if self.abstain is None else {**entry, "abstain": self.abstain}
+        more = {"abstain": self.abstain, "weight_grid": self.weight_grid and str(self.weight_grid)}
+        return entry | {key: value for key, value in more.items() if value is not None}
 
     def check(self, names: tuple[str, ...]) -> None:
         """Refuse names of columns that are not in the table."""
@@ -79,6 +88,29 @@ class TableOptions:
 
 
 USUAL = TableOptions()
+
+
+def grid_of(value: Any, name: str = "weight_grid") -> Fraction | str | None:
+    """A grid that numbers are rounded to: a positive number, "auto" or None.
+
+    Raises
+    ------
+    DataError
+        If it is none of these.
+    """
+    if value is None or (isinstance(value, str) and value == AUTO):
+        return value
+    try:
+        grid = fraction_of(value) if isinstance(value, str) else exact_number(value)
+    except (ValueError, ZeroDivisionError):
+        grid = None
+    if grid is None or grid <= 0 or isinstance(value, bool):
+        raise DataError(
+            f"{setting_text(name, value)} is no grid",
+            cause="numbers are rounded to multiples of it, so that it is a positive number",
+            fix=f"use for example {setting_text(name, '0.001')}, or {setting_text(name, AUTO)}",
+        )
+    return grid
 
 
 def _one_of(name: str, value: Any, known: tuple[Any, ...]) -> None:

@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import hashlib
-import math
 from dataclasses import dataclass
-from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
-from numbers import Rational
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from treeform.data.exact import AUTO, common_unit, exact_number
 from treeform.data.rows import row_text, rows_note
 from treeform.errors import DataError
+from treeform.plural import short_text
 
 LARGEST_SUM = 2**53
 """The deviations from the centre, times the weights, sum to no more than this: sums stay exact in float64."""
-AUTO = "auto"
-LARGEST_EXPONENT = 1000
-"""Of a decimal: no float comes near, and the digits of 1e999999999 would fill the memory."""
+LARGEST_TARGET = int(np.finfo(np.float64).max)
+"""Leaves predict float64 values."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +114,7 @@ def read_quantity(
     each = [int(w) for w in weight]  # sums of weights are below 2**53
     if isinstance(grid, Fraction):
         return _rounded(exact, codes, each, grid, "as asked for")
-    units, unit = _common_unit(exact)
+    units, unit = common_unit(exact)
     centre, total = _centred(units, each)
     if total <= LARGEST_SUM:
         return Quantity(_deviations(units, centre)[codes], centre, unit)
@@ -125,9 +123,9 @@ def read_quantity(
         return _rounded(exact, codes, each, fine, "they have too many digits to be added exactly")
     raise DataError(
         "the targets have too many digits to be added exactly",
-        cause=f"as multiples of {float(unit):.3g} their deviations sum to {total:.3g}, and the limit is 2**53",
-        fix=f"round them to a grid that becomes part of the problem, for example grid='{float(fine):.0e}', or "
-        f"grid='auto', in tf.SquaredError(grid=...); in text, squared_error[grid={float(fine):.0e}] or "
+        cause=f"as multiples of {short_text(unit)} their deviations sum to {short_text(total)}, and the limit is 2**53",
+        fix=f"round them to a grid that becomes part of the problem, for example grid='{short_text(fine)}', or "
+        f"grid='auto', in tf.SquaredError(grid=...); in text, squared_error[grid={short_text(fine)}] or "
         "squared_error[grid=auto]; the same for absolute errors",
     )
 
@@ -135,11 +133,13 @@ def read_quantity(
 def _fractions(labels: NDArray[Any], codes: NDArray[np.int64]) -> list[Fraction]:
     out = []
     for position, label in enumerate(labels):
-        value = _fraction(label)
-        if value is None:
-            row = int(np.flatnonzero(codes == position)[0])
+        value = exact_number(label)
+        if value is None or abs(value) > LARGEST_TARGET:
+            row = row_text(int(np.flatnonzero(codes == position)[0]))
+            if value is not None:
+                raise _too_large(f"the target of {row} is {short_text(value)}", rows_note())
             raise DataError(
-                f"the target {label!r} of {row_text(row)} is no number{rows_note()}",
+                f"the target {label!r} of {row} is no number{rows_note()}",
                 cause="squared and absolute errors are those of quantities",
                 fix="give numbers as the target, or minimise tf.Error() to learn a classifier",
             )
@@ -147,26 +147,12 @@ def _fractions(labels: NDArray[Any], codes: NDArray[np.int64]) -> list[Fraction]
     return out
 
 
-def _fraction(label: Any) -> Fraction | None:
-    if isinstance(label, np.timedelta64):  # an np.integer, whose int() may be a duration
-        return None
-    if isinstance(label, bool | np.bool_ | int | np.integer):
-        return Fraction(int(label))
-    if isinstance(label, float | np.floating):
-        return Fraction(str(label))
-    if isinstance(label, Rational):
-        return Fraction(int(label.numerator), int(label.denominator))
-    if isinstance(label, Decimal) and label.is_finite() and abs(label.adjusted()) <= LARGEST_EXPONENT:
-        return Fraction(label)
-    return None
-
-
-def _common_unit(values: list[Fraction]) -> tuple[list[int], Fraction]:
-    """Whole multiples of the largest unit that allows it; 1 where all are 0."""
-    denominator = math.lcm(*(value.denominator for value in values))
-    whole = [value.numerator * (denominator // value.denominator) for value in values]
-    step = math.gcd(*whole) or denominator
-    return [value // step for value in whole], Fraction(step, denominator)
+def _too_large(what: str, note: str = "") -> DataError:
+    return DataError(
+        f"{what}, beyond float64{note}",
+        cause="leaves predict float64 values",
+        fix="give the targets in a larger unit, such as millions",
+    )
 
 
 def _centred(units: list[int], weights: list[int]) -> tuple[int, int]:
@@ -201,14 +187,16 @@ def _rounded(
     centre, total = _centred(units, weights)
     if total > LARGEST_SUM:
         raise DataError(
-            f"on a grid of {grid} the targets cannot be added exactly",
-            cause=f"their deviations sum to {total:.3g} multiples of it, and the limit is 2**53",
-            fix=f"use a grid of {float(_finest(exact, weights)):.0e} or more, or grid='auto'",
+            f"on a grid of {short_text(grid, 6)} the targets cannot be added exactly",
+            cause=f"their deviations sum to {short_text(total)} multiples of it, and the limit is 2**53",
+            fix=f"use a grid of {short_text(_finest(exact, weights))} or more, or grid='auto'",
         )
+    if grid > LARGEST_TARGET or max(abs(u) * grid for u in units) > LARGEST_TARGET:
+        raise _too_large(f"a target rounded to a multiple of {short_text(grid)} is")
     note = ""
     if largest:
         note = (
-            f"the targets are rounded to multiples of {float(grid):.6g} ({why}), which changes none by more than "
-            f"{float(largest):.1e}"
+            f"the targets are rounded to multiples of {short_text(grid, 6)} ({why}), which changes none by more than "
+            f"{short_text(largest, 2)}"
         )
     return Quantity(_deviations(units, centre)[codes], centre, grid, note)

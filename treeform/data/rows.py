@@ -79,5 +79,5 @@ def rows_word() -> str:
 def setting_text(name: str, value: Any, several: bool = False) -> str:
     """A setting for a message: ``dates='days'``, ``categorical=['branch']``, or ``--dates days``."""
     if _names.options:
-        return f"--{name} {shlex.quote(str(value))}"
+        return f"--{name.replace('_', '-')} {shlex.quote(str(value))}"
     return f"{name}=[{value!r}]" if several else f"{name}={value!r}"

@@ -1,22 +1,41 @@
-"""Sample weights: whole numbers times one unit, exactly where that is possible, else on a stated grid."""
+"""Sample weights: whole numbers times one unit, exactly, or on a grid that was asked for."""
 
 from __future__ import annotations
 
-import math
+import hashlib
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
-from treeform.data.rows import row_text, rows_note
+from treeform.data.exact import AUTO, common_unit, exact_number
+from treeform.data.rows import row_text, rows_note, setting_text
 from treeform.errors import DataError
-from treeform.plural import count_of
+from treeform.plural import count_of, short_text
 
 LARGEST_TOTAL = 2**53  # sums stay exact in int64 and in float64
-GRID_TOTAL = 10**10  # weights that are rounded sum to about as many units, at most
+GRID_TOTAL = 10**10  # on the grid "auto" the weights sum to about as many units, where each has some of them
+_FEW_UNITS = 1000  # a weight of fewer changes by more than a twentieth of a per cent when it is rounded
 _SIMPLE_DENOMINATOR = 10**6
+
+
+@dataclass(frozen=True)
+class Rounding:
+    """What became of weights that were rounded.
+
+    Attributes
+    ----------
+    note : str
+        To what they were rounded, and by how much.
+    digest : str
+        SHA-256 (hex) of the weights before, so that no other weights of the same multiples pass for them.
+    """
+
+    note: str
+    digest: str
 
 
 @dataclass(frozen=True)
@@ -26,24 +45,25 @@ class Weights:
     Attributes
     ----------
     units : (n,) int64
-        Zero where the weight is zero, or rounds to it.
+        Zero exactly where the weight is zero.
     unit : Fraction
         The weight of row i is ``units[i] * unit``.
-    note : str
-        What was rounded, and by how much; empty where nothing was.
+    rounding : Rounding or None
+        None where nothing was rounded.
     """
 
     units: NDArray[np.int64]
     unit: Fraction
-    note: str = ""
+    rounding: Rounding | None = None
+
+    @property
+    def notes(self) -> list[str]:
+        """What was rounded, and by how much; none where nothing was."""
+        return [] if self.rounding is None else [self.rounding.note]
 
 
-def read_weights(values: Any, n_rows: int) -> Weights:
+def read_weights(values: Any, n_rows: int, grid: Fraction | str | None = None) -> Weights:
     """Split weights into integers and a common unit.
-
-    Nothing is rounded where the sum of the weights is at most 2**53 of the exact unit. Else every weight is rounded to
-    the nearest multiple of a power of ten, of which the sum has between 10**9 and 10**10; the note gives the sum of
-    all changes.
 
     Parameters
     ----------
@@ -53,6 +73,10 @@ def read_weights(values: Any, n_rows: int) -> Weights:
         rounds to the same float (0.6666666666666667 is 2/3).
     n_rows : int
         Number of rows of the table.
+    grid : Fraction, "auto" or None
+        None: the weights are exact, and refused where they sum to more than 2**53 of their common unit. A number: they
+        are rounded to multiples of it. "auto": they are rounded only where they would be refused, to a power of ten of
+        which their sum has at least 10**9. No positive weight becomes 0: it has at least one unit.
 
     Returns
     -------
@@ -61,82 +85,142 @@ def read_weights(values: Any, n_rows: int) -> Weights:
     Raises
     ------
     DataError
-        If weights are missing, negative, not numbers, all zero, too many or too few.
+        If weights are missing, negative, not numbers, all zero, too many or too few, or have too many digits.
     """
     if values is None:
         return Weights(np.ones(n_rows, dtype=np.int64), Fraction(1))
-    array = _as_numbers(values, n_rows)
-    distinct, code = np.unique(array, return_inverse=True)
-    if distinct[-1] == 0:
+    array = _one_each(values, n_rows)
+    distinct, code = _distinct(array)
+    exact = [_positive(value, code, at) for at, value in enumerate(distinct)]
+    if not any(exact):
         raise DataError("all sample weights are zero", fix="give at least one row a positive weight")
-    counts = [int(c) for c in np.bincount(code)]
-    fractions = [Fraction(str(value)) for value in distinct.tolist()]
-    whole, unit = _common_unit(fractions)
+    counts = np.bincount(code).tolist()
+    if isinstance(grid, Fraction):
+        return _rounded(exact, counts, code, grid, "as asked for")
+    whole, unit = common_unit(exact)
     if _total(whole, counts) > LARGEST_TOTAL:
-        whole, unit = _common_unit([_simplest(value) for value in distinct.tolist()])
+        whole, unit = common_unit([_simplest(*pair) for pair in zip(distinct, exact, strict=True)])
     if _total(whole, counts) <= LARGEST_TOTAL:
         return Weights(np.array(whole, dtype=np.int64)[code], unit)
-    whole, unit, change = _on_grid(fractions, counts)
-    total = _total(whole, counts) * unit
-    note = (
-        f"the sample weights have too many digits to be added exactly; they are rounded to multiples of "
-        f"{float(unit):.0e}, which changes them by {float(change):.1e} in all, of {float(total):.6g}"
+    fine = _fine_enough(exact, counts)
+    if grid == AUTO:
+        return _rounded(exact, counts, code, fine, "they have too many digits to be added exactly")
+    whole, unit = common_unit(exact)
+    total = short_text(_total(whole, counts))
+    raise DataError(
+        "the sample weights have too many digits to be added exactly",
+        cause=f"as multiples of {short_text(unit)} they sum to {total}, and the limit is 2**53",
+        fix=f"round them to a grid that becomes part of the problem: {setting_text('weight_grid', AUTO)}, or "
+        f"{setting_text('weight_grid', short_text(fine))}; or give weights of fewer digits",
     )
-    return Weights(np.array(whole, dtype=np.int64)[code], unit, note)
 
 
-def _as_numbers(values: Any, n_rows: int) -> NDArray[Any]:
+def _one_each(values: Any, n_rows: int) -> NDArray[Any]:
     try:
         array = np.asarray(values)
-        if array.dtype.kind not in "iuf":
-            array = array.astype(np.float64)
     except (TypeError, ValueError, OverflowError):
-        raise DataError("the sample weights are not numbers", fix="pass one number for each row") from None
+        raise _no_numbers() from None
     if array.shape != (n_rows,):
         raise DataError(
             f"sample_weight has shape {array.shape}, the table has {count_of(n_rows, 'row')}",
             fix="pass one weight for each row, as a one-dimensional array",
         )
-    if not np.isfinite(array).all():
-        row = int(np.flatnonzero(~np.isfinite(array))[0])
+    return array if array.dtype.kind in "biuf" else array.astype(object)
+
+
+def _distinct(array: NDArray[Any]) -> tuple[list[Any], NDArray[np.int64]]:
+    """The different weights, and which of them each row has."""
+    if array.dtype.kind != "O":
+        distinct, code = np.unique(array, return_inverse=True, equal_nan=True)
+        return list(distinct), code.reshape(-1)
+    items = [None if pd.api.types.is_scalar(item) and pd.isna(item) else item for item in array]
+    try:
+        place = {item: at for at, item in enumerate(dict.fromkeys(items))}
+    except TypeError:
+        raise _no_numbers() from None
+    return list(place), np.array([place[item] for item in items], dtype=np.int64)
+
+
+def _positive(value: Any, code: NDArray[np.int64], at: int) -> Fraction:
+    """A weight as a fraction."""
+    number = exact_number(value)
+    if number is not None and number >= 0:
+        return number
+    row = f"the sample weight of {row_text(int(np.flatnonzero(code == at)[0]))}"
+    if number is not None:
         raise DataError(
-            f"the sample weight of {row_text(row)} is NaN or infinite{rows_note()}",
-            fix="use finite weights; 0 leaves a row out",
-        )
-    if (array < 0).any():
-        row = int(np.flatnonzero(array < 0)[0])
-        raise DataError(
-            f"the sample weight of {row_text(row)} is negative ({array[row]}){rows_note()}",
+            f"{row} is negative ({value}){rows_note()}",
             fix="weights count samples; use 0 to leave a row out",
         )
-    return array
+    if value is None or isinstance(value, float | np.floating):
+        raise DataError(
+            f"{row} is NaN or infinite{rows_note()}", fix="use finite weights; 0 leaves a row out"
+        )
+    raise _no_numbers()
 
 
-def _common_unit(values: list[Fraction]) -> tuple[list[int], Fraction]:
-    """Write every value as an integer times the largest unit that allows it."""
-    denominator = math.lcm(*(value.denominator for value in values))
-    scaled = [value.numerator * (denominator // value.denominator) for value in values]
-    step = math.gcd(*scaled)
-    return [value // step for value in scaled], Fraction(step, denominator)
+def _no_numbers() -> DataError:
+    return DataError("the sample weights are not numbers", fix="pass one number for each row")
 
 
-def _on_grid(values: list[Fraction], counts: list[int]) -> tuple[list[int], Fraction, Fraction]:
-    """Multiples of a power of ten, its value, and the sum of all changes."""
-    total = sum((value * count for value, count in zip(values, counts, strict=True)), Fraction(0))
+def _fine_enough(exact: list[Fraction], counts: list[int]) -> Fraction:
+    """A power of ten of which the sum has 10**9 to 10**10, and more where the least weight has few, as room allows."""
+    total = sum((value * count for value, count in zip(exact, counts, strict=True)), Fraction(0))
+    least = min(filter(None, exact))
     unit = Fraction(1)
     while total / unit > GRID_TOTAL:
         unit *= 10
     while total / unit <= GRID_TOTAL / 10:
         unit /= 10
-    whole = [round(value / unit) for value in values]
-    changes = (abs(value - w * unit) * count for value, w, count in zip(values, whole, counts, strict=True))
-    return whole, unit, sum(changes, Fraction(0))
+    room = LARGEST_TOTAL - sum(counts)  # each weight may grow by a unit
+    while least / unit < _FEW_UNITS and total / unit * 10 <= room:
+        unit /= 10
+    return unit
+
+
+def _rounded(
+    exact: list[Fraction], counts: list[int], code: NDArray[np.int64], unit: Fraction, why: str
+) -> Weights:
+    """Multiples of the unit, at least one where the weight is positive."""
+    whole = [max(1, round(value / unit)) if value else 0 for value in exact]
+    total = _total(whole, counts)
+    if total > LARGEST_TOTAL:
+        fine = short_text(_fine_enough(exact, counts))
+        raise DataError(
+            f"on a grid of {short_text(unit, 6)} the sample weights cannot be added exactly",
+            cause=f"they sum to {short_text(total)} multiples of it, and the limit is 2**53",
+            fix=f"use a coarser grid, for example {setting_text('weight_grid', fine)}",
+        )
+    changes = [abs(value - w * unit) for value, w in zip(exact, whole, strict=True)]
+    if not any(changes):
+        whole, unit = common_unit(exact)
+        return Weights(np.array(whole, dtype=np.int64)[code], unit)
+    change = sum((c * count for c, count in zip(changes, counts, strict=True)), Fraction(0))
+    share = max(c / value for c, value in zip(changes, exact, strict=True) if value)
+    note = (
+        f"the sample weights are rounded to multiples of {short_text(unit, 6)} ({why}), which changes them by "
+        f"{short_text(change, 2)} in all, of {short_text(total * unit, 6)}, and none by more than "
+        f"{short_text(share * 100, 2)} % of itself"
+    )
+    units = np.array(whole, dtype=np.int64)[code]
+    return Weights(units, unit, Rounding(note, _digest(exact, code)))
+
+
+def _digest(exact: list[Fraction], code: NDArray[np.int64]) -> str:
+    order = sorted(range(len(exact)), key=lambda at: exact[at])
+    place = np.empty(len(order), dtype="<i8")
+    place[order] = np.arange(len(order))
+    hashed = hashlib.sha256("|".join(str(exact[at]) for at in order).encode())
+    hashed.update(place[code].tobytes())
+    return hashed.hexdigest()
 
 
 def _total(whole: list[int], counts: list[int]) -> int:
     return sum(value * count for value, count in zip(whole, counts, strict=True))
 
 
-def _simplest(value: float) -> Fraction:
-    near = Fraction(value).limit_denominator(_SIMPLE_DENOMINATOR)
-    return near if float(near) == value else Fraction(str(value))
+def _simplest(value: Any, exact: Fraction) -> Fraction:
+    if not isinstance(value, float | np.floating):
+        return exact
+    near = Fraction(float(value)).limit_denominator(_SIMPLE_DENOMINATOR)
+    return near if float(near) == value else exact

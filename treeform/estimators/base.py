@@ -15,6 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from treeform.data import Dataset
+from treeform.data.exact import AUTO
 from treeform.data.options import TableOptions
 from treeform.data.table import as_pandas
 from treeform.errors import SpecError
@@ -95,8 +96,9 @@ class OptimalEstimator(BaseEstimator):  # type: ignore[misc]
             chosen = [name for name, is_one in zip(names, chosen, strict=True) if is_one]
         categorical = [names[entry] if isinstance(entry, int) else entry for entry in chosen]
         options = TableOptions.of(
-            categorical, "value" if self.missing == "majority" else self.missing, self.dates, self.abstain
-        )
+            categorical, "value" if self.missing == "majority" else self.missing, self.dates, self.abstain,
+            AUTO,  # scikit-learn's boosting, and its class weights, give weights of all digits
+        )  # fmt: skip
         return Dataset.from_user(
             X,
             y,

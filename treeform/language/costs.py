@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from treeform.data.exact import fraction_of
 from treeform.errors import SpecError
-from treeform.language.numbers import as_fraction, fraction_of
+from treeform.language.numbers import as_fraction
 from treeform.language.objective import Term
 
 if TYPE_CHECKING:

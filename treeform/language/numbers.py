@@ -2,32 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from fractions import Fraction
 from numbers import Rational
 from typing import Any
 
 import numpy as np
 
+from treeform.data.exact import fraction_of
 from treeform.errors import SpecError
-
-_EXPONENT = re.compile(r"[eE]([+-]?[\d_]+)")
-_LARGEST_EXPONENT = 1000
-"""No float comes near; the digits of 1e999999999 would fill the memory."""
-
-
-def fraction_of(text: str) -> Fraction:
-    """The number that a text writes, such as 12, 0.8, 4/5 or 1e-3.
-
-    Raises
-    ------
-    ValueError, ZeroDivisionError
-        If it is none, or has an exponent of more than 1000.
-    """
-    exponent = _EXPONENT.search(text)
-    if exponent is not None and abs(int(exponent[1])) > _LARGEST_EXPONENT:
-        raise ValueError(f"{text!r} has too many digits")
-    return Fraction(text.strip())
 
 
 def _meant(value: float | np.floating[Any]) -> Fraction:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 
+from treeform.data.exact import fraction_of
 from treeform.errors import SpecError
-from treeform.language.numbers import fraction_of
 
 _SETTING = re.compile(r"""("[^"]*"|'[^']*'|[^="']+)=(.*)""", re.DOTALL)
 _TERM = re.compile(r"\s*([A-Za-z_][\w-]*)\s*(?:\[(.*)\])?\s*", re.DOTALL)

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from treeform.data.quantity import AUTO, Quantity
+from treeform.data.exact import AUTO
+from treeform.data.quantity import Quantity
 from treeform.errors import SpecError
 from treeform.language.numbers import as_fraction
 from treeform.language.objective import Term
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from treeform.shape import Shape
 
 L = TypeVar("L", bound="LeafLoss")
+EXACT = "exact"
+"""In texts: no grid."""
 SAFE = 2**62
 """Sums up to here are taken in int64."""
 
@@ -38,18 +41,20 @@ class LeafLoss(Term):
     Parameters
     ----------
     grid : number, "auto" or None
-        Targets are rounded to multiples of it. With None they are exact, and refused where they have too many digits;
-        with "auto" they are rounded only then. What was rounded is in the notes, and the grid in the certificate.
+        Targets are rounded to multiples of it; with "auto" only where they have too many digits to be added exactly,
+        to as many as there is room for. With None ("exact" in texts) they are refused then. What was rounded is in
+        the notes, and the grid in the certificate.
     """
 
-    grid: Any = None
+    grid: Any = AUTO
     needs: ClassVar[Set[str]] = frozenset({"value"})
     is_whole: ClassVar[bool] = False
     of_values: ClassVar[bool] = True
     kind: ClassVar[Literal["squared", "absolute"]]
 
     def __post_init__(self) -> None:
-        if self.grid is None or self.grid == AUTO:
+        if self.grid is None or (isinstance(self.grid, str) and self.grid in (AUTO, EXACT)):
+            object.__setattr__(self, "grid", AUTO if self.grid == AUTO else None)
             return
         grid = as_fraction(self.grid, f"the grid of {self.name}")
         if grid <= 0:
@@ -74,7 +79,7 @@ class LeafLoss(Term):
         if self.grid != AUTO:
             return self
         quantity = quantity_of(data, self)
-        return replace(self, grid=quantity.unit if quantity.note else None)
+        return replace(self, grid=quantity.unit) if quantity.note else self
 
     def evaluate(self, graph: DecisionGraph, data: Dataset) -> Fraction:
         quantity = quantity_of(data, self)
@@ -126,10 +131,10 @@ class LeafLoss(Term):
     @classmethod
     def from_text(cls, inside: str | None) -> LeafLoss:
         given = only(settings_in(inside, cls.name), ("grid",), cls.name)
-        return cls(given.get("grid"))
+        return cls(given.get("grid", AUTO))
 
     def __str__(self) -> str:
-        return self.name if self.grid is None else f"{self.name}[grid={self.grid}]"
+        return self.name if self.grid == AUTO else f"{self.name}[grid={self.grid or EXACT}]"
 
 
 def quantity_of(data: Dataset, term: Term) -> Quantity:
@@ -156,8 +161,8 @@ class SquaredError(LeafLoss):
     Parameters
     ----------
     grid : number, "auto" or None
-        Targets are rounded to multiples of it. With None they are exact, and refused where they have too many digits;
-        with "auto" they are rounded only then.
+        Targets are rounded to multiples of it; with "auto" only where they have too many digits to be added exactly.
+        With None they are refused then.
 
     Examples
     --------

@@ -316,7 +316,7 @@ def _table(data: Dataset, rows: NDArray[np.int64]) -> tuple[Any, NDArray[Any], A
         X = np.column_stack([data.column(name)[rows] for name in data.table.names])
     weights: Any = data.weights[rows]
     if data.weight_unit != 1:
-        weights = np.array([float(int(w) * data.weight_unit) for w in weights])
+        weights = np.array([int(w) * data.weight_unit for w in weights], dtype=object)
     return X, _targets(data)[rows], weights
 
 
