@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from treeform.formulations.flow.branching import Design
 from treeform.language.component import Component
@@ -20,6 +20,7 @@ class NormalForm(Component):
     Only where a requirement asks for tests: it could be satisfied by tests that part nothing otherwise.
     """
 
+    restricts: ClassVar[bool | None] = False
     needs = frozenset({"branch"})
 
     def build(self, model: Model, ports: Ports) -> None:

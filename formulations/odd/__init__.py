@@ -256,7 +256,7 @@ class PaperODD(ODD):
         super().__init__(lambdas=True, symmetry="in_degree")
         splits = MultivariateSplits(paper_offsets=True, epsilon=epsilon)
         self.epsilon = epsilon
-        self.components = (*self.replace(UnivariateSplits, splits).components, SideOrder())
+        Formulation.__init__(self, (*self.replace(UnivariateSplits, splits).components, SideOrder()))
 
     def usual_solver(self, shape: Shape) -> str | None:
         return None

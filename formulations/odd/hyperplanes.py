@@ -105,6 +105,7 @@ class MultivariateSplits(Component):
     hyperplanes are not turned around, so that the left side is the one of lower values.
     """
 
+    restricts: ClassVar[bool | None] = False
     needs = frozenset({"d", "w", "w_last"})
     offers = frozenset({"a", "b", "falling", "feature"})
 

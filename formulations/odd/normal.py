@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from treeform.language.component import Component
 from treeform.model import concatenate
@@ -23,6 +23,7 @@ class NormalForm(Component):
     tests that decide nothing.
     """
 
+    restricts: ClassVar[bool | None] = False
     needs = frozenset({"d", "passes", "w", "w_last"})
 
     def build(self, model: Model, ports: Ports) -> None:

@@ -95,6 +95,7 @@ class SideOrder(Component):
     A hyperplane may be turned around, which swaps the sides of its node, so one of the two orders is enough.
     """
 
+    restricts: ClassVar[bool | None] = False
     needs = frozenset({"y", "y_terminal"})
     offers = frozenset[str]()
 

@@ -70,6 +70,7 @@ class Values(Component):
     columns in [0, 1] say where between the least and the greatest target a value is. Publishes ``value`` (n,).
     """
 
+    restricts: ClassVar[bool | None] = False
     needs = frozenset({"z_terminal", "w_last", "constant"})
     offers = frozenset({"value"})
 

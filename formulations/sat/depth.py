@@ -117,7 +117,9 @@ class SatDepth(Formulation, RowsOnDemand, FirstModels, DepthHints):
                 fix=f"give them there: {self.name} = NodeFeatures(symmetry=True) + ExamplePaths(start=20) + ...",
             )
         nodes = NodeFeatures(at_most_one, tests=tests, symmetry=symmetry)
-        super().__init__(components or (nodes, ExamplePaths(start), *self._leaves()))
+        super().__init__((nodes, ExamplePaths(start), *self._leaves()))
+        if components:
+            self.components = self._with(Sum(tuple(components))).components
         if not _whole(counterexamples, 1):
             raise SpecError(
                 f"counterexamples={counterexamples!r} adds nothing to a formula that a candidate contradicts",

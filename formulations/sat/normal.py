@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -25,6 +25,7 @@ class NormalTests(Component):
         B_q  =>  S_0q,right or ... or S_n-1,q,right
     """
 
+    restricts: ClassVar[bool | None] = False
     needs = frozenset({"active", "branch"})
 
     def build(self, model: Model, ports: Ports) -> None:

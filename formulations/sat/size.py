@@ -41,6 +41,7 @@ class LabelledLeaves(Component):
     The limit of (10) is an assumption, so that one solver answers for every ``n``.
     """
 
+    restricts: ClassVar[bool | None] = False
     needs = frozenset({"label"})
 
     def build(self, model: Model, ports: Ports) -> None:

@@ -22,7 +22,9 @@ Y = np.array([0, 1, 0, 1, 0, 1])
 
 
 class Slow(Component):
-    """Adds a row every 10 ms, for a minute."""
+    """Adds a row every 10 ms, for a minute; each of them holds in every model."""
+
+    restricts = False
 
     def build(self, model: Model, ports: Ports) -> None:
         x = model.bool("slow")

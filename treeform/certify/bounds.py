@@ -74,7 +74,7 @@ def claim_rows(
     claims: list[ClaimPart], question: Question, graph: DecisionGraph | None, means: Means
 ) -> list[CheckRow]:
     """One row for each claim, in their order; the strongest bounds are proved first, and imply the weaker ones."""
-    court = _Court(question, graph, means)
+    court = _Court(question.with_(restriction=None), graph, means, question.restriction is not None)
     rows: dict[int, CheckRow] = {}
     for index in sorted(range(len(claims)), key=lambda i: _strength(claims[i])):
         rows[index] = court.row(claims[index])
@@ -88,11 +88,25 @@ def _strength(claim: ClaimPart) -> tuple[int, Fraction]:
 
 
 class _Court:
-    """The claims on one question: what refutes them, and what is proved already."""
+    """The claims on one question: what refutes them, and what is proved already.
 
-    def __init__(self, question: Question, graph: DecisionGraph | None, means: Means) -> None:
+    Parameters
+    ----------
+    question : Question
+        Without a restriction: what is proved of it holds under one too.
+    graph : DecisionGraph or None
+        The certificate's model.
+    means : Means
+    narrowed : bool
+        Whether the certificate rests on a restriction. Then other models refute nothing: they may not satisfy it.
+    """
+
+    def __init__(
+        self, question: Question, graph: DecisionGraph | None, means: Means, narrowed: bool = False
+    ) -> None:
         self.question = question
         self.means = means
+        self.narrowed = narrowed
         self.graph: DecisionGraph | None = None
         self.least: Fraction | None = None
         """The value of the best admissible model known."""
@@ -101,7 +115,8 @@ class _Court:
         self.proved: Fraction | None = None
         self.proved_by = ""
         self.impossible = False
-        for model in (*constant_models(question), *(() if graph is None else (graph,))):
+        known = () if narrowed else constant_models(question)
+        for model in (*known, *(() if graph is None else (graph,))):
             judged = verify(question, model)
             if not judged.ok:
                 continue
@@ -225,7 +240,9 @@ class _Court:
             part_details = {**details, "witness": witness} if witness else details
             metadata = claim.metadata.model_copy(update={"details": part_details})
             part_claim = claim.model_copy(update={"metadata": metadata, "route": None})
-            row = _Court(part.question, self.graph, self.means).claimed(what, part_claim, part.target)
+            row = _Court(part.question, self.graph, self.means, self.narrowed).claimed(
+                what, part_claim, part.target
+            )
             if row.verdict is not Verdict.VERIFIED:
                 return replace(row, detail=f"{part.question.objective}: {row.detail}")
             names.append(row.proved_by)
@@ -278,7 +295,7 @@ class _Court:
         except Stopped:
             notes.append(f"{REFERENCE} was not finished within {self.means.time_limit} s")
             return None
-        return _verdict(what, value, Bound(REFERENCE, least, least, True))
+        return self._verdict(what, value, Bound(REFERENCE, least, least, True))
 
     def _by_values(
         self, what: str, claim: ClaimPart, value: Fraction | None, notes: list[str]
@@ -299,7 +316,7 @@ class _Court:
         if not shown:
             notes.append(f"{BY_VALUES} found a tree that it cannot refute")
             return None
-        return _verdict(what, value, Bound(BY_VALUES, value, None, True))
+        return self._verdict(what, value, Bound(BY_VALUES, value, None, True))
 
     def _by_prices(
         self, what: str, claim: ClaimPart, value: Fraction | None, notes: list[str]
@@ -313,7 +330,7 @@ class _Court:
         except Stopped:
             notes.append(f"{BY_PRICES} was not finished within {self.means.time_limit} s")
             return None
-        return None if proved is None else _verdict(what, value, proved)
+        return None if proved is None else self._verdict(what, value, proved)
 
     def _by_engines(
         self, what: str, claim: ClaimPart, value: Fraction | None, notes: list[str]
@@ -347,7 +364,7 @@ class _Court:
 
     def _settled(self, what: str, value: Fraction | None, proved: Bound, notes: list[str]) -> CheckRow | None:
         """The verdict when the bound proves the claim; on trust where an engine alone is not enough."""
-        row = _verdict(what, value, proved)
+        row = self._verdict(what, value, proved)
         if row is not None and row.verdict is Verdict.VERIFIED and self.means.independent:
             detail = "; ".join([*notes, row.detail])
             return on_trust(what, detail, f"the native engine {proved.by}")
@@ -370,7 +387,7 @@ class _Court:
         lower = None if str(result.status) == "infeasible" else Fraction(result.bound or 0)
         best = None if result.objective is None else Fraction(result.objective)
         proved = Bound(result.solver, lower, best, True)
-        if proved.refutes(value):
+        if proved.refutes(value) and not self.narrowed:
             return false(what, f"refuted by a model of {result.solver} that is worth {best}"), None
         if not proved.shows(value):
             notes.append(f"not confirmed: {result.solver} proves only {lower}")
@@ -381,14 +398,12 @@ class _Court:
         notes.append(f"confirmed by {result.solver}")
         return None, with_version(result.solver)
 
-
-def _verdict(what: str, value: Fraction | None, proved: Bound) -> CheckRow | None:
-    """Verified or false, where the bound decides; else None."""
-    if proved.refutes(value):
-        return false(what, f"refuted by a model that is worth {proved.best}, found by {proved.by}")
-    if proved.shows(value):
-        shown = (
-            "there is no admissible model" if proved.lower is None else f"at least {exact_text(proved.lower)}"
-        )
-        return holds(what, f"proved again by {proved.by}: {shown}", proved.by)
-    return None
+    def _verdict(self, what: str, value: Fraction | None, proved: Bound) -> CheckRow | None:
+        """Verified or false, where the bound decides; else None."""
+        if proved.refutes(value) and not self.narrowed:
+            return false(what, f"refuted by a model that is worth {proved.best}, found by {proved.by}")
+        if proved.shows(value):
+            least = "there is no admissible model"
+            shown = least if proved.lower is None else f"at least {exact_text(proved.lower)}"
+            return holds(what, f"proved again by {proved.by}: {shown}", proved.by)
+        return None

@@ -110,7 +110,14 @@ def _problem(question: Question) -> tuple[dict[str, Any], ArrayTable]:
     ]
     objective = arrays.in_text(question.objective)
     shape = question.shape.to_json()
-    return {"shape": shape, "objective": objective, "requirements": requirements}, arrays
+    problem = {"shape": shape, "objective": objective, "requirements": requirements}
+    narrowed = question.restriction
+    if narrowed is not None:
+        problem["restriction"] = {
+            "components": list(narrowed.components),
+            "formulation": narrowed.formulation,
+        }
+    return problem, arrays
 
 
 def is_of(certificate: Mapping[str, Any], question: Question) -> bool:

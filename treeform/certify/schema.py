@@ -101,12 +101,20 @@ class RequirementPart(_Part):
     parameters: dict[str, Any]
 
 
+class RestrictionPart(_Part):
+    """Rows of a formulation of one's own that narrow the problem; they are code, which no certificate holds."""
+
+    components: list[str]
+    formulation: str = Field(description="what the components were added to")
+
+
 class ProblemPart(_Part):
     """The question that is answered."""
 
     shape: Annotated[TreePart | DiagramPart, Field(discriminator="type")]
     objective: str
     requirements: list[RequirementPart]
+    restriction: RestrictionPart | None = Field(None, description="left out: there is none")
 
 
 class AnswerPart(_Part):

@@ -21,6 +21,7 @@ from treeform.language.bounded import closed
 from treeform.language.objective import Objective
 from treeform.language.question import Question
 from treeform.language.requirement import Requirement
+from treeform.language.restriction import Restriction
 from treeform.plural import count_of, exact_text
 from treeform.requirements.groups import Groups
 from treeform.shape import shape_from_json
@@ -79,7 +80,17 @@ def question_of(body: CertificatePart, data: Dataset, groups: dict[str, Groups])
         if not same_json(requirement.to_json(), named):
             raise _not_as_written("requirement", part.label, str(requirement))
         requirements.append(requirement)
-    return Question(data, shape, objective, tuple(requirements))
+    return Question(data, shape, objective, tuple(requirements), _restriction(body, objective))
+
+
+def _restriction(body: CertificatePart, objective: Objective) -> Restriction | None:
+    """The rows beside the requirements that a certificate names."""
+    part = body.problem.restriction
+    if part is None:
+        return None
+    if objective.is_depth or not part.components:
+        raise CertificateError("the certificate names rows of a formulation that narrow nothing")
+    return Restriction(tuple(part.components), part.formulation)
 
 
 def _not_as_written(what: str, stated: str, read: str) -> CertificateError:
@@ -142,6 +153,11 @@ def _head(body: CertificatePart, question: Question) -> list[CheckRow]:
         if other_arrays(part.parameters, lengths):
             detail = "it holds a value for each sample, which the digest of the data does not cover"
             rows.append(on_trust(f"array of {part.label}", detail, "whoever wrote the certificate"))
+    if question.restriction is not None:
+        detail = (
+            f"{question.restriction} narrow the problem; they are code, which a certificate does not hold"
+        )
+        rows.append(on_trust("restriction", detail, str(question.restriction)))
     return rows
 
 

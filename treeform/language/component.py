@@ -8,7 +8,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterator, Set
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -30,10 +30,16 @@ class Component:
         Ports that :meth:`build` reads.
     offers : set of str
         Ports that :meth:`build` publishes.
+    restricts : bool or None
+        What its rows do to the problem where it is added to a formulation. False: they leave a best model of every
+        problem, as symmetry breaking and valid inequalities do. True: they narrow the problem. None, if the class does
+        not say so itself: they narrow it, unless the formulation comes with a component of this class. A
+        declaration holds for the class that makes it, and not for classes derived from it.
     """
 
     needs: Set[str] = frozenset()
     offers: Set[str] = frozenset()
+    restricts: ClassVar[bool | None] = None
 
     def build(self, model: Model, ports: Ports) -> None:
         """Add this component's columns and rows to ``model``, reading from and publishing to ``ports``."""

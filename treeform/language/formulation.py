@@ -52,6 +52,8 @@ class Compiled:
     requirements: tuple[Requirement, ...]
     objective_expr: Expr | Quadratic
     scale: int
+    restricting: frozenset[str] = frozenset()
+    """Names of the blocks of rows by components that narrow the problem."""
 
     @property
     def linear_objective(self) -> Expr:
@@ -81,9 +83,12 @@ class Formulation:
     name: ClassVar[str] = "formulation"
     splits: ClassVar[frozenset[str]] = frozenset({UNIVARIATE})
     """The splits of shapes that it can state."""
+    _brought: frozenset[type[Component]] | None = None
 
     def __init__(self, components: Sum | Iterable[Component] = ()) -> None:
         self.components: tuple[Component, ...] = tuple(components)
+        _refuse_requirements(self.components)
+        self._brought = frozenset(map(type, self.components))
 
     # -- composing --------------------------------------------------------------------------------
 
@@ -98,9 +103,37 @@ class Formulation:
         return self._with(Sum(self.components).replace(old, new))
 
     def _with(self: F, components: Sum) -> F:
+        _refuse_requirements(components.components)
         new = copy.copy(self)
+        new._brought = self._brings
         new.components = components.components
         return new
+
+    @property
+    def _brings(self) -> frozenset[type[Component]]:
+        """The classes of the components that it comes with, whatever was added or left out since."""
+        return frozenset(map(type, self.components)) if self._brought is None else self._brought
+
+    @property
+    def restrictions(self) -> tuple[Component, ...]:
+        """The components whose rows narrow the problem; see `Component.restricts`."""
+        return tuple(c for c in self.components if self._is_restricting(c))
+
+    def _is_restricting(self, component: Component) -> bool:
+        declared = type(component).__dict__.get("restricts")
+        return self.is_added(component) if declared is None else bool(declared)
+
+    def is_added(self, component: Component) -> bool:
+        """Whether the formulation comes without components of this class."""
+        return type(component) not in self._brings
+
+    @property
+    def title(self) -> str:
+        """The name, with what was added to the formulation and left out of it."""
+        added = [repr(c) for c in self.components if self.is_added(c)]
+        absent = sorted(kind.__name__ for kind in self._brings - set(map(type, self.components)))
+        plus = f" with {', '.join(added)}" if added else ""
+        return f"{self.name}{plus}" + (f" without {', '.join(absent)}" if absent else "")
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, Sum):
@@ -225,16 +258,31 @@ class Formulation:
         chosen = None if examples is None else np.asarray(examples, dtype=np.int64)
         ports = Ports(data, shape, wanted, limits, asks_for_tests(bound), chosen)
         model = Model(self.name)
+        restricting: set[str] = set()
         for component in (*in_order(components), *bound):
-            before = model.n_cols
+            before, blocks = model.mark()
             with ports.used_by(component):
                 component.build(model, ports)
+            if any(component is one for one in self.restrictions):
+                restricting.update(block.name for block in model.blocks[blocks:])
             if isinstance(component, Requirement):
                 _check_columns(component, model, before)
         value = objective.build(model, ports)
         if objective.terms:
             model.minimize(value)
-        return Compiled(model, ports, data, shape, objective, bound, value, objective.scale(data))
+        scale, rows = objective.scale(data), frozenset(restricting)
+        return Compiled(model, ports, data, shape, objective, bound, value, scale, rows)
+
+
+def _refuse_requirements(components: Iterable[Component]) -> None:
+    """Refuse requirements among components: engines and checks read them from the problem."""
+    for component in components:
+        if isinstance(component, Requirement):
+            raise SpecError(
+                f"{component} is a requirement, and no component of a formulation",
+                cause="a formulation states the models of a shape; what they have to satisfy is part of the problem",
+                fix="add it to the problem: problem += ...",
+            )
 
 
 def _check_columns(requirement: Requirement, model: Model, before: int) -> None:

@@ -11,6 +11,7 @@ from treeform.data import Dataset
 from treeform.language.limits import Limits
 from treeform.language.objective import Objective
 from treeform.language.requirement import Requirement
+from treeform.language.restriction import Restriction
 from treeform.plural import count_of
 from treeform.shape import Shape
 
@@ -27,6 +28,8 @@ class Question:
     shape: Shape
     objective: Objective
     requirements: tuple[Requirement, ...] = ()
+    restriction: Restriction | None = None
+    """What rows of a formulation of one's own demand beside the requirements."""
 
     @cached_property
     def scale(self) -> int:

@@ -77,6 +77,11 @@ def guarantee_of(
         for fact in judged
         if fact.violation is None
     ]
+    if question.restriction is not None:
+        on_trust.append(
+            f"The problem is narrowed by {question.restriction}. They are code: that the model satisfies them rests on "
+            "whoever stated them, and what is said of other models is said of those that do."
+        )
     for claim in {claim.kind: claim for claim in claims}.values():  # the last claim of a kind is the best one
         stated = _sentence_of(claim, question)
         if claim.rechecked.startswith(NO_WITNESS):
@@ -97,11 +102,17 @@ def _sentence_of(claim: ClaimFact, question: Question) -> str:
         label: requirement.in_words()
         for label, requirement in zip(question.labels, question.requirements, strict=True)
     }
+    narrowed = question.restriction
+    if narrowed is not None:
+        words[str(narrowed)] = f"{narrowed} hold"
     models = f"no {shape_text(question.shape)}"
     if claim.relaxation:
         models += f", even where it need not hold that {' or that '.join(words.get(r, r) for r in claim.relaxation)},"
     elif question.requirements:
         models += " that satisfies every requirement"
+        models += "" if narrowed is None else f" and {narrowed}"
+    elif narrowed is not None:
+        models += f" that satisfies {narrowed}"
     if claim.kind == "infeasible":
         return sentence(f"{models} exists")
     if claim.kind == "upper":

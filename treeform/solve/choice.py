@@ -18,6 +18,7 @@ from treeform.graph import DecisionGraph
 from treeform.language.abilities import Variants
 from treeform.language.formulation import Formulation
 from treeform.language.question import Question
+from treeform.language.restriction import Restriction
 from treeform.shape import UNIVARIATE, Tree
 from treeform.solve.in_parts import first_part, is_largest, stated_whole, too_many_parts
 from treeform.solve.options import SolveOptions
@@ -48,6 +49,37 @@ class Plan:
     """Whether the objective is minimised through questions whose objectives are sums."""
     distribution: Distribution = HERE
     """Who does the work of the engine."""
+
+
+def as_asked(question: Question, options: SolveOptions) -> Question:
+    """The question with what the rows of a formulation of one's own demand beside it.
+
+    Raises
+    ------
+    SpecError
+        If they narrow the problem, and the least depth is asked for.
+    """
+    restriction = _restriction(options)
+    if question.objective.is_depth:
+        refuse_restriction(question, options, "the least depth")
+    return question if restriction is None else question.with_(restriction=restriction)
+
+
+def _restriction(options: SolveOptions) -> Restriction | None:
+    named = options.formulation
+    return None if named is None else Restriction.of(find_formulation(named))
+
+
+def refuse_restriction(question: Question, options: SolveOptions, what: str) -> None:
+    """Raise where ``what`` is asked of a problem that a formulation of one's own narrows.
+
+    Raises
+    ------
+    SpecError
+    """
+    restriction = question.restriction or _restriction(options)
+    if restriction is not None:
+        raise restriction.refusal(what)
 
 
 def choose(question: Question, options: SolveOptions) -> Plan:
@@ -136,11 +168,28 @@ def _choose(question: Question, options: SolveOptions) -> Plan:
         notes += [] if depth or question.objective.is_regression else why_not(question)
     if chosen is None:
         chosen = _usual_solver(question, model, depth, notes)
+    notes += _on_components(model)
     model.check(question.data, question.shape, question.objective, question.requirements)
     warm = _warm_engine(question, warm_start, notes, depth)
     if isinstance(model, Variants):
         model = model.tuned_for(chosen.capabilities.forms)
     return Plan(None, chosen, model, warm, _start(warm_start), tuple(notes))
+
+
+def _on_components(model: Formulation) -> list[str]:
+    """What components that were added to the formulation mean for the answer."""
+    restriction = Restriction.of(model)
+    if restriction is None:
+        trusted = [repr(c) for c in model.components if model.is_added(c)]
+        return (
+            [f"bounds rest on {', '.join(trusted)} too, which declares to keep the optimum"]
+            if trusted
+            else []
+        )
+    return [
+        f"the problem is narrowed by {restriction}: engines give bounds, and models from elsewhere count where they "
+        "satisfy these rows"
+    ]
 
 
 def _usual_engine(question: Question) -> Engine:

@@ -15,7 +15,8 @@ from treeform.language.question import Question
 from treeform.shape import Tree, smaller_shapes
 from treeform.solve import schedule
 from treeform.solve.budget import Budget, interruptible
-from treeform.solve.choice import Plan, choose
+from treeform.solve.building import build_beside
+from treeform.solve.choice import Plan, as_asked, choose
 from treeform.solve.depth import minimize_depth
 from treeform.solve.diagram_totals import search_within_gap
 from treeform.solve.engines import run_engine
@@ -40,6 +41,7 @@ from treeform.steps import observe_steps, report_step
 
 def solve(question: Question, options: SolveOptions = USUAL) -> SolveResult:
     """Answer ``question``; see `treeform.Problem.solve`."""
+    question = as_asked(question, options)
     plan = choose(question, options)
     plan.distribution.begin(question)
     budget = Budget(options.time_limit)
@@ -65,6 +67,8 @@ def _work(
     question: Question, plan: Plan, ledger: Ledger, budget: Budget, options: SolveOptions
 ) -> Limit | None:
     files = options.proofs
+    if not _prepared(question, ledger, budget):
+        return budget.reason
     ledger.set_phase("quick bounds")
     if not isinstance(plan.engine, RegressionSearch):  # which begins with a model within milliseconds
         constants(question, ledger)
@@ -93,6 +97,20 @@ def _work(
         )
         return budget.reason or limit
     return _search(question, plan, ledger, budget, files)
+
+
+def _prepared(question: Question, ledger: Ledger, budget: Budget) -> bool:
+    """Build the rows that models from elsewhere are judged by, where the question has some; False: no time for it."""
+    restriction = question.restriction
+    if restriction is None:
+        return True
+    ledger.set_phase(f"building {restriction.formulation}")
+
+    def build() -> bool:
+        restriction.prepare(question.data, question.shape, question.objective, question.requirements)
+        return True
+
+    return build_beside(build, budget.stop) is not None
 
 
 def _in_parts(question: Question, plan: Plan, ledger: Ledger, budget: Budget) -> Limit | None:
@@ -181,7 +199,8 @@ def _smaller_shapes(question: Question, plan: Plan, ledger: Ledger, budget: Budg
     An engine that honours all of the problem begins with smaller depths itself. Without a limit the solver goes on to
     the optimum, which no smaller shape beats.
     """
-    if not question.requirements or budget.remaining is None:
+    # A restriction has other rows for another shape.
+    if not question.requirements or budget.remaining is None or question.restriction is not None:
         return
     best = ledger.graph
     for shape in smaller_shapes(question.shape):
@@ -302,12 +321,15 @@ def _refuted(question: Question, ledger: Ledger) -> list[str]:
     if not proofs:
         return []
     ignored = max((claim.relaxation for claim in proofs), key=len)
-    names = [label for label in question.labels if label not in ignored]
-    others = [label for label in question.labels if label in ignored]
+    own = [] if question.restriction is None else [str(question.restriction)]
+    names = [label for label in (*question.labels, *own) if label not in ignored]
+    others = [label for label in (*question.labels, *own) if label in ignored]
     if not names:
         return []
     what = f"no model of shape {question.shape} satisfies {' together with '.join(names)}"
     what += f", even without {', '.join(others)}" if others else ""
+    if own:
+        return [what]
     return [
         f"{what}; result.conflict() names a smallest set that conflicts, and how far each bound would have to move"
     ]
@@ -319,7 +341,7 @@ def _who_answered(plan: Plan, ledger: Ledger) -> tuple[str, str | None]:
         return plan.engine.name, None
     assert plan.backend is not None and plan.formulation is not None
     if plan.backend.name in ledger.runners:
-        return plan.backend.name, plan.formulation.name
+        return plan.backend.name, plan.formulation.title
     return ", ".join(dict.fromkeys(ledger.runners)) or "none", None
 
 

@@ -54,7 +54,7 @@ def explain_plan(question: Question, plan: Plan) -> Explanation:
     model = compiled.model
     rows = route(plan.backend.capabilities).explain(model)
     head = (
-        f"{plan.formulation.name} on {plan.backend.name}: {count_of(model.n_cols, 'column')} in "
+        f"{plan.formulation.title} on {plan.backend.name}: {count_of(model.n_cols, 'column')} in "
         f"{len(model.variables)} families, {count_of(len(model.blocks), 'block')} of rows"
     )
     return Explanation(head, tuple(tuple(row) for row in rows), plan.notes)

@@ -55,9 +55,12 @@ class Ledger:
 
     # -- claims ---------------------------------------------------------------------------------
 
-    def submit(self, graph: DecisionGraph, by: str) -> Verified:
-        """Verify a candidate; keep it when it is the best that satisfies everything."""
-        graph, judged = judge_candidate(self.question, graph)
+    def submit(self, graph: DecisionGraph, by: str, *, is_point: bool = False) -> Verified:
+        """Verify a candidate; keep it when it is the best that satisfies everything.
+
+        ``is_point``: see `judge_candidate`.
+        """
+        graph, judged = judge_candidate(self.question, graph, is_point=is_point)
         with self._lock:
             if judged.ok and (self.upper is None or judged.value < self.upper):
                 self.graph, self.judged, self.upper = graph, judged, judged.value

@@ -60,9 +60,9 @@ class PartLedger(Ledger):
         beyond = self._most is not None and self.lower is not None and self.lower > self._most
         return super().closed or beyond
 
-    def submit(self, graph: DecisionGraph, by: str) -> Verified:
-        self.whole.submit(graph, by)
-        return super().submit(graph, by)
+    def submit(self, graph: DecisionGraph, by: str, *, is_point: bool = False) -> Verified:
+        self.whole.submit(graph, by, is_point=is_point)
+        return super().submit(graph, by, is_point=is_point)
 
     def set_phase(self, phase: str) -> None:
         self.whole.set_phase(f"{self.title}: {phase}")

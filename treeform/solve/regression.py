@@ -129,7 +129,7 @@ def _submit_fitting_tree(
 
 def _values(question: Question, engine: RegressionSearch, ledger: Ledger, budget: Budget) -> ValueRun | None:
     """What is done about requirements on values, where there are any."""
-    found = value_part(question)
+    found = None if question.restriction is not None else value_part(question)
     return None if found is None else ValueRun(question, *found, engine, ledger, budget)
 
 

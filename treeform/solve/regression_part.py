@@ -92,6 +92,8 @@ def _part_of(question: Question) -> RegressionPart:
         dropped += [] if kept == objective else ["the price of tests"]
     if any(width < 2**layer for layer, width in enumerate(question.shape.widths)):
         dropped.append(f"the widths of {question.shape}")
+    if question.restriction is not None:
+        dropped.append(str(question.restriction))
     part = question.with_(shape=Tree(question.shape.depth), objective=kept, requirements=tuple(honoured))
     return RegressionPart(
         part, _task(part, limits, np.flatnonzero(~forbidden)), tuple(dropped), question.scale

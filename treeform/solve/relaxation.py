@@ -149,6 +149,8 @@ def _relaxed(question: Question, engine: Engine, depth: int | None) -> Relaxatio
             dropped.append(label)
     if not fits:
         dropped.append(f"the widths of {question.shape}")
+    if question.restriction is not None:
+        dropped.append(str(question.restriction))
     priced = _price(question, engine, dropped, fits)
     if priced is None:
         return None

@@ -66,7 +66,7 @@ class CompiledSearch:
         self.backend = backend
         self.ledger = ledger
         self.budget = budget
-        self.by = f"{formulation.name} on {backend.name}"
+        self.by = f"{formulation.title} on {backend.name}"
         self.limit: Limit | None = None
         self.info: dict[str, Any] = {}
         self.proofs = proofs
@@ -234,14 +234,14 @@ class CompiledSearch:
         )
 
     def _offer(self, x: np.ndarray) -> None:
-        self.ledger.submit(self.formulation.decode(self.compiled, x), self.by)
+        self.ledger.submit(self.formulation.decode(self.compiled, x), self.by, is_point=True)
 
     def _take(self, x: np.ndarray | None, final: bool) -> bool:
         """Enter a solver's point; True when a lazy formulation refuted it with new rows."""
         if x is None:
             return False
         graph = self.formulation.decode(self.compiled, x)
-        judged = self.ledger.submit(graph, self.by)
+        judged = self.ledger.submit(graph, self.by, is_point=True)
         if isinstance(self.formulation, RowsOnDemand) and self.formulation.refine(self.compiled, graph):
             return True
         worth = self._worth(x)

@@ -5,7 +5,7 @@ Where the candidate comes from does not matter; the status and objective of a so
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from treeform.graph import DecisionGraph, normalised
@@ -43,7 +43,9 @@ def verify(question: Question, graph: DecisionGraph) -> Verified:
     return Verified(kept, violations, misfit(graph, question.shape, question.data))
 
 
-def judge_candidate(question: Question, graph: DecisionGraph) -> tuple[DecisionGraph, Verified]:
+def judge_candidate(
+    question: Question, graph: DecisionGraph, *, is_point: bool = False
+) -> tuple[DecisionGraph, Verified]:
     """A candidate in the form in which it is kept, and the judgement of that form.
 
     That is the graph without the tests that decide nothing, if that one is admissible; else the normal form of the
@@ -55,6 +57,9 @@ def judge_candidate(question: Question, graph: DecisionGraph) -> tuple[DecisionG
     question : Question
     graph : DecisionGraph
         Any model, in normal form or not.
+    is_point : bool
+        Whether a point that satisfies all rows of the question's own formulation stands for the graph, so that it
+        satisfies the question's restriction.
 
     Returns
     -------
@@ -65,11 +70,23 @@ def judge_candidate(question: Question, graph: DecisionGraph) -> tuple[DecisionG
     simple = _adapted(
         question, normalised(graph.simplified(question.data), question.data, own_leaves=own_leaves)
     )
-    judged = verify(question, simple)
-    if judged.ok or simple.n_nodes == graph.n_nodes:
+    is_same = simple.n_nodes == graph.n_nodes
+    judged = _judged(question, simple, is_point=is_point and is_same)
+    if judged.ok or is_same:
         return simple, judged
     whole = _adapted(question, normalised(graph, question.data, own_leaves=own_leaves))
-    return whole, verify(question, whole)
+    return whole, _judged(question, whole, is_point=is_point)
+
+
+def _judged(question: Question, graph: DecisionGraph, *, is_point: bool) -> Verified:
+    """The judgement of a graph, its restriction included."""
+    judged = verify(question, graph)
+    if not judged.ok or is_point or question.restriction is None:
+        return judged
+    outside = question.restriction.misfit(
+        graph, question.data, question.shape, question.objective, question.requirements
+    )
+    return replace(judged, misfit=outside)
 
 
 def _adapted(question: Question, graph: DecisionGraph) -> DecisionGraph:

@@ -27,7 +27,7 @@ from treeform.problem import Problem
 from treeform.requirements.groups import Groups
 from treeform.result import Result
 from treeform.solve import solve
-from treeform.solve.choice import choose
+from treeform.solve.choice import choose, refuse_restriction
 from treeform.solve.options import SolveOptions
 from treeform.solve.regression_part import loss_of
 from treeform.solve.verification import verify
@@ -131,7 +131,9 @@ class ProblemSubject(Subject):
                 fix="give one of them",
             )
         stated = self.stated(settings, self.problem.data)
-        choose(stated.question, SolveOptions(settings.get("solver"), settings.get("formulation")))
+        options = SolveOptions(settings.get("solver"), settings.get("formulation"))
+        refuse_restriction(stated.question, options, "a sweep")
+        choose(stated.question, options)
 
     def stated(self, settings: Mapping[str, Any], data: Dataset) -> Problem:
         """The problem with the settings of one run, on these rows."""

@@ -20,6 +20,7 @@ from treeform.language.objective import Objective
 from treeform.language.question import Question
 from treeform.solve import schedule
 from treeform.solve.budget import Budget, interruptible
+from treeform.solve.choice import refuse_restriction
 from treeform.solve.options import USUAL, SolveOptions
 from treeform.solve.result import Progress, Status
 from treeform.tradeoff.axis import with_axis
@@ -38,6 +39,7 @@ def explain_conflict(
     answer : CertifiedResult, optional
         What is known of the question already.
     """
+    refuse_restriction(question, options, "a conflict")
     search = _Search(question, options)
     with interruptible(search.budget):
         search.whole = answer if answer is not None else search.ask(question, "all requirements")

@@ -20,7 +20,7 @@ from treeform.plural import count_of
 from treeform.shape import UNIVARIATE, Tree, smaller_shapes
 from treeform.solve import schedule
 from treeform.solve.budget import Budget, interruptible
-from treeform.solve.choice import Plan, choose
+from treeform.solve.choice import Plan, choose, refuse_restriction
 from treeform.solve.ledger import Pace
 from treeform.solve.options import USUAL, SolveOptions
 from treeform.solve.relaxation import relax
@@ -56,6 +56,7 @@ def fill_size_table(
     `smaller` is a table of the shape with one layer less: its models are models of this one. Without it, and with
     requirements and a time limit, it is filled first, so that a larger shape is no worse.
     """
+    refuse_restriction(question, options, "a size table")
     if question.objective.is_regression:
         return regression_table(question, options, smaller, start, alphas if prices is None else prices)
     if not all(isinstance(term, Error | ClassCost | Nodes) for _, term in question.objective.terms):

@@ -26,6 +26,7 @@ from treeform.requirements.excluded import NoTestOn
 from treeform.shape import UNIVARIATE, Tree
 from treeform.solve import schedule
 from treeform.solve.budget import Budget, interruptible
+from treeform.solve.choice import refuse_restriction
 from treeform.solve.ledger import Pace
 from treeform.solve.options import USUAL, SolveOptions
 from treeform.solve.regression import refuse_regression
@@ -58,6 +59,7 @@ def list_near_optimal(
 ) -> NearOptimal:
     """The near-optimal models of a question; see `treeform.Problem.near_optimal`."""
     refuse_regression(question, "a list of near-optimal models")
+    refuse_restriction(question, options, "a list of near-optimal models")
     share = _checked(within, limit)
     relaxation = _countable(question)
     uncounted = _too_many_tests(question)

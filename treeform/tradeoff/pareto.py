@@ -19,6 +19,7 @@ from treeform.notebook import Printed
 from treeform.shape import Tree
 from treeform.solve import schedule
 from treeform.solve.budget import Budget, interruptible
+from treeform.solve.choice import refuse_restriction
 from treeform.solve.options import USUAL, SolveOptions
 from treeform.solve.result import Limit, Number, Progress
 from treeform.tradeoff.fill import fill_size_table
@@ -110,6 +111,7 @@ def curve(
     options: SolveOptions = USUAL,
 ) -> Pareto:
     """Fill the curve; see `treeform.Problem.pareto`."""
+    refuse_restriction(question, options, "a curve over depths")
     if not isinstance(question.shape, Tree):
         raise SpecError(
             f"there is no curve over depths for {question.shape}",

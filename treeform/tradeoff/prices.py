@@ -13,6 +13,7 @@ from treeform.language.question import Question
 from treeform.notebook import Printed
 from treeform.solve import schedule
 from treeform.solve.budget import Budget, interruptible
+from treeform.solve.choice import refuse_restriction
 from treeform.solve.options import SolveOptions
 from treeform.solve.result import Limit, Number, Progress, Status
 
@@ -124,6 +125,7 @@ def price_requirements(
     question = result.question
     options = SolveOptions(solver, formulation, time_limit=time_limit, on_progress=on_progress)
     assert question is not None
+    refuse_restriction(question, options, "the price of a requirement")
     budget = Budget(options.time_limit)
     if not question.requirements:
         return Prices((), budget.seconds)

@@ -21,6 +21,7 @@ from treeform.language.question import Question
 from treeform.plural import count_of
 from treeform.solve import schedule
 from treeform.solve.budget import Budget, interruptible
+from treeform.solve.choice import refuse_restriction
 from treeform.solve.options import USUAL, SolveOptions
 from treeform.solve.result import Claim, Number, Progress, Status, as_number
 from treeform.solve.verification import verify
@@ -57,6 +58,7 @@ def trace_frontier(
     between : (loosest, tightest)
         None for no limit on a side.
     """
+    refuse_restriction(question, options, "a frontier")
     if axis.is_continuous:
         raise SpecError(
             f"there is no frontier over {axis}",
