@@ -1,0 +1,169 @@
+"""The attack on every verb: definitions against values worked out by hand, and faults put in that it has to find."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import replace
+from fractions import Fraction
+
+import pandas as pd
+import pytest
+
+import treeform as tf
+from treeform.engines import ConTree
+from treeform.testing.attack import clock, cover, deep, graphs, models, rules, run, values
+from treeform.testing.attack.aims import Aim
+from treeform.testing.attack.case import Case
+from treeform.testing.attack.plain import Plain
+from treeform.testing.attack.world import World
+
+ERROR = Aim(({"term": "error", "price": "1"},))
+AND = Plain({"a": (0, 0, 1, 1), "b": (0, 1, 0, 1)}, (0, 0, 0, 1), None, tuple("ppqq"))
+
+
+def world(plain, depth=1, widths=None, of_values=False, pool=(), aim=ERROR):
+    n_classes = 0 if of_values else len(plain.classes)
+    listed = (
+        models.trees(plain, depth, n_classes) if widths is None else models.diagrams(plain, widths, n_classes)
+    )
+    return World(plain, depth, widths, of_values, False, "binary", "none", listed, list(pool), [aim])
+
+
+def attacked(where, verb="solve", specs=(), **more):
+    return run.attack(Case(0, verb, more.pop("aim", where.aims[0]), tuple(specs), **more), where)
+
+
+# -- the list of models, and definitions ------------------------------------------------------------------------
+
+
+def test_all_models_are_listed():
+    assert len(models.trees(AND, 1, 2)) == 2 + 2 * 4
+    # a root, and on each side a leaf of two classes or a test of the other column with two leaves
+    assert len(models.trees(AND, 2, 2)) == 2 + 2 * (2 + 4) ** 2
+    # no test, a test with different heads, or a pass-through
+    assert len(models.diagrams(AND, (1,), 2)) == 2 + 2 * 2 + 2
+
+
+def test_graphs_are_read_as_they_are_built():
+    data = tf.Dataset.from_user(pd.DataFrame(AND.columns), list(AND.target))
+    for widths in (None, (1, 2)):
+        for m in world(AND, 2, widths).models[::7]:
+            back, wrong, _ = graphs.read(graphs.build(m, AND, data), AND, sharing=widths is not None)
+            assert wrong is None and set(back.nodes) == set(m.nodes) and back.predicted == m.predicted
+
+
+def test_the_best_values_under_a_bound_on_means_are_those_by_hand():
+    # x <= 0.5 -> 34/25, else 83/50: the bound on the difference of the means holds with equality
+    plain = Plain({"x": (2, 2, 0, 1, 2)}, tuple("30032"), None, tuple("AABBB"))
+    parity = {"kind": "mean_parity", "groups": "array", "difference": "0.1"}
+    where = world(plain, of_values=True, aim=Aim(({"term": "squared_error", "price": "1"},)))
+    assert where.optimum(where.aims[0], [parity]) == Fraction(1039, 125)
+    assert where.optimum(where.aims[0], []) < Fraction(1039, 125) < Fraction(46, 5)
+
+
+def test_squares_are_projected_onto_equations():
+    assert values.solve_system([[Fraction(2), Fraction(1)], [Fraction(1), Fraction(3)]], [3, 5]) == [
+        Fraction(4, 5),
+        Fraction(7, 5),
+    ]
+    assert values.solve_system([[Fraction(1), Fraction(1)], [Fraction(1), Fraction(1)]], [1, 2]) is None
+
+
+def test_definitions_by_hand():
+    m = next(
+        m for m in models.trees(AND, 2, 2) if m.tests == 2 and m.predicted == (0, 0, 0, 1) and m.depth == 2
+    )
+    first = AND.features[m.nodes[0].feature].column
+    other = {"a": "b", "b": "a"}[first]
+
+    def lack(kind, **more):
+        return rules.lacking({"kind": kind, **more}, m, AND)
+
+    assert lack("max_nodes", k=1) == 1 and lack("max_leaves", k=3) == 0
+    assert lack("min_support", amount=2, share=False) == 1 and lack("stability", amount=2, share=False) == 0
+    assert lack("below", column=other, above=first) == 0 and lack("below", column=first, above=other) == 1
+    assert lack("interaction", sets=(("a",), ("b",))) == 1 and lack("once_per_path", columns=None) == 0
+    assert lack("max_tests_per_path", columns=("a", "b"), k=1) == 1
+    assert lack("feature_cost", costs={"a": "1", "b": "1/2"}, at_most="1", per_path=True) == Fraction(1, 2)
+    parity = {"groups": "array", "favourable": 1}
+    assert lack("statistical_parity", difference="1/4", **parity) == Fraction(1, 4)
+    assert lack("statistical_parity", ratio="1/2", **parity) == Fraction(1, 4)
+    assert lack("equal_opportunity", difference="0", **parity) == 0
+
+
+# -- the driver ---------------------------------------------------------------------------------------------------
+
+
+def test_the_clock_strikes_at_a_reading():
+    with clock.striking(2, press=False) as seen:
+        first, second = time.monotonic(), time.monotonic()
+    assert second - first > clock.SECONDS and seen.count == 2 and seen.phase.startswith("test_attack.")
+
+
+def test_an_attack_that_agrees():
+    verdict = attacked(world(AND, 2), solver="contree")
+    assert (verdict.wrong, verdict.status) == ([], "optimal")
+
+
+def test_a_wrong_bound_is_found(monkeypatch):
+    plain = ConTree.run
+    monkeypatch.setattr(
+        ConTree, "run", lambda self, *a: (lambda o: replace(o, lower=o.lower + 1))(plain(self, *a))
+    )
+    assert attacked(world(AND), solver="contree").wrong
+
+
+def test_a_requirement_that_forgets_something_is_found(monkeypatch):
+    monkeypatch.setattr(tf.MaxNodes, "violation", lambda self, graph, data: 0)
+    spec = {"kind": "max_nodes", "k": 0}
+    where = world(AND, 1, pool=[spec])
+    model = next(i for i, m in enumerate(where.models) if m.tests == 1)
+    assert attacked(where, "judge", [spec], more={"model": model}).wrong
+
+
+def test_an_error_that_is_none_of_ours_is_found(monkeypatch):
+    def broken(*args, **more):
+        raise IndexError("tuple index out of range")
+
+    monkeypatch.setattr(tf.Problem, "pareto", broken)
+    assert "IndexError" in attacked(world(AND), "pareto").wrong[0]
+
+
+def test_a_wrong_answer_of_a_kernel_is_found(monkeypatch):
+    q = {
+        "depth": 1, "engine": "contree", "simd": "plain", "X": [[0], [1]], "y": [0, 1], "weights": None, "price": "0",
+        "support": 0, "most": None,
+    }  # fmt: skip
+    assert deep.attack(q).wrong == []
+    monkeypatch.setattr(deep, "optimum", lambda q: Fraction(1))
+    assert deep.attack(q).wrong
+
+
+def test_runs_are_lines_and_what_they_cover(tmp_path):
+    from treeform.testing.attack.__main__ import main
+
+    out = tmp_path / "attack.jsonl"
+    main(["--cases", "12", "--out", str(out)])
+    lines = out.read_text()
+    main(["--cases", "12", "--out", str(out)])
+    assert out.read_text() == lines and len(run.read_records(out)) == 12
+    text = cover.tables(run.read_records(out).values())
+    assert "12 attacks" in text and "requirement x objective" in text and "NOT DRAWN" in text
+    assert [json.loads(line)["case"] for line in lines.splitlines()] == list(range(12))
+
+
+@pytest.mark.parametrize("kind", sorted(rules.CLASSES))
+def test_every_requirement_is_attacked(kind):
+    assert kind in rules.KINDS or kind == "mean_parity"
+    assert rules.CLASSES[kind].name == kind
+
+
+def test_no_requirement_of_treeform_is_left_out():
+    known = {cls.name for cls in rules.CLASSES.values()}
+    public = {
+        one.name
+        for one in (getattr(tf, name) for name in tf.__all__)
+        if isinstance(one, type) and issubclass(one, tf.Requirement) and one is not tf.Requirement
+    }
+    assert public <= known
