@@ -90,7 +90,13 @@ _HOMES = {
     "treeform.tradeoff": ["Frontier", "SizeTable"],
     "treeform.certify": ["check"],
     "treeform.study": ["Study", "sweep"],
-    "treeform.estimators": ["OptimalTreeClassifier", "OptimalDiagramClassifier", "OptimalTreeRegressor"],
+    "treeform.estimators": [
+        "OptimalTreeClassifier",
+        "OptimalTreeClassifierCV",
+        "OptimalDiagramClassifier",
+        "OptimalTreeRegressor",
+        "OptimalTreeRegressorCV",
+    ],
     "treeform.model": ["Model", "Expr", "any_of", "at_most", "at_least", "exactly"],
     "treeform.errors": ["TreeformError"],
 }

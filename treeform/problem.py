@@ -14,6 +14,7 @@ from treeform.data import Dataset
 from treeform.data.labels import refuse_quantities
 from treeform.data.options import TableOptions
 from treeform.distribute import Distribution
+from treeform.graph.reading import is_model, read_model
 from treeform.language.bounded import closed
 from treeform.language.named import held_or_paid
 from treeform.language.objective import Error, Objective
@@ -111,8 +112,6 @@ class Problem:
         self._stated: tuple[Requirement, ...] = ()
         self._sensitive = sensitive_features
 
-    # -- composing --------------------------------------------------------------------------------
-
     def minimize(self, objective: Any) -> Problem:
         """Set what to minimise: a term, a weighted sum of terms, or text such as ``"error + 2*nodes"``.
 
@@ -183,7 +182,8 @@ class Problem:
             refuse_quantities(self.data.classes, self.data.n_samples)
         return Question(self.data, self.shape, self.objective, self.requirements)
 
-    # -- verbs --------------------------------------------------------------------------------------
+    def _start(self, warm_start: Any) -> Any:
+        return read_model(warm_start, self.data) if is_model(warm_start) else warm_start
 
     def solve(
         self,
@@ -209,14 +209,14 @@ class Problem:
             result's ``notes`` name it.
         formulation : Formulation, class or str, optional
             How the problem is stated to a solver: ``ODD()``, ``SatDepth()``, or a name such as ``"odd"``.
-        warm_start : "auto", None, Engine or DecisionGraph, optional
-            A native engine gives a bound and models to start from (for ``tf.Depth()`` it tries each depth
-            first); a model is verified and used as incumbent; None leaves all to the solver.
+        warm_start : "auto", None, Engine, or a model, optional
+            A native engine gives a bound and models to start from. A model (DecisionGraph, its description, or a fitted
+            tree of treeform or scikit-learn) is verified and used as incumbent, pruned to be admissible where it is
+            not. None leaves all to the solver.
         time_limit : float, optional
             Seconds for everything together.
         on_progress : callable, optional
-            Called with a `Progress` at each improvement of the incumbent or the bound, at each new phase, and once a
-            second while a phase tells how far it has come.
+            Called with a `Progress` at each improvement, at each new phase, and once a second in long phases.
         proofs : path or Proofs, optional
             A folder for a machine-checkable proof of what a SAT solver refutes, such as "there is no tree of
             depth 7". The certificate names the file; `treeform.check` verifies it with ``proofs=folder``.
@@ -225,7 +225,7 @@ class Problem:
             models and bounds found before are kept. `treeform.Isolated` sets its memory limit, and is how other
             methods isolate a solver. Native engines always run in this process.
         executor : None, "loky", "threading", "dask", "dask:tcp://HOST:PORT", or a client of Dask distributed
-            Who searches the parts of one long proof of a native engine; None: this process. The answer is the same.
+            Searches the parts of one long proof of a native engine; None: this process. The answer is the same.
         workers : int, optional
             Processes of ``"loky"`` and of a local ``"dask"``; as many as processors when left out.
         journal : path, optional
@@ -246,7 +246,7 @@ class Problem:
             If claims contradict each other: a bug in a solver, a requirement or treeform.
         """
         options = SolveOptions(
-            solver, formulation, warm_start, time_limit, on_progress, Proofs.of(proofs), isolate,
+            solver, formulation, self._start(warm_start), time_limit, on_progress, Proofs.of(proofs), isolate,
             Distribution(executor, workers, journal),
         )  # fmt: skip
         return Result.of(solve_question(self.question, options))
@@ -256,7 +256,7 @@ class Problem:
 
         Parameters
         ----------
-        model : DecisionGraph, dict (see `DecisionGraph.from_dict`) or fitted DecisionTreeClassifier
+        model : DecisionGraph, dict (see `DecisionGraph.from_dict`) or fitted tree of treeform or scikit-learn
 
         Returns
         -------
@@ -309,7 +309,7 @@ class Problem:
         """
         return fill_size_table(
             self.question,
-            SolveOptions(solver, formulation, warm_start, time_limit, on_progress),
+            SolveOptions(solver, formulation, self._start(warm_start), time_limit, on_progress),
             prices=prices,
             alphas=alphas,
             start=start,
@@ -338,7 +338,7 @@ class Problem:
         SpecError
             If the shape is no tree, or solver, formulation and problem do not fit together.
         """
-        return curve(self.question, SolveOptions(solver, formulation, warm_start, time_limit, on_progress))
+        return curve(self.question, SolveOptions(solver, formulation, self._start(warm_start), time_limit, on_progress))
 
     def frontier(
         self,
@@ -375,7 +375,7 @@ class Problem:
             If ``over`` has no numeric bound or names no requirement of the problem, or ``between`` is no range.
         """
         question, axis = find_axis(self.question, over, self._sensitive)
-        options = SolveOptions(solver, formulation, warm_start, time_limit, on_progress)
+        options = SolveOptions(solver, formulation, self._start(warm_start), time_limit, on_progress)
         return trace_frontier(question, axis, options, between=between)
 
     def conflict(

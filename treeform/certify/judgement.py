@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 from treeform.certify.certificate import certify_model
 from treeform.graph import DecisionGraph
 from treeform.graph.evaluate import errors
+from treeform.graph.reading import read_model
 from treeform.language.question import Question
 from treeform.plural import count_of, exact_text
 from treeform.solve.verification import judge_candidate, verify
@@ -83,11 +83,7 @@ class Judgement:
 
 def judge(question: Question, model: Any) -> Judgement:
     """Judge a model; see `treeform.Problem.judge`."""
-    graph = model
-    if not isinstance(model, DecisionGraph):
-        read = DecisionGraph.from_dict if isinstance(model, Mapping) else DecisionGraph.from_sklearn
-        graph = read(model, question.data)
-    graph = graph.with_counts(question.data)
+    graph = read_model(model, question.data).with_counts(question.data)
     found = verify(question, graph)
     if not found.ok:
         normal, again = judge_candidate(question, graph)

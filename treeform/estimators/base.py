@@ -49,6 +49,8 @@ class OptimalEstimator(BaseEstimator):  # type: ignore[misc]
     unseen: str
     abstain: str | None = None
     """A parameter of the classifiers alone."""
+    ccp_alpha: Any = 0.0
+    """A parameter of the trees alone."""
     keep_data: bool
     verbose: int
     on_progress: Callable[..., Any] | None
@@ -109,6 +111,14 @@ class OptimalEstimator(BaseEstimator):  # type: ignore[misc]
             allow_single_class=True,
             allow_quantities=self.regresses,
         )
+
+    def _prepared(self, X: Any, y: Any, sample_weight: Any) -> Dataset:
+        """The table as treeform reads it; sets what scikit-learn wants to know of it."""
+        return self._read(*self._validated(X, y, sample_weight))
+
+    def _constant(self, data: Dataset) -> DecisionGraph | None:
+        """The model where all rows have one target, else None."""
+        raise AssertionError("each estimator knows its constant model")
 
     def _problem(self, data: Dataset, sensitive_features: Any) -> Problem:
         raise AssertionError("each estimator states its problem")

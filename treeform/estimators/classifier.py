@@ -13,6 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from treeform.data import Dataset
 from treeform.errors import SpecError, TreeformWarning
 from treeform.estimators.base import OptimalEstimator
+from treeform.estimators.complexity import with_penalty
 from treeform.estimators.importances import impurity_importances
 from treeform.estimators.parameters import monotone_of, weights_of
 from treeform.graph import DecisionGraph
@@ -73,13 +74,10 @@ class OptimalClassifier(ClassifierMixin, OptimalEstimator):  # type: ignore[misc
                 fix="use decision='label'",
             )
         data = self._prepared(X, y, sample_weight)
-        # Labels of the target, in their own type: the one that stands for no decision comes last.
-        self.classes_ = np.asarray(
-            data.classes if self.abstain is None else np.array(data.classes[:-1].tolist())
-        )
-        if len(self.classes_) == 1:
+        constant = self._constant(data)
+        if constant is not None:
             self.result_, self.certificate_ = None, None
-            self._keep(DecisionGraph.leaf(0, data), data)
+            self._keep(constant, data)
             return self
         self._finish(self._solve(data, sensitive_features), data)
         self._check_decision()
@@ -89,13 +87,23 @@ class OptimalClassifier(ClassifierMixin, OptimalEstimator):  # type: ignore[misc
         X, y, weights = self._validated(X, y, sample_weight)
         return self._read(X, y, weights_of(self.class_weight, y, weights))
 
+    def _labels(self, data: Dataset) -> NDArray[Any]:
+        """Labels of the target, in their own type: the one that stands for no decision comes last, and is left out."""
+        return np.asarray(data.classes if self.abstain is None else np.array(data.classes[:-1].tolist()))
+
+    def _constant(self, data: Dataset) -> DecisionGraph | None:
+        return DecisionGraph.leaf(0, data) if len(self._labels(data)) == 1 else None
+
     def _keep(self, graph: DecisionGraph, data: Dataset) -> None:
+        self.classes_ = self._labels(data)
         self.graph_ = graph
         self.feature_importances_ = impurity_importances(graph, data)
 
     def _problem(self, data: Dataset, sensitive_features: Any) -> Problem:
         problem = Problem(data, None, shape=self._shape(), sensitive_features=sensitive_features)
-        problem.minimize(Error() if self.objective is None else self.objective)
+        problem.minimize(
+            with_penalty(Error() if self.objective is None else self.objective, self.ccp_alpha, data)
+        )
         problem.add(listed(self.requirements))
         if self.min_weight_fraction_leaf:
             problem.add(MinSupport(self.min_weight_fraction_leaf))

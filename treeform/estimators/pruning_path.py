@@ -29,12 +29,12 @@ def pruning_path(table: SizeTable) -> Bunch:
         for row in table.rows
         if row.graph is not None and row.upper is not None
     ]
-    hull = _lower_hull(sorted(points, key=lambda point: point[:2]))
+    hull = lower_hull(sorted(points, key=lambda point: point[:2]))
     total = table.question.data.total_weight * table.question.data.weight_unit
     # Fewer tests are best from the price on at which they break even with the next more.
     prices = [Fraction(0)]
     for few, more in zip(hull[-2::-1], hull[:0:-1], strict=True):
-        prices.append(-_slope(few, more) / total)
+        prices.append(-slope(few, more) / total)
     ordered = hull[::-1]
     return Bunch(
         ccp_alphas=np.array([float(price) for price in prices]),
@@ -45,16 +45,18 @@ def pruning_path(table: SizeTable) -> Bunch:
     )  # fmt: skip
 
 
-def _lower_hull(points: list[tuple[int, Fraction, Any]]) -> list[tuple[int, Fraction, Any]]:
+def lower_hull(points: list[tuple[int, Fraction, Any]]) -> list[tuple[int, Fraction, Any]]:
+    """The points (tests, value, ...), sorted, that are least at some price of a test; fewest tests first."""
     hull: list[tuple[int, Fraction, Any]] = []
     for point in points:
         if hull and point[1] >= hull[-1][1]:
             continue
-        while len(hull) > 1 and _slope(hull[-2], hull[-1]) >= _slope(hull[-2], point):
+        while len(hull) > 1 and slope(hull[-2], hull[-1]) >= slope(hull[-2], point):
             hull.pop()
         hull.append(point)
     return hull
 
 
-def _slope(a: tuple[int, Fraction, Any], b: tuple[int, Fraction, Any]) -> Fraction:
+def slope(a: tuple[int, Fraction, Any], b: tuple[int, Fraction, Any]) -> Fraction:
+    """What a test more adds to the value between two points; negative."""
     return (b[1] - a[1]) / (b[0] - a[0])

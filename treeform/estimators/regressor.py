@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -10,8 +12,10 @@ from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
 from treeform.data import Dataset
+from treeform.data.quantity import AUTO
 from treeform.errors import SpecError
 from treeform.estimators.base import OptimalEstimator
+from treeform.estimators.complexity import price_of, with_penalty
 from treeform.estimators.importances import variance_importances
 from treeform.graph import DecisionGraph
 from treeform.language.named import listed
@@ -22,6 +26,8 @@ from treeform.requirements import MinSupport
 from treeform.shape import Shape, Tree
 from treeform.solve.regression_part import loss_of
 
+MOST_UNITS = 2**60
+"""Of the loss, in the price of a test: the search counts in 64 bits."""
 LOSSES = {"squared_error": SquaredError, "absolute_error": AbsoluteError}
 
 
@@ -47,6 +53,8 @@ class OptimalTreeRegressor(RegressorMixin, OptimalEstimator):  # type: ignore[mi
         Threads of the search.
     min_weight_fraction_leaf : float, default 0.0
         `MinSupport`: each leaf has at least this share of the total weight.
+    ccp_alpha : float, str or Fraction, default 0.0
+        Complexity penalty: a test has to save this share of the total weight, as in scikit-learn.
     exclude : str or sequence of str, optional
         Columns that no test may use; they need not be there at prediction.
     categorical_features : sequence of str, int or bool, optional
@@ -103,6 +111,7 @@ class OptimalTreeRegressor(RegressorMixin, OptimalEstimator):  # type: ignore[mi
         time_limit: float | None = 60,
         threads: int | None = None,
         min_weight_fraction_leaf: float = 0.0,
+        ccp_alpha: Any = 0.0,
         exclude: Any = None,
         categorical_features: Any = None,
         missing: str = "value",
@@ -123,6 +132,7 @@ class OptimalTreeRegressor(RegressorMixin, OptimalEstimator):  # type: ignore[mi
         self.time_limit = time_limit
         self.threads = threads
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.ccp_alpha = ccp_alpha
         self.exclude = exclude
         self.categorical_features = categorical_features
         self.missing = missing
@@ -165,18 +175,42 @@ class OptimalTreeRegressor(RegressorMixin, OptimalEstimator):  # type: ignore[mi
         ConvergenceWarning
             If the answer is not proved; with the gap and what stopped the search.
         """
-        objective = self._objective()
-        data = self._read(*self._validated(X, y, sample_weight))
-        if data.n_classes == 1:
+        data = self._prepared(X, y, sample_weight)
+        constant = self._constant(data)
+        if constant is not None:
             self.result_, self.certificate_ = None, None
-            _, loss = loss_of(objective)
-            alone = objective.reading(data)
-            value = loss.best_value(alone, np.arange(alone.n_samples))
-            self._keep(DecisionGraph.constant(value, alone), alone)
+            self._keep(constant, data)
             return self
-        problem = self._problem(data, None)
-        self._finish(self._solve(data, None), problem.data)
+        self._finish(self._solve(data, None), data)
         return self
+
+    def _prepared(self, X: Any, y: Any, sample_weight: Any) -> Dataset:
+        objective = self._objective()  # a wrong one is refused before the table is read
+        table = super()._prepared(X, y, sample_weight)
+        data = objective.reading(table)
+        grid = self._grid_of_penalty(objective, data)
+        return data if grid is None else table.as_quantity(grid)
+
+    def _grid_of_penalty(self, objective: Objective, data: Dataset) -> Fraction | None:
+        """A coarser grid where the penalty is too large a number of units of the loss; None where it is not."""
+        weight, loss = loss_of(objective)
+        quantity = data.quantity
+        assert quantity is not None
+        price = price_of(self.ccp_alpha, data) / weight
+        if self.grid != AUTO or price <= MOST_UNITS * loss.per_unit(data):
+            return None
+        power = 2 if loss.is_squared else 1
+        grid = Fraction(10) ** math.ceil(math.log10(quantity.unit))
+        while price > MOST_UNITS * loss.per_unit(data) * (grid / quantity.unit) ** power:
+            grid *= 10
+        return grid
+
+    def _constant(self, data: Dataset) -> DecisionGraph | None:
+        assert data.quantity is not None
+        if data.quantity.lowest < data.quantity.highest:
+            return None
+        _, loss = loss_of(self._objective())
+        return DecisionGraph.constant(loss.best_value(data, np.arange(data.n_samples)), data)
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """The value of the leaf that each row reaches, shape (m,)."""
@@ -197,7 +231,8 @@ class OptimalTreeRegressor(RegressorMixin, OptimalEstimator):  # type: ignore[mi
         return Objective.of(LOSSES[self.loss](grid=self.grid))
 
     def _problem(self, data: Dataset, sensitive_features: Any) -> Problem:
-        problem = Problem(data, None, shape=self._shape()).minimize(self._objective())
+        objective = with_penalty(self._objective(), self.ccp_alpha, data)
+        problem = Problem(data, None, shape=self._shape()).minimize(objective)
         problem.add(listed(self.requirements))
         if self.min_weight_fraction_leaf:
             problem.add(MinSupport(self.min_weight_fraction_leaf))

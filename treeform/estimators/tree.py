@@ -32,6 +32,8 @@ class OptimalTreeClassifier(OptimalClassifier):
         Weights of the classes, times ``sample_weight``.
     min_weight_fraction_leaf : float, default 0.0
         `MinSupport`: each leaf has at least this share of the total weight.
+    ccp_alpha : float, str or Fraction, default 0.0
+        Complexity penalty: a test has to save this share of the total weight, as in scikit-learn.
     monotonic_cst : dict or array of {1, 0, -1}, optional
         `Monotone` by column: 1, the greater label is never less likely for greater values; -1, the reverse.
     exclude : str or sequence of str, optional
@@ -96,6 +98,7 @@ class OptimalTreeClassifier(OptimalClassifier):
         threads: int | None = None,
         class_weight: Any = None,
         min_weight_fraction_leaf: float = 0.0,
+        ccp_alpha: Any = 0.0,
         monotonic_cst: Any = None,
         exclude: Any = None,
         categorical_features: Any = None,
@@ -118,6 +121,7 @@ class OptimalTreeClassifier(OptimalClassifier):
         self.threads = threads
         self.class_weight = class_weight
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.ccp_alpha = ccp_alpha
         self.monotonic_cst = monotonic_cst
         self.exclude = exclude
         self.categorical_features = categorical_features

@@ -21,6 +21,7 @@ from treeform.solve.depth import minimize_depth
 from treeform.solve.diagram_totals import search_within_gap
 from treeform.solve.engines import run_engine
 from treeform.solve.fitting_trees import submit_fitting_trees
+from treeform.solve.given_start import submit_given
 from treeform.solve.in_parts import search_in_parts
 from treeform.solve.lagrangian import rows_of, tighten
 from treeform.solve.ledger import Ledger
@@ -77,7 +78,7 @@ def _work(
     if (note := out_of_reach(question)) is not None:
         ledger.notes.append(note)
     if plan.start is not None:
-        ledger.submit(plan.start, "the given warm start")
+        submit_given(question, plan.start, ledger)
     for bound in options.bounds:
         whole = bound.value * question.scale
         ledger.prove_lower(

@@ -1,0 +1,148 @@
+"""Depth and complexity penalty by cross-validation."""
+
+from __future__ import annotations
+
+import itertools
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.datasets import load_diabetes, load_iris
+from sklearn.model_selection import KFold, StratifiedKFold, cross_val_score
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import treeform as tf
+from treeform.errors import SpecError
+from treeform.estimators.complexity import simplest_between
+
+
+@pytest.mark.drawn(18)
+@parametrize_with_checks([tf.OptimalTreeClassifierCV(max_depth=[2], cv=2)])
+def test_classifier_passes_scikit_learns_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.drawn(18)
+@parametrize_with_checks([tf.OptimalTreeRegressorCV(max_depth=[1], cv=2)])
+def test_regressor_passes_scikit_learns_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture(scope="module")
+def iris():
+    return load_iris(return_X_y=True)
+
+
+@pytest.fixture(scope="module")
+def chosen(iris):
+    X, y = iris
+    return tf.OptimalTreeClassifierCV(max_depth=range(1, 4), cv=StratifiedKFold(3), time_limit=None).fit(X, y)
+
+
+def test_scores_are_those_of_the_single_estimator(iris, chosen):
+    # Every tree of iris is proved to be optimal, so a fit on the fold costs as much; equal costs may be another tree.
+    X, y = iris
+    results = chosen.cv_results_
+    for at in (0, len(results["params"]) - 1, chosen.best_index_):
+        alone = tf.OptimalTreeClassifier(**results["params"][at], time_limit=None)
+        found = cross_val_score(alone, X, y, cv=StratifiedKFold(3))
+        assert abs(found.mean() - results["mean_test_score"][at]) < 0.05
+    assert results["mean_test_score"].max() == chosen.best_score_
+    assert results["rank_test_score"][chosen.best_index_] == 1
+
+
+def test_the_tree_is_that_of_the_best_parameters(iris, chosen):
+    X, y = iris
+    alone = tf.OptimalTreeClassifier(**chosen.best_params_, time_limit=None).fit(X, y)
+    assert chosen.result_.status is tf.Status.OPTIMAL
+    assert alone.result_.objective == chosen.result_.objective
+    assert tf.check(chosen.certificate_, X, y).ok
+
+
+def test_results_read_as_those_of_a_grid_search(chosen):
+    results = chosen.cv_results_
+    count = len(results["params"])
+    assert {len(column) for column in results.values()} == {count}
+    assert [one["max_depth"] for one in results["params"]] == results["param_max_depth"].tolist()
+    splits = np.array([results[f"split{fold}_test_score"] for fold in range(chosen.n_splits_)])
+    assert np.allclose(splits.mean(axis=0), results["mean_test_score"])
+    assert (np.diff([p["ccp_alpha"] for p in results["params"] if p["max_depth"] == 3]) > 0).all()
+
+
+def test_a_given_grid_and_one_standard_error(iris):
+    X, y = iris
+    given_grid = tf.OptimalTreeClassifierCV([1, 2, 3], ccp_alphas=[0, 0.05], cv=3, time_limit=None).fit(X, y)
+    assert len(given_grid.cv_results_["params"]) == 6
+    smaller = clone(given_grid).set_params(select="one_standard_error").fit(X, y)
+    tests = smaller.cv_results_["mean_n_tests"]
+    assert tests[smaller.best_index_] <= tests[given_grid.best_index_]
+    assert smaller.best_score_ <= given_grid.best_score_
+
+
+def test_regression_and_folds_side_by_side():
+    X, y = load_diabetes(return_X_y=True)
+    X, y = X[:120], y[:120]
+    one = tf.OptimalTreeRegressorCV([1, 2], cv=KFold(3), time_limit=None).fit(X, y)
+    two = tf.OptimalTreeRegressorCV([1, 2], cv=KFold(3), time_limit=None, n_jobs=2).fit(X, y)
+    assert np.array_equal(one.cv_results_["mean_test_score"], two.cv_results_["mean_test_score"])
+    assert one.best_params_ == two.best_params_ and one.result_.status is tf.Status.OPTIMAL
+
+
+def test_requirements_hold_on_all_rows_and_groups_follow_the_folds():
+    rng = np.random.default_rng(3)
+    X = pd.DataFrame(rng.integers(0, 4, size=(90, 3)), columns=list("abc"))
+    sex = np.where(rng.random(90) < 0.5, "f", "m")
+    y = np.where(X.a + X.b + (sex == "f") + rng.integers(0, 2, 90) > 3, "yes", "no")
+    rule = tf.StatisticalParity(difference="0.05", favourable="yes")
+    model = tf.OptimalTreeClassifierCV([1, 2], cv=3, requirements=[rule], time_limit=None)
+    model.fit(X, y, sensitive_features=sex)
+    rates = [np.mean(model.predict(X)[sex == value] == "yes") for value in "fm"]
+    assert abs(rates[0] - rates[1]) <= 0.05
+    assert not any(model.result_.violations.values())
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"max_depth": []}, "no depths"),
+        ({"max_depth": [1.5]}, "no depths"),
+        ({"select": "first"}, "select="),
+        ({"ccp_alphas": [-1]}, "negative"),
+    ],
+)
+def test_wrong_parameters(iris, change, told):
+    with pytest.raises(SpecError, match=told):
+        tf.OptimalTreeClassifierCV([1], cv=2).set_params(**change).fit(*iris)
+
+
+def test_one_class_and_weights():
+    X, y = [[0.0], [1.0], [2.0], [3.0]], ["a"] * 4
+    model = tf.OptimalTreeClassifierCV([1], cv=2).fit(X, y)
+    assert model.predict([[5.0]]).tolist() == ["a"] and model.result_ is None
+    twice = np.arange(1, 41) % 3 + 1
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 5, size=(40, 2)).astype(float), rng.integers(0, 2, 40)
+    fitted = tf.OptimalTreeClassifierCV([1, 2], cv=2, time_limit=None).fit(X, y, sample_weight=twice)
+    assert fitted.result_.status is tf.Status.OPTIMAL
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.fractions(0, 20, max_denominator=30), st.fractions(Fraction(1, 50), 3, max_denominator=50))
+def test_the_simplest_fraction(low, width):
+    high = low + width
+    simple = simplest_between(low, high)
+    assert low < simple < high
+    numerators = ((d, int(low * d) + 1) for d in range(1, simple.denominator))
+    assert not any(Fraction(n, d) < high for d, n in numerators)
+
+
+def test_penalties_keep_the_float_they_stand_for(iris):
+    X, y = iris
+    for alpha in itertools.chain([0.01, 1 / 3, 2 / 150], ["0.004"]):
+        model = tf.OptimalTreeClassifier(2, ccp_alpha=alpha).fit(X, y)
+        value = model.result_.errors + Fraction(str(alpha)) * 150 * model.graph_.n_nodes
+        assert float(model.result_.objective) == pytest.approx(float(value), rel=1e-12)

@@ -1,0 +1,176 @@
+"""The trees of several depths and sizes that are learnt from one table.
+
+Each depth is solved from the best tree of the depth before. Where that is proved early, the size table of the depth
+gives the optimum of every size; in any case each tree is pruned at all prices of a test. A tree of one depth serves
+all greater ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+from treeform.data import Dataset
+from treeform.estimators.base import OptimalEstimator
+from treeform.estimators.complexity import simplest_between, total_weight
+from treeform.estimators.pruning_path import lower_hull, slope
+from treeform.graph import DecisionGraph
+from treeform.language.objective import Leaves, Nodes, Objective
+from treeform.language.question import Question
+from treeform.problem import Problem
+from treeform.shape import Tree
+from treeform.solve import Limit, Status
+from treeform.solve.budget import Budget
+from treeform.solve.pruning import prunings
+from treeform.solve.verification import judge_candidate
+
+MOST_PRICES = 12
+"""Prices of a test that are tried for each depth."""
+DEEPEST_SIZE_TABLE = 3
+"""Greater depths are seldom proved in time, and their size tables take several times as long. Under requirements,
+rows of a table may need a solver."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One tree.
+
+    Attributes
+    ----------
+    depth : int
+        Of the shape that it was learnt for.
+    tests : int
+    cost : Fraction
+        Its loss as a share of the total weight, tests for nothing.
+    graph : DecisionGraph
+    """
+
+    depth: int
+    tests: int
+    cost: Fraction
+    graph: DecisionGraph
+
+
+class Candidates:
+    """The trees of one table.
+
+    Parameters
+    ----------
+    data : Dataset
+    trees : sequence of Candidate
+    """
+
+    def __init__(self, data: Dataset, trees: Sequence[Candidate]) -> None:
+        self.data, self.trees = data, tuple(trees)
+
+    def best(self, depth: int, alpha: Fraction) -> Candidate:
+        """The tree of at most this depth that is best at the price ``alpha``, a share of the total weight."""
+        return min(self._up_to(depth), key=lambda one: (one.cost + alpha * one.tests, one.tests))
+
+    def alphas(self, depth: int) -> list[Fraction]:
+        """Prices at which different trees of at most this depth are best, from 0 on; one in each interval.
+
+        A middle of its interval suits trees of other samples better than an end (Breiman et al., 1984, section 3.4).
+        """
+        points = sorted((one.tests, one.cost) for one in self._up_to(depth))
+        hull = lower_hull([(*point, None) for point in points])
+        ends = [-slope(few, more) for few, more in pairwise(hull)][::-1]
+        weight = self.data.total_weight  # in units of weights, so that prices are simple multiples of them
+        inner = [simplest_between(low * weight, high * weight) / weight for low, high in pairwise(ends)]
+        # Far beyond the last end the constant is best on other samples, too.
+        constant = [simplest_between(2 * ends[-1] * weight, None) / weight] if ends else []
+        return [Fraction(0), *_some_of(inner, MOST_PRICES - 2), *constant]
+
+    def _up_to(self, depth: int) -> list[Candidate]:
+        return [one for one in self.trees if one.depth <= depth]
+
+
+def _some_of(values: list[Fraction], most: int) -> list[Fraction]:
+    """Evenly drawn, first and last among them."""
+    if len(values) <= most:
+        return values
+    return [values[round(at * (len(values) - 1) / (most - 1))] for at in range(most)]
+
+
+def learn(
+    estimators: dict[int, OptimalEstimator], data: Dataset, sensitive_features: Any, budget: Budget
+) -> Candidates:
+    """Learn trees of every depth.
+
+    Parameters
+    ----------
+    estimators : dict from depth to estimator
+        Without a time limit of their own.
+    data : Dataset
+        As these estimators read it.
+    sensitive_features : array or None
+    budget : Budget
+        For all of it, shared by the depths that are left.
+
+    Raises
+    ------
+    SpecError
+        If no model satisfies the requirements.
+    KeyboardInterrupt
+    """
+    trees: list[Candidate] = []
+    for place, depth in enumerate(sorted(estimators)):
+        constant = estimators[depth]._constant(data)
+        if constant is not None:
+            return Candidates(data, [Candidate(0, 0, Fraction(0), constant)])
+        best = min(trees, key=lambda one: one.cost, default=None)
+        start = None if best is None else best.graph
+        share = _part_of(budget, len(estimators) - place)
+        trees += _of_depth(estimators[depth], depth, data, sensitive_features, start, share)
+    return Candidates(data, trees)
+
+
+def _part_of(budget: Budget, parts: int) -> Budget:
+    left = budget.remaining
+    return Budget(None if left is None else max(left / parts, 0.01), budget)
+
+
+def _of_depth(
+    estimator: OptimalEstimator,
+    depth: int,
+    data: Dataset,
+    sensitive_features: Any,
+    start: DecisionGraph | None,
+    budget: Budget,
+) -> Iterator[Candidate]:
+    problem = estimator._problem(data, sensitive_features)
+    estimator.set_params(time_limit=budget.remaining)
+    if start is not None and isinstance(estimator.warm_start, str) and estimator.warm_start == "auto":
+        estimator.set_params(warm_start=start)
+    result = estimator._solve(data, sensitive_features)
+    if result.limit is Limit.INTERRUPTED:
+        raise KeyboardInterrupt
+    found = [] if result.graph is None else [result.graph]
+    native = not problem.requirements and depth <= DEEPEST_SIZE_TABLE
+    if native and result.status is Status.OPTIMAL and not budget.stop():
+        found += _of_every_size(problem, budget)
+    question = problem.question
+    for graph in found:
+        for pruned in prunings(question, graph):
+            yield from _admissible(question, pruned.graph, depth)
+
+
+def _of_every_size(problem: Problem, budget: Budget) -> list[DecisionGraph]:
+    table = problem.size_table(time_limit=budget.remaining)
+    if table.limit is Limit.INTERRUPTED:
+        raise KeyboardInterrupt
+    return [row.graph for row in table.rows if row.graph is not None]
+
+
+def _admissible(question: Question, graph: DecisionGraph, depth: int) -> Iterator[Candidate]:
+    """The graph with its loss, if it has the shape and satisfies the requirements."""
+    graph, judged = judge_candidate(question.with_(shape=Tree(depth)), graph)
+    if judged.ok:
+        losses = Objective(
+            (weight, term) for weight, term in question.objective.terms if not isinstance(term, Nodes | Leaves)
+        )
+        cost = losses.evaluate(graph, question.data) / total_weight(question.data)
+        yield Candidate(depth, graph.n_nodes, Fraction(cost), graph)

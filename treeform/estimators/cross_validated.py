@@ -1,0 +1,233 @@
+"""Depth and complexity penalty by cross-validation: what the ``...CV`` estimators share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from numbers import Integral
+from typing import Any, Self
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+from scipy.stats import rankdata
+from sklearn.base import clone, is_classifier
+from sklearn.metrics import check_scoring
+from sklearn.model_selection import check_cv
+from sklearn.utils import _safe_indexing, indexable
+
+from treeform.errors import SpecError
+from treeform.estimators.base import OptimalEstimator
+from treeform.estimators.candidates import Candidates, learn
+from treeform.estimators.complexity import price_of, total_weight
+from treeform.shape import Shape, Tree
+from treeform.solve.budget import Budget
+
+SELECTIONS = ("best", "one_standard_error")
+OF_CROSS_VALIDATION = ("max_depth", "ccp_alphas", "cv", "scoring", "n_jobs", "select")
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A table with its target, weights and groups."""
+
+    X: Any
+    y: Any
+    sample_weight: Any
+    sensitive_features: Any
+
+    @classmethod
+    def of(cls, *parts: Any) -> Rows:
+        """The parts as what rows can be taken from."""
+        return cls(*indexable(*parts))
+
+    def at(self, rows: NDArray[np.int64]) -> Rows:
+        """Some of the rows."""
+        parts = (self.X, self.y, self.sample_weight, self.sensitive_features)
+        return Rows(*(None if part is None else _safe_indexing(part, rows) for part in parts))
+
+
+@dataclass(frozen=True)
+class _Fold:
+    """What one fold says: its score and number of tests for each setting."""
+
+    scores: list[float]
+    tests: list[int]
+
+
+class CrossValidatedTree(OptimalEstimator):
+    """Chooses ``max_depth`` and ``ccp_alpha`` by cross-validation, and learns the tree on all rows with them.
+
+    On every fold, and on all rows, trees of all depths are learnt once; a complexity penalty chooses among them and
+    their prunings, so that a penalty more costs no search. The time limit is for everything together: an equal part
+    for each table, and one for the tree at the end.
+    """
+
+    best_params_: dict[str, Any]
+    max_depth: Any
+    ccp_alphas: Any
+    cv: Any
+    scoring: Any
+    n_jobs: int | None
+    select: str
+
+    def _single(self) -> type[OptimalEstimator]:
+        """The estimator of one depth and penalty."""
+        raise AssertionError("each estimator names the one that it chooses the parameters of")
+
+    def _shape(self) -> Shape:
+        return Tree(self.best_params_["max_depth"])
+
+    # ---------------------------------------------------------------- fitting
+
+    def _fit(self, rows: Rows) -> Self:
+        self._check()
+        depths = _depths(self.max_depth)
+        self._validated(rows.X, rows.y, rows.sample_weight)
+        splits = list(check_cv(self.cv, rows.y, classifier=is_classifier(self)).split(rows.X, rows.y))
+        self.n_splits_ = len(splits)
+        budget = Budget(self.time_limit)
+        whole = self._learn(depths, rows, _share(budget, len(splits) + 2))
+        settings = list(self._settings(depths, whole))
+        folds = self._folds(depths, settings, rows, splits, budget)
+        self._choose(settings, folds)
+        return self._learn_best(whole, rows, budget)
+
+    def _check(self) -> None:
+        if self.select not in SELECTIONS:
+            raise SpecError(f"select={self.select!r} is not known", fix=f"use one of {', '.join(SELECTIONS)}")
+
+    def _at(self, depth: int, alpha: Fraction | float = 0.0) -> OptimalEstimator:
+        shared = {
+            name: value for name, value in self.get_params(deep=False).items() if name not in OF_CROSS_VALIDATION
+        }
+        made = self._single()(**{**clone_of(shared), "max_depth": depth, "ccp_alpha": alpha})
+        return made
+
+    def _learn(self, depths: Sequence[int], rows: Rows, seconds: float | None) -> Candidates:
+        estimators = {depth: self._at(depth) for depth in depths}
+        first = next(iter(estimators.values()))
+        data = first._prepared(rows.X, rows.y, rows.sample_weight)
+        return learn(estimators, data, rows.sensitive_features, Budget(seconds))
+
+    def _settings(self, depths: Sequence[int], whole: Candidates) -> Iterator[tuple[int, Fraction]]:
+        for depth in depths:
+            if self.ccp_alphas is None:
+                yield from ((depth, alpha) for alpha in whole.alphas(depth))
+            else:
+                weight = total_weight(whole.data)
+                yield from ((depth, price_of(alpha, whole.data) / weight) for alpha in self.ccp_alphas)
+
+    def _folds(
+        self, depths: Sequence[int], settings: Sequence[tuple[int, Fraction]], rows: Rows, splits: Any, budget: Budget
+    ) -> list[_Fold]:
+        jobs = Parallel(n_jobs=self.n_jobs, prefer="threads")
+        if self.n_jobs not in (None, 1):
+            # At the same time, so each of them may take what all may.
+            left = budget.remaining
+            return list(jobs(
+                delayed(self._fold)(depths, settings, rows, train, test, None if left is None else left / 2)
+                for train, test in splits
+            ))  # fmt: skip
+        return [
+            self._fold(depths, settings, rows, train, test, _share(budget, len(splits) - done + 1))
+            for done, (train, test) in enumerate(splits)
+        ]
+
+    def _fold(
+        self, depths: Sequence[int], settings: Sequence[tuple[int, Fraction]], rows: Rows,
+        train: NDArray[np.int64], test: NDArray[np.int64], seconds: float | None,
+    ) -> _Fold:  # fmt: skip
+        known, held_out = rows.at(train), rows.at(test)
+        estimator = self._at(depths[0])
+        data = estimator._prepared(known.X, known.y, known.sample_weight)
+        found = learn({depth: self._at(depth) for depth in depths}, data, known.sensitive_features, Budget(seconds))
+        if self.missing == "value":
+            # A gap in a column that has none in the other folds goes with most of the rows.
+            estimator.missing = "majority"
+        scorer = check_scoring(estimator, self.scoring)
+        weights = {} if held_out.sample_weight is None else {"sample_weight": held_out.sample_weight}
+        score_of: dict[int, float] = {}
+        scores, tests = [], []
+        for depth, alpha in settings:
+            tree = found.best(depth, alpha)
+            if id(tree) not in score_of:
+                estimator._keep(tree.graph, data)
+                score_of[id(tree)] = float(scorer(estimator, held_out.X, held_out.y, **weights))
+            scores.append(score_of[id(tree)])
+            tests.append(tree.tests)
+        return _Fold(scores, tests)
+
+    def _choose(self, settings: Sequence[tuple[int, Fraction]], folds: Sequence[_Fold]) -> None:
+        """Set what `sklearn.model_selection.GridSearchCV` sets; of equal scores the smaller trees are better."""
+        scores = np.array([fold.scores for fold in folds]).T
+        tests = np.array([fold.tests for fold in folds], dtype=np.float64).T.mean(axis=1)
+        mean, spread = scores.mean(axis=1), scores.std(axis=1)
+        least = mean.max()
+        if self.select == "one_standard_error":
+            least -= spread[mean.argmax()] / np.sqrt(len(folds))
+            good = np.flatnonzero(mean >= least)
+            at = int(good[np.lexsort((-mean[good], tests[good]))[0]])
+        else:
+            good = np.flatnonzero(mean == least)
+            at = int(good[np.argmin(tests[good])])
+        params = [{"max_depth": depth, "ccp_alpha": float(alpha)} for depth, alpha in settings]
+        self._alpha = settings[at][1]
+        self.best_index_, self.best_params_, self.best_score_ = at, params[at], float(mean[at])
+        self.cv_results_ = {
+            "params": params,
+            "param_max_depth": np.array([depth for depth, _ in settings]),
+            "param_ccp_alpha": np.array([float(alpha) for _, alpha in settings]),
+            **{f"split{fold}_test_score": scores[:, fold] for fold in range(len(folds))},
+            "mean_test_score": mean,
+            "std_test_score": spread,
+            "rank_test_score": rankdata(-mean, method="min").astype(np.int64),
+            "mean_n_tests": tests,
+        }
+
+    def _learn_best(self, whole: Candidates, rows: Rows, budget: Budget) -> Self:
+        depth = self.best_params_["max_depth"]
+        best = self._at(depth, self._alpha)
+        data = best._prepared(rows.X, rows.y, rows.sample_weight)
+        start = whole.best(depth, self._alpha)
+        best.set_params(time_limit=_share(budget, 1), warm_start=_own_or(best.warm_start, start.graph))
+        constant = best._constant(data)
+        if constant is not None:
+            self.result_, self.certificate_ = None, None
+            self._keep(constant, data)
+        else:
+            self._finish(best._solve(data, rows.sensitive_features), data)
+        return self
+
+
+def _own_or(warm_start: Any, graph: Any) -> Any:
+    return graph if isinstance(warm_start, str) and warm_start == "auto" else warm_start
+
+
+def clone_of(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Parameters for another estimator; what has parameters of its own is copied."""
+    return {name: clone(value, safe=False) for name, value in parameters.items()}
+
+
+def _share(budget: Budget, parts: int) -> float | None:
+    left = budget.remaining
+    return None if left is None else max(left / parts, 0.01)
+
+
+def _depths(given: Any) -> list[int]:
+    """The depths to choose from, increasing.
+
+    Raises
+    ------
+    SpecError
+        If they are not whole numbers from 0 on, or none is given.
+    """
+    depths = [given] if isinstance(given, Integral) else list(given)
+    if not depths or any(not isinstance(one, Integral) or isinstance(one, bool) or one < 0 for one in depths):
+        raise SpecError(
+            f"max_depth={given!r} gives no depths to choose from",
+            cause="it is a sequence of whole numbers from 0 on",
+            fix="use for example max_depth=range(2, 7), or max_depth=4 for one depth",
+        )
+    return sorted({int(one) for one in depths})

@@ -1,0 +1,284 @@
+"""Trees whose depth and complexity penalty are chosen by cross-validation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Self
+
+from treeform.estimators.base import OptimalEstimator
+from treeform.estimators.classifier import OptimalClassifier
+from treeform.estimators.cross_validated import CrossValidatedTree, Rows
+from treeform.estimators.regressor import OptimalTreeRegressor
+from treeform.estimators.tree import OptimalTreeClassifier
+
+DEPTHS = tuple(range(1, 7))
+
+
+class OptimalTreeClassifierCV(CrossValidatedTree, OptimalClassifier):
+    """A decision tree whose depth and complexity penalty are chosen by cross-validation.
+
+    Parameters
+    ----------
+    max_depth : sequence of int, or int, default (1, 2, 3, 4, 5, 6)
+        The depths to choose from.
+    ccp_alphas : sequence of float, optional
+        Complexity penalties to choose from, as shares of the total weight for each test. Left out, up to twelve for
+        each depth are taken from the tree's own pruning path (Breiman et al., 1984).
+    cv : int, splitter or iterable of (train, test), optional
+        As in scikit-learn; five stratified folds when left out.
+    scoring : str or callable, optional
+        As in scikit-learn; the accuracy when left out.
+    n_jobs : int, optional
+        Folds that are learnt at the same time.
+    select : {"best", "one_standard_error"}, default "best"
+        ``"one_standard_error"`` takes the smallest tree whose score is within one standard error of the best
+        (Breiman et al., 1984).
+    time_limit : float or None, default 60
+        Seconds for everything together, cross-validation included.
+    requirements, objective, solver, formulation, warm_start, threads
+        As in `OptimalTreeClassifier`; they hold on every fold as well.
+    class_weight, min_weight_fraction_leaf, monotonic_cst, exclude, categorical_features
+        As in `OptimalTreeClassifier`.
+    missing, dates, unseen, decision, abstain, keep_data, verbose, on_progress
+        As in `OptimalTreeClassifier`.
+
+    Attributes
+    ----------
+    best_params_ : dict
+        ``max_depth`` and ``ccp_alpha``; `OptimalTreeClassifier` takes them.
+    best_score_ : float
+        Mean score on the held-out rows.
+    best_index_ : int
+        Where it stands in ``cv_results_``.
+    cv_results_ : dict of arrays
+        As in `sklearn.model_selection.GridSearchCV`, with ``mean_n_tests``.
+    n_splits_ : int
+    graph_, result_, certificate_, classes_, feature_importances_, n_features_in_
+        Of the tree that was learnt on all rows with ``best_params_``; see `OptimalTreeClassifier`.
+
+    See Also
+    --------
+    OptimalTreeClassifier : One depth and penalty.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> import treeform as tf
+    >>> X, y = load_iris(return_X_y=True)
+    >>> clf = tf.OptimalTreeClassifierCV(max_depth=range(1, 4), time_limit=None).fit(X, y)
+    >>> clf.best_params_["max_depth"], clf.graph_.n_leaves
+    (2, 3)
+    """
+
+    def __init__(
+        self,
+        max_depth: Any = DEPTHS,
+        *,
+        ccp_alphas: Any = None,
+        cv: Any = None,
+        scoring: Any = None,
+        n_jobs: int | None = None,
+        select: str = "best",
+        requirements: Any = None,
+        objective: Any = None,
+        solver: Any = None,
+        formulation: Any = None,
+        warm_start: Any = "auto",
+        time_limit: float | None = 60,
+        threads: int | None = None,
+        class_weight: Any = None,
+        min_weight_fraction_leaf: float = 0.0,
+        monotonic_cst: Any = None,
+        exclude: Any = None,
+        categorical_features: Any = None,
+        missing: str = "value",
+        dates: str | None = None,
+        unseen: str = "warn",
+        decision: str = "label",
+        abstain: str | None = None,
+        keep_data: bool = False,
+        verbose: int = 0,
+        on_progress: Callable[..., Any] | None = None,
+    ) -> None:
+        self.max_depth = max_depth
+        self.ccp_alphas = ccp_alphas
+        self.cv = cv
+        self.scoring = scoring
+        self.n_jobs = n_jobs
+        self.select = select
+        self.requirements = requirements
+        self.objective = objective
+        self.solver = solver
+        self.formulation = formulation
+        self.warm_start = warm_start
+        self.time_limit = time_limit
+        self.threads = threads
+        self.class_weight = class_weight
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.monotonic_cst = monotonic_cst
+        self.exclude = exclude
+        self.categorical_features = categorical_features
+        self.missing = missing
+        self.dates = dates
+        self.unseen = unseen
+        self.decision = decision
+        self.abstain = abstain
+        self.keep_data = keep_data
+        self.verbose = verbose
+        self.on_progress = on_progress
+
+    def _single(self) -> type[OptimalEstimator]:
+        return OptimalTreeClassifier
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, sensitive_features: Any = None) -> Self:
+        """Choose depth and penalty, and learn the tree.
+
+        Parameters
+        ----------
+        X, y, sample_weight, sensitive_features
+            As in `OptimalTreeClassifier.fit`.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        SpecError
+            If a parameter is not possible, or no model satisfies the requirements on all rows or on a fold.
+        KeyboardInterrupt
+            After Ctrl-C; with a model in ``graph_`` if the last tree had begun.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the tree is not proved to be the best of its depth and penalty.
+        """
+        return self._fit(Rows.of(X, y, sample_weight, sensitive_features))
+
+
+class OptimalTreeRegressorCV(CrossValidatedTree, OptimalTreeRegressor):
+    """A regression tree whose depth and complexity penalty are chosen by cross-validation.
+
+    Parameters
+    ----------
+    max_depth : sequence of int, or int, default (1, 2, 3, 4, 5, 6)
+        The depths to choose from.
+    ccp_alphas : sequence of float, optional
+        Complexity penalties to choose from: what a test has to save of the loss, over the total weight. Left out, up to
+        twelve for each depth are taken from the tree's own pruning path (Breiman et al., 1984).
+    cv : int, splitter or iterable of (train, test), optional
+        As in scikit-learn; five folds when left out.
+    scoring : str or callable, optional
+        As in scikit-learn; R squared when left out.
+    n_jobs : int, optional
+        Folds that are learnt at the same time.
+    select : {"best", "one_standard_error"}, default "best"
+        As in `OptimalTreeClassifierCV`.
+    time_limit : float or None, default 60
+        Seconds for everything together, cross-validation included.
+    loss, grid, requirements, objective, solver, formulation, warm_start, threads
+        As in `OptimalTreeRegressor`.
+    min_weight_fraction_leaf, exclude, categorical_features, missing, dates, unseen, keep_data, verbose, on_progress
+        As in `OptimalTreeRegressor`.
+
+    Attributes
+    ----------
+    best_params_, best_score_, best_index_, cv_results_, n_splits_
+        As in `OptimalTreeClassifierCV`.
+    graph_, result_, certificate_, feature_importances_, n_features_in_
+        Of the tree that was learnt on all rows with ``best_params_``; see `OptimalTreeRegressor`.
+
+    See Also
+    --------
+    OptimalTreeRegressor : One depth and penalty.
+
+    Examples
+    --------
+    >>> import treeform as tf
+    >>> X, y = [[float(i)] for i in range(20)], [0.0] * 10 + [1.0] * 10
+    >>> tf.OptimalTreeRegressorCV(max_depth=[1, 2], cv=2, time_limit=None).fit(X, y).predict([[3.0], [15.0]])
+    array([0., 1.])
+    """
+
+    def __init__(
+        self,
+        max_depth: Any = DEPTHS,
+        *,
+        ccp_alphas: Any = None,
+        cv: Any = None,
+        scoring: Any = None,
+        n_jobs: int | None = None,
+        select: str = "best",
+        loss: str = "squared_error",
+        grid: Any = "auto",
+        requirements: Any = None,
+        objective: Any = None,
+        solver: Any = None,
+        formulation: Any = None,
+        warm_start: Any = "auto",
+        time_limit: float | None = 60,
+        threads: int | None = None,
+        min_weight_fraction_leaf: float = 0.0,
+        exclude: Any = None,
+        categorical_features: Any = None,
+        missing: str = "value",
+        dates: str | None = None,
+        unseen: str = "warn",
+        keep_data: bool = False,
+        verbose: int = 0,
+        on_progress: Callable[..., Any] | None = None,
+    ) -> None:
+        self.max_depth = max_depth
+        self.ccp_alphas = ccp_alphas
+        self.cv = cv
+        self.scoring = scoring
+        self.n_jobs = n_jobs
+        self.select = select
+        self.loss = loss
+        self.grid = grid
+        self.requirements = requirements
+        self.objective = objective
+        self.solver = solver
+        self.formulation = formulation
+        self.warm_start = warm_start
+        self.time_limit = time_limit
+        self.threads = threads
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.exclude = exclude
+        self.categorical_features = categorical_features
+        self.missing = missing
+        self.dates = dates
+        self.unseen = unseen
+        self.keep_data = keep_data
+        self.verbose = verbose
+        self.on_progress = on_progress
+
+    def _single(self) -> type[OptimalEstimator]:
+        return OptimalTreeRegressor
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Choose depth and penalty, and learn the tree.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `OptimalTreeRegressor.fit`.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        SpecError
+            If a parameter is not possible, or no model satisfies the requirements on all rows or on a fold.
+        KeyboardInterrupt
+            After Ctrl-C; with a model in ``graph_`` if the last tree had begun.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the tree is not proved to be the best of its depth and penalty.
+        """
+        return self._fit(Rows.of(X, y, sample_weight, None))

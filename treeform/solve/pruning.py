@@ -1,0 +1,220 @@
+"""Minimal cost-complexity pruning of one tree (Breiman, Friedman, Olshen and Stone, 1984, chapter 3).
+
+With R(T) the sum of the costs of a tree's leaves and m(T) its number of tests, pruning at a price p minimises
+``R(T) + p m(T)`` over the trees that are left when nodes of T become leaves. The minimisers are nested: the test whose
+branch saves least for each of its tests,
+
+    g(t) = (R(t as a leaf) - R(branch of t)) / m(branch of t),
+
+is the next to become a leaf, at the price g(t).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treeform.data import Dataset
+from treeform.engines import ConTree
+from treeform.graph import DecisionGraph
+from treeform.graph.evaluate import members
+from treeform.language.objective import Leaves, Nodes, Objective
+from treeform.language.question import Question
+from treeform.solve.regression_part import loss_of
+from treeform.solve.relaxation import relax
+
+Rows = NDArray[np.int64]
+Leaf = int | Fraction
+"""What a leaf predicts: the code of a class, or a value."""
+
+
+@dataclass(frozen=True)
+class PrunedTree:
+    """One of the nested trees.
+
+    Attributes
+    ----------
+    price : Fraction
+        From this price of a test on it is the best of the prunings, in units of the objective.
+    graph : DecisionGraph
+    """
+
+    price: Fraction
+    graph: DecisionGraph
+
+
+@dataclass(frozen=True)
+class LeafCosts:
+    """What leaves cost under an objective that is a sum over samples.
+
+    Attributes
+    ----------
+    best : callable
+        From rows to the cheapest prediction for all of them, and its cost in units of the objective.
+    of : callable
+        From rows and a prediction to its cost.
+    """
+
+    best: Callable[[Rows], tuple[Leaf, Fraction]]
+    of: Callable[[Rows, Leaf], Fraction]
+
+
+def leaf_costs(question: Question) -> LeafCosts | None:
+    """Costs of leaves under the objective of ``question``, tests for nothing; None where it is no sum over samples."""
+    losses = Objective((w, term) for w, term in question.objective.terms if not isinstance(term, Nodes | Leaves))
+    question = question.with_(objective=losses, requirements=())
+    if question.objective.is_regression:
+        return _of_values(question)
+    if not losses.terms or not losses.is_sum or losses.is_depth:
+        return None
+    relaxation = relax(question, ConTree())
+    if relaxation is None or relaxation.dropped:
+        return None
+    unit = relaxation.factor / question.scale
+    data = question.data
+    each = relaxation.task.cost_of_samples(data).astype(object) * np.asarray(data.weights)[:, None]
+
+    def best(rows: Rows) -> tuple[Leaf, Fraction]:
+        totals = each[rows].sum(axis=0).tolist() if len(rows) else [0] * data.n_classes
+        code = totals.index(min(totals))
+        return code, unit * totals[code]
+
+    return LeafCosts(best, lambda rows, code: unit * int(each[rows, int(code)].sum()))
+
+
+def _of_values(question: Question) -> LeafCosts:
+    weight, loss = loss_of(question.objective)
+    data = question.data
+    quantity = data.quantity
+    assert quantity is not None
+    unit = weight * loss.per_unit(data)
+
+    def of(rows: Rows, value: Leaf) -> Fraction:
+        deviation = quantity.in_units(Fraction(value))
+        return unit * loss.of_rows(quantity.deviations, data.weights, rows, deviation)
+
+    def best(rows: Rows) -> tuple[Leaf, Fraction]:
+        value = loss.best_value(data, rows)
+        return value, of(rows, value)
+
+    return LeafCosts(best, of)
+
+
+def prunings(question: Question, graph: DecisionGraph, depth: int | None = None) -> list[PrunedTree]:
+    """The trees into which ``graph`` is pruned as the price of a test grows, ``graph`` itself first.
+
+    Requirements are not asked for. Under an objective that is no sum over samples only ``graph`` is returned.
+
+    Parameters
+    ----------
+    question : Question
+        Its price of a test, if it has one, does not count.
+    graph : DecisionGraph
+        A tree with tests of one feature.
+    depth : int, optional
+        Cut the tree at this depth first.
+    """
+    costs = leaf_costs(question)
+    if costs is None:
+        return [PrunedTree(Fraction(0), graph)]
+    pruning = _Pruning(question.data, graph, costs)
+    if depth is not None:
+        pruning.cut_below(depth)
+    return pruning.all()
+
+
+class _Pruning:
+    """One tree, its nodes' costs as leaves, and what is left of it."""
+
+    def __init__(self, data: Dataset, graph: DecisionGraph, costs: LeafCosts) -> None:
+        self.graph, self.data = graph, data
+        self.tests = graph.feature >= 0
+        self.predicted: list[Leaf] = []
+        self.as_leaf: list[Fraction] = []
+        for node, rows in enumerate(members(graph, data)):
+            if self.tests[node]:
+                label, cost = costs.best(rows)
+            else:
+                label = self._label(node)
+                cost = costs.of(rows, label)
+            self.predicted.append(label)
+            self.as_leaf.append(cost)
+        self.kept = self.tests.copy()
+
+    def _label(self, leaf: int) -> Leaf:
+        code = int(self.graph.label[leaf])
+        return self.graph.values[code] if self.graph.values else code
+
+    def cut_below(self, depth: int) -> None:
+        """Make the tests at this depth leaves."""
+        level = [0]
+        for _ in range(depth):
+            tests = [node for node in level if self.kept[node]]
+            level = [int(side[node]) for node in tests for side in (self.graph.left, self.graph.right)]
+        for node in level:
+            self._cut(node)
+
+    def all(self) -> list[PrunedTree]:
+        whole = bool((self.kept == self.tests).all())
+        found = [PrunedTree(Fraction(0), self.graph if whole else self._built())]
+        price = Fraction(0)
+        while self.kept[0]:
+            cost, size = self._branches()
+            saved = {
+                node: (self.as_leaf[node] - cost[node]) / size[node] for node in np.flatnonzero(self.kept).tolist()
+            }
+            least = min(saved.values())
+            for node in [node for node, each in saved.items() if each == least]:
+                self._cut(node)
+            price = max(price, least)
+            made = PrunedTree(price, self._built())
+            # A test that saves nothing has no place in the first tree.
+            if price == found[-1].price:
+                found[-1] = made
+            else:
+                found.append(made)
+        return found
+
+    def _branches(self) -> tuple[list[Fraction], list[int]]:
+        """Cost and number of tests of the branch at each node; children stand after their parents."""
+        cost, size = list(self.as_leaf), [0] * len(self.as_leaf)
+        for node in np.flatnonzero(self.kept)[::-1].tolist():
+            left, right = int(self.graph.left[node]), int(self.graph.right[node])
+            cost[node] = cost[left] + cost[right]
+            size[node] = 1 + size[left] + size[right]
+        return cost, size
+
+    def _cut(self, node: int) -> None:
+        below = [node]
+        while below:
+            at = below.pop()
+            if self.kept[at]:
+                self.kept[at] = False
+                below += [int(self.graph.left[at]), int(self.graph.right[at])]
+
+    def _built(self) -> DecisionGraph:
+        nodes: list[dict[str, object]] = []
+        values = tuple(sorted({Fraction(p) for p in self.predicted})) if self.graph.values else ()
+        position = {value: at for at, value in enumerate(values)}
+
+        def add(node: int) -> int:
+            at = len(nodes)
+            nodes.append({})
+            if self.kept[node]:
+                nodes[at] = {
+                    "feature": int(self.graph.feature[node]),
+                    "threshold": float(self.graph.threshold[node]),
+                    "left": add(int(self.graph.left[node])),
+                    "right": add(int(self.graph.right[node])),
+                }
+            else:
+                label = self.predicted[node]
+                nodes[at] = {"label": position[Fraction(label)] if values else int(label)}
+            return at
+
+        add(0)
+        return DecisionGraph.build(nodes, self.data, values)
