@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
 from treeform.data import Dataset
-from treeform.data.quantity import AUTO
+from treeform.data.exact import AUTO
 from treeform.errors import SpecError
 from treeform.estimators.base import OptimalEstimator
 from treeform.estimators.complexity import price_of, with_penalty
