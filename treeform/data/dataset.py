@@ -17,12 +17,12 @@ from treeform.data.columns import Column
 from treeform.data.encode import Encoder
 from treeform.data.exact import AUTO
 from treeform.data.labels import codes_among, encode_labels, many_classes_note, single_class, with_abstention
-from treeform.data.notes import constant_notes, counting_notes, index_note, reading_notes, spelling_notes
+from treeform.data.notes import constant_notes, counting_notes, reading_notes, spelling_notes
 from treeform.data.options import USUAL, TableOptions
 from treeform.data.quantity import Quantity, read_quantity
-from treeform.data.roles import excluded_columns, separate_target
+from treeform.data.roles import excluded_columns, separate
 from treeform.data.summary import summarise
-from treeform.data.table import Table, read_table
+from treeform.data.table import Table
 from treeform.data.views import (
     Points,
     Ranks,
@@ -100,6 +100,7 @@ class Dataset:
         sample_weight: Any = None,
         *,
         feature_names: Any = None,
+        row_labels: pd.Index | None = None,
         exclude: Iterable[str] = (),
         options: TableOptions = USUAL,
         allow_single_class: bool = False,
@@ -112,11 +113,14 @@ class Dataset:
         X : DataFrame or array of shape (n, columns)
             Numeric, boolean, text, categorical or date columns; see `treeform.data.recognise`.
         y : Series, array or list of length n, or str
-            Any hashable labels; or the name of a column of the DataFrame, which is then no feature.
+            Any hashable labels; or the name of a column of the DataFrame, which is then no feature. Where table and
+            target have labels of rows (a pandas index), rows are paired by these, and else by position.
         sample_weight : array of shape (n,), optional
-            Non-negative; rows of weight 0 are left out.
+            Non-negative; rows of weight 0 are left out. Paired with the rows as `y` is.
         feature_names : sequence of str, optional
             Names of the columns; those of the DataFrame, or x0, x1, ... when left out.
+        row_labels : Index, optional
+            Labels of the rows; those of the DataFrame when left out.
         exclude : sequence of str
             Columns to keep for requirements (groups) but not to learn from.
         options : TableOptions
@@ -135,16 +139,16 @@ class Dataset:
         DataError
             If the table, the labels or the weights cannot be used as they are.
         """
-        X, y, target = separate_target(X, y)
-        table = read_table(X, feature_names)
+        rows = separate(X, y, sample_weight, feature_names, row_labels)
+        table, target = rows.table, rows.target
         exclude = excluded_columns(table, exclude)
         options.check(table.names)
-        weighing = read_weights(sample_weight, table.n_rows, options.weight_grid)
+        weighing = read_weights(rows.sample_weight, table.n_rows, options.weight_grid)
         weights = weighing.units
         if weighing.rounding is None:  # read without a grid they are the same
             options = replace(options, weight_grid=None)
-        codes, classes = encode_labels(y, table.n_rows, allow_quantities=allow_quantities)
-        notes = [*index_note(X, y), *weighing.notes]
+        codes, classes = encode_labels(rows.y, table.n_rows, allow_quantities=allow_quantities)
+        notes = [*rows.notes, *weighing.notes]
         kept = np.flatnonzero(weights > 0)
         source = table
         if len(kept) < len(weights):
@@ -205,19 +209,19 @@ class Dataset:
             If the table, the labels or the weights cannot be used, columns are missing, or a label is none
             of the classes.
         """
-        X, y, target = separate_target(X, y)
-        table = read_table(X)
-        weighing = read_weights(sample_weight, table.n_rows, AUTO)
+        rows = separate(X, y, sample_weight)
+        table, target = rows.table, rows.target
+        weighing = read_weights(rows.sample_weight, table.n_rows, AUTO)
         weights = weighing.units
         if classes is None:
-            codes, own = encode_labels(y, table.n_rows, allow_quantities=True)
+            codes, own = encode_labels(rows.y, table.n_rows, allow_quantities=True)
         else:
-            codes, own = codes_among(y, table.n_rows, classes), np.array(classes)
+            codes, own = codes_among(rows.y, table.n_rows, classes), np.array(classes)
         kept = np.flatnonzero(weights > 0)
-        notes = [*index_note(X, y), *weighing.notes]
+        notes = [*rows.notes, *weighing.notes]
         if len(kept) < len(weights):
             notes.append(f"left out: {count_of(len(weights) - len(kept), 'row')} of weight 0")
-        encoded = encoder.transform(X)[kept]
+        encoded = encoder.transform(rows.X)[kept]
         if table.frame is not None:
             table = replace(table, frame=table.frame.copy())
         exclude = tuple(name for name in encoder.ignored if name in table.names)

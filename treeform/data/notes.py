@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from treeform.data.columns import NUMERIC, Column
@@ -13,13 +10,6 @@ from treeform.data.encode import Encoder
 from treeform.data.rows import setting_text
 
 FEW_ROWS = 20  # of which consecutive numbers say nothing
-
-
-def index_note(X: Any, y: Any) -> list[str]:
-    """Whether table and target are paired by position although their indices differ."""
-    if isinstance(X, pd.DataFrame) and isinstance(y, pd.Series) and not X.index.equals(y.index):
-        return ["the table and the target carry different indices; rows are paired by position"]
-    return []
 
 
 def reading_notes(encoder: Encoder) -> list[str]:

@@ -1,18 +1,74 @@
-"""The roles of a table's columns: which one is the target, and which are no features."""
+"""The roles of what is given: which column is the target, which are no features, and what belongs to which row."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from treeform.data.table import Table, as_pandas, refuse_no_table
+from treeform.data.alignment import in_row_order, row_labels
+from treeform.data.table import Table, as_pandas, read_table, refuse_no_table
 from treeform.errors import DataError, no_column
 
 
-def separate_target(X: Any, y: Any) -> tuple[Any, Any, str | None]:
-    X, y = as_pandas(X), y.to_pandas() if hasattr(y, "to_pandas") else y
+@dataclass(frozen=True)
+class Rows:
+    """A table, and what belongs to each of its rows, in their order.
+
+    Attributes
+    ----------
+    X : object
+        The columns without the target.
+    table : Table
+        The same, named.
+    y, sample_weight : object
+        As they were given, but for the order of the rows.
+    target : str or None
+        Name of the target, where it has one.
+    notes : list of str
+        What was put in order.
+    """
+
+    X: Any
+    table: Table
+    y: Any
+    sample_weight: Any
+    target: str | None
+    notes: list[str]
+
+
+def separate(
+    X: Any, y: Any, sample_weight: Any, feature_names: Any = None, labels: pd.Index | None = None
+) -> Rows:
+    """The table, the target and the weights, with equal rows at equal positions.
+
+    ``labels`` are those of the rows of a table that became an array.
+
+    Raises
+    ------
+    DataError
+        If the table cannot be read, there is no target, or labels of rows do not fit; see `in_row_order`.
+    """
+    labels, X = row_labels(X) if labels is None else labels, as_pandas(X)
+    X, y, target = _target(X, y)
+    table = replace(read_table(X, feature_names), labels=labels)
+    notes: list[str] = []
+    ordered: list[Any] = []
+    for values, what, name in ((y, "the target", "y"), (sample_weight, "sample_weight", "sample_weight")):
+        placed = in_row_order(values, labels, what, name)
+        if placed is not values:
+            notes.append(
+                f"{what} and the table have their rows in different orders; they are paired by the labels of the rows"
+            )
+        ordered.append(placed)
+    y, sample_weight = ordered
+    return Rows(X, table, y, sample_weight, target, notes)
+
+
+def _target(X: Any, y: Any) -> tuple[Any, Any, str | None]:
     if isinstance(y, str):
         if not isinstance(X, pd.DataFrame):
             refuse_no_table(X)
@@ -29,6 +85,8 @@ def separate_target(X: Any, y: Any) -> tuple[Any, Any, str | None]:
             fix="pass one label for each row as y",
         )
     name = getattr(y, "name", None)
+    if hasattr(y, "to_pandas"):  # a column of another library has no labels of rows
+        y = np.asarray(y.to_pandas())
     return X, y, None if name is None else str(name)
 
 

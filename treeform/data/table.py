@@ -27,13 +27,14 @@ class Table:
     """The user's columns by name, before any encoding.
 
     Exactly one of `frame` and `matrix` is set: a matrix of numbers is never taken apart into columns. `named` says
-    whether the names are the user's.
+    whether the names are the user's; `labels` are those of the rows, where the user's table has some.
     """
 
     names: tuple[str, ...]
     frame: pd.DataFrame | None
     matrix: NDArray[Any] | None
     named: bool = False
+    labels: pd.Index | None = None
 
     @property
     def n_rows(self) -> int:

@@ -15,6 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from treeform.data import Dataset
+from treeform.data.alignment import in_row_order, row_labels
 from treeform.data.exact import AUTO
 from treeform.data.options import TableOptions
 from treeform.data.table import as_pandas
@@ -87,13 +88,12 @@ class OptimalEstimator(BaseEstimator):  # type: ignore[misc]
 
     # ---------------------------------------------------------------- fitting
 
-    def _read(self, X: Any, y: Any, weights: Any) -> Dataset:
+    def _read(self, X: Any, y: Any, weights: Any, labels: pd.Index | None) -> Dataset:
         names = getattr(self, "feature_names_in_", None)  # lost where the table became an array
         if names is None:
             names = X.columns if isinstance(X, pd.DataFrame) else [f"x{j}" for j in range(X.shape[1])]
-        chosen = (
-            [] if self.categorical_features is None else np.atleast_1d(self.categorical_features).tolist()
-        )
+        chosen = in_row_order(self.categorical_features, pd.Index(names), "categorical_features", "mask")
+        chosen = [] if chosen is None else np.atleast_1d(chosen).tolist()
         if chosen and all(isinstance(entry, bool) for entry in chosen):
             chosen = [name for name, is_one in zip(names, chosen, strict=True) if is_one]
         categorical = [names[entry] if isinstance(entry, int) else entry for entry in chosen]
@@ -106,7 +106,8 @@ class OptimalEstimator(BaseEstimator):  # type: ignore[misc]
             y,
             weights,
             feature_names=names,
-            exclude=self.exclude or (),
+            row_labels=labels,
+            exclude=() if self.exclude is None else self.exclude,
             options=options,
             allow_single_class=True,
             allow_quantities=self.regresses,
@@ -187,8 +188,10 @@ class OptimalEstimator(BaseEstimator):  # type: ignore[misc]
         """The targets as scikit-learn's checks want them."""
         raise AssertionError("each estimator checks its targets")
 
-    def _validated(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
-        X = as_pandas(X)
+    def _validated(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any, pd.Index | None]:
+        """Table, targets and weights, and the labels of the rows, which the arrays among them have lost."""
+        labels = row_labels(X)
+        X, y, sample_weight = self._paired(X, y, sample_weight)
         if _needs_encoding(X):
             _, y = validate_data(self, X, y, skip_check_array=True), y
         else:
@@ -197,12 +200,19 @@ class OptimalEstimator(BaseEstimator):  # type: ignore[misc]
         y = self._targets(y)
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-        return X, y, sample_weight
+        return X, y, sample_weight, labels
+
+    @staticmethod
+    def _paired(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
+        """Targets and weights in the order of the rows; see `treeform.data.alignment`."""
+        labels = row_labels(X)
+        y = in_row_order(y, labels, "the target", "y")
+        return as_pandas(X), y, in_row_order(sample_weight, labels, "sample_weight", "sample_weight")
 
     def _for_prediction(self, X: Any) -> Any:
         check_is_fitted(self, "graph_")
         X = as_pandas(X)
-        if isinstance(X, pd.DataFrame) and self.exclude:
+        if isinstance(X, pd.DataFrame) and self.exclude is not None and len(self.exclude):
             return X  # by name; columns that were excluded need not be there
         if _needs_encoding(X):
             validate_data(self, X, reset=False, skip_check_array=True)

@@ -84,8 +84,8 @@ class OptimalClassifier(ClassifierMixin, OptimalEstimator):  # type: ignore[misc
         return self
 
     def _prepared(self, X: Any, y: Any, sample_weight: Any) -> Dataset:
-        X, y, weights = self._validated(X, y, sample_weight)
-        return self._read(X, y, weights_of(self.class_weight, y, weights))
+        X, y, weights, labels = self._validated(X, y, sample_weight)
+        return self._read(X, y, weights_of(self.class_weight, y, weights), labels)
 
     def _labels(self, data: Dataset) -> NDArray[Any]:
         """Labels of the target, in their own type: the one that stands for no decision comes last, and is left out."""
@@ -144,6 +144,7 @@ class OptimalClassifier(ClassifierMixin, OptimalEstimator):  # type: ignore[misc
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of the weight that is predicted right; where the model abstains, it is not."""
+        X, y, sample_weight = self._paired(X, y, sample_weight)
         if self.abstain is None:
             return float(super().score(X, y, sample_weight))
         right = np.asarray(self.predict(X), dtype=object) == np.asarray(y, dtype=object)

@@ -6,9 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 from sklearn.utils.class_weight import compute_sample_weight
 
+from treeform.data.alignment import in_row_order
 from treeform.errors import SpecError, did_you_mean
 from treeform.language.component import parameters_of
 from treeform.language.named import named
@@ -59,6 +61,7 @@ def monotone_of(monotonic_cst: Any, names: Sequence[str], favourable: Any) -> li
     """
     if monotonic_cst is None:
         return []
+    monotonic_cst = in_row_order(monotonic_cst, pd.Index(names), "monotonic_cst", "monotonic_cst")
     if isinstance(monotonic_cst, Mapping):
         unknown = [name for name in monotonic_cst if name not in names]
         if unknown:

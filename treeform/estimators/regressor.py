@@ -217,6 +217,10 @@ class OptimalTreeRegressor(RegressorMixin, OptimalEstimator):  # type: ignore[mi
         leaf = self._leaf(X)
         return np.asarray(self.graph_.leaf_values[leaf])
 
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The coefficient of determination R squared of the predictions."""
+        return float(super().score(*self._paired(X, y, sample_weight)))
+
     def _objective(self) -> Objective:
         if self.objective is not None:
             given = Objective.of(self.objective)

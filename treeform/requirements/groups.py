@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from treeform.data.alignment import in_row_order
 from treeform.data.rows import row_text, rows_note
 from treeform.errors import CertificateError, DataError, SpecError
 from treeform.plural import count_of
@@ -186,6 +187,7 @@ def _of_columns(name: str, data: Dataset) -> np.ndarray:
 
 def _kept_rows(values: Any, data: Dataset) -> np.ndarray:
     """One entry per row that the user passed, cut down to the rows that count."""
+    values = in_row_order(values, data.table.labels, "the groups", "groups")
     raw = np.asarray(values, dtype=object)
     rows = data.table.n_rows
     if raw.ndim not in (1, 2) or len(raw) != rows:

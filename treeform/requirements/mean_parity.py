@@ -126,7 +126,9 @@ class MeanParity(ByGroups, Bounded):
             # S_a / W_a - S_b / W_b <= p/q   <=>   q W_b S_a - q W_a S_b <= p W_a W_b,   S_g = sum_{i in g} w_i d_i
             on_a, on_b = most.denominator * weight[b], -most.denominator * weight[a]
             step = math.gcd(on_a, on_b)
-            side = Fraction(most.numerator * weight[a] * weight[b], step)  # whole values alone would let it be rounded
+            side = Fraction(
+                most.numerator * weight[a] * weight[b], step
+            )  # whole values alone would let it be rounded
             span = max(quantity.highest, -quantity.lowest, 1)
             if 2 * abs(on_a // step) * weight[a] * span > LARGEST:
                 raise SpecError(

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+import pandas as pd
 
 from treeform.data import contradictions_text, contradictory_rows
+from treeform.data.alignment import positions_of
 from treeform.errors import Infeasible, SpecError
 from treeform.language.limits import Limits
 from treeform.language.requirement import Requirement
@@ -83,9 +85,9 @@ class MustClassifyRight(Requirement):
 
     Parameters
     ----------
-    rows : sequence of int, or str
-        Positions in the table as passed, counted from 0; as text with blanks between them, ``"3 17"``. Rows of weight 0
-        do not count.
+    rows : sequence of int, Index, or str
+        Positions in the table as passed, counted from 0; as text with blanks between them, ``"3 17"``. An Index holds
+        labels of rows, ``table.index[table.vip]``. Rows of weight 0 do not count.
 
     Raises
     ------
@@ -97,10 +99,14 @@ class MustClassifyRight(Requirement):
     demands_tests: ClassVar[bool] = False
     needs = frozenset({"correct"})
 
-    def __init__(self, rows: Sequence[int] | int | str) -> None:
+    def __init__(self, rows: Sequence[int] | pd.Index | int | str) -> None:
+        self.rows: tuple[int, ...] | pd.Index
+        if isinstance(rows, pd.Index):
+            self.rows = rows
+            return
         if isinstance(rows, str) and all(word.isdecimal() for word in rows.split()):
             rows = [int(word) for word in rows.split()]
-        several: list[Any] = [rows] if isinstance(rows, Integral) else list(rows)  # type: ignore[arg-type]
+        several: list[Any] = list(rows) if isinstance(rows, Iterable) else [rows]
         if any(isinstance(row, bool) or not isinstance(row, Integral) for row in several):
             raise SpecError(
                 f"{rows!r} are no rows",
@@ -110,6 +116,8 @@ class MustClassifyRight(Requirement):
         self.rows = tuple(sorted({int(row) for row in several}))
 
     def bind(self, data: Dataset, **context: Any) -> MustClassifyRight:
+        if isinstance(self.rows, pd.Index):
+            return MustClassifyRight(positions_of(self.rows, data.table.labels)).bind(data)
         outside = [row for row in self.rows if not 0 <= row < data.table.n_rows]
         if outside:
             raise SpecError(

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeform.data import Dataset
+from treeform.data.alignment import in_row_order, row_labels
 from treeform.errors import SpecError, TreeformError, did_you_mean
 from treeform.graph import DecisionGraph
 from treeform.language.component import parameters_of
@@ -219,7 +220,8 @@ class EstimatorSubject(Subject):
     def __init__(self, estimator: Any, X: Any, y: Any) -> None:
         if X is None or y is None:
             raise SpecError("an estimator needs X and y", fix="use tf.sweep(estimator, grid, X, y)")
-        self.estimator, self.X, self.y = estimator, X, np.asarray(y)
+        self.estimator, self.X = estimator, X
+        self.y = np.asarray(in_row_order(y, row_labels(X), "the target", "y"))
 
     @property
     def labels(self) -> NDArray[Any]:
