@@ -440,7 +440,7 @@ class Problem:
 
     def explain(self, solver: Any = None, *, formulation: Any = None) -> Explanation:
         """How the problem would reach the solver: route and size of each block. Nothing is solved."""
-        return explain_plan(self.question, choose(self.question, SolveOptions(solver, formulation, None)))
+        return explain_plan(self.question, choose(self.question, SolveOptions(solver, formulation)))
 
     def _repr_html_(self) -> str:
         return text_html(repr(self))

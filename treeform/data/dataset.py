@@ -24,9 +24,11 @@ from treeform.data.roles import excluded_columns, separate
 from treeform.data.summary import summarise
 from treeform.data.table import Table
 from treeform.data.views import (
+    LARGEST_SPLIT_TABLE,
     Points,
     Ranks,
     Splits,
+    count_tests,
     merge_points,
     rank_values,
     separating_splits,
@@ -340,10 +342,19 @@ class Dataset:
         """Dense ranks of all values, and the thresholds between them."""
         return rank_values(self.X)
 
-    @property
+    @cached_property
     def n_tests(self) -> int:
         """Number of tests that separate something, over all features; `splits` lists them."""
-        return sum(len(values) - 1 for values in self.ranks.values)
+        return count_tests(self.X)
+
+    def has_more_tests_than(self, most: int) -> bool:
+        """Whether `n_tests` exceeds ``most``; many rows are not all looked at where some show it."""
+        return count_tests(self.X[: 2 * most]) > most or self.n_tests > most
+
+    @cached_property
+    def can_list_tests(self) -> bool:
+        """Whether `splits` has room for all tests."""
+        return not self.has_more_tests_than(LARGEST_SPLIT_TABLE // max(1, self.points.n_points))
 
     def unit(self) -> NDArray[np.float64]:
         """Scale every feature to [0, 1]; (n, F) float64. Thresholds are never taken from this view.

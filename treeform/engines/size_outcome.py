@@ -62,18 +62,22 @@ class SizeOutcome:
     ) -> SizeOutcome:
         """From the core's answer; where it has no model, the best of ``start`` has the least cost."""
         graphs: list[DecisionGraph | None] = []
+        upper: list[int | None] = []
         for k, diagram in enumerate(native["diagrams"]):
+            cost = None if native["upper"][k] >= _NEVER else int(native["upper"][k])
             graph = None if diagram is None else to_diagram(diagram, data, is_tree)
-            if graph is None and native["upper"][k] < _NEVER:
-                graph = min((one for one in start if one.tests <= k), key=lambda one: one.cost).graph
+            given = min((one for one in start if one.tests <= k), key=lambda one: one.cost, default=None)
+            # A run that is stopped while the points are prepared has not looked at the start.
+            if given is not None and graph is None and (cost is None or given.cost <= cost):
+                graph, cost = given.graph, given.cost
             graphs.append(graph)
-        upper = tuple(None if value >= _NEVER else int(value) for value in native["upper"])
+            upper.append(cost)
         lower = [int(value) for value in native["lower"]]
         return cls(
             lower=tuple(
                 low if high is None else min(low, high) for low, high in zip(lower, upper, strict=True)
             ),
-            upper=upper,
+            upper=tuple(upper),
             graphs=tuple(graphs),
             proved_at={
                 price: at if at >= 0 else None for price, at in zip(prices, native["proved_at"], strict=True)

@@ -186,6 +186,8 @@ def reason_against(data: Dataset, task: TreeTask) -> str | None:
     sources = len({column.source for column in data.columns})
     if binding_features(data, task) and sources > MOST_FEATURES:
         return f"it counts tested columns among {MOST_FEATURES}, not {sources}"
+    if not (data.points.are_bits or data.can_list_tests):
+        return "the table has too many tests to list them"
     return None
 
 

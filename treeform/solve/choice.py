@@ -39,7 +39,7 @@ class Plan:
     """Solver, formulation and warm start of one run."""
 
     engine: Engine | None
-    """Solves outright; then ``backend`` is None."""
+    """Solves outright; then ``backend`` is None. Without both, ``warm_engine`` is all that takes the table."""
     backend: Backend | None
     formulation: Formulation | None
     warm_engine: Engine | None
@@ -88,8 +88,9 @@ def choose(question: Question, options: SolveOptions) -> Plan:
     if not options.isolate:
         return plan if plan.backend is None else replace(plan, backend=apart(plan.backend))
     if plan.backend is None:
-        assert plan.engine is not None
-        no_effect = f"isolate has no effect: {plan.engine.name} is part of treeform and runs in this process"
+        engine = plan.engine or plan.warm_engine
+        assert engine is not None
+        no_effect = f"isolate has no effect: {engine.name} is part of treeform and runs in this process"
         return replace(plan, notes=(*plan.notes, no_effect))
     return replace(plan, backend=isolated(plan.backend))
 
@@ -105,9 +106,10 @@ def _distributed(plan: Plan, distribution: Distribution) -> Plan:
     if not distribution:
         return plan
     if plan.engine is None:
-        assert plan.backend is not None
+        searcher = plan.backend or plan.warm_engine
+        assert searcher is not None
         raise SpecError(
-            f"the search of {plan.backend.name} cannot be shared by several workers, or kept in a journal",
+            f"the search of {searcher.name} cannot be shared by several workers, or kept in a journal",
             cause="it is a solver of its own, and no native engine honours all of this problem",
             fix="leave out executor and journal; tf.sweep shares many solves by any solver",
         )
@@ -132,7 +134,7 @@ def _chosen(question: Question, options: SolveOptions) -> Plan:
     plan = _choose(first_part(question), options)
     if stated_whole(question) and options.solver is None and too_many_parts(question):
         return _choose(question, options)
-    if plan.engine is None and stated_whole(question):
+    if plan.backend is not None and stated_whole(question):
         return _stated_whole(question, options, plan)
     note = f"the objective {question.objective} is minimised in parts, each a sum over samples"
     return replace(plan, notes=(*plan.notes, note), in_parts=True)
@@ -166,6 +168,10 @@ def _choose(question: Question, options: SolveOptions) -> Plan:
         model = find_formulation("sat-depth" if depth or sat else "odd")
         notes.append(f"formulation: {model.name}")
         notes += [] if depth or question.objective.is_regression else why_not(question)
+    if (unstated := why_unstated(question, options)) is not None:
+        alone = _engine_alone(question, warm_start, [unstated])
+        if alone is not None:
+            return alone
     if chosen is None:
         chosen = _usual_solver(question, model, depth, notes)
     notes += _on_components(model)
@@ -190,6 +196,32 @@ def _on_components(model: Formulation) -> list[str]:
         f"the problem is narrowed by {restriction}: engines give bounds, and models from elsewhere count where they "
         "satisfy these rows"
     ]
+
+
+def why_unstated(question: Question, options: SolveOptions) -> str | None:
+    """Why no solver starts where everything was left open: the usual formulation cannot state the problem."""
+    if options.solver is not None or options.formulation is not None or question.objective.is_depth:
+        return None
+    usual = find_formulation("odd")
+    reason = usual.supports(question.shape, question.data, question.objective)
+    return (
+        None
+        if reason is None
+        else f"no solver was started: {usual.name} cannot state this problem ({reason})"
+    )
+
+
+def _engine_alone(question: Question, warm_start: Any, notes: list[str]) -> Plan | None:
+    """The plan without a solver: models and bound of an engine. None where no engine takes a part of the problem."""
+    question.objective.check(question.data, question.shape)
+    for requirement in question.requirements:
+        refusal = requirement.refusal(question.data, question.shape)
+        if refusal is not None:
+            raise refusal
+    engine = _warm_engine(question, warm_start, notes, False)
+    if engine is None or not (engine.of_values or relax(question, engine) is not None):
+        return None
+    return Plan(None, None, find_formulation("odd"), engine, _start(warm_start), tuple(notes))
 
 
 def _usual_engine(question: Question) -> Engine:

@@ -59,7 +59,7 @@ def minimize_depth(
             break
         at_depth = question.with_(shape=Tree(depth, question.shape.splits), objective=Objective(()))
         own_ledger = Ledger(at_depth, ledger.budget)
-        own_ledger.runners = ledger.runners
+        own_ledger.runners, own_ledger.outer = ledger.runners, ledger
         if beside is not None:
             ledger.set_phase(f"{beside.engine.name}, depth {depth}")
             beside.try_depth(own_ledger)

@@ -8,6 +8,7 @@ import numpy as np
 
 from treeform.distribute import Distribution
 from treeform.engines import ConTree, Engine, RegressionSearch
+from treeform.errors import SolverFailed
 from treeform.graph import DecisionGraph
 from treeform.graph.evaluate import errors
 from treeform.language.abilities import FirstModels
@@ -20,6 +21,7 @@ from treeform.solve.choice import Plan, as_asked, choose
 from treeform.solve.depth import minimize_depth
 from treeform.solve.diagram_totals import search_within_gap
 from treeform.solve.engines import run_engine
+from treeform.solve.faults import broke_down
 from treeform.solve.fitting_trees import submit_fitting_trees
 from treeform.solve.given_start import submit_given
 from treeform.solve.in_parts import search_in_parts
@@ -35,6 +37,7 @@ from treeform.solve.result import Limit, SolveResult, Status, as_number, why_sto
 from treeform.solve.search import CompiledSearch
 from treeform.solve.search_over_tests import its_share, search_over_tests
 from treeform.solve.simple_bounds import PROVER, PROVER_OF_CLASSES, classes_bound, floor_bound, out_of_reach
+from treeform.solve.stages import limit_of, stage
 from treeform.solve.totals_engine import totals_engine
 from treeform.solve.unrolled_trees import bound_by_trees
 from treeform.steps import observe_steps, report_step
@@ -42,10 +45,10 @@ from treeform.steps import observe_steps, report_step
 
 def solve(question: Question, options: SolveOptions = USUAL) -> SolveResult:
     """Answer ``question``; see `treeform.Problem.solve`."""
+    budget = Budget(options.time_limit)  # the choice is part of the work: it looks at the whole table
     question = as_asked(question, options)
     plan = choose(question, options)
     plan.distribution.begin(question)
-    budget = Budget(options.time_limit)
     ledger = Ledger(question, budget, options.on_progress)
     with interruptible(budget), observe_steps(ledger.on_step):
         limit = _work(question, plan, ledger, budget, options)
@@ -91,8 +94,8 @@ def _work(
         return _in_parts(question, plan, ledger, budget)
     if plan.engine is not None:
         return _by_engine(question, plan.engine, ledger, budget, plan.distribution)
-    assert plan.backend is not None and plan.formulation is not None
     if question.objective.is_depth:
+        assert plan.backend is not None and plan.formulation is not None
         limit = minimize_depth(
             question, plan.formulation, plan.backend, ledger, budget, files, plan.warm_engine
         )
@@ -145,12 +148,19 @@ def _by_engine(
         return limit
     relaxation = relax(question, engine)
     assert relaxation is not None
-    bound_by_trees(engine, relaxation, ledger, budget)
+    with stage(ledger, "the bound by trees"):
+        bound_by_trees(engine, relaxation, ledger, budget)
     if ledger.stop():
         return budget.reason
     ledger.set_phase(engine.name)
     worker = distribution.of(engine) if distribution else engine
-    outcome = run_engine(worker, relaxation, ledger, budget)
+    try:
+        outcome = run_engine(worker, relaxation, ledger, budget)
+    except (SolverFailed, MemoryError) as error:
+        if not ledger.has_model:
+            raise
+        ledger.note(f"{engine.name} {broke_down(error)}")
+        return budget.reason or limit_of(error)
     return budget.reason or (Limit.MEMORY if outcome.reason == "memory" else None)
 
 
@@ -158,20 +168,41 @@ def _search(
     question: Question, plan: Plan, ledger: Ledger, budget: Budget, files: ProofWriter | None
 ) -> Limit | None:
     """A formulation on a solver, after what first models, a native engine and smaller shapes give."""
-    _first_models(question, plan, ledger, budget)
+    with stage(ledger, "the search for first models"):
+        _first_models(question, plan, ledger, budget)
+    _engines_first(question, plan, ledger, budget)
     if plan.warm_engine is not None:
-        _warm_up(question, plan, ledger, budget)
-        _over_tests(question, plan, ledger, budget)
-        _neighbourhoods(question, plan.warm_engine, ledger, budget)
+        with stage(ledger, "the search of neighbourhoods"):
+            _neighbourhoods(question, plan.warm_engine, ledger, schedule.NEIGHBOURHOODS.of(budget))
     if not ledger.stop():
         _smaller_shapes(question, plan, ledger, budget)
-    return _by_solver(question, plan, ledger, budget, files)
+    limit = _by_solver(question, plan, ledger, budget, files)
+    if (
+        plan.warm_engine is not None
+        and limit in (Limit.SOLVER, Limit.MEMORY)
+        and budget.remaining is not None
+    ):
+        # The solver ended by itself, and time is left.
+        with stage(ledger, "the search of neighbourhoods"):
+            _neighbourhoods(question, plan.warm_engine, ledger, budget)
+    return budget.reason or limit
+
+
+def _engines_first(question: Question, plan: Plan, ledger: Ledger, budget: Budget) -> None:
+    """What native engines find and prove before a solver starts."""
+    if plan.warm_engine is None:
+        return
+    with stage(ledger, f"the warm start by {plan.warm_engine.name}"):
+        _warm_up(question, plan, ledger, budget)
+    with stage(ledger, "the search over tests"):
+        _over_tests(question, plan, ledger, budget)
 
 
 def _by_solver(
     question: Question, plan: Plan, ledger: Ledger, budget: Budget, files: ProofWriter | None
 ) -> Limit | None:
-    assert plan.backend is not None and plan.formulation is not None
+    if plan.backend is None or plan.formulation is None:
+        return budget.reason or Limit.SOLVER
     if ledger.stop():
         ledger.notes.append(f"{plan.formulation.name} on {plan.backend.name} was not started: {_why(ledger)}")
         return budget.reason
@@ -209,14 +240,14 @@ def _smaller_shapes(question: Question, plan: Plan, ledger: Ledger, budget: Budg
         part = schedule.SMALLER_SHAPE.of(budget)
         smaller = question.with_(shape=shape)
         claims = Ledger(smaller, part)
+        claims.outer = ledger
         constants(smaller, claims)
         if best is not None:
             claims.submit(best, "what is known")
-        _first_models(smaller, plan, claims, part)
-        if plan.warm_engine is not None:
-            _warm_up(smaller, plan, claims, part)
-            _over_tests(smaller, plan, claims, part)
-        _by_solver(smaller, plan, claims, part, None)
+        with stage(ledger, f"the search of {shape}"):
+            _first_models(smaller, plan, claims, part)
+            _engines_first(smaller, plan, claims, part)
+            _by_solver(smaller, plan, claims, part, None)
         if claims.graph is not None:
             best = claims.graph
             ledger.submit(best, f"the best model of {shape}")
@@ -262,7 +293,8 @@ def _warm_up(question: Question, plan: Plan, ledger: Ledger, budget: Budget) -> 
     relaxation = relax(question, plan.warm_engine)
     if relaxation is None:
         return
-    seconds = schedule.WARM_START.seconds(budget.remaining)
+    share = schedule.ENGINE_ALONE if plan.backend is None else schedule.WARM_START
+    seconds = share.seconds(budget.remaining)
     ledger.set_phase(f"warm start: {plan.warm_engine.name}")
     if relaxation.dropped and not isinstance(question.shape, Tree):
         _by_trees(question, ledger, budget.share(seconds))
@@ -275,7 +307,7 @@ def _warm_up(question: Question, plan: Plan, ledger: Ledger, budget: Budget) -> 
         search_within_gap(question, *priced, ledger, schedule.WITHIN_GAP.of(budget))
 
 
-def _neighbourhoods(question: Question, engine: Engine, ledger: Ledger, budget: Budget) -> None:
+def _neighbourhoods(question: Question, engine: Engine, ledger: Ledger, part: Budget) -> None:
     """Better models than those of an engine that does not honour all requirements."""
     if not isinstance(question.shape, Tree) or not question.objective.is_sum or ledger.stop():
         return
@@ -283,7 +315,7 @@ def _neighbourhoods(question: Question, engine: Engine, ledger: Ledger, budget: 
     if relaxation is None or relaxation.exact:
         return
     ledger.set_phase(f"neighbourhoods: {engine.name}")
-    improve(engine, relaxation, ledger, schedule.NEIGHBOURHOODS.of(budget))
+    improve(engine, relaxation, ledger, part)
 
 
 def _warm_up_parts(question: Question, engine: Engine, ledger: Ledger, budget: Budget) -> None:
@@ -340,8 +372,7 @@ def _who_answered(plan: Plan, ledger: Ledger) -> tuple[str, str | None]:
     """The solver and its formulation; where the solver was never started, the engines that ran."""
     if plan.engine is not None:
         return plan.engine.name, None
-    assert plan.backend is not None and plan.formulation is not None
-    if plan.backend.name in ledger.runners:
+    if plan.backend is not None and plan.formulation is not None and plan.backend.name in ledger.runners:
         return plan.backend.name, plan.formulation.title
     return ", ".join(dict.fromkeys(ledger.runners)) or "none", None
 

@@ -45,7 +45,10 @@ def explain_plan(question: Question, plan: Plan) -> Explanation:
         under = f" under {', '.join(question.labels)}" if question.labels else ""
         head = f"{plan.engine.name} solves the whole problem natively: {question.objective} over {question.shape}"
         return Explanation(head + under, (), plan.notes)
-    assert plan.formulation is not None and plan.backend is not None
+    if plan.backend is None:
+        assert plan.warm_engine is not None
+        return Explanation(f"{plan.warm_engine.name} alone: its bound and its models", (), plan.notes)
+    assert plan.formulation is not None
     if plan.in_parts:
         question = first_part(question)
     compiled = plan.formulation.compile(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from treeform.errors import SolverFailed
+from treeform.errors import SolverFailed, TreeformError
 
 
 def faults(info: Mapping[str, Any]) -> Iterator[str]:
@@ -23,13 +23,15 @@ def faults(info: Mapping[str, Any]) -> Iterator[str]:
         yield f"gave {info['rejected']} points that violate rows" + (f" ({rows})" if rows else "")
 
 
-def broke_down(error: SolverFailed) -> str:
-    """The end of a sentence about a solver that raised this."""
-    return f"broke down: {one_line(error)}"
+def broke_down(error: BaseException) -> str:
+    """The end of a sentence about a solver, or a stage of the work, that raised this."""
+    return f"{'broke down' if isinstance(error, SolverFailed) else 'could not go on'}: {one_line(error)}"
 
 
 def one_line(error: object) -> str:
     """The text of an error in one line."""
-    if isinstance(error, SolverFailed):
+    if isinstance(error, MemoryError):
+        return "there is not enough memory"
+    if isinstance(error, TreeformError):
         return error.what + (f" ({error.cause})" if error.cause else "")
     return " ".join(str(error).split())

@@ -48,6 +48,8 @@ class Ledger:
         self.notes: list[str] = []
         self.runners: list[str] = []
         """The solvers and engines that were started, in order."""
+        self.outer: Ledger | None = None
+        """That of the question which this one is a step of."""
         self.trace: list[tuple[float, Any, Any]] = []
         self._on_progress = on_progress
         self._pace = Pace()
@@ -123,6 +125,11 @@ class Ledger:
         return met or self.impossible
 
     @property
+    def has_model(self) -> bool:
+        """Whether a model is known that must not be lost, here or in the question that this is a step of."""
+        return self.graph is not None or (self.outer is not None and self.outer.has_model)
+
+    @property
     def status(self) -> Status:
         """The status that the claims imply."""
         if self.upper is not None:
@@ -137,6 +144,11 @@ class Ledger:
     def stop(self) -> bool:
         """Whether the run should stop: the proof is complete, or the budget is spent."""
         return self.closed or self.budget.stop()
+
+    def note(self, text: str) -> None:
+        """Add a note, once."""
+        if text not in self.notes:
+            self.notes.append(text)
 
     def set_phase(self, phase: str) -> None:
         """Set the phase of the work, and report it."""

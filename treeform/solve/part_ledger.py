@@ -43,7 +43,7 @@ class PartLedger(Ledger):
 
     def __init__(self, part: Part, whole: Ledger, title: str) -> None:
         super().__init__(part.question, whole.budget)
-        self.whole = whole
+        self.whole = self.outer = whole
         self.title = title
         self.runners = whole.runners
         self._most = None

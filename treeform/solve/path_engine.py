@@ -13,7 +13,7 @@ FEW_FOR_PATHS = 500
 
 def path_engine(question: Question, other: Engine) -> Engine | None:
     """The search under rules on paths, when it honours more of the question than ``other`` and takes its table."""
-    if question.data.n_tests > FEW_FOR_PATHS:
+    if question.data.has_more_tests_than(FEW_FOR_PATHS):
         return None
     rival, relaxation = relax(question, other), relax(question, PathSearch())
     if relaxation is None or not relaxation.task.paths:

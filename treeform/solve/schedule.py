@@ -52,6 +52,9 @@ FIRST_MODELS = Share(0.1, unlimited=5.0)
 WARM_START = Share(0.3, unlimited=60.0)
 """A native engine before the solver: its bound and models often complete the run; if not, the solver needs the rest."""
 
+ENGINE_ALONE = Share(0.49, unlimited=60.0)
+"""The same engine where no solver takes the table: the rest is for better models by its neighbourhoods."""
+
 WITHOUT_VALUES = Share(0.4)
 """Regression without what is required of values: its trees get other values then, and its bound is the weakest one."""
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from treeform.backends import Backend, Outcome, Run, Session, Verdict
-from treeform.errors import ContradictionError, SolverFailed
+from treeform.errors import ContradictionError
 from treeform.language.abilities import FirstModels, ObjectiveLiterals, RowsOnDemand
 from treeform.language.formulation import Compiled, Formulation
 from treeform.language.question import Question
@@ -21,6 +21,7 @@ from treeform.solve.cores import raise_bound, terms_of
 from treeform.solve.faults import broke_down, faults
 from treeform.solve.ledger import Ledger
 from treeform.solve.result import Limit, why_stopped
+from treeform.solve.stages import BREAKDOWNS, is_breakdown, is_refusal, limit_of
 
 if TYPE_CHECKING:
     from treeform.solve.proof_writer import ProofWriter, Written
@@ -68,6 +69,8 @@ class CompiledSearch:
         self.budget = budget
         self.by = f"{formulation.title} on {backend.name}"
         self.limit: Limit | None = None
+        self.broken: BaseException | None = None
+        """What the search broke down with, where there was a model already."""
         self.info: dict[str, Any] = {}
         self.proofs = proofs
         self.written: Written | None = None
@@ -76,25 +79,27 @@ class CompiledSearch:
     def run(self) -> None:
         """Compile, solve to the end or to the budget, and enter what follows.
 
-        A solver that breaks down ends this search only, where there is a model already.
+        A solver that breaks down, or a model that cannot be built, ends this search only, where there is a model
+        already.
 
         Raises
         ------
-        SolverFailed
-            If it breaks down and nothing was found before.
+        SolverFailed, DataError
+            If that happens and nothing was found before.
+        SpecError, PortError
+            If the formulation or a requirement cannot be stated.
         """
         try:
             self._run()
-        except SolverFailed as error:
-            if self.ledger.graph is None:
+        except BREAKDOWNS as error:
+            if not self.ledger.has_model or is_refusal(error) or not is_breakdown(error):
                 raise
             self._note(broke_down(error))
-            self.limit = self.budget.reason or Limit.SOLVER
+            self.broken = error
+            self.limit = self.budget.reason or limit_of(error)
 
     def _note(self, text: str) -> None:
-        note = f"{self.by}: {text}"
-        if note not in self.ledger.notes:
-            self.ledger.notes.append(note)
+        self.ledger.note(f"{self.by}: {text}")
 
     def _run(self) -> None:
         self.ledger.set_phase(f"building {self.formulation.name}")

@@ -25,6 +25,8 @@ def on_threads(question: Question, options: SolveOptions, threads: int | None) -
     if threads is None:
         return options
     plan = choose(question, options)
+    if plan.engine is None and plan.backend is None:
+        return replace(options, warm_start=with_threads(plan.warm_engine, threads))
     return replace(options, solver=with_threads(plan.engine or plan.backend, threads))
 
 

@@ -32,7 +32,7 @@ def totals_engine(question: Question) -> Engine | None:
     plain = relax(question, plain_engine(question))
     if plain is None or plain.exact:
         return None
-    few = question.data.n_tests <= FEW_FOR_TOTALS
+    few = not question.data.has_more_tests_than(FEW_FOR_TOTALS)
     for engine in [TotalsSearch(), ContinuousTotals()] if few else [ContinuousTotals()]:
         relaxation = relax(question, engine)
         if relaxation is None or len(relaxation.dropped) >= len(plain.dropped):
@@ -44,21 +44,18 @@ def totals_engine(question: Question) -> Engine | None:
 
 def why_chosen(question: Question, engine: Engine) -> list[str]:
     """Why this of the two searches for totals was chosen."""
-    tests = question.data.n_tests
     if isinstance(engine, TotalsSearch):
-        return [
-            f"{engine.name} proves optima under rows over totals; it takes tables of few tests ({tests} here)"
-        ]
-    if isinstance(engine, ContinuousTotals):
-        return [
-            f"{engine.name} proves optima under rows over totals; it searches intervals of all thresholds, {tests} here"
-        ]
-    return []
+        how = f"it takes tables of few tests ({question.data.n_tests} here)"
+    elif isinstance(engine, ContinuousTotals):
+        how = f"it searches intervals of all thresholds, {question.data.n_tests} here"
+    else:
+        return []
+    return [f"{engine.name} proves optima under rows over totals; {how}"]
 
 
 def why_not(question: Question) -> list[str]:
     """That the search over tests would honour all of the problem and was left out for the size of the table."""
-    if question.data.n_tests <= FEW_FOR_TOTALS or not isinstance(question.shape, Tree):
+    if not isinstance(question.shape, Tree) or not question.data.has_more_tests_than(FEW_FOR_TOTALS):
         return []
     relaxation = relax(question, TotalsSearch())
     if (

@@ -20,12 +20,14 @@ from treeform.plural import count_of
 from treeform.shape import UNIVARIATE, Tree, smaller_shapes
 from treeform.solve import schedule
 from treeform.solve.budget import Budget, interruptible
-from treeform.solve.choice import Plan, choose, refuse_restriction
+from treeform.solve.choice import Plan, choose, refuse_restriction, why_unstated
+from treeform.solve.faults import broke_down
 from treeform.solve.ledger import Pace
 from treeform.solve.options import USUAL, SolveOptions
 from treeform.solve.relaxation import relax
 from treeform.solve.result import Limit, Progress, as_number
 from treeform.solve.simple_bounds import ceiling
+from treeform.solve.stages import BREAKDOWNS, is_breakdown
 from treeform.steps import Step, observe_steps, report_step
 from treeform.tradeoff.one_row import solve_row
 from treeform.tradeoff.regression_table import regression_table
@@ -130,8 +132,11 @@ class SizeTableSearch:
         solver, formulation, warm_start = options.solver, options.formulation, options.warm_start
         named_solver = None if solver is None else find_solver(solver)
         self.plan: Plan | None = None
+        unstated = None if self.engine is None else why_unstated(self.question, options)
         if isinstance(named_solver, Engine):
             self.notes = [f"solver: {named_solver.name}"]
+        elif self.engine is not None and unstated is not None:
+            self.notes = [unstated, f"first: {self.engine.name}"]
         else:
             start = warm_start if isinstance(warm_start, DecisionGraph) else None
             stated = replace(options, solver=named_solver, formulation=formulation or "odd", warm_start=start)
@@ -143,6 +148,7 @@ class SizeTableSearch:
         self.on_progress = options.on_progress
         self._phase, self._pace = "", Pace()
         self._spent: dict[int, int] = {}
+        self._given_up = False
 
     def wanted_prices(self, prices: Sequence[Any] | None, alphas: Sequence[Any] | None) -> list[Price]:
         """What has to be proved, the most expensive price first; without any, every row."""
@@ -200,7 +206,7 @@ class SizeTableSearch:
             self.bounds.submit(self.plan.start)
         if self.engine is not None and not self.budget.stop():
             self._report(self.engine.name)
-            self._by_engine(self.engine, wanted)
+            self._by_native(self.engine, wanted)
             self._report(f"after {self.engine.name}")
         if self.plan is None or self.plan.formulation is None:
             return
@@ -236,6 +242,15 @@ class SizeTableSearch:
             if part.stop() or not self._open(wanted):
                 return
 
+    def _by_native(self, engine: DiagramSearch, wanted: Sequence[Price]) -> None:
+        """Let the engine fill the rows; where a solver follows, what it breaks down with is a note."""
+        try:
+            self._by_engine(engine, wanted)
+        except BREAKDOWNS as error:
+            if self.plan is None or not is_breakdown(error):
+                raise
+            self.notes.append(f"{engine.name} {broke_down(error)}")
+
     def _by_engine(self, engine: DiagramSearch, wanted: Sequence[Price]) -> None:
         """Enter bounds and models of the exact search over tests of one feature."""
         relaxation = relax(self.question, engine)
@@ -253,7 +268,7 @@ class SizeTableSearch:
                 left = self.budget.remaining
                 if is_tree and asked and turn == 0:
                     left = schedule.TABLE_ENGINE_FIRST.seconds(left)
-                elif not exact:
+                elif not exact and self.plan is not None:
                     left = schedule.TABLE_ENGINE.seconds(left)
                 if self.budget.stop() or not self._open(wanted):
                     return
@@ -282,7 +297,7 @@ class SizeTableSearch:
 
     def run(self, wanted: Sequence[Price]) -> None:
         """Solve the smallest open row; a row that used up its time is tried again only with a lower target."""
-        while self.plan is not None and not self.budget.stop():
+        while self.plan is not None and not (self._given_up or self.budget.stop()):
             for price in wanted:
                 jobs = [
                     (m, target)
@@ -300,7 +315,9 @@ class SizeTableSearch:
         end = solve_row(self.bounds, m, target, self.plan, self.budget, self._progress_of_row(m))
         if end.note is not None:
             self.notes.append(end.note)
+            self.limit = end.limit or self.limit
             self._spent[m] = 0
+            self._given_up = end.last
             return
         self._report(f"after at most {count_of(m, 'test')}")
         if not end.closed:

@@ -6,16 +6,19 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from treeform.errors import ContradictionError
+from treeform.errors import ContradictionError, SolverFailed
 from treeform.language.abilities import Variants
 from treeform.language.question import Question
+from treeform.plural import count_of
 from treeform.requirements import MaxNodes
 from treeform.solve import schedule
 from treeform.solve.budget import Budget
 from treeform.solve.choice import Plan
+from treeform.solve.faults import broke_down
 from treeform.solve.ledger import Ledger
 from treeform.solve.result import Progress
 from treeform.solve.search import CompiledSearch
+from treeform.solve.stages import BREAKDOWNS, is_refusal, limit_of
 from treeform.steps import observe_steps
 from treeform.tradeoff.size_table import SizeBounds
 from treeform.tradeoff.skeleton import shrunk
@@ -51,11 +54,14 @@ class RowEnd:
         What ended the search, if it is not closed.
     note : str, optional
         Why the row was given up.
+    last : bool
+        Whether the other rows would end in the same way.
     """
 
     closed: bool
     limit: Any = None
     note: str | None = None
+    last: bool = False
 
 
 def solve_row(
@@ -89,12 +95,19 @@ def solve_row(
     except ContradictionError as error:
         # Tolerances of big-M rows: this row is given up, and nothing is claimed.
         return RowEnd(False, note=f"{m} tests: {error.what} ({error.cause})")
+    except BREAKDOWNS as error:
+        if is_refusal(error):
+            raise
+        search.broken = error
     if ledger.graph is not None:
         bounds.submit(ledger.graph)
     if ledger.impossible:
         bounds.raise_lower(m, None, search.by)
     elif ledger.lower is not None:
         bounds.raise_lower(m, int(ledger.lower), search.by)
+    if search.broken is not None:
+        note = f"{search.by}, at most {count_of(m, 'test')}: {broke_down(search.broken)}"
+        return RowEnd(False, limit_of(search.broken), note, last=not isinstance(search.broken, SolverFailed))
     return RowEnd(ledger.closed, None if ledger.closed else search.limit)
 
 

@@ -83,7 +83,19 @@ class Pareto(Printed):
             lines.append(
                 f"{p.depth:>5}  {p.tests:>5}  {float(p.value):>10.6g}{'' if p.proved else '  (open)'}"
             )
+        if not self.proved:
+            lines.append(f"stopped ({self.limit}): {self._open_text()}")
         return "\n".join(lines)
+
+    def _open_text(self) -> str:
+        """What is not proved of the curve."""
+        done = [depth for depth, table in self.tables.items() if table.proved]
+        first = 1 + next((depth for depth in range(self.depth) if depth + 1 not in done), self.depth)
+        return (
+            f"better models of depth {first} to {self.depth} may exist"
+            if first < self.depth
+            else (f"better models of depth {self.depth} may exist")
+        )
 
     def to_json(self) -> dict[str, Any]:
         """The curve as plain values; numbers exact, as text."""
@@ -93,6 +105,7 @@ class Pareto(Printed):
             "digest": self.question.data.digest,
             "seconds": round(self.seconds, 3),
             "limit": None if self.limit is None else str(self.limit),
+            "proved": self.proved,
             "points": [
                 {
                     "depth": p.depth,

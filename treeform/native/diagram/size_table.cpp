@@ -40,10 +40,8 @@ public:
         : in_(in), settings_(settings), control_(control), out_(out), search_(in, settings, control, out.counters),
           parts_(away, in, settings, control, search_, out.counters), is_together_(!settings.use_trees) {
         const int most = settings.max_nodes;
-        out.lower.assign(most + 1, 0), out.upper.assign(most + 1, kNever);
         for (auto& one : settled_) one.resize(most + 1);
-        plan_.resize(most + 1), out.diagrams.resize(most + 1), out.has_diagram.assign(most + 1, false);
-        out.proved_at.assign(settings.prices.size(), -1);
+        plan_.resize(most + 1);
         for (int k = 0; k <= most && k < int(settings.known.size()); ++k)
             if (settings.known[k] < kNever) submit(k, settings.known[k] - in.offset, nullptr);
         const Cost weight = in.weight_of(in.all.data());
@@ -329,10 +327,20 @@ private:
     }
 };
 
+/// What is known before the points were looked at: a run may be stopped while they are prepared.
+Outcome nothing_known(const Settings& settings) {
+    const std::size_t sizes = std::size_t(settings.max_nodes) + 1;
+    Outcome out;
+    out.lower.assign(sizes, 0), out.upper.assign(sizes, kNever);
+    out.diagrams.resize(sizes), out.has_diagram.assign(sizes, false);
+    out.proved_at.assign(settings.prices.size(), -1);
+    return out;
+}
+
 }  // namespace
 
 Outcome solve(const Points& points, const Settings& settings, Control& control, const Away& away) {
-    Outcome out;
+    Outcome out = nothing_known(settings);
     Instance in;
     const auto shift = [&] {
         for (auto* values : {&out.lower, &out.upper})

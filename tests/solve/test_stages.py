@@ -1,0 +1,155 @@
+"""A stage of a run that breaks down is a note: models and bounds of the others are kept."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import treeform as tf
+from treeform.data import views
+from treeform.errors import ContradictionError, DataError, SolverFailed, SpecError
+from treeform.formulations import ODD, odd
+from treeform.solve import choice, driver, path_engine
+from treeform.solve.ledger import Ledger
+from treeform.solve.search import CompiledSearch
+
+rng = np.random.default_rng(3)
+X = rng.integers(0, 5, (40, 3)).astype(float)
+Y = ((X[:, 0] + X[:, 1] > 4) ^ (rng.random(40) < 0.2)).astype(int)
+ERRORS = {
+    "solver": SolverFailed("it is gone"),
+    "table": DataError("too many tests"),
+    "memory": MemoryError(),
+}
+STAGES = ["_first_models", "_warm_up", "_over_tests", "_neighbourhoods"]
+
+
+def problem(shape: str = "tree:2", parity: bool = True) -> tf.Problem:
+    stated = tf.Problem(X, Y, shape=shape, sensitive_features=np.arange(40) % 2)
+    if parity:
+        stated += tf.StatisticalParity(difference="0.1", favourable=1)
+    return stated
+
+
+def fails(error: Exception) -> Any:
+    def failing(*args: Any, **kwargs: Any) -> None:
+        raise error
+
+    return failing
+
+
+@pytest.mark.parametrize("error", ERRORS)
+@pytest.mark.parametrize("stage", STAGES)
+def test_the_other_stages_go_on(monkeypatch: pytest.MonkeyPatch, stage: str, error: str) -> None:
+    least = problem().solve().objective
+    monkeypatch.setattr(driver, stage, fails(ERRORS[error]))
+    result = problem().solve("cp-sat", time_limit=60)
+    assert (result.status, result.objective) == (tf.Status.OPTIMAL, least)
+    said = "there is not enough memory" if error == "memory" else str(ERRORS[error])
+    assert sum(said in note for note in result.notes) == 1
+
+
+@pytest.mark.parametrize("error", ERRORS)
+def test_what_was_found_before_the_solver_is_kept(monkeypatch: pytest.MonkeyPatch, error: str) -> None:
+    known = problem().solve()
+    monkeypatch.setattr(ODD, "compile", fails(ERRORS[error]))
+    result = problem().solve("cp-sat", warm_start=known.graph, time_limit=60)
+    assert (result.status, result.objective) == (tf.Status.FEASIBLE, known.objective)
+    assert result.bound is not None
+    assert result.limit is (tf.Limit.MEMORY if error == "memory" else tf.Limit.SOLVER)
+
+
+def test_without_a_model_the_error_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ODD, "compile", fails(ERRORS["table"]))
+    monkeypatch.setattr(driver, "_first_models", lambda *args: None)
+    with pytest.raises(DataError, match="too many tests"):
+        problem().add(tf.MaxErrors(9)).solve("cp-sat", warm_start=None)
+
+
+def test_claims_that_contradict_each_other_are_no_breakdown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(driver, "_over_tests", fails(ContradictionError("two claims contradict each other")))
+    with pytest.raises(ContradictionError):
+        problem().solve("cp-sat")
+
+
+def test_a_step_of_a_question_keeps_the_model_of_the_question() -> None:
+    stated = problem()
+    whole = Ledger(stated.question, driver.Budget())
+    step = Ledger(stated.add(tf.MaxErrors(9)).question, whole.budget)
+    assert not step.has_model
+    step.outer = whole
+    driver.constants(whole.question, whole)
+    assert step.graph is None
+    assert step.has_model
+
+
+@pytest.mark.parametrize("solver", ["cp-sat", None])
+def test_a_table_of_too_many_tests(monkeypatch: pytest.MonkeyPatch, solver: str | None) -> None:
+    monkeypatch.setattr(views, "LARGEST_SPLIT_TABLE", 100)
+    monkeypatch.setattr("treeform.data.dataset.LARGEST_SPLIT_TABLE", 100)
+    monkeypatch.setattr(path_engine, "FEW_FOR_PATHS", 1)
+    asked = problem("tree:4", parity=False).add(tf.MaxTestsPerPath("x0", 1))
+    result = asked.solve(solver, time_limit=60)
+    assert result.graph is not None
+    assert result.graph.n_nodes
+    assert any("too many to list" in note for note in result.notes)
+    assert not problem().data.can_list_tests
+    table = asked.size_table("cp-sat", warm_start="none")
+    assert all(row.graph is not None for row in table.rows)
+    assert any("too many to list" in note for note in table.notes)
+
+
+def test_a_table_that_the_usual_formulation_cannot_state(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(odd, "MAX_COLUMNS", 10)
+    monkeypatch.setattr(path_engine, "FEW_FOR_PATHS", 1)
+    least = [row.upper for row in problem(parity=False).size_table("diagram-search").rows]
+    table = problem(parity=False).size_table()
+    assert [row.upper for row in table.rows] == least
+    assert any("no solver was started: odd cannot state this problem" in note for note in table.notes)
+    asked = problem("tree:3", parity=False).add(tf.MaxTestsPerPath("x0", 1))
+    result = asked.solve(time_limit=60)
+    assert result.graph is not None
+    assert result.graph.n_nodes
+    assert result.limit in (None, tf.Limit.SOLVER)
+    assert result.solver == "contree"
+    assert "contree alone" in str(asked.explain())
+    with pytest.raises(SpecError, match="odd cannot state this problem"):
+        asked.solve("cp-sat")
+    with pytest.raises(SpecError, match="odd cannot state this problem"):
+        asked.solve(warm_start="none")
+
+
+def test_a_broken_row_of_a_table_leaves_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    usual = CompiledSearch.run
+
+    def run(self: CompiledSearch) -> None:
+        if sum(self.question.shape.widths) == 1:
+            raise ERRORS["solver"]
+        usual(self)
+
+    monkeypatch.setattr(CompiledSearch, "run", run)
+    table = problem("diagram:1,1").size_table("cp-sat", warm_start="none")
+    assert table.rows[2].proved
+    assert sum("it is gone" in note for note in table.notes) == 1
+
+
+def test_the_choice_does_not_rank_a_large_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[float | None] = []
+    usual = choice.choose
+
+    def choose(question: Any, options: Any) -> Any:
+        plan = usual(question, options)
+        seen.append(None if "n_tests" not in vars(question.data) else question.data.n_tests)
+        return plan
+
+    monkeypatch.setattr(driver, "choose", choose)
+    many = rng.normal(size=(3000, 2))
+    stated = tf.Problem(many, (many[:, 0] > 0).astype(int), shape="tree:1")
+    assert stated.solve(time_limit=60).errors == 0
+    assert seen == [None]
+    assert "ranks" not in vars(stated.data)
+    assert stated.data.has_more_tests_than(500)
+    assert not stated.data.has_more_tests_than(2 * 2999)
+    assert stated.data.n_tests == sum(len(values) - 1 for values in stated.data.ranks.values)

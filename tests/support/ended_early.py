@@ -1,0 +1,52 @@
+"""Runs that end at a chosen moment, without a clock: when the work has asked so often whether it has to stop."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from treeform.solve import Limit
+from treeform.solve.budget import Budget
+
+
+class Looks:
+    """How often the work has looked at its budget, and after how many looks that is spent."""
+
+    def __init__(self, most: int, reason: Limit) -> None:
+        self.most, self.reason, self.count = most, reason, 0
+
+    @property
+    def ended(self) -> bool:
+        return self.count >= self.most
+
+    def look(self) -> bool:
+        self.count += 1
+        return self.ended
+
+
+@contextmanager
+def ended_after(most: int, reason: Limit) -> Iterator[Looks]:
+    """Every budget is spent, or Ctrl-C was pressed, from the look of that number on."""
+    looks = Looks(most, reason)
+    usual_reason, usual_remaining = Budget.reason, Budget.remaining
+
+    def reason_now(self: Budget) -> Limit | None:
+        return looks.reason if looks.look() else usual_reason.fget(self)
+
+    def remaining(self: Budget) -> float | None:
+        return 0.0 if looks.ended and looks.reason is Limit.TIME else usual_remaining.fget(self)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Budget, "reason", property(reason_now))
+        patch.setattr(Budget, "remaining", property(remaining))
+        yield looks
+
+
+def moments() -> Iterator[int]:
+    """1, 2, 3, 4, 6, 8, 11, ...: the numbers of looks after which a run is ended."""
+    at = 1
+    while True:
+        yield at
+        at += max(1, at // 3)
