@@ -157,7 +157,7 @@ def test_violations_are_shown(problem: tf.Problem) -> None:
     facts = of_model(free.graph, strict.question)
     assert not facts.requirements[0].ok
     assert "VIOLATED" in report.render_text(facts)
-    assert "violated by" in report.render_html(facts)
+    assert "violated: a side of a test gets" in report.render_html(facts)
 
 
 def test_text_report(result: tf.Result) -> None:

@@ -86,8 +86,8 @@ def test_what_is_violated_is_said():
     model = tf.DecisionGraph.from_nested((0, 35.0, 0, 1), problem.data)
     facts = report.of_model(model, problem.question)
     assert (
-        "The share predicted yes is the same in every group of sex: does not hold (it lacks 1) on these rows, counted "
-        "here in exact arithmetic."
+        "The share predicted yes is the same in every group of sex: does NOT hold (rates differ by 1; at most 0 is "
+        "allowed) on these rows, counted here in exact arithmetic."
     ) in facts.guarantee.proved
 
 

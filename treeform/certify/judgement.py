@@ -10,6 +10,7 @@ from treeform.certify.certificate import certify_model
 from treeform.graph import DecisionGraph
 from treeform.graph.evaluate import errors
 from treeform.graph.reading import read_model
+from treeform.language.findings import finding
 from treeform.language.question import Question
 from treeform.plural import count_of, exact_text
 from treeform.solve.verification import judge_candidate, verify
@@ -38,9 +39,9 @@ class Judgement:
     >>> import treeform as tf
     >>> problem = tf.Problem([[1.0], [2.0], [3.0]], ["a", "b", "a"], shape="tree:1").add(tf.MaxErrors(0))
     >>> print(problem.judge({"predict": "a"}))
-    0 tests, depth 0, objective 1, 1 errors on 3 rows
+    VIOLATED   max_errors:0: 1 error; at most 0 is allowed
+    0 tests, depth 0, objective 1, 1 error on 3 rows
     fits tree:1
-    VIOLATED   max_errors:0  by 1
     """
 
     question: Question
@@ -67,18 +68,27 @@ class Judgement:
         """
         return certify_model(self.question, self.graph, self.objective, self.violations)
 
+    @property
+    def findings(self) -> dict[str, str]:
+        """What each violated requirement lacks, by its label: "rates differ by 0.0214; at most 0.01 is allowed"."""
+        requirements = zip(self.question.labels, self.question.requirements, strict=True)
+        return {
+            label: finding(requirement, self.graph, self.question.data)
+            for label, requirement in requirements
+            if self.violations[label]
+        }
+
     def __str__(self) -> str:
         tests = count_of(self.graph.n_nodes, "test")
-        lines = [f"{tests}, depth {self.graph.depth}, objective {exact_text(self.objective)}"]
+        worth = f"{tests}, depth {self.graph.depth}, objective {exact_text(self.objective)}"
         if not self.graph.is_regression:
-            lines[0] += (
-                f", {count_of(self.errors, 'error')} on {count_of(self.question.data.n_samples, 'row')}"
-            )
-        fits = "fits" if self.misfit is None else "DOES NOT FIT"
-        lines.append(f"{fits} {self.question.shape}{'' if self.misfit is None else f': {self.misfit}'}")
-        for label, violation in self.violations.items():
-            lines.append(f"satisfied  {label}" if violation == 0 else f"VIOLATED   {label}  by {violation}")
-        return "\n".join(lines)
+            worth += f", {count_of(self.errors, 'error')} on {count_of(self.question.data.n_samples, 'row')}"
+        fits = f"fits {self.question.shape}"
+        shape = fits if self.misfit is None else f"DOES NOT FIT {self.question.shape}: {self.misfit}"
+        violated = [f"VIOLATED   {label}: {found}" for label, found in self.findings.items()]
+        satisfied = [f"satisfied  {label}" for label, lacks in self.violations.items() if not lacks]
+        head = violated if self.misfit is None else [shape, *violated]
+        return "\n".join([*head, worth, *([shape] if self.misfit is None else []), *satisfied])
 
 
 def judge(question: Question, model: Any) -> Judgement:

@@ -12,12 +12,13 @@ import numpy as np
 from treeform.certify.certificate import quantity_part, weights_part
 from treeform.certify.groups import other_arrays, parameters_of
 from treeform.certify.schema import AnswerPart, CertificatePart
-from treeform.certify.verdicts import CheckRow, Verdict, false, holds, judged, on_trust
+from treeform.certify.verdicts import CheckRow, Verdict, false, holds, judged, on_trust, violated
 from treeform.data import Dataset
 from treeform.errors import CertificateError, Infeasible
 from treeform.graph import DecisionGraph
 from treeform.graph.evaluate import confusion, weighted_errors
 from treeform.language.bounded import closed
+from treeform.language.findings import finding
 from treeform.language.objective import Objective
 from treeform.language.question import Question
 from treeform.language.requirement import Requirement
@@ -193,14 +194,20 @@ def _of_model(answer: AnswerPart, question: Question, graph: DecisionGraph) -> l
     ]
     given = answer.status == "judged"  # what was given may violate anything, if it is stated
     fits = verdict.misfit or f"fits {question.shape}"
-    rows.append(judged("shape", given or verdict.misfit is None, fits))
+    rows.append(
+        violated("shape", fits) if given and verdict.misfit else judged("shape", verdict.misfit is None, fits)
+    )
     value = question.to_units(verdict.value)
     same = answer.objective is not None and value == Fraction(answer.objective)
     stated_value = None if answer.objective is None else exact_text(Fraction(answer.objective))
     rows.append(judged("objective", same, f"{exact_text(value)} evaluated, {stated_value} stated"))
-    for label, violation in verdict.violations.items():
-        met = "satisfied" if violation == 0 else f"violated by {violation}"
-        rows.append(judged(label, given or violation == 0, met))
+    for requirement, (label, violation) in zip(
+        question.requirements, verdict.violations.items(), strict=True
+    ):
+        if violation == 0:
+            rows.append(holds(label, "satisfied"))
+        else:
+            rows.append((violated if given else false)(label, finding(requirement, graph, data)))
     if {k: Fraction(text) for k, text in (answer.violations or {}).items()} != verdict.violations:
         rows.append(false("violations", "not those that are evaluated"))
     return rows

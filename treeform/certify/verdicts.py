@@ -1,4 +1,4 @@
-"""The three verdicts of a check, and the report that carries them."""
+"""The verdicts of a check, and the report that carries them."""
 
 from __future__ import annotations
 
@@ -11,6 +11,9 @@ class Verdict(StrEnum):
 
     VERIFIED = "verified"  #: it holds: counted, evaluated or proved again here
     ON_TRUST = "on trust"  #: not refuted, and not proved again: it rests on a solver or an engine alone
+    VIOLATED = (
+        "violated"  #: it is counted as stated, and what is stated is that a model violates a requirement
+    )
     FALSE = "false"  #: it does not hold, or the evidence that is named for it does not show it
 
 
@@ -53,6 +56,11 @@ def on_trust(what: str, detail: str, *names: str) -> CheckRow:
     return CheckRow(what, Verdict.ON_TRUST, detail, rests_on=names)
 
 
+def violated(what: str, detail: str) -> CheckRow:
+    """A requirement that a given model violates, as its certificate states."""
+    return CheckRow(what, Verdict.VIOLATED, detail)
+
+
 def judged(what: str, holds_here: bool, detail: str) -> CheckRow:
     """A statement that was evaluated here: verified or false."""
     return CheckRow(what, Verdict.VERIFIED if holds_here else Verdict.FALSE, detail)
@@ -72,9 +80,9 @@ class CheckReport:
 
     @property
     def verdict(self) -> Verdict:
-        """False when one statement is false, else on trust when one is, else verified."""
+        """The worst of the statements: false, else violated, else on trust, else verified."""
         verdicts = {row.verdict for row in self.rows}
-        for verdict in (Verdict.FALSE, Verdict.ON_TRUST):
+        for verdict in (Verdict.FALSE, Verdict.VIOLATED, Verdict.ON_TRUST):
             if verdict in verdicts:
                 return verdict
         return Verdict.VERIFIED
@@ -86,7 +94,7 @@ class CheckReport:
 
     @property
     def ok(self) -> bool:
-        """Whether all of it is verified: nothing is false, and nothing is taken on trust."""
+        """Whether all of it is verified: nothing is false, violated, or taken on trust."""
         return self.verdict is Verdict.VERIFIED
 
     @property
@@ -95,6 +103,11 @@ class CheckReport:
         if self.verdict is Verdict.FALSE:
             wrong = [f"{row.what} ({row.detail})" for row in self.rows if row.verdict is Verdict.FALSE]
             return "false: " + "; ".join(wrong)
+        if self.verdict is Verdict.VIOLATED:
+            rows = [row for row in self.rows if row.verdict is Verdict.VIOLATED]
+            lacking = "; ".join(f"{row.what} ({row.detail})" for row in rows)
+            trust = f"; the rest is the word of {_list(self.rests_on)}" if self.rests_on else ""
+            return f"violated: the model violates {lacking}. What the certificate states of it holds{trust}"
         if self.verdict is Verdict.ON_TRUST:
             return f"on trust: all that can be checked here holds; the rest is the word of {_list(self.rests_on)}"
         return "verified: every statement was checked here and holds"

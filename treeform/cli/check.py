@@ -1,4 +1,4 @@
-"""``treeform check``: verify a certificate, and end with one of three verdicts."""
+"""``treeform check``: verify a certificate, and end with its verdict."""
 
 from __future__ import annotations
 
@@ -19,8 +19,18 @@ from treeform.cli.progress import shown_as
 from treeform.cli.stored import data_of, read_certificate
 from treeform.errors import SpecError
 
-EXITS = {Verdict.VERIFIED: Exit.DONE, Verdict.ON_TRUST: Exit.ON_TRUST, Verdict.FALSE: Exit.FALSE}
-STYLES = {Verdict.VERIFIED: "green", Verdict.ON_TRUST: "yellow", Verdict.FALSE: "bold red"}
+EXITS = {
+    Verdict.VERIFIED: Exit.DONE,
+    Verdict.ON_TRUST: Exit.ON_TRUST,
+    Verdict.VIOLATED: Exit.VIOLATED,
+    Verdict.FALSE: Exit.FALSE,
+}
+STYLES = {
+    Verdict.VERIFIED: "green",
+    Verdict.ON_TRUST: "yellow",
+    Verdict.VIOLATED: "bold red",
+    Verdict.FALSE: "bold red",
+}
 
 
 def check_certificate(
@@ -63,7 +73,8 @@ def check_certificate(
 ) -> Exit:
     """Verify a certificate from scratch.
 
-    Exit codes: 0 verified, 5 on trust (the last line says in whom), 6 false, 2 what cannot be checked.
+    Exit codes: 0 verified, 5 on trust (the last line says in whom), 6 false, 7 the certificate of a model that was
+    judged holds and states that it violates a requirement, 2 what cannot be checked.
     """
     if schema:
         print(json.dumps(json_schema(), indent=1))

@@ -48,7 +48,7 @@ def judge_model(
 ) -> Exit:
     """Judge a model that somebody gives: errors, objective, and what it violates of each requirement.
 
-    Without --shape any shape will do. Exit codes: 0 every requirement is satisfied, 6 one is violated or the shape is
+    Without --shape any shape will do. Exit codes: 0 every requirement is satisfied, 7 one is violated or the shape is
     another one, 2 bad input.
     """
     written = [path for path in (certificate, report_file) if path is not None]
@@ -61,7 +61,7 @@ def judge_model(
         judgement = state(rows, settings, own_shape(graph)).judge(graph)
         _write(judgement, settings, certificate, report_file, described)
     _show(judgement)
-    return Exit.DONE if judgement.ok else Exit.FALSE
+    return Exit.DONE if judgement.ok else Exit.VIOLATED
 
 
 def _write(
@@ -85,9 +85,9 @@ def _write(
 
 
 def _show(judgement: Judgement) -> None:
-    for rule in judgement.graph.rules():
-        print(rule)
-    text = Text(f"\n{judgement}")
+    text = Text(f"{judgement}\n")
     text.highlight_regex(r"(?m)^(VIOLATED|DOES NOT FIT)", "bold red")
     text.highlight_regex(r"(?m)^satisfied", "green")
     Console(highlight=False).print(text, soft_wrap=True)
+    for rule in judgement.graph.rules():
+        print(rule)

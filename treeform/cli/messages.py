@@ -37,6 +37,7 @@ class Exit(IntEnum):
     NO_MODEL = 4
     ON_TRUST = 5  #: ``check``: nothing is false, and something is taken on trust
     FALSE = 6  #: ``check``: something does not hold
+    VIOLATED = 7  #: ``judge``, and ``check`` of what it certified: the model violates the problem
     INTERRUPTED = 130
     TERMINATED = 143  #: as interrupted, by SIGTERM; see `treeform.cli.signals`
 

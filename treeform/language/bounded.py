@@ -56,6 +56,11 @@ class Bounded(ABC):
         """What the number is called in tables."""
         return "bound"
 
+    @property
+    def measure(self) -> str:
+        """What `measured` says of a model, as a clause with a place for the number: "rates differ by {}"."""
+        return f"{self.bound_name} {{}}"
+
     @abstractmethod
     def with_bound(self, bound: Value) -> Requirement:
         """The same requirement with another bound.

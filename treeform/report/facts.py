@@ -10,6 +10,7 @@ from treeform import __version__
 from treeform.data import Dataset
 from treeform.graph.evaluate import errors
 from treeform.language.question import Question
+from treeform.plural import count_of
 from treeform.report.about import NOTHING, About
 from treeform.report.claims import ClaimFact, claims_of_certificate, claims_of_result
 from treeform.report.curves import Curve, curves
@@ -23,6 +24,7 @@ from treeform.report.proxies import Proxy
 from treeform.report.residuals import ResidualTable
 from treeform.shape import Tree
 from treeform.solve import Limit, SolveResult, Status
+from treeform.solve.admissible import misfit as misfit_of
 from treeform.solve.result import relative_gap
 from treeform.solve.simple_bounds import floor_bound
 
@@ -255,8 +257,11 @@ def _facts(
         "model_size": None, "svg": None, "wide": False, "outline": "", "rules": (), "confusion": (),
         "held_out": (), "held_out_confusion": (), "requirements": (), "groups": (), "proxies": (),
     }  # fmt: skip
-    counted = ""
+    counted, misfit = "", None
     if graph is not None:
+        # On other rows than those of a judgement, a test may well send all rows one way.
+        is_judged = certificate is not None and status is None
+        misfit = misfit_of(graph, question.shape, data if is_judged else None)
         digests.append(("model", str(graph.to_json()["digest"])))
         outcome = [*accuracy(graph, question, rows_of), *outcome]
         model = of_graph(graph, question, rows_of, attributes, held_out)
@@ -277,7 +282,7 @@ def _facts(
     )
     return Facts(
         headline=f"A {what} for {data.target}" if data.target else f"A {what}",
-        verdict=VERDICTS[str(status)] if status is not None else "A model, judged on these data.",
+        verdict=_verdict(status, model["requirements"], misfit, _ROWS[rows_of]),
         status=None if status is None else str(status),
         limit=limit,
         about=about,
@@ -293,6 +298,24 @@ def _facts(
         digests=tuple(digests),
         **model,
     )
+
+
+def _verdict(
+    status: Status | None, requirements: Sequence[RequirementFact], misfit: str | None, rows: str
+) -> str:
+    """The first sentences: what is violated on these rows comes before everything else."""
+    violated = [fact for fact in requirements if fact.violation]
+    first = f"The model does not have the shape that is asked for: {misfit}. " if misfit else ""
+    if violated:
+        listed = "; ".join(f"{fact.label} ({fact.found})" for fact in violated)
+        count = f"{len(violated)} of {count_of(len(requirements), 'requirement')}"
+        first += f"The model VIOLATES {count} on {rows}: {listed}. "
+    if status is not None:
+        return f"{first}Of its training: {VERDICTS[str(status)]}" if first else VERDICTS[str(status)]
+    open_ones = any(fact.violation is None for fact in requirements)
+    kept = "it satisfies every requirement on them. " if requirements and not (first or open_ones) else ""
+    begin = f"A model, judged on {rows}{': ' + kept if kept else '. '}"
+    return f"{first or begin}Nothing is claimed of other models."
 
 
 def _stopped(limit: str, solver: str) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from treeform.language.question import Question
 from treeform.plural import count_of
 from treeform.report.claims import ClaimFact
-from treeform.report.figures import shape_text, value_text
+from treeform.report.figures import shape_text
 from treeform.report.judged import RequirementFact, sentence
 from treeform.solve import Status
 
@@ -70,7 +70,7 @@ def guarantee_of(
     proved = [f"The model is wrong on {counted}: counted here, row by row."] if counted else []
     for fact in judged:
         if fact.violation is not None:
-            verdict = "holds" if fact.ok else f"does not hold (it lacks {value_text(fact.violation)})"
+            verdict = "holds" if fact.ok else f"does NOT hold ({fact.found})"
             proved.append(f"{fact.words}: {verdict} on {rows_of}, counted here in exact arithmetic.")
     on_trust = [
         f"{fact.words}: whether it holds was not found out. {sentence(fact.measured)}."

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from treeform.data import Dataset
 from treeform.errors import TreeformError
+from treeform.language.findings import finding
 from treeform.language.question import Question
 from treeform.report.figures import value_text
 from treeform.solve.result import Number
@@ -42,6 +43,8 @@ class RequirementFact:
     measured : str
     held_out : str
         How it fares on the held-out rows, where there are some.
+    found : str
+        Where it is violated: what the model has, and what is allowed.
     """
 
     label: str
@@ -50,6 +53,14 @@ class RequirementFact:
     rates: tuple[Rate, ...] = ()
     measured: str = ""
     held_out: str = ""
+    found: str = ""
+
+    @property
+    def heading(self) -> str:
+        """The title of its figures, which states nothing that does not hold."""
+        if self.ok:
+            return self.words
+        return f"{'Not judged' if self.violation is None else 'Violated'}, though required: {self.words}"
 
     @property
     def ok(self) -> bool:
@@ -61,7 +72,7 @@ class RequirementFact:
         """Satisfied, violated by how much, or not judged."""
         if self.violation is None:
             return f"not judged: {self.measured}"
-        return "satisfied" if self.ok else f"violated by {self.violation}"
+        return "satisfied" if self.ok else f"violated: {self.found}"
 
 
 def sentence(clause: str) -> str:
@@ -84,7 +95,8 @@ def requirement_facts(
         except TreeformError as error:
             judgements.append(RequirementFact(label, words, None, (), error.what, later))
             continue
-        judgements.append(RequirementFact(label, words, violation, rates, _measured(rates), later))
+        found = finding(requirement, graph, question.data) if violation else ""
+        judgements.append(RequirementFact(label, words, violation, rates, _measured(rates), later, found))
     return tuple(judgements)
 
 
@@ -95,7 +107,7 @@ def _judged(requirement: Requirement, graph: DecisionGraph, data: Dataset) -> st
         measured = _measured(_rates(requirement, graph, data))
     except TreeformError as error:
         return f"not judged: {error.what}"
-    return ("satisfied" if violation == 0 else f"violated by {value_text(violation)}") + (
+    return ("satisfied" if violation == 0 else f"violated: {finding(requirement, graph, data)}") + (
         f" ({measured})" if measured else ""
     )
 

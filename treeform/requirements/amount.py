@@ -165,6 +165,8 @@ class OfAmount(Bounded):
     """
 
     name: ClassVar[str]
+    called: ClassVar[tuple[str, str]] = ("weight", "share")
+    """What is bounded, as a count and as a fraction."""
 
     def __init__(
         self,
@@ -181,7 +183,7 @@ class OfAmount(Bounded):
 
     @property
     def bound_name(self) -> str:
-        return "weight" if self.amount.count is not None else "share"
+        return self.called[self.amount.count is None]
 
     @property
     def bound(self) -> Value:
@@ -190,6 +192,10 @@ class OfAmount(Bounded):
             return amount.count
         assert amount.fraction is not None
         return amount.fraction
+
+    @property
+    def measure(self) -> str:
+        return f"{{}} {self.bound_name}" if self.amount.count is not None else f"{self.bound_name} {{}}"
 
     def with_bound(self, bound: Value) -> Any:
         counted = self.amount.count is not None

@@ -60,6 +60,10 @@ class AtMost(Requirement, Bounded):
     def bound_name(self) -> str:
         return self.counts
 
+    @property
+    def measure(self) -> str:
+        return f"{{}} {self.counts}"
+
     def with_bound(self, bound: Value) -> Self:
         return type(self)(**{**parameters_of(self), "k": whole_bound(bound)})
 

@@ -42,6 +42,7 @@ class MinCoverage(OfAmount, Requirement):
     """
 
     name: ClassVar[str] = "min_coverage"
+    called: ClassVar[tuple[str, str]] = ("rows decided", "share of rows decided")
     demands_tests: ClassVar[bool] = False
     needs = frozenset({"predicted"})
 

@@ -135,6 +135,10 @@ class GroupErrorAtMost(ByGroups, Bounded):
     def bound_name(self) -> str:
         return "largest group error"
 
+    @property
+    def measure(self) -> str:
+        return "the largest error rate of a group is {}"
+
     def with_bound(self, bound: Value) -> GroupErrorAtMost:
         return GroupErrorAtMost(self.groups, bound)
 

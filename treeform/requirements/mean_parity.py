@@ -196,6 +196,10 @@ class MeanParity(ByGroups, Bounded):
     def bound_name(self) -> str:
         return "difference of means"
 
+    @property
+    def measure(self) -> str:
+        return "mean predictions differ by {}"
+
     def with_bound(self, bound: Value) -> MeanParity:
         return MeanParity(self.groups, bound, self.whole)
 

@@ -134,6 +134,7 @@ class MaxDepth(_OfModel):
     of_values: ClassVar[bool] = True
     counts: ClassVar[str] = "depth"
     of: ClassVar[str] = "tests on a path"
+    measure: ClassVar[str] = "depth {}"
     one: ClassVar[str] = "test on a path"
     least: ClassVar[int] = 1
     needs = frozenset({"reaches"})

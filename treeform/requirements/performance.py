@@ -39,6 +39,7 @@ class MaxErrors(OfAmount, Requirement):
     """
 
     name: ClassVar[str] = "max_errors"
+    called: ClassVar[tuple[str, str]] = ("errors", "share of errors")
     demands_tests: ClassVar[bool] = False
     needs = frozenset({"correct"})
 

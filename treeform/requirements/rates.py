@@ -318,6 +318,10 @@ class RateParity(ByGroups, Bounded):
     def bound_name(self) -> str:
         return "difference" if self.ratio is None else "ratio"
 
+    @property
+    def measure(self) -> str:
+        return "rates differ by {}" if self.ratio is None else "the smallest ratio of two rates is {}"
+
     def with_bound(self: P, bound: Value) -> P:
         ratio, difference = self._checked(**{"ratio": None, "difference": None, self.bound_name: bound})
         return self._copy(ratio=ratio, difference=difference)

@@ -82,6 +82,10 @@ class MinSupport(OfAmount, Requirement):
         return min(int((weight @ (visits & left)).min()), int((weight @ (visits & ~left)).min()))
 
     @property
+    def measure(self) -> str:
+        return "a side of a test gets {}" + ("" if self.amount.count is not None else " of the weight")
+
+    @property
     def at_most(self) -> bool:
         return False
 
@@ -146,6 +150,10 @@ class Stability(OfAmount, Requirement):
         tests = np.flatnonzero(graph.feature >= 0)
         reaching = data.points.weights.sum(axis=1) @ graph.route(data.points.X)[:, tests]
         return int(reaching.min()) if len(tests) else data.total_weight
+
+    @property
+    def measure(self) -> str:
+        return "a test is reached by {}" + ("" if self.amount.count is not None else " of the weight")
 
     @property
     def at_most(self) -> bool:
