@@ -21,11 +21,12 @@ _HOMES = {
     "ODD": "treeform.formulations.odd",
     "BendersOCT": "treeform.formulations.flow",
     "FlowOCT": "treeform.formulations.flow",
+    "HypergraphFlow": "treeform.formulations.hypergraph",
     "SatDepth": "treeform.formulations.sat",
     "SatSize": "treeform.formulations.sat",
 }
 
-__all__ = ["ODD", "BendersOCT", "FlowOCT", "SatDepth", "SatSize"]
+__all__ = ["ODD", "BendersOCT", "FlowOCT", "HypergraphFlow", "SatDepth", "SatSize"]
 
 
 def __getattr__(name: str) -> Any:

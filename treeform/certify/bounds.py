@@ -8,6 +8,7 @@ from pathlib import Path
 
 from treeform.backends import Backend
 from treeform.certify.certificate import with_version
+from treeform.certify.left_out import count_left_out
 from treeform.certify.out_of_reach import OutOfReach, Stopped
 from treeform.certify.proofs import verify_proof
 from treeform.certify.provers import (
@@ -25,7 +26,7 @@ from treeform.certify.reference import least_value
 from treeform.certify.regression_values import BY_VALUES, nothing_below
 from treeform.certify.schema import ClaimPart, LagrangianRoute, ProofRoute
 from treeform.certify.verdicts import CheckRow, Verdict, false, holds, on_trust
-from treeform.errors import SolverNotAvailable, TreeformError
+from treeform.errors import CertificateError, SolverNotAvailable, TreeformError
 from treeform.graph import DecisionGraph
 from treeform.language.composed import TwoCountTerm
 from treeform.language.question import Question
@@ -212,6 +213,8 @@ class _Court:
             row = self._by_reference(what, value, notes)
         if row is not None:
             return row
+        if (row := self._by_count(what, claim, value, notes)) is not None:
+            return row
         names = [by]
         if self.means.confirm is not None:
             row, confirmed = self._by_another(what, by, value, notes)
@@ -331,6 +334,24 @@ class _Court:
             notes.append(f"{BY_PRICES} was not finished within {self.means.time_limit} s")
             return None
         return None if proved is None else self._verdict(what, value, proved)
+
+    def _by_count(
+        self, what: str, claim: ClaimPart, value: Fraction | None, notes: list[str]
+    ) -> CheckRow | None:
+        """False where the graph that the claim rests on is another one; else a note on what was counted."""
+        try:
+            shown = count_left_out(
+                self.question, value, claim.metadata.details, Budget(self.means.time_limit).stop
+            )
+        except CertificateError as error:
+            return false(what, error.what)
+        except OutOfReach as error:
+            notes.append(f"its graph was not counted again: {error.cause}")
+        except Stopped:
+            notes.append(f"its graph was not counted again within {self.means.time_limit} s")
+        else:
+            notes += [] if shown is None else [shown]
+        return None
 
     def _by_engines(
         self, what: str, claim: ClaimPart, value: Fraction | None, notes: list[str]

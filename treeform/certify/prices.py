@@ -112,6 +112,8 @@ class Table:
     weight : (P,) float64
     amounts : (P, C, 1 + R) int64
         What the point adds if it is predicted a class: cost, then rows.
+    feature : (T,) int64
+        The feature of each test.
     test : (T, 1 + R) int64
     lo, hi : (R,) float64
         Sides of the rows; infinite where there is none.
@@ -132,6 +134,7 @@ class Table:
         rows = [] if task.totals is None else [row.reduced() for row in task.totals.rows]
         per_sample = [cost]
         features, per_test = self._tests(points)
+        self.feature = features
         test = [np.full(len(features), task.node_penalty)]
         for row in rows:
             assert task.totals is not None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from treeform.data import Dataset
     from treeform.engines.task import TreeTask
 
+Tests = tuple[NDArray[np.uint8], NDArray[np.int32], NDArray[np.float64]]
 LARGEST_WEIGHT = 2**50
 LARGEST_COUNT = 2**28
 """Counts stay below this; a heavier table has its weights in several digits."""
@@ -21,7 +22,8 @@ LARGEST_COUNT = 2**28
 class TableOfTotals:
     """The arrays of one task.
 
-    Samples whose costs and totals are equal, whatever is predicted, are of one kind.
+    Samples whose costs and totals are equal, whatever is predicted, are of one kind. ``tests`` are as `tests_of` gives
+    them, where not all that separate something are wanted.
 
     Attributes
     ----------
@@ -51,8 +53,8 @@ class TableOfTotals:
         If a row's sums could leave 64 bits.
     """
 
-    def __init__(self, data: Dataset, task: TreeTask) -> None:
-        self.bits, self.feature, self.threshold = tests_of(data)
+    def __init__(self, data: Dataset, task: TreeTask, tests: Tests | None = None) -> None:
+        self.bits, self.feature, self.threshold = tests_of(data) if tests is None else tests
         self._data = data
         names: dict[str, int] = {}
         sources = [names.setdefault(column.source, len(names)) for column in data.columns]
@@ -84,6 +86,15 @@ class TableOfTotals:
         self.row = self.row[kinds] * self.unit[:, None, None]
         self.clashes.mark = self.clashes.mark[kinds]
 
+    def arrays(self) -> tuple[Any, ...]:
+        """As the core takes them; what came in a message may be out of alignment."""
+        clashes = self.clashes
+        arrays = (
+            *(self.bits, self.count, self.unit, self.cost, self.row, self.test_cost, self.test_row),
+            *(self.lo, self.hi, self.source, clashes.mark, clashes.begin, clashes.low, clashes.high),
+        )
+        return tuple(np.require(array, requirements=["C", "A"]) for array in arrays)
+
     def column_of(self, feature: int, threshold: float) -> int | None:
         """The test that sends every sample the way of ``feature <= threshold``; None when there is none."""
         tests = np.flatnonzero(self.feature == feature)
@@ -98,7 +109,7 @@ class TableOfTotals:
         return None
 
 
-def tests_of(data: Dataset) -> tuple[NDArray[np.uint8], NDArray[np.int32], NDArray[np.float64]]:
+def tests_of(data: Dataset) -> Tests:
     """All tests that separate something: (P, T) bits of the merged points, their features and thresholds."""
     if data.points.are_bits:
         bits = data.points.X.astype(np.uint8)

@@ -106,7 +106,7 @@ class TotalsSearch(OneSearch):
 
         room, table = Room(self.memory_limit), TableOfTotals(data, task)
         evaluator: Evaluator = _core.TotalsEvaluator(
-            _arrays(table), **self._keywords(data, task), memory_limit=room.left()
+            table.arrays(), **self._keywords(data, task), memory_limit=room.left()
         )
         return evaluator
 
@@ -132,7 +132,7 @@ class TotalsSearch(OneSearch):
         keywords = self._keywords(data, task) | {"upper": session.upper, "start": session.start_tests()}
         try:
             native = _core.totals(
-                _arrays(table),
+                table.arrays(),
                 **keywords,
                 memory_limit=room.left(),
                 time_limit=time_limit_of(run.time_limit),
@@ -161,16 +161,6 @@ class TotalsSearch(OneSearch):
             "threads": self.threads,
             "least_steps": LEAST_STEPS,
         }
-
-
-def _arrays(table: TableOfTotals) -> tuple[Any, ...]:
-    """As the core takes them; what came in a message may be out of alignment."""
-    clashes = table.clashes
-    arrays = (
-        *(table.bits, table.count, table.unit, table.cost, table.row, table.test_cost, table.test_row),
-        *(table.lo, table.hi, table.source, clashes.mark, clashes.begin, clashes.low, clashes.high),
-    )
-    return tuple(np.require(array, requirements=["C", "A"]) for array in arrays)
 
 
 def reason_against(data: Dataset, task: TreeTask) -> str | None:

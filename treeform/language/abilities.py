@@ -20,6 +20,7 @@ from treeform.model import Form
 if TYPE_CHECKING:
     from treeform.data import Dataset
     from treeform.graph import DecisionGraph
+    from treeform.language.alternatives import AndOrGraph
     from treeform.shape import Shape
 
 V = TypeVar("V", bound="Variants")
@@ -35,6 +36,18 @@ class RowsOnDemand(ABC):
     def examples(self, compiled: Compiled) -> np.ndarray | None:
         """The points of ``data.points`` that the rows are about; None when about all."""
         return None
+
+
+class ColumnsOnDemand(ABC):
+    """The model states the trees below a cost; where none of them is admissible, that cost is a bound, and more are
+    stated.
+
+    Which trees those are is found by pricing the AND/OR graph of all trees (`treeform.engines.and_or_graph`).
+    """
+
+    @abstractmethod
+    def over(self, graph: AndOrGraph) -> Formulation:
+        """The variant that states the trees of ``graph`` only."""
 
 
 class FirstModels:

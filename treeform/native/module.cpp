@@ -6,6 +6,9 @@
 
 namespace treeform {
 
+namespace and_or {
+void bind(nanobind::module_& m);
+}
 namespace binary {
 void bind(nanobind::module_& m);
 }
@@ -32,6 +35,7 @@ void bind(nanobind::module_& m);
 
 NB_MODULE(_core, m) {
     m.doc() = "The native core of treeform.";
+    treeform::and_or::bind(m);
     treeform::binary::bind(m);
     treeform::continuous_totals::bind(m);
     treeform::contree::bind(m);

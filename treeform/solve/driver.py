@@ -11,13 +11,14 @@ from treeform.engines import ConTree, Engine, RegressionSearch
 from treeform.errors import SolverFailed
 from treeform.graph import DecisionGraph
 from treeform.graph.evaluate import errors
-from treeform.language.abilities import FirstModels
+from treeform.language.abilities import ColumnsOnDemand, FirstModels
 from treeform.language.question import Question
 from treeform.shape import Tree, smaller_shapes
 from treeform.solve import schedule
 from treeform.solve.budget import Budget, interruptible
 from treeform.solve.building import build_beside
 from treeform.solve.choice import Plan, as_asked, choose
+from treeform.solve.columns_on_demand import GraphSearch, priced_part
 from treeform.solve.depth import minimize_depth
 from treeform.solve.diagram_totals import search_within_gap
 from treeform.solve.engines import run_engine
@@ -206,7 +207,12 @@ def _by_solver(
     if ledger.stop():
         ledger.notes.append(f"{plan.formulation.name} on {plan.backend.name} was not started: {_why(ledger)}")
         return budget.reason
-    search = CompiledSearch(question, plan.formulation, plan.backend, ledger, budget, files)
+    part = priced_part(question) if isinstance(plan.formulation, ColumnsOnDemand) else None
+    search: CompiledSearch | GraphSearch
+    if part is None:
+        search = CompiledSearch(question, plan.formulation, plan.backend, ledger, budget, files)
+    else:
+        search = GraphSearch(question, plan.formulation, plan.backend, ledger, budget, part)
     search.run()
     return budget.reason or search.limit
 

@@ -6,10 +6,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from treeform.bridges import route
+from treeform.language.abilities import ColumnsOnDemand
+from treeform.language.formulation import Formulation
 from treeform.language.question import Question
-from treeform.plural import count_of
+from treeform.plural import count_of, exact_text
+from treeform.solve.budget import Budget
 from treeform.solve.choice import Plan
+from treeform.solve.columns_on_demand import GraphSearch, priced_part
 from treeform.solve.in_parts import first_part
+from treeform.solve.ledger import Ledger
+from treeform.solve.relaxation import Relaxation
 
 
 @dataclass(frozen=True)
@@ -51,13 +57,36 @@ def explain_plan(question: Question, plan: Plan) -> Explanation:
     assert plan.formulation is not None
     if plan.in_parts:
         question = first_part(question)
-    compiled = plan.formulation.compile(
-        question.data, question.shape, question.objective, question.requirements
-    )
+    formulation, notes = plan.formulation, plan.notes
+    part = priced_part(question) if isinstance(formulation, ColumnsOnDemand) else None
+    if part is not None:
+        formulation, priced = _first_step(question, plan, part)
+        notes = (*notes, *priced)
+    compiled = formulation.compile(question.data, question.shape, question.objective, question.requirements)
     model = compiled.model
     rows = route(plan.backend.capabilities).explain(model)
     head = (
-        f"{plan.formulation.title} on {plan.backend.name}: {count_of(model.n_cols, 'column')} in "
+        f"{formulation.title} on {plan.backend.name}: {count_of(model.n_cols, 'column')} in "
         f"{len(model.variables)} families, {count_of(len(model.blocks), 'block')} of rows"
     )
-    return Explanation(head, tuple(tuple(row) for row in rows), plan.notes)
+    return Explanation(head, tuple(tuple(row) for row in rows), notes)
+
+
+def _first_step(question: Question, plan: Plan, part: Relaxation) -> tuple[Formulation, tuple[str, ...]]:
+    """What a formulation with columns on demand states at first, and what its prices show."""
+    assert plan.formulation is not None and plan.backend is not None
+    budget = Budget(None)
+    search = GraphSearch(question, plan.formulation, plan.backend, Ledger(question, budget), budget, part)
+    priced = search.price()
+    graph = None if priced is None or priced.infeasible else search.enlarged(priced, 1)[0]
+    if priced is None or graph is None:
+        return plan.formulation, ()
+    lower = question.to_units(part.lower(priced.lower))
+    assert graph.up_to is not None
+    below = question.to_units(part.lower(graph.up_to + 1))
+    rows = f" with {count_of(search.trees.n_rows, 'multiplier')}" if search.trees.n_rows else ""
+    return search.stated(graph), (
+        f"the AND/OR graph of all trees, priced{rows}, shows that no model is below {exact_text(lower)}",
+        f"stated first: {count_of(graph.n_nodes, 'node')} and {count_of(graph.n_alternatives, 'alternative')}, "
+        f"all that models below {exact_text(below)} use; more only if none of them is admissible",
+    )

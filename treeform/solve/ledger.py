@@ -103,10 +103,10 @@ class Ledger:
         """No admissible model is above it. Most bounds are below a model in hand, and need no look at all rows."""
         return ceiling(self.question)
 
-    def prove_lower_float(self, value: float, by: str) -> None:
+    def prove_lower_float(self, value: float, by: str, recheck: dict[str, Any] | None = None) -> None:
         """As `prove_lower`, from a floating-point bound, as far as `safe_bound` takes it."""
         if math.isfinite(value):
-            self.prove_lower(safe_bound(self.question, value, self.upper), by)
+            self.prove_lower(safe_bound(self.question, value, self.upper), by, recheck=recheck)
 
     def prove_infeasible(
         self, by: str, relaxation: tuple[str, ...] = (), recheck: dict[str, Any] | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,6 +34,23 @@ REASONS = {
 }
 
 
+@dataclass(frozen=True)
+class StatedPart:
+    """A formulation that does not state all models.
+
+    Attributes
+    ----------
+    below : int
+        It states all models of a scaled value below it: no bound beyond it is claimed, and where there is no such
+        model, it is the bound.
+    recheck : dict
+        What a check needs to see that nothing else was left out.
+    """
+
+    below: int
+    recheck: dict[str, Any]
+
+
 class CompiledSearch:
     """One formulation on one solver, entering claims in a ledger.
 
@@ -49,6 +66,8 @@ class CompiledSearch:
         Where a proof of what the solver refuted goes.
     more : callable, optional
         Adds rows that every admissible model satisfies, or every better one than the incumbent.
+    part : StatedPart, optional
+        What of all models the formulation states; None: all.
     """
 
     def __init__(
@@ -60,8 +79,11 @@ class CompiledSearch:
         budget: Budget,
         proofs: ProofWriter | None = None,
         more: Callable[[Compiled], None] | None = None,
+        part: StatedPart | None = None,
     ) -> None:
         self.more = more
+        self.below = None if part is None else part.below
+        self.recheck = None if part is None else part.recheck
         self.question = question
         self.formulation = formulation
         self.backend = backend
@@ -132,7 +154,7 @@ class CompiledSearch:
     def _optimise(self, session: Any) -> None:
         while not self.ledger.stop():
             # Squared errors are no whole numbers, as the ledger's cutoff is: then the starting model is the cutoff.
-            cutoff = None if self.question.objective.is_squared else self.ledger.cutoff
+            cutoff = None if self.question.objective.is_squared else self._cutoff()
             outcome = session.solve(self._ask(cutoff, on_bound=True))
             self.limit = self._limit(outcome)
             if outcome.verdict is Verdict.INFEASIBLE:
@@ -141,14 +163,26 @@ class CompiledSearch:
             refined = self._take(outcome.x, final=outcome.verdict is Verdict.OPTIMAL)
             if refined:
                 if outcome.verdict is Verdict.OPTIMAL:  # of a relaxation
-                    self.ledger.prove_lower_float(self._value(outcome), self.by)
+                    self._prove(self._value(outcome))
                 session.extend()
                 continue
             if outcome.verdict is Verdict.OPTIMAL:
-                self.ledger.prove_lower_float(self._value(outcome), self.by)
+                self._prove(self._value(outcome))
             elif outcome.bound is not None:
-                self.ledger.prove_lower_float(outcome.bound, self.by)
+                self._prove(outcome.bound)
             return
+
+    def _cutoff(self) -> int | None:
+        """The largest value that is asked for."""
+        values = [self.ledger.cutoff, None if self.below is None else self.below - 1]
+        return min((v for v in values if v is not None), default=None)
+
+    def _prove(self, value: float) -> None:
+        """Claim a solver's bound, as far as the model states all that is below it."""
+        if self.below is None or value <= self.below:
+            self.ledger.prove_lower_float(value, self.by, self.recheck)
+        else:
+            self.ledger.prove_lower(self.below, self.by, recheck=self.recheck)
 
     def _value(self, outcome: Outcome) -> float:
         """The proved value of an optimal outcome: its bound, at most the value of its point."""
@@ -168,7 +202,7 @@ class CompiledSearch:
         self._from_below(session)
         while not self.ledger.stop():
             upper = self.ledger.upper
-            target = None if upper is None else min(math.ceil(upper) - 1, self.ledger.cutoff or 0)
+            target = self._cutoff() if upper is None else min(math.ceil(upper) - 1, self._cutoff() or 0)
             middle, literal = self._halfway(target)
             if target is not None and literal is None and target != asked:
                 model.add(objective <= target, f"objective at most {target}")
@@ -204,7 +238,9 @@ class CompiledSearch:
         x = raise_bound(
             terms,
             ask,
-            lambda bound: self.ledger.prove_lower(bound, self.by),
+            lambda bound: self.ledger.prove_lower(
+                bound if self.below is None else min(bound, self.below), self.by, recheck=self.recheck
+            ),
             lambda: self.ledger.stop() or part.stop(),
         )
         if x is not None and self._take(x, final=True):
@@ -235,7 +271,7 @@ class CompiledSearch:
             cutoff=None if cutoff is None else float(cutoff),
             assumptions=() if literal is None else (literal,),
             on_solution=self._offer,
-            on_bound=(lambda b: self.ledger.prove_lower_float(b, self.by)) if on_bound else None,
+            on_bound=self._prove if on_bound else None,
         )
 
     def _offer(self, x: np.ndarray) -> None:
@@ -279,7 +315,7 @@ class CompiledSearch:
 
     def claim(self, ledger: Ledger, value: int | None) -> None:
         """Enter that nothing is below ``value``, or that there is no model (None); with the proof, if on file."""
-        recheck = None if self.written is None else self.written.recheck
+        recheck = self.recheck if self.written is None else self.written.recheck
         written_sizes = {} if self.written is None else self.written.counters
         if value is None:
             ledger.prove_infeasible(self.by, recheck=recheck)

@@ -1,0 +1,231 @@
+"""The AND/OR graph of trees and the flow on it, against brute force; its prices, its bounds, and its certificates."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import islice
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+
+import treeform as tf
+from treeform.certify.left_out import count_alternatives, count_left_out
+from treeform.engines import TreeTask
+from treeform.engines.and_or_graph import GraphOfTrees
+from treeform.errors import CertificateError, SpecError
+from treeform.formulations import HypergraphFlow
+from treeform.language.alternatives import AndOrGraph
+from treeform.language.question import Question
+from treeform.solve import SolveOptions, Status, solve
+from treeform.solve.columns_on_demand import priced_part
+from treeform.solve.verification import verify
+from treeform.testing import brute_force
+from treeform.testing.brute import all_models
+from treeform.testing.cases import GROUP, Case, draw_cases
+
+TREES = (tf.Tree(2), tf.Tree(1), tf.Tree(2))
+REQUIREMENTS: tuple[tf.Requirement, ...] = (
+    tf.StatisticalParity(groups=GROUP, difference="0.2", favourable=0),
+    tf.MinSupport(2),
+    tf.Stability(3),
+    tf.EqualOpportunity(groups=GROUP, ratio="0.7", favourable=1),
+    tf.MaxNodes(2),
+)
+
+
+def question_of(case: Case, *requirements: tf.Requirement) -> Question:
+    bound = tuple(r.bind(case.data, sensitive_features=case.frame[GROUP]) for r in requirements)
+    return Question(case.data, case.shape, case.goal, bound)
+
+
+def graph_of(question: Question, cost: int | None, by_feature: bool) -> tuple[GraphOfTrees, Any, AndOrGraph]:
+    part = priced_part(question)
+    assert part is not None
+    trees = GraphOfTrees(question.data, part.task, by_feature)
+    priced = trees.relax()
+    assert priced is not None
+    graph = trees.up_to(cost if cost is None else priced.lower + cost)
+    assert graph is not None
+    return trees, priced, graph
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_graph_is_that_of_a_search_of_its_own(seed: int, nightly: bool) -> None:
+    for number, case in enumerate(draw_cases(400 if nightly else 12, seed, TREES)):
+        question = question_of(case, REQUIREMENTS[number % len(REQUIREMENTS)])
+        part = priced_part(question)
+        assert part is not None
+        for reach, by_feature in ((1, True), (3, False)):
+            _, priced, graph = graph_of(question, reach, by_feature)
+            if priced.infeasible:
+                continue
+            counted = count_alternatives(
+                case.data,
+                part.task,
+                priced.lower + reach,
+                priced.multipliers,
+                priced.unit,
+                by_feature,
+                lambda: False,
+            )
+            assert (graph.n_nodes, graph.n_alternatives) == counted, case.code(*question.requirements)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_every_cheap_admissible_tree_is_in_the_graph(seed: int, nightly: bool) -> None:
+    for number, case in enumerate(draw_cases(200 if nightly else 6, seed, TREES)):
+        requirement = REQUIREMENTS[number % len(REQUIREMENTS)]
+        question = question_of(case, requirement)
+        part = priced_part(question)
+        assert part is not None
+        _, priced, graph = graph_of(question, 2, True)
+        reach = part.lower(priced.lower + 3)
+        for tree in islice(all_models(case.data, case.shape), 5000 if nightly else 150):
+            plain = tree.simplified(case.data)
+            judged = verify(question, plain)
+            if judged.ok and judged.value < reach:
+                assert not priced.infeasible
+                assert graph.choices(plain, case.data) is not None, case.code(requirement)
+
+
+def test_least_is_the_cost_of_the_cheapest_tree_through_an_alternative() -> None:
+    for case in draw_cases(4, 5, (tf.Tree(1),)):
+        question = question_of(case)
+        part = priced_part(question)
+        assert part is not None
+        _, priced, graph = graph_of(question, None, True)
+        least = np.full(graph.n_alternatives, 2**60)
+        for tree in all_models(case.data, case.shape):
+            chosen = graph.choices(tree, case.data)
+            if chosen is not None:
+                cost = part.upper(int(verify(question, tree).value))
+                least[chosen] = np.minimum(least[chosen], cost)
+        assert graph.least.tolist() == least.tolist()
+        assert priced.lower == least.min()
+        smaller = graph.within(priced.lower + 1)
+        assert smaller.least.tolist() == graph.least[graph.least <= priced.lower + 1].tolist()
+
+
+@pytest.mark.parametrize("solver", ["highs", "cp-sat", "cadical195", "mathopt:scip"])
+@pytest.mark.parametrize("index", range(len(REQUIREMENTS)))
+@pytest.mark.drawn
+def test_optima_are_those_of_brute_force(index: int, solver: str, nightly: bool) -> None:
+    requirement = REQUIREMENTS[index]
+    for case in draw_cases(100 if nightly else 2, 11 + index, TREES):
+        question = question_of(case, requirement)
+        expected = brute_force(case.data, case.shape, case.goal, question.requirements)
+        result = solve(question, SolveOptions(solver, "hypergraph-flow", None, 60.0))
+        if expected is None:
+            assert result.status is Status.INFEASIBLE
+        else:
+            assert (result.status, result.objective) == (Status.OPTIMAL, expected[0]), case.code(requirement)
+
+
+class SomeTest(tf.Requirement):
+    """At least k test nodes are in use: tests that decide nothing may be needed."""
+
+    needs: ClassVar[frozenset[str]] = frozenset({"active"})
+
+    def __init__(self, k: int = 3) -> None:
+        self.k = k
+
+    def build(self, model: tf.Model, ports: Any) -> None:
+        model.add(ports.active.sum() >= self.k, str(self))
+
+    def violation(self, graph: tf.DecisionGraph, data: tf.Dataset) -> int:
+        return max(0, self.k - sum(1 for _ in graph.tests()))
+
+
+class FewTests(SomeTest):
+    """At most k test nodes are in use; stated as a requirement that no engine knows."""
+
+    demands_tests: ClassVar[bool] = False
+
+    def build(self, model: tf.Model, ports: Any) -> None:
+        model.add(ports.active.sum() <= self.k, str(self))
+
+    def violation(self, graph: tf.DecisionGraph, data: tf.Dataset) -> int:
+        return max(0, sum(1 for _ in graph.tests()) - self.k)
+
+
+def bits(n: int = 60, columns: int = 5, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 2, (n, columns))
+    y = (X[:, 0] ^ (X[:, 1] & X[:, 2]) ^ (rng.random(n) < 0.2)).astype(int)
+    return X, y, np.where(rng.random(n) < 0.5, "p", "q")
+
+
+def test_a_requirement_of_ones_own_and_one_that_asks_for_tests() -> None:
+    X, y, _ = bits()
+    problem = tf.Problem(X, y, shape=tf.Tree(2)).minimize(tf.Error())
+    free = problem.solve("highs", formulation="hypergraph-flow", warm_start=None)
+    held = (problem + SomeTest(3)).solve("highs", formulation="hypergraph-flow", warm_start=None)
+    other = (problem + SomeTest(3)).solve("highs", formulation="odd", warm_start=None)
+    assert free.status is held.status is other.status is Status.OPTIMAL
+    assert free.objective <= held.objective == other.objective
+    assert sum(1 for _ in held.graph.tests()) == 3
+
+
+def test_a_certificate_counts_the_graph_again() -> None:
+    X, y, group = bits(200, 14)
+    problem = tf.Problem(X, y, shape=tf.Tree(2), sensitive_features=group).minimize(tf.Error())
+    problem += [tf.StatisticalParity(difference="0.05", favourable=1), FewTests(1)]
+    result = problem.solve("highs", formulation="hypergraph-flow", warm_start=None)
+    claims = result.certificate()["claims"]
+    claim = next(c for c in claims if "graph" in c["metadata"]["details"])
+    details, value = claim["metadata"]["details"], Fraction(claim["value"])
+    shown = count_left_out(problem.question, value, details, lambda: False)
+    assert shown is not None
+    assert f"{details['graph']['alternatives']} alternatives, counted again" in shown
+    with pytest.raises(CertificateError, match="states models below"):
+        count_left_out(problem.question, value + 100, details, lambda: False)
+    details["graph"]["alternatives"] -= 1
+    with pytest.raises(CertificateError, match="the claim names others"):
+        count_left_out(problem.question, value, details, lambda: False)
+
+
+def test_under_rows_over_totals_the_certificate_is_verified() -> None:
+    X, y, group = bits()
+    problem = tf.Problem(X, y, shape=tf.Tree(2), sensitive_features=group).minimize(tf.Error())
+    problem += tf.StatisticalParity(difference="0.05", favourable=1)
+    result = problem.solve("cp-sat", formulation="hypergraph-flow", warm_start=None)
+    report = tf.check(result.certificate(), X, y, sensitive_features=group, independent=True)
+    assert report.ok, str(report)
+
+
+def test_explain_shows_the_graph_and_what_is_stated() -> None:
+    X, y, group = bits()
+    problem = tf.Problem(X, y, shape=tf.Tree(2), sensitive_features=group).minimize(tf.Error())
+    problem += tf.StatisticalParity(difference="0.05", favourable=1)
+    text = str(problem.explain("highs", formulation="hypergraph-flow"))
+    assert "hypergraph-flow on highs" in text
+    assert "priced with 1 multiplier" in text
+    assert "stated first" in text
+
+
+def test_it_stops_when_asked_to_and_where_it_would_not_fit() -> None:
+    X, y, _ = bits(400, 12)
+    data = tf.Dataset.from_user(X, y)
+    trees = GraphOfTrees(data, TreeTask(3))
+    assert trees.relax() is not None
+    assert trees.up_to(None, most=50) is None
+    some = trees.up_to(None)
+    assert some is not None
+    assert some.up_to is None
+    assert some.n_nodes > 50
+    X, y, _ = bits(2000, 30)
+    deep = GraphOfTrees(tf.Dataset.from_user(X, y), TreeTask(6))
+    assert deep.relax(stop=lambda: True) is None
+
+
+def test_what_it_refuses() -> None:
+    X = np.arange(1500, dtype=float)[:, None]
+    y = np.arange(1500) % 2
+    with pytest.raises(SpecError, match="counts pairs of tests"):
+        tf.Problem(X, y, shape=tf.Tree(2)).minimize(tf.Error()).solve("highs", formulation="hypergraph-flow")
+    X, y, _ = bits()
+    with pytest.raises(SpecError, match="it states trees"):
+        tf.Problem(X, y, shape=tf.Diagram(1, 2)).minimize(tf.Error()).solve(
+            "highs", formulation=HypergraphFlow()
+        )

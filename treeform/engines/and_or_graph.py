@@ -1,0 +1,225 @@
+"""The AND/OR graph of trees, priced by the search for totals: which alternatives trees of some cost use.
+
+The native search (``treeform/native/and_or``) places multipliers on the rows over totals of a task, and then writes
+out the alternatives through which some tree below a cost goes. Its bound is that of the Lagrangian relaxation; a flow
+on the whole graph has the same (R. K. Martin, R. L. Rardin, B. A. Campbell, "Polyhedral characterization of discrete
+dynamic programming", Operations Research 38, 1990).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treeform.engines.memory import Room, bytes_of_tests
+from treeform.engines.table_of_totals import TableOfTotals, Tests, tests_of
+from treeform.engines.totals import reason_against
+from treeform.errors import SpecError
+from treeform.language.alternatives import AndOrGraph
+
+if TYPE_CHECKING:
+    from treeform.data import Dataset
+    from treeform.engines.task import TreeTask
+
+MOST_TESTS = 1000
+"""Distinct tests up to which pairs of them are counted."""
+MOST_ALTERNATIVES = 2_000_000
+EVERYTHING = 2**55
+"""A cost above that of any tree."""
+_MEMORY = 2**31
+
+
+@dataclass(frozen=True)
+class Priced:
+    """Multipliers of the rows over totals, and the bound that they give.
+
+    Attributes
+    ----------
+    multipliers : tuple of int
+        One for each row, in 1 / ``unit`` of a unit of cost.
+    unit : int
+    lower : int
+        No tree that satisfies the rows costs less.
+    infeasible : bool
+        No tree satisfies them.
+    """
+
+    multipliers: tuple[int, ...]
+    unit: int
+    lower: int
+    infeasible: bool
+
+
+def reason_against_graph(data: Dataset, task: TreeTask) -> str | None:
+    """Why the graph of a task cannot be made, in words; None when it can."""
+    if data.n_tests > MOST_TESTS:
+        return f"it counts pairs of tests, up to {MOST_TESTS:,} of them, and the table has {data.n_tests:,}"
+    return reason_against(data, task)
+
+
+class GraphOfTrees:
+    """The trees of a task as an AND/OR graph; what it learns is kept from one call to the next.
+
+    Parameters
+    ----------
+    data : Dataset
+    task : TreeTask
+        Depth, costs, prices of tests, minimum support and flow, and rows over totals count; meetings and budgets of
+        columns are left out. Of sets of features, their union counts.
+    by_feature : bool
+        Whether tests of different features that part a node's rows alike are different.
+    memory : int, optional
+        Bytes by which the process may grow; None for 2 GiB.
+
+    Raises
+    ------
+    SpecError
+        If the table has too many tests, or sums would leave 64 bits.
+    """
+
+    def __init__(
+        self, data: Dataset, task: TreeTask, by_feature: bool = True, memory: int | None = None
+    ) -> None:
+        from treeform import _core
+
+        reason = reason_against_graph(data, task)
+        if reason is None and not Room(memory).has(bytes_of_tests(data)):
+            reason = "the table of its tests does not fit in memory"
+        if reason is not None:
+            raise SpecError(
+                "the graph of all trees cannot be made",
+                cause=reason,
+                fix="round or bin columns, or use formulation='odd'",
+            )
+        self.by_feature, self.data = by_feature, data
+        limited = replace(
+            task, meetings=None, features=None, max_features=0 if task.max_features == 0 else None
+        )
+        self.table = TableOfTotals(data, limited, _tests(data, task, by_feature))
+        features = self.table.feature
+        group = features if by_feature else np.zeros(len(features), dtype=np.int32)
+        self._native = _core.AndOrGraph(
+            self.table.arrays(),
+            np.ascontiguousarray(group, dtype=np.int32),
+            depth=task.depth,
+            min_support=task.min_support,
+            min_flow=task.min_flow,
+            memory=memory or _MEMORY,
+            simd="auto",
+        )
+
+    @property
+    def n_rows(self) -> int:
+        """Rows over totals that have a multiplier."""
+        return len(self.table.lo)
+
+    def relax(
+        self, upper: int | None = None, seconds: float | None = None, stop: Callable[[], bool] | None = None
+    ) -> Priced | None:
+        """Search for multipliers with a good bound; None when it was stopped.
+
+        Parameters
+        ----------
+        upper : int, optional
+            No bound above it is wanted.
+        seconds : float, optional
+        stop : callable, optional
+            Called about twenty times a second.
+        """
+        least = EVERYTHING if upper is None else max(0, upper)
+        return _priced(self._native.relax(least, *_limits(seconds, stop)))
+
+    def price(
+        self,
+        multipliers: tuple[int, ...],
+        unit: int,
+        seconds: float | None = None,
+        stop: Callable[[], bool] | None = None,
+    ) -> Priced | None:
+        """The bound at given multipliers, which count from here on; None when it was stopped."""
+        return _priced(self._native.price(list(multipliers), unit, *_limits(seconds, stop)))
+
+    def up_to(
+        self,
+        cost: int | None = None,
+        most: int = MOST_ALTERNATIVES,
+        seconds: float | None = None,
+        stop: Callable[[], bool] | None = None,
+    ) -> AndOrGraph | None:
+        """All alternatives of trees of at most this cost that satisfy the rows, after `relax` or `price`.
+
+        Parameters
+        ----------
+        cost : int, optional
+            None: of any cost; rows count only as far as no tree can satisfy them.
+        most : int
+            Alternatives to hold.
+        seconds, stop : optional
+
+        Returns
+        -------
+        AndOrGraph or None
+            None when it was stopped, when there are more than ``most`` alternatives, or they do not fit in memory.
+        """
+        given = self._native.up_to(EVERYTHING if cost is None else cost, most, *_limits(seconds, stop))
+        return None if given is None else self._graph(given, cost)
+
+    def _graph(self, given: dict[str, Any], cost: int | None) -> AndOrGraph:
+        words, nodes = int(given["words"]), len(given["depth"])
+        bits = np.unpackbits(
+            given["cover"].view(np.uint8).reshape(nodes, words * 8), axis=1, bitorder="little"
+        )
+        test = given["test"]
+        feature = np.where(test >= 0, self._of(self.table.feature, test), -1)
+        threshold = np.where(test >= 0, self._of(self.table.threshold, test), np.nan)
+        return AndOrGraph(
+            depth=given["depth"].astype(np.int64),
+            covers=bits[:, : len(self.table.bits)].astype(bool),
+            node=np.repeat(np.arange(nodes), np.diff(given["begin"])),
+            feature=feature.astype(np.int64),
+            threshold=threshold,
+            label=given["label"].astype(np.int64),
+            left=given["left"].astype(np.int64),
+            right=given["right"].astype(np.int64),
+            least=given["least"],
+            by_feature=self.by_feature,
+            up_to=cost,
+        )
+
+    @staticmethod
+    def _of(values: NDArray[Any], test: NDArray[np.int32]) -> NDArray[Any]:
+        return values[test] if len(values) else np.zeros(len(test))
+
+
+def _priced(given: dict[str, Any] | None) -> Priced | None:
+    if given is None:
+        return None
+    return Priced(tuple(given["multipliers"]), given["unit"], given["lower"], given["infeasible"])
+
+
+def _limits(
+    seconds: float | None, stop: Callable[[], bool] | None
+) -> tuple[float, Callable[[], bool] | None]:
+    return np.inf if seconds is None else seconds, stop
+
+
+def _tests(data: Dataset, task: TreeTask, by_feature: bool) -> Tests:
+    """All tests that separate something and read features that the task allows."""
+    if by_feature and not data.points.are_bits:
+        splits = data.splits(None)
+        bits = np.ascontiguousarray(~splits.left.T).view(np.uint8)
+        feature, threshold = splits.feature, splits.threshold
+    else:
+        bits, feature, threshold = tests_of(data)
+    kept = np.ones(len(feature), dtype=bool)
+    if task.features is not None:
+        kept = np.isin(feature, sorted(frozenset().union(*task.features)))
+    return (
+        np.ascontiguousarray(bits[:, kept]),
+        np.ascontiguousarray(feature[kept], dtype=np.int32),
+        threshold[kept],
+    )

@@ -1,0 +1,192 @@
+"""The AND/OR graph of trees: a set of trees as the alternatives of subproblems, without writing the trees out.
+
+A node is a set of rows and the number of tests that a path from there may have. Its alternatives are the labels of a
+leaf, and tests, each with the nodes of its two sides. A tree chooses one alternative at the root, and then at each
+node that its choices lead to. The formulation ``hypergraph-flow`` states these choices, near-optimal models are
+counted over them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from treeform.data import Dataset
+    from treeform.graph import DecisionGraph
+
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class AndOrGraph:
+    """Flat arrays: N nodes, children after their parents, the root first; A alternatives, in the order of nodes.
+
+    Attributes
+    ----------
+    depth : (N,) int
+        Tests that a path from the node may have.
+    covers : (N, P) bool
+        The points of ``data.points`` that reach a node.
+    node : (A,) int
+        The node of each alternative.
+    feature : (A,) int
+        Encoded feature of a test, -1 for a leaf.
+    threshold : (A,) float
+    label : (A,) int
+        The class of a leaf, -1 for a test.
+    left, right : (A,) int
+        Nodes of the two sides of a test, -1 for a leaf.
+    least : (A,) int
+        A lower bound on the cost of every tree that uses the alternative and satisfies the requirements, in units of
+        the engine's task.
+    by_feature : bool
+        Whether tests of different encoded features that part a node's rows alike are different alternatives.
+    up_to : int or None
+        Every tree of at most this cost that satisfies the requirements is in the graph; None: every tree is.
+    """
+
+    depth: Ints
+    covers: Bools
+    node: Ints
+    feature: Ints
+    threshold: NDArray[np.float64]
+    label: Ints
+    left: Ints
+    right: Ints
+    least: Ints
+    by_feature: bool
+    up_to: int | None = None
+
+    @property
+    def n_nodes(self) -> int:
+        """N."""
+        return len(self.depth)
+
+    @property
+    def n_alternatives(self) -> int:
+        """A."""
+        return len(self.node)
+
+    @cached_property
+    def tests(self) -> Ints:
+        """The alternatives that are tests."""
+        return np.flatnonzero(self.feature >= 0)
+
+    @cached_property
+    def leaves(self) -> Ints:
+        """The alternatives that are leaves."""
+        return np.flatnonzero(self.feature < 0)
+
+    @cached_property
+    def begin(self) -> Ints:
+        """(N + 1,) the alternatives of node i are those from ``begin[i]`` to ``begin[i + 1]``."""
+        return np.searchsorted(self.node, np.arange(self.n_nodes + 1))
+
+    def within(self, cost: int) -> AndOrGraph:
+        """The part that trees of at most this cost may use."""
+        kept = np.flatnonzero(self.least <= cost)
+        used = np.unique(self.node[kept])
+        number = np.full(self.n_nodes + 1, -1)
+        number[used] = np.arange(len(used))
+        return replace(
+            self,
+            depth=self.depth[used],
+            covers=self.covers[used],
+            node=number[self.node[kept]],
+            feature=self.feature[kept],
+            threshold=self.threshold[kept],
+            label=self.label[kept],
+            left=number[self.left[kept]],
+            right=number[self.right[kept]],
+            least=self.least[kept],
+            up_to=cost if self.up_to is None else min(cost, self.up_to),
+        )
+
+    def tree(self, chosen: Callable[[int], int], data: Dataset) -> DecisionGraph:
+        """The tree of some choices.
+
+        Parameters
+        ----------
+        chosen : callable
+            The alternative that is chosen at a node.
+        data : Dataset
+        """
+        from treeform.graph import DecisionGraph
+
+        nodes: dict[Any, dict[str, Any]] = {}
+        waiting = [(0, 0)]  # (name, node); the root is node 0
+        names = 1
+        while waiting:
+            name, at = waiting.pop()
+            a = chosen(at)
+            if self.feature[a] < 0:
+                nodes[name] = {"label": int(self.label[a])}
+                continue
+            nodes[name] = {
+                "feature": int(self.feature[a]),
+                "threshold": float(self.threshold[a]),
+                "left": names,
+                "right": names + 1,
+            }
+            waiting += [(names, int(self.left[a])), (names + 1, int(self.right[a]))]
+            names += 2
+        return DecisionGraph.build(nodes, data)
+
+    def choices(self, graph: DecisionGraph, data: Dataset) -> list[int] | None:
+        """The alternatives that ``graph`` chooses; None when it is not among the trees.
+
+        Parameters
+        ----------
+        graph : DecisionGraph
+        data : Dataset
+        """
+        if not graph.is_tree or graph.passes.any() or (graph.feature >= data.n_features).any():
+            return None
+        out = []
+        waiting = [(0, 0)] if self.n_nodes else []
+        if not waiting:
+            return None
+        while waiting:
+            v, at = waiting.pop()
+            a = (
+                self._leaf_at(at, int(graph.label[v]))
+                if graph.feature[v] < 0
+                else self._test_at(at, graph, v, data)
+            )
+            if a is None:
+                return None
+            swapped = a < 0
+            a = ~a if swapped else a
+            out.append(a)
+            if graph.feature[v] >= 0:
+                sides = (int(self.left[a]), int(self.right[a]))
+                low, high = sides[::-1] if swapped else sides
+                waiting += [(int(graph.left[v]), low), (int(graph.right[v]), high)]
+        return out
+
+    def _leaf_at(self, node: int, label: int) -> int | None:
+        for a in range(self.begin[node], self.begin[node + 1]):
+            if self.label[a] == label:
+                return int(a)
+        return None
+
+    def _test_at(self, node: int, graph: DecisionGraph, v: int, data: Dataset) -> int | None:
+        """The alternative that parts the node's rows as test v does; its complement where the sides are swapped."""
+        here, feature = self.covers[node], int(graph.feature[v])
+        low = here & (data.points.X[:, feature] <= graph.threshold[v])
+        for a in range(self.begin[node], self.begin[node + 1]):
+            if self.feature[a] < 0 or (self.by_feature and self.feature[a] != feature):
+                continue
+            left = self.covers[self.left[a]]
+            if np.array_equal(left, low):
+                return int(a)
+            if np.array_equal(left, here & ~low):
+                return ~int(a)
+        return None

@@ -1,0 +1,118 @@
+// The binding of the AND/OR graph of trees.
+#include <nanobind/stl/vector.h>
+
+#include "../totals/arrays.hpp"
+#include "graph.hpp"
+
+namespace treeform::and_or {
+namespace {
+
+using totals::Arrays;
+using totals::kNone;
+using totals::Settings;
+using totals::Table;
+
+/// One table with its search, which keeps what it learns between calls.
+class BoundGraph {
+public:
+    BoundGraph(const nb::tuple& given_arrays, const Array<std::int32_t, 1>& group, const nb::kwargs& given)
+        : arrays_(given_arrays), table_(arrays_.table()) {
+        Keywords keywords(given);
+        Settings settings;
+        settings.depth = int(keywords.integer_between("depth", 1, 9));
+        settings.min_support = keywords.amount("min_support"), settings.min_flow = keywords.amount("min_flow");
+        settings.memory = keywords.integer_as<std::size_t>("memory"), settings.simd = keywords.text("simd");
+        keywords.finish();
+        require_aligned(group);
+        require(group.shape(0) == table_.columns, "there is one group per column");
+        const std::vector<std::int32_t> groups(group.data(), group.data() + group.shape(0));
+        control_.limit_memory(settings.memory);
+        search([&] { graph_ = std::make_unique<Graph>(table_, settings, control_, groups); }, kForever, nb::none());
+    }
+
+    nb::object relax(std::int64_t upper, double time_limit, const nb::object& poll) {
+        Relaxed out;
+        const bool ended = search([&] { out = graph_->relax(upper); }, time_limit, poll);
+        return ended ? nb::object(to_dict(out)) : nb::none();
+    }
+    nb::object price(const std::vector<std::int64_t>& multipliers, std::int64_t unit, double time_limit,
+                     const nb::object& poll) {
+        require(multipliers.size() == std::size_t(table_.rows), "there is one multiplier per row");
+        require_all_between(multipliers.data(), multipliers.size(), -kLargestAmount, kLargestAmount, "a multiplier");
+        require_between(unit, 1, kLargestAmount, "unit");
+        Relaxed out;
+        const bool ended = search([&] { out = graph_->price(multipliers, unit); }, time_limit, poll);
+        return ended ? nb::object(to_dict(out)) : nb::none();
+    }
+    nb::object up_to(std::int64_t cost, std::int64_t most, double time_limit, const nb::object& poll) {
+        require_between(cost, 0, kLargestAmount, "cost");
+        require_between(most, 1, std::int64_t(1) << 30, "most");
+        Alternatives out;
+        const bool ended = search([&] { out = graph_->up_to(cost, std::size_t(most)); }, time_limit, poll);
+        if (!ended || !out.complete) return nb::none();
+        nb::dict answer;
+        answer["depth"] = to_array(out.depth), answer["begin"] = to_array(out.begin);
+        answer["test"] = to_array(out.test), answer["label"] = to_array(out.label);
+        answer["left"] = to_array(out.left), answer["right"] = to_array(out.right);
+        answer["least"] = to_array(out.least), answer["words"] = out.words;
+        answer["cover"] = to_array(std::vector<std::int64_t>(out.cover.begin(), out.cover.end()));
+        return answer;
+    }
+
+private:
+    static constexpr double kForever = std::numeric_limits<double>::infinity();
+
+    static nb::dict to_dict(const Relaxed& r) {
+        nb::dict out;
+        out["multipliers"] = to_list(r.multipliers), out["unit"] = r.unit, out["lower"] = r.lower;
+        out["infeasible"] = r.infeasible;
+        return out;
+    }
+    /// False where it was stopped, or memory ran out.
+    bool search(const std::function<void()>& work, double time_limit, const nb::object& poll) {
+        control_.stopping = false;
+        bool ended = false;
+        Stoppable beside;
+        run_without_gil(
+            beside, kForever,
+            [&] {
+                try {
+                    work();
+                    ended = true;
+                } catch (const Stopped&) {
+                } catch (const std::bad_alloc&) {
+                }
+            },
+            [&] {
+                control_.watch_memory();
+                if (beside.seconds() >= time_limit || (!poll.is_none() && nb::cast<bool>(poll()))) control_.stop();
+                return false;
+            });
+        return ended;
+    }
+
+    Arrays arrays_;
+    Table table_;
+    totals::Control control_;
+    std::unique_ptr<Graph> graph_;
+};
+
+}  // namespace
+
+void bind(nb::module_& m) {
+    nb::class_<BoundGraph>(m, "AndOrGraph",
+                           "The alternatives of all cheap trees over a table; see treeform.engines.and_or_graph. Arrays: "
+                           "those of `totals`; group (T,) int32. Keywords: depth, min_support, min_flow, memory, simd.")
+        .def(nb::init<const nb::tuple&, const Array<std::int32_t, 1>&, const nb::kwargs&>(), nb::arg("arrays"),
+             nb::arg("group"), nb::arg("keywords"))
+        .def("relax", &BoundGraph::relax, nb::arg("upper"), nb::arg("time_limit"), nb::arg("poll").none(),
+             "Search for multipliers: a dictionary of them, their unit, the bound, and whether there is no tree; None "
+             "when it was stopped.")
+        .def("price", &BoundGraph::price, nb::arg("multipliers"), nb::arg("unit"), nb::arg("time_limit"),
+             nb::arg("poll").none(), "The same at given multipliers.")
+        .def("up_to", &BoundGraph::up_to, nb::arg("cost"), nb::arg("most"), nb::arg("time_limit"),
+             nb::arg("poll").none(), "All alternatives of trees of at most that cost; None when it was stopped, or for "
+             "more than `most` of them.");
+}
+
+}  // namespace treeform::and_or

@@ -1,0 +1,342 @@
+// The dynamic program for trees as an AND/OR graph. A node is a set of rows and a number of tests that a path may still
+// have; its alternatives are the labels of a leaf, and tests, each with the nodes of its two sides.
+//
+// Only what some cheap tree uses is written out. With a price on each row of totals (Lagrangian relaxation) a tree that
+// satisfies the rows and costs at most C has a priced cost of at most some limit. Going down from the root, each node
+// is given the most that its own tree may cost in such a tree: the limit less the least price of everything else. An
+// alternative whose least price is more than that is left out, with all that only it leads to. Least prices come from
+// the search for totals (totals/minima.cpp), exact and shared between limits; a node that several parents lead to has
+// the most generous limit of all. So the nodes of one depth are completed before those below them.
+#include "graph.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "../totals/minima.hpp"
+#include "../totals/multipliers.hpp"
+#include "../totals/prices.hpp"
+#include "../totals/tree.hpp"
+
+namespace treeform::and_or {
+
+using namespace totals;
+using Wide = __int128;
+using Cover = std::vector<std::uint64_t>;
+constexpr int kRoughDepth = 4;
+constexpr std::size_t kRoughTests = 6;
+
+namespace {
+
+std::uint64_t mixed(const std::uint64_t* words, std::size_t n) {
+    std::uint64_t h = 0x9e3779b97f4a7c15ull;
+    for (std::size_t i = 0; i < n; ++i) {
+        h = (h ^ words[i]) * 0xff51afd7ed558ccdull;
+        h ^= h >> 32;
+    }
+    return h;
+}
+
+/// A node in the making. Below a test without children of its own (depth 0) no subset is counted: `total` is kept.
+struct Node {
+    Amount budget;                        // the most that its tree may cost
+    std::int32_t parent, column, side;    // one way to it
+};
+
+/// The nodes of one depth, found by their rows.
+struct Level {
+    std::size_t words = 0, kinds = 0;
+    std::vector<Node> nodes;
+    std::vector<std::uint64_t> cover;
+    std::vector<Amount> total;            // depth 0 only
+    std::unordered_multimap<std::uint64_t, std::int32_t> by_rows;
+
+    std::int32_t take(const Cover& rows, const Node& node, const std::vector<Amount>* sums) {
+        const std::uint64_t key = mixed(rows.data(), words);
+        const auto [from, to] = by_rows.equal_range(key);
+        for (auto at = from; at != to; ++at) {
+            if (!std::equal(rows.begin(), rows.end(), cover.begin() + std::ptrdiff_t(at->second) * words)) continue;
+            nodes[at->second].budget = std::max(nodes[at->second].budget, node.budget);
+            return at->second;
+        }
+        const auto index = std::int32_t(nodes.size());
+        by_rows.emplace(key, index);
+        nodes.push_back(node);
+        cover.insert(cover.end(), rows.begin(), rows.end());
+        if (sums) total.insert(total.end(), sums->begin(), sums->end());
+        return index;
+    }
+    std::size_t bytes() const { return nodes.size() * (sizeof(Node) + (words + kinds) * 8 + 48); }
+};
+
+}  // namespace
+
+class Graph::Search {
+public:
+    Search(const Table& table, const Settings& settings, Control& control, const std::vector<std::int32_t>& group)
+        : table_(table), settings_(settings), control_(control), group_(group), pricing_(table, settings),
+          rows_(table, settings.simd, std::all_of(group.begin(), group.end(), [&](int g) { return g == group[0]; })),
+          minima_(table, rows_, settings_, control, counters_, known_) {
+        rows_.root(root_);
+    }
+
+    Relaxed relax(Amount upper) {
+        const Amount unit = pricing_.largest_unit();
+        upper = std::min(upper, pricing_.most() + 1);
+        choose_root_tests();
+        Multipliers search(table_, pricing_, [&](const std::vector<Amount>& m, Point& p) {
+            Prices prices;
+            if (!pricing_.make(m, unit, prices)) return false;
+            const Amount least = set(prices);
+            p.multiplier = m, p.value = Wide(least) - prices.constant;
+            p.row.assign(table_.rows, 0);
+            if (least < kNone) p.row = value_of(minima_.best_tree(root_, settings_.depth), table_, settings_).row;
+            return true;
+        });
+        const Point best = search.climb(std::vector<Amount>(table_.rows, 0),
+                                        [&](Wide value) { return value > Wide(unit) * (upper - 1); });
+        minima_.only.clear();
+        if (search.out_of_range && !rows_possible()) {
+            Relaxed none = price(best.multiplier, unit);
+            none.infeasible = true;
+            return none;
+        }
+        return price(best.multiplier, unit);
+    }
+
+    Relaxed price(const std::vector<Amount>& multipliers, Amount unit) {
+        Relaxed out;
+        out.multipliers = multipliers, out.unit = unit;
+        Prices prices;
+        if (!pricing_.make(multipliers, unit, prices)) {  // too large to be exact
+            out.multipliers.assign(table_.rows, 0), out.unit = pricing_.largest_unit();
+            pricing_.make(out.multipliers, out.unit, prices);
+        }
+        const Amount least = set(prices);
+        out.infeasible = least >= kNone;
+        if (!out.infeasible) out.lower = prices.bound(least);
+        return out;
+    }
+
+    Alternatives up_to(Amount cost, std::size_t most) {
+        Alternatives out;
+        out.words = rows_.words;
+        const Amount limit = minima_.prices().limit(cost);
+        const int depth = settings_.depth;
+        levels_.assign(depth + 1, {});
+        for (int d = 0; d <= depth; ++d) levels_[d].words = rows_.words, levels_[d].kinds = d ? 0 : table_.kinds;
+        path_.clear();
+        if (minima_.minimum(root_, depth, kNone) <= limit)
+            levels_[depth].take(root_.cover, {limit, -1, -1, -1}, depth ? nullptr : &root_.total);
+        out.begin.push_back(0);
+        for (int d = depth; d >= 0; --d) {
+            const auto first = std::int32_t(out.depth.size());
+            const auto below = first + std::int32_t(levels_[d].nodes.size());  // the children's numbers begin there
+            for (std::size_t i = 0; i < levels_[d].nodes.size(); ++i) {
+                if (i % 64 == 0) control_.check();
+                expand(d, std::int32_t(i), below, limit, out);
+                out.depth.push_back(d);
+                out.begin.push_back(std::int64_t(out.test.size()));
+                if (out.test.size() > most || bytes(out) > settings_.memory) return out;
+            }
+            out.cover.insert(out.cover.end(), levels_[d].cover.begin(), levels_[d].cover.end());
+        }
+        out.complete = true;
+        return out;
+    }
+
+private:
+    Amount set(const Prices& prices) {
+        known_.clear();
+        minima_.set(prices);
+        return minima_.minimum(root_, settings_.depth, kNone);
+    }
+    /// A few tests at the root place the multipliers of a deep tree; the bound is that of all.
+    void choose_root_tests() {
+        if (settings_.depth < kRoughDepth || table_.rows == 0) return;
+        Prices prices;
+        if (!pricing_.make(std::vector<Amount>(table_.rows, 0), pricing_.largest_unit(), prices)) return;
+        known_.clear();
+        minima_.set(prices);
+        minima_.only = minima_.ranked(root_);
+        if (minima_.only.size() > kRoughTests) minima_.only.resize(kRoughTests);
+    }
+    /// Whether each row alone can be satisfied: its least value, without a price on the cost.
+    bool rows_possible() {
+        for (int r = 0; r < table_.rows; ++r)
+            for (const int sign : {1, -1}) {
+                if (sign > 0 ? table_.hi[r] >= kNone : table_.lo[r] <= -kNone) continue;
+                std::vector<Amount> only(table_.rows, 0);
+                only[r] = sign;
+                Prices prices;
+                if (!pricing_.make(only, 0, prices)) continue;
+                const Amount least = set(prices);
+                if (least >= kNone || least > prices.constant) return false;
+            }
+        return true;
+    }
+    std::size_t bytes(const Alternatives& out) const {
+        std::size_t sum = out.test.size() * 24 + out.cover.size() * 8 + minima_.bytes();
+        for (const Level& l : levels_) sum += l.bytes();
+        return sum;
+    }
+
+    void leaf(const std::vector<Amount>& total, Amount budget, Amount limit, Alternatives& out) const {
+        Amount weight = 0;
+        for (int k = 0; k < table_.kinds; ++k) weight += total[k] * table_.unit[k];
+        if (weight < settings_.min_support) return;
+        for (int c = 0; c < table_.labels; ++c) {
+            Amount price = 0;
+            for (int k = 0; k < table_.kinds; ++k)
+                price += total[k] * minima_.prices().leaf[k * table_.labels + c];
+            if (price <= budget) add(-1, c, -1, -1, limit - (budget - price), out);
+        }
+    }
+    void add(int test, int label, std::int32_t left, std::int32_t right, Amount through, Alternatives& out) const {
+        out.test.push_back(test), out.label.push_back(label), out.left.push_back(left), out.right.push_back(right);
+        out.least.push_back(minima_.prices().bound(through));
+    }
+
+    void expand(int depth, std::int32_t index, std::int32_t below, Amount limit, Alternatives& out) {
+        const Node node = levels_[depth].nodes[index];
+        if (depth == 0) {
+            const auto from = levels_[0].total.begin() + std::ptrdiff_t(index) * table_.kinds;
+            total_.assign(from, from + table_.kinds);
+            return leaf(total_, node.budget, limit, out);
+        }
+        Subset& subset = subset_of(depth, index);
+        leaf(subset.total, node.budget, limit, out);
+        if (rows_.columns == 0 || !minima_.splits(subset.weight)) return;
+        prepare(subset, depth);
+        const std::size_t words = rows_.words;
+        std::unordered_multimap<std::uint64_t, int> seen;
+        Cover side[2] = {Cover(words), Cover(words)};
+        for (int j = 0; j < rows_.columns; ++j) {
+            const Amount held = subset.with_weight(j, rows_.pad);
+            if (!minima_.parts(subset.weight - held, held)) continue;
+            Amount least[2];
+            if (!sides(subset, depth, j, node.budget, least)) continue;
+            const Amount price = least[0] + least[1] + minima_.test(j);
+            if (price > node.budget) continue;
+            for (std::size_t w = 0; w < words; ++w) {
+                side[1][w] = subset.cover[w] & rows_.literal[j][w];
+                side[0][w] = subset.cover[w] & ~rows_.literal[j][w];
+            }
+            if (!fresh(seen, j, side)) continue;
+            std::int32_t child[2];
+            for (int s = 0; s < 2; ++s) {
+                const Amount budget = node.budget - minima_.test(j) - least[1 - s];
+                if (depth == 1) totals_of(subset, j, s);
+                child[s] = below + levels_[depth - 1].take(side[s], {budget, index, j, s}, depth == 1 ? &total_ : nullptr);
+            }
+            add(rows_.original[j], -1, child[0], child[1], limit - (node.budget - price), out);
+        }
+    }
+
+    /// Whether no test of the same group has parted these rows in the same way.
+    bool fresh(std::unordered_multimap<std::uint64_t, int>& seen, int column, const Cover side[2]) {
+        const int group = group_[rows_.original[column]];
+        // The two sides may have changed places: their hashes are added.
+        const std::uint64_t key = (mixed(side[0].data(), side[0].size()) + mixed(side[1].data(), side[1].size())) * 31
+                                  + std::uint64_t(group);
+        const auto [from, to] = seen.equal_range(key);
+        for (auto at = from; at != to; ++at) {
+            if (group_[rows_.original[at->second]] != group) continue;
+            bool same = true, swapped = true;
+            for (std::size_t w = 0; w < side[0].size() && (same || swapped); ++w) {
+                const std::uint64_t held = (side[0][w] | side[1][w]) & rows_.literal[at->second][w];
+                same &= held == side[1][w], swapped &= held == side[0][w];
+            }
+            if (same || swapped) return false;
+        }
+        seen.emplace(key, column);
+        return true;
+    }
+
+    void totals_of(const Subset& subset, int column, int side) {
+        total_.resize(table_.kinds);
+        for (int k = 0; k < table_.kinds; ++k) {
+            const Amount inside = subset.with[std::size_t(k) * rows_.pad + column];
+            total_[k] = side ? inside : subset.total[k] - inside;
+        }
+    }
+
+    /// What makes the least prices of the sides of all tests quick to find.
+    void prepare(Subset& subset, int depth) {
+        if (depth == 2) minima_.sides(subset, two_);
+        if (depth == 3) minima_.minimum(subset, 3, kNone);  // leaves those of all sides in the store
+        if (depth >= 4) minima_.forget_settled(depth);
+    }
+    /// The least prices of the sides of a test, exact; false where they leave no room below the budget.
+    bool sides(Subset& subset, int depth, int column, Amount budget, Amount least[2]) {
+        if (depth == 2) {
+            for (int s = 0; s < 2; ++s) least[s] = two_.least[s][column];
+            return least[0] < kNone && least[1] < kNone;
+        }
+        if (depth == 1) {
+            for (int s = 0; s < 2; ++s) {
+                totals_of(subset, column, s);
+                Amount weight = 0;
+                for (int k = 0; k < table_.kinds; ++k) weight += total_[k] * table_.unit[k];
+                least[s] = minima_.leaf(total_, weight);
+            }
+            return least[0] < kNone && least[1] < kNone;
+        }
+        if (depth >= 4 && minima_.with_test(subset, depth, column, budget) > budget) return false;
+        for (int s = 0; s < 2; ++s) {
+            if (const auto known = minima_.exact(subset.key.with(column, s))) {
+                least[s] = *known;
+                continue;
+            }
+            rows_.child(subset, column, s, depth - 1, scratch_);
+            least[s] = minima_.minimum(scratch_, depth - 1, kNone);
+            if (least[s] >= kNone) return false;
+        }
+        return true;
+    }
+
+    /// The rows of a node, along one way to it; what it shares with the way of the node before is not made again.
+    Subset& subset_of(int depth, std::int32_t index) {
+        std::vector<std::pair<int, std::int32_t>> way;  // depth and node, from the node up
+        for (int d = depth; d < settings_.depth; ++d) {
+            way.push_back({d, index});
+            index = levels_[d].nodes[index].parent;
+        }
+        std::size_t kept = 0;
+        while (kept < way.size() && kept < path_.size() && path_[kept] == way[way.size() - 1 - kept]) ++kept;
+        path_.resize(kept);
+        subsets_.resize(std::max(subsets_.size(), way.size()));
+        for (std::size_t i = kept; i < way.size(); ++i) {
+            const auto& [d, at] = way[way.size() - 1 - i];
+            const Node& node = levels_[d].nodes[at];
+            Subset& parent = i == 0 ? root_ : subsets_[i - 1];
+            rows_.child(parent, node.column, node.side, std::max(d, depth), subsets_[i]);
+            path_.push_back(way[way.size() - 1 - i]);
+        }
+        return way.empty() ? root_ : subsets_[way.size() - 1];
+    }
+
+    const Table& table_;
+    Settings settings_;
+    Control& control_;
+    std::vector<std::int32_t> group_;
+    Pricing pricing_;
+    Counters counters_;
+    Store<Known> known_;
+    Rows rows_;
+    Minima minima_;
+    Subset root_, scratch_;
+    Sides two_;
+    std::vector<Level> levels_;
+    std::vector<std::pair<int, std::int32_t>> path_;
+    std::vector<Subset> subsets_;
+    std::vector<Amount> total_;
+};
+
+Graph::Graph(const Table& table, const Settings& settings, Control& control, const std::vector<std::int32_t>& group)
+    : search_(std::make_unique<Search>(table, settings, control, group)) {}
+Graph::~Graph() = default;
+Relaxed Graph::relax(Amount upper) { return search_->relax(upper); }
+Relaxed Graph::price(const std::vector<Amount>& m, Amount unit) { return search_->price(m, unit); }
+Alternatives Graph::up_to(Amount cost, std::size_t most) { return search_->up_to(cost, most); }
+
+}  // namespace treeform::and_or

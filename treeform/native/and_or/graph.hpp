@@ -1,0 +1,50 @@
+#pragma once
+// The AND/OR graph of the dynamic program for trees, less what no cheap tree uses: see graph.cpp.
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "../totals/control.hpp"
+#include "../totals/problem.hpp"
+
+namespace treeform::and_or {
+
+using totals::Amount;
+
+/// Flat arrays. Nodes are numbered from the root, 0; children come after their parents. The alternatives of node i are
+/// those from begin[i] to begin[i + 1]: a leaf's label (test -1), or a test with the nodes of its two sides (label -1).
+struct Alternatives {
+    std::vector<std::int32_t> depth;      // per node: tests that a path may still have
+    std::vector<std::uint64_t> cover;     // [node][word]: its points
+    std::vector<std::int64_t> begin;      // nodes + 1
+    std::vector<std::int32_t> test, label, left, right;
+    std::vector<Amount> least;            // no tree through the alternative costs less, if it satisfies the rows
+    std::size_t words = 0;
+    bool complete = false;                // else it was stopped, or would not fit
+};
+
+struct Relaxed {
+    std::vector<Amount> multipliers;      // per row, in 1 / unit of a unit of cost
+    Amount unit = 1;
+    Amount lower = 0;                     // no tree that satisfies the rows costs less
+    bool infeasible = false;              // no tree of the shape at all, or none that satisfies a row
+};
+
+class Graph {
+public:
+    /// `group`: per column of the table. At a node, tests of one group that part its rows alike are one.
+    Graph(const totals::Table&, const totals::Settings&, totals::Control&, const std::vector<std::int32_t>& group);
+    ~Graph();
+    /// Searches for multipliers, as the search for totals does. `upper`: no bound beyond it is wanted.
+    Relaxed relax(Amount upper);
+    /// The bound at given multipliers, which are used from here on.
+    Relaxed price(const std::vector<Amount>& multipliers, Amount unit);
+    /// All alternatives of trees that may cost at most `cost` and satisfy the rows; not complete beyond `most` of them.
+    Alternatives up_to(Amount cost, std::size_t most);
+
+private:
+    class Search;
+    std::unique_ptr<Search> search_;
+};
+
+}  // namespace treeform::and_or

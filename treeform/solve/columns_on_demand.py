@@ -1,0 +1,188 @@
+"""A formulation on the AND/OR graph of trees: the dynamic program prices, the solver decides.
+
+The search for totals prices the graph (`treeform.engines.and_or_graph`), and the formulation states what trees below
+a cost use. Where the solver finds an admissible model below it, its optimum is the answer; where it proves that there
+is none, the cost is a bound, and the next step states more. No incumbent is needed; one that is there ends the last
+step.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from treeform.backends import Backend
+from treeform.engines import TotalsSearch
+from treeform.engines.and_or_graph import MOST_ALTERNATIVES, GraphOfTrees, Priced, reason_against_graph
+from treeform.language.abilities import ColumnsOnDemand
+from treeform.language.alternatives import AndOrGraph
+from treeform.language.formulation import Formulation
+from treeform.language.question import Question
+from treeform.plural import count_of
+from treeform.solve.budget import Budget
+from treeform.solve.ledger import Ledger
+from treeform.solve.relaxation import Relaxation, relax
+from treeform.solve.result import Limit
+from treeform.solve.search import CompiledSearch, StatedPart
+from treeform.solve.simple_bounds import ceiling
+
+FEW = 1000
+"""Alternatives up to which a larger cost is taken at once: fewer cost a solver nothing."""
+OF_FEATURES = frozenset({"feature", "falling"})
+"""Ports that tell tests of different features apart."""
+PRICES = "prices of the AND/OR graph"
+
+
+class _Priced(TotalsSearch):
+    """What the prices of the graph know of a question; the rest is left to the solver."""
+
+    understands: ClassVar[frozenset[str]] = frozenset(
+        {
+            "features",
+            "cost",
+            "node_penalty",
+            "min_support",
+            "min_flow",
+            "max_nodes",
+            "sample_cost",
+            "totals",
+            "weights",
+        }
+    )
+
+
+def priced_part(question: Question) -> Relaxation | None:
+    """The part of a question that prices know; None where nothing can be priced."""
+    relaxation = relax(question, _Priced())
+    if relaxation is None or reason_against_graph(question.data, relaxation.task) is not None:
+        return None
+    return relaxation
+
+
+class GraphSearch:
+    """One formulation with columns on demand on one solver, entering claims in a ledger.
+
+    Parameters
+    ----------
+    question : Question
+    formulation : Formulation
+        With the ability `ColumnsOnDemand`.
+    backend : Backend
+    ledger : Ledger
+    budget : Budget
+    relaxation : Relaxation
+        As `priced_part` gives it.
+    """
+
+    def __init__(
+        self,
+        question: Question,
+        formulation: Formulation,
+        backend: Backend,
+        ledger: Ledger,
+        budget: Budget,
+        relaxation: Relaxation,
+    ) -> None:
+        assert isinstance(formulation, ColumnsOnDemand)
+        self.question, self.formulation, self.backend = question, formulation, backend
+        self.ledger, self.budget, self.relaxation = ledger, budget, relaxation
+        self.limit: Limit | None = None
+        sets = relaxation.task.features
+        self.dropped = relaxation.dropped + (
+            relaxation.narrowed if sets is not None and len(sets) > 1 else ()
+        )
+        needs = question.objective.needs.union(*(r.needs for r in question.requirements))
+        self.trees = GraphOfTrees(question.data, relaxation.task, bool(OF_FEATURES & needs))
+        self.most = ceiling(question)
+
+    def run(self) -> None:
+        """Price the graph, and state more of it until the answer is proved or the budget spent."""
+        self.ledger.set_phase(PRICES)
+        priced = self.price()
+        if priced is None:
+            self.limit = self.budget.reason or Limit.MEMORY
+            return
+        if priced.infeasible:
+            self.ledger.prove_infeasible(PRICES, self.dropped, self._recheck(priced))
+            return
+        lower = self.relaxation.lower(priced.lower)
+        self.ledger.prove_lower(lower, PRICES, self.dropped, self._recheck(priced))
+        step = 1
+        while not self.ledger.stop():
+            graph, step = self.enlarged(priced, step)
+            if graph is None:
+                self._end(priced.lower + step)
+                return
+            if not self._settled(graph, priced):
+                return
+
+    def price(self) -> Priced | None:
+        """Multipliers of the rows over totals, and their bound; None when it was stopped."""
+        return self.trees.relax(self._cost_wanted(), self.budget.remaining, self._stop)
+
+    def enlarged(self, priced: Priced, step: int) -> tuple[AndOrGraph | None, int]:
+        """What trees use that cost up to ``step`` more than the bound, or more where that is little; the next step."""
+        while True:
+            wanted = self._cost_wanted()
+            cost = min(priced.lower + step, wanted)
+            graph = self.trees.up_to(cost, MOST_ALTERNATIVES, self.budget.remaining, self._stop)
+            step *= 2
+            if graph is None or graph.n_alternatives >= FEW or cost >= wanted:
+                return graph, step
+
+    def stated(self, graph: AndOrGraph) -> Formulation:
+        """The formulation of the trees of a graph."""
+        assert isinstance(self.formulation, ColumnsOnDemand)
+        return self.formulation.over(graph)
+
+    def _stop(self) -> bool:
+        return self.budget.stop() or self.ledger.closed
+
+    def _cost_wanted(self) -> int:
+        """The largest cost of a model that may still matter: less than the incumbent's."""
+        cutoff = self.ledger.cutoff
+        wanted = self.most if cutoff is None else min(self.most, cutoff - 1)
+        return self.relaxation.upper(int(wanted))
+
+    def _settled(self, graph: AndOrGraph, priced: Priced) -> bool:
+        """Whether all models of the graph were settled: the best one found, or refuted."""
+        assert graph.up_to is not None
+        below = self.relaxation.lower(graph.up_to + 1)
+        recheck = self._recheck(priced) | {"graph": counts_of(graph)}
+        if not graph.n_alternatives:
+            self.ledger.prove_lower(below, PRICES, self.dropped, recheck)
+            return True
+        part = StatedPart(below, recheck)
+        search = CompiledSearch(
+            self.question, self.stated(graph), self.backend, self.ledger, self.budget, part=part
+        )
+        search.run()
+        self.limit = search.limit
+        lower = self.ledger.lower
+        return self.limit is None and (self.ledger.closed or (lower is not None and lower >= below))
+
+    @staticmethod
+    def _recheck(priced: Priced) -> dict[str, Any]:
+        """What a check needs to prove the bound of the prices again, or to count the graph again."""
+        return {"kind": "engine", "witness": {"multipliers": list(priced.multipliers), "unit": priced.unit}}
+
+    def _end(self, cost: int) -> None:
+        """The graph was not finished: for time, or since it would not fit."""
+        if self.ledger.closed:
+            return
+        self.limit = self.budget.reason or Limit.MEMORY
+        if self.limit is Limit.MEMORY:
+            value = self.question.to_units(self.relaxation.lower(cost + 1))
+            self.ledger.notes.append(
+                f"{self.formulation.name}: the models below {value} use more than "
+                f"{count_of(MOST_ALTERNATIVES, 'alternative')} of the graph, which were not stated"
+            )
+
+
+def counts_of(graph: AndOrGraph) -> dict[str, Any]:
+    """What a claim says of the graph that was stated, so that a check can count it again."""
+    return {
+        "up_to": graph.up_to,
+        "nodes": graph.n_nodes,
+        "alternatives": graph.n_alternatives,
+        "by_feature": graph.by_feature,
+    }
