@@ -145,7 +145,7 @@ def test_a_wrong_optimum_is_no_cell():
     refused = judge(tf.MinSupport(2), Way("highs", "benders-oct"))
     assert (refused.works, refused.instead) == (
         False,
-        "use a formulation that offers it: flow-oct, odd, odd-paper, sat-depth, sat-size",
+        "use a formulation that offers it: flow-oct, hypergraph-flow, odd, odd-paper, sat-depth, sat-size",
     )
     assert "does not offer" in refused.reason
     without = judge(tf.MaxNodes(1), Way("pyomo:glpk", "odd"), 1)
