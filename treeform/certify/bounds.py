@@ -10,7 +10,7 @@ from treeform.backends import Backend
 from treeform.certify.certificate import with_version
 from treeform.certify.left_out import count_left_out
 from treeform.certify.out_of_reach import OutOfReach, Stopped
-from treeform.certify.proofs import verify_proof
+from treeform.certify.proofs import Cnf, derived_clauses, verify_proof
 from treeform.certify.provers import (
     BY_PRICES,
     Bound,
@@ -24,6 +24,7 @@ from treeform.certify.provers import (
 )
 from treeform.certify.reference import least_value
 from treeform.certify.regression_values import BY_VALUES, nothing_below
+from treeform.certify.restated import restated
 from treeform.certify.schema import ClaimPart, LagrangianRoute, ProofRoute
 from treeform.certify.verdicts import CheckRow, Verdict, false, holds, on_trust
 from treeform.errors import CertificateError, SolverNotAvailable, TreeformError
@@ -106,6 +107,8 @@ class _Court:
         self, question: Question, graph: DecisionGraph | None, means: Means, narrowed: bool = False
     ) -> None:
         self.question = question
+        self.stated = restated(question)
+        """What the check's own provers read: nothing that requirements state of themselves."""
         self.means = means
         self.narrowed = narrowed
         self.graph: DecisionGraph | None = None
@@ -171,7 +174,7 @@ class _Court:
 
     def _by_counting(self, value: Fraction | None) -> str | None:
         """Which simple bound shows the claim, or None; ``value`` None is one beyond what any model costs."""
-        question = self.question
+        question = self.stated
         if value is None:
             value = question.to_units(ceiling(question)) + Fraction(1, question.scale)
         floor, by_classes = (question.to_units(f(question)) for f in (floor_bound, classes_bound))
@@ -286,7 +289,19 @@ class _Court:
         detail = f"proof verified ({steps}) against {cnf.n_clauses:,} clauses derived from the data"
         if route.formulation not in OWN_FORMULATIONS:
             return on_trust(what, detail, f"the formulation {route.formulation}")
+        if self.means.independent and not self._says_the_same(route, value, cnf):
+            stated = ", ".join(self.question.labels)
+            return on_trust(what, f"{detail}, which state {stated} as the search does", f"the rows of {stated}")
         return holds(what, detail, "the proof checker")
+
+    def _says_the_same(self, route: ProofRoute, value: Fraction | None, cnf: Cnf) -> bool:
+        """Whether the clauses of a proof are those that the check's own statements of the requirements give."""
+        if not self.question.requirements:
+            return True
+        try:
+            return derived_clauses(route, self.stated, value).digest == cnf.digest
+        except TreeformError:
+            return False
 
     def _by_reference(self, what: str, value: Fraction | None, notes: list[str]) -> CheckRow | None:
         budget = Budget(self.means.time_limit)
@@ -309,7 +324,7 @@ class _Court:
         multipliers, unit = multipliers_of(claim.metadata.details.get("witness"))
         prices = [Fraction(one, unit) for one in multipliers] if unit else []
         try:
-            shown = nothing_below(self.question, value, prices, Budget(self.means.time_limit).stop)
+            shown = nothing_below(self.stated, value, prices, Budget(self.means.time_limit).stop)
         except OutOfReach as error:
             notes.append(f"out of reach of {BY_VALUES}: {error.cause}")
             return None
@@ -326,7 +341,7 @@ class _Court:
     ) -> CheckRow | None:
         budget = Budget(self.means.time_limit)
         try:
-            proved = by_prices(self.question, value, claim.metadata.details.get("witness"), budget.stop)
+            proved = by_prices(self.stated, value, claim.metadata.details.get("witness"), budget.stop)
         except OutOfReach as error:
             notes.append(f"out of reach of {BY_PRICES}: {error.cause}")
             return None

@@ -20,11 +20,11 @@ import numpy as np
 
 from treeform.certify.out_of_reach import OutOfReach, Stopped
 from treeform.certify.regression import least_loss
+from treeform.certify.restated import restated
 from treeform.graph import DecisionGraph
 from treeform.language.costs import ClassCost
 from treeform.language.objective import Depth, Error, Leaves, Nodes
 from treeform.language.question import Question
-from treeform.requirements import MaxErrors, MaxNodes, MinSupport, Stability
 from treeform.shape import UNIVARIATE, Tree
 from treeform.solve.verification import verify
 
@@ -39,6 +39,8 @@ NOTHING = 2**61
 def least_value(question: Question, stop: Callable[[], bool] = lambda: False) -> Fraction | None:
     """The optimum of the question in the user's units, by trying everything; None when no model is admissible.
 
+    Of its requirements it reads what `treeform.certify.restated` states, and judges models.
+
     Raises
     ------
     OutOfReach
@@ -46,6 +48,7 @@ def least_value(question: Question, stop: Callable[[], bool] = lambda: False) ->
     Stopped
         When ``stop`` answers true.
     """
+    question = restated(question)
     if question.objective.is_regression:
         return least_loss(question, stop)
     plain = _plain(question)
@@ -94,21 +97,17 @@ def _plain(question: Question) -> _Plain | None:
         else:
             price += weight
             constant += weight if isinstance(term, Leaves) else 0
-    max_nodes, max_cost, min_support, min_flow = 2**shape.depth, NOTHING - 1, 0, 0
-    for requirement in question.requirements:
-        if type(requirement) is MaxNodes:
-            max_nodes = min(max_nodes, requirement.k)
-        elif type(requirement) is MinSupport:
-            min_support = max(min_support, requirement.amount.at_least(data))
-        elif type(requirement) is Stability:
-            min_flow = max(min_flow, requirement.amount.at_least(data))
-        elif type(requirement) is MaxErrors and cost is wrong:
-            max_cost = min(max_cost, requirement.amount.at_most(data))
-        else:
-            return None
+    limits = question.limits
+    counted = {"max_nodes", "min_support", "min_flow"} | ({"max_errors"} if cost is wrong else set())
+    stated = [requirement.limits(data) for requirement in question.requirements]
+    if any(one is None or not one.names <= counted for one in stated):
+        return None
     if data.total_weight * int(cost.max()) >= NOTHING:
         return None
-    return _Plain(cost, worth, price, constant, per_level, max_nodes, max_cost, max(min_support, 1), min_flow)
+    most = 2**shape.depth if limits.max_nodes is None else min(2**shape.depth, limits.max_nodes)
+    dearest = NOTHING - 1 if limits.max_errors is None else limits.max_errors
+    support = max(limits.min_support, 1)
+    return _Plain(cost, worth, price, constant, per_level, most, dearest, support, limits.min_flow)
 
 
 def _by_subtrees(question: Question, plain: _Plain, stop: Callable[[], bool]) -> Fraction | None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
@@ -148,6 +148,7 @@ class TwoCountTerm(UnstatedTerm):
 class LargestTerm(Term):
     """The largest of several sums."""
 
+    needs: ClassVar[Set[str]] = frozenset({"predicted"})
     is_sum: ClassVar[bool] = False
 
     @abstractmethod

@@ -67,7 +67,7 @@ class StayCloseTo(Requirement, Bounded):
     def bind(self, data: Dataset, **context: Any) -> StayCloseTo:
         return self._copy(_codes=(data, _codes(self.graph, data)))
 
-    def _before(self, data: Dataset) -> np.ndarray:
+    def decided_before(self, data: Dataset) -> np.ndarray:
         """(n,) class code of each row by the model in use; -1 where it is no class of these data."""
         if self._codes is None or self._codes[0] is not data:
             self._codes = (data, _codes(self.graph, data))
@@ -78,7 +78,7 @@ class StayCloseTo(Requirement, Bounded):
 
     def _differs(self, data: Dataset) -> np.ndarray:
         """(n, K) 1 where predicting class k would be a change."""
-        same = self._before(data)[:, None] == np.arange(data.n_classes)[None, :]
+        same = self.decided_before(data)[:, None] == np.arange(data.n_classes)[None, :]
         return np.asarray(1 - same.astype(np.int64))
 
     def build(self, model: Model, ports: Ports) -> None:
@@ -111,7 +111,7 @@ class StayCloseTo(Requirement, Bounded):
         return self._copy(changed=Fraction(bound))
 
     def measured(self, graph: DecisionGraph, data: Dataset) -> Fraction:
-        other = graph.predict_codes(data.X) != self._before(data)
+        other = graph.predict_codes(data.X) != self.decided_before(data)
         return Fraction(int(data.weights[other].sum()), data.total_weight)
 
     def beyond(self, value: Value, data: Dataset) -> Fraction | None:

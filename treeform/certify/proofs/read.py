@@ -59,10 +59,9 @@ def verify_proof(
     CertificateError
         If the file is missing, was changed, or is about another problem.
     """
-    statement = _statement(route, question, value)
-    bound = statement.bound(question)
+    bound = _statement(route, question, value).bound(question)
     path = _file(route, folder)
-    cnf = derive(question, _formulation(route.formulation), statement)
+    cnf = derived_clauses(route, question, value)
     budget = Budget(time_limit)
     try:
         with gzip.open(path, "rb") as stream:
@@ -87,6 +86,11 @@ def verify_proof(
             verification.verdict, verification.detail + _other_formula(), verification.counters
         )
     return bound, verification, cnf
+
+
+def derived_clauses(route: ProofRoute, question: Question, value: Fraction | None) -> Cnf:
+    """The clauses that a proof of the claim ``value`` is about, as the requirements of ``question`` state them."""
+    return derive(question, _formulation(route.formulation), _statement(route, question, value))
 
 
 def _statement(route: ProofRoute, question: Question, value: Fraction | None) -> Statement:

@@ -1,0 +1,166 @@
+"""Each statement of a requirement or objective that something proves with, against its definition on models.
+
+``--nightly`` runs many more tables; the figures of a large run are in ``docs/design/trust.rst``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from derivation_cases import (
+    MAKERS,
+    OF_VALUES,
+    Drawn,
+    Make,
+    bound_requirements,
+    drawn_for,
+    models_of,
+    with_values,
+)
+from derivation_table import table, written
+from drawing import Draw
+from objective_definitions import OBJECTIVES, drawn_objective, value_of
+from objective_definitions import OF_VALUES as LOSSES
+
+import treeform as tf
+from treeform.backends import Backend, by_name
+from treeform.data import Dataset
+from treeform.errors import TreeformError
+from treeform.extensions import OBJECTIVES as REGISTERED
+from treeform.extensions import extensions
+from treeform.graph import DecisionGraph
+from treeform.language.limits import Limits
+from treeform.language.objective import Objective
+from treeform.language.question import Question
+from treeform.language.requirement import Requirement, registered
+from treeform.language.values import ValueRow, ValueRule
+from treeform.testing.derivations import disagreements
+from treeform.testing.engine_tasks import task_disagreements
+from treeform.testing.objective_derivations import objective_disagreements
+
+SEEDS = range(60)
+CELLS = [(name, False) for name in MAKERS] + [(name, True) for name in OF_VALUES]
+
+
+@pytest.fixture(scope="module")
+def backend() -> Backend:
+    return by_name("cp-sat")
+
+
+def cases(
+    name: str, seed: int, of_values: bool, models: int
+) -> Iterator[tuple[Drawn, Requirement, list[DecisionGraph]]]:
+    """Bound requirements of one table, each with the models that it is compared on."""
+    makers: dict[str, Make] = OF_VALUES if of_values else MAKERS
+    rng, case = drawn_for(name, seed, of_values)
+    graphs = models_of(case, rng, models)
+    for requirement in bound_requirements(name, rng, case, graphs, makers):
+        if of_values:
+            some = graphs[: 1 + models // 3]
+            yield case, requirement, [g for one in some for g in with_values(case, one, rng, requirement)]
+        else:
+            yield case, requirement, graphs
+
+
+@pytest.mark.parametrize(("name", "of_values"), CELLS)
+def test_rows_are_satisfied_exactly_where_nothing_is_violated(
+    name: str, of_values: bool, backend: Backend, draw: Draw, nightly: bool
+) -> None:
+    for seed in draw(SEEDS, 2):
+        for case, requirement, graphs in cases(name, seed, of_values, 16 if nightly else 5):
+            for graph, wrong in disagreements(requirement, case.data, case.shape, graphs, backend):
+                pytest.fail(f"{wrong}\n{graph.to_text()}\n{graph.values}\n{case.code(requirement)}")
+
+
+def test_the_tasks_of_engines_say_what_all_requirements_say_together(draw: Draw) -> None:
+    for seed in draw(range(600), 25):
+        of_values = seed % 4 == 0
+        rng, case = drawn_for("joint", seed, of_values)
+        graphs, makers = models_of(case, rng, 12), OF_VALUES if of_values else MAKERS
+        several: list[Requirement] = []
+        for name in rng.choice(list(makers), int(rng.integers(1, 4))):
+            several += list(bound_requirements(str(name), rng, case, graphs, makers))[-1:]
+        goal = tf.AbsoluteError() if of_values else [tf.Error(), tf.Nodes()][int(rng.integers(2))]
+        question = Question(case.data, case.shape, Objective.of(goal), tuple(several))
+        for graph in graphs:
+            for wrong in task_disagreements(question, graph):
+                pytest.fail(f"{wrong}\n{graph.to_text()}\n{case.code(several)}")
+
+
+@pytest.mark.parametrize("name", OBJECTIVES)
+def test_objectives_have_one_value(name: str, backend: Backend, draw: Draw, nightly: bool) -> None:
+    for seed in draw(SEEDS, 3):
+        rng, case = drawn_for(name, seed, name in LOSSES)
+        try:
+            goal = drawn_objective(name, rng, case)
+            goal.check(case.data, case.shape)
+        except TreeformError:
+            continue  # leaves of a diagram; costs beyond exact arithmetic
+        graphs = models_of(case, rng, 16 if nightly else 5)
+        if name in LOSSES:
+            none = tf.MaxNodes(0)
+            graphs = [valued for one in graphs for valued in with_values(case, one, rng, none)]
+        for graph in graphs:
+            meant = sum((w * value_of(term, case, graph) for w, term in goal.terms), Fraction(0))
+            assert goal.evaluate(graph, case.data) == meant, case.code(goal)
+        for graph, wrong in objective_disagreements(goal, case.data, case.shape, graphs, backend):
+            pytest.fail(f"{wrong}\n{graph.to_text()}\n{case.code(goal)}")
+
+
+def test_every_requirement_and_objective_is_compared() -> None:
+    ours = {
+        name for name, kind in registered().items() if kind.__module__.startswith("treeform.requirements")
+    }
+    assert ours - {"rate_parity", "by_groups"} == set(MAKERS) | set(OF_VALUES)
+    assert {one.name for one in extensions(REGISTERED)} <= set(OBJECTIVES)
+
+
+class Rounded(tf.MeanParity, listed=False):
+    """Right-hand sides rounded down: right for whole values only."""
+
+    def value_rule(self, data: Dataset) -> ValueRule:
+        rule = super().value_rule(data)
+        rows = tuple(ValueRow(row.coef, int(row.side // 1)) for row in rule.rows)
+        return ValueRule(rows, whole=rule.whole)
+
+
+class OneMore(tf.MaxErrors, listed=False):
+    """A row that allows one unit of weight too much."""
+
+    def prediction_rows(self, data: Dataset) -> list[tuple[np.ndarray, int]]:
+        return [(coef, most + 1) for coef, most in super().prediction_rows(data)]
+
+
+class Sloppy(tf.MaxNodes, listed=False):
+    """A limit that is one test too low."""
+
+    def limits(self, data: Dataset) -> Limits:
+        return Limits(max_nodes=max(0, self.k - 1))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right", "said"),
+    [
+        (Rounded, "mean_parity", "leaf values"),
+        (OneMore, "max_errors", "rows over predictions"),
+        (Sloppy, "max_nodes", "limits"),
+    ],
+)
+def test_a_wrong_statement_is_seen(wrong: type[Requirement], right: str, said: str, backend: Backend) -> None:
+    found: list[str] = []
+    of_values = right == "mean_parity"
+    for seed in range(3):
+        for case, requirement, graphs in cases(right, seed, of_values, 5):
+            false = wrong.__new__(wrong)
+            false.__dict__.update(requirement.__dict__)
+            found += [text for _, text in disagreements(false, case.data, case.shape, graphs, backend)]
+    assert any(text.startswith(said) for text in found)
+    assert not any(text.startswith(("check", "rows over ports")) for text in found)
+
+
+def test_the_page_says_which_statements_there_are() -> None:
+    """``python tests/support/derivation_table.py`` writes the tables again."""
+    assert written().strip() == table().strip()

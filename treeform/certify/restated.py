@@ -1,0 +1,407 @@
+"""What requirements say, written again for the check: from their definitions, by code that no search calls.
+
+The check's own provers (counting, the search by prices, the reference searches) read nothing that a requirement states
+of itself but its parameters and `violation`. What has no statement here is judged on models, or left out of a bound,
+which stays a bound. `treeform.testing.derivations` holds these statements against `violation`, model by model.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from itertools import combinations, permutations
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treeform import requirements as known
+from treeform.data import Dataset
+from treeform.errors import SpecError
+from treeform.graph import DecisionGraph
+from treeform.language.costs import Cost
+from treeform.language.limits import Limits
+from treeform.language.meetings import Clash, Meetings
+from treeform.language.objective import Error
+from treeform.language.ports import Ports
+from treeform.language.question import Question
+from treeform.language.requirement import Requirement
+from treeform.language.totals import TotalRow, Totals
+from treeform.language.values import ValueOrder, ValueRow, ValueRule
+from treeform.model import Model, Relation
+from treeform.objectives import AbstainCost, BalancedError
+from treeform.objectives.group_error import WorstGroup
+from treeform.requirements.amount import Amount
+from treeform.requirements.groups import Groups, class_code
+from treeform.requirements.rational import least_at_least
+
+Mask = NDArray[np.bool_]
+
+
+def restated(question: Question) -> Question:
+    """The same question, whose requirements state only what is written here."""
+    return question.with_(requirements=tuple(Restated.of(one) for one in question.requirements))
+
+
+class Restated(Requirement, listed=False):
+    """A requirement with the check's statements in place of its own.
+
+    Parameters
+    ----------
+    of : Requirement
+        Bound to the data; it judges models.
+    """
+
+    name: ClassVar[str] = "restated"
+
+    def __init__(self, of: Requirement) -> None:
+        self.needs, self.demands_tests = of.needs, of.demands_tests  # type: ignore[misc]
+        self.judge = of
+
+    @classmethod
+    def of(cls, requirement: Requirement) -> Restated:
+        """The requirement restated, once."""
+        return requirement if isinstance(requirement, Restated) else cls(requirement)
+
+    def build(self, model: Model, ports: Ports) -> None:
+        """Rows for the clauses that a proof is about, where limits or rows over predictions state the requirement.
+
+        Raises
+        ------
+        SpecError
+            Where nothing of the kind does.
+        """
+        state = BUILDS.get(type(self.judge))
+        rows = self.prediction_rows(ports.data)
+        if state is not None:
+            model.add(state(self.judge, ports), str(self))
+        elif not rows or "predicted" not in self.needs:
+            raise SpecError(f"the check has no rows over ports for {self}")
+        for coef, most in () if state is not None else rows:
+            model.add((ports.predicted * (coef * ports.weights[:, None])).sum() <= most, str(self))
+
+    def violation(self, graph: DecisionGraph, data: Dataset) -> int | Fraction:
+        return self.judge.violation(graph, data)
+
+    def adapted(self, graph: DecisionGraph, data: Dataset) -> DecisionGraph:
+        return self.judge.adapted(graph, data)
+
+    def limits(self, data: Dataset) -> Limits | None:
+        state = LIMITS.get(type(self.judge))
+        return None if state is None else state(self.judge, data)
+
+    def totals(self, data: Dataset) -> Totals | None:
+        state = ROWS.get(type(self.judge))
+        return None if state is None or data.quantity is not None else state(self.judge, data)
+
+    def prediction_rows(self, data: Dataset) -> list[tuple[np.ndarray, int]]:
+        totals = self.totals(data)
+        rows: list[tuple[np.ndarray, int]] = []
+        for row in () if totals is None or totals.per_test is not None else totals.rows:
+            each = totals.weighted(np.array(row.coef, dtype=np.int64))  # type: ignore[union-attr]
+            rows += [] if row.hi is None else [(each, row.hi)]
+            rows += [] if row.lo is None else [(-each, -row.lo)]
+        return rows
+
+    def meetings(self, data: Dataset) -> Meetings | None:
+        of = self.judge
+        return _marks(of, data) if type(of) is known.Monotone and data.quantity is None else None
+
+    def allowed_features(self, data: Dataset) -> list[frozenset[int]] | None:
+        of = self.judge
+        if type(of) is not known.NoTestOn:
+            return None
+        return [frozenset(f for f, column in enumerate(data.columns) if column.source != of.column)]
+
+    def value_rule(self, data: Dataset) -> ValueRule | None:
+        of = self.judge
+        if data.quantity is None:
+            return None
+        if type(of) is known.MeanParity:
+            return _means(of, data)
+        return ValueRule(orders=(_order(of, data),)) if type(of) is known.Monotone else None
+
+    def __str__(self) -> str:
+        return str(self.judge)
+
+
+# -- limits --------------------------------------------------------------------------------------------------
+
+
+def _units(amount: Amount, data: Dataset) -> Fraction:
+    """An amount of samples, in units of weight; it need not be whole."""
+    if amount.count is not None:
+        return Fraction(amount.count) / data.weight_unit
+    return Fraction(amount.fraction or 0) * int(data.weights.sum())
+
+
+def _least(amount: Amount, data: Dataset) -> int:
+    return -(-_units(amount, data) // 1)  # weights are whole units, so that a part of one is a whole one
+
+
+def _most(amount: Amount, data: Dataset) -> int:
+    return _units(amount, data) // 1
+
+
+LIMITS: dict[type, Callable[[Any, Dataset], Limits]] = {
+    known.MaxNodes: lambda one, data: Limits(max_nodes=one.k),
+    known.MaxLeaves: lambda one, data: Limits(max_nodes=one.k - 1),  # a tree has one leaf more than tests
+    known.MaxDepth: lambda one, data: Limits(max_depth=one.k),
+    known.FeatureBudget: lambda one, data: Limits(max_features=one.k),
+    known.MinSupport: lambda one, data: Limits(min_support=_least(one.amount, data)),
+    known.Stability: lambda one, data: Limits(min_flow=_least(one.amount, data)),
+    known.MaxErrors: lambda one, data: Limits(max_errors=_most(one.amount, data)),
+}
+
+
+BUILDS: dict[type, Callable[[Any, Ports], Relation]] = {
+    known.MaxNodes: lambda one, ports: ports.active.sum() <= one.k,
+    known.MaxLeaves: lambda one, ports: ports.active.sum() <= one.k - 1,
+    known.MaxErrors: lambda one, ports: (
+        ((1 - ports.correct) * ports.weights).sum() <= _most(one.amount, ports.data)
+    ),
+}
+
+
+# -- rows over predictions -----------------------------------------------------------------------------------
+
+
+class _Table:
+    """Samples by predicted class: totals are added column by column."""
+
+    def __init__(self, data: Dataset) -> None:
+        self.data = data
+        self.truth = np.asarray(data.y)
+        self.weights = [int(w) for w in data.weights]
+        self.right = self.truth[:, None] == np.arange(data.n_classes)
+        self.columns: list[NDArray[np.int64]] = []
+        self.rows: list[tuple[dict[int, int], int | None, int | None]] = []
+
+    def total(self, counted: Any) -> int:
+        """A total of what is counted (n, K) of each prediction; its number."""
+        self.columns.append(np.broadcast_to(np.asarray(counted), self.right.shape).astype(np.int64))
+        return len(self.columns) - 1
+
+    def row(self, coef: dict[int, int], hi: int | Fraction, lo: int | Fraction | None = None) -> None:
+        """Whole coefficients; totals are whole numbers, so that a common divisor is taken out and the sides rounded."""
+        step = math.gcd(*coef.values()) or 1
+        reduced = {total: c // step for total, c in coef.items()}
+        low = None if lo is None else math.ceil(Fraction(lo) / step)
+        self.rows.append((reduced, math.floor(Fraction(hi) / step), low))
+
+    def weight(self, rows: Mask) -> int:
+        return sum(w for w, chosen in zip(self.weights, rows.tolist(), strict=True) if chosen)
+
+    def predicted(self, code: int) -> Mask:
+        return np.asarray(np.arange(self.data.n_classes) == code)[None, :]
+
+    def totals(self) -> Totals:
+        width = len(self.columns)
+        rows = (
+            TotalRow(tuple(coef.get(k, 0) for k in range(width)), lo=lo, hi=hi) for coef, hi, lo in self.rows
+        )
+        added = np.stack(self.columns, axis=2)
+        return Totals(tuple(f"total {k + 1}" for k in range(width)), added, tuple(rows))
+
+
+def _one_row(table: _Table, counted: Any, hi: int | Fraction) -> Totals:
+    table.row({table.total(counted): 1}, hi)
+    return table.totals()
+
+
+def _errors(one: known.MaxErrors, data: Dataset) -> Totals:
+    table = _Table(data)
+    return _one_row(table, ~table.right, _units(one.amount, data))
+
+
+def _right_rows(one: known.MustClassifyRight, data: Dataset) -> Totals:
+    named = np.array([row in one.rows for row in np.asarray(data.kept_rows).tolist()])
+    table = _Table(data)
+    return _one_row(table, ~table.right & named[:, None], 0)
+
+
+def _decided(one: known.MinCoverage, data: Dataset) -> Totals:
+    assert data.abstain_code is not None
+    table = _Table(data)
+    return _one_row(table, table.predicted(data.abstain_code), sum(table.weights) - _units(one.amount, data))
+
+
+def _close(one: known.StayCloseTo, data: Dataset) -> Totals:
+    table = _Table(data)
+    before = one.decided_before(data)
+    changed = before[:, None] != np.arange(data.n_classes)
+    return _one_row(table, changed, one.changed * sum(table.weights))
+
+
+def _group_errors(one: known.GroupErrorAtMost, data: Dataset) -> Totals:
+    groups, table = Groups.of(one.groups, data), _Table(data)
+    for g in range(len(groups.labels)):
+        own = groups.codes == g
+        table.row({table.total(~table.right & own[:, None]): 1}, one.rate * table.weight(own))
+    return table.totals()
+
+
+def _worst_group(one: WorstGroup, data: Dataset) -> Totals:
+    # e_o / W_o <= e_g / W_g
+    table, labels = _Table(data), one.groups.labels
+    errors = [table.total(~table.right & (one.groups.codes == g)[:, None]) for g in range(len(labels))]
+    weight = [table.weight(one.groups.codes == g) for g in range(len(labels))]
+    for other in range(len(labels)):
+        if other != one.group:
+            table.row({errors[other]: weight[one.group], errors[one.group]: -weight[other]}, 0)
+    return table.totals()
+
+
+def _rates(one: Any, data: Dataset) -> Totals:
+    """Of each set of samples and group: the weight of which something is predicted, over the weight of all."""
+    groups, table = Groups.of(one.groups, data), _Table(data)
+    accuracy = type(one) is known.AccuracyParity
+    favourable = 0 if accuracy else class_code(one.favourable, data)
+    event = table.right if accuracy else table.predicted(favourable)
+    for among in _compared(one, data, favourable):
+        weight, counted = [], []
+        for g in range(len(groups.labels)):
+            own = among & (groups.codes == g)
+            weight.append(table.weight(own))
+            counted.append(table.total(event & own[:, None]))
+        present = [g for g, w in enumerate(weight) if w]  # a group without such a sample has no rate
+        if one.ratio is None:
+            for a, b in combinations(present, 2):
+                # |S_a / W_a - S_b / W_b| <= p/q
+                p, q = one.difference.as_integer_ratio()
+                side = p * weight[a] * weight[b]
+                table.row({counted[a]: q * weight[b], counted[b]: -q * weight[a]}, side, -side)
+        else:
+            for a, b in (pair for two in combinations(present, 2) for pair in (two, two[::-1])):
+                # S_a / S_b >= ratio W_a / W_b, and S_b is at most W_b
+                least = least_at_least(one.ratio * weight[a] / weight[b], weight[b])
+                table.row({counted[b]: least.numerator, counted[a]: -least.denominator}, 0)
+    return table.totals()
+
+
+def _compared(one: Any, data: Dataset, favourable: int) -> list[Mask]:
+    """The sets of samples within which rates are compared."""
+    truth, kind = np.asarray(data.y), type(one)
+    if kind is known.EqualOpportunity:
+        return [truth == favourable]
+    if kind is known.PredictiveEquality:
+        return [truth != favourable]
+    if kind is known.EqualizedOdds:
+        return [truth == code for code in range(data.n_classes)]
+    if kind is known.ConditionalParity:
+        strata = Groups.of(one.given, data)
+        return [strata.codes == s for s in range(len(strata.labels))]
+    return [np.ones(len(truth), dtype=bool)]
+
+
+def _confusion_rate(one: Any, data: Dataset) -> Totals:
+    """Rates of nothing satisfy every bound; a rate has a denominator of at most the whole weight."""
+    table, code = _Table(data), class_code(one.positive, data, "positive")
+    positive, predicted = (table.truth == code)[:, None], table.predicted(code)
+    every = sum(table.weights)
+    kind = type(one)
+    if kind is known.MinPrecision:
+        good, among = positive & predicted, predicted
+    elif kind is known.MinRecall:
+        good, among = positive & predicted, positive
+    else:  # the share of negatives that are not predicted positive is one less the false positive rate
+        good, among = ~positive & ~predicted, ~positive
+    rate = 1 - one.rate if kind is known.MaxFalsePositiveRate else one.rate
+    p, q = least_at_least(rate, every).as_integer_ratio()
+    short = p * np.broadcast_to(among, table.right.shape).astype(np.int64) - q * good.astype(np.int64)
+    return _one_row(table, short, 0)
+
+
+def _costs(one: known.MaxCost, data: Dataset) -> Totals | None:
+    classes = range(data.n_classes)
+    labels = [k for k in classes if k != data.abstain_code]
+    entries = [[Fraction(0)] * data.n_classes for _ in classes]
+    own = [sum(int(w) for w, y in zip(data.weights, data.y, strict=True) if y == k) for k in classes]
+    for coefficient, term in one.cost.terms:
+        for t in classes:
+            for g in classes:
+                price = Fraction(int(t != g))
+                if isinstance(term, Cost):
+                    price = term.matrix[t][g]
+                elif isinstance(term, AbstainCost) and g == data.abstain_code:
+                    price = term.price if t != g else Fraction(0)
+                elif isinstance(term, AbstainCost) and term.cost is not None:
+                    price = term.cost.matrix[t][g] if t in labels else Fraction(0)
+                elif isinstance(term, BalancedError):
+                    heavy = own[t] * data.weight_unit * len(labels)
+                    price = Fraction(int(t != g)) / heavy if heavy else Fraction(0)
+                elif not isinstance(term, Error | AbstainCost):
+                    return None
+                entries[t][g] += coefficient * data.weight_unit * price
+    scale = math.lcm(*(v.denominator for row in entries for v in row))
+    whole = np.array([[int(v * scale) for v in row] for row in entries], dtype=np.int64)
+    return _one_row(_Table(data), whole[np.asarray(data.y)], one.budget * scale)
+
+
+ROWS: dict[type, Callable[[Any, Dataset], Totals | None]] = {
+    known.MaxErrors: _errors,
+    known.MustClassifyRight: _right_rows,
+    known.MinCoverage: _decided,
+    known.StayCloseTo: _close,
+    known.GroupErrorAtMost: _group_errors,
+    known.MaxCost: _costs,
+    WorstGroup: _worst_group,
+    **dict.fromkeys(
+        (
+            known.StatisticalParity,
+            known.EqualOpportunity,
+            known.PredictiveEquality,
+            known.EqualizedOdds,
+            known.AccuracyParity,
+            known.ConditionalParity,
+        ),
+        _rates,
+    ),
+    **dict.fromkeys(
+        (known.MinPrecision, known.MinRecall, known.MinSpecificity, known.MaxFalsePositiveRate),
+        _confusion_rate,
+    ),
+}
+
+
+# -- directions, and values of leaves ------------------------------------------------------------------------
+
+
+def _has_value(column: str, data: Dataset) -> tuple[list[int], Mask]:
+    """The features of a column, and the samples that have a value in it."""
+    own = [f for f, one in enumerate(data.columns) if one.source == column]
+    return own, np.asarray(~data.columns[own[0]].missing_values(data.X[:, own[0]]))
+
+
+def _marks(one: known.Monotone, data: Dataset) -> Meetings:
+    features, counted = _has_value(one.column, data)
+    favoured = np.asarray(np.arange(data.n_classes) == class_code(one.favourable, data))
+    carried = np.stack([favoured, ~favoured], axis=1)[None] & counted[:, None, None]
+    # Where greater values are for the favourable class, it is not found below while another one is found above.
+    below, above = ((0,), (1,)) if one.direction == "increasing" else ((1,), (0,))
+    return Meetings(
+        ("favourable", "not favourable"), carried, tuple(Clash(f, below, above) for f in features)
+    )
+
+
+def _order(one: known.Monotone, data: Dataset) -> ValueOrder:
+    features, counted = _has_value(one.column, data)
+    return ValueOrder(frozenset(features), counted, one.direction == "increasing")
+
+
+def _means(one: known.MeanParity, data: Dataset) -> ValueRule:
+    """Means of deviations in units: the difference of two is that of the means, in units."""
+    assert data.quantity is not None
+    groups, weights = Groups.of(one.groups, data), data.weights
+    rows = []
+    for a, b in permutations(range(len(groups.labels)), 2):
+        heavy = [int(weights[groups.codes == g].sum()) for g in (a, b)]
+        # sum_{i in a} w_i d_i / W_a - sum_{i in b} w_i d_i / W_b <= difference / unit;   times W_a W_b / gcd
+        common = math.gcd(*heavy)
+        coef = np.where(
+            groups.codes == a, heavy[1] // common, np.where(groups.codes == b, -heavy[0] // common, 0)
+        )
+        side = one.difference / data.quantity.unit * heavy[0] * heavy[1] / common
+        rows.append(ValueRow(coef * weights, side))
+    return ValueRule(tuple(rows), whole=one.whole is not False)
