@@ -212,8 +212,10 @@ def test_the_command(tmp_path: Path):
     )
     assert later.exit_code == 0, later.output
     alone = json.loads((tmp_path / "l.json").read_text())
-    assert alone["rows"] == "the held-out rows"
-    assert dict(alone["outcome"])["held-out errors"] == dict(value["held_out"])["held-out errors"]
+    there = dict(value["held_out"])
+    assert alone["rows"] == "these rows"  # some are equal to rows of training
+    assert dict(alone["outcome"])["equal to rows of training"] == there["equal to rows of training"]
+    assert dict(alone["outcome"])["errors"] == there["held-out errors"] + " rows given here"
     assert dict(alone["outcome"])["training errors"].startswith(dict(value["outcome"])["training errors"])
     assert alone["requirements"][0]["rates"]
     for words, what in (

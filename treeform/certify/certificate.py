@@ -13,6 +13,7 @@ from pydantic import ValidationError
 
 from treeform import __version__, backends
 from treeform.certify.groups import ArrayTable, digest_with
+from treeform.certify.rows import rows_part
 from treeform.certify.schema import FORMAT, CertificatePart
 from treeform.data import Dataset
 from treeform.errors import CertificateError, TreeformError
@@ -84,6 +85,7 @@ def _written(
             "reading": data.options.to_json(),
             "weighted": bool((data.weights != 1).any()),
             "groups": arrays.to_json(),
+            **rows_part(data, arrays.groups),
             **weights_part(data),
             **quantity_part(data),
         },

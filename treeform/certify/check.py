@@ -15,10 +15,11 @@ from treeform.backends import Backend
 from treeform.catalogue.solvers import find_solver
 from treeform.certify.bounds import Means, claim_rows
 from treeform.certify.certificate import read
-from treeform.certify.groups import differences, digest_with, given_again
+from treeform.certify.groups import differences, given_again
+from treeform.certify.rows import changes, in_order_of_training, rows_part
 from treeform.certify.schema import CertificatePart
 from treeform.certify.statements import data_of, question_of, statements, status_row
-from treeform.certify.verdicts import CheckReport, holds
+from treeform.certify.verdicts import CheckReport, false, holds
 from treeform.data import Dataset
 from treeform.errors import CallError, CertificateError, SpecError, TreeformError
 from treeform.graph import DecisionGraph
@@ -87,7 +88,7 @@ def check(
     folder, another = None if proofs is None else Path(proofs), None if confirm is None else _another(confirm)
     means = Means(time_limit, folder, drat_trim, independent, another)
     data = data_of(body, X, body.metadata.target if y is None else y, sample_weight)
-    groups = groups_of(body, data, sensitive_features)
+    data, groups = as_in_training(body, data, sensitive_features)
     try:
         return _check(body, data, groups, means)
     except CallError as error:  # a parameter that the class of a requirement does not have
@@ -114,31 +115,33 @@ def _check(body: CertificatePart, data: Dataset, groups: dict[str, Groups], mean
     graph = None if body.model is None else DecisionGraph.from_json(body.model)
     rows = [holds("data", f"{count_of(data.n_samples, 'sample')}, digest {body.data.digest[:16]}…")]
     rows += [holds(f"groups {name!r}", ", ".join(map(str, one.labels))) for name, one in groups.items()]
+    if body.data.rows is not None and rows_part(data, groups)["rows"] != body.data.rows.model_dump():
+        rows.append(false("rows", "their prints are not those of these rows"))
     rows += statements(body, question, graph)
     claims = claim_rows(body.claims, question, graph, means)
     return CheckReport((*rows, *claims, status_row(body, rows, claims)))
 
 
-def groups_of(body: CertificatePart, data: Dataset, sensitive_features: Any) -> dict[str, Groups]:
-    """The arrays of groups that a certificate rests on, once data and groups are those that it was made from.
+def as_in_training(
+    body: CertificatePart, data: Dataset, sensitive_features: Any
+) -> tuple[Dataset, dict[str, Groups]]:
+    """The rows in the order of the certificate, and the arrays of groups that it rests on.
 
     Raises
     ------
     CertificateError
-        If data or groups are others, or groups are needed and not given.
+        If data or groups are not those that it was made from, in any order; or groups are needed and not given.
     """
     groups = given_again(body.data.groups, sensitive_features, data)
+    found = in_order_of_training(body.data, data, groups)
+    if found is not None:
+        return found
     wrong = differences(body.data.groups, groups)
-    if not wrong and digest_with(data, groups) == body.data.digest:
-        return groups
-    stated = body.data
-    if stated.n_samples != data.n_samples:
-        wrong.append(f"{count_of(stated.n_samples, 'sample')} there, {data.n_samples} here")
-    if stated.features != [column.name for column in data.columns]:
-        wrong.append("other features")
     raise CertificateError(
         "the certificate is for other data",
-        cause="; ".join(wrong) or "same sizes and names, but values, labels or weights differ",
+        cause="; ".join(
+            changes(body.data, data) or wrong or ["values, labels or weights belong to other rows"]
+        ),
         fix="give the very table, weights and groups that the model was fitted on",
     )
 
@@ -151,7 +154,7 @@ def question_from(body: CertificatePart, data: Dataset, sensitive_features: Any 
     CertificateError
         If they are not, or the certificate is damaged.
     """
-    groups = groups_of(body, data, sensitive_features)
+    data, groups = as_in_training(body, data, sensitive_features)
     try:
         return question_of(body, data, groups)
     except TreeformError:

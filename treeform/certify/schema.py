@@ -55,6 +55,20 @@ class WeightsPart(_Part):
     rounded: str = Field(description="to what, and by how much")
 
 
+class RowsPart(_Part):
+    """By what the rows are known again in another order, and what differs is found; see docs/design/trust."""
+
+    in_table: Count = Field(description="rows of the table, those of weight 0 included")
+    digest: Digest = Field(description="as that of the data, of the rows in an order of their own")
+    prints: Annotated[str, Field(pattern="^([0-9a-f]{16})*$")] = Field(
+        description="16 hexadecimal digits for each row: of its features and target"
+    )
+    columns: dict[str, Annotated[str, Field(pattern="^[0-9a-f]{16}$")]] = Field(
+        description="of all values of a column, in any order"
+    )
+    of_target: bool = Field(description="whether the target is part of the print of a row")
+
+
 class QuantityPart(_Part):
     """The target of a regression problem; the digest covers its values."""
 
@@ -73,6 +87,7 @@ class DataPart(_Part):
     reading: ReadingPart
     weighted: bool
     groups: list[GroupsPart]
+    rows: RowsPart | None = Field(None, description="left out by older versions")
     weights: WeightsPart | None = Field(None, description="left out: exact")
     quantity: QuantityPart | None = Field(None, description="left out: the target is a class")
 

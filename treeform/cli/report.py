@@ -57,7 +57,7 @@ def report_model(
 ) -> None:
     """Write a report of a model on a table: one file that a browser shows without a network.
 
-    With a certificate, a table that it was not made from is taken as held-out rows.
+    With a certificate, rows are compared with those of training: a table that has none of them is held out.
     For example: treeform report certificate.json later.csv
     """
     if form is not None and form not in FORMATS:
@@ -74,11 +74,11 @@ def report_model(
     if certificate is not None:
         body = read_certificate(certificate)
     given: dict[str, Any] = {"target": target, "weight": weight}
-    question, rows_of = question_for(graph, body, data, groups=groups or (), **given)
+    question, rows_of, equal = question_for(graph, body, data, groups=groups or (), **given)
     later = None
     if held_out is not None:
         later = report.HeldOut(held_out_rows(graph, body, held_out, **given), held_out.name)
-    if later is not None and rows_of == "held-out":
+    if later is not None and body is not None and rows_of != "training":
         raise SpecError(
             f"{data} is not the table that the certificate was made from",
             cause="its rows differ, and --held-out names other rows than those of training",
@@ -92,6 +92,7 @@ def report_model(
         about=about_model,
         held_out=later,
         rows_of=rows_of,
+        equal_rows=equal,
     )
     write_text(output, FORMATS[form or format_of(output)](facts))
     print(output)

@@ -12,6 +12,8 @@ import pandas as pd
 from treeform.certify.certificate import read
 from treeform.certify.check import question_from
 from treeform.certify.groups import parameters_of
+from treeform.certify.rows import rows_of_training
+from treeform.certify.schema import DataPart
 from treeform.certify.statements import data_of as read_as_stated
 from treeform.cli.foreign import foreign_model, is_foreign
 from treeform.cli.groups import take_groups
@@ -217,14 +219,17 @@ def question_for(
     target: str | None,
     weight: str | None,
     groups: Sequence[str] = (),
-) -> tuple[Question, str]:
+) -> tuple[Question, str, int | None]:
     """What the model answers: from its certificate, or else errors on the target named; and which rows the table has.
 
     Returns
     -------
     Question
     str
-        "training" when the table is the one of the certificate, "held-out" when it is another, "given" without one.
+        "training" when the rows are those of the certificate, in any order; "held-out" when none is equal to one of
+        them; else "given".
+    int or None
+        How many rows are equal to rows of training; None where that is not known.
 
     Raises
     ------
@@ -233,7 +238,7 @@ def question_for(
     """
     if body is None:
         counted = Objective.of(SquaredError() if graph.is_regression else Error())
-        return Question(_model_rows(graph, path, target, weight), own_shape(graph), counted), "given"
+        return Question(_model_rows(graph, path, target, weight), own_shape(graph), counted), "given", None
     if body["model"] is None or DecisionGraph.from_json(body["model"]) != graph:
         raise CertificateError("the certificate belongs to another model", fix="give the two of one fit")
     stated = read(body)
@@ -242,12 +247,20 @@ def question_for(
         data = read_as_stated(stated, X, y, weights)
     except DataError:  # for example one class only
         data = None
-    # A digest that covers groups given as an array is compared where they are read.
-    if data is not None and (
-        data.digest == stated.data.digest or (stated.data.groups and data.n_samples == stated.data.n_samples)
-    ):
-        return question_from(stated, data, sensitive), "training"
-    return _held_out_question(graph, body, path, target, weight), "held-out"
+    if data is not None and _are_of_training(stated.data, data):
+        return question_from(stated, data, sensitive), "training", data.n_samples
+    question = _held_out_question(graph, body, path, target, weight)
+    equal = rows_of_training(stated.data.rows, question.data)
+    return question, "held-out" if equal == 0 else "given", equal
+
+
+def _are_of_training(stated: DataPart, data: Dataset) -> bool:
+    """Whether a table has the rows of a certificate, in any order; weights and groups are compared elsewhere."""
+    if data.digest == stated.digest:
+        return True
+    if stated.rows is None:
+        return bool(stated.groups) and data.n_samples == stated.n_samples
+    return rows_of_training(stated.rows, data) == data.n_samples == stated.n_samples
 
 
 def held_out_rows(

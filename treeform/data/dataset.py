@@ -182,7 +182,7 @@ class Dataset:
             target,
             tuple(notes),
             options,
-            rounding=weighing.rounding,
+            rounding=weighing.rounding and weighing.rounding.of(kept),
         )
 
     @classmethod
@@ -229,7 +229,8 @@ class Dataset:
         exclude = tuple(name for name in encoder.ignored if name in table.names)
         data = cls(
             np.ascontiguousarray(encoded), codes[kept], own, weights[kept], weighing.unit, encoder, table, kept,
-            exclude, target, tuple(notes), rounding=weighing.rounding,
+            exclude, target, tuple(notes),
+            rounding=weighing.rounding and weighing.rounding.of(kept),
         )  # fmt: skip
         return data.as_quantity(AUTO) if classes is None else data
 
@@ -411,6 +412,23 @@ class Dataset:
         if self.rounding is not None:
             hashed.update(self.rounding.digest.encode())
         return hashed.hexdigest()
+
+    def taken(self, order: NDArray[np.int64]) -> Dataset:
+        """The samples at these positions, in this order; table, features and classes stay."""
+        quantity, rounding = self.quantity, self.rounding
+        return replace(
+            self,
+            X=np.ascontiguousarray(self.X[order]),
+            y=self.y[order],
+            weights=self.weights[order],
+            kept_rows=self.kept_rows[order],
+            quantity=quantity and replace(quantity, deviations=quantity.deviations[order]),
+            rounding=rounding and rounding.of(order),
+        )
+
+    def with_own_table(self) -> Dataset:
+        """The same samples, with a table that has these rows in this order and no others."""
+        return replace(self, table=self.table.rows(self.kept_rows), kept_rows=np.arange(self.n_samples))
 
     def relabelled(self, codes: NDArray[np.int64], n_classes: int) -> Dataset:
         """Give the same rows other classes, from 0 to ``n_classes - 1``; used for relaxations.

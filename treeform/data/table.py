@@ -58,11 +58,11 @@ class Table:
         return values.dtype.kind in "iu" or bool(np.isfinite(values).all())
 
     def rows(self, kept: NDArray[np.int64]) -> Table:
-        """The same columns, only the rows `kept`."""
-        if self.frame is not None:
-            return Table(self.names, self.frame.iloc[kept], None)
-        assert self.matrix is not None
-        return Table(self.names, None, self.matrix[kept])
+        """The same columns, only the rows `kept`, in that order."""
+        labels = None if self.labels is None else self.labels[kept]
+        frame = None if self.frame is None else self.frame.iloc[kept]
+        matrix = None if self.matrix is None else self.matrix[kept]
+        return Table(self.names, frame, matrix, self.named, labels)
 
     def column(self, name: str) -> Any:
         """Raw values of one column: a Series, or an array for a matrix."""

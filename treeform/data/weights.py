@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ _FEW_UNITS = 1000  # a weight of fewer changes by more than a twentieth of a per
 _SIMPLE_DENOMINATOR = 10**6
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Rounding:
     """What became of weights that were rounded.
 
@@ -30,12 +31,26 @@ class Rounding:
     ----------
     note : str
         To what they were rounded, and by how much.
-    digest : str
-        SHA-256 (hex) of the weights before, so that no other weights of the same multiples pass for them.
+    exact : tuple of Fraction
+        The different weights before, ascending.
+    codes : (n,) int64
+        Which of them each row had.
     """
 
     note: str
-    digest: str
+    exact: tuple[Fraction, ...]
+    codes: NDArray[np.int64]
+
+    def of(self, rows: NDArray[np.int64]) -> Rounding:
+        """The same for some of the rows."""
+        return replace(self, codes=self.codes[rows])
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 (hex) of the weights before, so that no others of the same multiples pass for them."""
+        hashed = hashlib.sha256("|".join(map(str, self.exact)).encode())
+        hashed.update(self.codes.astype("<i8").tobytes())
+        return hashed.hexdigest()
 
 
 @dataclass(frozen=True)
@@ -203,16 +218,9 @@ def _rounded(
         f"{short_text(share * 100, 2)} % of itself"
     )
     units = np.array(whole, dtype=np.int64)[code]
-    return Weights(units, unit, Rounding(note, _digest(exact, code)))
-
-
-def _digest(exact: list[Fraction], code: NDArray[np.int64]) -> str:
-    order = sorted(range(len(exact)), key=lambda at: exact[at])
-    place = np.empty(len(order), dtype="<i8")
-    place[order] = np.arange(len(order))
-    hashed = hashlib.sha256("|".join(str(exact[at]) for at in order).encode())
-    hashed.update(place[code].tobytes())
-    return hashed.hexdigest()
+    order = sorted(range(len(exact)), key=exact.__getitem__)
+    place = np.argsort(order)
+    return Weights(units, unit, Rounding(note, tuple(exact[at] for at in order), place[code]))
 
 
 def _total(whole: list[int], counts: list[int]) -> int:

@@ -170,7 +170,9 @@ def _admissible(question: Question, graph: DecisionGraph, depth: int) -> Iterato
     graph, judged = judge_candidate(question.with_(shape=Tree(depth)), graph)
     if judged.ok:
         losses = Objective(
-            (weight, term) for weight, term in question.objective.terms if not isinstance(term, Nodes | Leaves)
+            (weight, term)
+            for weight, term in question.objective.terms
+            if not isinstance(term, Nodes | Leaves)
         )
         cost = losses.evaluate(graph, question.data) / total_weight(question.data)
         yield Candidate(depth, graph.n_nodes, Fraction(cost), graph)

@@ -100,7 +100,9 @@ class CrossValidatedTree(OptimalEstimator):
 
     def _at(self, depth: int, alpha: Fraction | float = 0.0) -> OptimalEstimator:
         shared = {
-            name: value for name, value in self.get_params(deep=False).items() if name not in OF_CROSS_VALIDATION
+            name: value
+            for name, value in self.get_params(deep=False).items()
+            if name not in OF_CROSS_VALIDATION
         }
         made = self._single()(**{**clone_of(shared), "max_depth": depth, "ccp_alpha": alpha})
         return made
@@ -120,7 +122,12 @@ class CrossValidatedTree(OptimalEstimator):
                 yield from ((depth, price_of(alpha, whole.data) / weight) for alpha in self.ccp_alphas)
 
     def _folds(
-        self, depths: Sequence[int], settings: Sequence[tuple[int, Fraction]], rows: Rows, splits: Any, budget: Budget
+        self,
+        depths: Sequence[int],
+        settings: Sequence[tuple[int, Fraction]],
+        rows: Rows,
+        splits: Any,
+        budget: Budget,
     ) -> list[_Fold]:
         jobs = Parallel(n_jobs=self.n_jobs, prefer="threads")
         if self.n_jobs not in (None, 1):
@@ -142,7 +149,9 @@ class CrossValidatedTree(OptimalEstimator):
         known, held_out = rows.at(train), rows.at(test)
         estimator = self._at(depths[0])
         data = estimator._prepared(known.X, known.y, known.sample_weight)
-        found = learn({depth: self._at(depth) for depth in depths}, data, known.sensitive_features, Budget(seconds))
+        found = learn(
+            {depth: self._at(depth) for depth in depths}, data, known.sensitive_features, Budget(seconds)
+        )
         if self.missing == "value":
             # A gap in a column that has none in the other folds goes with most of the rows.
             estimator.missing = "majority"

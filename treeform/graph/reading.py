@@ -11,7 +11,9 @@ from treeform.graph.decision import DecisionGraph
 
 def is_model(given: Any) -> bool:
     """Whether ``given`` is a model that `read_model` reads."""
-    return isinstance(given, DecisionGraph | Mapping) or any(hasattr(given, name) for name in ("graph_", "tree_"))
+    return isinstance(given, DecisionGraph | Mapping) or any(
+        hasattr(given, name) for name in ("graph_", "tree_")
+    )
 
 
 def read_model(given: Any, data: Dataset) -> DecisionGraph:

@@ -55,6 +55,8 @@ class Facts:
     classes: tuple[str, ...]
     confusion: tuple[tuple[int, ...], ...]
     held_out: tuple[tuple[str, str], ...]
+    later: str
+    """What its rows are called: held-out, unless all are equal to rows of training."""
     held_out_confusion: tuple[tuple[int, ...], ...]
     requirements: tuple[RequirementFact, ...]
     groups: tuple[GroupTable, ...]
@@ -160,11 +162,13 @@ def of_model(
     about: About = NOTHING,
     held_out: HeldOut | None = None,
     rows_of: str | None = None,
+    equal_rows: int | None = None,
 ) -> Facts:
     """The facts of a model on data, with the entries of its certificate if there is one.
 
     ``rows_of`` says which rows the question has: "training" (usual with a certificate), "held-out", or "given" (usual
-    without one: these may be other rows than those it was fitted on). Everything is counted on them.
+    without one: these may be other rows than those it was fitted on). Everything is counted on them. ``equal_rows``
+    are how many of them are equal to rows of training, where that is known.
     """
     outcome: list[tuple[str, str]] = []
     claims: tuple[ClaimFact, ...] = ()
@@ -192,7 +196,10 @@ def of_model(
         # What rows that agree on every feature cost anyway is counted on the rows of training only.
         floor = question.to_units(floor_bound(question)) if rows_of == "training" else None
         claims = claims_of_certificate(certificate, floor)
-    if rows_of == "held-out" and graph.counts.any() and not graph.is_regression:
+    if equal_rows and rows_of != "training":
+        among = f"{equal_rows} of {count_of(question.data.n_samples, 'row')}"
+        outcome.insert(0, ("equal to rows of training", among))
+    if rows_of != "training" and certificate is not None and graph.counts.any() and not graph.is_regression:
         wrong, total = _recorded_errors(graph)
         outcome.insert(
             0, ("training errors", f"{value_text(wrong)} of {value_text(total)}, as the model records them")
@@ -255,7 +262,7 @@ def _facts(
     attributes = attributes_of(question, about.sensitive)
     model: dict[str, Any] = {
         "model_size": None, "svg": None, "wide": False, "outline": "", "rules": (), "confusion": (),
-        "held_out": (), "held_out_confusion": (), "requirements": (), "groups": (), "proxies": (),
+        "held_out": (), "later": "", "held_out_confusion": (), "requirements": (), "groups": (), "proxies": (),
     }  # fmt: skip
     counted, misfit = "", None
     if graph is not None:
@@ -278,7 +285,7 @@ def _facts(
         rows_of=_ROWS[rows_of],
         claims=claims,
         compared=bool(attributes),
-        held_out=held_out is not None or rows_of == "held-out",
+        held_out=model["later"] == "the held-out rows" or rows_of == "held-out",
     )
     return Facts(
         headline=f"A {what} for {data.target}" if data.target else f"A {what}",

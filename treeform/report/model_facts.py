@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from treeform.data import Dataset
+from treeform.data.prints import shared_rows
 from treeform.graph.evaluate import confusion, errors
 from treeform.graph.rewrite import ordered
 from treeform.graph.svg import Picture
 from treeform.language.question import Question
+from treeform.plural import count_of
 from treeform.report.ask import ask_values
 from treeform.report.explore import explore_values
 from treeform.report.fairness import favourable_of, group_tables
@@ -62,10 +64,15 @@ def of_graph(
     picture = Picture(shown)
     tables = [(rows_of, data)]
     later: tuple[tuple[str, str], ...] = ()
+    word = "held-out"
     if held_out is not None:
-        tables.append(("held-out", held_out.data))
+        equal = shared_rows(held_out.data, data)
+        word = "other" if equal == held_out.data.n_samples else "held-out"
+        tables.append((word, held_out.data))
+        among = f"{equal} of {count_of(held_out.data.n_samples, 'row')}"
+        known = (("equal to rows of training", among),) if equal and rows_of == "training" else ()
         later_question = question.with_(data=held_out.data)
-        later = (("held-out table", held_out.source), *accuracy(graph, later_question, "held-out"))
+        later = ((f"{word} table", held_out.source), *known, *accuracy(graph, later_question, word))
     by_kind = _of_values if graph.is_regression else _of_classes
     return {
         "model_size": size_text(graph),
@@ -74,6 +81,7 @@ def of_graph(
         "outline": shown.to_text(),
         "rules": tuple(shown.rules()),
         "held_out": later,
+        "later": f"the {word} rows" if later else "",
         "requirements": requirement_facts(graph, question, None if held_out is None else held_out.data),
         "proxies": proxies(graph, data, attributes),
         "ask": ask_values(graph, data, yes_no),
@@ -123,20 +131,21 @@ def _matrix(graph: DecisionGraph, data: Dataset) -> tuple[tuple[int, ...], ...]:
 def accuracy(graph: DecisionGraph, question: Question, rows_of: str) -> list[tuple[str, str]]:
     """Errors on the rows of a question: of classes their number, of values the distance from the targets."""
     data = question.data
-    word = "" if rows_of == "given" else f"{rows_of} "
+    plain = {"given": "", "other": " on the other rows"}
+    word, place = ("", plain[rows_of]) if rows_of in plain else (f"{rows_of} ", "")
     if data.quantity is not None:
         distance = data.quantity.values - graph.leaf_values[graph.apply(data.X)]
         mean = partial(np.average, weights=data.weights)
         variance = mean((data.quantity.values - mean(data.quantity.values)) ** 2)
         explained = "–" if variance == 0 else f"{1 - mean(distance**2) / variance:.4f}"
         return [
-            (f"{word}mean squared error", f"{mean(distance**2):.6g}"),
-            (f"{word}mean absolute error", f"{mean(np.abs(distance)):.6g}"),
-            (f"{word}share of the variance explained", explained),
+            (f"{word}mean squared error{place}", f"{mean(distance**2):.6g}"),
+            (f"{word}mean absolute error{place}", f"{mean(np.abs(distance)):.6g}"),
+            (f"{word}share of the variance explained{place}", explained),
         ]
     wrong = int(errors(graph, data))
     share = (data.n_samples - wrong) / data.n_samples
     return [
-        (f"{word}errors", f"{wrong} of {data.n_samples}{'' if word else ' rows given here'}"),
-        (f"{word}accuracy", f"{100 * share:.2f} %"),
+        (f"{word}errors{place}", f"{wrong} of {data.n_samples}{'' if word or place else ' rows given here'}"),
+        (f"{word}accuracy{place}", f"{100 * share:.2f} %"),
     ]

@@ -105,6 +105,10 @@ class Groups:
             )
         return self
 
+    def taken(self, order: np.ndarray) -> Groups:
+        """The groups of the samples at these positions."""
+        return Groups(self.codes[order], self.labels, self.name)
+
     def weights(self, data: Dataset) -> list[int]:
         """Total weight of every group, in weight units."""
         total = np.zeros(len(self.labels), dtype=np.int64)

@@ -21,15 +21,23 @@ def submit_given(question: Question, graph: DecisionGraph, ledger: Ledger) -> No
         return
     repaired = _repaired(question, graph, ledger)
     ledger.notes.append(
-        f"{BY} is not admissible; " + ("what was made of it is" if repaired else "nothing was made of it that is")
+        f"{BY} is not admissible; "
+        + ("what was made of it is" if repaired else "nothing was made of it that is")
     )
 
 
 def _repaired(question: Question, graph: DecisionGraph, ledger: Ledger) -> bool:
     shape = question.shape
-    if not isinstance(shape, Tree) or shape.splits != UNIVARIATE or not graph.is_tree or not graph.is_univariate:
+    if (
+        not isinstance(shape, Tree)
+        or shape.splits != UNIVARIATE
+        or not graph.is_tree
+        or not graph.is_univariate
+    ):
         return False
-    for pruned in prunings(question, graph, shape.depth):  # the largest first, each costs more than the one before
+    for pruned in prunings(
+        question, graph, shape.depth
+    ):  # the largest first, each costs more than the one before
         if ledger.submit(pruned.graph, BY).ok:
             return True
         made = None if question.objective.is_regression else relabel(question, pruned.graph, ledger.budget)

@@ -65,7 +65,9 @@ class LeafCosts:
 
 def leaf_costs(question: Question) -> LeafCosts | None:
     """Costs of leaves under the objective of ``question``, tests for nothing; None where it is no sum over samples."""
-    losses = Objective((w, term) for w, term in question.objective.terms if not isinstance(term, Nodes | Leaves))
+    losses = Objective(
+        (w, term) for w, term in question.objective.terms if not isinstance(term, Nodes | Leaves)
+    )
     question = question.with_(objective=losses, requirements=())
     if question.objective.is_regression:
         return _of_values(question)
@@ -165,7 +167,8 @@ class _Pruning:
         while self.kept[0]:
             cost, size = self._branches()
             saved = {
-                node: (self.as_leaf[node] - cost[node]) / size[node] for node in np.flatnonzero(self.kept).tolist()
+                node: (self.as_leaf[node] - cost[node]) / size[node]
+                for node in np.flatnonzero(self.kept).tolist()
             }
             least = min(saved.values())
             for node in [node for node, each in saved.items() if each == least]:

@@ -258,7 +258,9 @@ def own_rows(asked: Asked) -> None:
         (v, m) for v, m in ranked
         if case.more["row"] == "strengthens" or (m.nodes and m.nodes[0].feature == feature)
     ]  # fmt: skip
-    result = problem.solve(case.solver, formulation=find_formulation("odd") + own, warm_start=case.more["start"])
+    result = problem.solve(
+        case.solver, formulation=find_formulation("odd") + own, warm_start=case.more["start"]
+    )
     asked.verdict.status, asked.verdict.by = str(result.status), str(result.solver)
     asked.say(*of_result(world, case.aim, case.specs, result, inside, False))
     if result.graph is not None and case.more["row"] == "restricts":
