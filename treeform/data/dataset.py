@@ -170,20 +170,9 @@ class Dataset:
         if table.frame is not None:  # the user may go on to change the table
             table = replace(table, frame=table.frame.copy())
         return cls(
-            encoded,
-            codes,
-            classes,
-            weights,
-            weighing.unit,
-            encoder,
-            table,
-            kept,
-            exclude,
-            target,
-            tuple(notes),
-            options,
-            rounding=weighing.rounding and weighing.rounding.of(kept),
-        )
+            encoded, codes, classes, weights, weighing.unit, encoder, table, kept, exclude, target, tuple(notes),
+            options, rounding=weighing.rounding and weighing.rounding.of(kept),
+        )  # fmt: skip
 
     @classmethod
     def for_model(
