@@ -185,8 +185,8 @@ def test_min_support_in_weight(frame: pd.DataFrame) -> None:
     half = Dataset.from_user(frame, Y, [0.5] * 6)
     assert tf.MinSupport(1).limits(half) == tf.Limits(min_support=2)
     assert tf.MinSupport(1).violation(stump(half, 25.0), half) == Fraction(1, 2)
-    with pytest.raises(Infeasible, match="min_support:4 is infeasible"):
-        tf.MinSupport(4).bind(half)
+    assert tf.MinSupport(4).bind(half).limits(half) == tf.Limits(max_nodes=0)
+    assert tf.MinSupport(4).violation(stump(half, 25.0), half) == Fraction(7, 2)
 
 
 @pytest.mark.parametrize("amount", [-1, 1.5, float("nan"), "x", True])

@@ -163,6 +163,10 @@ class Requirement(Component, ABC):
         """Why this requirement has no meaning for models of ``shape``, or None."""
         return None
 
+    def remark(self, data: Dataset) -> str | None:
+        """What the reader of an answer has to know of this requirement on ``data``: a note of the result, or None."""
+        return None
+
     def adapted(self, graph: DecisionGraph, data: Dataset) -> DecisionGraph:
         """A model that decides the same on ``data``, in the form that this requirement wants; usually itself."""
         return graph

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -15,6 +16,7 @@ from treeform.language.numbers import as_fraction
 from treeform.language.objective import Error, Objective
 from treeform.language.requirement import Requirement
 from treeform.language.shortfall import Shortfall
+from treeform.language.totals import TotalRow
 from treeform.requirements.amount import decimal_text
 
 if TYPE_CHECKING:
@@ -103,14 +105,17 @@ class MaxCost(Requirement, Bounded):
         return [self._row(data)]
 
     def shortfall(self, data: Dataset) -> Shortfall | None:
-        """`violation`, to the next sum that costs can have."""
+        """`violation`: the cost beyond the budget."""
         totals = self.totals(data)
-        return None if totals is None else Shortfall(totals, (self._entries(data)[1],))
+        if totals is None:
+            return None
+        # S u - p u/q = (q S - p) u/q, where the budget is p/q of the unit u of sums of costs
+        unit = self._entries(data)[1]
+        p, q = (self.budget / unit).as_integer_ratio()
+        return Shortfall(replace(totals, rows=(TotalRow((q,), hi=p),)), (unit / q,))
 
     def violation(self, graph: DecisionGraph, data: Dataset) -> Fraction:
-        unit = self._entries(data)[1]
-        beyond = self.measured(graph, data) / unit - math.floor(self.budget / unit)
-        return max(Fraction(0), beyond * unit)
+        return max(Fraction(0), self.measured(graph, data) - self.budget)
 
     # -- the bound ----------------------------------------------------------------------------------
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from treeform.errors import Infeasible
 from treeform.language.limits import Limits
 from treeform.language.requirement import Requirement
 from treeform.language.shortfall import whole_number
+from treeform.plural import exact_text
 from treeform.requirements.amount import Amount, OfAmount
 
 if TYPE_CHECKING:
@@ -46,14 +46,10 @@ class MinSupport(OfAmount, Requirement):
     of_values: ClassVar[bool] = True
     needs = frozenset({"branch", "active"})
 
-    def bind(self, data: Dataset, **context: Any) -> MinSupport:
-        _within_total(str(self), "leaf", self.amount, data)
-        return self
-
     def build(self, model: Model, ports: Ports) -> None:
         # sum_i weight_i * side[i, v, s] >= S * active[v]
         passed = (ports.branch * ports.weights[:, None, None]).sum(axis=0)
-        model.add(passed >= ports.active[:, None] * self.amount.at_least(ports.data), str(self))
+        model.add(passed >= ports.active[:, None] * _needed(self.amount, ports.data), str(self))
 
     def slack_unit(self, data: Dataset) -> Fraction:
         return data.weight_unit
@@ -70,6 +66,8 @@ class MinSupport(OfAmount, Requirement):
         return amount
 
     def violation(self, graph: DecisionGraph, data: Dataset) -> Fraction:
+        if not (graph.feature >= 0).any():
+            return Fraction(0)
         return data.weight_unit * max(0, self.amount.at_least(data) - self.weight_of(graph, data))
 
     def weight_of(self, graph: DecisionGraph, data: Dataset) -> int:
@@ -90,7 +88,10 @@ class MinSupport(OfAmount, Requirement):
         return False
 
     def limits(self, data: Dataset) -> Limits:
-        return Limits(min_support=self.amount.at_least(data))
+        return _limits(self.amount, data, "min_support")
+
+    def remark(self, data: Dataset) -> str | None:
+        return _remark(str(self), self.amount, data)
 
     def in_words(self) -> str:
         return f"each side of every test gets at least {self.amount.words}"
@@ -120,14 +121,10 @@ class Stability(OfAmount, Requirement):
     of_values: ClassVar[bool] = True
     needs = frozenset({"reaches", "active"})
 
-    def bind(self, data: Dataset, **context: Any) -> Stability:
-        _within_total(str(self), "test", self.amount, data)
-        return self
-
     def build(self, model: Model, ports: Ports) -> None:
         # (20) sum_i weight_i sum_{u in delta-(v)} (z+_iuv + z-_iuv) >= S d_v; the sum over u is the flow through v
         passing = (ports.reaches * ports.weights[:, None]).sum(axis=0)
-        model.add(passing >= ports.active * self.amount.at_least(ports.data), f"(20) {self}")
+        model.add(passing >= ports.active * _needed(self.amount, ports.data), f"(20) {self}")
 
     def slack_unit(self, data: Dataset) -> Fraction:
         return data.weight_unit
@@ -144,6 +141,8 @@ class Stability(OfAmount, Requirement):
         return amount
 
     def violation(self, graph: DecisionGraph, data: Dataset) -> Fraction:
+        if not (graph.feature >= 0).any():
+            return Fraction(0)
         return data.weight_unit * max(0, self.amount.at_least(data) - self.weight_of(graph, data))
 
     def weight_of(self, graph: DecisionGraph, data: Dataset) -> int:
@@ -160,18 +159,29 @@ class Stability(OfAmount, Requirement):
         return False
 
     def limits(self, data: Dataset) -> Limits:
-        return Limits(min_flow=self.amount.at_least(data))
+        return _limits(self.amount, data, "min_flow")
+
+    def remark(self, data: Dataset) -> str | None:
+        return _remark(str(self), self.amount, data)
 
     def in_words(self) -> str:
         return f"each test is reached by at least {self.amount.words}"
 
 
-def _within_total(label: str, part: str, amount: Amount, data: Dataset) -> None:
-    """Refuse what not even all samples together can meet."""
-    if amount.at_least(data) > data.total_weight:
-        total = data.total_weight * data.weight_unit
-        raise Infeasible(
-            f"{label} is infeasible",
-            cause=f"every {part} needs weight {amount.weight(data)}, and all samples have {total}",
-            fix=f"ask for at most {total}",
-        )
+def _needed(amount: Amount, data: Dataset) -> int:
+    """The weight that is needed; where it is more than there is, one unit more than all: no test has it."""
+    return min(amount.at_least(data), data.total_weight + 1)
+
+
+def _limits(amount: Amount, data: Dataset, name: str) -> Limits:
+    """The bound for engines: more than there is means that there is no test, since a model without one satisfies it."""
+    needed = _needed(amount, data)
+    return Limits(max_nodes=0) if needed > data.total_weight else Limits(**{name: needed})
+
+
+def _remark(label: str, amount: Amount, data: Dataset) -> str | None:
+    """That no test can satisfy it, where the amount is more than there is."""
+    if amount.at_least(data) <= data.total_weight:
+        return None
+    total = data.total_weight * data.weight_unit
+    return f"{label} leaves no test: all samples together have weight {exact_text(total)}"

@@ -148,7 +148,11 @@ def _by_engine(
             constants(question, ledger)
         return limit
     relaxation = relax(question, engine)
-    assert relaxation is not None
+    if (
+        relaxation is None
+    ):  # a part whose prices leave the engine's integers; other parts may settle the whole
+        ledger.notes.append(f"{engine.name} did not search {question.objective}: it leaves exact arithmetic")
+        return Limit.SOLVER
     with stage(ledger, "the bound by trees"):
         bound_by_trees(engine, relaxation, ledger, budget)
     if ledger.stop():

@@ -19,6 +19,7 @@ def remarks(question: Question, graph: DecisionGraph) -> list[str]:
     remarks = (term.remark(graph, question.data) for _, term in question.objective.terms)
     return [
         *(text for text in remarks if text is not None),
+        *(text for one in question.requirements if (text := one.remark(question.data)) is not None),
         *_abstentions(question, graph),
         *_sensitive_tests(question, graph),
     ]

@@ -148,8 +148,10 @@ class Search:
         """The cheapest tree of depth one or two with a test at its root, from the counts of all pairs of tests."""
         self._need(len(rows) * self._bytes_of_row())
         candidates, _ = self._candidates(rows, state)
-        most = self._at_once(len(rows))
         best: tuple[float, Node] = (upper, None)
+        if not len(candidates):  # the rules may leave no test at all
+            return best
+        most = self._at_once(len(rows))
         for begin in range(0, len(candidates), most):
             if self.stop():
                 raise Stopped

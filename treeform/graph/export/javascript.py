@@ -67,7 +67,7 @@ def to_javascript(graph: FlatGraph) -> str:
         if node in program.shared and node != program.root:
             lines += [f"function node{node}(row) {{", *body(program, node, syntax), "}", ""]
     checks = [
-        f"    if (missing(row[{json.dumps(name)}])) throw new Error({json.dumps(f'column {name} is missing a value')});"
+        f"    if (missing(row[{_text(name)}])) throw new Error({_text(f'column {name} is missing a value')});"
         for name in program.refusing
     ]
     lines += ["function predict(row) {", *checks, *body(program, program.root, syntax), "}", ""]
@@ -77,10 +77,10 @@ def to_javascript(graph: FlatGraph) -> str:
 
 def _condition(condition: Condition | Sum) -> str:
     if isinstance(condition, Sum):
-        products = [f"[{json.dumps(term.weight)}, {_term(term)}]" for term in condition.terms]
-        products += [f"[{json.dumps(-a)}, {json.dumps(b)}]" for a, b in condition.limit]
+        products = [f"[{_text(term.weight)}, {_term(term)}]" for term in condition.terms]
+        products += [f"[{_text(-a)}, {_text(b)}]" for a, b in condition.limit]
         return f"signOfSum([{', '.join(products)}]) {'<=' if condition.includes_limit else '<'} 0"
-    x = f"row[{json.dumps(condition.source)}]"
+    x = f"row[{_text(condition.source)}]"
     if condition.kind is Kind.IS_MISSING:
         return f"missing({x})"
     if condition.kind is Kind.IS_TRUE:
@@ -92,14 +92,14 @@ def _condition(condition: Condition | Sum) -> str:
         read = x if condition.kind is Kind.AT_MOST else f"days({x})"
         sign = "<" if condition.kind is Kind.BEFORE else "<="
         guard = "" if condition.or_missing else f"!missing({x}) && "
-        text = f"{guard}{read} {sign} {json.dumps(condition.value)}"
+        text = f"{guard}{read} {sign} {_text(condition.value)}"
     return f"missing({x}) || {text}" if condition.or_missing else text
 
 
 def _term(term: Term) -> str:
     """What a feature reads, as a number."""
     column = term.column
-    x = f"row[{json.dumps(column.source)}]"
+    x = f"row[{_text(column.source)}]"
     if column.kind == BOOLEAN:
         return f"Number({x} == true)"
     if column.kind == CATEGORY:
@@ -121,4 +121,9 @@ def _literal(value: object) -> str:
     """A label or level; a whole number that no Number holds is a BigInt."""
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) > _LARGEST_WHOLE:
         return f"{value}n"
-    return json.dumps(value if isinstance(value, str | bool | int | float) else str(value))
+    return _text(value if isinstance(value, str | bool | int | float) else str(value))
+
+
+def _text(value: object) -> str:
+    """A value as JavaScript has it; no text in it can end the element of a page that the module stands in."""
+    return json.dumps(value).replace("<", "\\u003c")
